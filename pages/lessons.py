@@ -16,6 +16,7 @@ STYLE = Path(cards.__file__).with_name("cards.css")
 def main() -> None:
     page.begin("lessons", needs_record=False)
     progress.recall()
+    cards.ended()
     show.lead(cards.lead())
     show.note(
         _(

@@ -1,6 +1,7 @@
 """Lessons as data. Each step names a page and a view of it; its text is in one file per language.
 
-The section ``lesson`` of ``heads.en.md`` has two paragraphs: the title, and what the lesson is about. Each of the
+The section ``lesson`` of ``heads.en.md`` has three paragraphs: the title, what the lesson is about, and the one
+thing learned in it. Each of the
 sections ``1``, ``2``, ... has three: what to look at, a question, its answer. They are plain text without Markdown.
 """
 
@@ -88,6 +89,11 @@ class Lesson:
     @property
     def about(self) -> str:
         return prose.paragraphs(HOME, self.word, "lesson")[1]
+
+    @property
+    def learned(self) -> str:
+        """The one thing to take away, shown at its end."""
+        return prose.paragraphs(HOME, self.word, "lesson")[2]
 
     def texts(self, at: int, record: Record) -> Texts:
         """The texts of step ``at`` (from 0), filled in from its record."""

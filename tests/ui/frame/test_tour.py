@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import string
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from bartviz.ui.frame.tour import walk
 from bartviz.ui.state import session
 from tests.conftest import App
 from tests.support import node
+from tests.support.visits import words
 from training.records import RECORDS
 
 STEPS = [(lesson, at) for lesson in LESSONS for at in range(len(lesson.steps))]
@@ -106,6 +108,27 @@ def test_a_lesson_is_walked_to_its_end_and_back(app: App, lesson: Lesson) -> Non
     assert "lesson" not in test.query_params
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson", [LESSONS[0], LESSONS[-1]], ids=lambda lesson: lesson.word)
+def test_a_lesson_ends_in_one_thing_learned_and_the_next(app: App, lesson: Lesson) -> None:
+    page = app("lessons")
+    page.button(key=f"begin_{lesson.word}").click().run()
+    for _step in lesson.steps:
+        page.button(key="lesson_next").click().run()
+    assert html.escape(lesson.learned) in words(page)
+    if lesson is LESSONS[-1]:
+        assert page.button(key="lesson_following").label == f"Next: 1. {LESSONS[0].title}"  # not done yet
+        walked(page).reached.update({one.word: len(one.steps) for one in LESSONS})
+        page.run()
+        assert "Next: the quiz, about your own text" in [link.proto.label for link in page.get("page_link")]
+        return
+    assert page.button(key="lesson_following").label == f"Next: 2. {LESSONS[1].title}"
+    page.button(key="lesson_following").click().run()
+    assert LESSONS[1].title in words(page)
+    assert html.escape(lesson.learned) not in words(page)
+
+
+@pytest.mark.slow
 def test_the_answer_waits_and_is_hidden_again_on_the_next_step(app: App) -> None:
     lesson = LESSONS[0]
     test = app("start", lesson=lesson.word, at="1")

@@ -54,6 +54,7 @@ class Walk:
     reached: dict[str, int] = field(default_factory=dict)
     places: dict[str, int] = field(default_factory=dict)  # the current step of each lesson
     before: _Before | None = None
+    finished: Lesson | None = None  # the lesson that has just ended, until another one starts
 
     @property
     def step(self) -> Step | None:
@@ -63,7 +64,7 @@ class Walk:
         """Go to a step of a lesson; ``at`` is clamped to its steps."""
         at = min(max(at, 0), len(lesson.steps) - 1)
         self.shown = False
-        self.lesson, self.at = lesson, at
+        self.lesson, self.at, self.finished = lesson, at, None
         self.due = True
         self.places[lesson.word] = at
         self.reached[lesson.word] = max(self.reached.get(lesson.word, 0), at + 1)
@@ -120,6 +121,7 @@ def go_to(at: int) -> None:
     if at >= len(walk.lesson.steps):
         walk.to = CATALOGUE
         walk.places[walk.lesson.word] = 0
+        walk.finished = walk.lesson
         leave()
     else:
         walk.go(walk.lesson, at)

@@ -10,6 +10,7 @@ from bartviz.language import _, plural
 from bartviz.teaching.lessons.course import LESSONS
 from bartviz.teaching.lessons.lesson import Lesson
 from bartviz.ui.controls import show
+from bartviz.ui.frame import sitemap
 from bartviz.ui.frame.tour import walk
 
 ACROSS = 3
@@ -33,6 +34,29 @@ def _done(lesson: Lesson) -> bool:
 def _next() -> Lesson | None:
     """The first lesson that is not done."""
     return next((lesson for lesson in LESSONS if not _done(lesson)), None)
+
+
+def ended() -> None:
+    """After a lesson: the one thing learned in it, and a button for the next one."""
+    lesson = walk.current().finished
+    if lesson is None:
+        return
+    following = _after(lesson)
+    with st.container(border=True, gap="small", key="lesson_ended"):
+        heading = html.escape(_("Done: {title}", title=lesson.title))
+        st.html(f"<h2 class='bv-card-title'>{heading}</h2><p class='bv-learned'>{html.escape(lesson.learned)}</p>")
+        if following is not None:
+            label = _("Next: {number}. {title}", number=LESSONS.index(following) + 1, title=following.title)
+            st.button(label, key="lesson_following", type="primary", on_click=walk.start, args=(following.word, 0))
+        else:
+            file = sitemap.page("quiz").file
+            st.page_link(file, label=_("Next: the quiz, about your own text"), icon=":material/arrow_forward:")
+
+
+def _after(lesson: Lesson) -> Lesson | None:
+    """The lesson to go on with: the next in order, or else the first that is not done."""
+    following = LESSONS.index(lesson) + 1
+    return LESSONS[following] if following < len(LESSONS) else _next()
 
 
 def cards() -> None:
@@ -63,7 +87,7 @@ def _card(lesson: Lesson, number: int) -> None:
         on_click=walk.start,
         args=(lesson.word, at),
         width="stretch",
-        type="primary" if runs or (now.lesson is None and lesson is _next()) else "secondary",
+        type="primary" if runs or (now.lesson is now.finished is None and lesson is _next()) else "secondary",
     )
 
 
