@@ -8,15 +8,16 @@ from bartviz.language import _
 from bartviz.record.record import Record
 from bartviz.ui.controls import pick, show
 from bartviz.ui.frame import levels, page
-from bartviz.ui.views.models import parts
+from bartviz.ui.views.models import learned, parts
 
 
 def main(record: Record | None) -> None:
+    learned.draw()
     subjects = parts.choose()
     show.lead(parts.notice(subjects))
     drawn = partial(drawing, subjects, dark=page.dark())
     parts.picture(drawn, count=len(subjects))
-    names = {"table": _("Property by property"), "goals": _("What each learned to do")}
+    names = {"table": _("Property by property"), "goals": _("How each is trained")}
     part, tab = pick.tabs(names, key="see")
     with tab:
         if part == "table":

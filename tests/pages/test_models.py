@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+import html
+from types import SimpleNamespace
+
+import pytest
+
+from bartviz import load
+from bartviz.experiments.repair import guesses
+from bartviz.teaching.lessons import records
+from bartviz.ui.controls import tasks
 from tests.conftest import App
 from tests.support.visits import words
 
@@ -12,6 +21,28 @@ def test_three_models_are_side_by_side_at_first(app: App) -> None:
     for said in ("bert-base-uncased", "bart-base", "gpt2", "139,420,416", "109,482,240", "124,439,808", "post-norm"):
         assert said in words(page)
     assert "properties differ between these 3 models" in words(page)
+
+
+def test_the_page_opens_with_what_each_shipped_model_learned(app: App) -> None:
+    page = app("models")
+    assert page.subheader[0].value == "What each learned to do"
+    for name in ("start", "repair"):
+        made = records.read(name)
+        assert html.escape(made.source_text) in words(page)
+        assert html.escape(made.target_text or "") in words(page)
+    assert "My brother is older than [MASK]." in words(page)
+    assert page.button(key="begin_models_learned").label == "Let it fill the mask"  # nothing is loaded unasked
+
+
+@pytest.mark.slow
+def test_the_words_for_the_mask_are_those_of_the_model(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The task runs here, where there is no server to run it."""
+    ticket = SimpleNamespace(cancelled=lambda: False)
+    monkeypatch.setattr(tasks, "ask", lambda _name, model, _key, work, _size, **_more: work(load(model), ticket))
+    page = app("models")
+    wanted = guesses(load("bert-tiny-en"), "My brother is older than <mask>.", 3)[0].candidates
+    assert len(wanted) == 3
+    assert all(f"{word.strip()} ({share:.0%})" in words(page) for word, share in wanted)
 
 
 def test_a_link_chooses_the_models_and_only_what_differs(app: App) -> None:

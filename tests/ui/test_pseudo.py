@@ -10,7 +10,9 @@ import pytest
 from bartviz import language
 from bartviz.families.catalogue import CATALOGUE
 from bartviz.language import LANGUAGES, PSEUDO
+from bartviz.teaching.lessons import records
 from bartviz.ui.frame import examples, languages, sitemap
+from bartviz.ui.views.models import learned
 from tests.conftest import App
 from tests.support import stand_in
 from tests.support.seen import plain, texts
@@ -24,6 +26,8 @@ GIVEN = " ".join(
         *stand_in.SOURCE,
         *stand_in.OUTPUT,
         "kaufen stand-in Stand-in Haus",
+        *(text for name in learned.WRITERS.values() for text in (records.read(name).source_text, learned.TEXT)),
+        *(records.read(name).target_text or "" for name in learned.WRITERS.values()),
         *LANGUAGES.values(),
         *(entry.name for entry in CATALOGUE),
         *(one.text for found in examples.BY_KIND.values() for one in found),

@@ -1,0 +1,69 @@
+"""What each model that ships learned to do: one line, and one example from its own run."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from bartviz.families.catalogue import entry
+from bartviz.language import _
+from bartviz.serving import torch_import
+from bartviz.teaching.lessons import records
+from bartviz.ui.controls import tasks
+
+if TYPE_CHECKING:
+    from bartviz.experiments.repair import Guess
+    from bartviz.models.model import Model
+    from bartviz.serving.gate import Ticket
+
+WRITERS: Mapping[str, str] = {"bart-tiny-en-de": "start", "bart-tiny-denoise": "repair"}  # model -> its saved run
+FILLER, TEXT, MOST = "bert-tiny-en", "My brother is older than <mask>.", 3
+TASK = "models_learned"
+_STYLE = Path(__file__).with_name("models.css")
+
+
+def draw() -> None:
+    """A card for each model: its title, what it does, and what goes in and comes out."""
+    st.html(_STYLE)
+    st.subheader(_("What each learned to do"), anchor=False)
+    with st.container(key="models_learned"):
+        for model, name in WRITERS.items():
+            record = records.read(name)
+            _card(model, record.source_text, record.target_text or "")
+        _filled()
+
+
+def _filled() -> None:
+    """The model that fills masks: its run is made now, at once if models can run already."""
+    button = None if torch_import.imported() else _("Let it fill the mask")
+    with st.container(key="models_filler"):
+        above = st.container()
+        guesses = tasks.ask(TASK, FILLER, {"text": TEXT}, _guess, _size, button=button)
+        made = "…" if guesses is None else ", ".join(f"{word} ({share:.0%})" for word, share in guesses)
+        with above:
+            _card(FILLER, TEXT.replace("<mask>", "[MASK]"), made)
+
+
+def _guess(model: Model, ticket: Ticket[tuple[tuple[str, float], ...]]) -> tuple[tuple[str, float], ...]:
+    """The likeliest words for the mask, with their probabilities."""
+    from bartviz.experiments.repair import guesses
+
+    found: Guess = guesses(model, TEXT, MOST, cancelled=ticket.cancelled)[0]
+    return tuple((word.strip(), share) for word, share in found.candidates)
+
+
+def _size(guesses: tuple[tuple[str, float], ...]) -> int:
+    return 100 * len(guesses)
+
+
+def _card(model: str, given: str, made: str) -> None:
+    known = entry(model)
+    assert known is not None  # it ships
+    lines = ((_("goes in"), given), (_("comes out"), made))
+    cells = "".join(f"<span>{html.escape(name)}</span><code>{html.escape(text)}</code>" for name, text in lines)
+    title, note = html.escape(_(known.title)), html.escape(_(known.note))
+    st.html(f"<div class='bv-objective'><h4>{title}</h4><p>{note}</p>{cells}</div>")
