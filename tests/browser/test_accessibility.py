@@ -43,3 +43,21 @@ def test_axe_finds_what_is_wrong(visit: Open, shipped: str) -> None:
     page.evaluate(AXE.read_text("utf-8"))
     page.evaluate("document.body.append(document.createElement('button'))")  # beside the app: no run takes it away
     assert [name for name, _nodes in findings(page)] == ["button-name"]
+
+
+def test_what_is_read_on_a_control_is_in_its_name(visit: Open, shipped: str) -> None:
+    """Who says what a button shows must reach it by voice (WCAG 2.5.3)."""
+    page = visit(f"{shipped}/decoding?step=3")
+    page.evaluate(AXE.read_text("utf-8"))
+    rule = "label-content-name-mismatch"
+    settle(page)
+    found = page.evaluate(
+        "async (rule) => (await axe.run({ runOnly: [rule] })).violations.flatMap(({ nodes }) => "
+        "nodes.map(({ html }) => html))",
+        rule,
+    )
+    assert found == []
+    page.evaluate(
+        "() => document.body.insertAdjacentHTML('beforeend', '<button aria-label=other>shown</button>')"
+    )  # the rule is there
+    assert page.evaluate("async (rule) => (await axe.run({ runOnly: [rule] })).violations.length", rule) == 1

@@ -369,7 +369,7 @@ function emptyBar() {
   const node = make("li"),
     track = make("span", "track");
   track.append(make("i"), make("span", "drawn"));
-  node.append(make("span", "name"), track, make("span", "value"));
+  node.append(make("span", "name"), " ", track, " ", make("span", "value")); // the spaces part the words for who hears them
   return node;
 }
 
