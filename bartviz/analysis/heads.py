@@ -86,7 +86,8 @@ def view(
     """
     rows, keys = query or attention.query, attention.key
     merged = _merge(mean(attention, layer, head), rows, keys, words)
-    mask = _merge(attention.mask.astype(np.float32), rows, keys, words).weights > 0
+    allowed = attention.mask if layer is None else attention.allowed(layer)
+    mask = _merge(allowed.astype(np.float32), rows, keys, words).weights > 0
     hidden = _any(sinks(attention), merged.key_groups)  # (K',)
     kept = ~hidden if hide_sinks and not hidden.all() else np.ones_like(hidden)
     shown, share = merged.weights[:, kept], merged.weights[:, ~kept].sum(axis=1)
@@ -277,7 +278,7 @@ def arrays(
     )
     return {
         "weights": attention.layer(layer),
-        "mask": attention.mask,
+        "mask": attention.allowed(layer),
         "layer": np.array(layer),
         "query": np.array(rows.labels),
         "query_ids": rows.ids,

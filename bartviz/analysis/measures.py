@@ -17,7 +17,7 @@ from bartviz.analysis.definitions import of_kind
 from bartviz.analysis.look_ahead import Ways
 from bartviz.analysis.word_matches import Texts, Way
 from bartviz.arrays import Bools, Floats
-from bartviz.record.attention import Attention, Kind, masked_softmax
+from bartviz.record.attention import Attention, Kind
 from bartviz.record.record import Record
 from bartviz.text.tokens import Tokens
 
@@ -125,9 +125,10 @@ def block(attention: Attention, layer: int, rows: slice) -> Floats:
     """(H, b, K) weights of all heads of a layer for some rows."""
     scores: Floats = attention.q[layer][:, rows] @ attention.k[layer].swapaxes(-1, -2)  # (H, b, K)
     scores *= np.float32(attention.scale)
-    if attention.bias is not None:
-        scores += attention.bias[:, rows]
-    return masked_softmax(scores, np.broadcast_to(attention.mask[rows], scores.shape))
+    bias = attention.bias_of(layer)
+    if bias is not None:
+        scores += bias[:, rows]
+    return attention.weigh(attention.capped(scores), layer, slice(None), rows)
 
 
 def entropy(weights: NDArray[np.floating]) -> NDArray[np.floating]:

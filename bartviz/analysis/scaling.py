@@ -7,6 +7,7 @@ makes the softmax nearly one-hot. T5 has no division; there the comparison is wi
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from bartviz.arrays import Bools, Floats
 from bartviz.language import _
-from bartviz.record.attention import Attention, masked_softmax
+from bartviz.record.attention import Attention
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,15 +72,20 @@ def scaling(attention: Attention, layer: int, head: int | None = None) -> Scalin
     there = np.flatnonzero(~padded)
     count = len(there)
     rows = there if count <= ROWS else there[np.unique(np.linspace(0, count - 1, ROWS).astype(int))]
-    mask = attention.mask[rows]
+    mask = attention.allowed(layer)[rows]
     width, scale = attention.q.shape[3], attention.scale
     other = width**-0.5 if math.isclose(scale, 1.0) else 1.0
     q, k = (part[layer, list(heads)] for part in (attention.q, attention.k))
     dots = q[:, rows] @ k.swapaxes(1, 2)  # (H, R, K)
-    bias = None if attention.bias is None else attention.bias[list(heads)][:, rows]
+    biases = attention.bias_of(layer)
+    bias = None if biases is None else biases[list(heads)][:, rows]
+
+    def weigh(scores: Floats) -> Floats:
+        return attention.weigh(attention.capped(scores), layer, list(heads), rows)
+
     return Scaling(
-        _side(True, scale, dots, bias, mask, width),
-        _side(False, other, dots, bias, mask, width),
+        _side(True, scale, dots, bias, mask, width, weigh),
+        _side(False, other, dots, bias, mask, width, weigh),
         width,
         (float(q[:, there].var()), float(k[:, open_keys].var())),
         len(rows),
@@ -88,12 +94,20 @@ def scaling(attention: Attention, layer: int, head: int | None = None) -> Scalin
     )
 
 
-def _side(own: bool, scale: float, dots: Floats, bias: Floats | None, mask: Bools, width: int) -> Side:
+def _side(
+    own: bool,
+    scale: float,
+    dots: Floats,
+    bias: Floats | None,
+    mask: Bools,
+    width: int,
+    weigh: Callable[[Floats], Floats],
+) -> Side:
     scores = dots * np.float32(scale)  # (H, R, K)
     if bias is not None:
         scores = scores + bias
     seen = np.broadcast_to(mask, scores.shape)
-    weights = masked_softmax(scores.copy(), seen)
+    weights = weigh(scores.copy())
     told = mask.sum(axis=1) > 1  # (R,)
     log = np.log2(weights, out=np.zeros_like(weights), where=weights > 0)
     entropy = np.maximum(-(weights * log).sum(axis=-1), 0)[:, told].ravel()

@@ -83,15 +83,24 @@ class _Pool:
         self._shape = len(columns), attention.shape[2]
         self._blind = np.flatnonzero(~attention.mask.any(axis=1))  # rows that may look at nothing
         self._parts = _parts(attention.mask, kept, columns)
+        self._kept, self._columns = kept, columns
+
+    def _from_weights(self, weights: Floats) -> Floats:
+        """(w, Q) from the weights (Q, K) of a head."""
+        shown = weights if self._kept is None else weights[:, self._kept]
+        return np.ascontiguousarray(np.maximum.reduceat(shown, self._columns, axis=1).T)
 
     def head(self, layer: int, head: int) -> Floats:
         """(w, Q): exact to the rounding of float32."""
         given = self._attention
+        if not given.plain:  # windows differ by layer, and a cap or a sink changes the sum: all weights are computed
+            return self._from_weights(given.head(layer, head))
+        bias = given.bias_of(layer)
         key, query = given.k[layer, head], given.q[layer, head].T * np.float32(given.scale)  # (K, d), (d, Q)
         largest = np.full(self._shape, _NEVER, np.float32)
         top = np.full(self._shape[1], _NEVER, np.float32)  # (Q,) the row's largest score
         for part in self._parts:
-            part.score(key, query, None if given.bias is None else given.bias[head])
+            part.score(key, query, None if bias is None else bias[head])
             most = top[part.queries]
             np.maximum(most, part.pool(largest[part.blocks, part.queries]), out=most)
         if top.min() > -_SAFE and top.max() < _SAFE:

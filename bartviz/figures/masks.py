@@ -116,8 +116,8 @@ def _pattern(attention: Attention, factor: int, dark: bool) -> list[Part]:
 
 def _numbers(attention: Attention, factor: int, number: str, head: int, dark: bool) -> list[Part]:
     """M of the formula: 0 (or T5's bias of the head) where a row may look, the chosen number elsewhere."""
-    mask, color = attention.mask, theme.tint(attention.kind, dark)
-    bias = np.zeros(mask.shape, np.float32) if attention.bias is None else attention.bias[head]  # (Q, K)
+    mask, color, shared = attention.mask, theme.tint(attention.kind, dark), attention.bias_of(0)
+    bias = np.zeros(mask.shape, np.float32) if shared is None else shared[head]  # (Q, K)
     scale: Part = {"colorscale": [[0, color], [1, color]], "showscale": False}
     if attention.bias is not None:
         largest = float(np.abs(bias).max()) or 1.0

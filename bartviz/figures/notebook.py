@@ -119,9 +119,10 @@ def shift(one: Inputs, *, dark: bool = False) -> go.Figure:
 def bias(attention: Attention, *, dark: bool = False) -> go.Figure:
     """T5's number for each distance, a line for each head. Raises SettingError for attention without one."""
     expect(attention, Attention, ATTENTION)
-    if attention.bias is None or attention.kind == "cross":
+    bias = attention.bias_of(0)
+    if bias is None or attention.kind == "cross":
         raise SettingError("This attention has no bias by distance: choose a T5 model, encoder or decoder.")
-    return relative(attention.bias, attention.kind, dark=dark)
+    return relative(bias, attention.kind, dark=dark)
 
 
 def pattern(

@@ -7,6 +7,7 @@ Axes are (query, key) everywhere: a row attends to columns. Layers and heads cou
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import get_args
@@ -86,8 +87,12 @@ class Attention:
     Vaswani et al. 2017, equation 1. Kept as queries and keys: each head is computed on demand, never all at once.
 
     q (L, H, Q, d), k (L, H, K, d), v (L, H, K, d) or None: float32.
-    bias (H, Q, K) or None: added to the scores of every layer (T5's relative positions, shared by the stack).
+    bias (H, Q, K) or None: added to the scores of every layer (T5's relative positions, shared by the stack); of a
+    model whose layers differ in it (umT5) (L, H, Q, K).
     mask (Q, K): True where a row may attend. ``query`` labels rows, ``key`` columns.
+    windows (L,) or None: in a layer a row attends only to keys that are fewer positions away; 0: to all of the mask.
+    softcap or None: scores s become softcap * tanh(s / softcap) before the mask (Gemma 2).
+    sinks (L, H) or None: a learned score beside those of the keys, whose weight goes to no key (gpt-oss).
     out (L, D, H, d) or None: the output projection W_O of each layer as the run used it, split by head (0 for a
     silenced head); out_bias (L, D) or None: what the projection adds. The block's output for row i is
     sum over heads h and keys j of weight_hij * out_h v_hj, plus out_bias.
@@ -104,15 +109,20 @@ class Attention:
     key: Tokens
     v: Floats | None = None
     bias: Floats | None = None
+    windows: Ints | None = None
+    softcap: float | None = None
+    sinks: Floats | None = None
     out: Floats | None = None
     out_bias: Floats | None = None
     sample: Sample | None = None
     borrowed: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
-        for name in ("q", "k", "v", "bias", "out", "out_bias"):
+        for name in ("q", "k", "v", "bias", "sinks", "out", "out_bias"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, frozen(getattr(self, name), np.float32))
+        if self.windows is not None:
+            object.__setattr__(self, "windows", frozen(self.windows, np.int64))
         object.__setattr__(self, "mask", frozen(self.mask, np.bool_))
         self._validate()
 
@@ -131,7 +141,11 @@ class Attention:
             "k": (self.k, (layers, heads, columns, width)),
             "mask": (self.mask, (rows, columns)),
             "bias": (self.bias, (heads, rows, columns)),
+            "windows": (self.windows, (layers,)),
+            "sinks": (self.sinks, (layers, heads)),
         }
+        if self.bias is not None and self.bias.ndim == 4:
+            expected["bias"] = (self.bias, (layers, heads, rows, columns))
         for name, (array, shape) in expected.items():
             if array is not None and array.shape != shape:
                 raise RecordError(f"The {self.kind} {name} has shape {array.shape}, but {shape} is needed.")
@@ -147,7 +161,11 @@ class Attention:
                 f"but {len(self.query)} query and {len(self.key)} key tokens."
             )
         sampled = (None, None) if self.sample is None else (self.sample.output, self.sample.v)
-        optional = (self.v, self.bias, *(() if self.borrowed else (self.out, self.out_bias)), *sampled)
+        if (self.softcap is not None and not 0 < self.softcap < np.inf) or (
+            self.windows is not None and self.windows.min() < 0
+        ):
+            raise RecordError(f"The {self.kind} attention's softcap is above 0, its windows are at least 0.")
+        optional = (self.v, self.bias, self.sinks, *(() if self.borrowed else (self.out, self.out_bias)), *sampled)
         check_numbers(self.kind, self.scale, self.q, self.k, *(array for array in optional if array is not None))
 
     def _validate_projection(self) -> None:
@@ -192,7 +210,7 @@ class Attention:
     @property
     def nbytes(self) -> int:
         """Bytes of its own arrays; a borrowed projection belongs to the model."""
-        arrays = [self.q, self.k, self.v, self.bias, self.mask]
+        arrays = [self.q, self.k, self.v, self.bias, self.mask, self.windows, self.sinks]
         arrays += [] if self.borrowed else [self.out, self.out_bias]
         arrays += [] if self.sample is None else [self.sample.output, self.sample.v]
         return sum(array.nbytes for array in arrays if array is not None)
@@ -202,21 +220,58 @@ class Attention:
         """(Q,) True where a row may attend to nothing: its weights come out uniform and mean nothing."""
         return np.logical_not(self.mask.any(axis=1))
 
+    @property
+    def plain(self) -> bool:
+        """Whether weights are a softmax of q k^T * scale + bias over the mask, with nothing else: no windows, no cap,
+        no sinks."""
+        return self.windows is None and self.softcap is None and self.sinks is None
+
+    def allowed(self, layer: int) -> Bools:
+        """(Q, K): where a row of this layer may attend, its window applied."""
+        window = 0 if self.windows is None else int(self.windows[layer])
+        if not window:
+            return self.mask
+        rows, columns = (np.arange(length) for length in self.mask.shape)
+        near: Bools = np.abs(rows[:, None] - columns) < window
+        return self.mask & near
+
+    def bias_of(self, layer: int) -> Floats | None:
+        """(H, Q, K): what is added to the scores of a layer, or None."""
+        return self.bias[layer] if self.bias is not None and self.bias.ndim == 4 else self.bias
+
+    def capped(self, scores: Floats) -> Floats:
+        """The scores below the cap, where the model has one. Overwrites ``scores``."""
+        if self.softcap is not None:
+            scores /= np.float32(self.softcap)
+            np.tanh(scores, out=scores)
+            scores *= np.float32(self.softcap)
+        return scores
+
+    def weigh(
+        self, scores: Floats, layer: int, heads: int | Sequence[int] | slice, rows: slice | Ints = slice(None)
+    ) -> Floats:
+        """Weights (..., R, K) of one or several heads from their scores for some rows. Overwrites ``scores``."""
+        mask = np.broadcast_to(self.allowed(layer)[rows], scores.shape)
+        if self.sinks is None:
+            return masked_softmax(scores, mask)
+        return softmax_with_sink(scores, mask, np.asarray(self.sinks[layer, heads])[..., None, None])
+
     def scores(self, layer: int, head: int) -> Floats:
-        """(Q, K) float32: q k^T * scale + bias, before the mask and the softmax."""
+        """(Q, K) float32: q k^T * scale + bias, capped where the model does so, before the mask and the softmax."""
         self.check(layer, head)
         scores: Floats = self.q[layer, head] @ self.k[layer, head].T  # (Q, K)
         scores *= np.float32(self.scale)
-        if self.bias is not None:
-            scores += self.bias[head]
-        return scores
+        bias = self.bias_of(layer)
+        if bias is not None:
+            scores += bias[head]
+        return self.capped(scores)
 
     def head(self, layer: int, head: int) -> Floats:
-        """(Q, K) float32 weights of one head; rows sum to 1; masked cells are exactly 0.
+        """(Q, K) float32 weights of one head; masked cells are exactly 0; rows sum to 1, or less beside a sink.
 
         A fully masked row is uniform, as in the model: see ``masked_rows``. Raises SettingError.
         """
-        return masked_softmax(self.scores(layer, head), self.mask)
+        return self.weigh(self.scores(layer, head), layer, head)
 
     def layer(self, layer: int) -> Floats:
         """(H, Q, K) float32 weights of every head of one layer."""
@@ -230,15 +285,22 @@ class Attention:
             return None
         sample, layers, worst = self.sample, np.arange(self.shape[0]), 0.0
         rows = sample.rows  # (L, R)
-        mask, seen = self.mask[rows], ~self.masked_rows[rows]  # (L, R, K), (L, R)
+        mask = np.stack([self.allowed(layer)[rows[layer]] for layer in range(len(rows))])  # (L, R, K)
+        seen = mask.any(axis=-1)  # (L, R)
         scale = np.maximum(np.abs(sample.output).max(axis=(1, 2, 3), initial=0.0), 1e-6)  # (L,)
         for index, heads in enumerate(sample.heads.T):  # (L,)
             q = self.q[layers[:, None], heads[:, None], rows]  # (L, R, d)
             scores = q @ self.k[layers, heads].mT * np.float32(self.scale)  # (L, R, K)
             if self.bias is not None:
-                scores += self.bias[heads[:, None], rows]
+                by_layer = (layers[:, None],) if self.bias.ndim == 4 else ()
+                scores += self.bias[(*by_layer, heads[:, None], rows)]
+            self.capped(scores)
             v = self._values(layers, heads, index)  # (L, K, d)
-            recomputed = masked_softmax(scores, mask) @ v  # (L, R, d)
+            if self.sinks is None:
+                weights = masked_softmax(scores, mask)
+            else:
+                weights = softmax_with_sink(scores, mask, self.sinks[layers, heads][:, None, None])
+            recomputed = weights @ v  # (L, R, d)
             difference = np.abs(recomputed - sample.output[:, index]).max(axis=-1, initial=0.0) * seen  # (L, R)
             worst = max(worst, float((difference.max(axis=-1, initial=0.0) / scale).max(initial=0.0)))
         return worst
@@ -290,6 +352,17 @@ def masked_softmax(scores: Floats, mask: Bools) -> Floats:
         np.copyto(scores, -np.inf, where=~mask)
         scores[~mask.any(axis=-1)] = 0.0
     return softmax(scores)
+
+
+def softmax_with_sink(scores: Floats, mask: Bools, sink: Floats) -> Floats:
+    """As ``masked_softmax``, with one more score (..., 1, 1) whose weight is left out: rows sum to less than 1, a row
+    without any True to 0. Overwrites ``scores``."""
+    np.copyto(scores, -np.inf, where=~mask)
+    top = np.maximum(scores.max(axis=-1, keepdims=True), sink)
+    scores -= top
+    np.exp(scores, out=scores)
+    scores /= scores.sum(axis=-1, keepdims=True) + np.exp(sink - top)
+    return scores
 
 
 def softmax(scores: Floats) -> Floats:

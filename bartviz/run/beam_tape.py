@@ -40,8 +40,8 @@ def follow(tape: Tape, rows: Sequence[int], kept: Cached) -> Tape:
         entries={
             (kind, layer): _entry(kind, entry, rows, kept, layer) for (kind, layer), entry in tape.entries.items()
         },
-        masks={kind: _gather(parts, rows) if kind != "encoder" else parts for kind, parts in tape.masks.items()},
-        biases={kind: parts[: len(rows)] if kind != "encoder" else parts for kind, parts in tape.biases.items()},
+        masks={key: _gather(parts, rows) if key[0] != "encoder" else parts for key, parts in tape.masks.items()},
+        biases={key: parts[: len(rows)] if key[0] != "encoder" else parts for key, parts in tape.biases.items()},
     )
 
 

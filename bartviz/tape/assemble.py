@@ -24,13 +24,17 @@ _PROJECTIONS: WeakKeyDictionary[PreTrainedModel, dict[Kind, Projections]] = Weak
 def attention(
     network: PreTrainedModel, tape: Tape, kind: Kind, depth: int, query: Tokens, key: Tokens, item: int = 0
 ) -> tuple[Attention, Check]:
-    """The attention of one kind for one text of the batch, and a check that every layer was on the tape.
+    """The attention of one kind for one text of the batch, and a check that every layer was on the tape, with a mask
+    that follows from its window.
 
     With a single text the entries are removed from the tape, so that queries and keys are never in memory twice.
     """
     entries = [tape.entries[kind, layer] for layer in range(depth) if (kind, layer) in tape.entries]
     scale = entries[0].scale
-    mask = _mask(tape.masks[kind], item)
+    masks = {window: _mask(parts, item) for (name, window), parts in tape.masks.items() if name == kind}
+    mask = _whole(masks, kind)
+    windows = np.array([entry.window for entry in entries])  # (L,)
+    cap = entries[0].softcap
     heads, width = entries[0].q[0].shape[1], entries[0].q[0].shape[3]
     q = np.empty((len(entries), heads, len(query), width), np.float32)  # (L, H, Q, d)
     k = np.empty((len(entries), heads, len(key), width), np.float32)  # (L, H, K, d)
@@ -46,7 +50,9 @@ def attention(
             q[layer] *= entry.scale / scale
         if single:
             tape.entries.pop((kind, layer))
-    bias = _bias(tape.biases.get(kind), mask.shape)
+    biases = [_bias(tape.biases[kind, layer], mask.shape) for layer in range(depth) if (kind, layer) in tape.biases]
+    bias = np.stack(biases) if len(biases) > 1 else biases[0] if biases else None
+    sinks = [entry.sinks.numpy() for entry in entries if entry.sinks is not None]
     made = Attention(
         kind,
         q,
@@ -57,12 +63,19 @@ def attention(
         key,
         v=v if tape.values else None,
         bias=bias,
+        windows=windows if windows.any() else None,
+        softcap=cap,
+        sinks=np.stack(sinks) if sinks else None,
         out=out,
         out_bias=out_bias,
         sample=sample,
         borrowed=tape.values and not tape.changes(kind),
     )
-    return made, Check(TAPE, float(depth - len(entries)), 0.0, kind)
+    odd = sum(
+        not np.array_equal(masks[entry.window], made.allowed(layer)) or entry.softcap != cap
+        for layer, entry in enumerate(entries)
+    )
+    return made, Check(TAPE, float(depth - len(entries) + odd), 0.0, kind)
 
 
 def _sample(entries: list[Entry], item: int, v: Floats | None) -> Sample:
@@ -137,10 +150,17 @@ def _mask(parts: list[Tensor], item: int) -> Bools:
     return mask
 
 
-def _bias(parts: list[Tensor] | None, shape: tuple[int, ...]) -> Floats | None:
-    """(H, Q, K) of the stack, or None; 0 where a key did not exist yet."""
-    if not parts:
-        return None
+def _whole(masks: dict[int, Bools], kind: Kind) -> Bools:
+    """(Q, K) the mask of a layer without a window; where all have one, what the windows are cut out of."""
+    if 0 in masks:
+        return masks[0]
+    widest = masks[max(masks)]
+    whole: Bools = np.broadcast_to(widest.any(axis=0), widest.shape)
+    return np.tril(whole) if kind == "decoder" else whole
+
+
+def _bias(parts: list[Tensor], shape: tuple[int, ...]) -> Floats:
+    """(H, Q, K) of a layer, or of all; 0 where a key did not exist yet."""
     bias = np.zeros((parts[0].shape[0], *shape), np.float32)
     start = 0
     for part in parts:  # (H, Q', K')

@@ -62,6 +62,9 @@ class Entry:
     v: Tensor | None = None  # (B, H or 1, K, d)
     scale: float = 1.0
     outputs: list[Tensor] = field(default_factory=list)  # each (B, R, H, d): the sampled rows, before any ablation
+    window: int = 0  # a row attends to keys fewer positions away; 0: to all
+    softcap: float | None = None
+    sinks: Tensor | None = None  # (H,)
     projection: nn.Module | None = None
 
 
@@ -79,9 +82,13 @@ class Tape:
     scale_heads: Mapping[Head, float] = field(default_factory=dict)
     cancelled: Callable[[], bool] = lambda: False
     entries: dict[tuple[Kind, int], Entry] = field(default_factory=dict)
-    masks: dict[Kind, list[Tensor]] = field(default_factory=dict)  # each (B or 1, Q, K) bool, True: may attend
-    biases: dict[Kind, list[Tensor]] = field(default_factory=dict)  # each (H, Q, K)
+    # By window (0: none), each (B or 1, Q, K) bool, True: may attend.
+    masks: dict[tuple[Kind, int], list[Tensor]] = field(default_factory=dict)
+    # By layer, each (H, Q, K); of the first layer alone where all layers share it.
+    biases: dict[tuple[Kind, int], list[Tensor]] = field(default_factory=dict)
     _calls: Counter[Kind] = field(default_factory=Counter)
+    _seen: dict[Kind, set[int]] = field(default_factory=dict)  # the windows of the current call
+    _shared: dict[Kind, Tensor] = field(default_factory=dict)  # the first layer's bias in the current call
 
     def layer_of(self, site: Site) -> int:
         """The layer that is calling now."""
@@ -90,6 +97,22 @@ class Tape:
         layer = self._calls[site.kind] % site.layers
         self._calls[site.kind] += 1
         return layer
+
+    def add_mask(self, kind: Kind, layer: int, window: int, mask: Callable[[], Tensor]) -> None:
+        """Keep a call's mask once for each window that its layers have."""
+        if layer == 0:
+            self._seen[kind] = set()
+        if window not in self._seen.setdefault(kind, set()):
+            self._seen[kind].add(window)
+            self.masks.setdefault((kind, window), []).append(mask())
+
+    def add_bias(self, kind: Kind, layer: int, bias: Tensor) -> None:
+        """Keep a bias (B, H, Q, K), unless it is the one that the first layer had."""
+        if layer == 0:
+            self._shared[kind] = bias
+        elif self._shared.get(kind) is bias:
+            return
+        self.biases.setdefault((kind, layer), []).append(bias[0])
 
     def changes(self, kind: Kind) -> bool:
         """Whether a head of this kind is scaled."""
@@ -221,6 +244,8 @@ def attend_on(
     scaling: float | None = None,
     is_causal: bool | None = None,
     position_bias: Tensor | None = None,
+    softcap: float | None = None,
+    s_aux: Tensor | None = None,
     **kwargs: Any,
 ) -> tuple[Tensor, None]:
     """Attention by the fast kernel, whose inputs are kept on the tape.
@@ -229,33 +254,38 @@ def attend_on(
     """
     if tape is not None and tape.cancelled():
         raise Cancelled(later("The run was stopped."))
-    output, _ = sdpa_attention_forward(
-        module,
-        query,
-        key,
-        value,
-        attention_mask,
-        scaling=scaling,
-        is_causal=is_causal,
-        position_bias=position_bias,
-        **kwargs,
-    )  # (B, Q, H, d)
+    causal = getattr(module, "is_causal", True) if is_causal is None else is_causal
+    groups = getattr(module, "num_key_value_groups", 1)
+    if softcap is not None or s_aux is not None:  # no fused kernel has these
+        key, value = _repeated(key, groups), _repeated(value, groups)
+        scale = query.shape[-1] ** -0.5 if scaling is None else scaling
+        allowed = _allowed(query, key, attention_mask, causal)
+        output = _unfused(query, key, value, allowed, scale, softcap, s_aux)
+    else:
+        output, _ = sdpa_attention_forward(
+            module,
+            query,
+            key,
+            value,
+            attention_mask,
+            scaling=scaling,
+            is_causal=is_causal,
+            position_bias=position_bias,
+            **kwargs,
+        )  # (B, Q, H, d)
+        key, value = _repeated(key, groups), _repeated(value, groups)
     site = getattr(module, _SITE, None)
     if tape is None or site is None:
         return output, None
-    layer = tape.layer_of(site)
-    groups = getattr(module, "num_key_value_groups", 1)
-    if groups > 1:
-        key, value = key.repeat_interleave(groups, dim=1), value.repeat_interleave(groups, dim=1)
-    if layer == 0:
-        causal = getattr(module, "is_causal", True) if is_causal is None else is_causal
-        tape.masks.setdefault(site.kind, []).append(_allowed(query, key, attention_mask, causal))
-        if position_bias is not None and site.kind != "cross":
-            tape.biases.setdefault(site.kind, []).append(position_bias[0])
+    layer, window = tape.layer_of(site), int(kwargs.get("sliding_window") or 0)
+    tape.add_mask(site.kind, layer, window, lambda: _allowed(query, key, attention_mask, causal))
+    if position_bias is not None and site.kind != "cross":
+        tape.add_bias(site.kind, layer, position_bias)
     entry = tape.entries.setdefault((site.kind, layer), Entry())
     entry.q.append(query)
     entry.k = key
     entry.scale = query.shape[-1] ** -0.5 if scaling is None else scaling
+    entry.window, entry.softcap, entry.sinks = window, softcap, s_aux
     entry.projection = site.projection
     count = query.shape[2]
     entry.outputs.append(output if count <= SAMPLED_ROWS else output[:, torch.from_numpy(sampled(count, layer))])
@@ -265,6 +295,32 @@ def attend_on(
         entry.v = entry.v.clone()  # a view would keep the values of every head in memory
     factors = tape.factors(site.kind, layer, query.shape[1])
     return (output if factors is None else output * factors), None
+
+
+def _repeated(part: Tensor, groups: int) -> Tensor:
+    """(B, H / groups, K, d) -> (B, H, K, d): the keys or values of each head of queries."""
+    return part.repeat_interleave(groups, dim=1) if groups > 1 else part
+
+
+def _unfused(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    allowed: Tensor,
+    scale: float,
+    softcap: float | None,
+    sinks: Tensor | None,
+) -> Tensor:
+    """(B, Q, H, d): attention with capped scores, or a sink's score (H,) beside the keys'."""
+    scores = query @ key.mT * scale  # (B, H, Q, K)
+    if softcap is not None:
+        scores = torch.tanh(scores / softcap) * softcap
+    scores = scores.masked_fill(~allowed[:, None], torch.finfo(scores.dtype).min)
+    if sinks is not None:
+        sink = sinks.to(scores.dtype)[None, :, None, None].expand(len(scores), -1, scores.shape[2], 1)
+        scores = torch.cat([scores, sink], dim=-1)
+    weights = scores.softmax(dim=-1)[..., : key.shape[2]]
+    return (weights @ value).transpose(1, 2).contiguous()
 
 
 def sampled(rows: int, layer: int) -> NDArray[np.int64]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -144,3 +145,50 @@ def test_the_length_of_a_long_text_is_one_line() -> None:
     assert repr(tokens).startswith("<Tokens: 'w0' 'w1' ")
     assert repr(tokens).endswith("'w11' ... 900 in all>")
     assert repr(stand_in.tokens(("<s>", "<b>"))) == "<Tokens: '<s>' '<b>'>"
+
+
+def changed(**parts: object) -> Attention:
+    return replace(by_hand(FULL), **parts)  # type: ignore[arg-type]
+
+
+def test_a_window_hides_what_is_as_far_away_as_it_is_wide() -> None:
+    near = changed(windows=np.array([1]))
+    assert near.head(0, 0).tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    assert near.mask.all()
+    for wide in (0, 2):
+        np.testing.assert_array_equal(changed(windows=np.array([wide])).head(0, 0), by_hand(FULL).head(0, 0))
+
+
+def test_a_cap_keeps_scores_below_it() -> None:
+    # row 1: ln 9 becomes ln 3 * tanh(2) = 1.0591
+    weights = changed(softcap=math.log(3)).head(0, 0)
+    other = math.exp(math.log(3) * math.tanh(2))
+    np.testing.assert_allclose(weights[1], [1 / (1 + other), other / (1 + other)], rtol=1e-6)
+
+
+def test_a_sink_takes_a_part_that_no_key_gets() -> None:
+    # row 0: 1 and 3 beside e^ln 4 = 4; row 1: 1 and 9
+    weights = changed(sinks=np.array([[math.log(4)]])).head(0, 0)
+    np.testing.assert_allclose(weights, [[1 / 8, 3 / 8], [1 / 14, 9 / 14]], rtol=1e-6)
+
+
+def test_a_row_that_sees_nothing_beside_a_sink_is_zero() -> None:
+    alone = replace(by_hand([[False, False], [True, True]]), sinks=np.zeros((1, 1), np.float32))
+    assert alone.head(0, 0)[0].tolist() == [0.0, 0.0]
+
+
+def test_each_layer_may_have_a_bias_of_its_own() -> None:
+    one = by_hand(FULL)
+    bias = np.zeros((2, 1, 2, 2), np.float32)
+    bias[1, 0, 0, 1] = -math.log(3)
+    two = replace(one, q=np.repeat(one.q, 2, axis=0), k=np.repeat(one.k, 2, axis=0), bias=bias)
+    np.testing.assert_allclose(two.head(0, 0)[0], [1 / 4, 3 / 4], rtol=1e-6)
+    np.testing.assert_allclose(two.head(1, 0)[0], [1 / 2, 1 / 2], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "parts", [{"windows": np.array([1, 1])}, {"windows": np.array([-1])}, {"softcap": 0.0}, {"sinks": np.zeros((1, 2))}]
+)
+def test_details_that_do_not_fit_are_refused(parts: dict[str, object]) -> None:
+    with pytest.raises(RecordError):
+        changed(**parts)

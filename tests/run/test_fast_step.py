@@ -76,7 +76,7 @@ def assert_same_tape(ours: Tape, theirs: Tape) -> None:
             if mine is not None and reference is not None:
                 assert_close(mine, reference)
     for kind in KINDS:
-        for mine, reference in zip(ours.masks[kind], theirs.masks[kind], strict=True):
+        for mine, reference in zip(ours.masks[kind, 0], theirs.masks[kind, 0], strict=True):
             assert bool((mine == reference).all())
             assert mine.shape[1:] == reference.shape[1:]
 

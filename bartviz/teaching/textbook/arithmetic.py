@@ -71,7 +71,8 @@ def _unscaled(evidence: Evidence) -> Verdict:
 def _dots(attention: Attention, head: int) -> Floats:
     """(Q, K) scores of the last layer without the division."""
     dots = attention.q[-1, head] @ attention.k[-1, head].T
-    return np.asarray(dots if attention.bias is None else dots + attention.bias[head], np.float32)
+    bias = attention.bias_of(-1)
+    return np.asarray(dots if bias is None else dots + bias[head], np.float32)
 
 
 def _additive(_evidence: Evidence) -> Verdict:
