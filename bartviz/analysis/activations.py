@@ -26,6 +26,11 @@ def relu(x: Doubles) -> Doubles:
     return np.maximum(x, 0.0)
 
 
+def relu_squared(x: Doubles) -> Doubles:
+    """max(0, x)^2 (So et al. 2021)."""
+    return np.square(relu(x))
+
+
 def gelu(x: Doubles) -> Doubles:
     """x * Phi(x), with the exact error function."""
     phi = np.array([0.5 * (1 + math.erf(number / math.sqrt(2))) for number in x.ravel()]).reshape(x.shape)
@@ -52,6 +57,7 @@ CURVES: Mapping[str, tuple[str, Curve]] = {
     "gelu_fast": (mark("GELU by tanh"), gelu_tanh),
     "gelu_pytorch_tanh": (mark("GELU by tanh"), gelu_tanh),
     "relu": ("ReLU", relu),
+    "relu2": (mark("ReLU squared"), relu_squared),
     "silu": ("Swish", swish),
     "swish": ("Swish", swish),
 }
@@ -119,6 +125,12 @@ def norm_sentence(info: ModelInfo) -> str:
         return _(
             "{family} normalises after each sum (post-norm): the stream that the next block reads has the same size in "
             "every layer. This is how the family is built; it is not measured.",
+            family=family.title,
+        )
+    if family.norm == "inner":
+        return _(
+            "{family} normalises what each block adds: blocks read and add to a stream that is never normalised "
+            "itself. This is how the family is built; it is not measured.",
             family=family.title,
         )
     return _(

@@ -29,7 +29,12 @@ TITLES = {
     MARIAN: "Marian en-de",
 }
 
-_POSITIONS = {"learned": mark("learned"), "sinusoidal": mark("sinusoidal"), "relative": mark("relative")}
+_POSITIONS = {
+    "learned": mark("learned"),
+    "sinusoidal": mark("sinusoidal"),
+    "relative": mark("relative"),
+    "rotary": mark("rotary"),
+}
 
 # The articles' table of models: our name, the millions of parameters they give, their encoder and decoder layers.
 MODELS: tuple[tuple[str, int, int, int], ...] = (

@@ -97,7 +97,7 @@ def _encoder(info: ModelInfo, family: Family, side: Side, *, both: bool) -> Colu
         "encoder",
         info.encoder_layers,
         _before(family, side, "encoder", _("Source text")),
-        (_summed(family, "encoder", attention), _summed(family, "encoder", _feed_forward(info, "encoder"))),
+        _sums(family, "encoder", (attention, _feed_forward(info, "encoder"))),
         (*_last_norm(side, "encoder"), after),
     )
 
@@ -117,7 +117,7 @@ def _decoder(info: ModelInfo, family: Family, side: Side, *, both: bool, steps: 
         "decoder",
         info.decoder_layers,
         _before(family, side, "decoder", _("Output so far") if both else _("Text so far")),
-        tuple(_summed(family, "decoder", part) for part in (*attention, _feed_forward(info, "decoder"))),
+        _sums(family, "decoder", (*attention, _feed_forward(info, "decoder"))),
         (*_last_norm(side, "decoder"), output, Box(_("Next token"), *(("decoding",) if steps else ()))),
     )
 
@@ -126,7 +126,7 @@ def _before(family: Family, side: Side, stack: Stack, read: str) -> tuple[Box, .
     """The pieces of the text, and the embeddings that are summed."""
     roles = {part.role for part in side.before}
     names = [_("token")]
-    if family.positions != "relative":
+    if family.positions in ("learned", "sinusoidal"):
         names.append(_("position"))
     if parts.SEGMENTS in roles:
         names.append(_("segment"))
@@ -144,13 +144,24 @@ def _feed_forward(info: ModelInfo, stack: Stack) -> Box:
     return Box(said, "inside", {"kind": stack, "around": "activation"})
 
 
-def _summed(family: Family, stack: Stack, part: Box) -> tuple[Box, ...]:
-    """A part with its residual sum, and LayerNorm before or after it."""
+def _sums(family: Family, stack: Stack, parts: tuple[Box, ...]) -> tuple[tuple[Box, ...], ...]:
+    """The parts of a layer by residual sum: each its own, or one for all that read the same input."""
+    if not family.parallel:
+        return tuple(_summed(family, stack, (part,)) for part in parts)
+    return (_summed(family, stack, parts),)
+
+
+def _summed(family: Family, stack: Stack, parts: tuple[Box, ...]) -> tuple[Box, ...]:
+    """Parts with their residual sum, and LayerNorm before or after them."""
     kind = {"kind": stack}
-    add = {**kind, "around": "residual"}
-    if family.norm == "pre":
-        return Box("LayerNorm", "inside", {**kind, "around": "norms"}), part, Box(_("Add"), "inside", add)
-    return part, Box(_("Add, then LayerNorm"), "inside", add)
+    add = Box(_("Add"), "inside", {**kind, "around": "residual"})
+    norm = Box("LayerNorm", "inside", {**kind, "around": "norms"})
+    side = family.encoder if stack == "encoder" else family.decoder
+    assert side is not None  # the family has this stack
+    outputs = (norm,) if any(part.role == "feed-forward output layer norm weight" for part in side.parts) else ()
+    if family.norm == "post":
+        return (*parts, Box(_("Add, then LayerNorm"), "inside", add.query))
+    return (*((norm,) if family.norm == "pre" else ()), *parts, *outputs, add)
 
 
 def _last_norm(side: Side, stack: Stack) -> tuple[Box, ...]:

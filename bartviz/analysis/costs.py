@@ -114,18 +114,22 @@ class Costs:
             captured=4 * (tape + self._bias(self.sizes.encoder, n) + self._bias(self.sizes.decoder, m)),
             attention=4 * sum(stack.layers * stack.heads * queries * keys for stack, queries, keys in kinds),
             cache=size
-            * sum(2 * stack.layers * stack.inner * keys for stack, _, keys in kinds if stack is self.sizes.decoder),
+            * sum(2 * stack.layers * stack.keys * keys for stack, _, keys in kinds if stack is self.sizes.decoder),
         )
 
     def crossing(self) -> Crossing:
         """2 n a = k d f gives n = k d f / 2a for the scores, 2d less with the projections; k is 2, or 3 where gated.
 
+        Where heads of keys, c numbers wide in all, are shared by heads of queries, d + dc/a less.
+
         In BERT and BART (a = d, f = 4d): n = 4d, and 2d with the projections.
         """
         stack = self.sizes.encoder or self.sizes.decoder
         assert stack is not None  # every family has a stack
-        scores = (3 if self.sizes.gated else 2) * self.sizes.width * stack.feed_forward / (2 * stack.inner)
-        return Crossing(scores, max(0.0, scores - 2 * self.sizes.width))
+        matrices = (3 if self.sizes.gated else 2) * self.sizes.experts_used
+        scores = matrices * self.sizes.width * stack.feed_forward / (2 * stack.inner)
+        projections = self.sizes.width * (1 + stack.keys / stack.inner)
+        return Crossing(scores, max(0.0, scores - projections))
 
     def lengths(self, source: int, target: int | None = None) -> tuple[int, int]:
         """(n, m): an encoder-only model has m = 0, a decoder-only model n = 0 and reads the source."""
@@ -177,7 +181,7 @@ class Costs:
         """Numbers in a stack's relative-position biases, (H, n, n); 0 in a family without."""
         if stack is None or self.sizes.family.positions != "relative":
             return 0
-        return stack.heads * length * length
+        return (stack.layers if self.sizes.family.biased_layers else 1) * stack.heads * length * length
 
     def _activations(self, n: int, m: int) -> int:
         """Numbers alive at the widest moment of a pass: a feed-forward layer, T5's position buckets, or the output.
@@ -239,7 +243,8 @@ def _head_rows(sizes: Sizes, architecture: str) -> tuple[Parameter, ...]:
 def _layers(sizes: Sizes, stack: Stack, rows: int, keys: int) -> Iterator[tuple[Part, int]]:
     """Self-attention and feed-forward of a whole stack for ``rows`` queries that see ``keys`` keys."""
     layers, d, a = stack.layers * sizes.inner_layers, sizes.width, stack.inner
-    yield "projections", layers * 4 * rows * d * a
+    yield "projections", layers * 2 * rows * d * (a + stack.keys)
     yield "scores", layers * rows * keys * a
     yield "weighted sums", layers * rows * keys * a
-    yield "feed-forward", layers * (3 if sizes.gated else 2) * rows * d * stack.feed_forward
+    matrices = (3 if sizes.gated else 2) * sizes.experts_used
+    yield "feed-forward", layers * matrices * rows * d * stack.feed_forward

@@ -21,7 +21,7 @@ from bartviz.analysis.masks import no_row, quote
 from bartviz.arrays import Bools, Floats
 from bartviz.errors import SettingError, choices
 from bartviz.language import _, later, mark
-from bartviz.record.attention import Attention, Kind, masked_softmax
+from bartviz.record.attention import Attention, Kind
 from bartviz.text.tokens import Tokens
 
 if TYPE_CHECKING:
@@ -66,6 +66,8 @@ class Inside:
     block: Floats | None = None
     shares: Floats | None = None
     projection_bias: bool = False
+    softcap: float | None = None
+    sink: float | None = None  # a score beside those of the keys
 
     @property
     def name(self) -> str:
@@ -97,10 +99,11 @@ def inside(attention: Attention, layer: int, head: int, row: int) -> Inside:
     q, k = attention.q[layer, head, row], attention.k[layer, head]  # (d,), (K, d)
     dots = k @ q  # (K,)
     scaled = dots * np.float32(attention.scale)
-    bias = None if attention.bias is None else attention.bias[head, row]
-    scores = scaled if bias is None else scaled + bias
-    mask = attention.mask[row]
-    weights = masked_softmax(scores[None].copy(), mask[None])[0]
+    biases = attention.bias_of(layer)
+    bias = None if biases is None else biases[head, row]
+    scores = attention.capped(scaled.copy() if bias is None else scaled + bias)
+    mask = attention.allowed(layer)[row]
+    weights = attention.weigh(scores[None].copy(), layer, head, slice(row, row + 1))[0]
     return Inside(
         attention.kind,
         layer,
@@ -119,6 +122,8 @@ def inside(attention: Attention, layer: int, head: int, row: int) -> Inside:
         weights,
         masked=bool(attention.masked_rows[row]),
         projection_bias=attention.out_bias is not None,
+        softcap=attention.softcap,
+        sink=None if attention.sinks is None else float(attention.sinks[layer, head]),
         **_output(attention, layer, head, row, weights),
     )
 
@@ -152,9 +157,11 @@ def row_outputs(attention: Attention, layer: int, row: int) -> Floats:
     assert attention.v is not None
     assert attention.out is not None
     scores = np.einsum("hd,hkd->hk", attention.q[layer, :, row], attention.k[layer]) * np.float32(attention.scale)
-    if attention.bias is not None:
-        scores = scores + attention.bias[:, row]
-    weights = masked_softmax(scores, np.broadcast_to(attention.mask[row], scores.shape))  # (H, K)
+    bias = attention.bias_of(layer)
+    if bias is not None:
+        scores = scores + bias[:, row]
+    scores = attention.capped(scores)[:, None]  # (H, 1, K)
+    weights = attention.weigh(scores, layer, slice(None), slice(row, row + 1))[:, 0]  # (H, K)
     contexts = np.einsum("hk,hkd->hd", weights, attention.v[layer])
     parts: Floats = np.einsum("hd,ehd->he", contexts, attention.out[layer])
     return parts
@@ -223,6 +230,13 @@ def sentence(one: Inside, predicts: str | None = None) -> str:
     row = row_label(one, predicts)
     key = one.strongest
     visible = int(one.mask.sum())
+    if visible == 1 and one.sink is not None:
+        return _(
+            "{row} may see {key} and the sink, which is no token: its weight is {weight:.3f}.",
+            row=row,
+            key=quote(one.label(key)),
+            weight=one.weights[key],
+        )
     if visible == 1:
         return _("{row} may see {key} alone: its weight is 1 whatever the score.", row=row, key=quote(one.label(key)))
     ordered = np.sort(one.scores[one.mask])
@@ -259,6 +273,9 @@ def equation(one: Inside, key: int) -> tuple[tuple[str, str], ...]:
     if one.bias is not None:
         bias = float(one.bias[key])
         steps.append((f"{'−' if bias < 0 else '+'} {abs(bias):.4f}", _("bias of the relative position")))
+    if one.softcap is not None:
+        cap = f"{one.softcap:.4g}"
+        steps.append((f"{cap} · tanh(… / {cap})", _("cap: scores stay between −{cap} and {cap}", cap=cap)))
     if one.masked:
         nothing = _("weight: the same for all keys of a wholly masked row; it means nothing")
         return (*steps, ("−∞", _("mask: may not be seen")), (f"= {_weight(one.weights[key])}", nothing))
@@ -268,7 +285,10 @@ def equation(one: Inside, key: int) -> tuple[tuple[str, str], ...]:
     top = float(one.scores[one.mask].max())
     less = f"− {_number(top, 4)}" if top >= 0 else f"+ {_number(-top, 4)}"
     softmax = f"e^({_number(one.scores[key], 4)} {less}) / {_normaliser(one):.4f}"
-    steps.append((softmax, _("softmax: the largest score taken off, then over the sum of all keys")))
+    over = _("softmax: the largest score taken off, then over the sum of all keys")
+    if one.sink is not None:
+        over = _("softmax: the largest score taken off, then over the sum of all keys and the sink")
+    steps.append((softmax, over))
     return (*steps, (f"= {_weight(one.weights[key])}", _("weight")))
 
 
@@ -283,9 +303,10 @@ def _number(value: float | np.floating, places: int = 2) -> str:
 
 
 def _normaliser(one: Inside) -> float:
-    """The sum over the visible keys of e^(score - largest score), 1 to K."""
+    """The sum over the visible keys, and the sink, of e^(score - largest score), 1 to K without a sink."""
     scores = one.scores[one.mask].astype(float)
-    return float(np.exp(scores - scores.max()).sum())
+    sink = 0.0 if one.sink is None else float(np.exp(one.sink - scores.max()))
+    return float(np.exp(scores - scores.max()).sum()) + sink
 
 
 def table(one: Inside) -> pd.DataFrame:

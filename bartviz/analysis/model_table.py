@@ -168,12 +168,16 @@ def _position(one: Subject) -> Cell:
         "learned": mark("learned"),
         "sinusoidal": mark("sinusoidal, computed"),
         "relative": mark("relative, in the scores"),
+        "rotary": mark("rotary, in queries and keys"),
     }[one.sizes.family.positions]
 
 
 def _norm(one: Subject) -> Cell:
-    after = one.sizes.family.norm == "post"
-    return mark("after the sum (post-norm)") if after else mark("before the sublayer (pre-norm)")
+    return {
+        "post": mark("after the sum (post-norm)"),
+        "pre": mark("before the sublayer (pre-norm)"),
+        "inner": mark("on what the sublayer adds"),
+    }[one.sizes.family.norm]
 
 
 def _activation(one: Subject) -> Cell:

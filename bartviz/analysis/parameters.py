@@ -196,12 +196,15 @@ def _places(sizes: Sizes, variant: Variant) -> Iterator[Place]:
 def _side(component: Component, base: str, side: Side, sizes: Sizes) -> Iterator[Place]:
     stack = sizes.encoder if component == "encoder" else sizes.decoder
     assert stack is not None  # a family with this side has its sizes
-    before = tuple(part for part in side.before if sizes.projected or not part.role.startswith("embedding projection"))
+    before, after = (
+        tuple(part for part in ends if sizes.projected or not part.role.startswith("embedding projection"))
+        for ends in (side.before, side.after)
+    )
     yield from _named(component, None, base, before)
     for layer in range(stack.layers * sizes.inner_layers):
         path = base + side.layer.format(*_address(layer, stack, sizes))
-        yield from _named(component, layer, path, (*side.first, *side.parts) if layer == 0 else side.parts)
-    yield from _named(component, None, base, side.after)
+        yield from _named(component, layer, path, (*(side.later if layer else side.first), *side.parts))
+    yield from _named(component, None, base, after)
 
 
 def _address(layer: int, stack: Stack, sizes: Sizes) -> tuple[int, ...]:
@@ -242,12 +245,16 @@ def _letters(sizes: Sizes, stack: Stack) -> Mapping[str, int]:
         "e": sizes.embedding_width,
         "f": stack.feed_forward,
         "a": stack.inner,
-        "q": 3 * sizes.width,
+        "k": stack.keys,
+        "q": stack.inner + 2 * stack.keys,
+        "h": stack.head_width,
+        "g": 2 * stack.feed_forward,
         "H": stack.heads,
         "P": sizes.position_rows,
         "S": sizes.segments,
         "B": sizes.buckets,
         "C": sizes.labels,
+        "E": sizes.experts,
         "1": 1,
         "2": 2,
     }

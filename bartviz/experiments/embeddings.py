@@ -2,7 +2,8 @@
 
 BERT: token + position + segment, then LayerNorm (ELECTRA and ALBERT then project to the model's width). RoBERTa counts
 positions from its padding token's id on, BART from 2 on. Marian and Pegasus have sinusoidal positions. GPT-2 leaves
-LayerNorm to its layers. T5 has token embeddings only: a bias on the scores encodes positions.
+LayerNorm to its layers. T5 has token embeddings only: a bias on the scores encodes positions. So does Llama: queries
+and keys are rotated by their position.
 """
 
 from __future__ import annotations
@@ -80,19 +81,28 @@ def _read(model: Model, stack: Stack, ids: Tensor, segments: Tensor) -> Read:
     base: Any = model.network.base_model
     if hasattr(base, "wte"):
         rows = torch.arange(len(ids))
-        return {"token": base.wte(ids), "position": base.wpe(rows)}, 1.0, rows, _table(base.wpe, 0), None, None
-    if model.info.kind == "encoder":
+        return {"token": base.wte(ids), "position": base.wpe(rows)}, 1.0, rows, _table(base.wpe.weight, 0), None, None
+    if hasattr(getattr(base, "embeddings", None), "word_embeddings"):
         return _bert(model, base, ids, segments)
-    half = base.encoder if stack == "encoder" else base.decoder
-    words, positions = half.embed_tokens, getattr(half, "embed_positions", None)
+    half = getattr(base, stack, base)
+    words, positions = half.get_input_embeddings(), getattr(half, "embed_positions", None)
     scale = float(getattr(words, "embed_scale", getattr(half, "embed_scale", 1.0)))
+    scale *= float(getattr(model.config, FAMILIES[model.info.family].embedding_scale, 1.0))
     token = nn.functional.embedding(ids, words.weight) * scale
+    if getattr(half, "project_in", None) is not None:
+        token = half.project_in(token)
+    norm = getattr(half, "layernorm_embedding", getattr(getattr(half, "embeddings", None), "norm", None))
     if positions is None:
-        return {"token": token}, scale, None, None, None, None
-    first = int(getattr(positions, "offset", 0))
+        return {"token": token}, scale, None, None, norm, None
+    table = getattr(positions, "weights", None)  # M2M100 computes its positions, and counts them as RoBERTa does
+    first = int(positions.padding_idx) + 1 if table is not None else int(getattr(positions, "offset", 0))
+    table = positions.weight if table is None else table
     rows = torch.arange(len(ids)) + first
-    parts = {"token": token, "position": nn.functional.embedding(rows, positions.weight)}
-    return parts, scale, rows, _table(positions, first), getattr(half, "layernorm_embedding", None), None
+    side = getattr(FAMILIES[model.info.family], stack)
+    if side.normed_tokens and norm is not None:
+        token, norm = norm(token), None
+    parts = {"token": token, "position": nn.functional.embedding(rows, table)}
+    return parts, scale, rows, _table(table, first), norm, None
 
 
 def _bert(model: Model, base: Any, ids: Tensor, segments: Tensor) -> Read:
@@ -107,11 +117,11 @@ def _bert(model: Model, base: Any, ids: Tensor, segments: Tensor) -> Read:
         parts["segment"] = embeddings.token_type_embeddings(segments)
     project = getattr(base, "embeddings_project", None)
     project = getattr(getattr(base, "encoder", None), "embedding_hidden_mapping_in", project)
-    return parts, 1.0, rows, _table(embeddings.position_embeddings, first), embeddings.LayerNorm, project
+    return parts, 1.0, rows, _table(embeddings.position_embeddings.weight, first), embeddings.LayerNorm, project
 
 
-def _table(module: Any, first: int) -> Floats:
-    return _numbers(module.weight[first : first + TABLE])
+def _table(table: Tensor, first: int) -> Floats:
+    return _numbers(table[first : first + TABLE])
 
 
 def _numbers(tensor: Tensor) -> Floats:

@@ -15,6 +15,7 @@ from bartviz.analysis.residual import Residual, Stack
 from bartviz.arrays import Floats
 from bartviz.errors import SettingError
 from bartviz.experiments.replay import Replay
+from bartviz.families.config import sizes
 from bartviz.families.family import Family, Side
 from bartviz.families.registry import FAMILIES
 from bartviz.language import later
@@ -50,9 +51,10 @@ def residual(
     inner = state
     for name in (_SELF, *((_CROSS,) if stack == "decoder" and record.cross is not None else ()), _FEED):
         if name == _FEED:
-            inner, part = modules.feed_forward(state)
+            inner, part = modules.feed_forward(before if modules.family.parallel else state)
         else:
             part = _attended(again.attention("cross" if name == _CROSS else stack), layer, row)
+        part = modules.adds(name, part)
         state = modules.summed(name, state, part)
         added[name], states[name] = _numbers(part), _numbers(state)
     own = hidden[layer + 1][0, row]
@@ -64,7 +66,7 @@ def residual(
         layer=layer,
         row=row,
         token=record.attention(stack).query.labels[row],
-        norm=modules.family.norm,
+        norm="post" if modules.family.norm == "post" else "pre",
         before=_numbers(before),
         added=added,
         states=states,
@@ -83,10 +85,25 @@ class _Layer:
         self._base: Any = model.network.base_model
         self._side, self._path = side, _path(model, side, layer)
         self._names = {part.role: part.name for part in side.parts}
+        if not {f"{_FEED} in weight", f"{_FEED} gate and in weight"} & self._names.keys():
+            raise SettingError(
+                later(
+                    "{title} chooses among several feed-forward networks for each token: its sum is not shown.",
+                    title=self.family.title,
+                )
+            )
+        self._projected = sizes(model.config.to_dict()).projected
+        self._factor = float(getattr(model.config, self.family.residual_scale, 1.0))
         self._activation = ACT2FN[(model.info.activation or "").removeprefix("gated-")]
 
     def _module(self, role: str) -> Any:
         return self._base.get_submodule(self._path + self._names[f"{role} weight"].rpartition(".")[0])
+
+    def adds(self, part: str, vector: Tensor) -> Tensor:
+        """What a part adds (D,): its output, normalised or scaled first where the model does so."""
+        if f"{part} output layer norm weight" in self._names:
+            vector = self._module(f"{part} output layer norm")(vector)
+        return vector * self._factor
 
     def summed(self, part: str, state: Tensor, vector: Tensor) -> Tensor:
         """The sum of state and vector, (D,) each; LayerNorm follows in a post-norm model."""
@@ -96,19 +113,24 @@ class _Layer:
 
     def feed_forward(self, state: Tensor) -> tuple[Tensor, Tensor]:
         """The inner numbers (f,) and what is added (D,) for a state (D,)."""
-        read = self._module(f"{_FEED} layer norm")(state) if self.family.norm == "pre" else state
-        into = self._module(f"{_FEED} in")(read[None])  # (1, f): GPT-2's layer needs two axes
-        if f"{_FEED} gate weight" in self._names:
-            inner = self._activation(self._module(f"{_FEED} gate")(read[None])) * into
+        role = _FEED if f"{_FEED} layer norm weight" in self._names else _SELF  # one norm for both where parallel
+        read = self._module(f"{role} layer norm")(state) if self.family.norm == "pre" else state
+        read = read[None]  # (1, d): GPT-2's layer needs two axes
+        if f"{_FEED} gate and in weight" in self._names:
+            gate, into = self._module(f"{_FEED} gate and in")(read).chunk(2, dim=-1)  # (1, f) each
+            inner = self._activation(gate) * into
+        elif f"{_FEED} gate weight" in self._names:
+            inner = self._activation(self._module(f"{_FEED} gate")(read)) * self._module(f"{_FEED} in")(read)
         else:
-            inner = self._activation(into)
+            inner = self._activation(self._module(f"{_FEED} in")(read))  # (1, f)
         return inner[0], self._module(f"{_FEED} out")(inner)[0]
 
     def final(self, state: Tensor) -> Tensor:
-        """The state (D,) after the stack's last LayerNorm, where it has one."""
+        """The state (D,) after the stack's last LayerNorm, where it has one, at the width of the embeddings."""
         norms = [part.name for part in self._side.after if part.role == "final layer norm weight"]
         normed: Tensor = self._base.get_submodule(norms[0].rpartition(".")[0])(state) if norms else state
-        return normed
+        back = [part.name for part in self._side.after if part.role == "embedding projection back weight"]
+        return self._base.get_submodule(back[0].rpartition(".")[0])(normed) if back and self._projected else normed
 
 
 def _family(model: Model) -> Family:

@@ -21,6 +21,23 @@ ENCODER = Side(
     attention=Site("attention.self", "../output.dense"),
 )
 
+
+def variants(name: str) -> dict[str, Variant]:
+    """The classes of BERT and its relatives."""
+    return {
+        f"{name}Model": Variant(mark("base model with pooler"), bare=True, pooler=True),
+        f"{name}ForMaskedLM": parts.fills_words(_MASKED_LM, _TIES),
+        f"{name}ForPreTraining": Variant(
+            mark("fills masked words and judges pairs"), pooler=True, ties=_TIES, head=(*_MASKED_LM, *_NEXT_SENTENCE)
+        ),
+        f"{name}ForNextSentencePrediction": Variant(mark("judges pairs"), pooler=True, head=_NEXT_SENTENCE),
+        **parts.tasks(name, parts.classifies(parts.CLASSIFIER, pooler=True), parts.marks_answers()),
+        f"{name}ForMultipleChoice": Variant(
+            mark("chooses among texts"), pooler=True, head=parts.linear("classifier", "classifier", "1 d")
+        ),
+    }
+
+
 BERT = Family(
     name="bert",
     title="BERT",
@@ -37,18 +54,7 @@ BERT = Family(
     base="bert.",
     encoder=ENCODER,
     pooler=parts.linear("pooler", "pooler.dense", "d d"),
-    variants={
-        "BertModel": Variant(mark("base model with pooler"), bare=True, pooler=True),
-        "BertForMaskedLM": parts.fills_words(_MASKED_LM, _TIES),
-        "BertForPreTraining": Variant(
-            mark("fills masked words and judges pairs"), pooler=True, ties=_TIES, head=(*_MASKED_LM, *_NEXT_SENTENCE)
-        ),
-        "BertForNextSentencePrediction": Variant(mark("judges pairs"), pooler=True, head=_NEXT_SENTENCE),
-        **parts.tasks("Bert", parts.classifies(parts.CLASSIFIER, pooler=True), parts.marks_answers()),
-        "BertForMultipleChoice": Variant(
-            mark("chooses among texts"), pooler=True, head=parts.linear("classifier", "classifier", "1 d")
-        ),
-    },
+    variants=variants("Bert"),
     classes=("BertForPreTraining", "BertForMaskedLM", "BertModel"),
     training=Training(
         parts.WORDPIECE,

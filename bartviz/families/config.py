@@ -37,6 +37,8 @@ _LIMITS: Mapping[str, int] = MappingProxyType(
         "width": MAX_WIDTH,
         "embedding_width": MAX_WIDTH,
         "head_width": MAX_WIDTH,
+        "encoder_key_heads": MAX_HEADS,
+        "decoder_key_heads": MAX_HEADS,
         "encoder_layers": MAX_LAYERS,
         "decoder_layers": MAX_LAYERS,
         "encoder_heads": MAX_HEADS,
@@ -46,6 +48,8 @@ _LIMITS: Mapping[str, int] = MappingProxyType(
         "positions": MAX_POSITIONS,
         "segments": MAX_SMALL,
         "buckets": MAX_SMALL,
+        "experts": MAX_HEADS,
+        "experts_used": MAX_HEADS,
         "groups": MAX_LAYERS,
         "inner_layers": MAX_LAYERS,
     }
@@ -54,12 +58,21 @@ _LIMITS: Mapping[str, int] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """One stack of layers: L layers, H heads of width d, feed-forward width f."""
+    """One stack of layers: L layers, H heads of width d, feed-forward width f.
+
+    ``key_heads``: heads of keys and values, each shared by as many heads of queries; None: as many as heads.
+    """
 
     layers: int
     heads: int
     head_width: int
     feed_forward: int
+    key_heads: int | None = None
+
+    @property
+    def keys(self) -> int:
+        """Width of all heads of keys side by side."""
+        return (self.key_heads or self.heads) * self.head_width
 
     @property
     def inner(self) -> int:
@@ -72,7 +85,9 @@ class Sizes:
     """Every size that decides how many parameters a model has and what a pass costs.
 
     ``positions`` is the longest text in tokens, None where there is no limit; ``position_rows`` the rows of the table.
-    ``groups`` and ``inner_layers`` are ALBERT's: its layers share the weights of so many groups. ``gated``: T5 1.1.
+    ``groups`` and ``inner_layers`` are ALBERT's: its layers share the weights of so many groups. ``gated``: whether
+    feed-forward layers are gated, as those of T5 1.1 and Llama. ``experts``: feed-forward networks of a layer, of which
+    ``experts_used`` compute for a token.
     """
 
     model_type: str
@@ -88,6 +103,8 @@ class Sizes:
     buckets: int
     groups: int
     inner_layers: int
+    experts: int
+    experts_used: int
     labels: int
     activation: str
     gated: bool
@@ -163,6 +180,7 @@ def sizes(config: object) -> Sizes:
             )
         )
     family = FAMILIES[model_type]
+    _refuse_other_builds(config, family)
     return _assemble(model_type, family, config, {word: _size(config, family, word) for word in family.keys})
 
 
@@ -187,10 +205,12 @@ def _assemble(model_type: str, family: Family, config: Config, found: Mapping[st
         buckets=size("buckets", 0),
         groups=size("groups", 0),
         inner_layers=size("inner_layers", 1),
+        experts=size("experts", 1),
+        experts_used=size("experts_used", 1),
         labels=_labels(config, family),
         activation=activation,
-        gated=gated,
-        tied=_flag(config, "tie_word_embeddings"),
+        gated=gated or family.gates,
+        tied=_flag(config, "tie_word_embeddings", family.tied),
         shared=_flag(config, "share_encoder_decoder_embeddings"),
     )
     _check(sizes, family)
@@ -263,11 +283,35 @@ def _whole(name: str, value: object, limit: int) -> int:
     )
 
 
+def _refuse_other_builds(config: Config, family: Family) -> None:
+    """Raise ModelError for a key that builds the network in a way that the family's description does not cover."""
+    for key, value in family.fixed.items():
+        if config.get(key, value) not in (value, None):
+            raise ModelError(
+                later(
+                    "The configuration sets {key} to {given}; of {title} only models with {value} are read.",
+                    key=key,
+                    given=str(config[key])[:40],
+                    title=family.title,
+                    value=str(value),
+                )
+            )
+
+
 def _stack(family: Family, side: str, size: Callable[[str, int], int], width: int) -> Stack:
     """One side's stack; where the family has no sizes of its own for the decoder (T5) the encoder's hold."""
     layers = size(f"{side}_layers", size("encoder_layers", 0))
     heads = size(f"{side}_heads", size("encoder_heads", 0))
-    if "head_width" not in family.keys and width % heads:
+    key_heads = size(f"{side}_key_heads", heads)
+    if heads % key_heads:
+        raise ModelError(
+            later(
+                "{heads} heads cannot share {key_heads} heads of keys evenly: choose a number that divides them.",
+                heads=heads,
+                key_heads=key_heads,
+            )
+        )
+    if not size("head_width", 0) and width % heads:
         raise ModelError(
             later(
                 "The width {width:,} cannot be split evenly over {heads} heads: choose heads that divide it.",
@@ -276,7 +320,8 @@ def _stack(family: Family, side: str, size: Callable[[str, int], int], width: in
             )
         )
     head_width = size("head_width", width // heads)
-    return Stack(layers, heads, head_width, size(f"{side}_feed_forward", size("encoder_feed_forward", 4 * width)))
+    feed_forward = size(f"{side}_feed_forward", size("encoder_feed_forward", 4 * width))
+    return Stack(layers, heads, head_width, feed_forward, None if key_heads == heads else key_heads)
 
 
 def _activation(config: Config, family: Family) -> tuple[str, bool]:
@@ -299,8 +344,8 @@ def _activation(config: Config, family: Family) -> tuple[str, bool]:
     return ("gelu_new" if name == "gated-gelu" else rest), head == "gated"  # so in transformers
 
 
-def _flag(config: Config, key: str) -> bool:
-    value = config.get(key, True)
+def _flag(config: Config, key: str, default: bool = True) -> bool:
+    value = config.get(key, default)
     if not isinstance(value, bool):
         raise ModelError(later("The configuration's {key} must be true or false.", key=key))
     return value

@@ -1,20 +1,22 @@
 """What a family is: everything that is known of one architecture, as data. ``registry`` gathers them.
 
 A shape is written in letters, output width first where transformers writes it so:
-V vocabulary, U target vocabulary, d width, e embedding width, f feed-forward width, a all heads side by side (H * d_k),
-q query, key and value side by side (3d), H heads, P position rows, S segments, B relative-position buckets,
-C classes, 1 and 2 themselves.
+V vocabulary, U target vocabulary, d width, e embedding width, f feed-forward width, g gate and input side by side (2f),
+a all heads side by side (H * h), h head width, k the heads of keys side by side (fewer where queries share them),
+q query, key and value side by side (a + 2k), H heads, P position rows, S segments, B relative-position buckets,
+C classes, E experts, 1 and 2 themselves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 ModelKind = Literal["encoder", "decoder", "encoder-decoder"]
 Kind = Literal["encoder", "decoder", "cross"]  # of attention
-Positions = Literal["learned", "sinusoidal", "relative"]
+Positions = Literal["learned", "sinusoidal", "relative", "rotary"]
+Norm = Literal["post", "pre", "inner"]
 Keys = Mapping[str, tuple[str, int | str | None]]
 
 
@@ -40,8 +42,8 @@ Parts = tuple[Part, ...]
 class Side:
     """An encoder or a decoder: what comes before its layers, what each layer holds, what comes after them.
 
-    ``layer`` is the path of layer ``{}``; ``first`` is held by layer 0 alone. ``attention`` and ``cross`` are where
-    self-attention and cross-attention are within a layer.
+    ``layer`` is the path of layer ``{}``; ``first`` is held by layer 0 alone, ``later`` by all others.
+    ``attention`` and ``cross`` are where self-attention and cross-attention are within a layer.
     """
 
     before: Parts
@@ -50,6 +52,8 @@ class Side:
     attention: Site
     cross: Site | None = None
     first: Parts = ()
+    later: Parts = ()
+    normed_tokens: bool = False  # whether the embedding's norm comes before positions are added
     after: Parts = ()
 
 
@@ -102,6 +106,9 @@ class Family:
     activation: tuple[str, str]  # key, default
     aliases: Mapping[str, str] = field(default_factory=dict)
     labels: int = 2  # classes of a head if nothing is configured
+    tied: bool = True  # whether word embeddings are tied if nothing is configured
+    # Keys that change the network's build, and the only value that is read: other builds are refused.
+    fixed: Mapping[str, Any] = field(default_factory=dict)
 
     # Its modules and matrices.
     base: str  # the path of the base model inside a model with a head
@@ -114,10 +121,15 @@ class Family:
     # What tie_word_embeddings decides: whether all embeddings are one matrix, or whether the output layer is one with
     # them, which transformers undoes for a checkpoint that holds an output layer of its own.
     tying: Literal["embeddings", "output"] = "embeddings"
-    norm: Literal["post", "pre"] = "post"
+    # After each sum, before each sublayer, or on what a sublayer adds. parallel: all sublayers read the layer's input.
+    norm: Norm = "post"
+    parallel: bool = False
     positions: Positions = "learned"
     added_rows: int = 0  # of the position table, beyond the configured number (BART: 2)
     unused_rows: int = 0  # of the configured number, up to the padding token's (RoBERTa: 2)
+    # The configuration's keys of factors, where there are any: of token embeddings, of what a sublayer adds.
+    embedding_scale: str = ""
+    residual_scale: str = ""
     gated: Family | None = None  # what it is with gated feed-forward layers
 
     # Its classes in transformers. variants: those that are counted, first the one for a configuration that names none;
@@ -127,7 +139,9 @@ class Family:
 
     # Its use.
     training: Training
-    start: Literal["pad", "end", "language"] | None = None  # the decoder's first token; a language also ends an output
+    start: Literal["pad", "begin", "end", "language"] | None = (
+        None  # the decoder's first token; a language also ends an output
+    )
     denoises: bool = False  # whether it restores corrupted text of one language without further training
     fast_step: bool = False  # whether its decoder is BART's, which run/fast_step.py computes
 
@@ -136,6 +150,18 @@ class Family:
         if self.encoder is None:
             return "decoder"
         return "encoder" if self.decoder is None else "encoder-decoder"
+
+    @property
+    def gates(self) -> bool:
+        """Whether its feed-forward layers multiply the activation's result with that of a second matrix."""
+        side = self.encoder or self.decoder
+        return side is not None and any(part.role.startswith("feed-forward gate") for part in side.parts)
+
+    @property
+    def biased_layers(self) -> bool:
+        """Whether every layer has a bias on its scores (umT5), not the first alone for all (T5)."""
+        side = self.encoder or self.decoder
+        return side is not None and any(part.role == "relative position bias" for part in side.parts)
 
     @property
     def attention(self) -> Mapping[Kind, Site]:

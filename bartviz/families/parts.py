@@ -36,6 +36,49 @@ def attention(role: str, path: str, names: str, norm_name: str, bias: bool = Tru
     )
 
 
+def projections(path: str, names: str, *, bias: str = "") -> Parts:
+    """Query, key, value and output of self-attention; ``bias``: which of them have one, such as "qkv"."""
+    roles = zip(("query", "key", "value", "output"), names.split(), ("a d", "k d", "k d", "d a"), strict=True)
+    return tuple(
+        part
+        for role, name, shape in roles
+        for part in linear(f"self-attention {role}", path + name, shape, role[0] in bias)
+    )
+
+
+def fused(name: str, output: str, *, bias: str = "") -> Parts:
+    """Query, key and value in one matrix, and the output projection; ``bias``: which have one, such as "qo"."""
+    joined = linear("self-attention query, key and value", name, "q d", "q" in bias)
+    return (*joined, *linear("self-attention output", output, "d a", "o" in bias))
+
+
+def head_norms(query: str, key: str, widths: str = "h h") -> Parts:
+    """The norms of queries and keys before their product, over each head or over all side by side."""
+    of_query, of_key = widths.split()
+    return (
+        Part("self-attention query norm weight", f"{query}.weight", of_query),
+        Part("self-attention key norm weight", f"{key}.weight", of_key),
+    )
+
+
+def dense(names: str, *, bias: bool = False) -> Parts:
+    """A feed-forward layer of two matrices (in, out), or three (gate, in, out)."""
+    *gate, into, out = names.split()
+    return (
+        *(linear("feed-forward gate", gate[0], "f d", bias) if gate else ()),
+        *linear("feed-forward in", into, "f d", bias),
+        *linear("feed-forward out", out, "d f", bias),
+    )
+
+
+def joined(gate_and_in: str, out: str, *, bias: bool = False) -> Parts:
+    """A gated feed-forward layer whose gate and input are one matrix, the gate first."""
+    return (
+        *linear("feed-forward gate and in", gate_and_in, "g d", bias),
+        *linear("feed-forward out", out, "d f", bias),
+    )
+
+
 def feed_forward(into: str, out: str, norm_name: str, bias: bool = True, gate: str = "") -> Parts:
     return (
         *(linear("feed-forward gate", gate, "f d", bias) if gate else ()),

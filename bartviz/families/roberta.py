@@ -9,6 +9,19 @@ from bartviz.families.bert import BERT
 from bartviz.families.family import Training, Variant
 from bartviz.language import mark
 
+
+def variants(name: str) -> dict[str, Variant]:
+    """The classes of RoBERTa and its relatives."""
+    return {
+        f"{name}Model": Variant(mark("base model with pooler"), bare=True, pooler=True),
+        f"{name}ForMaskedLM": parts.fills_words(
+            parts.masked_lm("lm_head.", "dense", "layer_norm", "decoder"),
+            {"lm_head.decoder.weight": f".{parts.WORDS}", "lm_head.decoder.bias": "lm_head.bias"},
+        ),
+        **parts.tasks(name, parts.classifies(parts.DENSE_CLASSIFIER), parts.marks_answers()),
+    }
+
+
 ROBERTA = replace(
     BERT,
     name="roberta",
@@ -16,14 +29,7 @@ ROBERTA = replace(
     keys={**BERT.keys, "vocabulary": ("vocab_size", 50_265)},
     unused_rows=2,
     base="roberta.",
-    variants={
-        "RobertaModel": Variant(mark("base model with pooler"), bare=True, pooler=True),
-        "RobertaForMaskedLM": parts.fills_words(
-            parts.masked_lm("lm_head.", "dense", "layer_norm", "decoder"),
-            {"lm_head.decoder.weight": f".{parts.WORDS}", "lm_head.decoder.bias": "lm_head.bias"},
-        ),
-        **parts.tasks("Roberta", parts.classifies(parts.DENSE_CLASSIFIER), parts.marks_answers()),
-    },
+    variants=variants("Roberta"),
     classes=("RobertaForMaskedLM", "RobertaModel"),
     training=Training(
         parts.BYTE_PAIRS,

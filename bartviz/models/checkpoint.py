@@ -39,7 +39,11 @@ _RESERVED = frozenset(
     | {"add_cross_attention"}
 )
 # Keys that transformers reads although they are not fields (T5 1.1 does not scale its outputs).
-_EXTRA = frozenset({"tie_word_embeddings", "scale_decoder_outputs"})
+_EXTRA = frozenset(
+    {"tie_word_embeddings", "scale_decoder_outputs", "rope_theta", "rope_scaling", "partial_rotary_factor"}
+    | {"rotary_pct", "rotary_emb_base", "rope_local_base_freq", "global_rope_theta", "local_rope_theta"}
+    | {"sliding_window_pattern", "global_attn_every_n_layers"}
+)
 _SPECIAL = ("pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id")
 _IDS = (*_SPECIAL, "forced_bos_token_id", "forced_eos_token_id")
 

@@ -10,6 +10,7 @@ import transformers
 
 from bartviz.families import config as configs
 from bartviz.families.config import Config
+from bartviz.families.registry import FAMILIES
 
 if TYPE_CHECKING:
     from torch.nn import Module
@@ -30,8 +31,8 @@ def build(config: Config, architecture: str) -> Built:
     family = sizes.family
     keys = {*(key for key, _ in family.keys.values()), *family.aliases, *_FLAGS}
     given = {key: config[key] for key in keys if key in config} | _TOKENS
-    if sizes.gated:
-        given["feed_forward_proj"] = "gated-gelu"
+    if FAMILIES[sizes.model_type].gated is not None:
+        given["feed_forward_proj"] = "gated-gelu" if sizes.gated else "relu"
     chosen = transformers.AutoConfig.for_model(sizes.model_type, **given)
     with torch.device("meta"):
         network = getattr(transformers, architecture)(chosen)
@@ -42,10 +43,13 @@ def build(config: Config, architecture: str) -> Built:
 
 
 def listing(network: Module) -> Built:
-    """The parameters of a live network, each with the earlier name of the same tensor where it is used again."""
+    """The parameters of a live network, those of its base model first, each with the earlier name of the same tensor
+    where it is used again."""
+    base = f"{network.base_model_prefix}."
     first: dict[int, str] = {}
     parameters: dict[str, tuple[tuple[int, ...], str | None, bool]] = {}
-    for name, tensor in network.named_parameters(remove_duplicate=False):
+    found = network.named_parameters(remove_duplicate=False)
+    for name, tensor in sorted(found, key=lambda one: not one[0].startswith(base)):
         parameters[name] = (tuple(tensor.shape), first.get(id(tensor)), tensor.requires_grad)
         first.setdefault(id(tensor), name)
     return parameters

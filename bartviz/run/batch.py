@@ -96,16 +96,18 @@ def check_budget(model: Model, batch: Batch, *, values: bool) -> None:
 def predicted_bytes(model: Model, source: int, target: int, *, values: bool = False, beams: int = 1) -> int:
     """Bytes that a record of this many source and target tokens will hold, plus those of the other beams."""
     info, total = model.info, 0
+    family = FAMILIES[info.family]
+    key = family.keys.get("head_width", ("", None))[0]
     for kind, layers in depths(model.network).items():
         heads = info.encoder_heads if kind == "encoder" else info.decoder_heads
         rows = source if kind == "encoder" else target
         columns = source if kind != "decoder" else target
-        width = getattr(model.config, "d_kv", None) or info.width // heads
+        width = getattr(model.config, key, None) or info.width // heads
         total += assemble.predicted_bytes(layers, heads, rows, columns, width, values=values)
         if kind != "encoder":
             total += (beams - 1) * assemble.predicted_bytes(layers, heads, rows, columns, width, values=values)
-        if FAMILIES[info.family].positions == "relative" and kind != "cross":  # T5 keeps its bias
-            total += 4 * heads * rows * columns
+        if family.positions == "relative" and kind != "cross":  # T5 keeps its bias
+            total += 4 * (layers if family.biased_layers else 1) * heads * rows * columns
     return total
 
 

@@ -32,10 +32,13 @@ def test_a_model_says_its_own(family: str) -> None:
     info = loaded.model(family).info
     name, source = activations.of(info)
     assert name in ACT2FN
-    assert name == ("relu" if family == "t5" else "gelu_new" if family in ("gpt2", "albert", "t5-gated") else "gelu")
+    known = networks.FAMILIES[family].family
+    gates = family == "t5-gated" or known.gates or known.activation[1].startswith("gated-")
+    assert name == ("gelu_new" if known.gated is not None and gates else known.activation[1])
+    assert name in activations.CURVES
     assert source == "the model's configuration"
-    assert activations.gated(info) == (family == "t5-gated")
-    assert ("second matrix" in activations.sentence(info)) == (family == "t5-gated")
+    assert activations.gated(info) == gates
+    assert ("second matrix" in activations.sentence(info)) == gates
 
 
 def test_older_records_name_where_it_is_known_from() -> None:
@@ -49,7 +52,9 @@ def test_older_records_name_where_it_is_known_from() -> None:
     assert entry(newer.name) is None or activations.gated(newer)
 
 
-@pytest.mark.parametrize(("family", "word"), [("bart", "post-norm"), ("t5", "pre-norm"), ("gpt2", "pre-norm")])
+@pytest.mark.parametrize(
+    ("family", "word"), [("bart", "post-norm"), ("t5", "pre-norm"), ("gpt2", "pre-norm"), ("olmo2", "what each block")]
+)
 def test_where_a_family_normalises(family: str, word: str) -> None:
     said = activations.norm_sentence(replace(stand_in.model_info(), family=family))
     assert word in said

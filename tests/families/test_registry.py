@@ -67,6 +67,17 @@ def test_classes_are_those_of_transformers(family: Family) -> None:
     assert gated is None or (gated.name, gated.kind, gated.keys) == (family.name, family.kind, family.keys)
 
 
+def test_the_documentation_lists_every_family() -> None:
+    text = (ROOT / "docs" / "families.md").read_text(encoding="utf-8")
+    listed = {
+        name.split(" (")[0].strip()
+        for line in text.splitlines()
+        if "coders |" in line
+        for name in line.split("|")[2].split(",")
+    }
+    assert listed == {title for family in FAMILIES.values() for title in family.title.split(", ")}
+
+
 @pytest.mark.parametrize("entry", [one for one in CATALOGUE if one.kind == "encoder-decoder"], ids=lambda one: one.name)
 def test_the_first_token_of_a_decoder_is_the_one_that_published_models_have(entry: Entry) -> None:
     config = transformers.AutoConfig.for_model(**{"model_type": entry.family, **entry.config})

@@ -108,3 +108,36 @@ def test_any_value_is_taken_or_refused_in_our_words(changes: dict[str, object]) 
         return
     assert settings.config.model_type == "bart"
     assert settings.content
+
+
+LLAMA = {"vocab_size": 50, "hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 2, "pad_token_id": 0}
+
+
+@pytest.mark.parametrize(
+    ("model_type", "older", "read"),
+    [
+        ("llama", {"rope_theta": 5e5}, {"rope_type": "default", "rope_theta": 5e5}),
+        (
+            "gpt_neox",
+            {"rotary_pct": 0.5, "rotary_emb_base": 9999},
+            {"rope_type": "default", "partial_rotary_factor": 0.5, "rope_theta": 9999},
+        ),
+        (
+            "phi",
+            {"partial_rotary_factor": 0.4, "rope_theta": 7.0},
+            {"rope_type": "default", "partial_rotary_factor": 0.4, "rope_theta": 7.0},
+        ),
+    ],
+)
+def test_rotary_positions_of_older_configurations_are_kept(
+    model_type: str, older: dict[str, float], read: dict[str, object]
+) -> None:
+    raw = {"model_type": model_type, **LLAMA, "bos_token_id": 1, "eos_token_id": 2, **older}
+    assert checkpoint.sanitise(raw).config.rope_parameters == read
+
+
+def test_a_build_that_differs_from_its_familys_is_refused_with_the_key() -> None:
+    with pytest.raises(ModelError, match="attention_bias to True; of Llama only models with False"):
+        checkpoint.sanitise({"model_type": "llama", **LLAMA, "attention_bias": True})
+    with pytest.raises(ModelError, match="2 heads cannot share 4"):
+        checkpoint.sanitise({"model_type": "llama", **LLAMA, "num_key_value_heads": 4})

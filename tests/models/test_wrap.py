@@ -42,8 +42,9 @@ def opened(family: str) -> Model:
     return bartviz.load(folder(family))
 
 
-def network_of(family: str, implementation: str = "sdpa", cls: str | None = None) -> tuple[Any, Words]:
-    """The checkpoint as transformers opens it; in training mode, with gradients and a hook, as one may find it."""
+def network_of(family: str, implementation: str | None = None, cls: str | None = None) -> tuple[Any, Words]:
+    """The checkpoint as transformers opens it, by default with the kernel that it chooses; in training mode, with
+    gradients and a hook, as one may find it."""
     recipe = networks.FAMILIES[family]
     kind = getattr(transformers, cls or recipe.network or recipe.family.classes[0])
     network = kind.from_pretrained(folder(family), attn_implementation=implementation)
@@ -356,10 +357,8 @@ def test_a_record_names_the_model_but_no_path(given: str, name: str) -> None:
 
 
 def _unknown_family() -> tuple[Any, Any]:
-    config = transformers.OPTConfig(
-        vocab_size=99, hidden_size=8, num_hidden_layers=1, ffn_dim=8, num_attention_heads=2, word_embed_proj_dim=8
-    )
-    return transformers.OPTModel(config), networks.tokenizer("gpt2")
+    config = transformers.BloomConfig(vocab_size=99, hidden_size=8, n_layer=1, n_head=2)
+    return transformers.BloomModel(config), networks.tokenizer("gpt2")
 
 
 def _on_meta() -> tuple[Any, Any]:
@@ -420,7 +419,7 @@ def _half_of_a_model() -> tuple[Any, Any]:
 
 
 REFUSED: dict[str, tuple[Callable[[], tuple[Any, Any]], str]] = {
-    "a family": (_unknown_family, r"type opt do not offer.* Supported types: albert, bart, bert, .* or t5"),
+    "a family": (_unknown_family, r"type bloom do not offer.* Supported types: albert, .* or xlm-roberta"),
     "no network": (lambda: (torch.nn.Linear(2, 2), networks.tokenizer("bert")), "expected, such as .*, not a Linear"),
     "no tokenizer": (lambda: (networks.build("bert")[0], None), "needs its tokenizer"),
     "no weights": (_on_meta, "not in memory .meta device.: bert.embeddings.word_embeddings.weight"),

@@ -60,11 +60,17 @@ def assert_equal_to_eager(family: str, records: tuple[Record, ...]) -> None:
         for item, record in enumerate(records):
             attention = record.attention(kind)
             assert attention.shape == (len(layers), *layers[0].shape[1:])
+            # Padding beyond every key of its window: kernels differ in such rows, and no other row reads them.
+            seen = np.all([attention.allowed(layer).any(axis=1) for layer in range(len(layers))], axis=0)
+            assert seen[~attention.query.special].all()
             for layer, weights in enumerate(layers):
-                ours = attention.layer(layer)
-                np.testing.assert_allclose(ours, weights[item].numpy(), atol=CLOSE)
-                assert (ours[:, ~attention.mask] == 0).all()
-                np.testing.assert_allclose(ours.sum(axis=-1), 1, atol=1e-5)
+                ours = attention.layer(layer)[:, seen]
+                np.testing.assert_allclose(ours, weights[item].numpy()[:, seen], atol=CLOSE)
+                assert (ours[:, ~attention.allowed(layer)[seen]] == 0).all()
+                if attention.sinks is None:
+                    np.testing.assert_allclose(ours.sum(axis=-1), 1, atol=1e-5)
+                else:
+                    assert (ours.sum(axis=-1) < 1 + 1e-6).all()
 
 
 def run(family: str, text: str = TEXT) -> Record:

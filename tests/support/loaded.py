@@ -16,7 +16,7 @@ from bartviz.models.model import Model
 from tests.support import networks
 
 # Standard deviation of all matrices, else 0.3: attention is peaked. T5 does not scale its scores.
-SPREAD = {"t5": 0.2, "t5-gated": 0.2}
+SPREAD = dict.fromkeys(("t5", "t5-gated", "mt5", "umt5"), 0.2)
 
 
 @cache

@@ -18,21 +18,58 @@ from typing import Any
 import sentencepiece
 import torch
 import transformers
-from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from bartviz.families.albert import ALBERT
+from bartviz.families.arcee import ARCEE
 from bartviz.families.bart import BART
 from bartviz.families.bert import BERT
+from bartviz.families.biogpt import BIOGPT
+from bartviz.families.blenderbot import BLENDERBOT
+from bartviz.families.blenderbot_small import BLENDERBOT_SMALL
+from bartviz.families.camembert import CAMEMBERT
+from bartviz.families.cohere import COHERE
+from bartviz.families.cohere2 import COHERE2
+from bartviz.families.data2vec_text import DATA2VEC_TEXT
 from bartviz.families.distilbert import DISTILBERT
 from bartviz.families.electra import ELECTRA
+from bartviz.families.ernie import ERNIE
+from bartviz.families.eurobert import EUROBERT
+from bartviz.families.exaone4 import EXAONE4
 from bartviz.families.family import Family
+from bartviz.families.gemma import GEMMA
+from bartviz.families.gemma2 import GEMMA2
+from bartviz.families.gemma3_text import GEMMA3_TEXT
+from bartviz.families.glm import GLM
 from bartviz.families.gpt2 import GPT2
+from bartviz.families.gpt_neox import GPT_NEOX
+from bartviz.families.gpt_oss import GPT_OSS
+from bartviz.families.granite import GRANITE
+from bartviz.families.llama import LLAMA
+from bartviz.families.m2m_100 import M2M_100
 from bartviz.families.marian import MARIAN
 from bartviz.families.mbart import MBART
+from bartviz.families.mistral import MISTRAL
+from bartviz.families.modernbert import MODERNBERT
+from bartviz.families.mt5 import MT5
+from bartviz.families.olmo2 import OLMO2
+from bartviz.families.olmo3 import OLMO3
+from bartviz.families.opt import OPT
 from bartviz.families.pegasus import PEGASUS
+from bartviz.families.phi import PHI
+from bartviz.families.phi3 import PHI3
+from bartviz.families.plbart import PLBART
+from bartviz.families.qwen2 import QWEN2
+from bartviz.families.qwen3 import QWEN3
 from bartviz.families.roberta import ROBERTA
+from bartviz.families.seed_oss import SEED_OSS
+from bartviz.families.smollm3 import SMOLLM3
+from bartviz.families.stablelm import STABLELM
+from bartviz.families.starcoder2 import STARCODER2
 from bartviz.families.t5 import T5
+from bartviz.families.umt5 import UMT5
+from bartviz.families.xlm_roberta import XLM_ROBERTA
 
 transformers.utils.logging.disable_progress_bar()
 
@@ -66,6 +103,10 @@ _SMALL = {
     "head_width": 6,
     "encoder_layers": 3,
     "encoder_heads": 4,
+    "encoder_key_heads": 2,
+    "decoder_key_heads": 1,
+    "experts": 3,
+    "experts_used": 2,
     "encoder_feed_forward": 48,
     "decoder_layers": 2,
     "decoder_heads": 2,
@@ -87,7 +128,7 @@ class Recipe:
     def options(self, words: PreTrainedTokenizerBase) -> dict[str, Any]:
         """The configuration for a tokenizer."""
         ids = {f"{name}_token_id": getattr(words, f"{name}_token_id") for name in ("pad", "bos", "eos")}
-        start = {"pad": words.pad_token_id, "end": words.eos_token_id, None: None}
+        start = {"pad": words.pad_token_id, "begin": words.bos_token_id, "end": words.eos_token_id, None: None}
         start["language"] = words.convert_tokens_to_ids(_LANGUAGE)
         given = {key: value for key, value in ids.items() if value is not None} | {"vocab_size": len(words)}
         if self.family.start is not None:
@@ -166,9 +207,26 @@ def _bart(cls: str = "BartTokenizer") -> PreTrainedTokenizerBase:
     return getattr(transformers, cls)(vocab=dict(vocabulary), merges=list(merges), model_max_length=128)
 
 
+def _blenderbot() -> PreTrainedTokenizerBase:
+    words = _bart("BlenderbotTokenizer")
+    words.backend_tokenizer.post_processor = processors.TemplateProcessing(
+        single="$A </s>", special_tokens=[("</s>", words.eos_token_id)]
+    )
+    return words
+
+
 def _gpt2() -> PreTrainedTokenizerBase:
     vocabulary, merges = _byte_pairs(("<|endoftext|>",))
     return transformers.GPT2Tokenizer(vocab=dict(vocabulary), merges=list(merges), model_max_length=128)
+
+
+def _padded(start: bool = False) -> PreTrainedTokenizerBase:
+    """GPT-2's pieces with special tokens of their own, as OPT has them."""
+    vocabulary, merges = _byte_pairs(tuple(_BYTE_SPECIALS))
+    ends = {"bos_token": "</s>" if start else "<s>", "eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"}
+    return transformers.GPT2Tokenizer(
+        vocab=dict(vocabulary), merges=list(merges), add_bos_token=start, model_max_length=128, **ends
+    )
 
 
 def _t5() -> PreTrainedTokenizerBase:
@@ -183,6 +241,18 @@ def _albert() -> PreTrainedTokenizerBase:
 def _pegasus() -> PreTrainedTokenizerBase:
     specials = ("<pad>", "</s>", "<mask_1>", "<mask_2>", "<unk_2>", "<unk_3>", "<unk>")
     return transformers.PegasusTokenizer(vocab=list(_unigrams(specials)), offset=4, model_max_length=128)
+
+
+def _xlm_roberta(cls: str = "XLMRobertaTokenizer") -> PreTrainedTokenizerBase:
+    vocabulary = list(_unigrams(("<s>", "<pad>", "</s>", "<unk>", "<mask>")))
+    return getattr(transformers, cls)(vocab=vocabulary, model_max_length=128)
+
+
+def _nllb() -> PreTrainedTokenizerBase:
+    vocabulary = {piece: i for i, (piece, _) in enumerate(_unigrams(("<s>", "<pad>", "</s>", "<unk>")))}
+    return transformers.NllbTokenizer(
+        vocab=vocabulary, merges=[], src_lang="eng_Latn", tgt_lang="deu_Latn", model_max_length=128
+    )
 
 
 def _mbart() -> PreTrainedTokenizerBase:
@@ -221,21 +291,47 @@ def _marian() -> PreTrainedTokenizerBase:
         )
 
 
+# Windows that are narrower than the texts of the tests, in one of two layers.
+_WINDOWS = {"sliding_window": 5, "layer_types": ["sliding_attention", "full_attention"], "pad_token_id": None}
+_BERT_IDS = {"bos_token_id": 2, "eos_token_id": 3, "cls_token_id": 2, "sep_token_id": 3}
 _GATED = {"feed_forward_proj": "gated-gelu", "tie_word_embeddings": False}
 FAMILIES: Mapping[str, Recipe] = {
     "bert": Recipe(BERT, _bert, network="BertForMaskedLM"),
     "bert-pretraining": Recipe(BERT, _bert),
     "roberta": Recipe(ROBERTA, lambda: _bart("RobertaTokenizer"), {"type_vocab_size": 1}),
+    "xlm-roberta": Recipe(XLM_ROBERTA, _xlm_roberta),
+    "camembert": Recipe(CAMEMBERT, lambda: _xlm_roberta("CamembertTokenizer")),
+    "data2vec-text": Recipe(DATA2VEC_TEXT, lambda: _bart("RobertaTokenizer")),
+    "ernie": Recipe(ERNIE, _bert),
+    "modernbert": Recipe(MODERNBERT, _bert, {"local_attention": 8} | _BERT_IDS),
+    "eurobert": Recipe(EUROBERT, _bert, _BERT_IDS),
     "distilbert": Recipe(DISTILBERT, lambda: _bert("DistilBertTokenizer")),
     "electra": Recipe(ELECTRA, lambda: _bert("ElectraTokenizer")),
     "albert": Recipe(ALBERT, _albert),
     "bart": Recipe(BART, _bart),
     "mbart": Recipe(MBART, _mbart),
+    "plbart": Recipe(PLBART, _mbart),
+    "m2m_100": Recipe(M2M_100, _nllb),
+    "blenderbot": Recipe(BLENDERBOT, _blenderbot),
+    "blenderbot-small": Recipe(BLENDERBOT_SMALL, _padded),
     "marian": Recipe(MARIAN, _marian),
     "pegasus": Recipe(PEGASUS, _pegasus),
     "t5": Recipe(T5, _t5),
     "t5-gated": Recipe(T5, _t5, _GATED),
+    "mt5": Recipe(MT5, _t5),
+    "umt5": Recipe(UMT5, _t5),
     "gpt2": Recipe(GPT2, _gpt2, {"n_layer": 3, "n_head": 4, "n_inner": None}),
+    "gpt_neox": Recipe(GPT_NEOX, _gpt2),
+    "opt": Recipe(OPT, lambda: _padded(start=True)),
+    "biogpt": Recipe(BIOGPT, _gpt2),
+    **{
+        family.name: Recipe(family, _gpt2, {"pad_token_id": None})
+        for family in (LLAMA, QWEN2, QWEN3, GEMMA, PHI, PHI3, STABLELM, STARCODER2, OLMO2, COHERE, GRANITE, SMOLLM3)
+    },
+    **{family.name: Recipe(family, _gpt2, {"pad_token_id": None}) for family in (SEED_OSS, ARCEE, GLM)},
+    "mistral": Recipe(MISTRAL, _gpt2, {"sliding_window": 5}),
+    "gemma2": Recipe(GEMMA2, _gpt2, {**_WINDOWS, "attn_logit_softcapping": 3.0, "query_pre_attn_scalar": 1}),
+    **{family.name: Recipe(family, _gpt2, _WINDOWS) for family in (GEMMA3_TEXT, OLMO3, EXAONE4, COHERE2, GPT_OSS)},
 }
 ENCODERS = tuple(name for name, recipe in FAMILIES.items() if recipe.family.kind == "encoder")
 ENCODER_DECODERS = tuple(name for name, recipe in FAMILIES.items() if recipe.family.kind == "encoder-decoder")

@@ -153,22 +153,35 @@ def parts(embedded: Inputs) -> None:
 def positions(record: Record, embedded: Inputs) -> Floats | None:
     """The position table next to a sinusoidal one, and shifts in both; for T5 its bias. Returns the table's rows."""
     if embedded.table is None:
-        bias = record.attention(embedded.stack).bias
+        attention = record.attention(embedded.stack)
+        bias = attention.bias_of(0)
+        if bias is None:
+            show.note(
+                _(
+                    "This model has no position embeddings. It rotates queries and keys by their positions, so that "
+                    "their product depends on the distance; a record holds them after that."
+                )
+            )
+            return None
         show.note(
             _(
                 "This model has no position embeddings. A number for each distance is added to the scores of every "
                 "head, the same in all layers; distances far away share one."
             )
-        )
-        if bias is not None:
-            alt = _("The bias of {count} heads by distance.", count=len(bias))
-            show.figure(partial(relative, bias, embedded.stack, dark=page.dark()), key="inputs_bias", alt=alt)
-            show.downloads(
-                "inputs-bias",
-                of=embedded.stack,
-                arrays={"bias": bias},
-                figure=lambda: relative(bias, embedded.stack, dark=page.dark()),
+            if attention.bias_of(0) is attention.bias
+            else _(
+                "This model has no position embeddings. A number for each distance is added to the scores of every "
+                "head; each layer has its own, and those of layer 0 are shown."
             )
+        )
+        alt = _("The bias of {count} heads by distance.", count=len(bias))
+        show.figure(partial(relative, bias, embedded.stack, dark=page.dark()), key="inputs_bias", alt=alt)
+        show.downloads(
+            "inputs-bias",
+            of=embedded.stack,
+            arrays={"bias": bias},
+            figure=lambda: relative(bias, embedded.stack, dark=page.dark()),
+        )
         return None
     table = shown(embedded)
     learned = FAMILIES[record.model.family].positions != "sinusoidal"

@@ -18,6 +18,7 @@ from bartviz.analysis.sentence_words import percent
 from bartviz.errors import ModelError
 from bartviz.families import config as configs
 from bartviz.families.catalogue import CATALOGUE, entry
+from bartviz.families.registry import FAMILIES
 from bartviz.figures.costs import bytes_text
 from bartviz.language import _, later, mark, named
 from bartviz.models.folders import contents, default_roots, find, listed
@@ -105,8 +106,9 @@ def _pasted() -> str:
         height=110,
         persist_state="session",
         help=_(
-            "The config.json of any BERT, RoBERTa, DistilBERT, ELECTRA, ALBERT, BART, mBART, Marian, Pegasus, T5 or "
-            "GPT-2. What it leaves out is as in transformers."
+            "The config.json of any of the {count} families that are read, such as BERT, BART, T5 or Llama. What it "
+            "leaves out is as in transformers.",
+            count=len(FAMILIES),
         ),
     )
     st.button(_("Count it"), key="count")  # leaving the field is enough, but a button is easier to find

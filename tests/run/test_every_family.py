@@ -1,0 +1,76 @@
+"""Every family beside transformers' own: weights no less exact than eager's, and the tokens of generate()."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+import torch
+from torch import Tensor
+
+import bartviz
+from bartviz.record.attention import Kind
+from bartviz.record.record import Record
+from tests.support import loaded, networks, writers
+
+TEXT = "The cat is sleeping on the sofa, but the children played outside: what time is it?"
+TARGET = "Die Katze schläft auf dem Sofa, aber die Kinder spielten draußen. Ich will ein Auto kaufen."
+WRITERS = tuple(name for name, recipe in networks.FAMILIES.items() if recipe.family.kind != "encoder")
+
+
+def eager(family: str, record: Record, *, double: bool) -> dict[Kind, tuple[Tensor, ...]]:
+    """Weights (1, H, Q, K) of each layer by transformers' eager attention, computed in float64 if ``double``."""
+    network = loaded.reference(family)
+    inputs = {"input_ids": torch.from_numpy(record.source.ids.copy())[None]}
+    if record.cross is not None:
+        inputs["decoder_input_ids"] = torch.from_numpy(record.cross.query.ids.copy())[None]
+    if double:
+        network = copy.deepcopy(network).double()
+        network.set_experts_implementation("eager")  # the fused one has no float64
+    with torch.inference_mode():
+        out = network(**inputs, output_attentions=True)
+    if record.cross is not None:
+        return {"encoder": out.encoder_attentions, "decoder": out.decoder_attentions, "cross": out.cross_attentions}
+    return {record.kinds[0]: out.attentions}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", networks.FAMILIES)
+def test_weights_are_as_exact_as_those_of_eager_attention(family: str) -> None:
+    """Their error against float64 is at most twice eager's own, and a millionth, in every layer."""
+    target = TARGET if family in networks.ENCODER_DECODERS else None
+    record = bartviz.capture(loaded.model(family), TEXT, target=target)
+    assert len(record.source) > 16
+    exact, single = eager(family, record, double=True), eager(family, record, double=False)
+    for kind in record.kinds:
+        attention = record.attention(kind)
+        assert attention.shape[:2] == (len(exact[kind]), exact[kind][0].shape[1])
+        for layer, (known, eagers) in enumerate(zip(exact[kind], single[kind], strict=True)):
+            own = (eagers[0].double() - known[0]).abs().max()
+            apart = (torch.tensor(attention.layer(layer)).double() - known[0]).abs().max()
+            assert apart <= 2 * own + 1e-6, (kind, layer)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", WRITERS)
+def test_greedy_decoding_writes_what_generate_writes(family: str) -> None:
+    """More tokens than a window holds, so that rows of it are decoded one by one too."""
+    model = loaded.model(family)
+    record = bartviz.decode(model, TEXT, max_new_tokens=14)
+    made = writers.generate(model, loaded.reference(family), record.source.ids[: _prompt(record)], max_new_tokens=14)
+    assert [step.chosen.token_id for step in record.steps] == made.ids
+    assert record.sound
+    _assert_rows_are_those_of_one_pass(family, record)
+
+
+def _prompt(record: Record) -> int:
+    """Tokens that were given: the rest of a decoder-only model's source are its own."""
+    return len(record.source) if record.cross is not None else record.steps[0].row + 1
+
+
+def _assert_rows_are_those_of_one_pass(family: str, record: Record) -> None:
+    """Step by step, with cached keys, each row is what one pass over all tokens gives."""
+    for kind, layers in eager(family, record, double=False).items():
+        for layer, weights in enumerate(layers):
+            ours = torch.tensor(record.attention(kind).layer(layer))
+            torch.testing.assert_close(ours, weights[0], atol=2e-5, rtol=0)
