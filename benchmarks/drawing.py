@@ -20,7 +20,7 @@ from plotly.offline import get_plotlyjs
 
 from bartviz.figures.classic import offline
 from bartviz.record.attention import Attention
-from bartviz.ui.components import canvas
+from bartviz.ui.components.canvas import component as canvas
 from bartviz.ui.components.canvas.data import Choice, Picture, Shown, Steps
 from benchmarks import payload
 from scripts.serving import CHROMIUM, QUIET

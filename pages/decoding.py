@@ -10,7 +10,7 @@ from bartviz.figures.decoding import decoding as figure
 from bartviz.language import _
 from bartviz.record.attention import Head
 from bartviz.record.record import Record
-from bartviz.ui.components.player import player
+from bartviz.ui.components.player.component import player
 from bartviz.ui.controls import show
 from bartviz.ui.frame import doubt, levels, page, roads
 from bartviz.ui.state import session

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from bartviz.analysis import start
 from bartviz.record.record import Record
 from bartviz.ui.components.canvas.data import decode
-from bartviz.ui.components.player import BranchRequest
+from bartviz.ui.components.player.component import BranchRequest
 from bartviz.ui.controls import tasks as task_module
 from bartviz.ui.state import address, session
 from tests.analysis.test_decoding import decoded

@@ -17,7 +17,7 @@ from hypothesis.extra import numpy as arrays
 from bartviz.analysis import heads
 from bartviz.language import speaking
 from bartviz.record.record import Record
-from bartviz.ui.components import canvas
+from bartviz.ui.components.canvas import component as canvas
 from bartviz.ui.components.canvas import data
 from bartviz.ui.components.canvas.data import Choice, Picture, Shown, Steps
 from bartviz.ui.components.canvas.words import messages

@@ -14,8 +14,9 @@ from bartviz.language import speaking
 from bartviz.record.record import Record, open_record
 from bartviz.record.steps import Candidate, Step
 from bartviz.text.tokens import Tokens
-from bartviz.ui.components.player import COMPONENT, BranchRequest, Place, parse_place, parse_request, words
 from bartviz.ui.components.player import data as player
+from bartviz.ui.components.player import words
+from bartviz.ui.components.player.component import COMPONENT, BranchRequest, Place, parse_place, parse_request
 from tests.analysis.test_decoding import decoded
 from tests.support import node, records, stand_in
 

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from bartviz.figures.classic import offline
-from bartviz.ui.components import canvas, player
+from bartviz.ui.components.canvas import component as canvas
+from bartviz.ui.components.player import component as player
 from bartviz.ui.components.served import Served
 from bartviz.ui.frame.sitemap import PAGES
 from scripts.serving import served

@@ -41,7 +41,6 @@ from bartviz.record.attention import KINDS, Attention
 from bartviz.text.labels import CONTINUES
 from bartviz.text.tokens import Tokens
 from bartviz.ui.components.canvas.words import messages
-from bartviz.ui.state.once import once
 
 What = Literal["head", "layer", "all"]
 Views = Literal["map", "lines", "text"]
@@ -114,7 +113,11 @@ def view_of(attention: Attention, choice: Choice, shown: Shown) -> heads.View:
         hide_sinks=shown.hide_sinks,
         renormalise=shown.renormalise,
     )
-    return call() if choice.what == "head" else once(call)
+    if choice.what == "head":
+        return call()
+    from bartviz.ui.state.once import once  # Streamlit, which a host without it does not need
+
+    return once(call)
 
 
 class Picture:
@@ -136,6 +139,11 @@ class Picture:
     def view(self, choice: Choice) -> heads.View:
         """The weights of a choice, as shown."""
         return view_of(self.attention, choice, self.shown)
+
+    @property
+    def fixed(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """The header and the arrays of every buffer but for its maps: for a host that packs the buffers itself."""
+        return dict(self._meta), dict(self._fixed)
 
     def number(self, choice: Choice) -> int:
         """The number of a choice's map."""

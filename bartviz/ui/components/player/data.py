@@ -9,10 +9,9 @@ import hashlib
 import math
 import unicodedata
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 
 from bartviz.analysis import branches, decoding, sentence_words
 from bartviz.analysis.sentence_words import weights_name
@@ -25,6 +24,9 @@ from bartviz.record.steps import Step
 from bartviz.text.tokens import Tokens
 from bartviz.ui.components.player.words import chosen, messages, note, some, stopped, tag, titles
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 EXACT = 250_000  # cells; above it a weight is sent as one byte, to keep the payload under 2 MB
 
 Segment = tuple[str, list[int], bool]  # text, its columns, whether it is a special token
@@ -35,12 +37,14 @@ def payload(record: Record, *, layer: int | None, head: int | None, branch: Reco
     self-attention if the record has cross-attention, else empty; ``other`` (T', S), the branch's rows over the source,
     else empty. Weights are flat, row by row, in the column ``w``.
     """
+    import pyarrow as pa  # part of the app; a host without Streamlit needs ``described`` alone
+
     kind = decoding.kind_of(record)
     rows = decoding.alignment(record, layer=layer, head=head)
     own = decoding.alignment(record, "decoder", layer=layer, head=head) if kind == "cross" else rows[:, :0]
     other = rows[:0] if branch is None else _over_source(branch, record, layer, head)
     unit = _unit(rows, own, other)
-    meta = _meta(record, layer, head, branched=branch is not None) | {"scale": unit}
+    meta = described(record, layer, head, branched=branch is not None) | {"scale": unit}
     if branch is not None:
         meta["branch"] = _branch(record, branch, other.shape[1])
     weights = {"rows": rows, "own": own, "other": other}
@@ -84,11 +88,14 @@ def _unit(*parts: Floats) -> int:
 
 
 def _packed(weights: Floats, unit: int) -> pa.Array:
+    import pyarrow as pa
+
     flat = weights.reshape(-1)
     return pa.array(flat if unit == 1 else np.rint(flat * unit).astype(np.uint8))
 
 
-def _meta(record: Record, layer: int | None, head: int | None, *, branched: bool) -> dict[str, Any]:
+def described(record: Record, layer: int | None, head: int | None, *, branched: bool = False) -> dict[str, Any]:
+    """All but the weights: ``meta`` of the payload, without ``scale``."""
     kind = decoding.kind_of(record)
     decoder = record.attention("decoder")
     first = first_column(record)
@@ -111,6 +118,7 @@ def _meta(record: Record, layer: int | None, head: int | None, *, branched: bool
         "cost": _cost(record),
         "given": decoding.given(record),
         "branch": None,
+        "asks": True,
         "stopped": stopped(record.provenance.stopped or ""),
         "ramps": {name: [_ramp(theme.scale(name)), _ramp(theme.scale(name, dark=True))] for name in KINDS},
     }

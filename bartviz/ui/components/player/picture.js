@@ -88,6 +88,7 @@ export function build(it) {
   it.now = make("span", "now");
   $("output").replaceChildren(...it.chips.map(({ node }) => node), make("span", "arrow", "→"), it.now);
   $("output").classList.toggle("long", it.count > 24);
+  $("ask").hidden = !meta.asks;
   it.frames = meta.steps.map((step, i) => frame(it, step, i));
   $("frames").replaceChildren(...it.frames);
   buildTwins(it);
@@ -346,20 +347,30 @@ function showChoice(it, step) {
     mark.hidden = drawn === null;
     mark.style.left = `${(drawn ?? 0) * 100}%`;
     value.textContent = percent(p);
-    const told = drawn === null ? (chosen ? "bar_chosen" : "bar") : chosen ? "bar_drawn" : "bar_draws";
+    const open = it.meta.asks && !chosen;
     node.setAttribute(
       "aria-label",
-      it.say(told, { token: label, share: percent(p), drawn: drawn === null ? "" : percent(drawn) }),
+      it.say(barMessage(chosen, drawn, it.meta.asks), {
+        token: label,
+        share: percent(p),
+        drawn: drawn === null ? "" : percent(drawn),
+      }),
     );
-    node.title = drawn !== null ? node.getAttribute("aria-label") : chosen ? "" : it.say("instead", { token: label });
-    node.dataset.token = chosen ? "" : String(token);
-    node.tabIndex = chosen ? -1 : 0;
-    node.setAttribute("role", chosen ? "img" : "button");
+    node.title = drawn !== null ? node.getAttribute("aria-label") : open ? it.say("instead", { token: label }) : "";
+    node.dataset.token = open ? String(token) : "";
+    node.tabIndex = open ? 0 : -1;
+    node.setAttribute("role", open ? "button" : "img");
   });
   $("note").textContent = step.note;
   const now = it.say("sums", { log_p: signed(step.log_probability), entropy: signed(step.entropy_bits) });
   $("sums").textContent =
     `${now}\n${it.say("sums_so_far", { log_p: signed(step.running_log_probability), p: scientific(step.running_probability) })}`;
+}
+
+/** The name of a bar's message: it says what a click does, where there is somebody to ask. */
+function barMessage(chosen, drawn, asks) {
+  if (drawn !== null) return chosen || !asks ? "bar_drawn" : "bar_draws";
+  return chosen ? "bar_chosen" : asks ? "bar" : "bar_only";
 }
 
 /** @param {HTMLElement} node */

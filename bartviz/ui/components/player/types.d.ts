@@ -65,6 +65,7 @@ export interface Meta {
   };
   given: boolean;
   branch: Branch | null;
+  asks: boolean; // whether another token can be asked for
   stopped: string;
   ramps: Record<Kind, [light: string[], dark: string[]]>;
 }

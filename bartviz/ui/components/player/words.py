@@ -104,8 +104,11 @@ def chosen(step: Step, *, given: bool) -> str:
     return _("“{token}” was chosen with {share}", **values)
 
 
-def titles(record: Record, kind: Kind, weights: str, own: str, *, branched: bool = False) -> Words:
-    """The titles of the parts; ``weights`` and ``own`` name their shading. With a branch, they name the text."""
+def titles(record: Record, kind: Kind, weights: str, own: str, *, branched: bool = False, asks: bool = True) -> Words:
+    """The titles of the parts; ``weights`` and ``own`` name their shading. With a branch, they name the text.
+
+    ``asks``: whether a candidate can be followed.
+    """
     given = decoding.given(record)
     source = _("Source, shaded by what this step looks at ({weights})", weights=weights)
     output = _("Output so far, shaded by {weights}", weights=own)
@@ -114,6 +117,9 @@ def titles(record: Record, kind: Kind, weights: str, own: str, *, branched: bool
         output = _("Continuation so far, shaded by the same row")
     candidates = _("Candidates before any rule; click one to follow it")
     candidates = _("The model's own candidates (✓ given); click to follow") if given else candidates
+    if not asks:
+        given = decoding.given(record)
+        candidates = _("The model's own candidates (✓ given)") if given else _("Candidates before any rule")
     candidates = _("Candidates before any rule; the line: as drawn") if _drawn(record) else candidates
     matrix = _("Alignment so far: {weights}", weights=weights)
     if branched:
@@ -123,8 +129,10 @@ def titles(record: Record, kind: Kind, weights: str, own: str, *, branched: bool
     return {"source": source, "output": output, "choice": candidates, "matrix": matrix}
 
 
-def some(record: Record, *, branched: bool = False) -> str:
+def some(record: Record, *, branched: bool = False, asks: bool = True) -> str:
     """The title of the candidates if there is only space for some of them."""
+    if not asks and not _drawn(record):
+        return _("{shown} of {count} candidates before rules")
     if branched:
         return _("Main text: {shown} of {count} candidates; click one")
     if decoding.given(record):
@@ -162,6 +170,7 @@ def _steps() -> Words:
         "bar_draws": _("{token} {share}, {drawn} after temperature and filters: follow it instead"),
         "bar_chosen": _("{token} {share}, chosen"),
         "bar": _("{token} {share}: follow it instead"),
+        "bar_only": _("{token} {share}"),
         "instead": _("Follow “{token}” instead"),
         "sums": _("log p {log_p} · entropy {entropy} bits"),
         "sums_so_far": _("so far log p {log_p}, p = {p}"),

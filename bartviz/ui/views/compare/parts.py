@@ -18,7 +18,7 @@ from bartviz.figures.compare import matrix, scatter
 from bartviz.language import _, named
 from bartviz.record.attention import Attention, Head, Kind
 from bartviz.record.record import Record
-from bartviz.ui.components import canvas
+from bartviz.ui.components.canvas import component as canvas
 from bartviz.ui.components.canvas.data import Views
 from bartviz.ui.controls import pick, show
 from bartviz.ui.frame import page

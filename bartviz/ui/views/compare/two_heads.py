@@ -13,7 +13,7 @@ from bartviz.analysis.definitions import MEASURES
 from bartviz.analysis.heads import View
 from bartviz.figures.contrast import difference, pair
 from bartviz.language import _
-from bartviz.ui.components import canvas
+from bartviz.ui.components.canvas import component as canvas
 from bartviz.ui.components.canvas.data import Choice
 from bartviz.ui.controls import pick, show
 from bartviz.ui.frame import page

@@ -13,7 +13,7 @@ from bartviz.analysis.beams import turns
 from bartviz.analysis.sentence_words import percent
 from bartviz.figures.branches import branches as branches_figure
 from bartviz.language import _, later
-from bartviz.ui.components.player import LONGEST_TYPED, BranchRequest
+from bartviz.ui.components.player.component import LONGEST_TYPED, BranchRequest
 from bartviz.ui.components.player.data import revision
 from bartviz.ui.controls import show, tasks
 from bartviz.ui.state import address, session

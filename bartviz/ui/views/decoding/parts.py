@@ -15,9 +15,9 @@ from bartviz.figures.beams import beams as tree_figure
 from bartviz.language import _, mark, named
 from bartviz.record.record import Reading, Record
 from bartviz.record.steps import Step
-from bartviz.ui.components import canvas
+from bartviz.ui.components.canvas import component as canvas
 from bartviz.ui.components.canvas.data import Choice, Steps, Views
-from bartviz.ui.components.player import Place
+from bartviz.ui.components.player.component import Place
 from bartviz.ui.components.player.data import revision
 from bartviz.ui.controls import pick, show
 from bartviz.ui.frame import page, settings

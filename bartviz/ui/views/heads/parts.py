@@ -17,7 +17,7 @@ from bartviz.language import _, mark, named, plural
 from bartviz.record.attention import Attention, Head
 from bartviz.record.record import Record
 from bartviz.text.tokens import Tokens
-from bartviz.ui.components import canvas
+from bartviz.ui.components.canvas import component as canvas
 from bartviz.ui.components.canvas.data import Choice, Shown, Small, Views, What, view_of
 from bartviz.ui.controls import pick, show
 from bartviz.ui.frame import roads
