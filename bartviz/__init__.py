@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from bartviz.run.forward import capture, capture_batch
     from bartviz.run.generate import decode, decode_batch
     from bartviz.run.sampling import Sampling
+    from bartviz.ui.components.explorer.file import save
 
 _HOMES = {
     "load": ("bartviz.models.load", "load"),
@@ -44,6 +45,7 @@ _HOMES = {
     "edit": ("bartviz.experiments.edits", "edit"),
     "reach": ("bartviz.experiments.edits", "reach"),
     "open": ("bartviz.record.record", "open_record"),
+    "save": ("bartviz.ui.components.explorer.file", "save"),
     "parameters": ("bartviz.analysis.parameters", "parameters"),
     "verify": ("bartviz.experiments.verify", "verify"),
     "wrap": ("bartviz.models.wrap", "wrap"),
@@ -66,6 +68,7 @@ __all__ = [
     "open",
     "parameters",
     "reach",
+    "save",
     "verify",
     "wrap",
 ]

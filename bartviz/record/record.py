@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
 from os import PathLike
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
 Reading = Literal["reads", "predicts"]
 Seal = Literal["made", "unchanged", "changed", "older"]
+_EXPLORER = "bartviz.ui.components.explorer.file"  # by name: it draws records, so it is above them
 NODE_BYTES = 400  # of one hypothesis of a beam tree, with its numbers
 
 
@@ -239,8 +242,13 @@ class Record:
         return tables.labelled(self, kinds, reading)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the record as one safetensors file, which ``bartviz.open`` reads without torch. Raises OSError."""
-        store.write(path, self)
+        """Write the record as one file: of safetensors, which ``bartviz.open`` reads without torch, or, if its name
+        ends in ``.html``, the explorer, which any browser shows without a network (``bartviz.save``). Raises OSError.
+        """
+        if Path(path).suffix.lower() in (".html", ".htm"):
+            import_module(_EXPLORER).save(self, path)
+        else:
+            store.write(path, self)
 
 
 def open_record(path: str | PathLike[str] | bytes, *, allow_unsound: bool = False) -> Record:

@@ -52,7 +52,11 @@ T = TypeVar("T")
 
 def write(path: str | PathLike[str], value: object) -> None:
     """Write a dataclass atomically: the whole file or nothing. Raises OSError, which names the file."""
-    data = encode(value)
+    replace(path, encode(value))
+
+
+def replace(path: str | PathLike[str], data: bytes) -> None:
+    """Write a file atomically: the whole file or nothing. Raises OSError, which names the file."""
     target = Path(path)
     part = target.with_name(f"{target.name[:40]}.{secrets.token_hex(4)}.part")
     try:

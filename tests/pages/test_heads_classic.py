@@ -80,7 +80,13 @@ def test_without_bertviz_one_sentence_says_so(app: App, monkeypatch: pytest.Monk
 
 def test_the_drawn_weights_and_the_page_can_be_downloaded(app: App) -> None:
     at = app("heads", view="classic", kind="cross", layer="2")
-    assert [button.proto.label for button in at.get("download_button")] == ["NPZ", "HTML", "All heads (CSV)", "Record"]
+    assert [button.proto.label for button in at.get("download_button")] == [
+        "NPZ",
+        "HTML",
+        "All heads (CSV)",
+        "Explorer",
+        "Record",
+    ]
     cross, rows = stand_in.record().attention("cross"), stand_in.record().attention("cross").query
     window = offline.Window(slice(1, 4), slice(0, 5))
     found = classic.arrays(classic.Chosen("head", cross, rows, 2, window, 64))

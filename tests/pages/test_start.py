@@ -61,5 +61,6 @@ def test_its_numbers_and_its_record_can_be_downloaded(app: App) -> None:
         "NPZ",
         "HTML",
         "All heads (CSV)",
+        "Explorer",
         "Record",
     ]

@@ -37,6 +37,8 @@ T = TypeVar("T")
 Maybe: TypeAlias = T | Callable[[], T] | None
 _MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")  # every ASCII sign that may be Markdown syntax
 _ALL_HEADS = "bartviz-all-heads.csv"
+_EXPLORER = "bartviz-explorer.html"
+_KEYS = {_ALL_HEADS: "all_heads", _EXPLORER: "explorer"}  # of buttons whose file has the ending of another one
 _ROW_BYTES = 40  # about, of one weight in the table of all heads
 _LARGE = 1 << 20  # bytes of a file whose size its button states
 INK_TURNS = 0.55  # above this share of the kind's colour, letters turn light
@@ -158,8 +160,9 @@ def downloads(
     of: str = "",
 ) -> None:
     """Download buttons: CSV (formulas quoted), NPZ, the figure as one offline HTML file, and of a record all weights
-    of all heads (CSV) and the record itself, which ``bartviz.open`` reads. A figure passed as a string is such an HTML
-    file already. A record with too many weights for a table gets a note in its place.
+    of all heads (CSV), the explorer as one HTML file, and the record itself, which ``bartviz.open`` reads. A figure
+    passed as a string is such an HTML file already. A record with too many weights for a table gets a note in its
+    place.
 
     ``name`` is the file's stem, and ``of`` its subject ("cross-L2H5"): the app's words, never a visitor's. Callables
     run only when the button is pressed. The toolbar of a figure, on the page and in its file, saves an SVG.
@@ -182,12 +185,13 @@ def downloads(
             files.append((_all_heads(all_heads.check(record)), _ALL_HEADS, "text/csv", partial(_weights, record)))
         except BudgetError as error:
             refusal = str(error)
+        files.append((_("Explorer"), _EXPLORER, "text/html", partial(_explorer, record)))
         files.append((_("Record"), f"{stem}.safetensors", "application/octet-stream", lambda: store.encode(record)))
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"downloads_{name}"):
         heading = _("Download")
         st.html(f"<p class='bv-note'>{html.escape(heading)}</p>", width="content")
         for label, file, mime, make in files:
-            key = f"{name}_{'all_heads' if file == _ALL_HEADS else file.rpartition('.')[2]}"
+            key = f"{name}_{_KEYS.get(file) or file.rpartition('.')[2]}"
             st.download_button(label, make, file_name=file, mime=mime, on_click="ignore", key=key)
     if refusal:
         note(refusal)
@@ -205,6 +209,13 @@ def _weights(record: Record) -> bytes:
 
     torch_import.pages()
     return export.csv(all_heads.table(record))
+
+
+def _explorer(record: Record) -> bytes:
+    from bartviz.ui.components.explorer.file import page
+
+    torch_import.pages()
+    return page(record)
 
 
 def _page(figure: go.Figure | str, name: str) -> bytes:

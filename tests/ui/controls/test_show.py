@@ -152,7 +152,7 @@ def test_downloads_offer_what_was_given(record: Record) -> None:
     page.run()
     assert not page.exception
     labels = [button.proto.label for button in page.get("download_button")]
-    assert labels == ["CSV", "NPZ", "HTML", "All heads (CSV)", "Record"]
+    assert labels == ["CSV", "NPZ", "HTML", "All heads (CSV)", "Explorer", "Record"]
 
 
 def test_the_table_of_all_heads_is_made_when_asked_for_and_quotes_formulas(
@@ -166,7 +166,7 @@ def test_the_table_of_all_heads_is_made_when_asked_for_and_quotes_formulas(
     labels = ("=1+1", *encoder.key.labels[1:])
     tokens = replace(encoder.key, labels=labels)
     show.downloads("heads", record=replace(record, encoder=replace(encoder, key=tokens, query=tokens)))
-    assert list(files) == ["bartviz-all-heads.csv", "bartviz-heads.safetensors"]
+    assert list(files) == ["bartviz-all-heads.csv", "bartviz-explorer.html", "bartviz-heads.safetensors"]
     rows = list(csv.reader(io.StringIO(files["bartviz-all-heads.csv"]().decode("utf-8-sig"), newline="")))
     assert rows[1][:-1] == ["encoder", "0", "0", "0", "0", "'=1+1", "'=1+1"]
     assert float(rows[1][-1]) == pytest.approx(encoder.head(0, 0)[0, 0])
@@ -182,10 +182,10 @@ def test_a_large_table_of_all_heads_has_its_size_and_a_larger_one_is_refused(
     monkeypatch.setattr(show, "note", notes.append)
     monkeypatch.setattr(all_heads, "count", lambda record: 262_144)
     show.downloads("heads", record=record)
-    assert labels == ["All heads (CSV, about 10.0 MB)", "Record"]
+    assert labels == ["All heads (CSV, about 10.0 MB)", "Explorer", "Record"]
     monkeypatch.setattr(all_heads, "count", lambda record: 500_001)
     show.downloads("heads", record=record)
-    assert labels[2:] == ["Record"]
+    assert labels[3:] == ["Explorer", "Record"]
     assert "500,001 weights" in notes[0]
 
 
