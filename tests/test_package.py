@@ -83,7 +83,7 @@ print(main(["app", "--port", "1"]))
     library, *_, app, status = blocked(code).splitlines()
     assert re.fullmatch(r"bartviz\.load needs \w+, which is not installed: pip install 'bartviz\[models\]'", library)
     assert app == "bartviz: streamlit is not installed: pip install 'bartviz[app]'"
-    assert status == "1"
+    assert status == "2"
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

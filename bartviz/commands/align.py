@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from bartviz.analysis import aligners as ranks
 from bartviz.analysis import alignment, pharaoh
 from bartviz.analysis.pharaoh import Gold, Score
+from bartviz.commands.output import EXAMPLES, print_json, rows_of
 from bartviz.errors import TextError
 from bartviz.record.attention import Head
 from bartviz.record.record import Reading, Record, open_record
@@ -21,7 +22,12 @@ if TYPE_CHECKING:
 def add(commands: Any) -> None:
     """Add the command to the parser."""
     align = commands.add_parser(
-        "align", help="print the word links of saved records", description=(__doc__ or "").split("\n")[0]
+        "align",
+        help="print the word links of saved records",
+        description=(__doc__ or "").split("\n")[0],
+        epilog=EXAMPLES
+        + "bartviz align car.safetensors\n  bartviz align *.safetensors --heads L2H0,L3H1 --gold gold.txt\n  "
+        + "bartviz align car.safetensors --rank --json",
     )
     align.add_argument("records", nargs="+", type=Path, metavar="FILE", help="a saved record, such as run.safetensors")
     align.add_argument("--heads", metavar="L2H0,L3H1", help="mean of these heads (the head that agrees most)")
@@ -36,6 +42,7 @@ def add(commands: Any) -> None:
     align.add_argument("--one-based", action="store_true", help="gold counts words from 1")
     align.add_argument("--swap", action="store_true", help="gold gives the target word first")
     align.add_argument("--rank", action="store_true", help="print all heads and layers, the best first, instead")
+    align.add_argument("--json", action="store_true", help="print JSON, one line a record")
     align.set_defaults(run=run)
 
 
@@ -47,15 +54,25 @@ def run(options: argparse.Namespace) -> int:
         record = open_record(path)
         known = _gold(record, gold[index], options) if gold else None
         if options.rank:
-            _rank(record, known, options)
+            _rank(record, known, options, path)
             continue
         heads = _heads(record, options)
         shown = alignment.table(record, heads, reading=options.reading)
         links = alignment.links(shown.weights, options.method, threshold=options.threshold)
         either = alignment.links(shown.weights, "union") if options.possible else ()
+        score = None if known is None else pharaoh.score(links, known)
+        total = total if score is None else _sum(total, score)
+        if options.json:
+            possible = sorted(set(either) - set(links))
+            judged = {} if score is None else {"error_rate": score.error_rate}
+            print_json(
+                {"file": str(path), "heads": shown.name, "reading": options.reading, "links": sorted(links)}
+                | {"possible": possible}
+                | judged
+            )
+            continue
         print(pharaoh.write(links, either))
         print(f"{shown.name}, rows named by what they {options.reading.removesuffix('s')}", file=sys.stderr)
-        total = _sum(total, pharaoh.score(links, known)) if known is not None else total
     if gold and not options.rank:
         print(_measures(total), file=sys.stderr)
     return 0
@@ -69,9 +86,12 @@ def _heads(record: Record, options: argparse.Namespace) -> Sequence[Head]:
     return ranks.best(ranks.aligners(record), options.reading).heads
 
 
-def _rank(record: Record, gold: Gold | None, options: argparse.Namespace) -> None:
+def _rank(record: Record, gold: Gold | None, options: argparse.Namespace, path: Path) -> None:
     frame = ranks.ranking(ranks.aligners(record), method=options.method, threshold=options.threshold, gold=gold)
-    print(frame.to_string(index=False, float_format="{:.3f}".format))
+    if options.json:
+        print_json({"file": str(path), "ranking": rows_of(frame)})
+    else:
+        print(frame.to_string(index=False, float_format="{:.3f}".format))
 
 
 def _gold_lines(options: argparse.Namespace) -> list[str]:

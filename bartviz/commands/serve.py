@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from io import StringIO
 from typing import Any
 
+from bartviz.commands.output import EXAMPLES
 from bartviz.errors import SettingError
 from bartviz.models.folders import default_roots
 from bartviz.safety import logs
@@ -21,7 +22,17 @@ from bartviz.ui.frame.place import APP
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
-    app = commands.add_parser("app", help="serve the app, by default on 127.0.0.1")
+    app = commands.add_parser(
+        "app",
+        help="serve the app, by default on 127.0.0.1",
+        epilog=EXAMPLES + "bartviz app --port 8600\n  bartviz app --host 0.0.0.0 --allow bart.example",
+    )
+    add_arguments(app)
+    app.set_defaults(run=run)
+
+
+def add_arguments(app: argparse.ArgumentParser) -> None:
+    """Add where to serve: port, address, host names."""
     app.add_argument("--port", type=_port, default=8501, help="1 to 65535 (%(default)s)")
     app.add_argument(
         "--host",
@@ -42,7 +53,6 @@ def add(commands: Any) -> None:
         metavar="NAME",
         help="host name that may be served, as behind a proxy; several with commas, or give it again",
     )
-    app.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -96,7 +106,7 @@ def _check_settings() -> None:
 
 def _refuse(why: str) -> int:
     print(f"bartviz: {why}", file=sys.stderr)
-    return 1
+    return 2
 
 
 def _port(text: str) -> int:

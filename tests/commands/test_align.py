@@ -73,7 +73,7 @@ def test_the_ranking_is_a_table(saved: str, capsys: pytest.CaptureFixture[str]) 
 def test_an_error_is_one_sentence(
     saved: str, arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["align", saved, *arguments]) == 1
+    assert main(["align", saved, *arguments]) == 2
     error = capsys.readouterr().err
     assert words in error
     assert error.count("\n") == 1
@@ -83,10 +83,10 @@ def test_records_without_cross_attention_and_gold_of_another_length(
     saved: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     stand_in.record(kind="encoder").save(tmp_path / "bert.safetensors")
-    assert main(["align", str(tmp_path / "bert.safetensors")]) == 1
+    assert main(["align", str(tmp_path / "bert.safetensors")]) == 2
     assert "choose an encoder-decoder model" in capsys.readouterr().err
     (tmp_path / "gold.txt").write_text("0-0\n0-0\n", encoding="utf-8")
-    assert main(["align", saved, "--gold", str(tmp_path / "gold.txt")]) == 1
+    assert main(["align", saved, "--gold", str(tmp_path / "gold.txt")]) == 2
     assert "2 lines for 1 records" in capsys.readouterr().err
 
 

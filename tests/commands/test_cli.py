@@ -68,7 +68,7 @@ def test_an_occupied_port_is_reported_with_a_solution(capsys: pytest.CaptureFixt
         other.bind(("127.0.0.1", 0))
         other.listen()
         port = other.getsockname()[1]
-        assert main(["app", "--port", str(port)]) == 1
+        assert main(["app", "--port", str(port)]) == 2
     said = capsys.readouterr().err
     assert f"port {port} is not free" in said
     assert "make run PORT=" in said
@@ -127,7 +127,7 @@ def test_an_error_is_one_sentence(
     import re
 
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    assert main([folder if part == "FOLDER" else part for part in arguments]) == 1
+    assert main([folder if part == "FOLDER" else part for part in arguments]) == 2
     error = capsys.readouterr().err
     assert re.search(word, error, re.IGNORECASE)
     assert "Traceback" not in error

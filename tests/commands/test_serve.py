@@ -211,7 +211,7 @@ def test_what_is_no_host_is_refused_before_anything_starts(
 def test_an_address_that_is_not_ours_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     from bartviz.commands.cli import main
 
-    assert main(["app", "--host", "192.0.2.1", "--port", "18191"]) == 1
+    assert main(["app", "--host", "192.0.2.1", "--port", "18191"]) == 2
     assert "192.0.2.1 is no address of this machine" in capsys.readouterr().err
 
 

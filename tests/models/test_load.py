@@ -43,7 +43,7 @@ def test_what_cannot_be_had_is_refused_without_torch(work: str, offline: Path) -
     told = "import atexit, sys; atexit.register(lambda: print(sorted({'torch', 'transformers'} & set(sys.modules))))\n"
     out = subprocess.run([sys.executable, "-c", told + work], capture_output=True, text=True, check=False)
     assert out.stdout == "[]\n"
-    assert out.returncode == 1
+    assert out.returncode != 0
     assert "hub" in out.stderr or "revision" in out.stderr or "model" in out.stderr
 
 

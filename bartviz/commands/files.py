@@ -1,0 +1,58 @@
+"""The commands ``export`` and ``open``: saved records as one HTML file, and in the app."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bartviz.commands import serve
+from bartviz.commands.output import EXAMPLES, print_json
+from bartviz.record.record import open_record
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def add(commands: Any) -> None:
+    """Add both commands to the parser."""
+    export = commands.add_parser(
+        "export",
+        help="write saved records as one HTML file, the explorer",
+        epilog=EXAMPLES
+        + "bartviz export car.safetensors car.html\n  "
+        + "bartviz export greedy.safetensors beams.safetensors both.html --exact",
+    )
+    export.add_argument("records", nargs="+", type=Path, metavar="FILE", help="saved records; each becomes a tab")
+    export.add_argument("page", type=Path, metavar="PAGE.html", help="the file to write")
+    export.add_argument("--exact", action="store_true", help="keep every weight, however large the file gets")
+    export.add_argument("--json", action="store_true", help="print JSON")
+    export.set_defaults(run=_export)
+
+    opened = commands.add_parser(
+        "open", help="open a saved record in the app", epilog=EXAMPLES + "bartviz open car.safetensors --port 8600"
+    )
+    opened.add_argument("record", type=Path, metavar="FILE", help="a saved record, such as car.safetensors")
+    serve.add_arguments(opened)
+    opened.set_defaults(run=_open)
+
+
+def _export(options: argparse.Namespace) -> int:
+    from bartviz.ui.components.explorer.data import MOST
+    from bartviz.ui.components.explorer.file import save
+
+    save([open_record(file) for file in options.records], options.page, most=None if options.exact else MOST)
+    size = options.page.stat().st_size
+    if options.json:
+        print_json({"records": [str(file) for file in options.records], "saved": str(options.page), "bytes": size})
+    else:
+        print(f"saved    {options.page} ({size / 1e6:.1f} MB)")
+    return 0
+
+
+def _open(options: argparse.Namespace) -> int:
+    from bartviz.serving.first_record import NAME
+
+    open_record(options.record)  # what is wrong with the file is printed here, not in the browser
+    os.environ[NAME] = str(options.record.resolve())  # the server runs in the folder of the app
+    return serve.run(options)

@@ -1,0 +1,55 @@
+"""The commands ``parameters`` and ``models``: what is known of models without loading them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from bartviz.commands.output import EXAMPLES, print_json, rows_of
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def add(commands: Any) -> None:
+    """Add both commands to the parser."""
+    parameters = commands.add_parser(
+        "parameters",
+        help="where a model's parameters are",
+        epilog=EXAMPLES + "bartviz parameters facebook/bart-base\n  bartviz parameters bert-tiny-en --json",
+    )
+    parameters.add_argument("name", nargs="?", metavar="model", help="a name of the catalogue, or a folder")
+    parameters.add_argument("--model", help="the same by name, as with other commands")
+    parameters.add_argument("--json", action="store_true", help="print JSON")
+    parameters.set_defaults(run=_parameters, refuse=parameters.error)
+
+    models = commands.add_parser(
+        "models", help="list the models known by name", epilog=EXAMPLES + "bartviz models\n  bartviz models --json"
+    )
+    models.add_argument("--json", action="store_true", help="print JSON")
+    models.set_defaults(run=_models)
+
+
+def _parameters(options: argparse.Namespace) -> int:
+    import bartviz
+
+    if (options.name is None) == (options.model is None):
+        options.refuse("name one model")
+    table = bartviz.parameters(options.name or options.model)
+    if options.json:
+        print_json(rows_of(table))
+    else:
+        print(table.to_string())
+    return 0
+
+
+def _models(options: argparse.Namespace) -> int:
+    from bartviz.families.catalogue import CATALOGUE
+
+    if options.json:
+        print_json(
+            [{name: getattr(entry, name) for name in ("name", "kind", "source", "title")} for entry in CATALOGUE]
+        )
+        return 0
+    for entry in CATALOGUE:
+        print(f"{entry.name:32} {entry.kind:16} {entry.source:9} {entry.title}")
+    return 0

@@ -1,0 +1,164 @@
+"""The commands' JSON, text from a pipe, and the files that they write and open."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bartviz
+from bartviz.analysis import alignment
+from bartviz.commands import serve
+from bartviz.commands.cli import main
+from bartviz.ui.components.explorer.file import page
+from tests.support import networks, stand_in
+
+COMMANDS = ("app", "open", "capture", "decode", "align", "export", "parameters", "models")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(networks.save("bart", tmp_path_factory.mktemp("model") / "bart", spread=0.3))
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> str:
+    stand_in.record().save(tmp_path / "run.safetensors")
+    return str(tmp_path / "run.safetensors")
+
+
+def _said(capsys: pytest.CaptureFixture[str]) -> Any:
+    out = capsys.readouterr().out
+    assert out.count("\n") == 1
+    return json.loads(out)
+
+
+@pytest.mark.slow
+def test_capture_reads_a_pipe_and_prints_json(
+    folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("What time is it? 한국어\n".encode())))
+    file = tmp_path / "run.safetensors"
+    assert main(["capture", "-", "--model", folder, "--target", "Wie spät?", "--save", str(file), "--json"]) == 0
+    said = _said(capsys)
+    assert (said["source"], said["target"]) == ("What time is it? 한국어", "Wie spät?")
+    record = bartviz.open(file)
+    assert said["kinds"]["cross"] == dict(
+        zip(("layers", "heads", "rows", "columns"), record.attention("cross").shape, strict=True)
+    )
+    assert said["checks"]
+    assert all(check["passed"] for check in said["checks"])
+
+
+@pytest.mark.slow
+def test_decode_prints_json_and_saves_the_explorer(
+    folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--beams", "2", "--max-new-tokens", "4", "--save", str(tmp_path / "run.html"), "--json"]
+    assert main(["decode", "What time is it?", "--model", folder, *words]) == 0
+    said = _said(capsys)
+    assert [step["position"] for step in said["steps"]] == list(range(len(said["steps"])))
+    assert said["texts"][0]["state"] == "best"
+    assert said["texts"][0]["log_probability"] == pytest.approx(said["log_probability"], abs=1e-3)
+    assert (tmp_path / "run.html").read_bytes().startswith(b"<!doctype html>")
+
+
+def test_text_that_is_not_utf_8_is_refused(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\xff\xfe\xfa a")))
+    assert main(["capture", "-"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_align_prints_a_line_of_json_a_record(saved: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["align", saved, saved, "--layer", "1", "--json"]) == 0
+    first, second = (json.loads(line) for line in capsys.readouterr().out.splitlines())
+    record = stand_in.record()
+    links = alignment.links(alignment.table(record, alignment.heads_of(record, 1)).weights)
+    assert first == second
+    assert first["links"] == [list(link) for link in sorted(links)]
+    assert main(["align", saved, "--rank", "--json"]) == 0
+    assert len(_said(capsys)["ranking"]) == 2 * (12 + 3)
+
+
+def test_parameters_and_models_are_tables_of_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["models", "--json"]) == 0
+    assert "facebook/bart-large-cnn" in {model["name"] for model in _said(capsys)}
+    assert main(["parameters", "facebook/bart-base", "--json"]) == 0
+    rows = _said(capsys)
+    assert main(["parameters", "--model", "facebook/bart-base", "--json"]) == 0
+    assert _said(capsys) == rows
+    table = bartviz.parameters("facebook/bart-base")
+    assert [row["elements"] for row in rows] == table["elements"].tolist()
+
+
+def test_export_writes_the_explorer(saved: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "both.html"
+    assert main(["export", saved, saved, str(file)]) == 0
+    record = bartviz.open(saved)
+    assert file.read_bytes() == page([record, record])
+    assert str(file) in capsys.readouterr().out
+    assert main(["export", saved, str(file), "--exact", "--json"]) == 0
+    assert _said(capsys) == {"records": [saved], "saved": str(file), "bytes": file.stat().st_size}
+
+
+def test_open_serves_the_app_with_the_record(saved: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    ports: list[int] = []
+
+    def run(options: Any) -> int:
+        ports.append(options.port)
+        return 0
+
+    monkeypatch.setattr(serve, "run", run)
+    monkeypatch.setenv("BARTVIZ_RECORD", "")
+    monkeypatch.chdir(Path(saved).parent)
+    assert main(["open", "run.safetensors", "--port", "8765"]) == 0
+    assert ports == [8765]
+    assert Path(os.environ["BARTVIZ_RECORD"]) == Path(saved)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["export", "SAVED", "car.pdf"], "ends in"),
+        (["export", "no-such.safetensors", "car.html"], "no such file"),
+        (["export", "SAVED"], "required"),
+        (["open", "no-such.safetensors"], "no such file"),
+        (["parameters"], "name one model"),
+        (["parameters", "a", "--model", "b"], "name one model"),
+        (["align", "SAVED", "--layer", "first"], "invalid"),
+        (["paint"], "invalid choice"),
+    ],
+)
+def test_an_error_is_one_line_with_status_2(
+    saved: str, arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    try:
+        status: object = main([saved if part == "SAVED" else part for part in arguments])
+    except SystemExit as stop:
+        status = stop.code
+    assert status == 2
+    error = capsys.readouterr().err
+    assert words in error
+    assert error.startswith("bartviz: ")
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_has_examples(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    assert f"examples:\n  bartviz {command}" in capsys.readouterr().out
+
+
+def test_a_changed_record_is_not_exported(saved: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = bytearray(Path(saved).read_bytes())
+    data[-1] ^= 1
+    Path(saved).write_bytes(bytes(data))
+    assert main(["export", saved, str(tmp_path / "car.html")]) == 2
+    assert "changed" in capsys.readouterr().err
+    assert not (tmp_path / "car.html").exists()
