@@ -256,7 +256,7 @@ def test_sharing_says_the_address_and_draws_its_code() -> None:
 def test_sharing_with_this_machine_alone_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     from bartviz.commands.cli import main
 
-    assert main(["app", "--share", "--host", "127.0.0.1"]) == 1
+    assert main(["app", "--share", "--host", "127.0.0.1"]) == 2
     assert "Leave out one of them" in capsys.readouterr().err
 
 
