@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request,
 
 import bartviz
 from bartviz.record.record import Record
+from tests.browser.conftest import Open
 from tests.browser.test_accessibility import AXE, RUN
 from tests.support import records, stand_in
 
@@ -213,3 +214,12 @@ def test_a_long_text_is_drawn_small_and_a_chosen_head_exact(explore: Explore, tm
     part(page, "overview").focus()
     page.keyboard.press("ArrowRight")
     expect(part(page, "said")).to_contain_text(f"({record.attention('encoder').head(2, 2)[7].max():.3f})")
+
+
+def test_a_page_of_the_app_offers_it(visit: Open, server: str, explore: Explore, tmp_path: Path) -> None:
+    page = visit(f"{server}/heads")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Explorer", exact=True).click()
+    assert download.value.suggested_filename == "bartviz-explorer.html"
+    download.value.save_as(tmp_path / "explorer.html")
+    expect(part(explore(tmp_path / "explorer.html"), "name")).to_contain_text("Cross")
