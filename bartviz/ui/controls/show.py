@@ -39,6 +39,7 @@ _MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")  # every ASCII sign that may be Mar
 _ALL_HEADS = "bartviz-all-heads.csv"
 _EXPLORER = "bartviz-explorer.html"
 _KEYS = {_ALL_HEADS: "all_heads", _EXPLORER: "explorer"}  # of buttons whose file has the ending of another one
+_MOST_EXPLORED = 50_000_000  # weights of a record whose explorer a server makes: some ten seconds of work
 _ROW_BYTES = 40  # about, of one weight in the table of all heads
 _LARGE = 1 << 20  # bytes of a file whose size its button states
 INK_TURNS = 0.55  # above this share of the kind's colour, letters turn light
@@ -185,7 +186,8 @@ def downloads(
             files.append((_all_heads(all_heads.check(record)), _ALL_HEADS, "text/csv", partial(_weights, record)))
         except BudgetError as error:
             refusal = str(error)
-        files.append((_("Explorer"), _EXPLORER, "text/html", partial(_explorer, record)))
+        if all_heads.count(record) <= _MOST_EXPLORED:
+            files.append((_("Explorer"), _EXPLORER, "text/html", partial(_explorer, record)))
         files.append((_("Record"), f"{stem}.safetensors", "application/octet-stream", lambda: store.encode(record)))
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"downloads_{name}"):
         heading = _("Download")

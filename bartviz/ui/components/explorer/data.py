@@ -39,6 +39,7 @@ from bartviz.ui.components.player.words import some, titles
 UNIT = 26_214  # the code of a weight of 1
 MOST = 6_000_000  # bytes of a file
 _RESERVED = 300_000  # of them for scripts, styles and messages
+_ROUGHLY = 1.1  # how far the sample may be off
 _SAMPLED = 6  # maps from which the size of all is estimated
 _STEP = 1.15  # between two limits that are tried
 _LEVEL = 6  # of zlib
@@ -90,16 +91,21 @@ def _maps(record: Record) -> Iterator[Map]:
 
 def _fitted(maps: Sequence[Map], most: int | None) -> tuple[int, list[bytes]]:
     """The maps, and the smallest limit (a code) of a geometric series at which they take at most ``most`` bytes."""
-    packed = [_packed(one, 0) for one in maps]
-    if most is None or sum(map(len, packed)) <= most:
-        return 0, packed
+    if most is None:
+        return 0, [_packed(one, 0) for one in maps]
     sample = maps[:: max(1, len(maps) // _SAMPLED)]
-    limits = [round(_STEP**power) for power in range(1, round(math.log(UNIT, _STEP)))]
-    share = most * len(sample) // len(maps)
+    limits = [0, *(round(_STEP**power) for power in range(1, round(math.log(UNIT, _STEP))))]
+    share = most * len(sample) / len(maps) * _ROUGHLY
     first = bisect.bisect_left(limits, True, key=lambda least: sum(len(_packed(one, least)) for one in sample) <= share)
     for least in limits[first:]:
-        packed = [_packed(one, least) for one in maps]
-        if sum(map(len, packed)) <= most:
+        packed: list[bytes] = []
+        room = most
+        for one in maps:  # until it is clear that they do not fit
+            packed.append(_packed(one, least))
+            room -= len(packed[-1])
+            if room < 0:
+                break
+        else:
             return least, packed
     return UNIT, [_packed(one, UNIT) for one in maps]
 
