@@ -20,6 +20,7 @@ from bartviz.version import __version__
 if TYPE_CHECKING:
     from bartviz import figures
     from bartviz.analysis.parameters import parameters
+    from bartviz.corpus.atlas import open_atlas
     from bartviz.experiments.ablation import ablate, ablate_sweep
     from bartviz.experiments.edits import edit, reach
     from bartviz.experiments.verify import verify
@@ -43,6 +44,7 @@ _HOMES = {
     "ablate_sweep": ("bartviz.experiments.ablation", "ablate_sweep"),
     "edit": ("bartviz.experiments.edits", "edit"),
     "reach": ("bartviz.experiments.edits", "reach"),
+    "open_atlas": ("bartviz.corpus.atlas", "open_atlas"),
     "open": ("bartviz.record.record", "open_record"),
     "parameters": ("bartviz.analysis.parameters", "parameters"),
     "verify": ("bartviz.experiments.verify", "verify"),
@@ -64,6 +66,7 @@ __all__ = [
     "figures",
     "load",
     "open",
+    "open_atlas",
     "parameters",
     "reach",
     "verify",

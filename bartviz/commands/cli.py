@@ -1,4 +1,4 @@
-"""The command line: ``bartviz app | capture | decode | align | parameters | models``."""
+"""The command line: ``bartviz app | capture | decode | align | corpus | parameters | models``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bartviz.commands import align, serve
+from bartviz.commands import align, corpus, serve
 from bartviz.errors import BartvizError
 from bartviz.version import __version__
 
@@ -61,6 +61,7 @@ def _parser() -> argparse.ArgumentParser:
     decode.set_defaults(run=_decode)
 
     align.add(commands)
+    corpus.add(commands)
 
     parameters = commands.add_parser("parameters", help="where a model's parameters are")
     parameters.add_argument("model", help="a name of the catalogue, or a folder with config.json")
