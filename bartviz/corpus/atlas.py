@@ -112,14 +112,14 @@ def write(
     examples = pd.concat([_examples(part, which) for part in sums.values() for which in _EXAMPLES], ignore_index=True)
     wanted = frozenset(examples["number"].tolist())
     tables = {
-        "heads": pd.concat([_heads(part) for part in every], ignore_index=True),
+        "heads": pd.concat([table(part) for part in every], ignore_index=True),
         "histograms": pd.concat([_histograms(part) for part in every], ignore_index=True),
         "examples": examples,
         "texts": _texts(rows, wanted),
         "bad": pd.DataFrame([asdict(row) for row in bad], columns=["number", "file", "line", "reason"]),
     }
-    for name, table in tables.items():
-        write_file(folder.path / f"{name}.parquet", table.to_parquet(index=False))
+    for name, frame in tables.items():
+        write_file(folder.path / f"{name}.parquet", frame.to_parquet(index=False))
     description = folder.manifest | {"texts": texts, "left_out": len(bad)}
     write_file(folder.path / DESCRIPTION, json.dumps(description, indent=1).encode())
     return Atlas(folder.path, description)
@@ -132,7 +132,8 @@ def _cells(part: Partial) -> dict[str, Any]:
     return {"kind": part.kind, "layer": layer, "head": head, "measure": np.array(part.names)[measure]}
 
 
-def _heads(part: Partial) -> pd.DataFrame:
+def table(part: Partial) -> pd.DataFrame:
+    """The lines of ``Atlas.heads`` for these sums."""
     import pandas as pd
 
     n = part.count.astype(np.float64)

@@ -59,7 +59,7 @@ def random(model: Model) -> Shard:
         [token for token in range(min(len(model.tokenizer), model.info.vocabulary)) if token not in special]
     )
     length = REPEATED if model.info.positions is None else min(REPEATED, model.info.positions // 2 - 1)
-    first = generator.choice(known, (SEQUENCES, length))
+    first = np.stack([generator.choice(known, length, replace=len(known) < length) for _ in range(SEQUENCES)])
     ids = np.concatenate([first, first], axis=1)  # (B, 2 T)
     source, inputs = _padded(model, ids), None
     if model.info.kind == "encoder-decoder":
