@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
@@ -26,6 +27,7 @@ from bartviz.text import tokenize
 from bartviz.text.tokens import Tokens
 
 Whole = NDArray[np.int64]
+_STARTS: WeakKeyDictionary[Model, dict[int, Side]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +119,11 @@ def side(tokens: Tokens, texts: Sequence[str], known: dict[str, int]) -> Side:
 
 
 def _start(model: Model, token: int) -> Side:
-    """The token that the decoder reads first."""
-    return side(tokenize.from_ids(model.tokenizer, [token])[1], (), {})
+    """The token that the decoder reads first, the same for every text (mBART: of a language)."""
+    known = _STARTS.setdefault(model, {})
+    if token not in known:
+        known[token] = side(tokenize.from_ids(model.tokenizer, [token])[1], (), {})
+    return known[token]
 
 
 def _after(start: Side, output: Side) -> Side:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from bartviz.analysis.corpus_definitions import of_text
 from bartviz.analysis.look_ahead import RESTS
@@ -60,7 +61,7 @@ def batches(rows: Sequence[Encoded]) -> list[list[int]]:
 
 def measure(model: Model, rows: Sequence[Encoded]) -> dict[Kind, Values]:
     """The measures of all heads for texts that fit one batch."""
-    source, inputs, output = _padded(model, rows)
+    source, inputs, output = padded(model, rows)
     tape = run(model, source, inputs)
     found: dict[Kind, Values] = {}
     for kind, depth in depths(model.network).items():
@@ -77,9 +78,17 @@ def measure(model: Model, rows: Sequence[Encoded]) -> dict[Kind, Values]:
 
 
 @torch.inference_mode()
-def run(model: Model, source: Padded, inputs: Padded | None, *, plain: bool = False) -> Tape:
-    """One pass; only the stacks run, for the output layer has no attention. ``plain``: record nothing."""
-    arguments = {"input_ids": source.ids}
+def run(model: Model, source: Padded, inputs: Padded | None) -> Tape:
+    """What one pass wrote down. Only the stacks run, for the output layer has no attention."""
+    tape = Tape(values=True)
+    with recording(tape):
+        forward(model, model.network.base_model, source, inputs)
+    return tape
+
+
+def forward(model: Model, network: nn.Module, source: Padded, inputs: Padded | None) -> None:
+    """One pass of a network of that model, or of its stacks."""
+    arguments: dict[str, Any] = {"input_ids": source.ids}
     if not source.valid.all():
         arguments["attention_mask"] = source.valid.long()
     if model.info.kind == "encoder" and getattr(model.config, "type_vocab_size", 0) > 1:
@@ -88,14 +97,9 @@ def run(model: Model, source: Padded, inputs: Padded | None, *, plain: bool = Fa
         arguments["decoder_input_ids"] = inputs.ids
         if not inputs.valid.all():
             arguments["decoder_attention_mask"] = inputs.valid.long()
-    tape = Tape(values=True)
-    options = {} if model.info.kind == "encoder" else {"use_cache": False}
-    if plain:
-        model.network.base_model(**arguments, **options)
-        return tape
-    with recording(tape):
-        model.network.base_model(**arguments, **options)
-    return tape
+    if model.info.kind != "encoder":
+        arguments["use_cache"] = False
+    network(**arguments)
 
 
 def weights_of(tape: Tape, kind: Kind, layer: int) -> Tensor:
@@ -116,7 +120,8 @@ def _scores(entry: Entry, bias: Tensor | None, closed: Tensor) -> Tensor:
     return scores
 
 
-def _padded(model: Model, rows: Sequence[Encoded]) -> tuple[Padded, Padded | None, Padded | None]:
+def padded(model: Model, rows: Sequence[Encoded]) -> tuple[Padded, Padded | None, Padded | None]:
+    """The texts of a batch, what the decoder reads, and what its rows predict."""
     pad = padding_token(model)
     inputs = [row.inputs for row in rows if row.inputs is not None]
     output = [row.output for row in rows if row.output is not None]
@@ -143,6 +148,8 @@ class _Texts:
         self.even = mask / visible.clamp(min=1)[:, :, None]  # (B, Q, K)
         self.most = visible.clamp(min=2).float().log2()  # (B, Q)
         self.closed = torch.zeros(mask.shape).masked_fill_(~mask, _MASKED)[:, None]  # (B, 1, Q, K)
+        self.members = () if self.own else (_members(query), _members(reads))  # (B, T, Q) each
+        self.columns = _members(key)  # (B, S, K)
         self.factors, self.rows = self._linear()
         self.stacked = torch.stack(list(self.factors.values()), dim=-1).flatten(1, 2)  # (B, Q K, M)
 
@@ -265,7 +272,8 @@ class _Texts:
 
         Rows of heads that look back are named by the word that they have read. A given output counts as complete.
         """
-        predicted, read = (_Mutual.of(weights, rows, self.key) for rows in (self.query, self.reads))
+        columns = weights @ self.columns.mT[:, None]  # (B, H, Q, S)
+        predicted, read = (_Mutual.of(columns, rows, self.columns) for rows in self.members)
         alignment = torch.where(self._looks_back(weights), read.score(), predicted.score())
         unknown = torch.full(alignment.shape, torch.nan)
         return {
@@ -303,10 +311,10 @@ class _Mutual:
     words: Tensor
 
     @classmethod
-    def of(cls, weights: Tensor, rows: Padded, key: Padded) -> _Mutual:
-        named, columns = _members(rows), _members(key)  # (B, T, Q), (B, S, K)
+    def of(cls, weights: Tensor, named: Tensor, columns: Tensor) -> _Mutual:
+        """From weights (B, H, Q, S), the tokens of the rows' words (B, T, Q), and those of the columns' (B, S, K)."""
         size = named.sum(dim=-1)  # (B, T) tokens of each word
-        merged = (named / size.clamp(min=1)[..., None])[:, None] @ weights @ columns.mT[:, None]  # (B, H, T, S)
+        merged = (named / size.clamp(min=1)[..., None])[:, None] @ weights  # (B, H, T, S)
         there = (size > 0)[:, None, :, None] & (columns.sum(dim=-1) > 0)[:, None, None]
         merged = merged.masked_fill(~there, -1.0)
         weight, chosen = merged.max(dim=-1)  # (B, H, T)
