@@ -117,3 +117,14 @@ def test_batches_hold_every_row_once_and_rows_of_about_the_same_length() -> None
     assert len(found) > 1
     sizes = [[rows[index].size for index in batch] for batch in found]
     assert [size for batch in sizes for size in batch] == sorted(size for batch in sizes for size in batch)
+
+
+def test_without_a_target_the_model_writes_its_own() -> None:
+    model = loaded.model("bart")
+    row = encode(model, Line(0, "corpus.txt", 1, SOURCES[0]))
+    written = bartviz.decode(model, SOURCES[0]).target_text
+    assert written
+    given = encode(model, Line(0, "corpus.txt", 1, SOURCES[0], None, written))
+    assert row.output is not None
+    assert given.output is not None
+    np.testing.assert_array_equal(row.output.ids, given.output.ids)
