@@ -20,6 +20,7 @@ from bartviz.version import __version__
 if TYPE_CHECKING:
     from bartviz import figures
     from bartviz.analysis.parameters import parameters
+    from bartviz.corpus.atlas import open_atlas
     from bartviz.experiments.ablation import ablate, ablate_sweep
     from bartviz.experiments.edits import edit, reach
     from bartviz.experiments.verify import verify
@@ -44,6 +45,7 @@ _HOMES = {
     "ablate_sweep": ("bartviz.experiments.ablation", "ablate_sweep"),
     "edit": ("bartviz.experiments.edits", "edit"),
     "reach": ("bartviz.experiments.edits", "reach"),
+    "open_atlas": ("bartviz.corpus.atlas", "open_atlas"),
     "open": ("bartviz.record.record", "open_record"),
     "save": ("bartviz.ui.components.explorer.file", "save"),
     "parameters": ("bartviz.analysis.parameters", "parameters"),
@@ -66,6 +68,7 @@ __all__ = [
     "figures",
     "load",
     "open",
+    "open_atlas",
     "parameters",
     "reach",
     "save",

@@ -1,4 +1,7 @@
-"""``python -m benchmarks [start] [memory] [capture] [decode] [payload] [drawing] [pages] [sessions]``: no word, all."""
+"""``python -m benchmarks [start] [memory] [capture] [corpus] [decode] [payload] [drawing] [pages] [sessions]``.
+
+Without a word, all of them.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,12 @@ from pathlib import Path
 
 import torch
 
-from benchmarks import capture, decode, drawing, memory, pages, payload, sessions
+from benchmarks import capture, corpus, decode, drawing, memory, pages, payload, sessions
 
 
 def main(words: list[str]) -> None:
     torch.set_num_threads(1)
-    wanted = words or ["start", "memory", "capture", "decode", "payload", "drawing", "pages", "sessions"]
+    wanted = words or ["start", "memory", "capture", "corpus", "decode", "payload", "drawing", "pages", "sessions"]
     with tempfile.TemporaryDirectory() as folder:
         if "start" in wanted:
             memory.report()
@@ -21,6 +24,8 @@ def main(words: list[str]) -> None:
             memory.evicted(Path(folder) / "evicted")
         if "capture" in wanted:
             capture.report(Path(folder))
+        if "corpus" in wanted:
+            corpus.report()
         if "decode" in wanted:
             decode.report(Path(folder))
         if "payload" in wanted:

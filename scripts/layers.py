@@ -25,7 +25,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("tape", "analysis"),
     ("models", "figures"),
     ("run",),
-    ("experiments", "serving"),
+    ("experiments", "corpus", "serving"),
     ("teaching",),
     ("ui",),
     ("commands", "pages", "__init__", "__main__"),

@@ -52,15 +52,17 @@ def codes(
     With the texts, two unknown words are equal only if they are spelled alike.
     """
     known: dict[str, int] = {}
-    found = []
-    for tokens, text in ((query, query_text), (key, key_text)):
-        numbers = np.full(len(tokens), -1, np.int64)
-        for label, group in zip(word_labels(tokens, text), word_groups(tokens), strict=True):
-            word = label.strip().casefold()
-            if not tokens.special[group[0]] and any(sign.isalnum() for sign in word):
-                numbers[list(group)] = known.setdefault(word, len(known))
-        found.append(numbers)
-    return found[0], found[1]
+    return numbered(query, query_text, known), numbered(key, key_text, known)
+
+
+def numbered(tokens: Tokens, text: Texts, known: dict[str, int]) -> NDArray[np.int64]:
+    """(n,) the number of each token's word, as in ``codes``. ``known`` has the words so far, and grows."""
+    numbers = np.full(len(tokens), -1, np.int64)
+    for label, group in zip(word_labels(tokens, text), word_groups(tokens), strict=True):
+        word = label.strip().casefold()
+        if not tokens.special[group[0]] and any(sign.isalnum() for sign in word):
+            numbers[list(group)] = known.setdefault(word, len(known))
+    return numbers
 
 
 def punctuation(tokens: Tokens, text: Texts = ()) -> Bools:

@@ -1,4 +1,4 @@
-"""The command line: ``bartviz app | open | capture | decode | align | export | parameters | models``."""
+"""The command line: ``bartviz app | open | capture | decode | align | corpus | export | parameters | models``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from bartviz.commands import align, files, run, serve, tables
+from bartviz.commands import align, corpus, files, run, serve, tables
 from bartviz.errors import BartvizError
 from bartviz.version import __version__
 
@@ -56,7 +56,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=__version__)
     parser.set_defaults(run=lambda _options: _help(parser))
     commands = parser.add_subparsers(metavar="command")
-    for part in (serve, files, run, align, tables):
+    for part in (serve, files, run, align, corpus, tables):
         part.add(commands)
     return parser
 

@@ -22,12 +22,15 @@ Every view of the app, as a notebook calls it (``att`` is one of ``record.encode
     models       models(names)
     pitfalls     gap(record), quiet(sweep, record)
 
+Of a corpus: ``atlas(heads, measure="previous", kind="encoder")`` of ``bartviz.open_atlas(folder).heads``.
+
 Each takes ``dark=True``. Plotly's ``figure.write_html("map.html")`` saves a figure that needs no network. For arguments
 that a figure cannot draw it raises a SettingError, which says what it accepts.
 """
 
 from bartviz.figures.ablation import ablation
 from bartviz.figures.alignment import alignment
+from bartviz.figures.atlas import atlas
 from bartviz.figures.beams import beams
 from bartviz.figures.branches import branches
 from bartviz.figures.classic import classic
@@ -68,6 +71,7 @@ __all__ = [
     "ablation",
     "activation",
     "alignment",
+    "atlas",
     "beams",
     "bias",
     "branches",

@@ -5,32 +5,25 @@ A bad row is left out and listed, and does not affect the others.
 
 from __future__ import annotations
 
-import csv
 import io
-import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import NamedTuple
 
 from bartviz.errors import TextError, choices
 from bartviz.language import later
 from bartviz.text import encodings
-from bartviz.text.clean import MAX_CHARACTERS, base_name, clean, safe_name
+from bartviz.text.clean import base_name, clean, safe_name
 from bartviz.text.encodings import TooLong
 from bartviz.text.labels import is_blank
+from bartviz.text.rows import COLUMNS, Row, as_wide, delimiter_of, object_rows, separated_rows
 
 MAX_BYTES = 10 << 20  # of one file, both compressed and decompressed
 MAX_ROWS = 10_000  # of one file
 MAX_COLUMNS = 200  # of one file
-MAX_DEPTH = 3  # keys to a text in an object, such as translation.en
 TABLES = (".csv", ".tsv", ".jsonl")
 FORMATS = (".txt", ".md", *TABLES)
-COLUMNS = ("text", "source", "sentence", "src", "input")  # usual names of the column with the texts
-
-csv.field_size_limit(max(csv.field_size_limit(), MAX_BYTES))  # for the process: a huge cell is one bad row
 
 _LETTER = re.compile(r"[^\W\d_]")
 
@@ -46,14 +39,6 @@ class Upload:
     name: str
     notices: tuple[str, ...] = ()
     errors: tuple[str, ...] = ()
-
-
-class Row(NamedTuple):
-    """One row of a table: column -> text, or the reason why it cannot be read; from its first line to its last."""
-
-    first: int
-    last: int
-    cells: Mapping[int, str] | TextError
 
 
 @dataclass(frozen=True)
@@ -196,74 +181,19 @@ def _left_out(row: Row, reason: str) -> str:
 
 def _json_lines(text: str) -> tuple[tuple[str, ...], list[Row]]:
     numbers: dict[str, int] = {}  # path of a value -> its column
-    rows = []
-    lines = ((line, part) for line, part in enumerate(text.split("\n"), start=1) if part.strip())
-    for line, part in islice(lines, MAX_ROWS + 1):
-        cells: Mapping[int, str] | TextError
-        try:
-            found = dict(_values(json.loads(part)))
-            cells = {numbers.setdefault(path, len(numbers)): value for path, value in found.items()}
-        except (ValueError, RecursionError):
-            cells = TextError(later("It is not valid JSON."))
-        rows.append(Row(line, line, cells))
+    rows = list(islice(object_rows(text.split("\n"), numbers), MAX_ROWS + 1))
     return tuple(numbers), rows
 
 
-def _values(value: object, *keys: str) -> Iterator[tuple[str, str]]:
-    """The strings of an object by their keys, joined by dots where objects are in objects."""
-    if isinstance(value, str):
-        yield ".".join(keys) or COLUMNS[0], value
-    elif isinstance(value, dict) and len(keys) < MAX_DEPTH:
-        for key, inner in value.items():
-            yield from _values(inner, *keys, key)
-
-
 def _separated(text: str, delimiter: str | None) -> tuple[tuple[str, ...], list[Row]]:
-    rows = list(islice(_rows(text, delimiter or _delimiter(text)), MAX_ROWS + 2))  # with a header and one too many
+    lines = io.StringIO(text, newline="")
+    rows = list(
+        islice(separated_rows(lines, delimiter or delimiter_of(text)), MAX_ROWS + 2)
+    )  # with a header and one too many
     head = next((row for row in rows if not isinstance(row.cells, TextError)), None)
     if head is None or isinstance(head.cells, TextError):
         return (), rows
     names = tuple(cell.strip() for cell in head.cells.values())
     named = any(name.lower() in COLUMNS for name in names)
-    below = [_as_wide(row, len(names)) for row in rows if row is not head or not named]
+    below = [as_wide(row, len(names)) for row in rows if row is not head or not named]
     return names if named else ("",) * len(names), below
-
-
-def _as_wide(row: Row, width: int) -> Row:
-    """The row, or an error if it has more cells than the first: a part of its text would be lost."""
-    if isinstance(row.cells, TextError) or not any(row.cells[column] for column in range(width, len(row.cells))):
-        return row
-    reason = later(
-        "It has {count:,} cells, the first row {width:,}: a text with the separator in it needs quotation marks.",
-        count=len(row.cells),
-        width=width,
-    )
-    return row._replace(cells=TextError(reason))
-
-
-def _delimiter(text: str) -> str:
-    """The delimiter next to a usual name in the first line, else the one that is most frequent in every one of the
-    first lines; a comma by default."""
-    lines = [line for line in text[:MAX_CHARACTERS].split("\n", 20)[:20] if line.strip()]
-    for sign in ",;\t":
-        names = [cell.strip(' "\r').lower() for cell in (lines or [""])[0].split(sign)]
-        if len(names) > 1 and set(names) & set(COLUMNS):
-            return sign
-    return max(",;\t", key=lambda sign: min((line.count(sign) for line in lines), default=0))
-
-
-def _rows(text: str, delimiter: str) -> Iterator[Row]:
-    """The rows that are not empty."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    while True:
-        first = reader.line_num + 1
-        try:
-            cells = next(reader)
-        except StopIteration:
-            return
-        except csv.Error:
-            reason = TextError(later("A quotation mark in it is not closed, or stands within a field."))
-            yield Row(first, reader.line_num, reason)
-        else:
-            if any(cells):
-                yield Row(first, reader.line_num, dict(enumerate(cells)))

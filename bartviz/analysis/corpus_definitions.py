@@ -1,0 +1,98 @@
+"""The measures that only a corpus has, beyond ``definitions.MEASURES``; letters as there.
+
+``NORMS`` are measured on each text, by the lengths of projected values; ``RANDOM`` on random tokens that are repeated,
+where no word has a meaning and the only help is what stood there before; ``GOLD`` where alignments by hand are given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bartviz.analysis.definitions import MEASURES, SELF, Measure, of_kind
+from bartviz.language import mark
+from bartviz.record.attention import Kind
+
+NORMS: Mapping[str, Measure] = {
+    known.name: known
+    for known in (
+        Measure(
+            "special_by_norm",
+            mark("special tokens by norm"),
+            mark("Σ_j a(i, j) ‖v_j W_O‖ where j is special / Σ_j a(i, j) ‖v_j W_O‖"),
+            mark(
+                "What special tokens add, not only the weight on them: far below the weight where a head rests on "
+                "tokens that say nothing."
+            ),
+            "Kobayashi et al. 2020, 4.1",
+            over=mark("those that may see a special token"),
+        ),
+        Measure(
+            "first_value",
+            mark("value of the first key"),
+            mark("‖v_0 W_O‖ / mean_j ‖v_j W_O‖"),
+            mark("The length of the first key's value relative to all: below 1 where the first key is a sink."),
+            mark("Gu et al. 2025 (attention sink)"),
+            mark("ratio"),
+            None,
+            over=mark("all keys"),
+        ),
+    )
+}
+RANDOM: Mapping[str, Measure] = {
+    known.name: known
+    for known in (
+        Measure(
+            "induction",
+            mark("induction"),
+            "a(i, i - T + 1)",
+            mark(
+                "Weight on the token that came after this one the last time: T random tokens are read twice, and rows "
+                "are those of the second time."
+            ),
+            mark("Olsson et al. 2022 (prefix matching)"),
+            kinds=SELF,
+            over=mark("the second half"),
+        ),
+        Measure(
+            "duplicate",
+            mark("duplicate token"),
+            "a(i, i - T)",
+            mark("Weight on the same token the last time, where T random tokens are read twice."),
+            mark("Wang et al. 2023 (duplicate token heads)"),
+            kinds=SELF,
+            over=mark("the second half"),
+        ),
+    )
+}
+_ERROR = "1 - (|A ∩ S| + |A ∩ P|) / (|A| + |S|)"
+GOLD: Mapping[str, Measure] = {
+    known.name: known
+    for known in (
+        Measure(
+            "error_predicts",
+            mark("alignment error, by the word predicted"),
+            _ERROR,
+            mark("Error rate of the mutual links, rows named by the word that they predict: 0 is perfect."),
+            "Och and Ney 2003, 5",
+            mark("error rate"),
+            kinds=("cross",),
+            over=mark("texts with an alignment by hand"),
+        ),
+        Measure(
+            "error_reads",
+            mark("alignment error, by the word read"),
+            _ERROR,
+            mark("Error rate of the mutual links, rows named by the word that they have read: 0 is perfect."),
+            "Och and Ney 2003, 5",
+            mark("error rate"),
+            kinds=("cross",),
+            over=mark("texts with an alignment by hand"),
+        ),
+    )
+}
+ALL: Mapping[str, Measure] = {**MEASURES, **NORMS, **GOLD, **RANDOM}
+
+
+def of_text(kind: Kind) -> tuple[Measure, ...]:
+    """The measures that every text has, in reading order."""
+    return *of_kind(kind), *(measure for measure in (*NORMS.values(), *GOLD.values()) if kind in measure.kinds)

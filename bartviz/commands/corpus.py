@@ -1,0 +1,78 @@
+"""The command ``corpus``: every head of a model over a file of texts, added up to an atlas."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bartviz.commands.output import EXAMPLES, print_json, rows_of
+
+if TYPE_CHECKING:
+    from bartviz.corpus.run import Progress
+
+
+def add(commands: Any) -> None:
+    """Add the command to the parser."""
+    corpus = commands.add_parser(
+        "corpus",
+        help="measure every head over a file of texts",
+        description="Measure every head of a model over a file of texts, and keep what comes out as an atlas.",
+        epilog=EXAMPLES + "bartviz corpus texts.txt --model bert-tiny-en --out atlas\n"
+        "  bartviz corpus pairs.tsv --model bart-tiny-en-de --column en --target de --out atlas --workers 2 --resume",
+    )
+    corpus.add_argument(
+        "corpus", type=Path, metavar="FILE", help=".txt, .csv, .tsv, .jsonl, .parquet, .gz, or a folder"
+    )
+    corpus.add_argument("--model", required=True, help="a name of the catalogue, or a folder with a checkpoint")
+    corpus.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the atlas")
+    corpus.add_argument("--column", metavar="COLUMN", help="of the texts (the usual one, else the first)")
+    corpus.add_argument("--pair", metavar="COLUMN", help="of second sentences, for encoder models")
+    corpus.add_argument("--target", metavar="COLUMN", help="of given outputs, for encoder-decoder models")
+    corpus.add_argument("--gold", metavar="COLUMN", help="of alignments made by hand, such as 0-0 1?2")
+    corpus.add_argument("--paragraphs", action="store_true", help="texts are divided by blank lines, not by lines")
+    corpus.add_argument("--workers", type=int, default=1, metavar="N", help="processes (%(default)s)")
+    corpus.add_argument("--resume", action="store_true", help="finish a run that was stopped")
+    corpus.add_argument("--json", action="store_true", help="print JSON")
+    corpus.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print progress to stderr, and what came out to stdout."""
+    from bartviz.corpus.read import Columns
+    from bartviz.corpus.run import corpus
+
+    atlas = corpus(
+        options.corpus,
+        options.model,
+        options.out,
+        columns=Columns(options.column, options.pair, options.target, options.gold),
+        paragraphs=options.paragraphs,
+        workers=options.workers,
+        resume=options.resume,
+        report=_report,
+    )
+    texts, left_out = atlas.description["texts"], atlas.description["left_out"]
+    if options.json:
+        found = {"roles": rows_of(atlas.roles), "bad": rows_of(atlas.bad)}
+        print_json({"texts": texts, "left_out": left_out, **found, "saved": str(options.out)})
+        return 0
+    print(f"texts    {texts:,}, {left_out:,} rows left out")
+    for row in atlas.bad.head(5).itertuples():
+        print(f"         {row.file}, line {row.line}: {row.reason}")
+    for role, heads in atlas.roles.groupby("role"):
+        names = ", ".join(f"{row.kind} L{row.layer}H{row.head} {row.mean:.2f}" for row in heads.itertuples())
+        print(f"{role}: {names}")
+    print(f"saved    {options.out}")
+    return 0
+
+
+def _report(progress: Progress) -> None:
+    left = "" if progress.left is None else f", {_time(progress.left)} left"
+    print(f"{progress.rows:,} of {progress.all:,} rows, {progress.rate:,.0f} rows/s{left}", file=sys.stderr, flush=True)
+
+
+def _time(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min {rest} s"

@@ -1,0 +1,184 @@
+"""The atlas of a corpus: what each head does, how sure that is, and the texts where it does most and least.
+
+A folder of Parquet files and a description; it opens without torch.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bartviz.analysis.corpus_roles import roles
+from bartviz.corpus.partial import BINS, Partial, bin_width
+from bartviz.corpus.read import Bad, Line
+from bartviz.corpus.shards import FORMAT, Folder
+from bartviz.corpus.shards import write as write_file
+from bartviz.errors import PackageError, SettingError
+from bartviz.record.attention import Kind
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DESCRIPTION = "atlas.json"
+NORMAL = 1.959964  # standard errors to each side of a 95 % interval
+_EXAMPLES = ("highest", "lowest")
+
+
+@dataclass(frozen=True)
+class Atlas:
+    """The measures of every head over a corpus.
+
+    ``description`` has the model, the corpus, the settings and the number of texts.
+    """
+
+    path: Path
+    description: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        of = self.description
+        return f"<Atlas of {of['model']['name']}: {of['texts']:,} texts of {of['corpus']['name']}>"
+
+    @cached_property
+    def heads(self) -> pd.DataFrame:
+        """A line for each head and measure: kind, layer, head, measure, n texts where it is defined, mean, sd, the 95 %
+        interval of the mean from low to high, and even, the mean of even attention; NaN where undefined."""
+        return self._table("heads")
+
+    @cached_property
+    def examples(self) -> pd.DataFrame:
+        """The texts with the highest and the lowest values: kind, layer, head, measure, which, rank, value, and the
+        text: file, line, text, pair, target."""
+        found, texts = self._table("examples"), self._table("texts")
+        return found.merge(texts, on="number", how="left").drop(columns="number")
+
+    @cached_property
+    def histograms(self) -> pd.DataFrame:
+        """How many texts have a value in each bin: kind, layer, head, measure, bin (where it begins), texts. The last
+        bin of a measure has all values above, too."""
+        return self._table("histograms")
+
+    @cached_property
+    def bad(self) -> pd.DataFrame:
+        """The rows that were left out: number, file, line, reason."""
+        return self._table("bad")
+
+    @cached_property
+    def roles(self) -> pd.DataFrame:
+        """The heads that have a role, as ``analysis.corpus_roles.roles`` names them."""
+        return roles(self.heads)
+
+    def _table(self, name: str) -> pd.DataFrame:
+        import pandas as pd
+
+        return pd.read_parquet(self.path / f"{name}.parquet")
+
+
+def open_atlas(path: str | Path) -> Atlas:
+    """The atlas in a folder that ``bartviz corpus`` has written. Needs no torch.
+
+    Raises SettingError for another folder, or a run that is not finished; PackageError without pyarrow.
+    """
+    folder = Path(path)
+    _check_parquet()
+    try:
+        description = json.loads((folder / DESCRIPTION).read_bytes())
+    except (OSError, ValueError) as error:
+        unfinished = (folder / "run.json").is_file()
+        advice = "its run is not finished: add --resume." if unfinished else "bartviz corpus writes one."
+        raise SettingError(f"There is no atlas in {folder.name}: {advice}") from error
+    if description.get("format") != FORMAT:
+        raise SettingError(f"The atlas in {folder.name} is of another version of bartviz.")
+    return Atlas(folder, description)
+
+
+def write(
+    folder: Folder,
+    sums: Mapping[Kind, Partial],
+    random: Mapping[Kind, Partial],
+    texts: int,
+    bad: Sequence[Bad],
+    rows: Iterator[Line | Bad],
+) -> Atlas:
+    """The tables of an atlas, and at last its description."""
+    import pandas as pd
+
+    every = [*sums.values(), *random.values()]
+    examples = pd.concat([_examples(part, which) for part in sums.values() for which in _EXAMPLES], ignore_index=True)
+    wanted = frozenset(examples["number"].tolist())
+    tables = {
+        "heads": pd.concat([table(part) for part in every], ignore_index=True),
+        "histograms": pd.concat([_histograms(part) for part in every], ignore_index=True),
+        "examples": examples,
+        "texts": _texts(rows, wanted),
+        "bad": pd.DataFrame([asdict(row) for row in bad], columns=["number", "file", "line", "reason"]),
+    }
+    for name, frame in tables.items():
+        write_file(folder.path / f"{name}.parquet", frame.to_parquet(index=False))
+    description = folder.manifest | {"texts": texts, "left_out": len(bad)}
+    write_file(folder.path / DESCRIPTION, json.dumps(description, indent=1).encode())
+    return Atlas(folder.path, description)
+
+
+def _cells(part: Partial) -> dict[str, Any]:
+    """The labels of a partial's cells, (C,) each."""
+    layers, heads = part.shape
+    layer, head, measure = (index.ravel() for index in np.indices((layers, heads, len(part.names))))
+    return {"kind": part.kind, "layer": layer, "head": head, "measure": np.array(part.names)[measure]}
+
+
+def table(part: Partial) -> pd.DataFrame:
+    """The lines of ``Atlas.heads`` for these sums."""
+    import pandas as pd
+
+    n = part.count.astype(np.float64)
+    missing = np.full(len(n), np.nan)
+    mean = np.divide(part.total, n, out=missing.copy(), where=n > 0)
+    spread = np.maximum(part.squares - n * np.nan_to_num(mean) ** 2, 0)
+    sd = np.sqrt(np.divide(spread, n - 1, out=missing.copy(), where=n > 1))
+    error = NORMAL * np.divide(sd, np.sqrt(n), out=missing.copy(), where=n > 1)
+    nothing = np.full(len(part.names), np.nan)
+    even = np.divide(part.even_total, part.even_count, out=nothing, where=part.even_count > 0)
+    numbers = {"n": part.count, "mean": mean, "sd": sd, "low": mean - error, "high": mean + error}
+    return pd.DataFrame(_cells(part) | numbers | {"even": np.tile(even, len(n) // len(even))})
+
+
+def _histograms(part: Partial) -> pd.DataFrame:
+    import pandas as pd
+
+    cell, place = np.nonzero(part.histogram)
+    labels = {name: values if isinstance(values, str) else values[cell] for name, values in _cells(part).items()}
+    widths = np.array([bin_width(name) for name in part.names])
+    bins = place * np.tile(widths, part.histogram.size // BINS // len(widths))[cell]
+    return pd.DataFrame(labels | {"bin": bins.round(6), "texts": part.histogram[cell, place]})
+
+
+def _examples(part: Partial, which: str) -> pd.DataFrame:
+    import pandas as pd
+
+    found = part.highest if which == "highest" else part.lowest
+    rank, cell = np.nonzero(np.isfinite(found.values))
+    labels = {name: values if isinstance(values, str) else values[cell] for name, values in _cells(part).items()}
+    values = found.values[rank, cell] * (1 if which == "highest" else -1)
+    return pd.DataFrame(labels | {"which": which, "rank": rank + 1, "value": values, "number": found.texts[rank, cell]})
+
+
+def _texts(rows: Iterable[Line | Bad], wanted: frozenset[int]) -> pd.DataFrame:
+    import pandas as pd
+
+    columns = ["number", "file", "line", "text", "pair", "target"]
+    lines = [[getattr(row, name) for name in columns] for row in rows if row.number in wanted and isinstance(row, Line)]
+    return pd.DataFrame(lines, columns=columns)
+
+
+def _check_parquet() -> None:
+    """Raise PackageError without the package that reads Parquet."""
+    try:
+        import pyarrow  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise PackageError("An atlas needs the package pyarrow: pip install 'bartviz[corpus]'") from error

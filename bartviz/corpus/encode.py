@@ -1,0 +1,183 @@
+"""A text of the corpus as arrays: its tokens, and what the measures ask of them.
+
+Letters in shapes: n tokens, B texts of a batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from bartviz.analysis import pharaoh, word_matches
+from bartviz.analysis.pharaoh import Gold
+from bartviz.analysis.words import word_groups
+from bartviz.corpus.read import Columns, Line
+from bartviz.errors import SettingError, TextError
+from bartviz.models.model import Model
+from bartviz.run.batch import start_token
+from bartviz.run.generate import decode
+from bartviz.run.prepare import prepare, prepare_target
+from bartviz.text import tokenize
+from bartviz.text.tokens import Tokens
+
+Whole = NDArray[np.int64]
+_STARTS: WeakKeyDictionary[Model, dict[int, Side]] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """The tokens of one text, (n,) each.
+
+    ``groups`` number the words, special tokens included, ``words`` those that are words alone (-1 for others);
+    ``codes`` are equal for equal words (-1 for none) within a text and its target; ``special`` and ``punctuation`` are
+    0 or 1.
+    """
+
+    ids: Whole
+    segments: Whole
+    special: Whole
+    punctuation: Whole
+    groups: Whole
+    words: Whole
+    codes: Whole
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def word_count(self) -> int:
+        return int(self.words.max(initial=-1)) + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """A line of the corpus, ready to run.
+
+    ``inputs`` is what a decoder reads, ``output`` what each of its rows predicts; None for models without
+    cross-attention, as is ``gold``, the links of an alignment by hand.
+    """
+
+    line: Line
+    source: Side
+    inputs: Side | None = None
+    output: Side | None = None
+    gold: Gold | None = None
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """The numbers of tokens: of the output, of the source."""
+        return (0 if self.inputs is None else len(self.inputs)), len(self.source)
+
+
+def encode(model: Model, line: Line) -> Encoded:
+    """The tokens of a line. An encoder-decoder without a target writes its own, as ``bartviz.capture`` does.
+
+    Raises TextError for a text that is longer than the model reads, or an alignment that does not fit it.
+    """
+    prepared = prepare(model, line.text, pair=line.pair)
+    texts = (prepared.text,) if prepared.pair is None else (prepared.text, prepared.pair)
+    if model.info.kind != "encoder-decoder":
+        # of a decoder-only model the pieces are complete, as in ``word_matches.texts_of``
+        return Encoded(line, side(prepared.tokens, texts if model.info.kind == "encoder" else (), {}))
+    target = decode(model, line.text).target_text if line.target is None else line.target
+    if not target:
+        raise TextError("The model wrote nothing.")
+    given = prepare_target(model, target)
+    known: dict[str, int] = {}
+    output = side(given.tokens, (given.text,), known)
+    start = _start(model, start_token(model, given.tokens))
+    source = side(prepared.tokens, texts, known)
+    gold = None if line.gold is None else pharaoh.read(line.gold, source.word_count, output.word_count)
+    return Encoded(line, source, _after(start, output), output, gold)
+
+
+def side(tokens: Tokens, texts: Sequence[str], known: dict[str, int]) -> Side:
+    """The arrays of a text. ``known`` numbers the words and grows."""
+    grouped = word_groups(tokens)
+    sizes = [len(group) for group in grouped]
+    number, words = 0, []
+    for group in grouped:
+        is_word = tokens.words[group[0]] is not None and not tokens.special[group[0]]
+        words.append(number if is_word else -1)
+        number += is_word
+    codes = word_matches.numbered(tokens, texts, known)
+    return Side(
+        ids=tokens.ids,
+        segments=tokens.segments,
+        special=tokens.special.astype(np.int64),
+        punctuation=word_matches.punctuation(tokens, texts).astype(np.int64),
+        groups=np.repeat(np.arange(len(grouped)), sizes),
+        words=np.repeat(np.array(words, np.int64), sizes),
+        codes=codes,
+    )
+
+
+def _start(model: Model, token: int) -> Side:
+    """The token that the decoder reads first, the same for every text (mBART: of a language)."""
+    known = _STARTS.setdefault(model, {})
+    if token not in known:
+        known[token] = side(tokenize.from_ids(model.tokenizer, [token])[1], (), {})
+    return known[token]
+
+
+def _after(start: Side, output: Side) -> Side:
+    """What the decoder reads: the start token, then every token of the output but the last."""
+    parts = {
+        field.name: np.concatenate([getattr(start, field.name), getattr(output, field.name)[:-1]])
+        for field in fields(Side)
+    }
+    parts["groups"][1:] += 1
+    return Side(**parts)
+
+
+@dataclass(frozen=True, eq=False)
+class Padded:
+    """The sides of a batch, (B, n) each, padded on the right; ``valid`` is False at the padding."""
+
+    ids: Tensor
+    segments: Tensor
+    special: Tensor
+    punctuation: Tensor
+    groups: Tensor
+    words: Tensor
+    codes: Tensor
+    valid: Tensor
+
+    @classmethod
+    def of(cls, sides: Sequence[Side], pad: int) -> Padded:
+        lengths = np.array([len(one) for one in sides])
+        valid = np.arange(lengths.max()) < lengths[:, None]  # (B, n)
+        fills = {"ids": pad, "special": 1, "words": -1, "codes": -1, "groups": -1}
+        arrays = {}
+        for field in fields(Side):
+            filled = np.full(valid.shape, fills.get(field.name, 0), np.int64)
+            filled[valid] = np.concatenate([getattr(one, field.name) for one in sides])
+            arrays[field.name] = torch.from_numpy(filled)
+        for name in ("special", "punctuation"):
+            arrays[name] = arrays[name].bool()
+        return cls(**arrays, valid=torch.from_numpy(valid))
+
+
+def padding_token(model: Model) -> int:
+    """The id that pads a batch. Raises SettingError for a tokenizer that has none."""
+    for token in (model.tokenizer.pad_token_id, model.tokenizer.eos_token_id):
+        if token is not None:
+            return int(token)
+    raise SettingError("This tokenizer has neither a padding nor an end token, and a batch needs one.")
+
+
+def check_columns(model: Model, columns: Columns) -> None:
+    """Raise SettingError for columns that the model does not read."""
+    kind = model.info.kind
+    if columns.pair is not None and kind != "encoder":
+        raise SettingError("A second sentence belongs to encoder models such as BERT. Leave the column out.")
+    if (columns.target is not None or columns.gold is not None) and kind != "encoder-decoder":
+        raise SettingError("A target belongs to models with an encoder and a decoder. Leave the column out.")
+    if columns.gold is not None and columns.target is None:
+        raise SettingError("An alignment joins a text and its target: name the column of the target, too.")

@@ -1,0 +1,133 @@
+"""Sums over texts that add up: those of two parts of a corpus merged are those of the whole.
+
+Letters in shapes: N texts, L layers, H heads, M measures, C = L H M cells of one kind, E examples, J bins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bartviz.arrays import Floats
+from bartviz.record.attention import Kind
+
+EXAMPLES = 3  # of the highest, and of the lowest values
+BINS = 20
+_WIDTHS = {"entropy": 0.5, "distance": 1.0, "first_value": 0.1}  # of a bin; the last has all that is above
+_NOWHERE = np.iinfo(np.int64).max
+
+Doubles = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
+
+def bin_width(measure: str) -> float:
+    """The width of a bin of a measure's histogram; the first begins at 0."""
+    return _WIDTHS.get(measure, 1 / BINS)
+
+
+@dataclass(frozen=True, eq=False)
+class Extremes:
+    """The E highest values of each cell: values (E, C), NaN where there are fewer, and the numbers of their texts
+    (E, C). Of equal values the earliest texts."""
+
+    values: Doubles
+    texts: Whole
+
+    @classmethod
+    def of(cls, values: Doubles, texts: Whole) -> Extremes:
+        """The highest of values (N, C), NaN left out, of texts (N, C) or (N, 1)."""
+        numbers = np.broadcast_to(texts, values.shape)
+        ranked = np.lexsort((numbers, np.where(np.isnan(values), np.inf, -values)), axis=0)[:EXAMPLES]
+        found, named = np.take_along_axis(values, ranked, 0), np.take_along_axis(numbers, ranked, 0)
+        missing = EXAMPLES - len(found)
+        found = np.pad(found, ((0, missing), (0, 0)), constant_values=np.nan)
+        named = np.pad(named, ((0, missing), (0, 0)), constant_values=_NOWHERE)
+        return cls(found, np.where(np.isnan(found), _NOWHERE, named))
+
+    @classmethod
+    def of_many(cls, values: Doubles, texts: Whole) -> Extremes:
+        """The same for many texts (N,), sorted: one pass over the values for each example."""
+        left = np.where(np.isnan(values), -np.inf, values)
+        cells, found, named = np.arange(values.shape[1]), [], []
+        for _ in range(min(EXAMPLES, len(left))):
+            best = left.argmax(axis=0)  # (C,) of equal values the first
+            found.append(np.where(left[best, cells] == -np.inf, np.nan, left[best, cells]))
+            named.append(texts[best])
+            left[best, cells] = -np.inf
+        return cls.of(np.stack(found), np.stack(named))
+
+    def merge(self, other: Extremes) -> Extremes:
+        return Extremes.of(np.concatenate([self.values, other.values]), np.concatenate([self.texts, other.texts]))
+
+
+@dataclass(frozen=True, eq=False)
+class Partial:
+    """The sums of one kind over some texts.
+
+    ``count``, ``total`` and ``squares`` (C,) of the values that are defined; ``histogram`` (C, J); ``even_count`` and
+    ``even_total`` (M,) of even attention; the ``highest`` and the ``lowest`` values (negated) with their texts.
+    """
+
+    kind: Kind
+    shape: tuple[int, int]
+    names: tuple[str, ...]
+    count: Whole
+    total: Doubles
+    squares: Doubles
+    histogram: Whole
+    even_count: Whole
+    even_total: Doubles
+    highest: Extremes
+    lowest: Extremes
+
+    @classmethod
+    def of(cls, kind: Kind, names: tuple[str, ...], values: Floats, even: Floats, texts: Whole) -> Partial:
+        """The sums of values (N, L, H, M), NaN where undefined, of texts (N,) in ascending order, and even (N, M)."""
+        flat = values.reshape(len(values), -1).astype(np.float64)  # (N, C)
+        known = np.isfinite(flat)
+        filled = np.where(known, flat, 0.0)
+        widths = np.tile([bin_width(name) for name in names], values.shape[1] * values.shape[2])  # (C,)
+        bins = np.clip(filled / widths, 0, BINS - 1).astype(np.int64) + np.arange(flat.shape[1]) * BINS
+        histogram = np.bincount(bins[known], minlength=flat.shape[1] * BINS).reshape(-1, BINS)
+        flat[~known] = np.nan
+        return cls(
+            kind,
+            (values.shape[1], values.shape[2]),
+            names,
+            known.sum(axis=0),
+            filled.sum(axis=0),
+            (filled**2).sum(axis=0),
+            histogram,
+            np.isfinite(even).sum(axis=0),
+            np.nansum(even, axis=0, dtype=np.float64),
+            Extremes.of_many(flat, texts),
+            Extremes.of_many(-flat, texts),
+        )
+
+    def merge(self, other: Partial) -> Partial:
+        """The sums over the texts of both, which must not share one."""
+        assert (self.kind, self.shape, self.names) == (other.kind, other.shape, other.names)
+        return Partial(
+            self.kind,
+            self.shape,
+            self.names,
+            self.count + other.count,
+            self.total + other.total,
+            self.squares + other.squares,
+            self.histogram + other.histogram,
+            self.even_count + other.even_count,
+            self.even_total + other.even_total,
+            self.highest.merge(other.highest),
+            self.lowest.merge(other.lowest),
+        )
+
+
+def merged(parts: Sequence[Mapping[Kind, Partial]]) -> dict[Kind, Partial]:
+    """The sums over all parts; empty without any."""
+    sums: dict[Kind, Partial] = {}
+    for part in parts:
+        sums |= {kind: sums[kind].merge(found) if kind in sums else found for kind, found in part.items()}
+    return sums

@@ -1,0 +1,172 @@
+"""A corpus through a model: parts are measured by one process or several, and added up to an atlas.
+
+A run that was stopped, by whatever, is resumed: parts whose shard is there are not measured again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import asdict, dataclass
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+
+import torch
+
+from bartviz.analysis.corpus_definitions import of_text
+from bartviz.corpus import atlas, read, work
+from bartviz.corpus.encode import check_columns
+from bartviz.corpus.partial import Partial, merged
+from bartviz.corpus.read import Bad, Columns, Line
+from bartviz.corpus.shards import Folder, Job, jobs
+from bartviz.errors import Cancelled, SettingError, TextError
+from bartviz.models.load import load
+from bartviz.models.model import Model
+from bartviz.record.attention import Kind
+from bartviz.tape.tape import depths
+
+SIZE = 2_048  # rows of a part
+RANDOM = Job(-1, (), ())  # the part of random tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run is: ``rows`` of ``all`` are done, ``fresh`` of them in the last ``seconds``, by this run."""
+
+    rows: int
+    all: int
+    fresh: int
+    seconds: float
+
+    @property
+    def rate(self) -> float:
+        """Rows per second."""
+        return self.fresh / self.seconds if self.seconds > 0 else 0.0
+
+    @property
+    def left(self) -> float | None:
+        """Seconds left; None before anything was measured."""
+        return (self.all - self.rows) / self.rate if self.rate else None
+
+
+Report = Callable[[Progress], None]
+
+
+def corpus(
+    path: str | Path,
+    model: str,
+    out: str | Path,
+    *,
+    columns: Columns | None = None,
+    paragraphs: bool = False,
+    workers: int = 1,
+    resume: bool = False,
+    size: int = SIZE,
+    report: Report = lambda _progress: None,
+) -> atlas.Atlas:
+    """Measure every head of a model over a corpus, and write the atlas to the folder ``out``.
+
+    model: a name as ``bartviz.load`` accepts it; each of the ``workers`` processes loads it once.
+    columns, paragraphs: what to read, as in ``read.lines``.
+    resume: finish a run that was stopped, with the same model, corpus and settings.
+    size: rows of a part: what is lost at most for each worker if the run is stopped.
+    Raises TextError, SettingError, ModelError.
+    """
+    source, chosen = Path(path), columns or Columns()
+    if workers < 1 or size < 1:
+        raise SettingError("Workers and rows of a part are at least 1.")
+    rows = partial(read.lines, source, chosen, paragraphs=paragraphs)
+    loaded = load(model)
+    check_columns(loaded, chosen)
+    count = sum(1 for _ in rows())
+    if count == 0:
+        raise TextError("The corpus has no rows.")
+    manifest = {
+        "model": asdict(loaded.info),
+        "corpus": {"name": source.name, "digest": read.digest(source), "rows": count},
+        "settings": {"columns": asdict(chosen), "paragraphs": paragraphs, "size": size},
+        "measures": {kind: [measure.name for measure in of_text(kind)] for kind in depths(loaded.network)},
+    }
+    folder = Folder(Path(out), manifest, resume=resume)
+    if not folder.has(RANDOM):
+        folder.put(RANDOM, work.random(loaded).pack())
+    results = partial(_alone, loaded) if workers == 1 else partial(_together, model, workers)
+    _measure(folder, results, jobs(rows(), size), count, report)
+    return _finish(folder, jobs(rows(), size), rows())
+
+
+def _measure(
+    folder: Folder,
+    results: Callable[[Iterator[Job]], Iterator[tuple[Job, bytes]]],
+    todo: Iterator[Job],
+    count: int,
+    report: Report,
+) -> None:
+    """Write the shards that are missing, and report after each."""
+    there, fresh, started = 0, 0, time.monotonic()
+
+    def missing() -> Iterator[Job]:
+        nonlocal there
+        for job in todo:
+            if folder.has(job):
+                there += job.rows
+            else:
+                yield job
+
+    for job, packed in results(missing()):
+        folder.put(job, packed)
+        fresh += job.rows
+        report(Progress(there + fresh, count, fresh, time.monotonic() - started))
+
+
+def _alone(model: Model, todo: Iterator[Job]) -> Iterator[tuple[Job, bytes]]:
+    return ((job, work.measured(model, job).pack()) for job in todo)
+
+
+_worker: dict[str, Model] = {}  # of this process, one of several
+
+
+def _start(name: str) -> None:
+    torch.set_num_threads(1)
+    _worker["model"] = load(name)
+
+
+def _work(job: Job) -> tuple[Job, bytes]:
+    return job, work.measured(_worker["model"], job).pack()
+
+
+def _together(name: str, workers: int, todo: Iterator[Job]) -> Iterator[tuple[Job, bytes]]:
+    """The results of several processes, in the order of the parts; so many parts wait that no process does."""
+    with ProcessPoolExecutor(workers, get_context("spawn"), _start, (name,)) as pool:
+        try:
+            waiting: deque[Future[tuple[Job, bytes]]] = deque()
+            for job in todo:
+                waiting.append(pool.submit(_work, job))
+                if len(waiting) > 2 * workers:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        except BrokenProcessPool as error:
+            raise Cancelled("A worker was stopped. Resume the run: what is measured is kept.") from error
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _finish(folder: Folder, todo: Iterator[Job], rows: Iterator[Line | Bad]) -> atlas.Atlas:
+    """Add the shards up and write the atlas."""
+    random = folder.get(RANDOM).sums
+    sums: dict[Kind, Partial] = {}
+    bad: list[Bad] = []
+    texts = 0
+    for job in todo:
+        shard = folder.get(job)
+        sums = merged([sums, shard.sums])
+        bad += shard.bad
+        texts += shard.texts
+    if not texts:
+        raise TextError(f"None of the {len(bad):,} rows can be used. {bad[0].reason}")
+    return atlas.write(folder, sums, random, texts, bad, rows)

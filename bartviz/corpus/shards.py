@@ -1,0 +1,159 @@
+"""The files of a run: the sums of each part of the corpus, written whole or not at all and named by content.
+
+``run.json`` says what the run is of. A folder holds one run: another model, corpus or setting is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, cast
+from zipfile import BadZipFile
+
+import numpy as np
+
+from bartviz.corpus.partial import Extremes, Partial
+from bartviz.corpus.read import Bad, Line
+from bartviz.errors import SettingError
+from bartviz.record.attention import KINDS, Kind
+
+FORMAT = 1
+MANIFEST = "run.json"
+FOLDER = "shards"
+_SUMS = ("count", "total", "squares", "histogram", "even_count", "even_total")
+_EXTREMES = ("highest", "lowest")
+
+
+@dataclass(frozen=True)
+class Shard:
+    """A part of the corpus, measured: the sums of each kind, the number of its texts, the rows that were left out."""
+
+    sums: Mapping[Kind, Partial]
+    texts: int
+    bad: tuple[Bad, ...] = ()
+
+    def pack(self) -> bytes:
+        """The bytes of a file."""
+        arrays: dict[str, Any] = {"texts": np.array(self.texts)}
+        bad = json.dumps([asdict(row) for row in self.bad], ensure_ascii=True)
+        arrays["bad"] = np.frombuffer(bad.encode(), np.uint8)
+        for kind, part in self.sums.items():
+            arrays |= {f"{kind}/{name}": getattr(part, name) for name in _SUMS}
+            for name in _EXTREMES:
+                extremes: Extremes = getattr(part, name)
+                arrays |= {f"{kind}/{name}/{field.name}": getattr(extremes, field.name) for field in fields(Extremes)}
+            arrays |= {f"{kind}/shape": np.array(part.shape), f"{kind}/names": np.array(part.names)}
+        packed = io.BytesIO()
+        np.savez(packed, **arrays)
+        return packed.getvalue()
+
+    @classmethod
+    def unpack(cls, data: bytes) -> Shard:
+        """The opposite of ``pack``. Raises SettingError for a file that is damaged."""
+        try:
+            with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+                sums = {kind: _partial(kind, arrays) for kind in KINDS if f"{kind}/count" in arrays}
+                bad = tuple(Bad(**row) for row in json.loads(arrays["bad"].tobytes()))
+                return cls(sums, int(arrays["texts"]), bad)
+        except (OSError, ValueError, KeyError, TypeError, BadZipFile) as error:
+            raise SettingError("A shard of the run is damaged: delete it, and resume the run.") from error
+
+
+def _partial(kind: Kind, arrays: Mapping[str, Any]) -> Partial:
+    layers, heads = arrays[f"{kind}/shape"].tolist()
+    extremes = (Extremes(*(arrays[f"{kind}/{name}/{field.name}"] for field in fields(Extremes))) for name in _EXTREMES)
+    sums = (arrays[f"{kind}/{name}"] for name in _SUMS)
+    return Partial(kind, (layers, heads), tuple(arrays[f"{kind}/names"].tolist()), *sums, *extremes)
+
+
+@dataclass(frozen=True)
+class Job:
+    """A part of the corpus to measure: its number, its lines, and the rows that could not be read."""
+
+    number: int
+    lines: tuple[Line, ...]
+    bad: tuple[Bad, ...]
+
+    @property
+    def rows(self) -> int:
+        return len(self.lines) + len(self.bad)
+
+    def name(self, run: str) -> str:
+        """The file of its shard, by the digest of the run and of every row."""
+        whole = hashlib.sha256(run.encode())
+        for rows in (self.lines, self.bad):
+            whole.update(json.dumps([list(asdict(row).values()) for row in rows]).encode())
+        return f"{self.number:06d}-{whole.hexdigest()[:24]}.npz"
+
+
+def jobs(rows: Iterator[Line | Bad], size: int) -> Iterator[Job]:
+    """The rows in parts of ``size``, in order."""
+    held: list[Line | Bad] = []
+    number = 0
+    for row in rows:
+        held.append(row)
+        if len(held) == size:
+            yield _job(number, held)
+            number, held = number + 1, []
+    if held:
+        yield _job(number, held)
+
+
+def _job(number: int, rows: Sequence[Line | Bad]) -> Job:
+    lines = tuple(row for row in rows if isinstance(row, Line))
+    return Job(number, lines, tuple(row for row in rows if isinstance(row, Bad)))
+
+
+class Folder:
+    """The folder of one run. Raises SettingError for one that holds another, or one to resume without ``resume``."""
+
+    def __init__(self, path: Path, manifest: Mapping[str, Any], *, resume: bool) -> None:
+        self.path, self.manifest = path, dict(manifest) | {"format": FORMAT}
+        _check(path, self.manifest, resume)
+        self.shards = path / FOLDER
+        self.shards.mkdir(parents=True, exist_ok=True)
+        for left in self.shards.glob("*.part"):
+            left.unlink()
+        write(path / MANIFEST, json.dumps(self.manifest, indent=1).encode())
+        self.digest = hashlib.sha256(json.dumps(self.manifest, sort_keys=True).encode()).hexdigest()
+
+    def has(self, job: Job) -> bool:
+        return self._file(job).is_file()
+
+    def put(self, job: Job, packed: bytes) -> None:
+        write(self._file(job), packed)
+
+    def get(self, job: Job) -> Shard:
+        return Shard.unpack(self._file(job).read_bytes())
+
+    def _file(self, job: Job) -> Path:
+        return self.shards / job.name(self.digest)
+
+
+def _check(path: Path, manifest: Mapping[str, Any], resume: bool) -> None:
+    if not path.exists() or (path.is_dir() and not any(path.iterdir())):
+        return
+    try:
+        there = cast(dict[str, Any], json.loads((path / MANIFEST).read_bytes()))
+    except (OSError, ValueError) as error:
+        raise SettingError(f"{path.name} holds other files: choose a new folder.") from error
+    other = [name for name in sorted(manifest.keys() | there.keys()) if manifest.get(name) != there.get(name)]
+    if other:
+        raise SettingError(f"{path.name} holds another run: its {', '.join(other)} differ. Choose a new folder.")
+    if not resume:
+        raise SettingError(f"{path.name} holds this run already: add --resume to finish it, or choose a new folder.")
+
+
+def write(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all."""
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    with part.open("wb") as stream:
+        stream.write(data)
+        stream.flush()
+        os.fsync(stream.fileno())
+    part.replace(path)

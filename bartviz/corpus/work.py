@@ -1,0 +1,88 @@
+"""One part of a corpus -> its sums: what a worker does, with a model that it loads once."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from bartviz.corpus.encode import Encoded, Padded, Side, encode, padding_token
+from bartviz.corpus.measure import batches, measure, run, weights_of, whole_mask
+from bartviz.corpus.partial import Partial
+from bartviz.corpus.read import Bad
+from bartviz.corpus.shards import Job, Shard
+from bartviz.errors import TextError
+from bartviz.models.model import Model
+from bartviz.record.attention import Kind
+from bartviz.run.batch import start_token
+from bartviz.tape.tape import depths
+
+REPEATED = 24  # random tokens that are read twice
+SEQUENCES = 64
+
+
+def measured(model: Model, job: Job) -> Shard:
+    """The sums of a part of the corpus. The same part gives the same sums, bit by bit, on the same machine."""
+    rows: list[Encoded] = []
+    bad = list(job.bad)
+    for line in job.lines:
+        try:
+            rows.append(encode(model, line))
+        except TextError as error:
+            bad.append(Bad(line.number, line.file, line.line, str(error)))
+    bad.sort(key=lambda row: row.number)
+    return Shard(_sums(model, rows) if rows else {}, len(rows), tuple(bad))
+
+
+def _sums(model: Model, rows: list[Encoded]) -> dict[Kind, Partial]:
+    texts = np.array([row.line.number for row in rows], np.int64)
+    values: dict[Kind, np.ndarray] = {}
+    even: dict[Kind, np.ndarray] = {}
+    names: dict[Kind, tuple[str, ...]] = {}
+    for batch in batches(rows):
+        for kind, found in measure(model, [rows[index] for index in batch]).items():
+            if kind not in values:
+                values[kind] = np.empty((len(rows), *found.values.shape[1:]), np.float32)
+                even[kind] = np.empty((len(rows), found.even.shape[1]), np.float32)
+                names[kind] = found.names
+            values[kind][batch], even[kind][batch] = found.values, found.even
+    return {kind: Partial.of(kind, names[kind], values[kind], even[kind], texts) for kind in values}
+
+
+def random(model: Model) -> Shard:
+    """Induction and duplicate tokens of self-attention, on random tokens that are read twice.
+
+    An encoder-decoder reads them on both sides. Texts are numbered downwards from -1: they are none of the corpus.
+    """
+    generator = np.random.default_rng(0)
+    special = set(model.tokenizer.all_special_ids)
+    known = np.array(
+        [token for token in range(min(len(model.tokenizer), model.info.vocabulary)) if token not in special]
+    )
+    length = REPEATED if model.info.positions is None else min(REPEATED, model.info.positions // 2 - 1)
+    first = np.stack([generator.choice(known, length, replace=len(known) < length) for _ in range(SEQUENCES)])
+    ids = np.concatenate([first, first], axis=1)  # (B, 2 T)
+    source, inputs = _padded(model, ids), None
+    if model.info.kind == "encoder-decoder":
+        start = np.full((SEQUENCES, 1), start_token(model))
+        inputs = _padded(model, np.concatenate([start, ids], axis=1))
+    tape = run(model, source, inputs)
+    sums: dict[Kind, Partial] = {}
+    for kind, depth in depths(model.network).items():
+        if kind == "cross":
+            continue
+        shift = int(kind == "decoder" and inputs is not None)
+        rows = np.arange(length, 2 * length) + shift  # the second time
+        columns = np.stack([rows - length + 1, rows - length], axis=-1)  # (T, 2): induction, duplicate
+        layers = [weights_of(tape, kind, layer) for layer in range(depth)]
+        picked = [weights[:, :, torch.from_numpy(rows)[:, None], torch.from_numpy(columns)] for weights in layers]
+        values = torch.stack([one.mean(dim=2) for one in picked], dim=1).numpy()  # (B, L, H, 2)
+        seen = whole_mask(tape, kind).sum(dim=-1)[:, torch.from_numpy(rows)].float()  # (B or 1, T)
+        even = np.broadcast_to((1 / seen).mean(dim=-1, keepdim=True).numpy(), (SEQUENCES, 2))
+        sums[kind] = Partial.of(kind, ("induction", "duplicate"), values, even, np.arange(-SEQUENCES, 0))
+    return Shard(sums, SEQUENCES)
+
+
+def _padded(model: Model, ids: np.ndarray) -> Padded:
+    nothing = np.zeros(ids.shape[1], np.int64)
+    sides = [Side(row, nothing, nothing, nothing, nothing, nothing, nothing) for row in ids.astype(np.int64)]
+    return Padded.of(sides, padding_token(model))

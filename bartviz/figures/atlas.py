@@ -1,0 +1,151 @@
+"""The heads of a corpus: one measure as a mosaic of layers and heads, and every head as a point with its interval."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import plotly.graph_objects as go
+
+from bartviz.analysis.corpus_definitions import ALL
+from bartviz.arrays import Floats
+from bartviz.errors import SettingError, choices
+from bartviz.figures import theme
+from bartviz.figures.cells import BUTTONS, Part, color_bar
+from bartviz.figures.checks import expect, expect_word
+from bartviz.language import _
+from bartviz.record.attention import KINDS, Kind
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TABLE = "the table of an atlas, bartviz.open_atlas(folder).heads"
+WRITTEN = 16  # heads across: up to so many have their number written in the mosaic
+
+
+def atlas(heads: pd.DataFrame, *, measure: str = "previous", kind: Kind | None = None, dark: bool = False) -> go.Figure:
+    """All heads of a kind by one measure: left the means as layers x heads, right each with its 95 % interval.
+
+    ``heads`` is the table of an atlas, ``kind`` by default the first that has the measure. The dotted line is even
+    attention. Raises SettingError for a measure or kind that the table lacks.
+    """
+    import pandas as pd
+
+    expect(heads, pd.DataFrame, TABLE)
+    if "measure" not in heads or "mean" not in heads:
+        raise SettingError(f"This figure does not draw that table. It takes {TABLE}.")
+    known = [name for name in ALL if (heads["measure"] == name).any()]
+    expect_word(measure, known, "The measure")
+    rows = heads[heads["measure"] == measure]
+    there = [name for name in KINDS if (rows["kind"] == name).any()]
+    chosen = there[0] if kind is None else kind
+    if chosen not in there:
+        raise SettingError(f"No {chosen} attention has the measure {measure}: choose {choices(there)}.")
+    rows = rows[rows["kind"] == chosen].sort_values(["layer", "head"])
+    mosaic, points = _mosaic(rows, measure, chosen, dark), _points(rows, measure, chosen, dark)
+    title = {"font": {"size": 13, "color": theme.palette(dark).faint}, "standoff": 6}
+    names = [f"L{layer}H{head}" for layer, head in zip(rows["layer"], rows["head"], strict=True)]
+    even = float(rows["even"].iloc[0])
+    layout = {
+        "xaxis": {"domain": [0, 0.4], "side": "top", "title": title | {"text": _("heads →")}, **_counted(rows["head"])},
+        "yaxis": {"autorange": "reversed", "title": title | {"text": _("layers ↓")}, **_counted(rows["layer"])},
+        "xaxis2": {
+            "domain": [0.6, 1],
+            "anchor": "y2",
+            "rangemode": "tozero",
+            "title": title | {"text": _label(measure)},
+        },
+        "yaxis2": {
+            "anchor": "x2",
+            "autorange": "reversed",
+            "tickvals": np.arange(len(names)) if len(names) <= 3 * WRITTEN else [],
+            "ticktext": names if len(names) <= 3 * WRITTEN else [],
+            "tickfont": {"family": theme.MONO, "size": 10},
+        },
+        "shapes": [] if np.isnan(even) else [_line(even, dark)],
+        "plot_bgcolor": theme.palette(dark).masked,
+        "modebar": BUTTONS,
+        "hovermode": "closest",
+    }
+    return theme.build([*mosaic, points], layout, dark=dark, height=max(420, 80 + 14 * min(len(rows), 3 * WRITTEN)))
+
+
+def _label(measure: str) -> str:
+    known = ALL[measure]
+    return f"{known.title}, {known.unit}"
+
+
+def _matrix(rows: pd.DataFrame, column: str) -> Floats:
+    """(L, H), NaN where undefined."""
+    table = rows.pivot_table(index="layer", columns="head", values=column, dropna=False)
+    return np.asarray(table, np.float32)
+
+
+def _mosaic(rows: pd.DataFrame, measure: str, kind: Kind, dark: bool) -> list[Part]:
+    means = _matrix(rows, "mean")
+    top = ALL[measure].highest or float(np.nanmax(means, initial=1e-6))
+    scale = theme.scale(kind, dark)
+    bar = _("{measure}, 0 to {top:.3g}", measure=_label(measure), top=top)
+    texts = np.where(np.isfinite(means), np.char.mod("%.2f", means), "")
+    cells: Part = {
+        "type": "heatmap",
+        "name": measure,
+        "z": means,
+        "zmin": 0,
+        "zmax": top,
+        "colorscale": scale,
+        "xgap": 2,
+        "ygap": 2,
+        "colorbar": color_bar(bar, dark, 420) | {"x": 0.41},
+        "hovertemplate": "<b>L%{y}H%{x}</b> %{z:.3f}<extra></extra>",
+    }
+    if means.shape[1] <= WRITTEN:
+        cells |= {"text": texts, "texttemplate": "%{text}", "textfont": {"size": 11}}
+    return [cells]
+
+
+def _points(rows: pd.DataFrame, measure: str, kind: Kind, dark: bool) -> Part:
+    mean = rows["mean"].to_numpy()
+    color = theme.at(theme.scale(kind, dark), 0.8)
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": "heads",
+        "xaxis": "x2",
+        "yaxis": "y2",
+        "x": mean,
+        "y": np.arange(len(rows)),
+        "error_x": {
+            "type": "data",
+            "symmetric": False,
+            "array": rows["high"].to_numpy() - mean,
+            "arrayminus": mean - rows["low"].to_numpy(),
+            "thickness": 1.5,
+            "width": 2,
+            "color": color,
+        },
+        "marker": {"size": 7, "color": color},
+        "customdata": rows[["layer", "head", "low", "high", "n"]].to_numpy(),
+        "hovertemplate": "<b>L%{customdata[0]}H%{customdata[1]}</b> %{x:.3f} "
+        "[%{customdata[2]:.3f}, %{customdata[3]:.3f}], n = %{customdata[4]:,}<extra></extra>",
+        "showlegend": False,
+    }
+
+
+def _counted(index: pd.Series) -> Part:
+    values = np.arange(int(index.max()) + 1, dtype=np.int32)
+    return {"tickvals": values, "showgrid": False, "tickfont": {"family": theme.MONO, "size": 12}}
+
+
+def _line(even: float, dark: bool) -> Part:
+    """A dotted line at the value of even attention."""
+    return {
+        "type": "line",
+        "xref": "x2",
+        "yref": "y2 domain",
+        "x0": even,
+        "x1": even,
+        "y0": 0,
+        "y1": 1,
+        "line": {"color": theme.palette(dark).faint, "width": 1, "dash": "dot"},
+    }

@@ -1,0 +1,130 @@
+"""The measures of a batch are those of the compare page, and do not depend on what a text is padded with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import bartviz
+from bartviz.analysis import aligners, alignment, contributions, measures, pharaoh
+from bartviz.corpus.encode import Encoded, encode
+from bartviz.corpus.measure import batches, measure
+from bartviz.corpus.read import Line
+from bartviz.models.model import Model
+from bartviz.record.record import Record
+from tests.support import loaded
+
+SOURCES = (
+    "the cat sat on the mat",
+    "a dog",
+    "the cat, the dog and the cat ran to the mat and the cat sat.",
+    "we saw it, and then we saw it again",
+)
+TARGETS = ("the mat sat on the cat", "a dog a dog, a dog", "the dog", "and we saw it")
+FAMILIES = ("bert", "bart", "t5", "gpt2", "albert", "marian", "gemma2", "mistral", "umt5")
+
+
+def encoded(model: Model, gold: Sequence[str | None] = (None,) * 4) -> list[Encoded]:
+    rows = zip(SOURCES, TARGETS, gold, strict=True)
+    both = model.info.kind == "encoder-decoder"
+    return [
+        encode(model, Line(number, "corpus.tsv", number + 2, text, None, target if both else None, links))
+        for number, (text, target, links) in enumerate(rows)
+    ]
+
+
+def record(model: Model, number: int) -> Record:
+    """A given output counts as complete: the record does not say how probable its end was."""
+    target = TARGETS[number] if model.info.kind == "encoder-decoder" else None
+    return replace(bartviz.capture(model, SOURCES[number], target=target, values=True), steps=())
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_text_in_a_batch_has_the_measures_of_its_record(family: str) -> None:
+    model = loaded.model(family)
+    found = measure(model, encoded(model))
+    for number in range(len(SOURCES)):
+        made = record(model, number)
+        for kind in made.kinds:
+            alone = measures.of_record(made, kind)
+            for place, name in enumerate(found[kind].names):
+                if name in alone.values:
+                    np.testing.assert_allclose(
+                        found[kind].values[number, ..., place], alone.values[name], atol=5e-5, err_msg=f"{kind} {name}"
+                    )
+                    np.testing.assert_allclose(found[kind].even[number, place], alone.even[name], atol=1e-6)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_text_alone_has_the_numbers_that_it_has_in_any_batch(family: str) -> None:
+    model = loaded.model(family)
+    rows = encoded(model)
+    together = measure(model, rows)
+    for number, row in enumerate(rows):
+        for others in ([row], [rows[number - 1], row], [row, *rows]):
+            found = measure(model, others)
+            for kind, values in found.items():
+                at = others.index(row)
+                np.testing.assert_allclose(
+                    values.values[at], together[kind].values[number], rtol=1e-5, atol=1e-6, err_msg=kind
+                )
+
+
+def test_norms_are_those_of_the_projected_values() -> None:
+    model = loaded.model("bart")
+    found = measure(model, encoded(model))["encoder"]
+    attention = record(model, 2).encoder
+    assert attention is not None
+    special = attention.key.special
+    counts = measures.counted(attention)
+    for layer, head in np.ndindex(attention.shape[:2]):
+        lengths = np.linalg.norm(contributions.projected(attention, layer, head), axis=1)
+        first = found.values[2, layer, head, found.names.index("first_value")]
+        assert np.isclose(first, lengths[0] / lengths.mean(), rtol=1e-4)
+        norms = contributions.norms(attention, layer, head)[counts]
+        by_norm = found.values[2, layer, head, found.names.index("special_by_norm")]
+        assert np.isclose(by_norm, (norms[:, special].sum(axis=1) / norms.sum(axis=1)).mean(), rtol=1e-4)
+
+
+def test_error_rates_are_those_of_the_alignment_page() -> None:
+    model = loaded.model("bart")
+    links = ("0-0 1-5 2?2 5-1", None, "1-1 0-0", "0-1 1-2 2?3")
+    found = measure(model, encoded(model, links))["cross"]
+    for number, given in enumerate(links):
+        made = record(model, number)
+        for reading in aligners.READINGS:
+            values = found.values[number, ..., found.names.index(f"error_{reading}")]
+            if given is None:
+                assert np.isnan(values).all()
+                continue
+            source, target = alignment.lines(made)
+            gold = pharaoh.read(given, len(source), len(target))
+            for head in alignment.heads_of(made):
+                shown = alignment.table(made, [head], reading=reading)
+                rate = pharaoh.score(alignment.links(shown.weights), gold).error_rate
+                assert rate is not None
+                assert np.isclose(values[head.layer, head.head], rate, atol=1e-6)
+
+
+def test_batches_hold_every_row_once_and_rows_of_about_the_same_length() -> None:
+    model = loaded.model("bart")
+    rows = encoded(model) * 300
+    found = batches(rows)
+    assert sorted(index for batch in found for index in batch) == list(range(len(rows)))
+    assert len(found) > 1
+    sizes = [[rows[index].size for index in batch] for batch in found]
+    assert [size for batch in sizes for size in batch] == sorted(size for batch in sizes for size in batch)
+
+
+def test_without_a_target_the_model_writes_its_own() -> None:
+    model = loaded.model("bart")
+    row = encode(model, Line(0, "corpus.txt", 1, SOURCES[0]))
+    written = bartviz.decode(model, SOURCES[0]).target_text
+    assert written
+    given = encode(model, Line(0, "corpus.txt", 1, SOURCES[0], None, written))
+    assert row.output is not None
+    assert given.output is not None
+    np.testing.assert_array_equal(row.output.ids, given.output.ids)

@@ -1,0 +1,205 @@
+"""A corpus through a model: whatever stops a run, its atlas is the same, and no row is lost or counted twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from pandas.testing import assert_frame_equal
+
+import bartviz
+from bartviz.analysis import measures
+from bartviz.commands.cli import main
+from bartviz.corpus.read import Columns
+from bartviz.corpus.run import Progress, corpus
+from bartviz.errors import SettingError, TextError
+from tests.support import loaded
+from tests.support.process import printed
+
+SIZE = 5
+TEXTS = [
+    f"the {one} sat on the {two}" for one in ("cat", "dog", "mat", "man") for two in ("mat", "cat, and it sat", "dog")
+]
+ROWS = [*TEXTS[:7], " ", *TEXTS[7:], "the cat " * 400]  # one without a text, one too long
+TABLES = ("heads", "examples", "histograms", "bad")
+
+
+@pytest.fixture(scope="module")
+def model() -> str:
+    loaded.model("bert")
+    return str(loaded.folder() / "bert-0")
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("corpus") / "corpus.csv"
+    file.write_text("text\n" + "".join(f'"{row}"\n' for row in ROWS), encoding="utf-8")
+    return file
+
+
+@pytest.fixture(scope="module")
+def whole(model: str, path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("whole") / "atlas"
+    corpus(path, model, out, size=SIZE)
+    return out
+
+
+def assert_same(one: Path, two: Path) -> None:
+    for name in TABLES:
+        assert_frame_equal(getattr(bartviz.open_atlas(one), name), getattr(bartviz.open_atlas(two), name))
+
+
+def test_means_deviations_and_intervals_are_those_of_the_records(model: str, whole: Path) -> None:
+    atlas = bartviz.open_atlas(whole)
+    made = [measures.of_record(bartviz.capture(bartviz.load(model), text, values=True), "encoder") for text in TEXTS]
+    heads = atlas.heads[atlas.heads["kind"] == "encoder"]
+    for name in ("entropy", "previous", "same", "special", "share"):
+        values = np.array([one.values[name] for one in made], np.float64)
+        for layer, head in np.ndindex(values.shape[1:]):
+            column = values[:, layer, head][np.isfinite(values[:, layer, head])]
+            place = (heads["layer"] == layer) & (heads["head"] == head) & (heads["measure"] == name)
+            row = heads[place].iloc[0]
+            assert row["n"] == len(column)
+            assert np.isclose(row["mean"], column.mean(), atol=1e-5)
+            assert np.isclose(row["sd"], column.std(ddof=1), atol=1e-4)
+            half = 1.96 * column.std(ddof=1) / np.sqrt(len(column))
+            assert np.isclose(row["high"] - row["low"], 2 * half, rtol=1e-3, atol=1e-5)
+            evens = [one.even[name] for one in made]
+            assert np.isclose(row["even"], np.nanmean(evens), atol=1e-5)
+
+
+def test_examples_are_the_texts_with_the_largest_and_smallest_numbers(model: str, whole: Path) -> None:
+    found = bartviz.open_atlas(whole).examples
+    cells = (found["layer"] == 1) & (found["head"] == 0) & (found["measure"] == "previous")
+    for which, sign in (("highest", -1), ("lowest", 1)):
+        shown = found[cells & (found["which"] == which)]
+        values = {
+            text: float(
+                measures.of_record(bartviz.capture(bartviz.load(model), text), "encoder").values["previous"][1, 0]
+            )
+            for text in TEXTS
+        }
+        best = sorted(values.values(), key=lambda value: sign * value)[:3]
+        np.testing.assert_allclose(shown["value"], best, atol=1e-5)
+        np.testing.assert_allclose([values[text] for text in shown["text"]], best, atol=1e-5)
+
+
+def test_rows_that_cannot_be_used_are_listed(whole: Path) -> None:
+    atlas = bartviz.open_atlas(whole)
+    assert atlas.description["texts"] == len(TEXTS)
+    assert atlas.bad["line"].tolist() == [9, len(ROWS) + 1]
+    assert "no text" in atlas.bad["reason"][0]
+    assert "this model reads at most" in atlas.bad["reason"][1]
+
+
+KILLED = """
+import os, signal, sys
+from bartviz.corpus.run import corpus
+path, model, out, size = sys.argv[1:]
+def report(progress):
+    if progress.rows >= 2 * int(size):
+        os.kill(os.getpid(), signal.SIGKILL)
+corpus(path, model, out, size=int(size), report=report)
+"""
+
+
+@pytest.mark.slow
+def test_a_killed_run_is_resumed_without_a_row_lost_or_counted_twice(
+    model: str, path: Path, whole: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "atlas"
+    command = [sys.executable, "-c", KILLED, str(path), model, str(out), str(SIZE)]
+    done = subprocess.run(command, capture_output=True, check=False, env=os.environ | {"OMP_NUM_THREADS": "1"})
+    assert done.returncode == -signal.SIGKILL
+    (out / "shards" / "000002-half.npz.1.part").write_bytes(b"half a shard")
+    with pytest.raises(SettingError, match="its run is not finished: add --resume"):
+        bartviz.open_atlas(out)
+    with pytest.raises(SettingError, match="holds this run already: add --resume"):
+        corpus(path, model, out, size=SIZE)
+    seen: list[Progress] = []
+    corpus(path, model, out, size=SIZE, resume=True, report=seen.append)
+    assert seen[-1].rows == seen[-1].all == len(ROWS)
+    assert seen[-1].fresh == len(ROWS) - 2 * SIZE
+    assert not list(out.rglob("*.part"))
+    assert_same(out, whole)
+
+
+@pytest.mark.slow
+def test_two_workers_give_the_same_atlas(model: str, path: Path, whole: Path, tmp_path: Path) -> None:
+    corpus(path, model, tmp_path / "atlas", size=SIZE, workers=2)
+    assert_same(tmp_path / "atlas", whole)
+
+
+def test_parts_of_another_size_give_the_same_numbers(model: str, path: Path, whole: Path, tmp_path: Path) -> None:
+    corpus(path, model, tmp_path / "atlas", size=1000)
+    one, two = bartviz.open_atlas(tmp_path / "atlas"), bartviz.open_atlas(whole)
+    assert_frame_equal(one.heads, two.heads, rtol=1e-4, atol=1e-5)
+    assert one.heads["n"].tolist() == two.heads["n"].tolist()
+    assert_frame_equal(one.bad, two.bad)
+
+
+def test_a_folder_of_another_run_is_refused_with_the_reason(
+    model: str, path: Path, whole: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other.csv"
+    other.write_text("text\nanother\n", encoding="utf-8")
+    with pytest.raises(SettingError, match="holds another run: its corpus differ"):
+        corpus(other, model, whole, size=SIZE, resume=True)
+    with pytest.raises(SettingError, match="its settings differ"):
+        corpus(path, model, whole, size=SIZE + 1, resume=True)
+    with pytest.raises(SettingError, match="holds other files"):
+        corpus(path, model, tmp_path, size=SIZE)
+
+
+def test_columns_that_a_model_does_not_read_are_refused(model: str, path: Path, tmp_path: Path) -> None:
+    with pytest.raises(SettingError, match="A target belongs to models with an encoder and a decoder"):
+        corpus(path, model, tmp_path / "atlas", columns=Columns(target="text"))
+    assert not (tmp_path / "atlas").exists()
+
+
+def test_a_corpus_without_a_usable_row_is_refused(model: str, tmp_path: Path) -> None:
+    file = tmp_path / "blank.csv"
+    file.write_text('text\n" "\n', encoding="utf-8")
+    with pytest.raises(TextError, match=r"None of the 1 rows can be used\. It has no text"):
+        corpus(file, model, tmp_path / "atlas")
+
+
+def test_the_command_reports_and_saves(
+    model: str, path: Path, whole: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["corpus", str(path), "--model", model, "--out", str(tmp_path / "atlas"), "--column", "text"]) == 0
+    out = capsys.readouterr()
+    assert f"texts    {len(TEXTS)}, 2 rows left out" in out.out
+    assert f"{path.name}, line 9: It has no text." in out.out
+    assert f"{len(ROWS)} of {len(ROWS)} rows" in out.err
+    arguments = ["corpus", str(path), "--model", model, "--out", str(tmp_path / "other"), "--column", "text", "--json"]
+    assert main(arguments) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["texts"], found["left_out"], len(found["bad"])) == (len(TEXTS), 2, 2)
+    assert found["saved"] == str(tmp_path / "other")
+    assert main(["corpus", str(path), "--model", model, "--out", str(tmp_path / "atlas"), "--column", "text"]) == 2
+    assert "add --resume" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_an_atlas_opens_without_torch(whole: Path) -> None:
+    code = f"""
+import sys, bartviz
+atlas = bartviz.open_atlas({str(whole)!r})
+print(len(atlas.heads) > 0, len(atlas.examples) > 0, atlas.roles is not None, "torch" in sys.modules)
+"""
+    assert printed(code).strip() == "True True True False"
+
+
+def test_tables_have_plain_types(whole: Path) -> None:
+    heads = bartviz.open_atlas(whole).heads
+    assert heads.columns.tolist() == ["kind", "layer", "head", "measure", "n", "mean", "sd", "low", "high", "even"]
+    assert not heads.duplicated(["kind", "layer", "head", "measure"]).any()
+    assert pd.api.types.is_integer_dtype(heads["n"])

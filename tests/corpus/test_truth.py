@@ -1,0 +1,81 @@
+"""Heads that do one thing by construction are named after it, random ones are not, and intervals hold the mean."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bartviz.analysis.corpus_roles import roles
+from bartviz.corpus.atlas import table
+from bartviz.corpus.partial import Partial
+from bartviz.corpus.read import Line
+from bartviz.corpus.shards import Job
+from bartviz.corpus.work import measured, random
+from bartviz.models.model import Model
+from tests.support import planted
+
+TEXTS = 40
+NETWORKS, RANDOM = 40, 50
+
+
+def job(seed: int) -> Job:
+    """Texts of words that may come twice, with translations in another order."""
+    generator, lines = np.random.default_rng(seed), []
+    ids = planted.translation(seed)
+    for number in range(TEXTS):
+        words = planted.SPECIAL + generator.permutation(planted.WORDS)[: generator.integers(5, 9)]
+        target = ids[generator.permutation(words)]
+        twice = np.concatenate([words, words[:2]]) if number % 2 else words
+        text, output = (" ".join(f"w{word}" for word in part) for part in (twice, target))
+        lines.append(Line(number, "corpus.tsv", number + 1, text, None, output))
+    return Job(0, tuple(lines), ())
+
+
+def named(model: Model, seed: int) -> dict[str, str]:
+    """Head -> the measure that names it."""
+    parts = [*measured(model, job(seed)).sums.values(), *random(model).sums.values()]
+    found = roles(pd.concat([table(part) for part in parts], ignore_index=True))
+    again = {"duplicate": "same"}  # on random tokens the same token is the same word
+    return {
+        f"{row.kind} L{row.layer}H{row.head}": again.get(str(row.measure), str(row.measure))
+        for row in found.itertuples()
+    }
+
+
+@pytest.mark.slow
+def test_every_planted_head_is_named_after_what_it_does() -> None:
+    for seed in range(NETWORKS):
+        four = [planted.ENCODER[(seed + step) % len(planted.ENCODER)] for step in range(4)]
+        heads = {
+            "encoder 0": (four[0], four[1]),
+            "encoder 1": (four[2], four[3]),
+            "decoder 0": ("previous", "same"),
+            "decoder 1": ("induction", ("previous", "first", "itself")[seed % 3]),
+            "cross 0": ("alignment", "first"),
+        }
+        places = {site: site.replace(" ", " L") for site in heads}
+        wanted = {f"{places[site]}H{at}": name for site, names in heads.items() for at, name in enumerate(names)}
+        found = named(planted.planted(heads, seed), seed)
+        assert found | wanted == found, seed
+
+
+@pytest.mark.slow
+def test_no_random_head_has_a_name() -> None:
+    for seed in range(RANDOM):
+        assert named(planted.random(seed), seed) == {}, seed
+
+
+def test_the_interval_holds_the_mean_as_often_as_it_says() -> None:
+    """Over resampled halves of a corpus: 95 % of the intervals, which are wide as they should be, hold its mean."""
+    generator = np.random.default_rng(0)
+    values = generator.beta(2, 5, (4_000, 2, 4, 3)).astype(np.float32)
+    even = np.full((len(values), 3), 0.2, np.float32)
+    mean = values.mean(axis=0, dtype=np.float64).ravel()
+    held = []
+    for _ in range(200):
+        half = generator.choice(len(values), len(values) // 2)
+        part = Partial.of("encoder", ("previous", "next", "itself"), values[half], even[half], np.arange(len(half)))
+        found = table(part)
+        held.append((found["low"].to_numpy() <= mean) & (mean <= found["high"].to_numpy()))
+    assert 0.93 <= np.mean(held) <= 0.97

@@ -1,0 +1,67 @@
+"""The mosaic and the points of an atlas: the numbers of its table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import pytest
+
+from bartviz import figures
+from bartviz.errors import SettingError
+
+
+def table() -> pd.DataFrame:
+    random = np.random.default_rng(0)
+    lines = []
+    for kind, measure in (
+        ("encoder", "previous"),
+        ("encoder", "entropy"),
+        ("cross", "entropy"),
+        ("cross", "alignment"),
+    ):
+        for layer, head in np.ndindex(2, 3):
+            mean = random.random()
+            even = np.nan if measure == "alignment" else 0.25
+            lines.append((kind, layer, head, measure, 40, mean, 0.2, mean - 0.1, mean + 0.05, even))
+    columns = ["kind", "layer", "head", "measure", "n", "mean", "sd", "low", "high", "even"]
+    return pd.DataFrame(lines, columns=columns).sample(frac=1, random_state=1)
+
+
+def trace(figure: go.Figure, name: str) -> Any:
+    (found,) = figure.select_traces({"name": name})
+    return found
+
+
+@pytest.mark.parametrize(("measure", "kind"), [("previous", None), ("entropy", "cross"), ("alignment", None)])
+def test_every_head_has_its_mean_and_its_interval(measure: str, kind: Any) -> None:
+    heads = table()
+    figure = figures.atlas(heads, measure=measure, kind=kind)
+    wanted = "cross" if measure == "alignment" else kind or "encoder"
+    rows = heads[(heads["measure"] == measure) & (heads["kind"] == wanted)].sort_values(["layer", "head"])
+    mean = rows["mean"].to_numpy()
+    np.testing.assert_allclose(np.ravel(trace(figure, measure).z), mean, rtol=1e-6)
+    points = trace(figure, "heads")
+    np.testing.assert_allclose(points.x, mean)
+    np.testing.assert_allclose(points.x - points.error_x.arrayminus, rows["low"])
+    np.testing.assert_allclose(points.x + points.error_x.array, rows["high"])
+    assert list(figure.layout.yaxis2.ticktext) == [f"L{layer}H{head}" for layer in range(2) for head in range(3)]
+
+
+def test_the_dotted_line_is_even_attention_where_that_is_known() -> None:
+    (line,) = figures.atlas(table(), measure="previous").layout.shapes
+    assert line.x0 == line.x1 == 0.25
+    assert not figures.atlas(table(), measure="alignment").layout.shapes
+
+
+def test_what_cannot_be_drawn_is_refused_with_the_choices() -> None:
+    with pytest.raises(SettingError, match="open_atlas"):
+        figures.atlas({"mean": 1})  # type: ignore[arg-type]
+    with pytest.raises(SettingError, match="open_atlas"):
+        figures.atlas(pd.DataFrame({"mean": [1]}))
+    with pytest.raises(SettingError, match="The measure is one of"):
+        figures.atlas(table(), measure="nothing")
+    with pytest.raises(SettingError, match="No cross attention has the measure previous: choose encoder"):
+        figures.atlas(table(), measure="previous", kind="cross")
