@@ -8,6 +8,8 @@ CORPUS ?= $(BARTVIZ_CORPUS)
 VENV := .venv
 BIN := $(VENV)/bin
 export PYTHONUTF8 = 1
+# Empty: what is compiled is kept, whatever the environment says. Tests start dozens of Pythons.
+export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
 .PHONY: help run quick test check format lock bench fuzz pictures evaluate records clean
