@@ -27,7 +27,7 @@ def test_a_deep_link_that_comes_first_shows_the_whole_app(
             page.get_by_test_id("stSidebar").get_by_role("textbox", name="Text").wait_for()
             assert page.get_by_role("link", name=sitemap.PAGES[0].label, exact=True).is_visible()
             assert page.get_by_test_id("stDialog").count() == 0
-            page.context.close()  # before its server goes
+            page.close()  # before its server goes
 
 
 @pytest.mark.parametrize("locale", ["en-US", "ko-KR"])
