@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from bartviz import language
+from bartviz.analysis import definitions
 from bartviz.errors import TextError
 from bartviz.language import LANGUAGES, PSEUDO, _, current, follow, later, mark, named, plural, speaking
 from bartviz.teaching import glossary
@@ -81,6 +82,15 @@ def test_every_message_is_translated(code: str) -> None:
     known = translated(code)
     missing = sorted(f"{file.relative_to(ROOT)}: {message}" for file, message in spoken() if message not in known)
     assert not missing, f"{len(missing)} messages lack {code}; see python -m scripts.words\n" + "\n".join(missing[:20])
+
+
+def test_the_texts_of_measures_are_messages() -> None:
+    """A text without a mark would stay English on every page, and no other test would ask for its translation."""
+    said = {message for _file, message in spoken()}
+    for measure in definitions.MEASURES.values():
+        texts = [measure.named, measure.meaning, measure.measured_in, measure.over]
+        texts += [text for text in (measure.computed, measure.article) if re.search(r"\b[a-z]{4,}\b", text)]
+        assert not [text for text in texts if text not in said], measure.name
 
 
 @pytest.mark.parametrize("code", OTHERS)
