@@ -8,6 +8,8 @@ CORPUS ?= $(BARTVIZ_CORPUS)
 VENV := .venv
 BIN := $(VENV)/bin
 export PYTHONUTF8 = 1
+# Empty: what is compiled is kept, whatever the environment says. Tests start dozens of Pythons.
+export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
 .PHONY: help run quick test check format lock bench fuzz pictures evaluate records clean
@@ -58,6 +60,7 @@ records: $(VENV)/.dev ## Make the saved records that the start page and lessons 
 
 clean: ## Remove the virtual environment and every cache
 	rm -rf $(VENV) node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info
+	find . -name __pycache__ -prune -exec rm -rf {} +
 
 $(VENV)/bin/python:
 	PYTHON="$(PYTHON)" sh scripts/environment.sh $(VENV)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -24,6 +25,15 @@ App = Callable[..., AppTest]
 # The same examples in every run, and no clock: a busy machine is no fault.
 settings.register_profile("bartviz", deadline=None, derandomize=True)
 settings.load_profile("bartviz")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """What is imported and collected stays to the end: the garbage collector need not look at it again and again."""
+    gc.disable()
+    yield
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)

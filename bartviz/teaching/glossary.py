@@ -22,13 +22,13 @@ class Term:
     """One term, in one language.
 
     ``text`` is plain (no Markdown), two sentences at most; ``formula`` is LaTeX or empty; ``page`` is the word of the
-    page that shows it best, or empty.
+    page that shows it best.
     """
 
     name: str
     text: str
+    page: str
     formula: str = ""
-    page: str = ""
 
 
 def glossary() -> Mapping[str, Term]:

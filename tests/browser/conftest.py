@@ -5,12 +5,23 @@ from __future__ import annotations
 import re
 import signal
 import subprocess
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright, Request, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    Playwright,
+    Request,
+    expect,
+    sync_playwright,
+)
 
 from bartviz.record.record import Record
 from scripts.serving import CHROMIUM, QUIET, served
@@ -20,6 +31,7 @@ from tests.support import stand_in
 PATIENCE = 180_000  # milliseconds; the machine may be busy
 OFFLINE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"  # no request of the browser leaves the machine
 Open = Callable[..., Page]
+Idle = dict[tuple[object, ...], list[BrowserContext]]
 SERVERS: dict[str, subprocess.Popen[bytes]] = {}  # address -> process
 expect.set_options(timeout=PATIENCE)
 
@@ -93,16 +105,26 @@ def chrome(playwright: Playwright) -> Iterator[Browser]:
     browser.close()
 
 
+@pytest.fixture(scope="session")
+def idle() -> Idle:
+    """The browser's contexts that no test uses now, by what they were made with.
+
+    In one that has the scripts of a server from an earlier test, a page opens with half the work.
+    """
+    return defaultdict(list)
+
+
 @pytest.fixture
-def visit(chrome: Browser) -> Iterator[Open]:
+def visit(chrome: Browser, idle: Idle) -> Iterator[Open]:
     """``visit(address, scheme="dark", size=(420, 900), still=True, locale="ko-KR")``: a page in a browser of its own.
 
-    After the test it fails on any request to another machine (none arrives), on any error of a page, and on any
-    message of the browser's console that says error.
+    It may have files of that server in its cache, but nothing else that an earlier visit has stored. After the test it
+    fails on any request to another machine (none arrives), on any error of a page, and on any message of the browser's
+    console that says error.
     """
     outside: list[str] = []
     errors: list[str] = []
-    contexts = []
+    taken = []
 
     def ask(request: Request) -> None:
         if not request.url.startswith(("http://127.0.0.1", "data:", "blob:")):
@@ -120,29 +142,47 @@ def visit(chrome: Browser) -> Iterator[Open]:
         still: bool = True,
         locale: str = "en-US",
     ) -> Page:
-        context = chrome.new_context(
-            viewport={"width": size[0], "height": size[1]},
-            color_scheme="dark" if scheme == "dark" else "light",
-            reduced_motion="reduce" if still else "no-preference",
-            has_touch=size[0] < 600,
-            accept_downloads=True,
-            locale=locale,
+        made_with = (scheme, size, still, locale)
+        context = (
+            idle[made_with].pop()
+            if idle[made_with]
+            else chrome.new_context(
+                viewport={"width": size[0], "height": size[1]},
+                color_scheme="dark" if scheme == "dark" else "light",
+                reduced_motion="reduce" if still else "no-preference",
+                has_touch=size[0] < 600,
+                accept_downloads=True,
+                locale=locale,
+            )
         )
-        contexts.append(context)
+        taken.append((made_with, context))
         context.on("request", ask)
         page = context.new_page()
         page.set_default_timeout(PATIENCE)
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("console", console)
+        forget(page, address)
         page.goto(address)
         settle(page)
         return page
 
     yield open_page
-    for context in contexts:
-        context.close()
+    for made_with, context in reversed(taken):
+        for page in context.pages:
+            page.close()
+        context.remove_listener("request", ask)
+        idle[made_with].append(context)
     assert not outside, f"left the machine: {outside}"
     assert not errors, errors
+
+
+def forget(page: Page, address: str) -> None:
+    """Take away what earlier visitors of this server have stored in the page's browser, cached files excepted."""
+    page.context.clear_cookies()
+    session = page.context.new_cdp_session(page)
+    origin = "{0.scheme}://{0.netloc}".format(urlsplit(address))
+    session.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
+    session.detach()
 
 
 def go(page: Page, label: str) -> None:

@@ -1,4 +1,4 @@
-"""Every page as axe-core sees it: light on a desk and dark on a phone, no serious and no critical finding."""
+"""Every page, light on a desk and dark on a phone: axe-core has no serious finding, and nothing is too wide."""
 
 from __future__ import annotations
 
@@ -29,13 +29,14 @@ def findings(page: Page) -> list[Any]:
 
 
 @pytest.mark.parametrize("entry", sitemap.PAGES, ids=lambda entry: entry.word)
-def test_axe_finds_nothing_serious(entry: sitemap.Page, visit: Open, shipped: str) -> None:
+def test_axe_finds_nothing_serious_and_nothing_is_too_wide(entry: sitemap.Page, visit: Open, shipped: str) -> None:
     page = visit(f"{shipped}/{'' if entry is sitemap.PAGES[0] else entry.word}")
     page.evaluate(AXE.read_text("utf-8"))
     for scheme, width, height in SEEN:
         page.emulate_media(color_scheme=scheme)
         page.set_viewport_size({"width": width, "height": height})
         assert findings(page) == [], f"{scheme}, {width} wide"
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_axe_finds_what_is_wrong(visit: Open, shipped: str) -> None:

@@ -32,9 +32,8 @@ def judge(page: Page, text: str) -> None:
     settle(page)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_picture_is_seen_without_scrolling(visit: Open, server: str, scheme: str) -> None:
-    page = visit(f"{server}/alignment?level=intermediate", scheme=scheme)
+def test_the_picture_is_seen_without_scrolling(visit: Open, server: str) -> None:
+    page = visit(f"{server}/alignment?level=intermediate")
     drawn(page)
     for image in page.locator(PLOT).all():
         box = image.bounding_box()

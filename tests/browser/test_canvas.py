@@ -289,9 +289,8 @@ def test_one_key_enlarges_the_type(visit: Open, server: str) -> None:
     expect(part(page, "large")).to_have_attribute("aria-pressed", "true")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_hero_is_seen_without_scrolling(visit: Open, server: str, scheme: str) -> None:
-    page = visit(f"{server}/heads", scheme=scheme)
+def test_the_hero_is_seen_without_scrolling(visit: Open, server: str) -> None:
+    page = visit(f"{server}/heads")
     ready(page, "Cross L1H0")
     box = part(page, "stage").bounding_box()
     assert box is not None

@@ -138,9 +138,8 @@ def test_tokens_stay_text(odd_server: str, visit: Open) -> None:
     assert "</script><b>" in page.locator(".player tbody").inner_text()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_picture_is_seen_without_scrolling(server: str, visit: Open, scheme: str) -> None:
-    page = visit(f"{server}/decoding?step=5", scheme=scheme)
+def test_the_picture_is_seen_without_scrolling(server: str, visit: Open) -> None:
+    page = visit(f"{server}/decoding?step=5")
     counter(page, 5)
     box = page.locator(".player .strip").bounding_box()
     assert box is not None

@@ -83,9 +83,8 @@ def resting(page: Page) -> float:
     return places[-1]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_lines_are_seen_without_scrolling_and_stay_where_they_are(visit: Open, shipped: str, scheme: str) -> None:
-    page = opened(visit, f"{shipped}/denoising?text_of=three+sentences", scheme=scheme)
+def test_the_lines_are_seen_without_scrolling_and_stay_where_they_are(visit: Open, shipped: str) -> None:
+    page = opened(visit, f"{shipped}/denoising?text_of=three+sentences")
     lines = f"document.querySelector({LINES!r})?.getBoundingClientRect()"
     page.wait_for_function(f"{lines}?.bottom <= 768")
     page.evaluate("document.fonts.ready.then(() => true)")

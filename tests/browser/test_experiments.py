@@ -125,10 +125,9 @@ def test_a_long_sweep_needs_a_click_shows_progress_and_can_be_stopped(visit: Ope
     expect(page.get_by_role("button", name="Run it again")).to_be_visible()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_maps_are_seen_without_scrolling(visit: Open, server: str, scheme: str) -> None:
+def test_the_maps_are_seen_without_scrolling(visit: Open, server: str) -> None:
     for experiment, count in (("ablation", 3), ("edit", 2)):
-        page = opened(visit, f"{server}/experiments?experiment={experiment}", " ", scheme=scheme)
+        page = opened(visit, f"{server}/experiments?experiment={experiment}", " ")
         expect(page.locator(PLOT).nth(count - 1)).to_be_attached()
         settle(page)
         for place in range(count):

@@ -7,7 +7,6 @@ import re
 from pathlib import Path
 
 import numpy as np
-import pytest
 from playwright.sync_api import Page, expect
 
 from bartviz.analysis import inside
@@ -78,9 +77,8 @@ def test_the_file_holds_the_arithmetic(visit: Open, server: str, tmp_path: Path)
     np.testing.assert_allclose([float(row["score"]) for row in rows], one.scores, atol=1e-4)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_hero_is_seen_without_scrolling(visit: Open, server: str, scheme: str) -> None:
-    page = visit(f"{server}/inside?level=intermediate", scheme=scheme)
+def test_the_hero_is_seen_without_scrolling(visit: Open, server: str) -> None:
+    page = visit(f"{server}/inside?level=intermediate")
     drawn(page)
     for area in page.locator(".st-key-inside_row .nsewdrag").all():
         box = area.bounding_box()

@@ -7,7 +7,7 @@ import re
 from playwright.sync_api import Page, expect
 
 from scripts.settled import settle
-from tests.browser.conftest import Open
+from tests.browser.conftest import Open, forget
 from tests.browser.lessons import begun, named, stands
 
 
@@ -52,6 +52,10 @@ def test_how_far_one_is_outlives_a_reload(server: str, visit: Open) -> None:
     expect(page.locator(".st-key-card_decoding")).to_contain_text("2 of 7 steps seen")
     page.get_by_role("button", name="Go on with step 2").click()
     stands(page, named("decoding"), 1)
+    forget(page, server)  # as a browser is before each visit of a test
+    page.goto(f"{server}/lessons")
+    settle(page)
+    expect(page.locator(".st-key-card_decoding")).not_to_contain_text("steps seen")
 
 
 def test_what_was_moved_is_set_again_and_keys_are_left_alone_while_typing(server: str, visit: Open) -> None:

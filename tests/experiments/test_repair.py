@@ -28,8 +28,9 @@ TEXTS = (
 @pytest.mark.parametrize("name", ["bart-tiny-denoise", "small"])
 @pytest.mark.parametrize("noise", sorted(NOISE))
 def test_accuracy_and_loss_are_those_of_make_evaluate(name: str, noise: str) -> None:
+    """Each noise with all four texts, two to a model."""
     model = loaded.model("bart") if name == "small" else bartviz.load(name)
-    for seed, text in enumerate(TEXTS):
+    for seed, text in list(enumerate(TEXTS))[name == "small" :: 2]:
         found = repair(model, text, noise, seed=seed)
         pair = denoise.examples(model.tokenizer, [NOISE[noise](text, np.random.default_rng(seed)).text], [text])
         loss, accuracy = sequence.score(model.network, pair)
@@ -84,7 +85,7 @@ def test_a_share_of_0_loses_nothing_and_of_1_every_word() -> None:
 def test_a_long_text_is_cut_with_a_notice_and_fits() -> None:
     model = loaded.model("bart")
     assert model.info.positions == 128
-    for noise in NOISE:
+    for noise in ("text infilling", "sentence permutation"):  # with fewer tokens than before, and with as many
         found = repair(model, "The cat is on the sofa. " * 60, noise, seed=3)
         assert len(found.given.source) <= 128
         assert len(found.plain.source) <= 128

@@ -5,19 +5,26 @@ from __future__ import annotations
 import re
 import string
 import threading
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from bartviz import language
+from bartviz.analysis import definitions
 from bartviz.errors import TextError
 from bartviz.language import LANGUAGES, PSEUDO, _, current, follow, later, mark, named, plural, speaking
 from bartviz.teaching import glossary
 from scripts.prose import written
-from scripts.words import ROOT, messages, sources, translated
+from scripts.words import ROOT, Message, messages, sources, translated
 
 OTHERS = [code for code in LANGUAGES if code != "en"]
-FOUND = {(file, message) for file in sources() for _line, message in messages(file)}
+
+
+@cache
+def spoken() -> set[tuple[Path, Message]]:
+    """The messages of the code, each with its file."""
+    return {(file, message) for file in sources() for _line, message in messages(file)}
 
 
 @pytest.fixture
@@ -73,13 +80,22 @@ def test_a_language_that_is_not_there_is_refused() -> None:
 @pytest.mark.parametrize("code", OTHERS)
 def test_every_message_is_translated(code: str) -> None:
     known = translated(code)
-    missing = sorted(f"{file.relative_to(ROOT)}: {message}" for file, message in FOUND if message not in known)
+    missing = sorted(f"{file.relative_to(ROOT)}: {message}" for file, message in spoken() if message not in known)
     assert not missing, f"{len(missing)} messages lack {code}; see python -m scripts.words\n" + "\n".join(missing[:20])
+
+
+def test_the_texts_of_measures_are_messages() -> None:
+    """A text without a mark would stay English on every page, and no other test would ask for its translation."""
+    said = {message for _file, message in spoken()}
+    for measure in definitions.MEASURES.values():
+        texts = [measure.named, measure.meaning, measure.measured_in, measure.over]
+        texts += [text for text in (measure.computed, measure.article) if re.search(r"\b[a-z]{4,}\b", text)]
+        assert not [text for text in texts if text not in said], measure.name
 
 
 @pytest.mark.parametrize("code", OTHERS)
 def test_no_translation_is_unused(code: str) -> None:
-    said = {message for _file, message in FOUND}
+    said = {message for _file, message in spoken()}
     assert not [
         f"{file.name}: {message}" for message, (file, _strings) in translated(code).items() if message not in said
     ]

@@ -285,6 +285,7 @@ def test_one_line_decodes_and_captures() -> None:
     assert greedy.cross == bartviz.capture(opened("bart"), TEXT, max_new_tokens=5).cross
 
 
+@pytest.mark.slow
 def test_a_wrapped_network_takes_part_in_everything_that_a_loaded_one_does() -> None:
     network, words = network_of("bart")
     model, opened_model = bartviz.wrap(network, words), opened("bart")

@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from bartviz.teaching.glossary import glossary
+from bartviz.language import LANGUAGES
+from bartviz.teaching.glossary import entries, glossary
 from bartviz.ui.frame import sitemap
 
 NEEDED = (
@@ -20,6 +21,12 @@ NEEDED = (
 
 def test_the_words_that_a_beginner_meets_are_there() -> None:
     assert set(NEEDED.split(", ")) <= set(glossary())
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_every_term_has_a_name_and_a_text_in_every_language(code: str) -> None:
+    assert entries(code).keys() == entries("en").keys()
+    assert all(entry["text"] and (code == "en" or entry["name"]) for entry in entries(code).values())
 
 
 @pytest.mark.parametrize("name", list(glossary()))

@@ -38,6 +38,7 @@ def test_words(text: str, words: list[str]) -> None:
     assert [text[start:end] for start, end in split_words(text)] == words
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.text(max_size=40))
 def test_words_are_in_order_and_leave_nothing_out_but_space(text: str) -> None:

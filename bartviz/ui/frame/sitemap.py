@@ -14,9 +14,10 @@ from bartviz.ui.frame import place
 class Page:
     """One page. ``word`` is its name at every level (file, URL, figure, analysis); ``title`` is its question.
 
-    ``label`` and ``title`` are messages, translated when they are shown; they share a word with the address. A page of
-    a higher ``level`` stands in the navigation from that level on; links lead to it at every level. ``run``: whether
-    it shows anything of the visitor's run; where it does not, the sidebar has no text to run and no status line.
+    ``label`` and ``title`` are messages, translated when they are shown; they share a word with the address (the start
+    page, at "/", has none). A page of a higher ``level`` stands in the navigation from that level on; links lead to it
+    at every level. ``run``: whether it shows anything of the visitor's run; where it does not, the sidebar has no text
+    to run and no status line.
     """
 
     word: str

@@ -33,17 +33,20 @@ def test_line_9b_padding_gets_nothing(judged: Mapping[str, Verdict]) -> None:
     assert found(judged["9b"], "largest weight") == 0
 
 
+@pytest.mark.slow
 def test_line_9c_a_batch_closes_padding_in_cross_attention_too(judged: Mapping[str, Verdict]) -> None:
     assert judged["9c"].word == "caveat"
     assert found(judged["9c"], "a text alone") == 8 * 9
     assert found(judged["9c"], "the same text") == 12 * 9  # 12 rows of the batch, 9 of 11 columns
 
 
+@pytest.mark.slow
 def test_line_17_which_positions_a_change_reaches(judged: Mapping[str, Verdict]) -> None:
     assert judged["17"].word == "holds"
     assert [number.found for number in judged["17"].numbers] == [9, 8, 0, 4]
 
 
+@pytest.mark.slow
 def test_line_18_13_words_not_12(judged: Mapping[str, Verdict]) -> None:
     assert judged["18"].word == "caveat"
     words = [
@@ -66,23 +69,27 @@ def test_line_18_13_words_not_12(judged: Mapping[str, Verdict]) -> None:
     assert found(judged["18"], "layers until") == 1
 
 
+@pytest.mark.slow
 def test_line_22_one_call_of_the_encoder(judged: Mapping[str, Verdict]) -> None:
     assert judged["22"].word == "holds"
     assert found(judged["22"], "calls of the first encoder layer") == 1
     assert found(judged["22"], "steps of generate()") == 8
 
 
+@pytest.mark.slow
 def test_line_16b_mean_0_and_variance_1_before_gain_and_shift(judged: Mapping[str, Verdict]) -> None:
     assert judged["16b"].word == "caveat"
     assert found(judged["16b"], "its mean variance") == pytest.approx(1, abs=0.001)
     assert found(judged["16b"], "with the learned gain") != pytest.approx(1, abs=0.1)
 
 
+@pytest.mark.slow
 def test_line_22d_without_cross_attention_every_source_gives_the_same_text(judged: Mapping[str, Verdict]) -> None:
     assert judged["22d"].word == "caveat"  # it knows no source, but what it writes is no sentence that it has learned
     assert [number.found for number in judged["22d"].numbers] == [4, 1, "no"]
 
 
+@pytest.mark.slow
 def test_line_25_by_hand(judged: Mapping[str, Verdict]) -> None:
     assert judged["25"].word == "caveat"
     assert found(judged["25"], "steps that chose") == 5
@@ -92,6 +99,7 @@ def test_line_25_by_hand(judged: Mapping[str, Verdict]) -> None:
     assert apart < 1e-5
 
 
+@pytest.mark.slow
 def test_line_27_four_beams(judged: Mapping[str, Verdict]) -> None:
     assert judged["27"].word == "caveat"
     assert found(judged["27"], "beams that are followed") == 4
@@ -99,6 +107,7 @@ def test_line_27_four_beams(judged: Mapping[str, Verdict]) -> None:
     assert found(judged["27"], "texts that differ") == 1
 
 
+@pytest.mark.slow
 def test_line_28_tied(judged: Mapping[str, Verdict]) -> None:
     assert judged["28"].word == "caveat"
     assert found(judged["28"], "one matrix") == "yes"

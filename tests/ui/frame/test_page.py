@@ -26,6 +26,13 @@ def test_each_page_has_its_file() -> None:
     assert [entry.word for entry in sitemap.PAGES if not entry.file.is_file()] == []
 
 
+@pytest.mark.parametrize("entry", sitemap.PAGES[1:], ids=WORDS[1:])  # the address of the start page is empty
+def test_the_address_the_label_and_the_title_of_a_page_share_a_word(entry: sitemap.Page) -> None:
+    shared = entry.word.removesuffix("s")
+    assert shared in entry.label.lower()
+    assert shared in entry.title.lower()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("word", WORDS)
 def test_each_page_shows_its_question_and_the_status_of_the_record(app: App, word: str) -> None:

@@ -60,6 +60,7 @@ def test_a_run_sends_little_and_nothing_again_that_the_browser_has(address: str,
         assert not large, [message.delta.new_element.WhichOneof("type") for message in large]
 
 
+@pytest.mark.slow
 def test_the_style_stands_in_the_page(address: str) -> None:
     page = urllib.request.Request(address, headers={"Accept": "text/html"})
     with urllib.request.urlopen(page) as answer:
@@ -87,6 +88,7 @@ def test_a_visit_to_a_page_of_many_weights_is_light(address: str, word: str, que
     assert sent.bytes <= VISIT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("word", "component"), [("heads", canvas.COMPONENT), ("decoding", player.COMPONENT)])
 def test_a_script_is_served_at_its_address(address: str, word: str, component: Served) -> None:
     (sent,) = runs(address, word, 1)
@@ -96,6 +98,7 @@ def test_a_script_is_served_at_its_address(address: str, word: str, component: S
     assert fetched(f"{address}/_stcore/bidi-components/{one.component_name}/{one.js_source_path}") == component.script
 
 
+@pytest.mark.slow
 def test_the_classic_frame_fetches_its_libraries_and_names_no_other_host(address: str) -> None:
     (sent,) = runs(address, "heads", 1, "view=classic")
     (frame,) = (m.delta.new_element.iframe.srcdoc for m in sent.messages if m.delta.new_element.iframe.srcdoc)
