@@ -13,6 +13,7 @@ from bartviz.analysis.output_layer import OutputLayer
 from bartviz.arrays import Floats
 from bartviz.errors import SettingError
 from bartviz.experiments.replay import Replay
+from bartviz.families.registry import FAMILIES
 from bartviz.language import later
 from bartviz.models.model import Model
 from bartviz.record.record import Record
@@ -30,8 +31,10 @@ def output_layer(
     """How the state of one step (from 0) became its candidates, in one pass over the record's tokens.
 
     Heads that the record's run scaled are scaled again. ``most`` candidates are shown, and the step's own token. Raises
-    SettingError for a step that the record does not have and for a record of another model, Cancelled.
+    SettingError for a step that the record does not have, for a record of another model, and for a model that changes
+    its logits afterwards; Cancelled.
     """
+    _check_logits(model)
     replay = Replay(model, record)
     if not 0 <= step < len(record.steps):
         raise SettingError(
@@ -84,8 +87,21 @@ def _words(model: Model) -> Tensor:
 
 
 def _scale(model: Model) -> float:
-    """What T5 multiplies the state by where its embeddings are tied."""
-    return model.info.width**-0.5 if getattr(model.config, "scale_decoder_outputs", False) else 1.0
+    """What the last state is multiplied by, as in T5 where its embeddings are tied."""
+    key = FAMILIES[model.info.family].state_scale
+    return model.info.width**-0.5 if key and getattr(model.config, key, False) else 1.0
+
+
+def _check_logits(model: Model) -> None:
+    changed = FAMILIES[model.info.family].logits_changed
+    keys = [key for key, nothing in changed.items() if getattr(model.config, key, nothing) not in (nothing, None)]
+    if keys:
+        raise SettingError(
+            later(
+                "The logits of this model are changed after the output layer ({keys}), which this view does not show.",
+                keys=", ".join(keys),
+            )
+        )
 
 
 def _numbers(tensor: Tensor) -> Floats:

@@ -27,6 +27,7 @@ COHERE = replace(
         parts.projections("self_attn.", NAMES), GATED, parts.norm("self-attention", "input_layernorm", bias=False)
     ),
     parallel=True,
+    logits_changed={"logit_scale": 1.0},
     variants=variants("Cohere"),
     classes=("CohereForCausalLM",),
     training=replace(BYTES, paper="Cohere 2024"),

@@ -130,6 +130,10 @@ class Family:
     # The configuration's keys of factors, where there are any: of token embeddings, of what a sublayer adds.
     embedding_scale: str = ""
     residual_scale: str = ""
+    # The key that says whether the last state is divided by the root of the width before the output layer, and keys
+    # that scale or cap the logits after it, each with the value that changes nothing.
+    state_scale: str = ""
+    logits_changed: Mapping[str, float | None] = field(default_factory=dict)
     gated: Family | None = None  # what it is with gated feed-forward layers
 
     # Its classes in transformers. variants: those that are counted, first the one for a configuration that names none;

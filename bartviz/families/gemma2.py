@@ -32,6 +32,7 @@ GEMMA2 = replace(
     activation=("hidden_activation", "gelu_pytorch_tanh"),
     tied=True,
     fixed={"attention_bias": False, "use_bidirectional_attention": False},
+    logits_changed={"final_logit_softcapping": None},
     decoder=side(parts.projections("self_attn.", NAMES), GATED, NORMS),
     variants=variants("Gemma2"),
     classes=("Gemma2ForCausalLM",),

@@ -13,6 +13,7 @@ GRANITE = replace(
     keys=keys(LLAMA.keys, head_width=None),
     embedding_scale="embedding_multiplier",
     residual_scale="residual_multiplier",
+    logits_changed={"logits_scaling": 1.0},
     variants=variants("Granite"),
     classes=("GraniteForCausalLM",),
     training=replace(BYTES, paper="IBM Granite Team 2024"),

@@ -30,6 +30,7 @@ def gated(name: str, title: str, cls: str, paper: str) -> Family:
             classes=(f"{cls}ForConditionalGeneration",),
             training=replace(T5.gated.training, paper=paper),
             gated=None,
+            state_scale="",
         )
         for family in (T5, T5.gated)
     )

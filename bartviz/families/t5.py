@@ -62,6 +62,7 @@ _FIRST = Family(
     shared=SHARED,
     shared_ties=SHARED_TIES,
     tying="output",
+    state_scale="scale_decoder_outputs",
     positions="relative",
     norm="pre",
     variants={**writers("T5", bias=False), "T5EncoderModel": Variant(mark("encoder alone"), bare=True, decoder=False)},

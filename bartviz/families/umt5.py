@@ -18,4 +18,8 @@ def _sides(family: Family) -> Family:
 
 _FIRST = gated("umt5", "umT5", "UMT5", "Chung et al. 2023")
 assert _FIRST.gated is not None
-UMT5 = replace(_sides(_FIRST), gated=_sides(_FIRST.gated))
+UMT5 = replace(
+    _sides(_FIRST),
+    state_scale="tie_word_embeddings",
+    gated=replace(_sides(_FIRST.gated), state_scale="tie_word_embeddings"),
+)

@@ -29,6 +29,8 @@ from bartviz.tape.tape import IMPLEMENTATION, attend_on, current
 
 _ROOM = 64  # positions allocated at first; doubled when full
 _LARGE = 1 << 19  # numbers in a matrix: a smaller one stays in the cache, and calling oneDNN costs more than it saves
+# transformers leaves hooks on a network whose hidden states were asked for once; unasked, they do nothing.
+_CAPTURE = "transformers.utils.output_capturing"
 Rows = Callable[[Tensor], Tensor]  # (B, in) -> (B, out)
 Module = Any  # a transformers module, whose parts are read by name
 # The modules for which the step is written, as transformers names them, and what they are made of.
@@ -265,10 +267,11 @@ def family_of(network: PreTrainedModel) -> Family | None:
 
 def _untouched(module: nn.Module) -> bool:
     """Whether a module runs its class's unmodified code on plain float32 weights."""
-    hooks = (module._forward_hooks, module._forward_pre_hooks)  # torch has no public attribute for them
+    hooks = (*module._forward_hooks.values(), *module._forward_pre_hooks.values())  # torch has no public attribute
     plain = all(
         weight.dtype == torch.float32 and weight.device.type == "cpu" and weight.is_contiguous()
         for weight in (*module._parameters.values(), *module._buffers.values())
         if weight is not None
     )
-    return plain and not any(hooks) and not module.training and "forward" not in vars(module)
+    foreign = [hook for hook in hooks if getattr(hook, "__module__", "") != _CAPTURE]
+    return plain and not foreign and not module.training and "forward" not in vars(module)

@@ -155,6 +155,7 @@ def test_means_are_those_of_the_heads(explore: Explore, file: Path, record: Reco
     page = explore(file, "#kind=encoder&layer=1&head=0&weights=layer")
     expect(part(page, "name")).to_contain_text("Mean of the 4 heads of encoder layer 1")
     page.locator("[data-is=canvas] summary").first.click()
+    expect(page.locator("[data-is=canvas] table")).to_be_visible()
     shown = [[cell or "0" for cell in row] for row in page.evaluate(SHOWN)]
     expected = record.attention("encoder").layer(1).mean(axis=0)
     np.testing.assert_allclose(np.array(shown, float).T, expected, atol=6e-4)

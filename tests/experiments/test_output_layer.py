@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +19,7 @@ from bartviz.record.record import Record
 from tests.support import loaded, networks
 
 TEXT = "The cat is sleeping on the sofa."
-WRITERS = [*networks.ENCODER_DECODERS, "gpt2"]
+WRITERS = [*networks.ENCODER_DECODERS, "gpt2", "llama", "opt", "qwen3", "stablelm"]
 
 
 def made(model: Model) -> Record:
@@ -48,6 +50,16 @@ def test_the_logits_are_those_of_transformers_and_of_the_record(family: str) -> 
         assert one.vocabulary == len(expected)
         assert one.error <= 1e-5
         assert one.passed
+
+
+@pytest.mark.parametrize("family", ["gemma2", "cohere", "granite"])
+def test_logits_that_are_changed_afterwards_are_refused_by_name(family: str) -> None:
+    model = loaded.model(family)
+    key = {"gemma2": "final_logit_softcapping", "cohere": "logit_scale", "granite": "logits_scaling"}[family]
+    config = copy.deepcopy(model.config)
+    setattr(config, key, 3.0)
+    with pytest.raises(SettingError, match=key):
+        output_layer(replace(model, config=config), made(model), 0)
 
 
 def test_the_shipped_translator_agrees_with_its_candidates() -> None:

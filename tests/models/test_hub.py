@@ -206,7 +206,7 @@ def test_a_token_stays_with_the_hub(server: Hub, folder: Path, monkeypatch: pyte
 def test_a_model_that_would_be_refused_is_not_downloaded(case: str, server: Hub, folder: Path, tmp_path: Path) -> None:
     place = Path(shutil.copytree(folder, tmp_path / "bad"))
     if case == "unsupported":
-        networks.edit(place, model_type="llama")
+        networks.edit(place, model_type="bloom")
     if case == "no tokenizer":
         (place / "tokenizer.json").unlink()
     server.add("owner/bad", place)

@@ -265,3 +265,16 @@ def test_the_content_of_a_custom_class_is_unknown() -> None:
     made = network("bart")
     made.__class__ = type("BartForConditionalGeneration", (type(made),), {})
     assert family_of(made) is None
+
+
+@pytest.mark.parametrize("family", ["bart", "marian"])
+def test_a_network_whose_states_were_asked_for_still_takes_the_fast_step(family: str) -> None:
+    made = network(family)
+    assert family_of(made) is not None
+    ids = torch.arange(5, 9)[None]
+    with torch.inference_mode():
+        made(input_ids=ids, decoder_input_ids=ids, output_hidden_states=True)
+    assert any(module._forward_hooks for module in made.modules())  # transformers leaves them
+    assert family_of(made) is not None
+    made.model.decoder.layers[0].register_forward_hook(lambda *_: None)
+    assert family_of(made) is None

@@ -68,6 +68,6 @@ def test_a_wrong_level_is_refused_before_the_server_starts() -> None:
         env={**os.environ, "BARTVIZ_LOG": "loud"},
         check=False,
     )
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert done.stderr.startswith("bartviz: BARTVIZ_LOG is debug, info")
     assert "http" not in done.stdout
