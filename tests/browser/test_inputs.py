@@ -44,6 +44,7 @@ def test_the_blocks_lead_to_their_pages_by_keys_on_a_phone(visit: Open, shipped:
     expect(page.get_by_role("link", name="Self-attention, 8 heads", exact=True)).to_be_focused()
     embeddings.press("Enter")  # another part of this page
     expect(page.locator(".st-key-inputs_sum .nsewdrag").first).to_be_attached()
+    settle(page)
     attention.press("Enter")
     page.wait_for_url("**/masks?*")
     settle(page)

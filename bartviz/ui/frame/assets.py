@@ -66,7 +66,7 @@ class Assets:
             await self.app(scope, receive, send)
 
     async def _page(self, scope: Scope, receive: Receive, send: Send) -> None:
-        answer = await self._asked(scope, receive)
+        answer = await self._asked(scope)
         if _type(answer).startswith("text/html"):
             body = answer.body.replace(b"</head>", self._early, 1).replace(b"</body>", self._style, 1)
             answer = _with(answer, body)
@@ -75,7 +75,7 @@ class Assets:
     async def _script(self, scope: Scope, receive: Receive, send: Send) -> None:
         packed = self._packed.get(scope["path"])
         if packed is None:
-            packed = await self._asked(scope, receive)
+            packed = await self._asked(scope)
             if packed.status == 200 and _type(packed).startswith(PACKED) and len(packed.body) >= LEAST:
                 body = await asyncio.to_thread(gzip.compress, packed.body, 6)
                 packed = _with(packed, body, **{"content-encoding": "gzip", "vary": "Accept-Encoding"})
@@ -83,8 +83,11 @@ class Assets:
                     self._packed[scope["path"]] = packed
         await _send(packed, scope, receive, send)
 
-    async def _asked(self, scope: Scope, receive: Receive) -> _Answer:
-        """The whole answer, neither compressed nor shortened to what the browser lacks."""
+    async def _asked(self, scope: Scope) -> _Answer:
+        """The whole answer, neither compressed nor shortened to what the browser lacks.
+
+        It is kept for others, so it is whole even if the browser leaves meanwhile: that is not passed on.
+        """
         kept = [(name, value) for name, value in scope["headers"] if name not in _CONDITIONS]
         started: list[Message] = []
         parts: list[bytes] = []
@@ -95,8 +98,14 @@ class Assets:
             elif message["type"] == "http.response.body":
                 parts.append(message.get("body", b""))
 
-        await self.app({**scope, "headers": kept}, receive, hold)
+        await self.app({**scope, "headers": kept}, _stays, hold)
         return _Answer(started[0]["status"], list(started[0]["headers"]), b"".join(parts))
+
+
+async def _stays() -> Message:
+    """What a browser says that asked and never leaves."""
+    await asyncio.Event().wait()
+    raise AssertionError
 
 
 def _early() -> str:

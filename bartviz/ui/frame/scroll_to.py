@@ -21,23 +21,26 @@ PARTS = {word: f".st-key-{word}" for word in ("n", "around", "about", "more", "b
 
 @dataclass
 class _Target:
-    """The open page, the number of pages opened so far, and the part that its link refers to ("": none)."""
+    """The open page, the number of pages opened so far, and the word of its link that names a part ("": none)."""
 
     page: str = ""
     visit: int = 0
-    part: str = ""
+    name: str = ""
 
 
 def begin(word: str) -> None:
     """Scroll to the part of the page ``word`` that its link asks for, if any. Takes no space on the page.
 
-    Only the address at the time the page is opened counts; later choices on the page do not scroll.
+    Only the address at the time the page is opened counts; later choices on the page do not scroll. A word that has
+    gone from the address counts no more: a visitor may leave and return before the page between was drawn.
     """
     query, sight = st.query_params.to_dict(), st.session_state.setdefault(_SIGHT, _Target())
     if sight.page != word:
-        sight.part = next((selector for name, selector in PARTS.items() if name in query), "")
+        sight.name = next((name for name in PARTS if name in query), "")
         sight.visit += 1
         sight.page = word
-    if sight.part:
+    elif sight.name not in query:
+        sight.name = ""
+    if sight.name:
         with st.container(key="sight"):
-            _SCROLL(data={"visit": sight.visit, "part": sight.part}, key="sight_bring")
+            _SCROLL(data={"visit": sight.visit, "part": PARTS[sight.name]}, key="sight_bring")

@@ -107,3 +107,23 @@ def test_everything_else_is_as_it_was_answered(app: Assets, path: str, headers: 
     assert (answer.status_code, answer.content) == (plain.status_code, plain.content)
     assert "content-encoding" not in answer.headers
     assert answer.headers["content-type"] == plain.headers["content-type"]
+
+
+@pytest.mark.parametrize("path", ["/static/long.js", "/"])
+def test_a_browser_that_leaves_early_does_not_cut_what_others_get(app: Assets, path: str) -> None:
+    """What is answered to the first is kept for all."""
+    sent: list[bytes] = []
+
+    async def leave() -> Any:
+        return {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message.get("body", b""))
+
+    headers = [(name.encode(), value.encode()) for name, value in BROWSER.items()]
+    scope = {"type": "http", "method": "GET", "path": path, "headers": headers, "query_string": b""}
+    wait_for(app({**scope, "asgi": {"spec_version": "2.0"}, "scheme": "http", "server": ("here", 80)}, leave, send))
+    answer = get(app, path, BROWSER)
+    assert answer.content == SCRIPT if path != "/" else answer.text.endswith("</html>")
+    whole = b"".join(sent)
+    assert gzip.decompress(whole) == SCRIPT if path != "/" else whole.endswith(b"</html>")
