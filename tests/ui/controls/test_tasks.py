@@ -33,8 +33,10 @@ def script() -> None:
     import streamlit as st
 
     from bartviz.ui.controls import tasks
+    from bartviz.ui.frame import languages
     from tests.ui.controls.test_tasks import work
 
+    languages.begin()  # as every run of the app does; else it speaks as the test before it did
     for model in ("good", "bad"):
         st.button(model, on_click=tasks.begin, args=("sum", model, {"model": model}, work, len))
     st.button("drop", on_click=tasks.drop, args=("sum",))
@@ -46,8 +48,10 @@ def asking() -> None:
     import streamlit as st
 
     from bartviz.ui.controls import tasks
+    from bartviz.ui.frame import languages
     from tests.ui.controls.test_tasks import work
 
+    languages.begin()  # as every run of the app does; else it speaks as the test before it did
     model = st.selectbox("Model", ["good", "bad"])
     waits = "Begin" if st.checkbox("on request") else None
     st.text(str(tasks.ask("sum", model, {"text": "same"}, work, len, button=waits)))
