@@ -136,7 +136,9 @@ def downloads() -> None:
     import streamlit as st
 
     from bartviz.ui.controls import show
+    from bartviz.ui.frame import languages
 
+    languages.begin()
     show.downloads(
         "heads",
         table=lambda: pd.DataFrame({"a": [1]}),
