@@ -46,3 +46,16 @@ def report(folder: Path, *, lengths: tuple[int, ...] = (32, 128, 512), seconds: 
         same = [step.chosen.token_id for step in ours().steps] == theirs()
         ratio = paired(ours, theirs, seconds=seconds)
         print(f"  facebook/bart-base   n = {n:5}   {ratio}   same tokens: {same}", flush=True)
+    _together(seconds)
+
+
+def _together(seconds: float) -> None:
+    """Texts that visitors send at the same time, with what the app keeps of each."""
+    model = bartviz.load("bart-tiny-en-de")
+    texts = [f"I have {number} books and {number + 50} dogs." for number in range(8)]
+    ratio = paired(
+        lambda: bartviz.decode_batch(model, texts, values=True),
+        lambda: [bartviz.decode(model, text, values=True) for text in texts],
+        seconds=seconds,
+    )
+    print(f"  bart-tiny-en-de, 8 texts together / one after another   {ratio}", flush=True)
