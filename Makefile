@@ -12,7 +12,7 @@ export PYTHONUTF8 = 1
 export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help run quick test check format lock bench fuzz pictures evaluate records clean
+.PHONY: help run quick test check format lock bench load fuzz pictures evaluate records clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -45,6 +45,9 @@ lock: $(BIN)/uv ## Renew the lock files from pyproject.toml (ARGS=--upgrade take
 
 bench: $(VENV)/.dev $(VENV)/.browser ## Measure capture, decoding, payload, drawing, memory and start, beside the peers, in one run
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks $(ARGS)
+
+load: $(VENV)/.dev ## Measure how many visitors one server carries (ARGS="paced burst heavy slam soak --minutes 2")
+	$(BIN)/python -m benchmarks.load $(ARGS)
 
 fuzz: $(VENV)/.dev ## Spoil files and addresses and see that only our own errors come out (N=2000 SEED=0 ARGS=records)
 	nice -n 15 $(BIN)/python -m tests.fuzz --n $(N) --seed $(SEED) $(ARGS)

@@ -28,7 +28,7 @@ LONG_TEXT = "The cat is sleeping on the sofa and the dog is playing in the garde
 def report(crowds: Sequence[int] = (50, 100), passers: int = 2000) -> None:
     print("\nMany visitors, over websockets, one process of clients beside the server (wall time, as a visitor waits)")
     with served(without=OURS) as (address, process):
-        asyncio.run(_answered(address, "I want to buy a car."))  # the model library is imported once per server
+        asyncio.run(answered(address, "I want to buy a car."))  # the model library is imported once per server
         for count in crowds:
             asyncio.run(_crowd(address, count))
         asyncio.run(_passers(address, passers, psutil.Process(process.pid)))
@@ -40,20 +40,20 @@ def report(crowds: Sequence[int] = (50, 100), passers: int = 2000) -> None:
 async def _crowd(address: str, count: int) -> None:
     """All at once, each with a text of their own: who is answered, how soon, and whether the server stays awake."""
     texts = [f"I have {number} books and {count} dogs." for number in range(count)]
-    with _pulse(address) as waits:
-        each = await asyncio.gather(*(_answered(address, text) for text in texts), return_exceptions=True)
-    answered = [seconds for seconds in each if isinstance(seconds, float)]
-    middle, high = np.percentile(answered, [50, 95])
+    with pulse(address) as waits:
+        each = await asyncio.gather(*(answered(address, text) for text in texts), return_exceptions=True)
+    found = [seconds for seconds in each if isinstance(seconds, float)]
+    middle, high = np.percentile(found, [50, 95])
     print(
-        f"  crowd of {count:3}: {len(answered)} answered, p50 {middle:.2f} s, p95 {high:.2f} s, "
+        f"  crowd of {count:3}: {len(found)} answered, p50 {middle:.2f} s, p95 {high:.2f} s, "
         f"health at most {max(waits):.2f} s"
     )
 
 
-async def _answered(address: str, text: str) -> float:
+async def answered(address: str, text: str) -> float:
     started = time.monotonic()
-    async with visitor(address, query=_link(text)) as one:
-        await one.until(_drawn)
+    async with visitor(address, query=link(text)) as one:
+        await one.until(drawn)
     return time.monotonic() - started
 
 
@@ -84,16 +84,16 @@ async def _passers(address: str, count: int, server: psutil.Process) -> None:
 async def _leaver(address: str) -> None:
     """Someone leaves in the middle of a long run; the next one's short text must not wait for its end."""
 
-    alone = await _answered(address, "I have a cat.")
-    async with visitor(address, query=_link(LONG_TEXT)) as one:
+    alone = await answered(address, "I have a cat.")
+    async with visitor(address, query=link(LONG_TEXT)) as one:
         await one.run()
         await asyncio.sleep(0.5)
-    after = await _answered(address, "I have a bird.")
+    after = await answered(address, "I have a bird.")
     print(f"  a short text alone {alone:.2f} s; after somebody left in the middle of a long one {after:.2f} s")
 
 
 async def _stopped(address: str, process: subprocess.Popen[bytes]) -> None:
-    async with visitor(address, query=_link(LONG_TEXT)) as one:
+    async with visitor(address, query=link(LONG_TEXT)) as one:
         await one.run()
         started = time.monotonic()
         process.send_signal(signal.SIGTERM)
@@ -102,7 +102,7 @@ async def _stopped(address: str, process: subprocess.Popen[bytes]) -> None:
 
 
 @contextmanager
-def _pulse(address: str) -> Iterator[list[float]]:
+def pulse(address: str) -> Iterator[list[float]]:
     """How long the server took to say that it is well, again and again: filled at the end.
 
     Asked from a process of its own, which the clients do not hold up.
@@ -127,11 +127,11 @@ def _ask(address: str, pipe: Connection) -> None:
     pipe.send(waits)
 
 
-def _link(text: str) -> str:
+def link(text: str) -> str:
     return f"text={text.replace(' ', '+')}&model=bart-tiny-en-de"
 
 
-def _drawn(said: str) -> bool:
+def drawn(said: str) -> bool:
     """Whether a run has come to its end: while it is on its way its progress stands in the place of the status line.
 
     A visitor who was refused has the line of another record, and no answer.
