@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from bartviz.text.labels import CONTINUES, Layout, Span, is_blank, number_words, visible
-from bartviz.text.pieces import Piece
+from bartviz.text.pieces import Piece, Scheme
 from bartviz.text.tokens import Tokens
 
 
@@ -54,6 +54,21 @@ def describe(entries: Sequence[Entry], texts: Sequence[str]) -> Tokens:
         segments=np.array([entry.segment for entry in entries], dtype=np.int64),
         spans=tuple(spans),
     )
+
+
+def written(entries: Sequence[Entry], scheme: Scheme) -> tuple[str, Tokens]:
+    """The text that these tokens write, without special ones, and the tokens, whose spans index into that text."""
+    placed = list(entries)
+    inside = [i for i, entry in enumerate(entries) if not entry.special and entry.piece.written]
+    parts = scheme.texts([entries[i].piece.name for i in inside])
+    text, starts = _decode(b"".join(parts))
+    end = 0
+    for i, part in zip(inside, parts, strict=True):
+        start, end = end, end + len(part)
+        span = (starts[start], starts[end - 1] + 1) if part else None
+        piece = entries[i].piece if part else Piece.of(entries[i].piece.name, b" ")
+        placed[i] = replace(entries[i], span=span, piece=piece)
+    return text, describe(placed, (text,))
 
 
 def _trimmed(entry: Entry, layout: Layout) -> Span | None:
@@ -167,3 +182,23 @@ def alone(entry: Entry) -> str:
 
 def _bytes(entry: Entry) -> str:
     return f"‹{entry.piece.written.hex(' ').upper()}›"
+
+
+def _decode(data: bytes) -> tuple[str, list[int]]:
+    """The text of UTF-8 bytes, and for each byte the index of its character; invalid bytes become U+FFFD."""
+    text: list[str] = []
+    starts: list[int] = []
+    offset = 0
+    while offset < len(data):
+        try:
+            good, bad = data[offset:].decode(), 0
+        except UnicodeDecodeError as error:
+            good, bad = data[offset : offset + error.start].decode(), error.end - error.start
+        for sign in good:
+            starts += [len(text)] * len(sign.encode())
+            text.append(sign)
+        if bad:
+            starts += [len(text)] * bad
+            text.append("\ufffd")
+        offset = len(starts)
+    return "".join(text), starts

@@ -21,17 +21,15 @@ Japanese, Thai, ...) each piece is a word. An unknown token is part of the text,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bartviz.errors import SettingError
 from bartviz.language import later
-from bartviz.text.describe import Entry, alone, describe
+from bartviz.text.describe import Entry, alone, describe, written
 from bartviz.text.encoders import Encoder, encoder_of
 from bartviz.text.labels import CONTINUES, Span, visible
-from bartviz.text.pieces import Piece
 from bartviz.text.tokens import Tokens
 
 if TYPE_CHECKING:
@@ -77,16 +75,7 @@ def from_ids(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> tuple[st
     """
     encoder = encoder_of(tokenizer)
     entries = [_entry(encoder, token_id, 0, token_id in encoder.special, None) for token_id in map(int, ids)]
-    inside = [i for i, entry in enumerate(entries) if not entry.special and entry.piece.written]
-    parts = encoder.scheme.texts([entries[i].piece.name for i in inside])
-    text, starts = _decode(b"".join(parts))
-    end = 0
-    for i, part in zip(inside, parts, strict=True):
-        start, end = end, end + len(part)
-        span = (starts[start], starts[end - 1] + 1) if part else None
-        piece = entries[i].piece if part else Piece.of(entries[i].piece.name, b" ")
-        entries[i] = replace(entries[i], span=span, piece=piece)
-    return text, describe(entries, (text,))
+    return written(entries, encoder.scheme)
 
 
 def label(tokenizer: PreTrainedTokenizerBase, token_id: int, previous: Sequence[int] | None = None) -> str:
@@ -194,23 +183,3 @@ def _written(tokens: Tokens, encoder: Encoder) -> list[int]:
 
 def _entry(encoder: Encoder, token_id: int, segment: int, special: bool, span: Span | None) -> Entry:
     return Entry(token_id, encoder.piece(token_id), segment, special, token_id == encoder.unknown, span)
-
-
-def _decode(data: bytes) -> tuple[str, list[int]]:
-    """The text of UTF-8 bytes, and for each byte the index of its character; invalid bytes become U+FFFD."""
-    text: list[str] = []
-    starts: list[int] = []
-    offset = 0
-    while offset < len(data):
-        try:
-            good, bad = data[offset:].decode(), 0
-        except UnicodeDecodeError as error:
-            good, bad = data[offset : offset + error.start].decode(), error.end - error.start
-        for sign in good:
-            starts += [len(text)] * len(sign.encode())
-            text.append(sign)
-        if bad:
-            starts += [len(text)] * bad
-            text.append("\ufffd")
-        offset = len(starts)
-    return "".join(text), starts
