@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from bartviz.experiments.verify import verify
     from bartviz.models.load import load
     from bartviz.models.wrap import wrap
+    from bartviz.record.given import from_attentions
     from bartviz.record.record import open_record as open  # noqa: A004
     from bartviz.run.branches import branch
     from bartviz.run.forward import capture, capture_batch
@@ -45,6 +46,7 @@ _HOMES = {
     "ablate_sweep": ("bartviz.experiments.ablation", "ablate_sweep"),
     "edit": ("bartviz.experiments.edits", "edit"),
     "reach": ("bartviz.experiments.edits", "reach"),
+    "from_attentions": ("bartviz.record.given", "from_attentions"),
     "open_atlas": ("bartviz.corpus.atlas", "open_atlas"),
     "open": ("bartviz.record.record", "open_record"),
     "save": ("bartviz.ui.components.explorer.file", "save"),
@@ -66,6 +68,7 @@ __all__ = [
     "decode_batch",
     "edit",
     "figures",
+    "from_attentions",
     "load",
     "open",
     "open_atlas",

@@ -33,6 +33,10 @@ class RecordError(BartvizError, ValueError):
     """A record's parts contradict each other, or a saved record cannot be opened."""
 
 
+class WeightsOnlyError(BartvizError, ValueError):
+    """A record was made from attention weights, and this needs more: queries, keys, scores, or the model."""
+
+
 class SettingError(BartvizError, ValueError):
     """A setting has a value that does not exist; the message lists the choices."""
 

@@ -98,7 +98,11 @@ def _ours(browser: Browser, attention: Attention) -> None:
     page.close()
     rows = min(attention.shape[2], 128)  # the rows of a text that was written
     cross = replace(
-        attention, kind="cross", q=attention.q[:, :, :rows], mask=attention.mask[:rows], query=payload.tokens(rows)
+        attention,
+        kind="cross",
+        q=attention.queries[:, :, :rows],
+        mask=attention.mask[:rows],
+        query=payload.tokens(rows),
     )
     page = _canvas(browser, cross, Shown(steps=Steps("mark", tuple(range(rows)))))
     _row(f"ours: another step of {rows}", page, STEP.replace("%d", str(rows)))

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from bartviz.families.catalogue import entry
 from bartviz.families.config import Sizes, sizes
-from bartviz.families.registry import FAMILIES
 from bartviz.language import _, mark
 from bartviz.record.record import ModelInfo
 
@@ -81,7 +80,7 @@ def of(info: ModelInfo) -> tuple[str, str]:
     known = _published(info)
     if known is not None:
         return known.activation, _("the model's configuration")
-    family = FAMILIES[info.family]
+    family = info.known
     return family.activation[1], _("what {family} takes unless configured otherwise", family=family.title)
 
 
@@ -120,7 +119,7 @@ def sentence(info: ModelInfo) -> str:
 
 def norm_sentence(info: ModelInfo) -> str:
     """One sentence: where the model normalises."""
-    family = FAMILIES[info.family]
+    family = info.known
     if family.norm == "post":
         return _(
             "{family} normalises after each sum (post-norm): the stream that the next block reads has the same size in "

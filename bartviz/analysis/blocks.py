@@ -13,7 +13,6 @@ from typing import Literal
 from bartviz.analysis import activations
 from bartviz.families import parts
 from bartviz.families.family import Family, Side
-from bartviz.families.registry import FAMILIES
 from bartviz.language import _
 from bartviz.record.attention import Kind
 from bartviz.record.record import ModelInfo
@@ -48,7 +47,7 @@ class Column:
 
 def columns(info: ModelInfo, *, steps: bool = True) -> tuple[Column, ...]:
     """The stacks of a model, the encoder first. ``steps``: whether the record has decoding steps to show."""
-    family = FAMILIES[info.family]
+    family = info.known
     both = family.encoder is not None and family.decoder is not None
     made = []
     if family.encoder is not None:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bartviz.analysis.heads import View
-from bartviz.analysis.measures import block, counted, row_blocks
+from bartviz.analysis.measures import counted, row_blocks
 from bartviz.arrays import Bools, Floats
 from bartviz.language import _, mark
 from bartviz.record.attention import Attention
@@ -49,9 +49,9 @@ def distances(attention: Attention, layer: int, head: int, *, rows: Bools | None
         chosen = taken[part]
         if not chosen.any():
             continue
-        own = block(attention, layer, part)[head][chosen]  # (b, K)
+        own = attention.row_weights(layer, part)[head][chosen]  # (b, K)
         for other in range(attention.shape[0]):
-            weights = block(attention, other, part)[:, chosen]  # (H, b, K)
+            weights = attention.row_weights(other, part)[:, chosen]  # (H, b, K)
             sums[other] += [jensen_shannon(one, own).sum() for one in weights]
     number = int(taken.sum())
     return (sums / number if number else np.full_like(sums, np.nan)).astype(np.float32)

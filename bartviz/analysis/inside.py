@@ -96,7 +96,7 @@ def inside(attention: Attention, layer: int, head: int, row: int) -> Inside:
     """The arithmetic of one head for one row. Raises SettingError for a layer, head or row that is not there."""
     attention.check(layer, head)
     check_row(attention, row)
-    q, k = attention.q[layer, head, row], attention.k[layer, head]  # (d,), (K, d)
+    q, k = attention.queries[layer, head, row], attention.keys[layer, head]  # (d,), (K, d)
     dots = k @ q  # (K,)
     scaled = dots * np.float32(attention.scale)
     biases = attention.bias_of(layer)
@@ -156,7 +156,9 @@ def row_outputs(attention: Attention, layer: int, row: int) -> Floats:
     """(H, D) what each head of a layer adds to one row: W_O^h applied to its output. Needs values."""
     assert attention.v is not None
     assert attention.out is not None
-    scores = np.einsum("hd,hkd->hk", attention.q[layer, :, row], attention.k[layer]) * np.float32(attention.scale)
+    scores = np.einsum("hd,hkd->hk", attention.queries[layer, :, row], attention.keys[layer]) * np.float32(
+        attention.scale
+    )
     bias = attention.bias_of(layer)
     if bias is not None:
         scores = scores + bias[:, row]

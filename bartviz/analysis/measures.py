@@ -121,16 +121,6 @@ def row_blocks(attention: Attention) -> Iterator[slice]:
         yield slice(start, min(start + step, queries))
 
 
-def block(attention: Attention, layer: int, rows: slice) -> Floats:
-    """(H, b, K) weights of all heads of a layer for some rows."""
-    scores: Floats = attention.q[layer][:, rows] @ attention.k[layer].swapaxes(-1, -2)  # (H, b, K)
-    scores *= np.float32(attention.scale)
-    bias = attention.bias_of(layer)
-    if bias is not None:
-        scores += bias[:, rows]
-    return attention.weigh(attention.capped(scores), layer, slice(None), rows)
-
-
 def entropy(weights: NDArray[np.floating]) -> NDArray[np.floating]:
     """(...,) bits of each row of weights (..., K) that sum to 1; 0 log 0 is 0."""
     logs = np.log2(np.maximum(weights, _TINY))
@@ -166,7 +156,7 @@ class _Sums:
         sums = dict(self._open(cells, rows, even))
         stacked = np.stack([one.ravel() for one in sums.values()], axis=-1)  # (b K, M)
         for layer in range(self.attention.shape[0]):
-            weights = block(self.attention, layer, rows)  # (H, b, K)
+            weights = self.attention.row_weights(layer, rows)  # (H, b, K)
             bits = entropy(weights)  # (H, b)
             self._put("entropy", layer, bits @ counts)
             self._put("evenness", layer, bits / most @ counts)

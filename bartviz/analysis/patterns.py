@@ -245,5 +245,5 @@ def cut(attention: Attention, n: int) -> Attention:
     tokens = attention.query.take(slice(n))
     open_ = np.ones((n, n), np.bool_)
     return Attention(
-        attention.kind, attention.q[:, :, :n], attention.k[:, :, :n], attention.scale, open_, tokens, tokens
+        attention.kind, attention.queries[:, :, :n], attention.keys[:, :, :n], attention.scale, open_, tokens, tokens
     )

@@ -73,9 +73,9 @@ def scaling(attention: Attention, layer: int, head: int | None = None) -> Scalin
     count = len(there)
     rows = there if count <= ROWS else there[np.unique(np.linspace(0, count - 1, ROWS).astype(int))]
     mask = attention.allowed(layer)[rows]
-    width, scale = attention.q.shape[3], attention.scale
+    width, scale = attention.queries.shape[3], attention.scale
     other = width**-0.5 if math.isclose(scale, 1.0) else 1.0
-    q, k = (part[layer, list(heads)] for part in (attention.q, attention.k))
+    q, k = (part[layer, list(heads)] for part in (attention.queries, attention.keys))
     dots = q[:, rows] @ k.swapaxes(1, 2)  # (H, R, K)
     biases = attention.bias_of(layer)
     bias = None if biases is None else biases[list(heads)][:, rows]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bartviz.analysis.measures import block, counted, entropy
+from bartviz.analysis.measures import counted, entropy
 from bartviz.arrays import Bools, Floats
 from bartviz.record.attention import Attention
 from bartviz.text.tokens import Tokens
@@ -69,7 +69,7 @@ def _chosen(rows: Bools, most: int) -> Bools:
 def _rows(attention: Attention, layer: int, rows: Bools) -> Floats:
     """(H, R, K) the weights of some rows."""
     places = np.flatnonzero(rows)
-    return np.concatenate([block(attention, layer, slice(int(row), int(row) + 1)) for row in places], axis=1)
+    return np.concatenate([attention.row_weights(layer, slice(int(row), int(row) + 1)) for row in places], axis=1)
 
 
 def between(weights: Floats) -> Floats:

@@ -96,7 +96,7 @@ class _Pool:
         if not given.plain:  # windows differ by layer, and a cap or a sink changes the sum: all weights are computed
             return self._from_weights(given.head(layer, head))
         bias = given.bias_of(layer)
-        key, query = given.k[layer, head], given.q[layer, head].T * np.float32(given.scale)  # (K, d), (d, Q)
+        key, query = given.keys[layer, head], given.queries[layer, head].T * np.float32(given.scale)  # (K, d), (d, Q)
         largest = np.full(self._shape, _NEVER, np.float32)
         top = np.full(self._shape[1], _NEVER, np.float32)  # (Q,) the row's largest score
         for part in self._parts:

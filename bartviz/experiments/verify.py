@@ -80,7 +80,7 @@ def _apart(first: Attention, second: Attention) -> float:
     """The largest difference of two attentions of the same tokens, relative to the largest number of each array."""
     if first.shape != second.shape:
         return float("inf")
-    pairs = [(first.q, second.q), (first.k, second.k)]
+    pairs = [(first.queries, second.queries), (first.keys, second.keys)]
     if first.v is not None and second.v is not None:
         pairs.append((first.v, second.v))
     return max(_relative(a, b) for a, b in pairs)

@@ -22,7 +22,6 @@ from bartviz.analysis.inside import Inside
 from bartviz.analysis.measures import measures, of_record
 from bartviz.arrays import Floats
 from bartviz.errors import SettingError
-from bartviz.families.registry import FAMILIES
 from bartviz.figures import around_attention as around
 from bartviz.figures import costs, patterns, pitfalls, products
 from bartviz.figures.ablation import moved as moved_attention
@@ -32,8 +31,9 @@ from bartviz.figures.inputs import positions as similarities
 from bartviz.figures.inputs import relative
 from bartviz.figures.inputs import shift as shifts
 from bartviz.figures.parameters import sizes as bars
-from bartviz.record.attention import Attention, masked_softmax
+from bartviz.record.attention import Attention
 from bartviz.record.record import Record
+from bartviz.record.softmax import masked_softmax
 from bartviz.text.tokens import Tokens
 
 INPUTS = "what bartviz.experiments.embeddings.inputs(model, record) gives"
@@ -103,7 +103,7 @@ def activation(record: Record, *, dark: bool = False) -> go.Figure:
 def norms(record: Record, *, dark: bool = False) -> go.Figure:
     """Layer norm before or after each part: the two orders as boxes, that of the record's model in colour."""
     expect(record, Record, RECORD)
-    return around.norms(FAMILIES[record.model.family].norm == "pre", record.kinds[0], dark=dark)
+    return around.norms(record.model.known.norm == "pre", record.kinds[0], dark=dark)
 
 
 def positions(one: Inputs, *, dark: bool = False) -> go.Figure:

@@ -18,7 +18,9 @@ from bartviz.arrays import Bools, Floats, Ints, frozen, same
 from bartviz.errors import RecordError, SettingError, choices
 from bartviz.families import family
 from bartviz.language import later
-from bartviz.record.valid import check_numbers
+from bartviz.record.sample import Sample
+from bartviz.record.softmax import masked_softmax, softmax_with_sink
+from bartviz.record.valid import check_numbers, check_weights, weights_only
 from bartviz.text.tokens import Tokens
 
 Kind = family.Kind
@@ -57,36 +59,15 @@ class Head:
 
 
 @dataclass(frozen=True)
-class Sample:
-    """The fast kernel's output for C heads and R rows of each layer, against which the weights can be checked.
-
-    heads (L, C) and rows (L, R): their indices; output (L, C, R, d): the weighted sum of the values, before any head
-    was scaled; v (L, C, K, d): the heads' values, None if the attention holds them all.
-    """
-
-    heads: Ints
-    rows: Ints
-    output: Floats
-    v: Floats | None = None
-
-    def __post_init__(self) -> None:
-        for name, dtype in (("heads", np.int64), ("rows", np.int64), ("output", np.float32), ("v", np.float32)):
-            if getattr(self, name) is not None:
-                object.__setattr__(self, name, frozen(getattr(self, name), dtype))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sample) and same(self, other)
-
-    __hash__ = None  # type: ignore[assignment]  # arrays inside
-
-
-@dataclass(frozen=True)
 class Attention:
     """One kind of attention over all layers of its stack: softmax(q k^T * scale + bias, over what the mask allows).
 
-    Vaswani et al. 2017, equation 1. Kept as queries and keys: each head is computed on demand, never all at once.
+    Vaswani et al. 2017, equation 1. Kept as queries and keys: each head is computed on demand, never all at once. Or,
+    where somebody else has computed them (``bartviz.from_attentions``), as the weights themselves: see ``of_weights``.
 
     q (L, H, Q, d), k (L, H, K, d), v (L, H, K, d) or None: float32.
+    weights (L, H, Q, K) or None: the weights that were given; then q and k are None, and so is all that belongs to
+    them. Read ``queries`` and ``keys`` where both kinds may come: they raise an error that says what is missing.
     bias (H, Q, K) or None: added to the scores of every layer (T5's relative positions, shared by the stack); of a
     model whose layers differ in it (umT5) (L, H, Q, K).
     mask (Q, K): True where a row may attend. ``query`` labels rows, ``key`` columns.
@@ -101,8 +82,8 @@ class Attention:
     """
 
     kind: Kind
-    q: Floats
-    k: Floats
+    q: Floats | None
+    k: Floats | None
     scale: float
     mask: Bools
     query: Tokens
@@ -116,9 +97,15 @@ class Attention:
     out_bias: Floats | None = None
     sample: Sample | None = None
     borrowed: bool = field(default=False, compare=False)
+    weights: Floats | None = None
+
+    @classmethod
+    def of_weights(cls, kind: Kind, weights: Floats, mask: Bools, query: Tokens, key: Tokens) -> Attention:
+        """Attention of given weights (L, H, Q, K), which are 0 where the mask (Q, K) is False. Raises RecordError."""
+        return cls(kind, None, None, 1.0, mask, query, key, weights=weights)
 
     def __post_init__(self) -> None:
-        for name in ("q", "k", "v", "bias", "sinks", "out", "out_bias"):
+        for name in ("q", "k", "v", "bias", "sinks", "out", "out_bias", "weights"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, frozen(getattr(self, name), np.float32))
         if self.windows is not None:
@@ -133,12 +120,9 @@ class Attention:
     def _validate(self) -> None:
         if self.kind not in KINDS:
             raise RecordError(f"The kind of attention is one of {choices(KINDS)}.")
-        if self.q.ndim != 4 or self.k.ndim != 4:
-            raise RecordError(f"Queries and keys have four axes (L, H, n, d), not {self.q.shape} and {self.k.shape}.")
-        layers, heads, rows, width = self.q.shape
-        columns = self.k.shape[2]
+        self._validate_origin()
+        layers, heads, rows, columns = self.shape
         expected = {
-            "k": (self.k, (layers, heads, columns, width)),
             "mask": (self.mask, (rows, columns)),
             "bias": (self.bias, (heads, rows, columns)),
             "windows": (self.windows, (layers,)),
@@ -165,15 +149,44 @@ class Attention:
             self.windows is not None and self.windows.min() < 0
         ):
             raise RecordError(f"The {self.kind} attention's softcap is above 0, its windows are at least 0.")
+        if self.q is None or self.k is None:
+            return
         optional = (self.v, self.bias, self.sinks, *(() if self.borrowed else (self.out, self.out_bias)), *sampled)
         check_numbers(self.kind, self.scale, self.q, self.k, *(array for array in optional if array is not None))
+
+    def _validate_origin(self) -> None:
+        """Raise RecordError unless there are queries and keys that fit together, or weights and nothing else."""
+        if self.weights is not None:
+            products = (
+                self.q,
+                self.k,
+                self.v,
+                self.bias,
+                self.windows,
+                self.softcap,
+                self.sinks,
+                self.out,
+                self.sample,
+            )
+            if any(part is not None for part in (*products, self.out_bias)):
+                raise RecordError(f"The {self.kind} attention has weights: no queries, keys or values belong to it.")
+            check_weights(self.kind, self.weights)
+            return
+        if self.q is None or self.k is None:
+            raise RecordError(f"The {self.kind} attention needs queries and keys, or weights.")
+        if self.q.ndim != 4 or self.k.ndim != 4:
+            raise RecordError(f"Queries and keys have four axes (L, H, n, d), not {self.q.shape} and {self.k.shape}.")
+        layers, heads, _, width = self.q.shape
+        needed = (layers, heads, self.k.shape[2], width)
+        if self.k.shape != needed:
+            raise RecordError(f"The {self.kind} k has shape {self.k.shape}, but {needed} is needed.")
 
     def _validate_projection(self) -> None:
         if self.out is None and self.out_bias is None:
             return
         if self.out is None or self.v is None or self.out.ndim != 4:
             raise RecordError(f"The {self.kind} projection needs four axes (L, D, H, d), and the values that it takes.")
-        layers, heads = self.q.shape[:2]
+        layers, heads = self.shape[:2]
         width = self.out.shape[1]
         if self.out.shape != (layers, width, heads, self.v.shape[3]):
             raise RecordError(f"The {self.kind} projection has shape {self.out.shape}, which does not fit the values.")
@@ -204,13 +217,31 @@ class Attention:
     @property
     def shape(self) -> tuple[int, int, int, int]:
         """(L, H, Q, K)."""
-        layers, heads, rows, _ = self.q.shape
-        return layers, heads, rows, self.k.shape[2]
+        if self.weights is not None:
+            layers, heads, rows, columns = self.weights.shape
+            return layers, heads, rows, columns
+        layers, heads, rows, _ = self.queries.shape
+        return layers, heads, rows, self.keys.shape[2]
+
+    @property
+    def has_scores(self) -> bool:
+        """Whether there are queries and keys, and so scores; False where weights were given."""
+        return self.weights is None
+
+    @property
+    def queries(self) -> Floats:
+        """q (L, H, Q, d). Raises WeightsOnlyError."""
+        return _there(self.q)
+
+    @property
+    def keys(self) -> Floats:
+        """k (L, H, K, d). Raises WeightsOnlyError."""
+        return _there(self.k)
 
     @property
     def nbytes(self) -> int:
         """Bytes of its own arrays; a borrowed projection belongs to the model."""
-        arrays = [self.q, self.k, self.v, self.bias, self.mask, self.windows, self.sinks]
+        arrays = [self.q, self.k, self.v, self.bias, self.mask, self.windows, self.sinks, self.weights]
         arrays += [] if self.borrowed else [self.out, self.out_bias]
         arrays += [] if self.sample is None else [self.sample.output, self.sample.v]
         return sum(array.nbytes for array in arrays if array is not None)
@@ -222,9 +253,9 @@ class Attention:
 
     @property
     def plain(self) -> bool:
-        """Whether weights are a softmax of q k^T * scale + bias over the mask, with nothing else: no windows, no cap,
-        no sinks."""
-        return self.windows is None and self.softcap is None and self.sinks is None
+        """Whether weights are computed as a softmax of q k^T * scale + bias over the mask, with nothing else: no
+        windows, no cap, no sinks."""
+        return self.has_scores and self.windows is None and self.softcap is None and self.sinks is None
 
     def allowed(self, layer: int) -> Bools:
         """(Q, K): where a row of this layer may attend, its window applied."""
@@ -257,9 +288,12 @@ class Attention:
         return softmax_with_sink(scores, mask, np.asarray(self.sinks[layer, heads])[..., None, None])
 
     def scores(self, layer: int, head: int) -> Floats:
-        """(Q, K) float32: q k^T * scale + bias, capped where the model does so, before the mask and the softmax."""
+        """(Q, K) float32: q k^T * scale + bias, capped where the model does so, before the mask and the softmax.
+
+        Raises SettingError, WeightsOnlyError.
+        """
         self.check(layer, head)
-        scores: Floats = self.q[layer, head] @ self.k[layer, head].T  # (Q, K)
+        scores: Floats = self.queries[layer, head] @ self.keys[layer, head].T  # (Q, K)
         scores *= np.float32(self.scale)
         bias = self.bias_of(layer)
         if bias is not None:
@@ -271,7 +305,21 @@ class Attention:
 
         A fully masked row is uniform, as in the model: see ``masked_rows``. Raises SettingError.
         """
+        if self.weights is not None:
+            self.check(layer, head)
+            return np.array(self.weights[layer, head])
         return self.weigh(self.scores(layer, head), layer, head)
+
+    def row_weights(self, layer: int, rows: slice) -> Floats:
+        """(H, b, K) float32 weights of all heads of a layer for some rows."""
+        if self.weights is not None:
+            return np.array(self.weights[layer][:, rows])
+        scores: Floats = self.queries[layer][:, rows] @ self.keys[layer].swapaxes(-1, -2)  # (H, b, K)
+        scores *= np.float32(self.scale)
+        bias = self.bias_of(layer)
+        if bias is not None:
+            scores += bias[:, rows]
+        return self.weigh(self.capped(scores), layer, slice(None), rows)
 
     def layer(self, layer: int) -> Floats:
         """(H, Q, K) float32 weights of every head of one layer."""
@@ -289,8 +337,8 @@ class Attention:
         seen = mask.any(axis=-1)  # (L, R)
         scale = np.maximum(np.abs(sample.output).max(axis=(1, 2, 3), initial=0.0), 1e-6)  # (L,)
         for index, heads in enumerate(sample.heads.T):  # (L,)
-            q = self.q[layers[:, None], heads[:, None], rows]  # (L, R, d)
-            scores = q @ self.k[layers, heads].mT * np.float32(self.scale)  # (L, R, K)
+            q = self.queries[layers[:, None], heads[:, None], rows]  # (L, R, d)
+            scores = q @ self.keys[layers, heads].mT * np.float32(self.scale)  # (L, R, K)
             if self.bias is not None:
                 by_layer = (layers[:, None],) if self.bias.ndim == 4 else ()
                 scores += self.bias[(*by_layer, heads[:, None], rows)]
@@ -339,35 +387,11 @@ class Attention:
     __hash__ = None  # type: ignore[assignment]  # arrays inside
 
 
+def _there(array: Floats | None) -> Floats:
+    if array is None:
+        raise weights_only()
+    return array
+
+
 def _within(indexes: Ints, count: int) -> bool:
     return bool(indexes.min(initial=0) >= 0 and indexes.max(initial=0) < count)
-
-
-def masked_softmax(scores: Floats, mask: Bools) -> Floats:
-    """softmax over the last axis of ``scores`` (..., Q, K) where ``mask`` (..., Q, K) is True; elsewhere exactly 0.
-
-    A row without any True comes out uniform, as with the large negative numbers that models use. Overwrites ``scores``.
-    """
-    if not mask.all():
-        np.copyto(scores, -np.inf, where=~mask)
-        scores[~mask.any(axis=-1)] = 0.0
-    return softmax(scores)
-
-
-def softmax_with_sink(scores: Floats, mask: Bools, sink: Floats) -> Floats:
-    """As ``masked_softmax``, with one more score (..., 1, 1) whose weight is left out: rows sum to less than 1, a row
-    without any True to 0. Overwrites ``scores``."""
-    np.copyto(scores, -np.inf, where=~mask)
-    top = np.maximum(scores.max(axis=-1, keepdims=True), sink)
-    scores -= top
-    np.exp(scores, out=scores)
-    scores /= scores.sum(axis=-1, keepdims=True) + np.exp(sink - top)
-    return scores
-
-
-def softmax(scores: Floats) -> Floats:
-    """exp(s) / sum of exp(s) over the last axis of ``scores``: rows sum to 1. Overwrites ``scores``."""
-    scores -= scores.max(axis=-1, keepdims=True)
-    np.exp(scores, out=scores)
-    scores /= scores.sum(axis=-1, keepdims=True)
-    return scores

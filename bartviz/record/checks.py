@@ -18,6 +18,7 @@ from bartviz.arrays import Bools
 from bartviz.language import mark
 from bartviz.record.attention import KINDS, Attention, Kind
 from bartviz.record.steps import Numbers, Step, bare, chosen_ids
+from bartviz.record.valid import ROW_LIMIT
 from bartviz.record.vocabulary import WRITTEN
 from bartviz.text.labels import CONTINUES, visible
 from bartviz.text.tokens import Tokens
@@ -33,6 +34,8 @@ TAPE = mark("layers on the tape")
 MASK = mark("mask")
 TOKENS = mark("tokens")
 KERNEL = mark("the kernel's output")
+SUMS = mark("sums of the rows")
+CLOSED = mark("weights of masked cells")
 IDS = mark("token ids")
 PROBABILITIES = mark("probabilities")
 SPANS = mark("places in the text")
@@ -94,6 +97,10 @@ def _kind(record: Record, kind: Kind, *, again: bool) -> Iterator[Check]:
     if attention is not None:
         yield Check(MASK, float(_wrong_cells(record, attention)), 0.0, kind)
         yield Check(TOKENS, float(_wrong_tokens(record, attention)), 0.0, kind)
+        if attention.weights is not None:
+            yield Check(SUMS, float(np.abs(attention.weights.sum(axis=-1) - 1).max()), ROW_LIMIT, kind)
+            yield Check(CLOSED, float(np.count_nonzero(attention.weights[:, :, ~attention.mask])), 0.0, kind)
+            return
         yield Check(KERNEL, attention.compare() if again else attention.difference, OUTPUT_LIMIT, kind)
 
 

@@ -15,8 +15,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from bartviz.arrays import Floats
-from bartviz.errors import RecordError, SettingError, choices
-from bartviz.families.family import ModelKind
+from bartviz.errors import RecordError, SettingError, WeightsOnlyError, choices
+from bartviz.families.family import Family, ModelKind
 from bartviz.families.registry import FAMILIES
 from bartviz.language import later
 from bartviz.record import checks, store, tables
@@ -24,7 +24,7 @@ from bartviz.record.attention import KINDS, Attention, Kind
 from bartviz.record.beam_tree import BeamTree
 from bartviz.record.checks import Check
 from bartviz.record.steps import Step, Steps, bare, chosen_ids
-from bartviz.record.valid import check_sides, check_texts
+from bartviz.record.valid import check_sides, check_texts, weights_only
 from bartviz.text.tokens import Tokens
 
 if TYPE_CHECKING:
@@ -40,7 +40,9 @@ NODE_BYTES = 400  # of one hypothesis of a beam tree, with its numbers
 class ModelInfo:
     """The model that made a record. ``fingerprint`` changes when any weight or setting changes.
 
-    ``source``: ``memory`` for a network that the caller had loaded, without a name to load it by.
+    ``source``: ``memory`` for a network that the caller had loaded, without a name to load it by; ``weights`` where
+    only weights were given (``bartviz.from_attentions``): the family is then empty, and sizes that the weights do
+    not show are 0.
     ``trained`` is judged by the weights: False if all normalisation gains are still about 1, as before any training.
     Layers and heads are 0 if a stack is missing; ``positions`` is the longest input, or None without a limit.
     ``activation`` is transformers' name for the feed-forward activation, with ``gated-`` before it if its result is
@@ -48,7 +50,7 @@ class ModelInfo:
     """
 
     name: str
-    source: Literal["embedded", "folder", "hub", "memory"]
+    source: Literal["embedded", "folder", "hub", "memory", "weights"]
     family: str
     architecture: str
     kind: ModelKind
@@ -65,8 +67,17 @@ class ModelInfo:
     activation: str | None = None
 
     def __post_init__(self) -> None:
-        if self.family not in FAMILIES:
+        if self.family not in FAMILIES and (self.family or self.source != "weights"):
             raise RecordError(f"The model's family must be {choices(FAMILIES)}.")
+
+    @property
+    def known(self) -> Family:
+        """What is known of the model's family. Raises WeightsOnlyError."""
+        if not self.family:
+            raise WeightsOnlyError(
+                later("This record was made from attention weights alone: nothing is known of the model behind them.")
+            )
+        return FAMILIES[self.family]
 
 
 @dataclass(frozen=True)
@@ -175,6 +186,16 @@ class Record:
         return attention.query
 
     @property
+    def from_weights(self) -> bool:
+        """Whether it was made from weights (``bartviz.from_attentions``): no queries, keys, values or model."""
+        return not all(self.attention(kind).has_scores for kind in self.kinds)
+
+    def expect_model(self) -> None:
+        """Raise WeightsOnlyError where there is no model that could run the text again, nor queries and keys."""
+        if self.from_weights:
+            raise weights_only()
+
+    @property
     def source(self) -> Tokens:
         """The tokens of the source text: the encoder's, or a decoder-only model's own."""
         attention = self.encoder or self.decoder
@@ -201,8 +222,9 @@ class Record:
         """The checks of this record, recomputed now.
 
         They cover: kinds, layers and heads against the model; the kind of each mask; the tokens of both axes; weights
-        times values against the fast kernel's output, for sampled heads and rows of every layer; ids, probabilities
-        and text of the steps; what the run itself compared; and whether the file is as it was saved.
+        times values against the fast kernel's output, for sampled heads and rows of every layer; for given weights, the
+        sum of every row and the cells that the mask closes; ids, probabilities and text of the steps; what the run
+        itself compared; and whether the file is as it was saved.
         """
         return checks.of(self)
 

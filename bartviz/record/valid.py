@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bartviz.errors import RecordError
+from bartviz.errors import RecordError, WeightsOnlyError
+from bartviz.language import later
 from bartviz.text.tokens import writable
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 LARGEST = 1e12  # of a number in a record; those of trained models stay below 1e6
 LARGEST_SCORE = 1e30  # float32 ends at 3.4e38
+ROW_LIMIT = 0.01  # how far from 1 a row of given weights may sum: in bfloat16 each is rounded by up to 0.4 %
 
 
 def check_numbers(kind: str, scale: float, *arrays: NDArray[np.float32]) -> None:
@@ -29,6 +31,16 @@ def check_numbers(kind: str, scale: float, *arrays: NDArray[np.float32]) -> None
     score = abs(scale) * largest[0] * largest[1] * arrays[0].shape[3]
     if max(largest) > LARGEST or score > LARGEST_SCORE:
         raise RecordError(f"The {kind} attention holds numbers so large that no weights can be computed.")
+
+
+def check_weights(kind: str, weights: NDArray[np.float32]) -> None:
+    """Raise RecordError unless the weights have four axes (L, H, Q, K), and are finite and not negative."""
+    if weights.ndim != 4 or not weights.size:
+        raise RecordError(f"The {kind} weights have four axes (L, H, Q, K), none of them empty, not {weights.shape}.")
+    if not np.isfinite(weights).all():
+        raise RecordError(f"The {kind} attention holds numbers that are not finite (NaN or infinity).")
+    if weights.min() < 0 or weights.max() > 1 + ROW_LIMIT:
+        raise RecordError(f"The {kind} attention holds weights that are not between 0 and 1.")
 
 
 def check_sides(encoder: Attention | None, decoder: Attention | None, cross: Attention | None) -> None:
@@ -48,3 +60,13 @@ def check_texts(*texts: str) -> None:
     """Raise RecordError for texts that no file can hold."""
     if not writable(*texts):
         raise RecordError("The record's texts must be without halves of characters (lone surrogates).")
+
+
+def weights_only() -> WeightsOnlyError:
+    """The error for what needs more than weights."""
+    return WeightsOnlyError(
+        later(
+            "This record was made from attention weights alone. What is computed here needs queries and keys, or the "
+            "model: capture the text with the model to see it."
+        )
+    )

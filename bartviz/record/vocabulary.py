@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from bartviz.language import mark
 
-Mode = Literal["greedy", "beam search", "sampling", "one pass", "given target", "ablated", "edited"]
+Mode = Literal["greedy", "beam search", "sampling", "one pass", "given target", "ablated", "edited", "given weights"]
 Stop = Literal["end token", "length limit"]
 
 # Modes: how the text of a record was made.
@@ -21,7 +21,8 @@ ONE_PASS: Final[Mode] = mark("one pass")
 GIVEN_TARGET: Final[Mode] = mark("given target")
 ABLATED: Final[Mode] = mark("ablated")
 EDITED: Final[Mode] = mark("edited")
-MODES: Final = frozenset({GREEDY, BEAM_SEARCH, SAMPLING, ONE_PASS, GIVEN_TARGET, ABLATED, EDITED})
+GIVEN_WEIGHTS: Final[Mode] = mark("given weights")
+MODES: Final = frozenset({GREEDY, BEAM_SEARCH, SAMPLING, ONE_PASS, GIVEN_TARGET, ABLATED, EDITED, GIVEN_WEIGHTS})
 WRITTEN: Final = frozenset({GREEDY, BEAM_SEARCH, SAMPLING})  # the model writes the text itself
 
 # Why a text ended.

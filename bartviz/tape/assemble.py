@@ -12,8 +12,9 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from bartviz.arrays import Bools, Floats
-from bartviz.record.attention import Attention, Kind, Sample
+from bartviz.record.attention import Attention, Kind
 from bartviz.record.checks import TAPE, Check
+from bartviz.record.sample import Sample
 from bartviz.tape.tape import SAMPLED_ROWS, Entry, Tape, compared_head, projection_weights, sampled
 from bartviz.text.tokens import Tokens
 

@@ -23,8 +23,8 @@ from bartviz.analysis.added import (
 from bartviz.arrays import Bools, Floats
 from bartviz.errors import SettingError
 from bartviz.families.catalogue import EMBEDDED
-from bartviz.record.attention import masked_softmax
 from bartviz.record.record import open_record
+from bartviz.record.softmax import masked_softmax
 from bartviz.teaching.explanations import explanation
 
 torch = pytest.importorskip("torch")

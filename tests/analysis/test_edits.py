@@ -85,7 +85,7 @@ def test_attention_has_not_moved_from_itself(attention: Attention) -> None:
 @pytest.mark.slow
 @given(records.attentions(kind="encoder"), st.integers(0, 2**16))
 def test_rows_move_by_a_distance_and_equal_ones_by_exactly_nothing(attention: Attention, seed: int) -> None:
-    q = attention.q.copy()
+    q = attention.queries.copy()
     q[:, :, -1] += np.random.default_rng(seed).normal(size=q[:, :, -1].shape).astype(np.float32)
     distance, same = changed_rows(attention, replace(attention, q=q))
     assert ((distance >= 0) & (distance <= 1)).all()

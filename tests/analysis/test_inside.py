@@ -252,7 +252,7 @@ def test_every_number_is_the_networks_own(family: str, kind: Kind) -> None:
     record = bartviz.capture(loaded.model(family), TEXT, target=target, values=True)
     attention = record.attention(kind)
     seen, weights = network_of(family, record, PATHS[family, kind])
-    heads, width = attention.shape[1], attention.q.shape[3]
+    heads, width = attention.shape[1], attention.queries.shape[3]
     row, head = attention.shape[2] - 2, heads - 1
     part = slice(head * width, (head + 1) * width)
     if family == "gpt2":

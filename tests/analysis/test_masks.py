@@ -53,7 +53,7 @@ def test_pattern_of_a_model_is_named_as_such() -> None:
     own = records.attention("encoder", LABELS, LABELS)
     mask = own.mask.copy()
     mask[0, 3] = False
-    windowed = Attention("encoder", own.q, own.k, own.scale, mask, LABELS, LABELS)
+    windowed = Attention("encoder", own.queries, own.keys, own.scale, mask, LABELS, LABELS)
     assert masks.row_sentence(windowed, 0).endswith("Closed: 1 token by the model's own pattern.")
 
 

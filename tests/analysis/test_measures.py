@@ -114,7 +114,7 @@ def test_cross_attention_measures_copies_steps_and_alignment() -> None:
 
 def test_the_share_of_two_equal_heads_is_a_half_and_without_values_unknown() -> None:
     one = head(np.full((6, 6), 1 / 6))
-    q, k = (np.concatenate([half] * 2, axis=1) for half in (one.q, one.k))
+    q, k = (np.concatenate([half] * 2, axis=1) for half in (one.queries, one.keys))
     v = np.ones((1, 2, 6, 3), np.float32)
     out = np.ones((1, 6, 2, 3), np.float32)
     two = dataclasses.replace(one, q=q, k=k, v=v, out=out)
@@ -132,8 +132,8 @@ def test_padding_changes_nothing() -> None:
     assert attention.v is not None
     short = dataclasses.replace(
         attention,
-        q=attention.q[:, :, :kept],
-        k=attention.k[:, :, :kept],
+        q=attention.queries[:, :, :kept],
+        k=attention.keys[:, :, :kept],
         v=attention.v[:, :, :kept],
         mask=attention.mask[:kept, :kept],
         query=tokens,
@@ -153,14 +153,6 @@ def test_blocks_of_rows_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in whole.values:
         np.testing.assert_allclose(parts.values[name], whole.values[name], rtol=1e-5, err_msg=name)
     assert parts.rows == whole.rows
-
-
-@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
-def test_a_block_is_what_the_head_is(kind: Kind) -> None:
-    record = records.encoder_decoder(padding=2)
-    attention = record.attention(kind)
-    found = measures.block(attention, 1, slice(1, 4))
-    np.testing.assert_allclose(found[1], attention.head(1, 1)[1:4], rtol=1e-5, atol=1e-7)
 
 
 @pytest.mark.slow

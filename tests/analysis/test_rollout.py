@@ -22,7 +22,13 @@ def test_one_layer_is_half_attention_and_half_identity() -> None:
 def test_two_layers_are_multiplied_the_later_one_first() -> None:
     one, two = head([[0.2, 0.8], [0.6, 0.4]]), head([[0.0, 1.0], [1.0, 0.0]])
     both = Attention(
-        "encoder", np.concatenate([one.q, two.q]), np.concatenate([one.k, two.k]), 1.0, one.mask, one.query, one.key
+        "encoder",
+        np.concatenate([one.queries, two.queries]),
+        np.concatenate([one.keys, two.keys]),
+        1.0,
+        one.mask,
+        one.query,
+        one.key,
     )
     first, second = np.array([[0.6, 0.4], [0.3, 0.7]]), np.array([[0.5, 0.5], [0.5, 0.5]])
     np.testing.assert_allclose(rollout.rollout(both), second @ first, atol=1e-6)

@@ -92,7 +92,7 @@ def test_no_token_ends_the_script(view: View, token: str) -> None:
 
 def test_encoder_and_decoder_of_unequal_depth_are_drawn_whole(record: Record) -> None:
     cross = record.attention("cross")
-    shallow = Attention("cross", cross.q[:1], cross.k[:1], cross.scale, cross.mask, cross.query, cross.key)
+    shallow = Attention("cross", cross.queries[:1], cross.keys[:1], cross.scale, cross.mask, cross.query, cross.key)
     for view in VIEWS:
         assert len(parameters(drawn(view, shallow))["attention"][0]["attn"]) == 1
 

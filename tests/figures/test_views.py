@@ -150,7 +150,7 @@ def test_the_score_is_that_of_the_model(made: Record) -> None:
     one = inside.inside(cross, 1, 0, 2)
     strongest = int(np.argmax(cross.head(1, 0)[2]))
     assert figures.score(cross, 1, 0, 2) == figures.score(cross, 1, 0, 2, key=strongest)
-    assert one.dots[strongest] == pytest.approx(cross.q[1, 0, 2] @ cross.k[1, 0, strongest], rel=1e-5)
+    assert one.dots[strongest] == pytest.approx(cross.queries[1, 0, 2] @ cross.keys[1, 0, strongest], rel=1e-5)
 
 
 REFUSED: dict[str, tuple[Callable[[Record], Any], str]] = {

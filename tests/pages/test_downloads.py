@@ -123,7 +123,7 @@ def test_the_parts_of_the_arithmetic_can_be_downloaded(given: Given, record: Rec
     files = given["inside-products"]
     assert files["of"] == "cross-L1H2-row3-key4"
     cross = record.attention("cross")
-    products = cross.q[1, 2, 3] * cross.k[1, 2, 4]
+    products = cross.queries[1, 2, 3] * cross.keys[1, 2, 4]
     table = made(files, "table")
     assert any(np.allclose(table[name], products, atol=1e-5) for name in table.columns if table[name].dtype.kind == "f")
     assert made(files, "figure").data

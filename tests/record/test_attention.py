@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bartviz.errors import RecordError, SettingError
-from bartviz.record.attention import Attention, Head, masked_softmax
+from bartviz.record.attention import Attention, Head
+from bartviz.record.softmax import masked_softmax
 from bartviz.text.tokens import Tokens
-from tests.support import stand_in
+from tests.support import records, stand_in
 
 
 def tokens(*labels: str) -> Tokens:
@@ -82,7 +83,7 @@ def test_a_head_that_is_not_there_is_refused_with_the_choices(layer: int, head: 
 def test_arrays_are_read_only() -> None:
     attention = by_hand(FULL)
     with pytest.raises(ValueError, match="read-only"):
-        attention.q[0, 0, 0, 0] = 5
+        attention.queries[0, 0, 0, 0] = 5
     with pytest.raises(ValueError, match="read-only"):
         attention.query.ids[0] = 5
 
@@ -97,7 +98,7 @@ def test_looking_twice_gives_the_same_weights() -> None:
 @pytest.mark.parametrize("broken", [math.nan, math.inf, -math.inf])
 def test_numbers_that_are_not_finite_are_refused(broken: float) -> None:
     attention = by_hand(FULL)
-    q = attention.q.copy()
+    q = attention.queries.copy()
     q[0, 0, 1, 0] = broken
     with pytest.raises(RecordError, match="not finite"):
         Attention("encoder", q, attention.k, 1.0, attention.mask, attention.query, attention.key)
@@ -110,7 +111,7 @@ def test_shapes_that_contradict_are_refused() -> None:
     with pytest.raises(RecordError, match="1 query and 2 key tokens"):
         Attention("encoder", attention.q, attention.k, 1.0, attention.mask, tokens("a"), attention.key)
     with pytest.raises(RecordError, match="k has shape"):
-        Attention("encoder", attention.q, attention.k[:, :, :1], 1.0, attention.mask, attention.query, attention.key)
+        Attention("encoder", attention.q, attention.keys[:, :, :1], 1.0, attention.mask, attention.query, attention.key)
 
 
 @pytest.mark.parametrize("name", ["cross L2H5", " Cross  l2h5 "])
@@ -181,7 +182,7 @@ def test_each_layer_may_have_a_bias_of_its_own() -> None:
     one = by_hand(FULL)
     bias = np.zeros((2, 1, 2, 2), np.float32)
     bias[1, 0, 0, 1] = -math.log(3)
-    two = replace(one, q=np.repeat(one.q, 2, axis=0), k=np.repeat(one.k, 2, axis=0), bias=bias)
+    two = replace(one, q=np.repeat(one.queries, 2, axis=0), k=np.repeat(one.keys, 2, axis=0), bias=bias)
     np.testing.assert_allclose(two.head(0, 0)[0], [1 / 4, 3 / 4], rtol=1e-6)
     np.testing.assert_allclose(two.head(1, 0)[0], [1 / 2, 1 / 2], rtol=1e-6)
 
@@ -192,3 +193,10 @@ def test_each_layer_may_have_a_bias_of_its_own() -> None:
 def test_details_that_do_not_fit_are_refused(parts: dict[str, object]) -> None:
     with pytest.raises(RecordError):
         changed(**parts)
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+def test_weights_of_some_rows_are_rows_of_the_head(kind: str) -> None:
+    attention = records.encoder_decoder(padding=2).attention(kind)
+    some = attention.row_weights(1, slice(1, 4))
+    np.testing.assert_allclose(some[1], attention.head(1, 1)[1:4], rtol=1e-5, atol=1e-7)

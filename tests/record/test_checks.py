@@ -20,9 +20,10 @@ import bartviz
 from bartviz.errors import RecordError
 from bartviz.models.model import Model
 from bartviz.record import checks
-from bartviz.record.attention import Attention, Kind, Sample
+from bartviz.record.attention import Attention, Kind
 from bartviz.record.checks import Check
 from bartviz.record.record import Record
+from bartviz.record.sample import Sample
 from bartviz.record.steps import Candidate, Numbers, Step
 from tests.support import loaded, networks, stand_in
 

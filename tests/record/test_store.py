@@ -43,7 +43,7 @@ def test_what_is_opened_is_read_only(record: Record, tmp_path: Path) -> None:
     record.save(tmp_path / "x.safetensors")
     again = bartviz.open(tmp_path / "x.safetensors")
     with pytest.raises(ValueError, match="read-only"):
-        again.attention(again.kinds[0]).q[0] = 0
+        again.attention(again.kinds[0]).queries[0] = 0
 
 
 def test_a_failed_save_leaves_the_old_file(record: Record, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

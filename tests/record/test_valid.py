@@ -77,7 +77,7 @@ def test_queries_and_keys_that_overflow_only_together_are_refused(record: Record
 def test_attention_without_a_head_is_refused(record: Record) -> None:
     attention = record.attention("encoder")
     with pytest.raises(RecordError, match="empty"):
-        replace(attention, q=attention.q[:, :0], k=attention.k[:, :0], v=None, out=None, out_bias=None)
+        replace(attention, q=attention.queries[:, :0], k=attention.keys[:, :0], v=None, out=None, out_bias=None)
 
 
 def test_values_have_four_axes(record: Record) -> None:
@@ -91,7 +91,13 @@ def test_values_have_four_axes(record: Record) -> None:
 def test_the_kinds_of_a_record_are_of_the_same_texts(record: Record, kind: Kind) -> None:
     cut = record.attention(kind)
     shorter = replace(
-        cut, k=cut.k[:, :, :-1], v=None, out=None, out_bias=None, mask=cut.mask[:, :-1], key=cut.key.take(slice(0, -1))
+        cut,
+        k=cut.keys[:, :, :-1],
+        v=None,
+        out=None,
+        out_bias=None,
+        mask=cut.mask[:, :-1],
+        key=cut.key.take(slice(0, -1)),
     )
     with pytest.raises(RecordError, match="columns"):
         with_another(record, kind, shorter)

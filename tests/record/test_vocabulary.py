@@ -38,7 +38,16 @@ def modes_spelled_out(tree: ast.AST) -> list[int]:
 def test_saved_files_keep_their_words() -> None:
     assert set(get_args(vocabulary.Mode)) == vocabulary.MODES
     assert set(get_args(vocabulary.Stop)) == vocabulary.STOPS
-    assert {"greedy", "beam search", "sampling", "one pass", "given target", "ablated", "edited"} == vocabulary.MODES
+    assert {
+        "greedy",
+        "beam search",
+        "sampling",
+        "one pass",
+        "given target",
+        "ablated",
+        "edited",
+        "given weights",
+    } == vocabulary.MODES
     assert {"end token", "length limit"} == vocabulary.STOPS
     assert {"chosen by you", "kept from the first text"} == vocabulary.BY_USER
     assert {"forced first token", "forced end token"} == vocabulary.FORCED

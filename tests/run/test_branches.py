@@ -33,8 +33,8 @@ def equal(one: Record, two: Record) -> None:
     assert one.output == two.output
     for kind in one.kinds:
         a, b = one.attention(kind), two.attention(kind)
-        assert np.array_equal(a.q, b.q)
-        assert np.array_equal(a.k, b.k)
+        assert np.array_equal(a.queries, b.queries)
+        assert np.array_equal(a.keys, b.keys)
         assert (a.v is None) == (b.v is None)
         assert a.v is None or b.v is None or np.array_equal(a.v, b.v)
     for step, other in zip(one.steps, two.steps, strict=True):
@@ -126,7 +126,7 @@ def test_a_given_target_can_be_branched() -> None:
     assert made.decoder is not None
     assert record.decoder is not None
     assert made.decoder.query.ids[0] == record.decoder.query.ids[0]
-    np.testing.assert_allclose(made.decoder.q[:, :, :4], record.decoder.q[:, :, :4], atol=2e-5)
+    np.testing.assert_allclose(made.decoder.queries[:, :, :4], record.decoder.queries[:, :, :4], atol=2e-5)
 
 
 def test_a_text_that_a_decoder_read_can_be_branched() -> None:

@@ -206,7 +206,7 @@ def test_values_are_kept_when_asked_for() -> None:
     record = bartviz.decode(loaded.model("bart"), TEXT, max_new_tokens=5, values=True)
     assert record.cross is not None
     assert record.cross.v is not None
-    assert record.cross.v.shape == record.cross.k.shape
+    assert record.cross.v.shape == record.cross.keys.shape
     assert bartviz.decode(loaded.model("bart"), TEXT, max_new_tokens=5).cross.v is None  # type: ignore[union-attr]
 
 

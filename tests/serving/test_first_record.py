@@ -66,7 +66,7 @@ def test_a_missing_file_is_reported_and_logged(
 
 def test_a_record_that_contradicts_itself_is_refused_in_the_readers_language(tmp_path: Path, record: Record) -> None:
     assert record.encoder is not None
-    endless = record.encoder.q.copy()
+    endless = record.encoder.queries.copy()
     endless[0, 0, 0, 0] = float("inf")
     encoder = replace(record.encoder)
     object.__setattr__(encoder, "q", endless)

@@ -25,7 +25,9 @@ def facts(word: str, step: int) -> Mapping[str, Any]:
 def weights(record: Record, kind: str, layer: int, head: int) -> np.ndarray[Any, Any]:
     """Independently of ``facts``: softmax of q k^T * scale over the open cells."""
     attention = record.attention(kind)
-    scores = attention.q[layer, head].astype(float) @ attention.k[layer, head].astype(float).T * attention.scale
+    scores = (
+        attention.queries[layer, head].astype(float) @ attention.keys[layer, head].astype(float).T * attention.scale
+    )
     scores[~attention.mask] = -np.inf
     powers = np.exp(scores - scores.max(axis=1, keepdims=True))
     found: np.ndarray[Any, Any] = powers / powers.sum(axis=1, keepdims=True)
@@ -84,7 +86,7 @@ def test_masks(start: Record) -> None:
 def test_arithmetic(start: Record) -> None:
     attention = start.attention("cross")
     layer, head = heads_found.ahead(start)
-    q, k = attention.q[layer, head, 5].astype(float), attention.k[layer, head].astype(float)
+    q, k = attention.queries[layer, head, 5].astype(float), attention.keys[layer, head].astype(float)
     dots = k @ q
     assert facts("arithmetic", 1)["best"] == "buy"
     assert facts("arithmetic", 1)["score"] == pytest.approx(dots[4] / np.sqrt(32), rel=1e-4)

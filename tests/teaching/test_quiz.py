@@ -40,7 +40,7 @@ def attention(record: Record, question: Question) -> Attention:
 
 def softmax(given: Attention, layer: int, head: int) -> Floats:
     """The weights of a head once more, row by row, in float64."""
-    scores = given.q[layer, head].astype(float) @ given.k[layer, head].astype(float).T * given.scale
+    scores = given.queries[layer, head].astype(float) @ given.keys[layer, head].astype(float).T * given.scale
     if given.bias is not None:
         scores = scores + given.bias[head]
     rows = []
@@ -252,7 +252,7 @@ def memory(record: Record, question: Question) -> None:
     layers, heads, n, _keys = given.shape
 
     def size(n: int) -> int:
-        return 4 * layers * heads * (n * n if question.about["squared"] else 2 * n * given.q.shape[3])
+        return 4 * layers * heads * (n * n if question.about["squared"] else 2 * n * given.queries.shape[3])
 
     assert question.about["bytes"] == size(n)
     assert question.right.fact == size(2 * n) / size(n)

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from bartviz.analysis.inside import Inside, inside
-from bartviz.record.attention import masked_softmax
 from bartviz.record.record import Record
+from bartviz.record.softmax import masked_softmax
 from bartviz.teaching.lessons.heads_found import ahead, at
 from bartviz.teaching.lessons.lesson import Lesson, Step, View
 

@@ -17,7 +17,7 @@ ROW = 5  # reads "Auto", predicts "kaufen"
 
 def _meet(record: Record) -> Mapping[str, object]:
     attention = record.attention("cross")
-    return {"rows": attention.shape[2], "keys": attention.shape[3], "width": attention.q.shape[-1]}
+    return {"rows": attention.shape[2], "keys": attention.shape[3], "width": attention.queries.shape[-1]}
 
 
 def _columns(record: Record) -> Mapping[str, object]:

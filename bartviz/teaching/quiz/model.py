@@ -247,7 +247,7 @@ def _bytes(attention: Attention, times: int, squared: bool) -> int:
     """Bytes of the weights of all heads, or of their queries and keys, for a text ``times`` times as long."""
     layers, heads, rows, _ = attention.shape
     n = times * rows
-    return FLOAT * layers * heads * (n * n if squared else 2 * n * attention.q.shape[3])
+    return FLOAT * layers * heads * (n * n if squared else 2 * n * attention.queries.shape[3])
 
 
 def size(count: int) -> str:

@@ -10,7 +10,8 @@ from bartviz.analysis.costs import Costs
 from bartviz.analysis.scaling import scaling
 from bartviz.arrays import Floats
 from bartviz.language import later
-from bartviz.record.attention import Attention, softmax
+from bartviz.record.attention import Attention
+from bartviz.record.softmax import softmax
 from bartviz.teaching.textbook.judging import CONFIGURATION, WORDS_RECORD, Claim, Evidence, Verdict, number
 
 DRAWS, WIDTH, KEYS = 2048, 64, 512  # vectors drawn by chance, as wide as a head, so many keys a row
@@ -26,7 +27,7 @@ def _attention(evidence: Evidence) -> Verdict:
     flat = weights.reshape(layers * heads, rows, -1)
     apart = [np.abs(flat[one] - flat[one + 1 :]).max(axis=(1, 2)).min() for one in range(len(flat) - 1)]
     nearest = float(min(apart, default=1.0))
-    joined = heads * (attention.q.shape[3] if attention.v is None else attention.v.shape[3])
+    joined = heads * (attention.queries.shape[3] if attention.v is None else attention.v.shape[3])
     numbers = (
         number(later("largest distance of a row's sum from 1"), 0, off, off < 1e-5),
         number(later("two heads: smallest of their largest differences"), "> 0", round(nearest, 3), nearest > 0.01),
@@ -70,7 +71,7 @@ def _unscaled(evidence: Evidence) -> Verdict:
 
 def _dots(attention: Attention, head: int) -> Floats:
     """(Q, K) scores of the last layer without the division."""
-    dots = attention.q[-1, head] @ attention.k[-1, head].T
+    dots = attention.queries[-1, head] @ attention.keys[-1, head].T
     bias = attention.bias_of(-1)
     return np.asarray(dots if bias is None else dots + bias[head], np.float32)
 
@@ -188,7 +189,7 @@ def _cosine(evidence: Evidence) -> Verdict:
     cosine = dot = 0
     ratio = []
     for index, head in np.ndindex(layers, heads):
-        q, k, weights = attention.q[index, head], attention.k[index, head], attention.head(index, head)
+        q, k, weights = attention.queries[index, head], attention.keys[index, head], attention.head(index, head)
         alike = (q @ k.T) / np.linalg.norm(q, axis=1)[:, None] / np.linalg.norm(k, axis=1)  # (Q, K)
         cosine += int((alike.argmax(1) == weights.argmax(1)).sum())
         dot += int((attention.scores(index, head).argmax(1) == weights.argmax(1)).sum())

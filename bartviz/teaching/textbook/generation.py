@@ -19,7 +19,7 @@ WANTED = ("Ich", "will", "ein", "Auto", "kaufen")
 
 def _reused(evidence: Evidence) -> Verdict:
     record, basis = evidence.written()
-    keys = record.attention("cross").k  # (L, H, S, d)
+    keys = record.attention("cross").keys  # (L, H, S, d)
     layers = len(keys)
     apart = min((float(np.abs(keys[i] - keys[j]).max()) for i in range(layers) for j in range(i)), default=0.0)
     matrices = len({row.name for row in rows(BART) if row.role == "cross-attention key weight"})

@@ -113,7 +113,9 @@ class Evidence:
     def read(self) -> tuple[Record, str, bool]:
         """A run of a BERT: the visitor's if it is a trained one of at least ``DEEP`` layers, and whether it is."""
         own = self.own
-        if own is None or own.model.kind != "encoder" or not own.model.trained or own.model.encoder_layers < DEEP:
+        if own is None or own.from_weights or not own.model.trained:
+            return *self.shipped(WORDS_RECORD), False
+        if own.model.kind != "encoder" or own.model.encoder_layers < DEEP:
             return *self.shipped(WORDS_RECORD), False
         attention = own.attention("encoder")
         if not 4 <= len(attention.query) <= MOST_TOKENS or not attention.mask.all():

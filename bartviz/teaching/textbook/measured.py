@@ -39,7 +39,7 @@ def padding(model: Model, cancelled: Cancel) -> Verdict:
         float(batch.attention("encoder").head(layer, head)[:n, n:].max())
         for layer, head in np.ndindex(batch.attention("encoder").shape[:2])
     )
-    apart = float(np.abs(batch.attention("encoder").q[-1, :, :n] - alone.attention("encoder").q[-1]).max())
+    apart = float(np.abs(batch.attention("encoder").queries[-1, :, :n] - alone.attention("encoder").queries[-1]).max())
     numbers = (
         number(later("padding tokens of the shorter text"), "> 0", closed, closed > 0),
         number(later("largest weight on one of them"), 0, weights),

@@ -64,7 +64,7 @@ def _bottleneck(evidence: Evidence) -> Verdict:
     record, basis = evidence.shipped(START)
     read_, given = len(record.attention("encoder").query), len(record.attention("cross").key)
     vectors, width = read_ * record.model.width, given * record.model.width
-    head = record.attention("cross").k.shape
+    head = record.attention("cross").keys.shape
     numbers = (
         number(
             later("vectors that leave the encoder for {count} tokens", count=read_), f"< {read_}", given, given < read_

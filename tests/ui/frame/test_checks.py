@@ -21,7 +21,7 @@ def test_an_expert_sees_every_check_and_others_do_not(app: App) -> None:
 def test_records_of_the_same_tokens_with_other_numbers_are_verified_apart() -> None:
     record = bartviz.capture(bartviz.load("bart-tiny-en-de"), "I want to buy a car.", values=True)
     cross = record.attention("cross")
-    other = replace(record, cross=replace(cross, k=cross.k[::-1]))
+    other = replace(record, cross=replace(cross, k=cross.keys[::-1]))
     assert content.key(record) == content.key(replace(record))
     assert content.key(record) != content.key(other)
     assert content.key(record) != content.key(replace(record, target_text="Nein."))

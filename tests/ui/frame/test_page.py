@@ -96,7 +96,7 @@ def test_the_self_check_in_one_line(record: Record, tmp_path: Path) -> None:
     said = "checked when it was opened: all 12 layers, one head in each; unchanged since it was saved"
     assert self_check(again) == said
     cross = real.attention("cross")
-    bad = replace(real, cross=replace(cross, q=np.flip(cross.q, axis=0)))
+    bad = replace(real, cross=replace(cross, q=np.flip(cross.queries, axis=0)))
     assert self_check(bad).startswith("FAILED: cross the kernel's output (")
 
 

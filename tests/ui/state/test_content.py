@@ -97,7 +97,7 @@ def test_a_large_array_that_records_share_is_read_once(monkeypatch: pytest.Monke
 def test_one_number_makes_another_record() -> None:
     record = stand_in.record()
     attention = record.attention("cross")
-    q = attention.q.copy()
+    q = attention.queries.copy()
     q[-1, -1, -1, -1] += 1e-6
     assert content.key(record) != content.key(replace(record, cross=replace(attention, q=q)))
     assert content.key(record) != content.key(replace(record, source_text=f"{record.source_text} "))

@@ -9,7 +9,6 @@ import streamlit as st
 
 from bartviz.analysis.denoising import MASK, NOISE, sentences
 from bartviz.families.catalogue import entry
-from bartviz.families.registry import FAMILIES
 from bartviz.language import _, mark, named
 from bartviz.ui.controls import pick, show
 from bartviz.ui.state import address
@@ -57,7 +56,7 @@ class Chosen:
 
 def denoiser(info: ModelInfo) -> str:
     """The model that repairs: the chosen one if it is a BART that may have learned it, else the embedded one."""
-    fits = FAMILIES[info.family].denoises and (info.name in DENOISERS or entry(info.name) is None)
+    fits = info.source != "weights" and info.known.denoises and (info.name in DENOISERS or entry(info.name) is None)
     return info.name if fits else DENOISER
 
 

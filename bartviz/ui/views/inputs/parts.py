@@ -11,7 +11,6 @@ import streamlit as st
 from bartviz.analysis import inputs as analysis
 from bartviz.analysis import sentence_words
 from bartviz.families.catalogue import entry
-from bartviz.families.registry import FAMILIES
 from bartviz.figures.inputs import inputs, relative, shift
 from bartviz.figures.inputs import positions as maps
 from bartviz.language import _, later, mark, named
@@ -111,7 +110,8 @@ def _texts(tokens: Tokens, text: str) -> tuple[str, ...]:
 
 
 def summed(record: Record, stack: Stack) -> Inputs | None:
-    """The embeddings of the record's tokens; None while the model is running."""
+    """The embeddings of the record's tokens; None while the model is running. Raises WeightsOnlyError."""
+    record.expect_model()
 
     def work(model: Model, ticket: Ticket[Inputs]) -> Inputs:
         from bartviz.experiments import embeddings
@@ -184,7 +184,7 @@ def positions(record: Record, embedded: Inputs) -> Floats | None:
         )
         return None
     table = shown(embedded)
-    learned = FAMILIES[record.model.family].positions != "sinusoidal"
+    learned = record.model.known.positions != "sinusoidal"
     name = _("learned") if learned else _("this model's (sinusoidal)")
     if not record.model.trained:
         st.warning(

@@ -14,7 +14,6 @@ from bartviz.analysis import activations, inside, scaling, sentence_words
 from bartviz.analysis.contributions import available
 from bartviz.analysis.inside import Inside, Shown, Which, row_label
 from bartviz.analysis.masks import quote
-from bartviz.families.registry import FAMILIES
 from bartviz.figures import around_attention as around_figures
 from bartviz.figures import products
 from bartviz.figures.inside import arithmetic
@@ -271,7 +270,7 @@ def _scaling(chosen: Chosen) -> None:
 def _norms(record: Record, chosen: Chosen) -> None:
     sentence, one = activations.norm_sentence(record.model), chosen.one
     show.note(sentence)
-    pre = FAMILIES[record.model.family].norm == "pre"
+    pre = record.model.known.norm == "pre"
     show.figure(partial(around_figures.norms, pre, one.kind, dark=page.dark()), key="inside_norms", alt=sentence)
     if not available(chosen.attention):
         show.note(_(NO_VALUES))

@@ -18,8 +18,9 @@ from bartviz.errors import BartvizError
 from bartviz.figures.masks import View, square
 from bartviz.figures.patterns import gallery, row_bars
 from bartviz.language import _, mark
-from bartviz.record.attention import Attention, Kind, masked_softmax
+from bartviz.record.attention import Attention, Kind
 from bartviz.record.record import Record
+from bartviz.record.softmax import masked_softmax
 from bartviz.ui.controls import pick, show
 from bartviz.ui.frame import page
 from bartviz.ui.views.masks import batch, downloads
@@ -101,7 +102,7 @@ def _square(attention: Attention, shown: Shown, title: str, *, key: str = "") ->
 
 def formula(attention: Attention, number: str) -> None:
     """The formula with the mask, in this model's own numbers."""
-    width = attention.q.shape[-1]
+    width = attention.queries.shape[-1]
     scaled = (
         rf"\frac{{QK^{{\mathsf T}}}}{{\sqrt{{{width}}}}}"
         if np.isclose(attention.scale, width**-0.5)
@@ -115,7 +116,9 @@ def formula(attention: Attention, number: str) -> None:
 
 
 def padding(record: Record) -> None:
-    """A batch of unequal lengths: the current text and two shorter ones, padded to the longest."""
+    """A batch of unequal lengths: the current text and two shorter ones, padded to the longest. Raises
+    WeightsOnlyError."""
+    record.expect_model()
     st.markdown(
         _(
             "A model runs several texts in one pass only when they are equally long, so the shorter ones are filled "

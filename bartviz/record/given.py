@@ -1,0 +1,276 @@
+"""bartviz.from_attentions: a record of attention weights that somebody else has computed. NumPy only."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from bartviz.arrays import Bools, Floats
+from bartviz.errors import RecordError, choices
+from bartviz.families.family import ModelKind
+from bartviz.language import later
+from bartviz.record import weights
+from bartviz.record.attention import KINDS, Attention, Kind
+from bartviz.record.record import ModelInfo, Provenance, Record
+from bartviz.record.valid import ROW_LIMIT
+from bartviz.record.vocabulary import GIVEN_WEIGHTS
+from bartviz.text.strings import from_strings
+from bartviz.text.tokens import Tokens, writable
+from bartviz.version import __version__
+
+NOTICE = later("The attention weights were given, not computed here: there are no queries, keys, values or steps.")
+_NAMES: Mapping[Kind, str] = {"encoder": "encoder_tokens", "decoder": "decoder_tokens", "cross": "decoder_tokens"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """The tokens of one axis, and the text that they write. ``output``: what each row of a decoder predicts."""
+
+    text: str
+    tokens: Tokens
+    output: Tokens | None = None
+
+
+def from_attentions(
+    attention: object = None,
+    tokens: Sequence[str] | None = None,
+    *,
+    encoder: object = None,
+    decoder: object = None,
+    cross: object = None,
+    encoder_attention: object = None,
+    decoder_attention: object = None,
+    cross_attention: object = None,
+    encoder_tokens: Sequence[str] | None = None,
+    decoder_tokens: Sequence[str] | None = None,
+    name: str = "attention weights",
+) -> Record:
+    """A record of attention weights that another program has computed: L layers, H heads, Q queries, K keys.
+
+    attention: an output of transformers (of a call with ``output_attentions=True``, or of ``generate`` with
+    ``return_dict_in_generate=True`` as well), a cache of TransformerLens, or the weights of one stack. One stack is a
+    decoder's if no row attends to a later token, else an encoder's; ``encoder=`` or ``decoder=`` settles it.
+    encoder, decoder, cross: the weights by name: an array (L, H, Q, K), or for each layer an array (H, Q, K) or
+    (1, H, Q, K), of NumPy, torch or lists, on any device. The same with bertviz's names: encoder_attention, ...
+    Cross-attention comes with both others.
+    tokens: the strings of a single stack, as ``tokenizer.convert_ids_to_tokens`` returns them. encoder_tokens and
+    decoder_tokens: those of an encoder-decoder. The decoder's are those that it reads; with one more, the whole
+    ``sequences`` of ``generate``, each row also gets the token that it predicts.
+    name: what the record calls the model.
+
+    The record has weights (L, H, Q, K) as float32, unchanged, and no queries, keys, values or steps: what needs them
+    raises WeightsOnlyError. A key without any weight counts as padding. Raises RecordError for weights that are not
+    finite, are negative, or do not sum to 1 in each row (to 0.01), for several texts or beams, for layers with
+    different numbers of heads, and for tokens that do not fit.
+    """
+    given = {} if attention is None else weights.named(attention)
+    by_name: dict[weights.Name, tuple[object, ...]] = {
+        "encoder": (encoder, encoder_attention),
+        "decoder": (decoder, decoder_attention),
+        "cross": (cross, cross_attention),
+    }
+    for kind, values in by_name.items():
+        for stack in values:
+            if stack is not None and given.setdefault(kind, stack) is not stack:
+                raise RecordError(later("The {name} attention is given twice.", name=kind))
+    arrays = _by_kind(
+        {kind: weights.stacked(stack, "given" if kind == "self" else kind) for kind, stack in given.items()}
+    )
+    for kind, array in arrays.items():
+        _check(kind, array)
+    lists = _lists(arrays, tokens, encoder_tokens, decoder_tokens)
+    return _record(arrays, _texts(arrays, lists), name)
+
+
+def _by_kind(given: Mapping[weights.Name, Floats]) -> dict[Kind, Floats]:
+    """The weights by kind; those of an unnamed stack are a decoder's if they are 0 above the diagonal."""
+    arrays: dict[Kind, Floats] = {}
+    for name, array in given.items():
+        kind: Kind = name if name != "self" else ("encoder" if np.triu(array, 1).any() else "decoder")
+        if kind in arrays:
+            raise RecordError(later("The {name} attention is given twice.", name=kind))
+        arrays[kind] = array
+    if set(arrays) not in ({"encoder"}, {"decoder"}, set(KINDS)):
+        raise RecordError(
+            later(
+                "A record holds the attention of an encoder, of a decoder, or of both with cross-attention; given: "
+                "{kinds}.",
+                kinds=choices(kind for kind in KINDS if kind in arrays),
+            )
+        )
+    if "cross" in arrays and arrays["cross"].shape[:2] != arrays["decoder"].shape[:2]:
+        raise RecordError(
+            later(
+                "Cross-attention has {cross}, but the decoder has {decoder} (layers, heads): they are of the same "
+                "layers.",
+                cross=str(arrays["cross"].shape[:2]),
+                decoder=str(arrays["decoder"].shape[:2]),
+            )
+        )
+    return arrays
+
+
+def _check(kind: Kind, array: Floats) -> None:
+    """Raise RecordError unless rows are weights: finite, not negative, summing to 1, and causal in a decoder."""
+    if not np.isfinite(array).all():
+        raise RecordError(later("The {name} attention holds numbers that are not finite (NaN or infinity).", name=kind))
+    if array.min() < 0:
+        raise RecordError(
+            later(
+                "The {name} attention holds negative numbers: give weights, not scores before the softmax.", name=kind
+            )
+        )
+    apart = np.abs(array.sum(axis=-1) - 1)  # (L, H, Q)
+    if apart.max() > ROW_LIMIT:
+        layer, head, row = (int(index) for index in np.unravel_index(apart.argmax(), apart.shape))
+        raise RecordError(
+            later(
+                "Rows of weights sum to 1, within {limit}; row {row} of {kind} L{layer}H{head} sums to {total:.3f}.",
+                limit=ROW_LIMIT,
+                row=row,
+                kind=kind,
+                layer=layer,
+                head=head,
+                total=float(array[layer, head, row].sum()),
+            )
+        )
+    if kind != "cross" and array.shape[2] != array.shape[3]:
+        raise RecordError(
+            later(
+                "The {name} attention has {rows} rows and {columns} columns: of one text, it has as many of both.",
+                name=kind,
+                rows=array.shape[2],
+                columns=array.shape[3],
+            )
+        )
+    if kind == "decoder" and np.triu(array, 1).any():
+        raise RecordError(
+            later(
+                "The decoder's weights are not 0 above the diagonal, so a row attends to a later token: pass them as "
+                "encoder=, or leave out padding on the left."
+            )
+        )
+
+
+def _lists(
+    arrays: Mapping[Kind, Floats],
+    tokens: Sequence[str] | None,
+    encoder_tokens: Sequence[str] | None,
+    decoder_tokens: Sequence[str] | None,
+) -> dict[Kind, Sequence[str]]:
+    """The strings of each stack's tokens. Raises RecordError for missing ones, for other things, and for others."""
+    if tokens is not None and len(arrays) > 1:
+        raise RecordError(later("An encoder-decoder has two texts: give encoder_tokens and decoder_tokens."))
+    lists: dict[Kind, Sequence[str]] = {}
+    sides: dict[Kind, Sequence[str] | None] = {"encoder": encoder_tokens, "decoder": decoder_tokens}
+    for kind, own in sides.items():
+        strings = own if own is not None or len(arrays) > 1 else tokens
+        if kind not in arrays:
+            continue
+        if strings is None:
+            names = _NAMES[kind] if len(arrays) > 1 else "tokens"
+            raise RecordError(later("The tokens of the {name} are missing: give {names}.", name=kind, names=names))
+        if isinstance(strings, str) or not all(isinstance(one, str) and writable(one) for one in strings):
+            raise RecordError(later("The tokens of the {name} must be a list of strings.", name=kind))
+        lists[kind] = list(strings)
+    return lists
+
+
+def _texts(arrays: Mapping[Kind, Floats], lists: Mapping[Kind, Sequence[str]]) -> dict[Kind, _Text]:
+    """The text of each stack. Equal strings have equal ids, in both texts."""
+    numbers: dict[str, int] = {}
+    texts: dict[Kind, _Text] = {}
+    for kind, strings in lists.items():
+        text, tokens = from_strings(strings, numbers)
+        rows = arrays[kind].shape[2]
+        if kind == "decoder" and len(strings) == rows + 1:
+            texts[kind] = _Text(text, tokens.take(slice(rows)), tokens.take(slice(1, None)))
+        elif len(strings) != rows:
+            raise RecordError(
+                later(
+                    "{count} tokens of the {name} were given, but its attention has {rows} rows.",
+                    count=len(strings),
+                    name=kind,
+                    rows=rows,
+                )
+            )
+        else:
+            texts[kind] = _Text(text, tokens)
+    if "cross" in arrays:
+        needed = (len(texts["decoder"].tokens), len(texts["encoder"].tokens))
+        if arrays["cross"].shape[2:] != needed:
+            raise RecordError(
+                later(
+                    "Cross-attention has {rows} rows and {columns} columns, but the decoder has {decoder} tokens and "
+                    "the encoder {encoder}.",
+                    rows=arrays["cross"].shape[2],
+                    columns=arrays["cross"].shape[3],
+                    decoder=needed[0],
+                    encoder=needed[1],
+                )
+            )
+    return texts
+
+
+def _record(arrays: Mapping[Kind, Floats], texts: Mapping[Kind, _Text], name: str) -> Record:
+    seen: dict[Kind, Bools] = {kind: np.any(arrays[kind], axis=(0, 1, 2)) for kind in texts}  # (K,)
+    tokens = {kind: _without_padding(text.tokens, seen[kind]) for kind, text in texts.items()}
+    made: dict[Kind, Attention] = {}
+    for kind, array in arrays.items():
+        rows, columns = tokens["decoder" if kind == "cross" else kind], "encoder" if kind == "cross" else kind
+        mask = np.broadcast_to(seen[columns], array.shape[2:])
+        made[kind] = Attention.of_weights(
+            kind, array, np.tril(mask) if kind == "decoder" else mask, rows, tokens[columns]
+        )
+        if array[:, :, ~made[kind].mask].any():
+            raise RecordError(
+                later("Cross-attention attends to a source token that no row of the encoder attends to: padding.")
+            )
+    encoder, decoder = texts.get("encoder"), texts.get("decoder")
+    source = encoder or decoder
+    assert source is not None  # _by_kind asks for one of them
+    return Record(
+        _info(arrays, texts, name),
+        source.text,
+        decoder.text if decoder is not None and encoder is not None else None,
+        made.get("encoder"),
+        made.get("decoder"),
+        made.get("cross"),
+        output=None if decoder is None else decoder.output,
+        provenance=Provenance(versions={"bartviz": __version__}, settings={"mode": GIVEN_WEIGHTS}, notices=(NOTICE,)),
+    )
+
+
+def _without_padding(tokens: Tokens, seen: Bools) -> Tokens:
+    """The tokens, where those that nothing attends to count as special."""
+    return tokens if seen.all() else replace(tokens, special=tokens.special | ~seen)
+
+
+def _info(arrays: Mapping[Kind, Floats], texts: Mapping[Kind, _Text], name: str) -> ModelInfo:
+    """What is known of the model: the shape of its attention. The fingerprint is that of the weights."""
+    kind: ModelKind = "encoder-decoder" if "cross" in arrays else ("encoder" if "encoder" in arrays else "decoder")
+    sizes = {side: arrays[side].shape[:2] if side in arrays else (0, 0) for side in KINDS}
+    digest = hashlib.sha256()
+    for array in arrays.values():
+        digest.update(array.tobytes())
+    axes = [tokens for text in texts.values() for tokens in (text.tokens, text.output) if tokens is not None]
+    return ModelInfo(
+        name=name,
+        source="weights",
+        family="",
+        architecture="",
+        kind=kind,
+        trained=True,
+        encoder_layers=sizes["encoder"][0],
+        encoder_heads=sizes["encoder"][1],
+        decoder_layers=sizes["decoder"][0],
+        decoder_heads=sizes["decoder"][1],
+        width=0,
+        vocabulary=1 + max(int(tokens.ids.max()) for tokens in axes),
+        positions=None,
+        parameters=0,
+        fingerprint=digest.hexdigest(),
+    )

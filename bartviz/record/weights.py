@@ -1,0 +1,159 @@
+"""Attention weights as other programs hold them -> one array (L, H, Q, K). Nothing but NumPy is imported.
+
+Arrays, tensors, tuples of layers with a batch axis of 1, outputs of transformers (of ``forward`` and of ``generate``),
+caches of TransformerLens. They are recognised by what they hold, not by their class.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from bartviz.arrays import Floats
+from bartviz.errors import RecordError
+from bartviz.language import later
+
+Name = Literal["self", "encoder", "decoder", "cross"]  # self: of the encoder or the decoder, whichever it is
+
+_OUTPUT: Mapping[Name, str] = {
+    "self": "attentions",
+    "encoder": "encoder_attentions",
+    "decoder": "decoder_attentions",
+    "cross": "cross_attentions",
+}
+_CACHED = re.compile(r"(blocks|encoder|decoder)\.(\d+)\.(attn|cross_attn)\.hook_pattern")
+
+
+def named(attention: object) -> dict[Name, object]:
+    """The stacks of weights in an output of transformers or a cache of TransformerLens; anything else is one stack."""
+    cache = _cached(attention)
+    if cache:
+        return cache
+    output = {name: getattr(attention, field, None) for name, field in _OUTPUT.items()}
+    if any(hasattr(attention, field) for field in _OUTPUT.values()):
+        return {name: stack for name, stack in output.items() if stack is not None and stack != ()}
+    return {"self": attention}
+
+
+def _cached(attention: object) -> dict[Name, object]:
+    """The patterns of a cache by stack, layer after layer; empty for what is no cache."""
+    keys = getattr(attention, "keys", None)
+    matches = [_CACHED.fullmatch(str(key)) for key in keys()] if callable(keys) else []
+    found: dict[Name, list[tuple[int, object]]] = {}
+    for match in filter(None, matches):
+        side = "self" if match[1] == "blocks" else match[1]
+        name: Name = "cross" if match[3] == "cross_attn" else side  # type: ignore[assignment]
+        found.setdefault(name, []).append((int(match[2]), attention[match[0]]))  # type: ignore[index]
+    return {name: [stack for _, stack in sorted(layers, key=lambda one: one[0])] for name, layers in found.items()}
+
+
+def stacked(given: Any, name: str) -> Floats:
+    """(L, H, Q, K) float32. Raises RecordError, which names the stack, for anything that is not weights of one text."""
+    layers = _joined(given, name) if _is_steps(given) else [_array(layer, name) for layer in _items(given, name)]
+    single = [_one_text(layer, name) for layer in layers]
+    if not single:
+        raise RecordError(later("The {name} attention has no layers.", name=name))
+    for number, layer in enumerate(single):
+        if layer.shape[0] != single[0].shape[0]:
+            raise RecordError(
+                later(
+                    "Layer {layer} of the {name} attention has {heads} heads, layer 0 has {first}: a record needs as "
+                    "many in each layer.",
+                    layer=number,
+                    name=name,
+                    heads=layer.shape[0],
+                    first=single[0].shape[0],
+                )
+            )
+        if layer.shape != single[0].shape:
+            raise RecordError(
+                later(
+                    "Layer {layer} of the {name} attention has {rows} rows and {columns} columns, layer 0 has "
+                    "{first_rows} and {first_columns}.",
+                    layer=number,
+                    name=name,
+                    rows=layer.shape[1],
+                    columns=layer.shape[2],
+                    first_rows=single[0].shape[1],
+                    first_columns=single[0].shape[2],
+                )
+            )
+    return np.stack(single)
+
+
+def _items(given: Any, name: str) -> Iterable[Any]:
+    """The layers of a stack: of a sequence its items, of an array or a tensor the first axis."""
+    return given if isinstance(given, Sequence) and not isinstance(given, str) else _array(given, name)
+
+
+def _array(given: Any, name: str) -> Floats:
+    """float32 numbers of an array, a tensor on any device, or nested lists."""
+    if given is None:
+        raise RecordError(
+            later(
+                "The {name} attention holds None: the network did not return its weights. Load it with "
+                'attn_implementation="eager" and call it with output_attentions=True.',
+                name=name,
+            )
+        )
+    if hasattr(given, "detach"):  # a tensor of torch; NumPy has no bfloat16
+        given = given.detach().cpu().float()
+    try:
+        array: Floats = np.asarray(given, np.float32)
+    except (TypeError, ValueError):
+        raise RecordError(
+            later("The {name} attention must be numbers: layers x heads x queries x keys.", name=name)
+        ) from None
+    return array
+
+
+def _one_text(layer: Floats, name: str) -> Floats:
+    """(H, Q, K) of a layer, without a batch axis of 1."""
+    if layer.ndim == 4 and layer.shape[0] > 1:
+        raise RecordError(
+            later(
+                "The {name} attention is of {count} texts or beams; a record holds one: select it on the batch axis.",
+                name=name,
+                count=layer.shape[0],
+            )
+        )
+    single: Floats = layer[0] if layer.ndim == 4 and len(layer) else layer
+    if single.ndim != 3 or not single.size:
+        raise RecordError(
+            later(
+                "A layer of the {name} attention has the shape {shape}: heads x queries x keys are needed, at least 1 "
+                "of each, with or without a batch axis of 1.",
+                name=name,
+                shape=str(layer.shape),
+            )
+        )
+    return single
+
+
+def _is_steps(given: Any) -> bool:
+    """Whether these are the tuples of ``generate``: one for each step, with an array or tensor for each layer."""
+    if not isinstance(given, tuple | list) or not given or not isinstance(given[0], tuple | list) or not given[0]:
+        return False
+    return len(getattr(given[0][0], "shape", ())) == 4
+
+
+def _joined(steps: Sequence[Sequence[Any]], name: str) -> list[Floats]:
+    """The layers of all steps together: with a cache each step has the rows of its new tokens; without one it has all
+    rows so far, and the last step is the whole."""
+    arrays = [[_one_text(_array(layer, name), name) for layer in step] for step in steps]
+    if len({len(step) for step in arrays}) != 1:
+        raise RecordError(later("The steps of the {name} attention do not have the same layers.", name=name))
+    if len(arrays) > 1 and arrays[1][0].shape[1] > arrays[0][0].shape[1]:
+        return arrays[-1]
+    return [_rows([step[layer] for step in arrays], name) for layer in range(len(arrays[0]))]
+
+
+def _rows(parts: Sequence[Floats], name: str) -> Floats:
+    """(H, Q, K): the rows of the steps below each other; keys that a step did not have yet get 0."""
+    if len({len(part) for part in parts}) != 1:
+        raise RecordError(later("The steps of the {name} attention do not have the same heads.", name=name))
+    columns = max(part.shape[2] for part in parts)
+    return np.concatenate([np.pad(part, ((0, 0), (0, 0), (0, columns - part.shape[2]))) for part in parts], axis=1)
