@@ -30,6 +30,9 @@ def advise(record: Record) -> None:
             )
         )
         page.link("heads", _("See where its words look, on the page Heads"))
+    elif record.from_weights:
+        with show.or_missing():
+            record.expect_model()
     else:
         st.info(_("This record has no decoding steps. Press **Run** in the sidebar to decode the text again."))
 

@@ -62,10 +62,14 @@ def main() -> None:
             if splits:
                 show.downloads("inputs-tokenizers", table=lambda: analysis.splits(splits))
         else:
-            sentence = summed(record, stack, look)
-    with lead:
-        show.lead(sentence)
-    blocks(record)
+            sentence = ""
+            with show.or_missing():
+                sentence = summed(record, stack, look)
+    if sentence:
+        with lead:
+            show.lead(sentence)
+    with show.or_missing():
+        blocks(record)
     levels.explain("inputs")
 
 

@@ -24,9 +24,10 @@ def main() -> None:
     parts.squares(record, shown)
     with levels.aside(_("More: the formula, padding, other patterns"), key="masks", names=["about"]) as opened:
         if opened:
-            parts.formula(record.attention(record.kinds[0]), shown.number)
+            if not record.from_weights:
+                parts.formula(record.attention(record.kinds[0]), shown.number)
             part, tab = pick.tabs({word: _(label) for word, (label, _draw) in TABS.items()}, key="about")
-            with tab:
+            with tab, show.or_missing():
                 TABS[part][1](record)
     show.table(partial(analysis.table, record), title=_("Every row of every mask as a table"))
     levels.explain("masks")

@@ -13,7 +13,7 @@ def main() -> None:
     record = page.begin("pitfalls")
     show.lead(_(pitfalls.LEAD))
     for number, part in enumerate(pitfalls.PARTS):
-        with st.container(key=f"pitfalls_{number}"):
+        with st.container(key=f"pitfalls_{number}"), show.or_missing():
             part(record)
     levels.explain("pitfalls")
     show.downloads("pitfalls", table=lambda: analysis.table(record, pitfalls.by_hand(record)), record=record)

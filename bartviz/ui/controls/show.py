@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -16,7 +17,7 @@ import streamlit as st
 from numpy.typing import ArrayLike
 
 from bartviz.analysis import sentence_words
-from bartviz.errors import BudgetError
+from bartviz.errors import BudgetError, WeightsOnlyError
 from bartviz.language import _
 from bartviz.record.attention import Kind
 from bartviz.serving import torch_import
@@ -58,6 +59,20 @@ def lead(sentence: str) -> None:
 def note(sentence: str) -> None:
     """A small line next to a control or below a picture; shown literally."""
     st.html(f"<p class='bv-note'>{html.escape(sentence)}</p>")
+
+
+def missing(error: WeightsOnlyError) -> None:
+    """A notice in place of what a record of given weights cannot show."""
+    st.info(plain(str(error)))
+
+
+@contextmanager
+def or_missing() -> Iterator[None]:
+    """A part of a page, or the notice where a record of given weights cannot show it."""
+    try:
+        yield
+    except WeightsOnlyError as error:
+        missing(error)
 
 
 def figure(

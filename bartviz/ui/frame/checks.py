@@ -31,6 +31,8 @@ def draw(record: Record) -> None:
         if not expander.open:
             return
         _table(record.check())
+        if record.from_weights:
+            return
         show.note(_("A second run of the model over the same tokens shows whether it still gives these numbers."))
 
         def work(model: Model, ticket: Ticket[tuple[Check, ...]]) -> tuple[Check, ...]:

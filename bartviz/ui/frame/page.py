@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, overload
 import streamlit as st
 from streamlit.runtime.scriptrunner import StopException
 
-from bartviz.errors import BartvizError, SettingError
+from bartviz.errors import BartvizError, SettingError, WeightsOnlyError
 from bartviz.language import _, current
 from bartviz.models.folders import default_roots
 from bartviz.safety import logs
@@ -43,6 +43,8 @@ class Frame:
         button = share.place()
         try:
             self._navigation.run()
+        except WeightsOnlyError as error:  # the rest of the page needs more than this record has
+            show.missing(error)
         except StopException:  # but not on a rerun, which may be for another page
             address.write()
             share.draw(button)
@@ -169,6 +171,10 @@ def begin(word: str, *, needs_record: bool = True) -> Record | None:
             _empty()
         st.stop()
     if needs_record and session.awaits_link():
+        st.stop()
+    if record is not None and record.from_weights and not entry.weights:
+        with show.or_missing():
+            record.expect_model()
         st.stop()
     return record
 

@@ -55,7 +55,7 @@ def of_head(record: Record, head: Head, row: int | None = None) -> list[Road]:
         )
     if levels.at_least(sitemap.page("compare").level):
         roads.append(Road("compare", mark("Compare it"), {"kind": head.kind, "a": str(head)}))
-    return roads
+    return [road for road in roads if not record.from_weights or sitemap.page(road.to).weights]
 
 
 def carry_on(record: Record, here: str, head: Head, row: int | None = None) -> None:
@@ -82,7 +82,7 @@ def stations(record: Record) -> list[tuple[Road, str]]:
     made += [(Road("inside", names[kind], {"kind": kind}), kind) for kind in record.kinds]
     if record.steps:
         made.append((Road("decoding", mark("word"), {}), ""))
-    return made
+    return [one for one in made if not record.from_weights or sitemap.page(one[0].to).weights]
 
 
 def walk(record: Record, here: str, kind: str = "") -> None:

@@ -17,7 +17,8 @@ class Page:
     ``label`` and ``title`` are messages, translated when they are shown; they share a word with the address (the start
     page, at "/", has none). A page of a higher ``level`` stands in the navigation from that level on; links lead to it
     at every level. ``run``: whether it shows anything of the visitor's run; where it does not, the sidebar has no text
-    to run and no status line.
+    to run and no status line. ``weights``: whether it shows anything of a record of given weights, which has neither
+    queries and keys nor a model to run.
     """
 
     word: str
@@ -25,6 +26,7 @@ class Page:
     title: str
     level: str = "beginner"
     run: bool = True
+    weights: bool = True
 
     @property
     def file(self) -> Path:
@@ -63,7 +65,7 @@ DOORS: tuple[Door, ...] = (
         (
             Page("inputs", mark("Inputs"), mark("What are the model's inputs?")),
             Page("masks", mark("Masks"), mark("Which words do the masks hide?")),
-            Page("inside", mark("Inside a head"), mark("What happens inside a head?")),
+            Page("inside", mark("Inside a head"), mark("What happens inside a head?"), weights=False),
             Page("parameters", mark("Parameters"), mark("Where are the parameters?"), "intermediate", run=False),
             Page("models", mark("Models"), mark("How do the models differ?"), "intermediate", run=False),
         ),
@@ -71,7 +73,7 @@ DOORS: tuple[Door, ...] = (
     Door(
         mark("Test"),
         (
-            Page("experiments", mark("Experiments"), mark("Experiments: what changes if ...?")),
+            Page("experiments", mark("Experiments"), mark("Experiments: what changes if ...?"), weights=False),
             Page("denoising", mark("Denoising"), mark("Can denoising repair what was lost?")),
             Page("compare", mark("Compare"), mark("How do the heads compare?"), "intermediate"),
         ),

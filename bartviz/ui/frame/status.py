@@ -70,6 +70,8 @@ def self_check(record: Record) -> str:
         return _("from an older version: not checked")
     if not record.sound:
         return _("not checked: nothing to measure by")
+    if record.from_weights:
+        return _("weights were given; checked: they sum to 1 in each row, and the mask fits")
     if record.seal == "made":
         return _("checked when it was made: {scope}", scope=_scope(record))
     return _("checked when it was opened: {scope}; unchanged since it was saved", scope=_scope(record))

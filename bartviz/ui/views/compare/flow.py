@@ -14,6 +14,7 @@ from bartviz.arrays import Floats
 from bartviz.figures import flow
 from bartviz.language import _
 from bartviz.record.attention import Attention, Kind
+from bartviz.record.valid import weights_only
 from bartviz.text.tokens import Tokens
 from bartviz.ui.controls import pick, show
 from bartviz.ui.frame import page
@@ -96,6 +97,9 @@ def _map(
 def weighed(chosen: Chosen) -> None:
     """Head A twice in the same colours: its weights, and the norms of its contributions."""
     pin = chosen.a
+    if not pin.attention.has_scores:
+        show.missing(weights_only())
+        return
     if not contributions.available(pin.attention):
         show.note(_("This run was kept without its values, so contributions are unknown. Run the text again."))
         return

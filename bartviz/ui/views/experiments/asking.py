@@ -51,7 +51,8 @@ def ask(
     *,
     button: str | None = None,
 ) -> T | None:
-    """The result of a task about this record; see ``tasks.ask``."""
+    """The result of a task about this record; see ``tasks.ask``. Raises WeightsOnlyError."""
+    record.expect_model()
     return tasks.ask(name, record.model.name, identity(record) | dict(key), work, size, button=button)
 
 
