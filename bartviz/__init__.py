@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from bartviz.experiments.ablation import ablate, ablate_sweep
     from bartviz.experiments.edits import edit, reach
     from bartviz.experiments.verify import verify
+    from bartviz.figures import paper
     from bartviz.models.load import load
     from bartviz.models.wrap import wrap
     from bartviz.record.record import open_record as open  # noqa: A004
@@ -52,6 +53,7 @@ _HOMES = {
     "verify": ("bartviz.experiments.verify", "verify"),
     "wrap": ("bartviz.models.wrap", "wrap"),
     "figures": ("bartviz.figures", None),
+    "paper": ("bartviz.figures.paper", None),
 }
 
 __all__ = [
@@ -69,6 +71,7 @@ __all__ = [
     "load",
     "open",
     "open_atlas",
+    "paper",
     "parameters",
     "reach",
     "save",

@@ -40,6 +40,7 @@ def main() -> None:
             range=chosen.range,
             dark=page.dark(),
         ),
+        picture=lambda: parts.paper(record, chosen, choice),
         record=record,
         of=chosen.stem,
     )

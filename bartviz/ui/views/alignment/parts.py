@@ -24,6 +24,8 @@ from bartviz.ui.views.alignment import gold
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from bartviz.figures.paper import Picture
+
 WHOSE = {"best": mark("best head"), "head": mark("head"), "layer": mark("layer"), "set": mark("set")}
 HOW: dict[Method, str] = {
     "mutual": mark("both choose each other"),
@@ -310,3 +312,10 @@ def arrays(chosen: Chosen) -> dict[str, Any]:
         "heads": np.array([str(head) for head in chosen.heads]),
         "reading": np.array(chosen.reading),
     }
+
+
+def paper(record: Record, chosen: Chosen) -> Picture:
+    """The picture for paper: the matrix with the links that are shown."""
+    from bartviz.figures.paper import alignment
+
+    return alignment(record, chosen.heads, reading=chosen.reading, method=chosen.method, threshold=chosen.threshold)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import streamlit as st
@@ -25,6 +25,8 @@ from bartviz.ui.views.heads import classic
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from bartviz.figures.paper import Picture
 
 WHAT = {"head": mark("one head"), "layer": mark("mean of its layer"), "all": mark("mean of all heads")}
 SMALL = {"all": mark("all layers"), "layer": mark("this layer")}
@@ -173,3 +175,22 @@ def _table_in_expander(title: str, name: str, make: Callable[[], pd.DataFrame]) 
         if folded.open:
             frame = make()
             st.dataframe(frame, hide_index=True, column_config=show.headers(frame))
+
+
+def paper(record: Record, chosen: Chosen, choice: Choice) -> Picture:
+    """The picture for paper: the head or mean that is shown, as a map, as lines, or as the text shaded by its row."""
+    from bartviz.figures import paper as drawing
+
+    place = {"head": (chosen.layer, chosen.head), "layer": (chosen.layer, None), "all": (None, None)}[chosen.what]
+    how: dict[str, Any] = {
+        "reading": "predicts" if chosen.rows is record.output else "reads",
+        "words": chosen.words,
+        "hide_sinks": chosen.hide_sinks,
+        "renormalise": chosen.renormalise,
+    }
+    kind = chosen.attention.kind
+    if chosen.seen == "map":
+        return drawing.map(record, kind, *place, range=chosen.range, **how)
+    if chosen.seen == "lines":
+        return drawing.lines(record, kind, *place, **how)
+    return drawing.text(record, kind, *place, choice.row, range=chosen.range, **how)
