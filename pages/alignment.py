@@ -28,7 +28,7 @@ def main() -> None:
         table=table,
         arrays=lambda: parts.arrays(chosen),
         figure=drawn,
-        picture=lambda: parts.paper(record, chosen),
+        picture=parts.paper(record, chosen),
         record=record,
     )
 

@@ -40,7 +40,7 @@ def main() -> None:
             range=chosen.range,
             dark=page.dark(),
         ),
-        picture=lambda: parts.paper(record, chosen, choice),
+        picture=parts.paper(record, chosen, shown, choice),
         record=record,
         of=chosen.stem,
     )

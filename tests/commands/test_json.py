@@ -18,7 +18,7 @@ from bartviz.commands.cli import main
 from bartviz.ui.components.explorer.file import page
 from tests.support import networks, stand_in
 
-COMMANDS = ("app", "open", "capture", "decode", "align", "corpus", "export", "parameters", "models")
+COMMANDS = ("app", "open", "capture", "decode", "align", "corpus", "export", "parameters", "models", "completion")
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ from bartviz import paper
 from bartviz.analysis import heads
 from bartviz.record.record import Record
 from bartviz.ui.controls import show
+from tests.support import stand_in
 from tests.support.visits import opened
 
 Given = dict[str, dict[str, Any]]
@@ -77,6 +78,14 @@ def test_heads_gives_the_picture_for_paper_that_is_shown(
 ) -> None:
     opened("heads", record, None, **query)
     assert made(given["heads"], "picture").svg == draw(record).svg
+
+
+def test_a_text_that_is_too_long_for_a_page_has_no_picture_of_its_map(given: Given) -> None:
+    long = stand_in.record(tuple(f" w{number}" for number in range(130)), layers=1, heads=1)
+    opened("heads", long, None, kind="encoder")
+    assert given["heads"]["picture"] is None
+    opened("heads", long, None, kind="encoder", view="text")
+    assert made(given["heads"], "picture").height > 0
 
 
 def test_alignment_gives_the_picture_for_paper_that_is_shown(given: Given, record: Record) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -177,8 +178,17 @@ def _table_in_expander(title: str, name: str, make: Callable[[], pd.DataFrame]) 
             st.dataframe(frame, hide_index=True, column_config=show.headers(frame))
 
 
-def paper(record: Record, chosen: Chosen, choice: Choice) -> Picture:
-    """The picture for paper: the head or mean that is shown, as a map, as lines, or as the text shaded by its row."""
+def paper(record: Record, chosen: Chosen, shown: heads.View, choice: Choice) -> Callable[[], Picture] | None:
+    """What draws the head or mean for paper, as it is shown: a map, lines, or the text shaded by its row. None where a
+    map or lines would be too long for a page."""
+    from bartviz.figures.paper.grid import MOST
+
+    if chosen.seen != "text" and max(shown.weights.shape) > MOST:
+        return None
+    return partial(_drawn, record, chosen, choice)
+
+
+def _drawn(record: Record, chosen: Chosen, choice: Choice) -> Picture:
     from bartviz.figures import paper as drawing
 
     place = {"head": (chosen.layer, chosen.head), "layer": (chosen.layer, None), "all": (None, None)}[chosen.what]
