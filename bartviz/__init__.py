@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from bartviz.experiments.ablation import ablate, ablate_sweep
     from bartviz.experiments.edits import edit, reach
     from bartviz.experiments.verify import verify
+    from bartviz.figures import paper
     from bartviz.models.load import load
     from bartviz.models.wrap import wrap
     from bartviz.record.given import from_attentions
@@ -54,6 +55,7 @@ _HOMES = {
     "verify": ("bartviz.experiments.verify", "verify"),
     "wrap": ("bartviz.models.wrap", "wrap"),
     "figures": ("bartviz.figures", None),
+    "paper": ("bartviz.figures.paper", None),
 }
 
 __all__ = [
@@ -72,6 +74,7 @@ __all__ = [
     "load",
     "open",
     "open_atlas",
+    "paper",
     "parameters",
     "reach",
     "save",

@@ -23,7 +23,14 @@ def main() -> None:
     table = analysis.link_table(chosen.shown, chosen.links, chosen.gold)
     show.table(table, title=_("Every link with its weight as a table"))
     levels.explain("alignment")
-    show.downloads("alignment", table=table, arrays=lambda: parts.arrays(chosen), figure=drawn, record=record)
+    show.downloads(
+        "alignment",
+        table=table,
+        arrays=lambda: parts.arrays(chosen),
+        figure=drawn,
+        picture=parts.paper(record, chosen),
+        record=record,
+    )
 
 
 main()

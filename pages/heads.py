@@ -40,6 +40,7 @@ def main() -> None:
             range=chosen.range,
             dark=page.dark(),
         ),
+        picture=parts.paper(record, chosen, shown, choice),
         record=record,
         of=chosen.stem,
     )

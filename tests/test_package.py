@@ -18,7 +18,7 @@ from tests.support.process import printed
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.mark.parametrize("name", [name for name in bartviz.__all__ if name not in {"__version__", "figures"}])
+@pytest.mark.parametrize("name", [name for name in bartviz.__all__ if name not in {"__version__", "figures", "paper"}])
 def test_a_public_name_is_a_documented_function(name: str) -> None:
     function = getattr(bartviz, name)
     assert callable(function)

@@ -1,4 +1,5 @@
-"""The command line: ``bartviz app | open | capture | decode | align | corpus | export | parameters | models``."""
+"""The command line: ``bartviz app | open | capture | decode | align | corpus | export | parameters | models |
+completion``."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from bartviz.commands import align, corpus, files, run, serve, tables
+from bartviz.commands import align, completion, corpus, files, run, serve, tables
 from bartviz.errors import BartvizError
 from bartviz.version import __version__
 
@@ -58,6 +59,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(metavar="command")
     for part in (serve, files, run, align, corpus, tables):
         part.add(commands)
+    completion.add(commands, parser)
     return parser
 
 

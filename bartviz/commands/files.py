@@ -1,4 +1,4 @@
-"""The commands ``export`` and ``open``: saved records as one HTML file, and in the app."""
+"""The commands ``export`` and ``open``: saved records as one HTML file or a picture, and in the app."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bartviz.commands import serve
+from bartviz.commands import pictures, serve
 from bartviz.commands.output import EXAMPLES, print_json
 from bartviz.record.record import open_record
 
@@ -18,16 +18,20 @@ def add(commands: Any) -> None:
     """Add both commands to the parser."""
     export = commands.add_parser(
         "export",
-        help="write saved records as one HTML file, the explorer",
+        help="write saved records as one HTML file, the explorer, or one as a picture or table for a paper",
         epilog=EXAMPLES
         + "bartviz export car.safetensors car.html\n  "
-        + "bartviz export greedy.safetensors beams.safetensors both.html --exact",
+        + "bartviz export greedy.safetensors beams.safetensors both.html --exact\n  "
+        + "bartviz export car.safetensors head.svg --kind cross --layer 3 --head 2\n  "
+        + "bartviz export car.safetensors heads.pdf --kind encoder --picture overview --width 480\n  "
+        + "bartviz export car.safetensors measures.tex --kind encoder",
     )
     export.add_argument("records", nargs="+", type=Path, metavar="FILE", help="saved records; each becomes a tab")
-    export.add_argument("page", type=Path, metavar="PAGE.html", help="the file to write")
+    export.add_argument("page", type=Path, metavar="OUT", help="the file to write: .html, .svg, .pdf, .png or .tex")
     export.add_argument("--exact", action="store_true", help="keep every weight, however large the file gets")
     export.add_argument("--json", action="store_true", help="print JSON")
-    export.set_defaults(run=_export)
+    pictures.add_arguments(export)
+    export.set_defaults(run=_export, refuse=export.error)
 
     opened = commands.add_parser(
         "open", help="open a saved record in the app", epilog=EXAMPLES + "bartviz open car.safetensors --port 8600"
@@ -38,10 +42,15 @@ def add(commands: Any) -> None:
 
 
 def _export(options: argparse.Namespace) -> int:
-    from bartviz.ui.components.explorer.data import MOST
-    from bartviz.ui.components.explorer.file import save
+    if options.page.suffix.lower() in pictures.SUFFIXES:
+        if len(options.records) > 1:
+            options.refuse("a picture or table is of one record")
+        pictures.write(open_record(options.records[0]), options.page, options)
+    else:
+        from bartviz.ui.components.explorer.data import MOST
+        from bartviz.ui.components.explorer.file import save
 
-    save([open_record(file) for file in options.records], options.page, most=None if options.exact else MOST)
+        save([open_record(file) for file in options.records], options.page, most=None if options.exact else MOST)
     size = options.page.stat().st_size
     if options.json:
         print_json({"records": [str(file) for file in options.records], "saved": str(options.page), "bytes": size})

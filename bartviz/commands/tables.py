@@ -20,6 +20,7 @@ def add(commands: Any) -> None:
     parameters.add_argument("name", nargs="?", metavar="model", help="a name of the catalogue, or a folder")
     parameters.add_argument("--model", help="the same by name, as with other commands")
     parameters.add_argument("--json", action="store_true", help="print JSON")
+    parameters.add_argument("--latex", action="store_true", help="print a short table for LaTeX with booktabs")
     parameters.set_defaults(run=_parameters, refuse=parameters.error)
 
     models = commands.add_parser(
@@ -34,7 +35,11 @@ def _parameters(options: argparse.Namespace) -> int:
 
     if (options.name is None) == (options.model is None):
         options.refuse("name one model")
-    table = bartviz.parameters(options.name or options.model)
+    name = options.name or options.model
+    if options.latex:
+        print(bartviz.paper.latex(bartviz.paper.parameters(name), caption=name), end="")
+        return 0
+    table = bartviz.parameters(name)
     if options.json:
         print_json(rows_of(table))
     else:

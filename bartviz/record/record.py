@@ -158,6 +158,11 @@ class Record:
         shapes = ", ".join(repr(self.attention(kind)) for kind in self.kinds)
         return f"<Record of {self.model.name}: {' → '.join(map(repr, texts))}, {shapes}>"
 
+    def _repr_html_(self) -> str:
+        """A notebook shows the explorer in a frame of its own, which stays alive in the saved notebook."""
+        framed: str = import_module(_EXPLORER).frame(self)
+        return framed
+
     @property
     def kinds(self) -> tuple[Kind, ...]:
         """The kinds of attention that this record holds, in reading order."""

@@ -224,3 +224,26 @@ def test_a_page_of_the_app_offers_it(visit: Open, server: str, explore: Explore,
     assert download.value.suggested_filename == "bartviz-explorer.html"
     download.value.save_as(tmp_path / "explorer.html")
     expect(part(explore(tmp_path / "explorer.html"), "name")).to_contain_text("Cross")
+
+
+def test_a_record_lives_in_a_cell_of_a_notebook(chrome: Browser, record: Record) -> None:
+    context = chrome.new_context(viewport={"width": 1000, "height": 1600}, offline=True)
+    page = context.new_page()
+    wrong: list[str] = []
+    page.on("request", lambda request: wrong.append(request.url))
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
+    page.set_content(f"<title>notebook</title><p>In [1]:</p>{record._repr_html_()}{record._repr_html_()}")
+    first, second = (page.frame_locator("iframe").nth(place) for place in (0, 1))
+    for cell in (first, second):
+        cell.locator("html[data-ready]").wait_for(state="attached")
+    kind = "[data-is=kinds] button[value={}]"
+    first.locator(kind.format("decoder")).click()
+    expect(first.locator("[data-is=canvas] [data-is=name]")).to_contain_text("Decoder L")
+    expect(second.locator("[data-is=canvas] [data-is=name]")).to_contain_text("Cross L")
+    expect(first.locator(kind.format("decoder"))).to_have_attribute("aria-pressed", "true")
+    expect(second.locator(kind.format("cross"))).to_have_attribute("aria-pressed", "true")
+    assert page.title() == "notebook"
+    assert page.url == "about:blank"
+    assert wrong == []
+    context.close()

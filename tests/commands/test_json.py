@@ -18,7 +18,7 @@ from bartviz.commands.cli import main
 from bartviz.ui.components.explorer.file import page
 from tests.support import networks, stand_in
 
-COMMANDS = ("app", "open", "capture", "decode", "align", "corpus", "export", "parameters", "models")
+COMMANDS = ("app", "open", "capture", "decode", "align", "corpus", "export", "parameters", "models", "completion")
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +124,7 @@ def test_open_serves_the_app_with_the_record(saved: str, monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["export", "SAVED", "car.pdf"], "ends in"),
+        (["export", "SAVED", "car.docx"], "ends in"),
         (["export", "no-such.safetensors", "car.html"], "no such file"),
         (["export", "SAVED"], "required"),
         (["open", "no-such.safetensors"], "no such file"),

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bartviz import paper
 from bartviz.analysis import heads
 from bartviz.record.record import Record
 from bartviz.ui.controls import show
+from tests.support import stand_in
 from tests.support.visits import opened
 
 Given = dict[str, dict[str, Any]]
@@ -56,6 +58,41 @@ def test_heads_gives_the_head_or_mean_that_is_shown(
     attention = record.attention(of.split("-", 1)[0])
     layer, head = None if of.endswith("r-mean") else 2, 3 if of.endswith("H3") else None
     np.testing.assert_array_equal(shown, heads.mean(attention, layer, head))
+
+
+@pytest.mark.parametrize(
+    ("query", "draw"),
+    [
+        ({"layer": "2", "head": "3"}, lambda r: paper.map(r, "cross", 2, 3)),
+        ({"layer": "2", "weights": "layer", "range": "log"}, lambda r: paper.map(r, "cross", 2, range="log")),
+        ({"weights": "all", "kind": "encoder", "words": "true"}, lambda r: paper.map(r, "encoder", words=True)),
+        (
+            {"layer": "2", "head": "3", "view": "lines", "hide": "true", "reading": "reads"},
+            lambda r: paper.lines(r, "cross", 2, 3, hide_sinks=True, reading="reads"),
+        ),
+        ({"layer": "2", "head": "3", "view": "text", "row": "4"}, lambda r: paper.text(r, "cross", 2, 3, 4)),
+    ],
+)
+def test_heads_gives_the_picture_for_paper_that_is_shown(
+    given: Given, record: Record, query: dict[str, str], draw: Callable[[Record], paper.Picture]
+) -> None:
+    opened("heads", record, None, **query)
+    assert made(given["heads"], "picture").svg == draw(record).svg
+
+
+def test_a_text_that_is_too_long_for_a_page_has_no_picture_of_its_map(given: Given) -> None:
+    long = stand_in.record(tuple(f" w{number}" for number in range(130)), layers=1, heads=1)
+    opened("heads", long, None, kind="encoder")
+    assert given["heads"]["picture"] is None
+    opened("heads", long, None, kind="encoder", view="text")
+    assert made(given["heads"], "picture").height > 0
+
+
+def test_alignment_gives_the_picture_for_paper_that_is_shown(given: Given, record: Record) -> None:
+    opened("alignment", record, None, align="head", layer="1", head="2", links="union", reading="reads")
+    picture = made(given["alignment"], "picture")
+    drawn = paper.alignment(record, ["cross L1H2"], method="union", reading="reads")
+    assert picture.svg == drawn.svg
 
 
 def test_masks_gives_the_view_that_is_shown(given: Given, record: Record) -> None:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
 
+    from bartviz.figures.paper import Picture
     from bartviz.record.record import Record
 
 T = TypeVar("T")
@@ -172,10 +173,12 @@ def downloads(
     table: Maybe[pd.DataFrame] = None,
     arrays: Maybe[Mapping[str, ArrayLike]] = None,
     figure: Maybe[go.Figure | str] = None,
+    picture: Maybe[Picture] = None,
     record: Record | None = None,
     of: str = "",
 ) -> None:
-    """Download buttons: CSV (formulas quoted), NPZ, the figure as one offline HTML file, and of a record all weights
+    """Download buttons: CSV (formulas quoted), NPZ, the figure as one offline HTML file, a picture for
+    paper as SVG, and of a record all weights
     of all heads (CSV), the explorer as one HTML file, and the record itself, which ``bartviz.open`` reads. A figure
     passed as a string is such an HTML file already. A record with too many weights for a table gets a note in its
     place.
@@ -196,6 +199,8 @@ def downloads(
         files.append(("NPZ", f"{stem}.npz", "application/octet-stream", lambda: export.npz(_made(arrays))))
     if figure is not None:
         files.append(("HTML", f"{stem}.html", "text/html", lambda: _page(_made(figure), stem)))
+    if picture is not None:
+        files.append((_("SVG for paper"), f"{stem}.svg", "image/svg+xml", partial(_svg, picture)))
     if record is not None:
         try:
             files.append((_all_heads(all_heads.check(record)), _ALL_HEADS, "text/csv", partial(_weights, record)))
@@ -233,6 +238,10 @@ def _explorer(record: Record) -> bytes:
 
     torch_import.pages()
     return page(record)
+
+
+def _svg(picture: Picture | Callable[[], Picture]) -> bytes:
+    return _made(picture).svg.encode()
 
 
 def _page(figure: go.Figure | str, name: str) -> bytes:

@@ -231,3 +231,22 @@ def test_it_needs_neither_streamlit_nor_torch(tmp_path: Path) -> None:
 
 def test_the_scripts_read_the_file_and_keep_the_address() -> None:
     node.run_tests(Path(__file__).with_name("explorer.test.mjs"))
+
+
+def test_a_notebook_shows_the_page_in_a_frame_that_reaches_nothing() -> None:
+    record = stand_in.record(HOSTILE)
+    ((tag, named),) = _Elements(record._repr_html_()).tags
+    assert tag == "iframe"
+    assert named["sandbox"] == "allow-scripts"
+    assert named["srcdoc"] == page(record).decode()
+    assert "src" not in named
+
+
+def test_a_large_record_stays_small_in_a_notebook_and_says_what_is_left_out() -> None:
+    record = stand_in.record(tuple(f" w{number}" for number in range(200)), layers=6, heads=8)
+    assert len(page(record, most=None)) > 2_000_000
+    shown = record._repr_html_()
+    assert len(shown) < 2_100_000
+    ((_tag, named),) = _Elements(shown).tags
+    header, _parts = _opened((named["srcdoc"] or "").encode())
+    assert header["least"] > 0

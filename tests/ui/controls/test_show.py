@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
+from bartviz import paper
 from bartviz.analysis import all_heads
 from bartviz.record.record import Record
 from bartviz.ui.controls import show
@@ -193,6 +194,16 @@ def test_a_large_table_of_all_heads_has_its_size_and_a_larger_one_is_refused(
 
 def test_a_figure_that_is_a_page_is_downloaded_as_it_is() -> None:
     assert show._page("<p>한</p>", "name") == "<p>한</p>".encode()
+
+
+def test_a_picture_for_paper_is_drawn_when_asked_for(monkeypatch: pytest.MonkeyPatch, record: Record) -> None:
+    files: dict[str, Callable[[], bytes]] = {}
+    monkeypatch.setattr(
+        "streamlit.download_button", lambda label, make, file_name, **more: files.update({file_name: make})
+    )
+    picture = paper.map(record, "cross", 0, 0)
+    show.downloads("heads", of="cross-L0H0", picture=lambda: picture)
+    assert {name: make() for name, make in files.items()} == {"bartviz-heads-cross-L0H0.svg": picture.svg.encode()}
 
 
 def test_a_file_is_named_after_its_content(monkeypatch: pytest.MonkeyPatch) -> None:

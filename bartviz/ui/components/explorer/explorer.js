@@ -324,6 +324,7 @@ class Explorer {
   }
 
   publish() {
+    if (location.protocol === "about:") return; // in a notebook's frame, which has no address of its own
     const hash = hashOf(this.place, this.header, this.spoken);
     if (hash !== location.hash) history.replaceState(null, "", hash);
   }

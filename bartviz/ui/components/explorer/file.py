@@ -23,6 +23,8 @@ from bartviz.ui.components.explorer.words import shortened
 from bartviz.ui.components.scripts import ScriptError, bundle
 
 _FOLDER = Path(__file__).parent
+_MOST_FRAMED = 2_000_000  # bytes of a page within a notebook
+_HEIGHT = 720  # pixels of its frame
 _COMMENTS = re.compile(r"^ *(?://.*|/\*\*(?:[^*]|\*(?!/))*\*/)\n", re.MULTILINE)  # those that fill whole lines
 _CLOSING = re.compile(r"</(?:script|style)|<!--", re.IGNORECASE)
 _POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; script-src {scripts}; style-src {styles}"
@@ -74,6 +76,16 @@ def page(records: Record | Sequence[Record], *, names: Sequence[str] | None = No
         f'<script type="module">{script}</script>\n</body>\n</html>\n'
     )
     return text.encode("utf-8", "replace")
+
+
+def frame(record: Record) -> str:
+    """The page in a frame of its own, as a notebook shows it: nothing is loaded, and the notebook's page is out of
+    reach. The page has at most 2 MB, because the notebook's file has to hold it."""
+    shown = page(record, most=_MOST_FRAMED).decode()
+    return (
+        f'<iframe srcdoc="{html.escape(shown)}" title="{html.escape(_name(record))}" width="100%" '
+        f'height="{_HEIGHT}" style="border:0" sandbox="allow-scripts"></iframe>'
+    )
 
 
 def _name(record: Record) -> str:

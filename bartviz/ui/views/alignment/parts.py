@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -22,7 +23,9 @@ from bartviz.ui.state import content, session
 from bartviz.ui.views.alignment import gold
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    from bartviz.figures.paper import Picture
 
 WHOSE = {"best": mark("best head"), "head": mark("head"), "layer": mark("layer"), "set": mark("set")}
 HOW: dict[Method, str] = {
@@ -310,3 +313,16 @@ def arrays(chosen: Chosen) -> dict[str, Any]:
         "heads": np.array([str(head) for head in chosen.heads]),
         "reading": np.array(chosen.reading),
     }
+
+
+def paper(record: Record, chosen: Chosen) -> Callable[[], Picture] | None:
+    """What draws the matrix with the links that are shown for paper; None for a text that is too long for a page."""
+    from bartviz.figures.paper.grid import MOST
+
+    return None if max(chosen.shown.weights.shape) > MOST else partial(_drawn, record, chosen)
+
+
+def _drawn(record: Record, chosen: Chosen) -> Picture:
+    from bartviz.figures.paper import alignment
+
+    return alignment(record, chosen.heads, reading=chosen.reading, method=chosen.method, threshold=chosen.threshold)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import streamlit as st
@@ -25,6 +26,8 @@ from bartviz.ui.views.heads import classic
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from bartviz.figures.paper import Picture
 
 WHAT = {"head": mark("one head"), "layer": mark("mean of its layer"), "all": mark("mean of all heads")}
 SMALL = {"all": mark("all layers"), "layer": mark("this layer")}
@@ -173,3 +176,31 @@ def _table_in_expander(title: str, name: str, make: Callable[[], pd.DataFrame]) 
         if folded.open:
             frame = make()
             st.dataframe(frame, hide_index=True, column_config=show.headers(frame))
+
+
+def paper(record: Record, chosen: Chosen, shown: heads.View, choice: Choice) -> Callable[[], Picture] | None:
+    """What draws the head or mean for paper, as it is shown: a map, lines, or the text shaded by its row. None where a
+    map or lines would be too long for a page."""
+    from bartviz.figures.paper.grid import MOST
+
+    if chosen.seen != "text" and max(shown.weights.shape) > MOST:
+        return None
+    return partial(_drawn, record, chosen, choice)
+
+
+def _drawn(record: Record, chosen: Chosen, choice: Choice) -> Picture:
+    from bartviz.figures import paper as drawing
+
+    place = {"head": (chosen.layer, chosen.head), "layer": (chosen.layer, None), "all": (None, None)}[chosen.what]
+    how: dict[str, Any] = {
+        "reading": "predicts" if chosen.rows is record.output else "reads",
+        "words": chosen.words,
+        "hide_sinks": chosen.hide_sinks,
+        "renormalise": chosen.renormalise,
+    }
+    kind = chosen.attention.kind
+    if chosen.seen == "map":
+        return drawing.map(record, kind, *place, range=chosen.range, **how)
+    if chosen.seen == "lines":
+        return drawing.lines(record, kind, *place, **how)
+    return drawing.text(record, kind, *place, choice.row, range=chosen.range, **how)

@@ -1,0 +1,71 @@
+"""The options of ``export`` that draw a picture for paper, or write a table of measures."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+from bartviz.errors import SettingError
+from bartviz.language import later
+from bartviz.record.attention import KINDS, Head
+from bartviz.record.record import Reading, Record
+
+if TYPE_CHECKING:
+    from bartviz.figures.paper import Picture
+
+PICTURES = ("map", "lines", "text", "ribbons", "alignment", "overview")
+SUFFIXES = (".svg", ".pdf", ".png", ".tex")
+
+
+def add_arguments(export: argparse.ArgumentParser) -> None:
+    """Add the options to the parser."""
+    group = export.add_argument_group("pictures and tables (files that end in .svg, .pdf, .png or .tex)")
+    group.add_argument("--picture", choices=PICTURES, default="map", help="what is drawn (%(default)s)")
+    group.add_argument("--kind", choices=KINDS, help="kind of attention; by default cross where there is one")
+    group.add_argument("--layer", type=int, help="counted from 0; without it the mean of all heads")
+    group.add_argument("--head", type=int, help="counted from 0; without it the mean of the layer")
+    group.add_argument("--row", type=int, help="the row of text and lines, counted from 0")
+    group.add_argument("--reading", choices=get_args(Reading), help="rows of a decoder are named by what they ...")
+    group.add_argument("--words", action="store_true", help="merge pieces into words")
+    group.add_argument("--width", type=float, default=240.0, help="points (%(default)g)")
+    group.add_argument("--ppi", type=int, default=300, help="pixels per inch of a .png (%(default)s)")
+    group.add_argument("--no-caption", action="store_true", help="leave the caption out")
+
+
+def write(record: Record, path: Path, options: argparse.Namespace) -> None:
+    """Write the file. Raises BartvizError, OSError."""
+    from bartviz.figures import paper
+    from bartviz.figures.paper.caption import caption
+    from bartviz.record import store
+
+    kind = options.kind or ("cross" if record.cross is not None else record.kinds[0])
+    if path.suffix.lower() == ".tex":
+        name = f"{kind} heads"
+        store.replace(path, paper.latex(paper.measures(record, kind), caption=caption(record, name)).encode())
+    else:
+        _drawn(record, kind, options).save(path, ppi=options.ppi)
+
+
+def _drawn(record: Record, kind: Any, options: argparse.Namespace) -> Picture:
+    from bartviz.figures import paper
+
+    size: dict[str, Any] = {"width": options.width, "captioned": not options.no_caption}
+    head = None
+    if options.layer is not None and options.head is not None:
+        record.attention(kind).check(options.layer, options.head)
+        head = Head(kind, options.layer, options.head)
+    if options.picture == "overview":
+        return paper.overview(record, kind, **size)
+    if options.picture in ("ribbons", "alignment"):
+        if head is None and (options.layer is not None or options.head is not None):
+            raise SettingError(later("Name both layer and head, or leave both out for the head that aligns best."))
+        if options.picture == "ribbons":
+            return paper.ribbons(record, head, **size)
+        reading = {} if options.reading is None else {"reading": options.reading}
+        return paper.alignment(record, None if head is None else [head], **reading, **size)
+    one: dict[str, Any] = {"reading": options.reading, "words": options.words, **size}
+    if options.picture == "map":
+        return paper.map(record, kind, options.layer, options.head, **one)
+    draw = paper.lines if options.picture == "lines" else paper.text
+    return draw(record, kind, options.layer, options.head, row=options.row, **one)

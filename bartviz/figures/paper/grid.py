@@ -1,0 +1,143 @@
+"""A map on a sheet: cells in the colours of weights, the tokens of both axes, and what the colours mean.
+
+Letters in shapes: Q rows, K columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bartviz.analysis.color_scale import RANGES, Range, shares
+from bartviz.arrays import Bools, Floats
+from bartviz.errors import BudgetError
+from bartviz.figures import axes, theme
+from bartviz.figures.checks import expect_word
+from bartviz.figures.maps import WEIGHT
+from bartviz.figures.paper.sheet import FAINT, GRID, HATCH, INK, LEADING, MASKED, SMALL, Sheet, measure, number
+from bartviz.language import _, later
+from bartviz.record.attention import Kind
+
+MOST = 128
+"""The most tokens of an axis: more would be cells of less than two points in a column."""
+_LABEL, _LEAST = 7.0, 4.5  # points: the font size of tokens, and where every second, fifth ... is named instead
+_CELL = 18.0  # points: a cell at most
+_ENDS: dict[Range, tuple[str, str]] = {"fixed": ("0", "1"), "row": ("0%", "100%"), "log": ("≤ 0.0001", "1")}
+_STEPS = 32  # of the colour bar
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """What is drawn: weights and mask (Q, K), labels, which of them are special, and the titles of both axes.
+    ``marks``: (row, column) of cells with a dot."""
+
+    weights: Floats
+    mask: Bools
+    rows: Sequence[str]
+    columns: Sequence[str]
+    row_special: Bools
+    column_special: Bools
+    kind: Kind
+    titles: tuple[str, str]
+    span: Range = "fixed"
+    marks: Collection[tuple[int, int]] = ()
+
+
+def grid(sheet: Sheet, cells: Cells, y: float = 0) -> float:
+    """Draw the map from ``y`` on; returns where it ends. Raises SettingError, BudgetError for more than 128 tokens."""
+    expect_word(cells.span, RANGES, "The colour range")
+    down, across = cells.weights.shape
+    if max(down, across) > MOST:
+        raise BudgetError(
+            later("A picture has at most {most} rows and columns, not {count}: merge pieces into words, or use a "
+                  "shorter text.", most=MOST, count=max(down, across))
+        )  # fmt: skip
+    left = min(max(measure(label, _LABEL, mono=True) for label in cells.rows), 0.3 * sheet.width) + 3
+    above = min(max(measure(label, _LABEL, mono=True) for label in cells.columns), 72.0)
+    wide = min((sheet.width - left - 1) / across, _CELL)
+    high = wide * axes.cell_ratio(down, across)
+    steps = tuple(_every(count, size) for count, size in ((down, high), (across, wide)))
+    y = sheet.paragraph(y, "; ".join(map(_stepped, cells.titles, steps))) + 2
+    top = y + above + 2
+    for row in range(0, down, steps[0]):
+        size, middle = _font(high * steps[0]), top + (row + 0.5) * high
+        fill = FAINT if cells.row_special[row] else INK
+        sheet.text(
+            left - 2, middle + 0.35 * size, cells.rows[row], size, mono=True, anchor="end", fill=fill, room=left - 3
+        )
+    for column in range(0, across, steps[1]):
+        size, middle = _font(wide * steps[1]), left + (column + 0.5) * wide
+        fill = FAINT if cells.column_special[column] else INK
+        sheet.text(
+            middle + 0.35 * size, top - 2, cells.columns[column], size, mono=True, turn=-90, fill=fill, room=above
+        )
+    _weights(sheet, cells, left, top, wide, high)
+    y = top + down * high
+    for row, column in sorted(cells.marks):
+        radius = max(min(wide, high) / 5, 0.6)
+        middle = left + (column + 0.5) * wide, top + (row + 0.5) * high
+        sheet.circle(*middle, radius, INK, stroke="#ffffff", stroke_width=radius / 3, data_link=f"{row} {column}")
+    return color_bar(sheet, cells.kind, cells.span, y + 5, masked=not cells.mask.all())
+
+
+def _weights(sheet: Sheet, cells: Cells, left: float, top: float, wide: float, high: float) -> None:
+    scale = theme.scale(cells.kind)
+    gap = 0.3 if min(wide, high) > 4 else 0.0  # small cells touch
+    places = shares(np.where(cells.mask, cells.weights, np.float32(np.nan)), cells.span)  # (Q, K)
+    sheet.rect(
+        left, top, wide * cells.weights.shape[1], high * len(cells.weights), "none", stroke=GRID, stroke_width=0.5
+    )
+    sheet.begin(class_="weights", shape_rendering="crispEdges")
+    hatch = []
+    for row, column in np.ndindex(*cells.weights.shape):
+        x, y = left + column * wide, top + row * high
+        if not cells.mask[row, column]:
+            hatch.append(f"M{number(x)} {number(y + high)}L{number(x + wide)} {number(y)}")
+            sheet.rect(x, y, wide - gap, high - gap, MASKED, data_cell=f"{row} {column}")
+            continue
+        color = theme.at(scale, float(places[row, column]))
+        weight = f"{cells.weights[row, column]:.3f}"
+        sheet.rect(x, y, wide - gap, high - gap, color, data_cell=f"{row} {column}", data_weight=weight)
+    sheet.end()
+    if hatch:
+        sheet.path("".join(hatch), stroke=HATCH, stroke_width=0.4, fill="none")
+
+
+def color_bar(sheet: Sheet, kind: Kind, span: Range, y: float, *, masked: bool = False) -> float:
+    """One line: the colours from 0 to 1, what they mean, and how a masked cell looks; returns where it ends."""
+    low, high = _ENDS[span]
+    baseline, x = y + SMALL, measure(low, SMALL) + 2
+    sheet.text(0, baseline, low, fill=FAINT)
+    step, scale = 60 / _STEPS, theme.scale(kind)
+    for place in range(_STEPS):
+        color = theme.at(scale, (place + 0.5) / _STEPS)  # each reaches to the end, so that no gaps are seen
+        sheet.rect(x + place * step, y + 1, 60 - place * step, SMALL - 1, color)
+    sheet.rect(x, y + 1, 60, SMALL - 1, "none", stroke=GRID, stroke_width=0.4)
+    x += 62
+    title = f"{high}   {_(WEIGHT.bars[span])}"
+    sheet.text(x, baseline, title, fill=FAINT)
+    if masked:
+        x += measure(title, SMALL) + 8
+        if x + 12 + measure(_("masked"), SMALL) > sheet.width:
+            x, y, baseline = 0, y + SMALL * LEADING + 1, baseline + SMALL * LEADING + 1
+        sheet.rect(x, y + 1, 8, SMALL - 1, MASKED)
+        sheet.path(f"M{number(x)} {number(y + SMALL)}L{number(x + 8)} {number(y + 1)}", stroke=HATCH, stroke_width=0.4)
+        sheet.text(x + 10, baseline, _("masked"), fill=FAINT)
+    return y + SMALL * LEADING
+
+
+def _every(count: int, size: float) -> int:
+    """Which labels are named, all or every second, fifth ...: those that fit cells of ``size`` points."""
+    return axes.every(count, max(int(count * size / (_LEAST * 1.05)), 1))
+
+
+def _font(room: float) -> float:
+    return min(_LABEL, room * 0.95)
+
+
+def _stepped(title: str, step: int) -> str:
+    if step == 1:
+        return title
+    return _("{title} · every 2nd", title=title) if step == 2 else _("{title} · every {step}th", title=title, step=step)
