@@ -118,7 +118,7 @@ class Texts:
         wanted = self._wanted()
         factors = torch.stack([cells.float().expand(self.mask.shape) for cells in wanted.values()], dim=1)
         factors *= (self.mask * self.counts[:, :, None])[:, None]  # (B, M, Q, K)
-        return tuple(wanted), factors.flatten(2), (factors != 0).any(dim=-1)
+        return tuple(wanted), factors.flatten(2), factors @ torch.ones(factors.shape[-1]) > 0
 
     def _wanted(self) -> dict[str, Tensor]:
         query, key = self.query, self.key
@@ -277,7 +277,7 @@ def _lengths(vectors: Tensor, gram: Tensor) -> Tensor:
     """(B, H, n) the lengths of projected vectors (B, n, H, d), contiguous."""
     flat = vectors.flatten(0, 1).transpose(0, 1)  # (H, B n, d)
     squares = (torch.bmm(flat, gram) * flat).sum(dim=-1)  # (H, B n)
-    return squares.clamp(min=0).sqrt().unflatten(1, vectors.shape[:2]).transpose(0, 1)
+    return squares.clamp(min=0).sqrt().view(len(gram), *vectors.shape[:2]).transpose(0, 1)
 
 
 def _stacked(layers: list[Tensor]) -> Tensor:

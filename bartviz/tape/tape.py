@@ -288,7 +288,7 @@ def attend_on(
             position_bias=position_bias,
             **kwargs,
         )  # (B, Q, H, d)
-    if tape is None or entry is None:
+    if tape is None or site is None or entry is None:
         return output, None
     count = query.shape[2]
     entry.outputs.append(output if count <= SAMPLED_ROWS else output[:, torch.from_numpy(sampled(count, layer))])
