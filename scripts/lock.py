@@ -101,11 +101,17 @@ def environments() -> Iterator[dict[str, str]]:
 
 
 def wanted(folder: Path) -> tuple[list[Requirement], list[Requirement]]:
-    """What pyproject.toml asks for: for the app (the package with all its extras), and for developers."""
+    """What pyproject.toml asks for: for the app (the package with the extra ``all`` and what that names), and for
+    developers."""
     file = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))
     project, dev = file["project"], [Requirement(line) for line in file["dependency-groups"]["dev"]]
-    lines = [*project["dependencies"], *(line for extra in project["optional-dependencies"].values() for line in extra)]
-    app = [requirement for requirement in map(Requirement, lines) if requirement.name != project["name"]]
+    app, extras = [Requirement(line) for line in project["dependencies"]], ["all"]
+    for extra in extras:
+        for requirement in map(Requirement, project["optional-dependencies"][extra]):
+            if requirement.name == project["name"]:
+                extras += sorted(requirement.extras)
+            else:
+                app.append(requirement)
     return app, dev
 
 

@@ -20,7 +20,8 @@ def add(commands: Any) -> None:
         help="measure every head over a file of texts",
         description="Measure every head of a model over a file of texts, and keep what comes out as an atlas.",
         epilog=EXAMPLES + "bartviz corpus texts.txt --model bert-tiny-en --out atlas\n"
-        "  bartviz corpus pairs.tsv --model bart-tiny-en-de --column en --target de --out atlas --workers 2 --resume",
+        "  bartviz corpus pairs.tsv --model bart-tiny-en-de --column en --target de --out atlas --workers 2 --resume\n"
+        "  bartviz corpus texts.txt --model bert-tiny-en --out atlas --workers 8 --ray local",
     )
     corpus.add_argument(
         "corpus", type=Path, metavar="FILE", help=".txt, .csv, .tsv, .jsonl, .parquet, .gz, or a folder"
@@ -33,6 +34,7 @@ def add(commands: Any) -> None:
     corpus.add_argument("--gold", metavar="COLUMN", help="of alignments made by hand, such as 0-0 1?2")
     corpus.add_argument("--paragraphs", action="store_true", help="texts are divided by blank lines, not by lines")
     corpus.add_argument("--workers", type=int, default=1, metavar="N", help="processes (%(default)s)")
+    corpus.add_argument("--ray", metavar="ADDRESS", help="workers of a Ray cluster, or local: of a Ray on this machine")
     corpus.add_argument("--resume", action="store_true", help="finish a run that was stopped")
     corpus.add_argument("--json", action="store_true", help="print JSON")
     corpus.set_defaults(run=run)
@@ -50,6 +52,7 @@ def run(options: argparse.Namespace) -> int:
         columns=Columns(options.column, options.pair, options.target, options.gold),
         paragraphs=options.paragraphs,
         workers=options.workers,
+        ray=options.ray,
         resume=options.resume,
         report=_report,
     )

@@ -18,7 +18,7 @@ from pathlib import Path
 import torch
 
 from bartviz.analysis.corpus_definitions import of_text
-from bartviz.corpus import atlas, read, work
+from bartviz.corpus import atlas, cluster, read, work
 from bartviz.corpus.encode import check_columns
 from bartviz.corpus.partial import Partial, merged
 from bartviz.corpus.read import Bad, Columns, Line
@@ -64,6 +64,7 @@ def corpus(
     columns: Columns | None = None,
     paragraphs: bool = False,
     workers: int = 1,
+    ray: str | None = None,
     resume: bool = False,
     size: int = SIZE,
     report: Report = lambda _progress: None,
@@ -71,10 +72,11 @@ def corpus(
     """Measure every head of a model over a corpus, and write the atlas to the folder ``out``.
 
     model: a name as ``bartviz.load`` accepts it; each of the ``workers`` processes loads it once.
+    ray: the address of a Ray cluster on which the workers run, or "local" for a Ray of this run's own.
     columns, paragraphs: what to read, as in ``read.lines``.
     resume: finish a run that was stopped, with the same model, corpus and settings.
     size: rows of a part: what is lost at most for each worker if the run is stopped.
-    Raises TextError, SettingError, ModelError.
+    Raises TextError, SettingError, ModelError, PackageError without Ray, Cancelled where a worker is stopped.
     """
     source, chosen = Path(path), columns or Columns()
     if workers < 1 or size < 1:
@@ -94,7 +96,10 @@ def corpus(
     folder = Folder(Path(out), manifest, resume=resume)
     if not folder.has(RANDOM):
         folder.put(RANDOM, work.random(loaded).pack())
-    results = partial(_alone, loaded) if workers == 1 else partial(_together, model, workers)
+    if ray is not None:
+        results = partial(cluster.together, loaded, model, ray, workers)
+    else:
+        results = partial(_alone, loaded) if workers == 1 else partial(_together, model, workers)
     _measure(folder, results, jobs(rows(), size), count, report)
     return _finish(folder, jobs(rows(), size), rows())
 

@@ -6,15 +6,16 @@ import numpy as np
 import torch
 
 from bartviz.corpus.encode import Encoded, Padded, Side, encode, padding_token
-from bartviz.corpus.measure import batches, measure, run, weights_of, whole_mask
+from bartviz.corpus.measure import batches, measure, run
 from bartviz.corpus.partial import Partial
 from bartviz.corpus.read import Bad
 from bartviz.corpus.shards import Job, Shard
+from bartviz.corpus.texts import scores_of, visible
 from bartviz.errors import TextError
 from bartviz.models.model import Model
 from bartviz.record.attention import Kind
 from bartviz.run.batch import start_token
-from bartviz.tape.tape import depths
+from bartviz.tape.tape import Tape, depths
 
 REPEATED = 24  # random tokens that are read twice
 SEQUENCES = 64
@@ -65,7 +66,8 @@ def random(model: Model) -> Shard:
     if model.info.kind == "encoder-decoder":
         start = np.full((SEQUENCES, 1), start_token(model))
         inputs = _padded(model, np.concatenate([start, ids], axis=1))
-    tape = run(model, source, inputs)
+    tape = Tape()
+    run(model, source, inputs, tape)
     sums: dict[Kind, Partial] = {}
     for kind, depth in depths(model.network).items():
         if kind == "cross":
@@ -73,10 +75,11 @@ def random(model: Model) -> Shard:
         shift = int(kind == "decoder" and inputs is not None)
         rows = np.arange(length, 2 * length) + shift  # the second time
         columns = np.stack([rows - length + 1, rows - length], axis=-1)  # (T, 2): induction, duplicate
-        layers = [weights_of(tape, kind, layer) for layer in range(depth)]
+        layers = [scores_of(tape, kind, layer).softmax(dim=-1) for layer in range(depth)]
         picked = [weights[:, :, torch.from_numpy(rows)[:, None], torch.from_numpy(columns)] for weights in layers]
         values = torch.stack([one.mean(dim=2) for one in picked], dim=1).numpy()  # (B, L, H, 2)
-        seen = whole_mask(tape, kind).sum(dim=-1)[:, torch.from_numpy(rows)].float()  # (B or 1, T)
+        read = source if kind == "encoder" or inputs is None else inputs
+        seen = visible(kind, read, read).sum(dim=-1)[:, torch.from_numpy(rows)].float()  # (B, T)
         even = np.broadcast_to((1 / seen).mean(dim=-1, keepdim=True).numpy(), (SEQUENCES, 2))
         sums[kind] = Partial.of(kind, ("induction", "duplicate"), values, even, np.arange(-SEQUENCES, 0))
     return Shard(sums, SEQUENCES)

@@ -76,11 +76,13 @@ class Tape:
     in each, for the self-check.
     ``scale_heads``: factor for a head's output (0 silences it; Michel et al. 2019).
     ``cancelled``: called at every layer; True stops the run with Cancelled.
+    ``kernel``: computes the heads' outputs (B, Q, H, d) of a layer from what was recorded, in place of the fast kernel.
     """
 
     values: bool = False
     scale_heads: Mapping[Head, float] = field(default_factory=dict)
     cancelled: Callable[[], bool] = lambda: False
+    kernel: Callable[[Tape, Kind, int], Tensor] | None = None
     entries: dict[tuple[Kind, int], Entry] = field(default_factory=dict)
     # By window (0: none), each (B or 1, Q, K) bool, True: may attend.
     masks: dict[tuple[Kind, int], list[Tensor]] = field(default_factory=dict)
@@ -255,12 +257,25 @@ def attend_on(
     if tape is not None and tape.cancelled():
         raise Cancelled(later("The run was stopped."))
     causal = getattr(module, "is_causal", True) if is_causal is None else is_causal
-    groups = getattr(module, "num_key_value_groups", 1)
+    keys, values = (_repeated(part, getattr(module, "num_key_value_groups", 1)) for part in (key, value))
+    scale = query.shape[-1] ** -0.5 if scaling is None else scaling
+    site = getattr(module, _SITE, None)
+    entry, layer = None, 0
+    if tape is not None and site is not None:
+        layer, window = tape.layer_of(site), int(kwargs.get("sliding_window") or 0)
+        tape.add_mask(site.kind, layer, window, lambda: _allowed(query, key, attention_mask, causal))
+        if position_bias is not None and site.kind != "cross":
+            tape.add_bias(site.kind, layer, position_bias)
+        entry = tape.entries.setdefault((site.kind, layer), Entry())
+        entry.q.append(query)
+        entry.k, entry.v, entry.scale = keys, values, scale
+        entry.window, entry.softcap, entry.sinks = window, softcap, s_aux
+        entry.projection = site.projection
+        if tape.kernel is not None:
+            return tape.kernel(tape, site.kind, layer), None
     if softcap is not None or s_aux is not None:  # no fused kernel has these
-        key, value = _repeated(key, groups), _repeated(value, groups)
-        scale = query.shape[-1] ** -0.5 if scaling is None else scaling
         allowed = _allowed(query, key, attention_mask, causal)
-        output = _unfused(query, key, value, allowed, scale, softcap, s_aux)
+        output = _unfused(query, keys, values, allowed, scale, softcap, s_aux)
     else:
         output, _ = sdpa_attention_forward(
             module,
@@ -273,26 +288,15 @@ def attend_on(
             position_bias=position_bias,
             **kwargs,
         )  # (B, Q, H, d)
-        key, value = _repeated(key, groups), _repeated(value, groups)
-    site = getattr(module, _SITE, None)
-    if tape is None or site is None:
+    if tape is None or site is None or entry is None:
         return output, None
-    layer, window = tape.layer_of(site), int(kwargs.get("sliding_window") or 0)
-    tape.add_mask(site.kind, layer, window, lambda: _allowed(query, key, attention_mask, causal))
-    if position_bias is not None and site.kind != "cross":
-        tape.add_bias(site.kind, layer, position_bias)
-    entry = tape.entries.setdefault((site.kind, layer), Entry())
-    entry.q.append(query)
-    entry.k = key
-    entry.scale = query.shape[-1] ** -0.5 if scaling is None else scaling
-    entry.window, entry.softcap, entry.sinks = window, softcap, s_aux
-    entry.projection = site.projection
     count = query.shape[2]
     entry.outputs.append(output if count <= SAMPLED_ROWS else output[:, torch.from_numpy(sampled(count, layer))])
-    head = compared_head(layer, query.shape[1])
-    entry.v = value if tape.values else value[:, head : head + 1]
-    if not tape.values and count > 1:
-        entry.v = entry.v.clone()  # a view would keep the values of every head in memory
+    if not tape.values:
+        head = compared_head(layer, query.shape[1])
+        entry.v = values[:, head : head + 1]
+        if count > 1:
+            entry.v = entry.v.clone()  # a view would keep the values of every head in memory
     factors = tape.factors(site.kind, layer, query.shape[1])
     return (output if factors is None else output * factors), None
 

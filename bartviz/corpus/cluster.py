@@ -1,0 +1,135 @@
+"""The parts of a corpus measured by workers of Ray, on this machine or on those of a cluster.
+
+Ray only calls the function that one process calls, too: shards are written by the caller, who can resume whatever
+stopped. A worker that is killed starts again and repeats its part; the caller needs the output folder, the workers
+the model under the same name.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from importlib import import_module
+from itertools import islice
+from typing import Any
+
+import torch
+
+from bartviz.corpus import work
+from bartviz.corpus.shards import Job
+from bartviz.errors import BartvizError, Cancelled, PackageError, SettingError
+from bartviz.models.load import load
+from bartviz.models.model import Model
+
+LOCAL = "local"
+CPUS = 0.5  # of a worker, so that it starts on a machine whose CPUs are all taken but half a one
+RESTARTS = 10  # of a worker
+REPEATS = 3  # of a part, each after its worker was stopped
+STORE = 256 << 20  # bytes that a local Ray keeps for parts and their sums
+PATIENCE = 600.0  # seconds until a first worker has started
+
+
+def together(model: Model, name: str, address: str, workers: int, todo: Iterator[Job]) -> Iterator[tuple[Job, bytes]]:
+    """The results of all parts, as they come; no more than two parts wait for each worker.
+
+    address: of a cluster, or "local" for a Ray of this run's own. Raises PackageError without Ray, SettingError where
+    no worker starts or a worker has another model, and Cancelled where workers are stopped again and again.
+    """
+    _reach(address)
+    ray = _connected(address, workers)
+    try:
+        yield from _results(ray, model, name, workers, todo)
+    except ray.exceptions.RayTaskError as error:
+        if isinstance(error.cause, BartvizError):
+            raise error.cause from error
+        raise
+    except (ray.exceptions.RayActorError, ray.exceptions.RaySystemError) as error:
+        raise Cancelled("Workers were stopped. Resume the run: what is measured is kept.") from error
+    finally:
+        ray.shutdown()
+
+
+class Worker:
+    """A process that holds the model."""
+
+    def __init__(self, name: str) -> None:
+        torch.set_num_threads(1)
+        self._model = load(name)
+
+    def model(self) -> dict[str, Any]:
+        """What the model is, with the digest of its weights."""
+        return asdict(self._model.info)
+
+    def measured(self, job: Job) -> bytes:
+        """The shard of a part."""
+        return work.measured(self._model, job).pack()
+
+
+def _results(ray: Any, model: Model, name: str, workers: int, todo: Iterator[Job]) -> Iterator[tuple[Job, bytes]]:
+    actor = ray.remote(num_cpus=CPUS, max_restarts=RESTARTS, max_task_retries=REPEATS)(Worker)
+    starting = {worker.model.remote(): worker for worker in (actor.remote(name) for _ in range(workers))}
+    running: dict[Any, tuple[Any, Job]] = {}
+
+    def give(worker: Any, count: int) -> None:
+        for job in islice(todo, count):
+            running[worker.measured.remote(job)] = worker, job
+
+    started = 0
+    while starting or running:
+        if started and not running:
+            return
+        done, _ = ray.wait([*running, *starting], timeout=None if started else PATIENCE)
+        if not done:
+            raise SettingError("No worker of Ray started: its machines have no free CPU, or it cannot be reached.")
+        result = ray.get(done[0])
+        if done[0] in starting:
+            worker = starting.pop(done[0])
+            if result != asdict(model.info):
+                raise SettingError("A worker of Ray has another model under that name: put the same files there.")
+            started += 1
+            give(worker, 2)
+        else:
+            worker, job = running.pop(done[0])
+            give(worker, 1)
+            yield job, result
+
+
+def _reach(address: str) -> None:
+    """Raise SettingError where nothing answers at HOST:PORT, for which Ray itself would wait minutes."""
+    host, _, port = address.rpartition("/")[2].rpartition(":")
+    if not host or not port.isdigit():
+        return
+    try:
+        socket.create_connection((host, int(port)), timeout=10).close()
+    except (OSError, OverflowError) as error:
+        raise SettingError(f"Nothing answers at {address}: {error}") from error
+
+
+def _connected(address: str, workers: int) -> Any:
+    """Ray with a connection. It reads these settings when it is imported."""
+    if "ray" in sys.modules and os.environ.get("RAY_AUTH_MODE") != "token":
+        raise SettingError("Ray was imported without authentication: set RAY_AUTH_MODE=token before that.")
+    os.environ["RAY_AUTH_MODE"] = "token"
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    own = address == LOCAL
+    if own and not {"RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"} & os.environ.keys():
+        os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
+    try:
+        ray: Any = import_module("ray")
+        errors: Any = import_module("ray.exceptions")
+    except ModuleNotFoundError as error:
+        raise PackageError("Ray is not installed: pip install 'bartviz[ray]'") from error
+    settings: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
+    if own:
+        settings |= {"num_cpus": workers, "num_gpus": 0, "object_store_memory": STORE, "include_dashboard": False}
+        settings["_node_ip_address"] = "127.0.0.1"
+    try:
+        ray.init(address=address, **settings)
+    except (ConnectionError, RuntimeError, ValueError, errors.RayError) as error:
+        reason = str(error).splitlines()[0]
+        raise SettingError(f"There is no connection to Ray at {address!r}: {reason}") from error
+    return ray
