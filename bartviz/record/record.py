@@ -23,8 +23,9 @@ from bartviz.record import checks, store, tables
 from bartviz.record.attention import KINDS, Attention, Kind
 from bartviz.record.beam_tree import BeamTree
 from bartviz.record.checks import Check
+from bartviz.record.prediction import Prediction
 from bartviz.record.steps import Step, Steps, bare, chosen_ids
-from bartviz.record.valid import check_sides, check_texts
+from bartviz.record.valid import check_prediction, check_sides, check_texts
 from bartviz.text.tokens import Tokens
 
 if TYPE_CHECKING:
@@ -104,6 +105,7 @@ class Record:
     the next one, so ``output[t]`` is what row t *predicts* while ``decoder.query[t]`` is what it *reads*.
     ``beams`` is the tree of a beam search, whose best hypothesis the record shows, or None.
     ``pair_text`` is the second sentence, where ``source.segments`` is 1; None without one, and in older records.
+    ``prediction`` is what the model's head says of the text, if it was fine-tuned to label texts; else None.
     ``seal``: ``made`` by this process, or opened from a file that is ``unchanged`` since it was saved, ``changed``, or
     ``older`` than the digest that would show it.
     """
@@ -119,6 +121,7 @@ class Record:
     provenance: Provenance = field(default_factory=Provenance)
     beams: BeamTree | None = None
     pair_text: str | None = None
+    prediction: Prediction | None = None
     seal: Seal = field(default="made", init=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -140,6 +143,8 @@ class Record:
             winner = [self.beams.nodes[node].token.token_id for node in self.beams.path(self.beams.best)]
             if winner != chosen_ids(self.steps):
                 raise RecordError("The best hypothesis of the beam tree is not the text of the record.")
+        if self.prediction is not None:
+            check_prediction(self.prediction, self.attention("encoder").mask, rows)
         check_texts(*self.texts, self.target_text or "")
 
     def __repr__(self) -> str:
