@@ -44,6 +44,7 @@ VIEWS: dict[str, tuple[dict[str, str], ...]] = {
         {"see": "patterns"},
         {"see": "patterns", "pattern": "causal"},
         {"see": "zero"},
+        {"about": "recurrence"},
         {"view": "weights"},
         {"view": "numbers"},
     ),
