@@ -17,6 +17,7 @@ from transformers import GenerationConfig, PreTrainedConfig, PreTrainedModel, Pr
 
 from bartviz.errors import ModelError, SettingError
 from bartviz.families.catalogue import EMBEDDED
+from bartviz.families.dropout import dropout as dropout_of
 from bartviz.language import later
 from bartviz.models import build, checkpoint, folders, hub, weights
 from bartviz.models import tokenizer as vocabulary
@@ -172,6 +173,7 @@ def describe(
 ) -> ModelInfo:
     """What records say of a network and its head."""
     sizes = settings.sizes
+    dropout = dropout_of(network.config.to_dict())
     modules = (network, *([] if head is None or head.module is None else [head.module]))
     return ModelInfo(
         name=name if source != "folder" else Path(name).name,
@@ -190,6 +192,8 @@ def describe(
         parameters=sum(parameter.numel() for module in modules for parameter in module.parameters()),
         fingerprint=fingerprint,
         activation=f"gated-{sizes.activation}" if sizes.gated else sizes.activation,
+        dropout=dropout.added,
+        attention_dropout=dropout.weights,
     )
 
 

@@ -45,7 +45,9 @@ class ModelInfo:
     ``trained`` is judged by the weights: False if all normalisation gains are still about 1, as before any training.
     Layers and heads are 0 if a stack is missing; ``positions`` is the longest input, or None without a limit.
     ``activation`` is transformers' name for the feed-forward activation, with ``gated-`` before it if its result is
-    multiplied with that of a second matrix; None in records older than the field.
+    multiplied with that of a second matrix; None in records older than the field. ``dropout`` and
+    ``attention_dropout`` are the probabilities in training, of what a part of a layer adds and of the weights; None if
+    they are not known.
     """
 
     name: str
@@ -64,6 +66,8 @@ class ModelInfo:
     parameters: int
     fingerprint: str
     activation: str | None = None
+    dropout: float | None = None
+    attention_dropout: float | None = None
 
     def __post_init__(self) -> None:
         if self.family not in FAMILIES:
