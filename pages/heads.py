@@ -4,13 +4,14 @@ import streamlit as st
 
 from bartviz.analysis import heads as analysis
 from bartviz.figures import heads as figure
-from bartviz.ui.controls import show
+from bartviz.ui.controls import prediction, show
 from bartviz.ui.frame import levels, page
 from bartviz.ui.views.heads import classic, parts
 
 
 def main() -> None:
     record = page.begin("heads")
+    prediction.section(record)
     lead = st.container()
     chosen = parts.choose(record)
     if isinstance(chosen, classic.Chosen):

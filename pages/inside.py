@@ -8,13 +8,14 @@ from bartviz.analysis import inside as analysis
 from bartviz.figures import inside as figure
 from bartviz.language import _
 from bartviz.record.attention import Head
-from bartviz.ui.controls import show
+from bartviz.ui.controls import prediction, show
 from bartviz.ui.frame import levels, page, roads
 from bartviz.ui.views.inside import parts
 
 
 def main() -> None:
     record = page.begin("inside")
+    prediction.section(record)
     lead = st.container()
     strip = st.container()
     picked = parts.choose(record)

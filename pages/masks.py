@@ -8,11 +8,13 @@ from bartviz.language import _, mark
 from bartviz.ui.controls import pick, show
 from bartviz.ui.frame import levels, page, roads
 from bartviz.ui.views.masks import downloads, parts
+from bartviz.ui.views.masks.recurrence import recurrence
 
 TABS = {
     "padding": (mark("A batch of unequal lengths"), parts.padding),
     "patterns": (mark("Other patterns"), parts.patterns),
     "zero": (mark("About 0 or exactly 0"), parts.zero),
+    "recurrence": (mark("Before attention"), recurrence),
 }
 
 

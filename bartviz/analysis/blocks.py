@@ -12,6 +12,9 @@ from typing import Literal
 
 from bartviz.analysis import activations
 from bartviz.families import parts
+from bartviz.families.catalogue import entry
+from bartviz.families.dropout import Dropout
+from bartviz.families.dropout import dropout as dropout_of
 from bartviz.families.family import Family, Side
 from bartviz.language import _
 from bartviz.record.attention import Kind
@@ -57,6 +60,39 @@ def columns(info: ModelInfo, *, steps: bool = True) -> tuple[Column, ...]:
     return tuple(made)
 
 
+def dropout(info: ModelInfo) -> Dropout:
+    """The probabilities of dropout in training: the record's, or in an older one those of a model that is known."""
+    known = entry(info.name)
+    if info.dropout is None and info.attention_dropout is None and known is not None:
+        return dropout_of(known.config)
+    return Dropout(info.dropout, info.attention_dropout)
+
+
+def order(info: ModelInfo) -> str:
+    """Where LayerNorm is in this model's layers, and what dropout does in training, in a few sentences."""
+    norms = {
+        "post": _("Post-norm: each residual sum goes through LayerNorm before the next part reads it."),
+        "pre": _(
+            "Pre-norm: each part reads the sum through a LayerNorm and adds to the sum itself, which no norm changes "
+            "between the layers."
+        ),
+        "inner": _("LayerNorm is on what each part adds, before it is added to the sum."),
+    }
+    said = [norms[FAMILIES[info.family].norm]]
+    added, weights = (p or 0.0 for p in dropout(info))
+    if added or weights:
+        said.append(
+            _(
+                "In training, dropout sets {added:.0%} of what each part adds and {weights:.0%} of the attention "
+                "weights to 0, at random. It is off here, as always when a model is used: every row of weights sums "
+                "to 1.",
+                added=added,
+                weights=weights,
+            )
+        )
+    return " ".join(said)
+
+
 def sentence(info: ModelInfo) -> str:
     """The model in one sentence: its stacks, layers and heads."""
     sizes = {"encoder": (info.encoder_layers, info.encoder_heads), "decoder": (info.decoder_layers, info.decoder_heads)}
@@ -96,7 +132,7 @@ def _encoder(info: ModelInfo, family: Family, side: Side, *, both: bool) -> Colu
         "encoder",
         info.encoder_layers,
         _before(family, side, "encoder", _("Source text")),
-        _sums(family, "encoder", (attention, _feed_forward(info, "encoder"))),
+        _sums(info, family, "encoder", (attention, _feed_forward(info, "encoder"))),
         (*_last_norm(side, "encoder"), after),
     )
 
@@ -116,7 +152,7 @@ def _decoder(info: ModelInfo, family: Family, side: Side, *, both: bool, steps: 
         "decoder",
         info.decoder_layers,
         _before(family, side, "decoder", _("Output so far") if both else _("Text so far")),
-        _sums(family, "decoder", (*attention, _feed_forward(info, "decoder"))),
+        _sums(info, family, "decoder", (*attention, _feed_forward(info, "decoder"))),
         (*_last_norm(side, "decoder"), output, Box(_("Next token"), *(("decoding",) if steps else ()))),
     )
 
@@ -143,15 +179,17 @@ def _feed_forward(info: ModelInfo, stack: Stack) -> Box:
     return Box(said, "inside", {"kind": stack, "around": "activation"})
 
 
-def _sums(family: Family, stack: Stack, parts: tuple[Box, ...]) -> tuple[tuple[Box, ...], ...]:
+def _sums(info: ModelInfo, family: Family, stack: Stack, parts: tuple[Box, ...]) -> tuple[tuple[Box, ...], ...]:
     """The parts of a layer by residual sum: each its own, or one for all that read the same input."""
+    added = dropout(info).added
+    dropped = (Box(_("Dropout, {p:.0%} in training, off here", p=added)),) if added else ()
     if not family.parallel:
-        return tuple(_summed(family, stack, (part,)) for part in parts)
-    return (_summed(family, stack, parts),)
+        return tuple(_summed(family, stack, (part,), dropped) for part in parts)
+    return (_summed(family, stack, parts, dropped),)
 
 
-def _summed(family: Family, stack: Stack, parts: tuple[Box, ...]) -> tuple[Box, ...]:
-    """Parts with their residual sum, and LayerNorm before or after them."""
+def _summed(family: Family, stack: Stack, parts: tuple[Box, ...], dropped: tuple[Box, ...]) -> tuple[Box, ...]:
+    """Parts with their dropout and residual sum, and LayerNorm before or after them."""
     kind = {"kind": stack}
     add = Box(_("Add"), "inside", {**kind, "around": "residual"})
     norm = Box("LayerNorm", "inside", {**kind, "around": "norms"})
@@ -159,8 +197,8 @@ def _summed(family: Family, stack: Stack, parts: tuple[Box, ...]) -> tuple[Box, 
     assert side is not None  # the family has this stack
     outputs = (norm,) if any(part.role == "feed-forward output layer norm weight" for part in side.parts) else ()
     if family.norm == "post":
-        return (*parts, Box(_("Add, then LayerNorm"), "inside", add.query))
-    return (*((norm,) if family.norm == "pre" else ()), *parts, *outputs, add)
+        return (*parts, *dropped, Box(_("Add, then LayerNorm"), "inside", add.query))
+    return (*((norm,) if family.norm == "pre" else ()), *parts, *outputs, *dropped, add)
 
 
 def _last_norm(side: Side, stack: Stack) -> tuple[Box, ...]:

@@ -28,6 +28,7 @@ from bartviz.models.weights import shown
 from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Record
 from bartviz.record.vocabulary import ABLATED, EDITED, ONE_PASS
+from bartviz.run import predict
 from bartviz.run.collect import Result, ablated, collect
 from bartviz.safety.foreign import guarded, run_failed
 from bartviz.tape.tape import Entry, Tape, recording
@@ -65,11 +66,12 @@ class SideBySide(Tape):
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of one pass: logits (B, n or m, V) or None, and hidden states of each stack, L + 1 of (B, n or m,
-    w)."""
+    """The result of one pass: logits (B, n or m, V) or None, hidden states of each stack, L + 1 of (B, n or m, w), and
+    the logits of a fine-tuned head or None."""
 
     logits: Tensor | None
     hidden: Mapping[Kind, tuple[Tensor, ...]]
+    labels: Tensor | None = None
 
     @property
     def last(self) -> Tensor:
@@ -126,7 +128,9 @@ class Replay:
             given["use_cache"] = False
         with recording(tape), guarded(run_failed()):
             out = self.model.network(**given)
-        return Outcome(_logits(out, self.model.info.vocabulary), _hidden(out, self.model.info.kind))
+            said = self.record.prediction
+            labels = None if said is None else predict.logits(self.model, out, said.row)
+        return Outcome(_logits(out, self.model.info.vocabulary), _hidden(out, self.model.info.kind), labels)
 
     @torch.inference_mode()
     def encoded(self, cancelled: Callable[[], bool]) -> Tensor | None:

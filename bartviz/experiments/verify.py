@@ -13,9 +13,11 @@ from bartviz.language import mark
 from bartviz.models.model import Model, expect_model
 from bartviz.record.attention import Attention
 from bartviz.record.checks import LOGITS, TEXT, Check
+from bartviz.record.prediction import Prediction
 from bartviz.record.record import Record
 from bartviz.record.steps import bare, chosen_ids
 from bartviz.record.vocabulary import EDITED, WRITTEN
+from bartviz.run import predict
 from bartviz.run.branches import scaled
 from bartviz.tape.tape import Tape
 from bartviz.text import tokenize
@@ -23,6 +25,8 @@ from bartviz.text import tokenize
 WEIGHTS = mark("weights of the model")
 REPEATED = mark("queries, keys and values of a second run")
 REPEAT_LIMIT = 1e-3  # the same computation in other shapes, relative to the largest number
+PREDICTION = mark("logits of the labels")
+LABELS_LIMIT = 1e-3  # of a logit
 LOGITS_LIMIT = 1e-2  # nats of log p
 
 
@@ -30,8 +34,9 @@ def verify(model: Model, record: Record, *, cancelled: Callable[[], bool] = lamb
     """Run a record's tokens through its model again, in one pass, and compare with the record.
 
     It compares the model's weights (by fingerprint), the texts with the tokens, the queries, keys and values of every
-    layer and head, and log p of every step. A record of another model fails the first check, and nothing else is
-    compared. Raises SettingError if the arguments are not a model and a record, BudgetError, Cancelled.
+    layer and head, log p of every step, and the logits of a fine-tuned head. A record of another model fails the first
+    check, and nothing else is compared. Raises SettingError if the arguments are not a model and a record, BudgetError,
+    Cancelled.
     """
     expect_model(model, record)
     same = Check(WEIGHTS, float(model.info.fingerprint != record.model.fingerprint), 0.0)
@@ -40,13 +45,16 @@ def verify(model: Model, record: Record, *, cancelled: Callable[[], bool] = lamb
     replay = Replay(model, record)
     values = any(record.attention(kind).v is not None for kind in record.kinds)
     tape = Tape(values=values, scale_heads=scaled(record), cancelled=cancelled)
-    logits = replay.run(tape).logits
+    out = replay.run(tape)
+    logits = out.logits
     again = replay.kept(tape)
     repeated = [
         Check(REPEATED, _apart(record.attention(kind), again.attention(kind)), REPEAT_LIMIT, kind)
         for kind in record.kinds
     ]
     steps = [] if logits is None or not len(record.steps) else [_log_p(record, logits[0])]
+    if record.prediction is not None:
+        steps.append(Check(PREDICTION, _apart_labels(model, record.prediction, out.labels), LABELS_LIMIT))
     return (same, *_texts(model, record), *repeated, *steps)
 
 
@@ -89,6 +97,16 @@ def _apart(first: Attention, second: Attention) -> float:
 def _relative(a: Floats, b: Floats) -> float:
     size = max(float(np.abs(a).max(initial=0.0)), 1e-6)
     return float(np.abs(a - b).max(initial=0.0)) / size
+
+
+def _apart_labels(model: Model, prediction: Prediction, logits: torch.Tensor | None) -> float:
+    """The largest difference between the labels' logits and those of a second run; infinity where those have another
+    shape."""
+    if logits is None or model.head is None or model.head.labels != prediction.labels:
+        return float("inf")
+    again = predict.prediction(model, logits[0], len(prediction.logits), prediction.row).logits
+    same_shape = again.shape == prediction.logits.shape
+    return float(np.abs(again - prediction.logits).max()) if same_shape else float("inf")
 
 
 def _log_p(record: Record, logits: torch.Tensor) -> Check:

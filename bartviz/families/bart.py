@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bartviz.families import parts
-from bartviz.families.family import Family, Part, Parts, Side, Site, Training, Variant
+from bartviz.families.family import DECODER_HEAD, Family, Part, Parts, Side, Site, Training, Variant
 from bartviz.language import mark
 
 SHARED: Parts = (Part(parts.TOKENS, "shared.weight", "V d"),)
@@ -45,8 +45,8 @@ def writers(name: str, language_model: str = "ForConditionalGeneration", *, bias
 def variants(name: str) -> dict[str, Variant]:
     """The classes of BART and mBART."""
     head = (
-        *parts.linear("classifier dense", "classification_head.dense", "d d"),
-        *parts.linear("classifier", "classification_head.out_proj", "C d"),
+        *parts.linear("classifier dense", f"{DECODER_HEAD}.dense", "d d"),
+        *parts.linear("classifier", f"{DECODER_HEAD}.out_proj", "C d"),
     )
     return {
         **writers(name),

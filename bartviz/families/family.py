@@ -17,6 +17,8 @@ ModelKind = Literal["encoder", "decoder", "encoder-decoder"]
 Kind = Literal["encoder", "decoder", "cross"]  # of attention
 Positions = Literal["learned", "sinusoidal", "relative", "rotary"]
 Norm = Literal["post", "pre", "inner"]
+Task = Literal["text", "tokens", "answer"]  # what a fine-tuned head labels
+DECODER_HEAD = "classification_head"  # BART's: its path in the class that classifies
 Keys = Mapping[str, tuple[str, int | str | None]]
 
 
@@ -65,6 +67,7 @@ class Variant:
     ``ties``: a head's matrix -> the one it is (names inside the base model start with "."); they hold where the
     configuration ties word embeddings, as it does by default.
     ``logits_bias``: whether it adds a bias to its logits, which is no parameter.
+    ``task``: what a head that was fine-tuned labels: the text, each of its tokens, or the ends of an answer in it.
     """
 
     does: str
@@ -74,6 +77,7 @@ class Variant:
     head: Parts = ()
     ties: Mapping[str, str] = field(default_factory=dict)
     logits_bias: bool = False
+    task: Task | None = None
 
 
 @dataclass(frozen=True)
@@ -154,6 +158,17 @@ class Family:
         if self.encoder is None:
             return "decoder"
         return "encoder" if self.decoder is None else "encoder-decoder"
+
+    def task(self, architecture: str) -> Task | None:
+        """What a class of the family labels, where its predictions are read.
+
+        Encoders label from their states; BART and its relatives label a text, from a state of the decoder.
+        """
+        variant = self.variants.get(architecture)
+        if variant is None or variant.task is None or self.kind == "decoder":
+            return None
+        decides = any(part.name.startswith(f"{DECODER_HEAD}.") for part in variant.head)
+        return variant.task if self.kind == "encoder" or decides else None
 
     @property
     def gates(self) -> bool:

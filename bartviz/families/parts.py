@@ -120,11 +120,12 @@ def fills_words(head: Parts, ties: Mapping[str, str]) -> Variant:
 
 
 def classifies(head: Parts, *, pooler: bool = False) -> Variant:
-    return Variant(mark("classifies a text"), pooler=pooler, head=head)
+    return Variant(mark("classifies a text"), pooler=pooler, head=head, task="text")
 
 
 def marks_answers(classes: str = "C") -> Variant:
-    return Variant(mark("marks an answer"), head=linear("answer span", "qa_outputs", f"{classes} d"))
+    head = linear("answer span", "qa_outputs", f"{classes} d")
+    return Variant(mark("marks an answer"), head=head, task="answer")
 
 
 def tasks(name: str, classifier: Variant, answers: Variant) -> dict[str, Variant]:
@@ -132,7 +133,7 @@ def tasks(name: str, classifier: Variant, answers: Variant) -> dict[str, Variant
     return {
         f"{name}ForSequenceClassification": classifier,
         f"{name}ForTokenClassification": Variant(
-            mark("labels each token"), head=linear("token classifier", "classifier", "C d")
+            mark("labels each token"), head=linear("token classifier", "classifier", "C d"), task="tokens"
         ),
         f"{name}ForQuestionAnswering": answers,
     }

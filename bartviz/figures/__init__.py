@@ -4,7 +4,8 @@ Every view of the app, as a notebook calls it (``att`` is one of ``record.encode
 
     start        ribbons(record)
     inputs       inputs(one), positions(one), shift(one) of ``experiments.embeddings.inputs(model, record)``; bias(att)
-    masks        masks(record, view=...), pattern(att, "window")
+    masks        masks(record, view=...), pattern(att, "window"),
+                 recurrence(one) of ``analysis.recurrence.recurrence(record)``
     inside       inside(att, layer, head, row), score(...) of one key, share(...), scaling(att, layer),
                  growth(att, row), activation(record), norms(record),
                  residual(one) of ``experiments.residual.residual(model, record, stack, layer, row)``
@@ -64,6 +65,7 @@ from bartviz.figures.notebook import (
 )
 from bartviz.figures.output_layer import output_layer
 from bartviz.figures.parameters import parameters
+from bartviz.figures.recurrence import recurrence
 from bartviz.figures.residual import residual
 from bartviz.figures.ribbons import ribbons
 
@@ -97,6 +99,7 @@ __all__ = [
     "pattern",
     "positions",
     "quiet",
+    "recurrence",
     "residual",
     "ribbons",
     "rollout",

@@ -15,10 +15,12 @@ from torch import nn
 from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
 from bartviz.errors import BudgetError, ModelError
+from bartviz.families.family import DECODER_HEAD
 from bartviz.language import later
-from bartviz.models import checkpoint, deadline, weights
+from bartviz.models import checkpoint, deadline, task_head, weights
 from bartviz.models.checkpoint import Settings
 from bartviz.models.deadline import Job
+from bartviz.models.task_head import TaskHead
 from bartviz.models.weights import Weights
 from bartviz.safety.foreign import guarded
 from bartviz.tape import tape
@@ -42,9 +44,11 @@ def predicted_bytes(config: PreTrainedConfig | Settings | Mapping[str, Any]) -> 
 
 
 def outline(settings: Settings) -> PreTrainedModel:
-    """The largest network of the settings' family, on the meta device: its modules without their numbers."""
+    """The network of a fine-tuned class, else the largest of the settings' family, on the meta device: its modules
+    without their numbers."""
     with alone(None), torch.device("meta"):
-        network: PreTrainedModel = _class(_candidate_classes(settings)[0])(settings.config)
+        name = _candidate_classes(settings)[0] if settings.head is None else settings.head.architecture
+        network: PreTrainedModel = _class(name)(settings.config)
     return network
 
 
@@ -97,9 +101,17 @@ def _size(count: int) -> str:
     return f"{count / 1e9:.2f} GB" if count >= 1e9 else f"{count / 1e6:.1f} MB"
 
 
-def network_of(settings: Settings, stored: Weights, job: Job) -> tuple[PreTrainedModel, tuple[str, ...]]:
-    """The largest network of the family that the checkpoint fills completely, attached to the tape, with notices."""
+def network_of(
+    settings: Settings, stored: Weights, job: Job
+) -> tuple[PreTrainedModel, TaskHead | None, tuple[str, ...]]:
+    """The largest network of the family that the checkpoint fills completely, attached to the tape, with its head if
+    it was fine-tuned, and notices."""
     notices: tuple[str, ...] = ()
+    head = settings.head
+    on_decoder = head is not None and settings.sizes.family.kind != "encoder"
+    if head is not None and on_decoder:
+        with alone(job):
+            head = task_head.filled(head, settings.config, stored.tensors)
     classes = _candidate_classes(settings)
     no_pooler = bool(settings.sizes.family.pooler) and not any("pooler." in key for key in stored.tensors)
     for name in classes:
@@ -111,17 +123,26 @@ def network_of(settings: Settings, stored: Weights, job: Job) -> tuple[PreTraine
             break
         if name != classes[-1]:
             notices = (later("The checkpoint has no head for {name}: loaded without it.", name=name),)
+    if head is not None and on_decoder:
+        info["unexpected_keys"] = [key for key in info["unexpected_keys"] if not key.startswith(f"{DECODER_HEAD}.")]
+    elif head is not None and name != head.architecture:
+        head = None
     notices += weights.judge(network, info, settings.sizes.tied or "lm_head.weight" in stored.tensors)
     network.generation_config = settings.generation if network.can_generate() else None
     network.config.architectures = [name]
     network.requires_grad_(False)
     tape.attach(network)
-    return network.eval(), notices
+    return network.eval(), head, notices
 
 
 def _candidate_classes(settings: Settings) -> tuple[str, ...]:
-    """The classes to try, largest first: from the configuration's architecture, else from the family's full network."""
+    """The classes to try, largest first: from the configuration's architecture, else from the family's full network.
+
+    An encoder that was fine-tuned is of its own class; BART keeps the network that writes.
+    """
     names = settings.sizes.family.classes
+    if settings.head is not None and settings.sizes.family.kind == "encoder":
+        return (settings.head.architecture, *names)
     start = next((names.index(name) for name in settings.architectures if name in names), 0)
     return names[start:]
 

@@ -18,6 +18,8 @@ from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 from bartviz.errors import ModelError, choices
 from bartviz.families import config as configs
 from bartviz.language import later
+from bartviz.models import task_head
+from bartviz.models.task_head import TaskHead
 from bartviz.safety.foreign import guarded
 
 MAX_JSON_BYTES = 16 << 20
@@ -76,13 +78,15 @@ _RULES: Mapping[str, Callable[[object], bool]] = {
 
 @dataclass(frozen=True)
 class Settings:
-    """A checkpoint's settings after sanitizing; ``architectures`` are the class names that it lists."""
+    """A checkpoint's settings after sanitizing; ``architectures`` are the class names that it lists, ``head`` what the
+    first of them labels, if it labels anything."""
 
     config: PreTrainedConfig
     sizes: configs.Sizes
     architectures: tuple[str, ...]
     generation: GenerationConfig
     notices: tuple[str, ...]
+    head: TaskHead | None = None
 
     @property
     def content(self) -> str:
@@ -157,12 +161,18 @@ def sanitise(raw: Mapping[str, Any], rules: Mapping[str, Any] | None = None) -> 
     _check_ids(config, sizes)
     architectures = raw.get("architectures")
     names = [name for name in architectures if isinstance(name, str)] if isinstance(architectures, list) else []
+    head = task_head.named(raw, sizes, names[0]) if names else None
+    if head is not None:
+        numbers = range(sizes.labels)
+        labels = dict(zip(numbers, head.labels, strict=True))
+        config.id2label, config.label2id = labels, {name: number for number, name in labels.items()}
     return Settings(
         config=config,
         sizes=sizes,
         architectures=tuple(names),
         generation=_generation(config, raw, rules),
         notices=_stripped(raw),
+        head=head,
     )
 
 

@@ -17,12 +17,14 @@ from transformers import GenerationConfig, PreTrainedConfig, PreTrainedModel, Pr
 
 from bartviz.errors import ModelError, SettingError
 from bartviz.families.catalogue import EMBEDDED
+from bartviz.families.dropout import dropout as dropout_of
 from bartviz.language import later
 from bartviz.models import build, checkpoint, folders, hub, weights
 from bartviz.models import tokenizer as vocabulary
 from bartviz.models.checkpoint import Settings
 from bartviz.models.deadline import Job
 from bartviz.models.folders import Roots
+from bartviz.models.task_head import TaskHead
 from bartviz.record.record import ModelInfo, Record
 from bartviz.safety.foreign import guarded
 from bartviz.safety.memory import Claims
@@ -37,6 +39,7 @@ class Model:
     """A network that has passed every check: float32, eval, its attention on the tape. Shared: do not modify it.
 
     ``notices`` list what was left out or replaced; ``revision`` is the hub's commit; ``nbytes`` the size in memory.
+    ``head``: what a fine-tuned checkpoint labels; None for any other.
     """
 
     info: ModelInfo
@@ -47,6 +50,7 @@ class Model:
     notices: tuple[str, ...]
     nbytes: int
     revision: str | None = None
+    head: TaskHead | None = None
     changed: Callable[[], bool] = field(default=lambda: False, repr=False)
 
     def __repr__(self) -> str:
@@ -102,7 +106,7 @@ def _read(location: Location, name: str, roots: Roots | None, budget: int | None
     tokenizer, tokenizer_digest = _tokenizer(files, settings, job)
     with claims(needed, job.check) as claim:
         stored = weights.read(paths, job)
-        network, network_notices = build.network_of(settings, stored, job)
+        network, head, network_notices = build.network_of(settings, stored, job)
         build.probe(network, tokenizer)
         if _stamp(folder) != stamp:
             raise ModelError(later("The model's files changed while they were read. Load it again."))
@@ -110,8 +114,8 @@ def _read(location: Location, name: str, roots: Roots | None, budget: int | None
             f"{stored.digest} {tokenizer_digest} {type(network).__name__} {settings.content}".encode()
         )
         notices = (*notices, *settings.notices, *vocabulary.notices(tokenizer), *network_notices)
-        info = describe(name, source, network, settings, content.hexdigest()[:32])
-        size = build.nbytes(network)
+        info = describe(name, source, network, head, settings, content.hexdigest()[:32])
+        size = build.nbytes(network) + nbytes(head)
         model = Model(
             info,
             network,
@@ -121,6 +125,7 @@ def _read(location: Location, name: str, roots: Roots | None, budget: int | None
             notices,
             size,
             commit,
+            head,
             lambda: _stamp(folder) != stamp,
         )
         claim.become(model, size)
@@ -158,14 +163,23 @@ def _tokenizer(files: Mapping[str, Path], settings: Settings, job: Job) -> tuple
         return vocabulary.read(files, settings)
 
 
-def describe(name: str, source: Source, network: PreTrainedModel, settings: Settings, fingerprint: str) -> ModelInfo:
-    """What records say of a network."""
+def nbytes(head: TaskHead | None) -> int:
+    """Bytes of a head that is not a part of its network."""
+    return 0 if head is None or head.module is None else build.nbytes(head.module)
+
+
+def describe(
+    name: str, source: Source, network: PreTrainedModel, head: TaskHead | None, settings: Settings, fingerprint: str
+) -> ModelInfo:
+    """What records say of a network and its head."""
     sizes = settings.sizes
+    dropout = dropout_of(network.config.to_dict())
+    modules = (network, *([] if head is None or head.module is None else [head.module]))
     return ModelInfo(
         name=name if source != "folder" else Path(name).name,
         source=source,
         family=sizes.model_type,
-        architecture=type(network).__name__,
+        architecture=type(network).__name__ if head is None else head.architecture,
         kind=sizes.family.kind,
         trained=weights.looks_trained(network),
         encoder_layers=sizes.encoder.layers if sizes.encoder else 0,
@@ -175,9 +189,11 @@ def describe(name: str, source: Source, network: PreTrainedModel, settings: Sett
         width=sizes.width,
         vocabulary=sizes.vocabulary,
         positions=sizes.positions,
-        parameters=sum(parameter.numel() for parameter in network.parameters()),
+        parameters=sum(parameter.numel() for module in modules for parameter in module.parameters()),
         fingerprint=fingerprint,
         activation=f"gated-{sizes.activation}" if sizes.gated else sizes.activation,
+        dropout=dropout.added,
+        attention_dropout=dropout.weights,
     )
 
 

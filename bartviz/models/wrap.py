@@ -21,13 +21,14 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from bartviz.errors import ModelError, SettingError
+from bartviz.families.family import Family
 from bartviz.families.registry import FAMILIES
 from bartviz.language import later
 from bartviz.models import adapters, build, checkpoint, weights
 from bartviz.models import tokenizer as vocabulary
 from bartviz.models.checkpoint import Settings
 from bartviz.models.deadline import DEADLINE, Job
-from bartviz.models.model import Model, describe, expect_model
+from bartviz.models.model import Model, describe, expect_model, nbytes
 from bartviz.safety.foreign import guarded
 from bartviz.tape.tape import check_family
 
@@ -44,8 +45,8 @@ def wrap(network: nn.Module, tokenizer: PreTrainedTokenizerBase | None, *, name:
     Everything is computed in float32, on the CPU and without dropout, as by ``bartviz.load`` of the same network. Its
     float32 weights on the CPU are shared, not copied; half-precision weights, and those on another device, are copied
     to float32 (4 bytes each). So is a network with PEFT's adapters: those that are active are merged in the copy. Its
-    hooks are not called, which a notice says. The body of a task class is used; one that writes but has no output
-    layer uses its input embedding as such, with a notice.
+    hooks are not called, which a notice says. Of a task class whose predictions are read the head is kept, of
+    others the body; one that writes but has no output layer uses its input embedding as such, with a notice.
     The Model is for the weights as they are now: once they have changed (training, loading others) it is refused, and
     the network is to be wrapped again. Do not change them while a run computes. Changes through ``.data`` go unseen.
 
@@ -79,17 +80,18 @@ def _wrap(network: nn.Module, tokenizer: PreTrainedTokenizerBase | None, name: s
     _check_memory(body)
     changed = _changes(network)
     stored, job = weights.of(body, Job(DEADLINE)), Job(DEADLINE)
-    made, notices = build.network_of(settings, stored, job)
+    made, head, notices = build.network_of(settings, stored, job)
     build.probe(made, words)
     content = f"{stored.digest} {_digest(words)} {type(made).__name__} {settings.content}"
     fingerprint = hashlib.sha256(content.encode()).hexdigest()[:32]
-    info = describe(name or _name(plain), "memory", made, settings, fingerprint)
+    info = describe(name or _name(plain), "memory", made, head, settings, fingerprint)
+    size = build.nbytes(made) + nbytes(head)
     notices = (*_notices(plain, body), *settings.notices, *vocabulary.notices(words), *notices)
-    return Model(info, made, words, made.config, settings.generation, notices, build.nbytes(made), changed=changed)
+    return Model(info, made, words, made.config, settings.generation, notices, size, head=head, changed=changed)
 
 
 def _body(network: nn.Module) -> PreTrainedModel:
-    """The network itself if it is of a class that is loaded, else its base model. Raises ModelError."""
+    """The network itself if it is of a class that is loaded or that labels, else its base model. Raises ModelError."""
     if not isinstance(network, PreTrainedModel):
         raise ModelError(
             later(
@@ -99,7 +101,7 @@ def _body(network: nn.Module) -> PreTrainedModel:
             )
         )
     check_family(getattr(network.config, "model_type", "unknown"))
-    body = network if _class_name(network) in FAMILIES[network.config.model_type].classes else network.base_model
+    body = network if _is_kept(_class_name(network), FAMILIES[network.config.model_type]) else network.base_model
     away = [name for name, part in body.named_parameters() if part.is_meta]
     if away:
         raise ModelError(
@@ -112,6 +114,10 @@ def _body(network: nn.Module) -> PreTrainedModel:
     return body
 
 
+def _is_kept(name: str | None, family: Family) -> bool:
+    return name is not None and (name in family.classes or family.task(name) is not None)
+
+
 def _class_name(network: nn.Module) -> str | None:
     """The name of the network's class if it is one of transformers', else None."""
     name = type(network).__name__
@@ -122,10 +128,10 @@ def _settings(body: PreTrainedModel, network: nn.Module) -> Settings:
     """The settings that saving the network would write, for the smallest class that has all of its layers."""
     raw = json.loads(body.config.to_json_string())
     dtypes = {part.dtype for part in network.parameters() if part.is_floating_point()} - {torch.float32}
-    classes = FAMILIES[body.config.model_type].classes
+    family = FAMILIES[body.config.model_type]
     name = type(body).__name__
     raw |= {"dtype": str(min(dtypes, key=str)) if dtypes else None, "torch_dtype": None}
-    raw["architectures"] = [name if name in classes else classes[-1]]
+    raw["architectures"] = [name if _is_kept(name, family) else family.classes[-1]]
     rules = json.loads(body.generation_config.to_json_string()) if body.can_generate() else None
     return checkpoint.sanitise(raw, rules)
 

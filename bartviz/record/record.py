@@ -23,8 +23,9 @@ from bartviz.record import checks, store, tables
 from bartviz.record.attention import KINDS, Attention, Kind
 from bartviz.record.beam_tree import BeamTree
 from bartviz.record.checks import Check
+from bartviz.record.prediction import Prediction
 from bartviz.record.steps import Step, Steps, bare, chosen_ids
-from bartviz.record.valid import check_sides, check_texts, weights_only
+from bartviz.record.valid import check_prediction, check_sides, check_texts, weights_only
 from bartviz.text.tokens import Tokens
 
 if TYPE_CHECKING:
@@ -46,7 +47,9 @@ class ModelInfo:
     ``trained`` is judged by the weights: False if all normalisation gains are still about 1, as before any training.
     Layers and heads are 0 if a stack is missing; ``positions`` is the longest input, or None without a limit.
     ``activation`` is transformers' name for the feed-forward activation, with ``gated-`` before it if its result is
-    multiplied with that of a second matrix; None in records older than the field.
+    multiplied with that of a second matrix; None in records older than the field. ``dropout`` and
+    ``attention_dropout`` are the probabilities in training, of what a part of a layer adds and of the weights; None if
+    they are not known.
     """
 
     name: str
@@ -65,6 +68,8 @@ class ModelInfo:
     parameters: int
     fingerprint: str
     activation: str | None = None
+    dropout: float | None = None
+    attention_dropout: float | None = None
 
     def __post_init__(self) -> None:
         if self.family not in FAMILIES and (self.family or self.source != "weights"):
@@ -115,6 +120,7 @@ class Record:
     the next one, so ``output[t]`` is what row t *predicts* while ``decoder.query[t]`` is what it *reads*.
     ``beams`` is the tree of a beam search, whose best hypothesis the record shows, or None.
     ``pair_text`` is the second sentence, where ``source.segments`` is 1; None without one, and in older records.
+    ``prediction`` is what the model's head says of the text, if it was fine-tuned to label texts; else None.
     ``seal``: ``made`` by this process, or opened from a file that is ``unchanged`` since it was saved, ``changed``, or
     ``older`` than the digest that would show it.
     """
@@ -130,6 +136,7 @@ class Record:
     provenance: Provenance = field(default_factory=Provenance)
     beams: BeamTree | None = None
     pair_text: str | None = None
+    prediction: Prediction | None = None
     seal: Seal = field(default="made", init=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -151,6 +158,8 @@ class Record:
             winner = [self.beams.nodes[node].token.token_id for node in self.beams.path(self.beams.best)]
             if winner != chosen_ids(self.steps):
                 raise RecordError("The best hypothesis of the beam tree is not the text of the record.")
+        if self.prediction is not None:
+            check_prediction(self.prediction, self.attention("encoder").mask, rows)
         check_texts(*self.texts, self.target_text or "")
 
     def __repr__(self) -> str:

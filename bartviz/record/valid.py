@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from bartviz.arrays import Bools
 from bartviz.errors import RecordError, WeightsOnlyError
 from bartviz.language import later
 from bartviz.text.tokens import writable
 
 if TYPE_CHECKING:
     from bartviz.record.attention import Attention
+    from bartviz.record.prediction import Prediction
 
 LARGEST = 1e12  # of a number in a record; those of trained models stay below 1e6
 LARGEST_SCORE = 1e30  # float32 ends at 3.4e38
@@ -54,6 +56,16 @@ def check_sides(encoder: Attention | None, decoder: Attention | None, cross: Att
         raise RecordError("Cross-attention needs an encoder and a decoder beside it.")
     if cross.shape[2:] != (decoder.shape[2], encoder.shape[2]):
         raise RecordError("Cross-attention needs the decoder's rows and, as columns, those of the encoder.")
+
+
+def check_prediction(prediction: Prediction, mask: Bools, rows: int) -> None:
+    """Raise RecordError unless a prediction has a row for each token of the text that is not padding, and names one of
+    the ``rows`` of the decoder, if any. ``mask`` (n, n): the encoder's."""
+    seen = int(mask.any(axis=0).sum())
+    if prediction.task != "text" and len(prediction.logits) != seen:
+        raise RecordError(f"{len(prediction.logits)} rows of a prediction for {seen} tokens: there is one for each.")
+    if prediction.row is not None and not 0 <= prediction.row < rows:
+        raise RecordError("The prediction names a decoder row that the record does not have.")
 
 
 def check_texts(*texts: str) -> None:

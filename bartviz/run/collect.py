@@ -13,6 +13,7 @@ from bartviz.models.model import Model
 from bartviz.record.attention import Attention, Kind
 from bartviz.record.beam_tree import BeamTree
 from bartviz.record.checks import Check
+from bartviz.record.prediction import Prediction
 from bartviz.record.record import Provenance, Record
 from bartviz.record.steps import Step
 from bartviz.tape import assemble
@@ -38,6 +39,7 @@ class Result:
     steps: Sequence[Step] = ()
     beams: BeamTree | None = None
     checks: tuple[Check, ...] = ()
+    prediction: Prediction | None = None
 
     def axes(self, kind: Kind) -> tuple[Tokens, Tokens]:
         """The tokens of the rows and of the columns of a kind of attention."""
@@ -87,6 +89,7 @@ def collect(
         provenance=provenance,
         beams=result.beams,
         pair_text=result.pair,
+        prediction=result.prediction,
     )
 
 

@@ -2,6 +2,7 @@
 
 Encoder-only models run once. An encoder-decoder decodes greedily (generate.py), or is given the target and runs once
 (teacher forcing). A decoder-only model runs once over the text; its steps show what it would predict at each position.
+A model that was fine-tuned to label texts runs once, and the record has its prediction.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import torch
 from transformers import PreTrainedTokenizerBase
@@ -19,6 +21,7 @@ from bartviz.models.model import Model, expect_model
 from bartviz.models.wrap import model_of
 from bartviz.record.record import Record
 from bartviz.record.vocabulary import GIVEN_TARGET, ONE_PASS
+from bartviz.run import predict
 from bartviz.run.batch import Batch, Heads, check_budget, head_factors
 from bartviz.run.candidates import Summary
 from bartviz.run.collect import Result, ablated, collect
@@ -51,7 +54,8 @@ def capture(
     model: as ``bartviz.load`` returns it, or a network of transformers with its tokenizer, which is wrapped for this
         call (``bartviz.wrap`` says how; for several calls wrap it once).
     pair: second sentence of an encoder-only model.
-    target: given output (teacher forcing): of an encoder-decoder, which without it decodes greedily; of a decoder-only
+    target: given output (teacher forcing): of an encoder-decoder, which without it decodes greedily, or, if it was
+        fine-tuned to label texts, reads the same text; of a decoder-only
         model the continuation, character for character (a new word begins with a space); only its tokens are steps.
     values: keep the value vectors too.
     ablate: heads to silence ("cross L2H5"), or a mapping to factors for their outputs.
@@ -68,7 +72,8 @@ def capture(
         raise SettingError(
             later("A target belongs to models that write, such as BART or GPT-2. Leave it out, or choose one of those.")
         )
-    if kind == "encoder-decoder" and target is None:
+    labels = model.head is not None and target is None
+    if kind == "encoder-decoder" and target is None and not labels:
         return decode(
             model,
             text,
@@ -83,6 +88,8 @@ def capture(
     started = time.perf_counter()
     prepared = prepare(model, text, pair=pair, allow_special=allow_special, truncate=truncate)
     given = None if target is None else prepare_target(model, target)
+    if labels and kind == "encoder-decoder":  # what was fine-tuned to label a text reads it on both sides
+        given = replace(prepared, notices=())
     tape = Tape(values=values, scale_heads=head_factors(model, ablate), cancelled=cancelled)
     target_text, targets = (None, None) if given is None else (given.text, [given.tokens])
     result = _results(model, tape, [prepared], targets, [target_text], top_k)[0]
@@ -149,21 +156,35 @@ def _results(
     else:
         batch = Batch.of(model, tokens, targets)
         check_budget(model, batch, values=tape.values)
-        logits = _forward(model, batch, tape)
-        results = [_result(model, batch, item, logits, top_k) for item in range(len(sources))]
+        results = _run(model, batch, tape, top_k)
     texts = zip(results, sources, target_texts, strict=True)
     return [replace(result, text=source.text, pair=source.pair, target=target) for result, source, target in texts]
 
 
 @torch.inference_mode()
-def _forward(model: Model, batch: Batch, tape: Tape) -> torch.Tensor | None:
-    """Run the network once under the tape -> logits (B, Q, V), or None for an encoder-only model."""
+def _forward(model: Model, batch: Batch, tape: Tape) -> Any:
+    """Run the network once under the tape -> its output; of an encoder without a head the base model's."""
     with recording(tape), guarded(run_failed()):
         if model.info.kind == "encoder":
-            model.network.base_model(**batch.inputs)
-            return None
-        logits: torch.Tensor = model.network(**batch.inputs, use_cache=False).logits
-        return logits
+            network = model.network.base_model if model.head is None else model.network
+            return network(**batch.inputs)
+        return model.network(**batch.inputs, use_cache=False, output_hidden_states=model.head is not None)
+
+
+def _run(model: Model, batch: Batch, tape: Tape, top_k: int) -> list[Result]:
+    """The results of one pass, their text fields still empty."""
+    out = _forward(model, batch, tape)
+    logits = None if model.info.kind == "encoder" else out.logits  # (B, Q, V)
+    results = [_result(model, batch, item, logits, top_k) for item in range(len(batch.source))]
+    if model.head is None:
+        return results
+    made = []
+    for item, (source, length) in enumerate(zip(batch.source, batch.lengths, strict=True)):
+        row = predict.row_read(model, source, batch.output[item] if batch.output else None)
+        with torch.inference_mode(), guarded(run_failed()):
+            heard = predict.logits(model, out, row)
+        made.append(None if heard is None else predict.prediction(model, heard[item], length, row))
+    return [replace(result, prediction=said) for result, said in zip(results, made, strict=True)]
 
 
 def _result(model: Model, batch: Batch, item: int, logits: torch.Tensor | None, top_k: int) -> Result:
@@ -198,8 +219,7 @@ def _continued(
     wholes = [_whole(model, prompt, target) for prompt, target in zip(prompts, targets, strict=True)]
     batch = Batch.of(model, [whole.take(slice(0, -1)) for whole in wholes], None)
     check_budget(model, batch, values=tape.values)
-    logits = _forward(model, batch, tape)
-    assert logits is not None  # (B, Q, V): only an encoder has none
+    logits = _forward(model, batch, tape).logits  # (B, Q, V)
     summary, results = Summary(model.tokenizer, top_k), []
     for item, (prompt, whole, reads) in enumerate(zip(prompts, wholes, batch.source, strict=True)):
         output, rows = whole.take(slice(1, None)), len(whole) - 1

@@ -85,7 +85,7 @@ def _captured(model: Model, ticket: Ticket[Record], request: Request, *, values:
     from bartviz.run.forward import capture
     from bartviz.run.generate import decode
 
-    if model.info.kind != "encoder" and request.target is None:
+    if model.info.kind != "encoder" and request.target is None and model.head is None:
         return decode(model, request.text, **{**_writing(ticket, request), "values": values})
     target = request.target
     if target is not None and model.info.kind == "decoder":
@@ -111,5 +111,5 @@ def _next_word(text: str, target: str) -> str:
 
 def can_share(model: Model, request: Request) -> bool:
     """Whether the text of a request is written token by token, which it can do together with others."""
-    writes = model.info.kind == "encoder-decoder" and request.target is None
+    writes = model.info.kind == "encoder-decoder" and request.target is None and model.head is None
     return writes and request.search.by in ("greedy", "sampling")

@@ -81,3 +81,26 @@ def test_without_steps_no_box_leads_to_decoding() -> None:
 def test_the_sentence_names_layers_and_heads(kind: ModelKind, family: str, said: str) -> None:
     info = replace(stand_in.model_info(kind, layers=(6, 3), heads=(12, 4)), family=family)
     assert said in blocks.sentence(info)
+
+
+def test_dropout_is_before_each_sum_and_said_to_be_off() -> None:
+    info = replace(stand_in.model_info("encoder"), family="bert", dropout=0.1, attention_dropout=0.2)
+    (encoder,) = blocks.columns(info)
+    for group in encoder.layer:
+        assert [box.text for box in group][1:] == ["Dropout, 10% in training, off here", "Add, then LayerNorm"]
+        assert group[1].page == ""
+    assert "10% of what each part adds and 20% of the attention weights" in blocks.order(info)
+    assert "dropout" not in blocks.order(replace(info, dropout=0.0, attention_dropout=0.0))
+
+
+@pytest.mark.parametrize(
+    ("family", "said"),
+    [("bart", "Post-norm"), ("t5", "Pre-norm"), ("gpt2", "Pre-norm"), ("olmo2", "before it is added")],
+)
+def test_the_order_of_sum_and_norm_is_said(family: str, said: str) -> None:
+    assert said in blocks.order(replace(stand_in.model_info(), family=family))
+
+
+def test_an_older_record_of_a_known_model_has_the_dropout_of_its_configuration() -> None:
+    info = replace(stand_in.model_info(), name="bart-tiny-en-de")
+    assert blocks.dropout(info) == (0.1, 0.0)

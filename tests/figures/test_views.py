@@ -33,6 +33,7 @@ VIEWS = {
     "pattern_square": "masks",
     "pattern_row_bars": "pattern",
     "closed_row": "pattern",
+    "masks_recurrence": "recurrence",
     "inside_row": "inside",
     "inside_products": "score",
     "inside_share": "share",

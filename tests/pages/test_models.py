@@ -7,10 +7,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from bartviz import load
+from bartviz import decode, load
 from bartviz.experiments.repair import guesses
 from bartviz.teaching.lessons import records
 from bartviz.ui.controls import tasks
+from bartviz.ui.views.models import learned
 from tests.conftest import App
 from tests.support.visits import words
 
@@ -26,12 +27,18 @@ def test_three_models_are_side_by_side_at_first(app: App) -> None:
 def test_the_page_opens_with_what_each_shipped_model_learned(app: App) -> None:
     page = app("models")
     assert page.subheader[0].value == "What each learned to do"
-    for name in ("start", "repair"):
-        made = records.read(name)
-        assert html.escape(made.source_text) in words(page)
-        assert html.escape(made.target_text or "") in words(page)
+    made = records.read("start")
+    for text in (made.source_text, made.target_text or "", learned.ROTATED, learned.RESTORED):
+        assert html.escape(text) in words(page)
     assert "My brother is older than [MASK]." in words(page)
     assert page.button(key="begin_models_learned").label == "Let it fill the mask"  # nothing is loaded unasked
+
+
+@pytest.mark.slow
+def test_the_denoiser_restores_its_example_and_is_sure_of_it() -> None:
+    record = decode(load(learned.DENOISER), learned.ROTATED)
+    assert record.target_text == learned.RESTORED
+    assert min(step.chosen.probability for step in record.steps) > 0.95
 
 
 @pytest.mark.slow

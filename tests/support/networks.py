@@ -343,15 +343,22 @@ def tokenizer(family: str) -> PreTrainedTokenizerBase:
 
 
 def build(
-    family: str, *, seed: int = 0, spread: float = 0.0, trained: bool = False, **config: Any
+    family: str,
+    *,
+    seed: int = 0,
+    spread: float = 0.0,
+    trained: bool = False,
+    architecture: str | None = None,
+    **config: Any,
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """A random network in eval mode, float32, and its tokenizer.
 
     spread: standard deviation of all matrices instead of the initialiser's (0.3 makes peaked attention). trained: move
-    biases and gains too, so that the network does not look freshly initialised. config: further configuration keys.
+    biases and gains too, so that the network does not look freshly initialised. architecture: another class.
+    config: further configuration keys.
     """
     recipe, words = FAMILIES[family], tokenizer(family)
-    cls = getattr(transformers, recipe.network or recipe.family.classes[0])
+    cls = getattr(transformers, architecture or recipe.network or recipe.family.classes[0])
     settings = cls.config_class(**(recipe.options(words) | config))
     torch.manual_seed(seed)
     network = cls(settings)

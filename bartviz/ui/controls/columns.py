@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from bartviz.analysis import recurrence
 from bartviz.language import mark
 
 COLUMNS = frozenset(
     (
         mark("token"),
+        mark("quantity"),
+        mark("recurrent"),
         mark("row"),
         mark("position"),
         mark("probability"),
@@ -169,5 +172,6 @@ CELLS = frozenset(
         mark("after self-attention"),
         mark("after cross-attention"),
         mark("after the layer"),
+        *recurrence.LINES,
     )
 )

@@ -32,6 +32,7 @@ def blocks(record: Record) -> None:
         for column, place in zip(columns, st.columns(2, gap="large"), strict=False):
             with place:
                 _column(column)
+        show.note(analysis.order(record.model))
         show.note(
             _(
                 "Read from top to bottom. A bracket at the side is a residual connection: the vector passes the part "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +19,14 @@ if TYPE_CHECKING:
     from bartviz.models.model import Model
     from bartviz.serving.gate import Ticket
 
-WRITERS: Mapping[str, str] = {"bart-tiny-en-de": "start", "bart-tiny-denoise": "repair"}  # model -> its saved run
+TRANSLATOR, RUN = "bart-tiny-en-de", "start"  # and its saved run
+# What the denoiser makes of a rotated text: of twenty corrupted texts the one that it restores with the highest
+# probability (0.99 for the least likely token). It has learned order; words for a mask it often misses.
+DENOISER, ROTATED, RESTORED = (
+    "bart-tiny-denoise",
+    "to bed early. I was tired and went",
+    "I was tired and went to bed early.",
+)
 FILLER, TEXT, MOST = "bert-tiny-en", "My brother is older than <mask>.", 3
 TASK = "models_learned"
 _STYLE = Path(__file__).with_name("models.css")
@@ -31,9 +37,9 @@ def draw() -> None:
     st.html(_STYLE)
     st.subheader(_("What each learned to do"), anchor=False)
     with st.container(key="models_learned"):
-        for model, name in WRITERS.items():
-            record = records.read(name)
-            _card(model, record.source_text, record.target_text or "")
+        record = records.read(RUN)
+        _card(TRANSLATOR, record.source_text, record.target_text or "")
+        _card(DENOISER, ROTATED, RESTORED)
         _filled()
 
 

@@ -1,0 +1,142 @@
+"""What a fine-tuned model says of a text: in a sentence, as a table, and the answer within the text.
+
+Letters in shapes: n tokens, C labels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from bartviz.errors import SettingError
+from bartviz.language import _
+from bartviz.record.prediction import Prediction
+from bartviz.record.record import Record
+
+LONGEST = 30  # tokens of an answer
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The best answer in the second text: its first and last token, its text, and the probabilities of both ends.
+
+    ``probability`` is their product; ``none`` the same for the first token, which models that may find no answer
+    point at.
+    """
+
+    first: int
+    last: int
+    text: str
+    start: float
+    end: float
+    none: float
+
+    @property
+    def probability(self) -> float:
+        return self.start * self.end
+
+
+def of(record: Record) -> Prediction:
+    """The record's prediction; raises SettingError if it has none."""
+    if record.prediction is None:
+        raise SettingError("This record has no prediction: its model was not fine-tuned to label texts.")
+    return record.prediction
+
+
+def answer(record: Record) -> Answer | None:
+    """The pair of ends of the largest probability, the end not before the start and at most LONGEST tokens.
+
+    Both lie in the second text, whose tokens the first one, the question, asks about; None without a second text.
+    """
+    p, source = of(record).probabilities, record.source  # p (n, 2)
+    inside = np.array(
+        [segment == 1 and span is not None for segment, span in zip(source.segments, source.spans, strict=True)]
+    )[: len(p)]
+    places = np.flatnonzero(inside)
+    if of(record).task != "answer" or record.pair_text is None or not len(places):
+        return None
+    starts, ends = p[places, 0].astype(float), p[places, 1].astype(float)
+    joint = np.triu(np.outer(starts, ends)) - np.triu(np.full((len(places), len(places)), np.inf), LONGEST)
+    first, last = np.unravel_index(int(joint.argmax()), joint.shape)
+    tokens = int(places[first]), int(places[last])
+    spans = [source.spans[token] for token in tokens]
+    assert spans[0] is not None
+    assert spans[1] is not None
+    text = record.pair_text[spans[0][0] : spans[1][1]].strip()
+    return Answer(*tokens, text, float(starts[first]), float(ends[last]), float(p[0, 0]) * float(p[0, 1]))
+
+
+def sentence(record: Record) -> str:
+    """What the model says, in one sentence of the reader's language."""
+    said = of(record)
+    if said.task == "answer":
+        return _answer_sentence(answer(record))
+    best = said.logits.argmax(axis=1)  # (R,)
+    if said.task == "tokens":
+        source = record.source
+        labels = [said.labels[best[token]] for token in range(len(best)) if not source.special[token]]
+        counts = pd.Series(labels).value_counts()
+        listed = ", ".join(f"{label} {count}" for label, count in counts.items())
+        return _("The model labels each of {count} tokens: {listed}.", count=len(labels), listed=listed)
+    label, p = said.labels[best[0]], float(said.probabilities[0, best[0]])
+    if said.scale == "none":
+        numbers = ", ".join(
+            f"{name} {value:.3f}" for name, value in zip(said.labels, said.logits[0].tolist(), strict=True)
+        )
+        return _("The model gives the text a number: {numbers}.", numbers=numbers)
+    read = _source(record, said)
+    if said.scale == "sigmoid":
+        chosen = [
+            f"{name} ({value:.1%})"
+            for name, value in zip(said.labels, said.probabilities[0].tolist(), strict=True)
+            if value >= 0.5
+        ]
+        return _(
+            "Of {count} labels, which do not exclude each other, the model finds {listed}. {read}",
+            count=len(said.labels),
+            listed=", ".join(chosen) or _("none"),
+            read=read,
+        )
+    return _('The model says "{label}", with a probability of {p:.1%}. {read}', label=label, p=p, read=read)
+
+
+def _source(record: Record, said: Prediction) -> str:
+    """Which state the label was read from."""
+    if said.row is not None:
+        return _("It is read from the decoder's last state, in row {row}, which has seen the whole text.", row=said.row)
+    return _("It is read from the encoder's state of the first token, {token}.", token=record.source.labels[0])
+
+
+def _answer_sentence(found: Answer | None) -> str:
+    if found is None:
+        return _("This model looks for an answer in a second text: put the question first, and the text second.")
+    said = _(
+        'The model answers "{text}": tokens {first} to {last}, with a probability of {start:.1%} for the start and '
+        "{end:.1%} for the end.",
+        text=found.text,
+        first=found.first,
+        last=found.last,
+        start=found.start,
+        end=found.end,
+    )
+    if found.none <= found.probability:
+        return said
+    return f"{said} " + _("It finds it likelier ({none:.1%}) that the text has no answer.", none=found.none)
+
+
+def table(record: Record) -> pd.DataFrame:
+    """The numbers. Of a text: label, logit, probability. Of tokens and answers: token, text, and for each label (or
+    end) its probability; of tokens also the label of the largest one. Raises SettingError without a prediction."""
+    said = of(record)
+    p = said.probabilities
+    if said.task == "text":
+        frame = pd.DataFrame({"label": said.labels, "logit": said.logits[0]})
+        return frame if said.scale == "none" else frame.assign(probability=p[0])
+    frame = pd.DataFrame({"position": range(len(p)), "token": record.source.labels[: len(p)]})
+    if said.task == "tokens":
+        frame["label"] = [said.labels[best] for best in p.argmax(axis=1)]
+    for number, label in enumerate(said.labels):
+        frame[f"p({label})"] = p[:, number]
+    return frame

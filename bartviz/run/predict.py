@@ -1,0 +1,53 @@
+"""What a fine-tuned head says of a pass: its logits, and the Prediction of one text.
+
+Letters in shapes: B texts, n tokens, m decoder rows, C labels.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from bartviz.models.model import Model
+from bartviz.record.prediction import Prediction
+from bartviz.text.tokens import Tokens
+
+
+def logits(model: Model, output: Any, row: int | None) -> Tensor | None:
+    """(B, C) for a text, (B, n, C) for its tokens, (B, n, 2) for an answer; None for a model without a head.
+
+    output: of the network's forward, with hidden states if the head reads the decoder's. row: the decoder row read.
+    """
+    head = model.head
+    if head is None:
+        return None
+    if head.module is not None:
+        return None if row is None else _tensor(head.module(output.decoder_hidden_states[-1][:, row]))
+    return (
+        torch.stack((output.start_logits, output.end_logits), -1) if head.task == "answer" else _tensor(output.logits)
+    )
+
+
+def _tensor(value: Any) -> Tensor:
+    assert isinstance(value, Tensor)
+    return value
+
+
+def row_read(model: Model, source: Tokens, output: Tokens | None) -> int | None:
+    """The decoder row whose state is classified: the one that predicts the text's end token (Lewis et al. 2020,
+    section 3.1). None if the decoder reads another text than the encoder, and for a model that does not classify so."""
+    if model.head is None or model.head.module is None or output is None:
+        return None
+    ends = np.flatnonzero(output.ids == model.config.eos_token_id)
+    return int(ends[-1]) if len(ends) and np.array_equal(source.ids, output.ids) else None
+
+
+def prediction(model: Model, logits: Tensor, length: int, row: int | None) -> Prediction:
+    """The prediction of one text from its logits (C,) or (n, C), of which ``length`` rows are not padding."""
+    assert model.head is not None
+    head = model.head
+    rows = logits[None] if head.task == "text" else logits[:length]
+    return Prediction(head.task, head.labels, rows.float().numpy(), head.scale, row)
