@@ -78,7 +78,7 @@ def order(info: ModelInfo) -> str:
         ),
         "inner": _("LayerNorm is on what each part adds, before it is added to the sum."),
     }
-    said = [norms[FAMILIES[info.family].norm]]
+    said = [norms[info.known.norm]]
     added, weights = (p or 0.0 for p in dropout(info))
     if added or weights:
         said.append(

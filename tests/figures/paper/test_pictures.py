@@ -58,7 +58,7 @@ def test_the_file_is_valid_and_asks_for_nothing_else(draw: Callable[..., paper.P
 def test_the_same_record_gives_the_same_bytes_and_another_one_others(draw: Callable[..., paper.Picture]) -> None:
     first = draw(stand_in.record())
     assert draw(stand_in.record()).svg == first.svg
-    other = replace(stand_in.record().attention("cross"), q=stand_in.record().attention("cross").q[::-1])
+    other = replace(stand_in.record().attention("cross"), q=stand_in.record().attention("cross").queries[::-1])
     assert draw(replace(stand_in.record(), cross=other)).svg != first.svg
 
 

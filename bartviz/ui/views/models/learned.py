@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bartviz.serving.gate import Ticket
 
 TRANSLATOR, RUN = "bart-tiny-en-de", "start"  # and its saved run
-# What the denoiser makes of a rotated text: of twenty corrupted texts the one that it restores with the highest
+# What the denoiser makes of a rotated text: of 21 corrupted texts the one that it restores with the highest
 # probability (0.99 for the least likely token). It has learned order; words for a mask it often misses.
 DENOISER, ROTATED, RESTORED = (
     "bart-tiny-denoise",
