@@ -36,6 +36,7 @@ class Frame:
 
     def __init__(self, navigation: StreamlitPage) -> None:
         self._navigation = navigation
+        self.shows_run = all(entry.run for entry in sitemap.PAGES if entry.word == navigation.url_path)
 
     def run(self) -> None:
         if self._navigation.url_path:  # the first page has none, and needs no further imports
@@ -142,8 +143,6 @@ def begin(word: str, *, needs_record: bool = True) -> Record | None:
         scroll_to.begin(word)
     entry = sitemap.page(word)
     st.title(_(entry.title), anchor=False)
-    if not entry.run:
-        st.html("<style>.st-key-run_controls { display: none; }</style>")
     line = st.container(key="status")
     if entry.run and session.awaits_link() and torch_import.imported():
         line = line.empty()  # what is drawn in it takes the place of the progress
