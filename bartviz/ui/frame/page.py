@@ -41,7 +41,7 @@ class Frame:
     def run(self) -> None:
         if self._navigation.url_path:  # the first page has none, and needs no further imports
             torch_import.pages()
-        button = share.place()
+        button, lacks = share.place(), st.container()
         try:
             self._navigation.run()
         except StopException:  # but not on a rerun, which may be for another page
@@ -50,6 +50,8 @@ class Frame:
             raise
         address.write()
         share.draw(button)
+        with lacks:
+            share.missing()
 
 
 def frame() -> Frame:
