@@ -25,7 +25,8 @@ TABS = {
 
 def main() -> None:
     record = page.begin("compare")
-    lead, pickers, all_heads, two_heads = (st.container() for _ in range(4))
+    lead, pickers = show.place("lead"), st.container()
+    all_heads, two_heads = show.place("compare_all"), st.container()
     with pickers:
         chosen = parts.choose(record, two_heads)
     with two_heads:

@@ -1,7 +1,5 @@
 """Where does each word look? Every layer and head of the text, one of them large."""
 
-import streamlit as st
-
 from bartviz.analysis import heads as analysis
 from bartviz.figures import heads as figure
 from bartviz.ui.controls import prediction, show
@@ -12,7 +10,7 @@ from bartviz.ui.views.heads import classic, parts
 def main() -> None:
     record = page.begin("heads")
     prediction.section(record)
-    lead = st.container()
+    lead = show.place("lead")
     chosen = parts.choose(record)
     if isinstance(chosen, classic.Chosen):
         classic.draw(record, chosen)

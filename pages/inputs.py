@@ -48,7 +48,7 @@ def main() -> None:
     record = page.begin("inputs")
     st.html(STYLE)
     roads.walk(record, "inputs")
-    lead = st.container()
+    lead = show.place("lead")
     look, stack = parts.choose(record)
     with st.container(key="inputs_hero"):
         if look == "pieces":

@@ -16,12 +16,12 @@ from bartviz.ui.views.inside import parts
 def main() -> None:
     record = page.begin("inside")
     prediction.section(record)
-    lead = st.container()
-    strip = st.container()
+    lead = show.place("lead")
+    strip = show.place("strip")
     picked = parts.choose(record)
     with strip:
         roads.walk(record, "inside", picked.one.kind)
-    above, below = st.container(), st.container()
+    above, below = show.place("inside_above"), st.container()
     with below:
         chosen = parts.choose_key(picked)
     with lead:

@@ -1,4 +1,4 @@
-"""Every page, light on a desk and dark on a phone: axe-core has no serious finding, and nothing is too wide."""
+"""Every page, light on a desk and dark on a phone: nothing serious for axe-core, nothing too wide, little moves."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from playwright.sync_api import Page
 from bartviz.ui.frame import sitemap
 from scripts.settled import settle
 from tests.browser.conftest import Open
+from tests.browser.test_calm import STILL, moved
 
 AXE = Path(__file__).parents[2] / "node_modules" / "axe-core" / "axe.min.js"
 SEEN: tuple[tuple[Literal["light", "dark"], int, int], ...] = (("light", 1366, 768), ("dark", 390, 844))
@@ -31,6 +32,7 @@ def findings(page: Page) -> list[Any]:
 @pytest.mark.parametrize("entry", sitemap.PAGES, ids=lambda entry: entry.word)
 def test_axe_finds_nothing_serious_and_nothing_is_too_wide(entry: sitemap.Page, visit: Open, shipped: str) -> None:
     page = visit(f"{shipped}/{'' if entry is sitemap.PAGES[0] else entry.word}")
+    assert moved(page) <= STILL
     page.evaluate(AXE.read_text("utf-8"))
     for scheme, width, height in SEEN:
         page.emulate_media(color_scheme=scheme)

@@ -97,12 +97,15 @@ def index(label: str, count: int, *, key: str, default: int = 0, hint: str | Non
         st.session_state.pop(key, None)
         return 0
     address.carry(key, first)
+    asked = st.query_params.get(key, "") if address.opened(key) else ""
     held = st.session_state.get(key)
     if (
         held is not None and not 0 <= held <= last
     ):  # only then: setting a value here discards a click made during this run
         st.session_state[key] = min(max(int(held), 0), last)
     value = min(max(int(st.slider(label, 0, last, first, key=key, bind="query-params", help=hint)), 0), last)
+    if asked and asked not in map(str, range(count)):
+        address.lacks(key, asked, str(value))
     address.keep(key, value, first)
     return value
 

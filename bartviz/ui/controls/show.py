@@ -31,6 +31,7 @@ from bartviz.ui.state import once
 if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
+    from streamlit.delta_generator import DeltaGenerator
 
     from bartviz.figures.paper import Picture
     from bartviz.record.record import Record
@@ -50,6 +51,13 @@ INK_TURNS = 0.55  # above this share of the kind's colour, letters turn light
 def plain(text: str) -> str:
     """The text escaped for places that render Markdown (labels, errors)."""
     return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
+
+
+def place(key: str) -> DeltaGenerator:
+    """A container for what is known only later: it stands before that, as high as first.css says for its key."""
+    reserved = st.container(key=key, gap=None)
+    reserved.html("<i hidden></i>")  # an empty container would not be there
+    return reserved.container()
 
 
 def lead(sentence: str) -> None:

@@ -36,11 +36,12 @@ class Frame:
 
     def __init__(self, navigation: StreamlitPage) -> None:
         self._navigation = navigation
+        self.shows_run = all(entry.run for entry in sitemap.PAGES if entry.word == navigation.url_path)
 
     def run(self) -> None:
         if self._navigation.url_path:  # the first page has none, and needs no further imports
             torch_import.pages()
-        button = share.place()
+        button, lacks = share.place(), st.container()
         try:
             self._navigation.run()
         except WeightsOnlyError as error:  # the rest of the page needs more than this record has
@@ -51,6 +52,8 @@ class Frame:
             raise
         address.write()
         share.draw(button)
+        with lacks:
+            share.missing()
 
 
 def frame() -> Frame:
@@ -144,8 +147,6 @@ def begin(word: str, *, needs_record: bool = True) -> Record | None:
         scroll_to.begin(word)
     entry = sitemap.page(word)
     st.title(_(entry.title), anchor=False)
-    if not entry.run:
-        st.html("<style>.st-key-run_controls { display: none; }</style>")
     line = st.container(key="status")
     if entry.run and session.awaits_link() and torch_import.imported():
         line = line.empty()  # what is drawn in it takes the place of the progress

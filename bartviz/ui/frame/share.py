@@ -13,6 +13,7 @@ from bartviz.serving import hosts
 from bartviz.ui.controls import show
 from bartviz.ui.frame import settings
 from bartviz.ui.frame.tour import walk
+from bartviz.ui.state import address as addresses
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -54,6 +55,19 @@ def draw(button: DeltaGenerator) -> None:
             show.note(_("For a room: point a phone's camera at it."))
         if with_text:
             settings.long_link()
+
+
+def missing() -> None:
+    """One line for each thing that the link to this page asked for and that is not there."""
+    for key, one in addresses.missing().items():
+        show.note(
+            _(
+                "The link asks for {key} “{asked}”, which is not here: “{shown}” is shown instead.",
+                key=key,
+                asked=one.asked,
+                shown=one.shown,
+            )
+        )
 
 
 def link(*, with_text: bool) -> str:

@@ -38,13 +38,16 @@ READING = ("too_long", "special")
 LINKED = ("model", "text", "pair", "target", *READING, *settings.KEYS)
 
 
-def draw() -> None:
-    """Draw the sidebar; if the visit begins with a link, start the link's request."""
+def draw(shows_run: bool) -> None:
+    """Draw the sidebar; if the visit begins with a link, start the link's request.
+
+    On a page that shows no run its controls are hidden (style.css), not left out: their values are kept.
+    """
     if "_source" not in st.session_state:
         _begin()
     _echo()
     with st.sidebar:
-        with st.container(key="run_controls"):  # a page that shows no run hides it; its values are kept
+        with st.container(key="run_controls" if shows_run else "unused_run_controls"):
             kind = st.session_state["_kind"] = _model()
             with st.form("request", border=False):
                 _texts(kind)

@@ -13,7 +13,7 @@ def draw() -> None:
     with turns.turn():
         try:
             navigation = page.frame()
-            sidebar.draw()
+            sidebar.draw(navigation.shows_run)
             navigation.run()
             tour.drawn()
         finally:

@@ -21,6 +21,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 Words = tuple[str, ...]
+MOST_SAID = 40  # characters of a link's word that a message repeats
 LAG = 60.0  # seconds for which a slow browser may still send an address older than the one written last
 
 
@@ -53,12 +54,25 @@ class Choice:
         return tuple((when, words) for when, words in self.older if now - when < LAG)
 
 
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A link to ``page`` asked for ``asked``, which is not there; ``shown`` is shown instead."""
+
+    page: str
+    asked: str
+    shown: str
+
+
 @dataclass
 class Address:
-    """All choices of a visitor, and the changes to write at the end of the run (defaults are left out)."""
+    """All choices of a visitor, what a link asked for in vain, and the changes to write at the end of the run.
+
+    Defaults are left out of those changes.
+    """
 
     choices: dict[str, Choice] = field(default_factory=dict)
     waiting: dict[str, Words] = field(default_factory=dict)
+    missing: dict[str, Missing] = field(default_factory=dict)
     late: bool = False
 
     def choice(self, key: str) -> Choice:
@@ -71,12 +85,39 @@ def resolve(key: str, held: Words | None, parse: Callable[[Words], Words | None]
     ``held`` is the widget's current value. ``parse`` maps words to options, and returns None if they name no option.
     """
     choice, words, (page, back) = address().choice(key), _in_query(key), _navigation()
+    linked = opened(key)
     if back or (words and page != choice.page) or choice.linked(words, page):
         choice.chosen = words or default
     elif held is not None and (held != choice.drawn or page != choice.page):
         choice.chosen = held
     resolved = default if choice.chosen is None else parse(choice.chosen)
+    if resolved is None and linked:
+        lacks(key, words[-1], " ".join(default))
     return default if resolved is None else resolved
+
+
+def opened(key: str) -> bool:
+    """Whether an address with this key was opened: the key is in it, and not because a script run wrote it."""
+    choice, words, (page, _) = address().choice(key), _in_query(key), _navigation()
+    return any(words) and (page != choice.page or choice.linked(words, page))
+
+
+def lacks(key: str, asked: str, shown: str) -> None:
+    """Note that the address asks for what is not there: ``missing`` returns it until the visitor chooses anew."""
+    address().missing[key] = Missing(_navigation()[0], asked[:MOST_SAID], shown)
+
+
+def missing() -> dict[str, Missing]:
+    """What the link to this page asked for in vain, by key."""
+    page, _ = _navigation()
+    return {key: one for key, one in address().missing.items() if one.page == page}
+
+
+def _chosen(key: str, shown: str) -> None:
+    """The visitor has chosen something else: what the link lacked no longer matters."""
+    noted = address().missing
+    if key in noted and noted[key].shown != shown:
+        del noted[key]
 
 
 def publish(key: str, words: Words, default: Words) -> None:
@@ -88,6 +129,7 @@ def publish(key: str, words: Words, default: Words) -> None:
     if choice.page != page:
         choice.in_address, choice.older = previous, ()
     choice.drawn, choice.page = words, page
+    _chosen(key, " ".join(words))
     if wanted != previous or linked:
         choices.waiting[key] = wanted
     else:
@@ -140,6 +182,7 @@ def keep(key: str, value: float, default: float) -> None:
     if kept.page != page and value != default and not previous:
         choices.waiting[key] = (str(value).lower(),)
     kept.chosen, kept.page = (str(float(value)),), page
+    _chosen(key, str(value))
 
 
 def finite(key: str) -> None:

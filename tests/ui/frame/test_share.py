@@ -53,3 +53,28 @@ def test_without_the_text_it_says_so(app: App) -> None:
 @pytest.mark.parametrize("length", [share.LONGEST_CODE, 200])
 def test_the_longest_link_still_has_a_code(length: int) -> None:
     assert "<path" in share.code("h" * length)
+
+
+@pytest.mark.parametrize(
+    ("word", "query", "said"),
+    [
+        ("inside", {"layer": "99"}, "layer “99”, which is not here: “1”"),
+        ("inside", {"kind": "sideways"}, "kind “sideways”, which is not here: “cross”"),
+        ("heads", {"kind": "<b>"}, "kind “&lt;b&gt;”"),
+    ],
+)
+def test_a_link_says_what_it_lacks_until_another_is_chosen(
+    app: App, word: str, query: dict[str, str], said: str
+) -> None:
+    page = app(word, **query)
+    assert said in words(page)
+    (key,) = query
+    if key == "layer":
+        page.slider(key=key).set_value(0).run()
+    else:
+        page.segmented_control(key=key).set_value("encoder").run()
+    assert "which is not here" not in words(page)
+
+
+def test_a_whole_link_lacks_nothing(app: App) -> None:
+    assert "which is not here" not in words(app("inside", layer="1", head="2", kind="encoder"))

@@ -50,10 +50,10 @@ class Chosen:
 
 def draw(record: Record) -> tuple[Ablation | None, Sweep | None]:
     """Draw this part; returns the results, for the downloads."""
-    lead = st.container()
+    lead = show.place("lead")
     note_ablated(record)
     chosen = _settings()
-    map_container = st.container()
+    map_container = show.place("ablation_maps")
     sweep = _sweep(record, chosen)
     heads = _heads(record, sweep)
     with map_container:

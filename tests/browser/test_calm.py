@@ -1,0 +1,79 @@
+"""The first visit of every page on a phone: little moves, little is sent, and nothing is missing.
+
+What moves on a desk is measured where axe-core visits every page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, Response
+
+from bartviz.ui.frame import sitemap
+from scripts.settled import settle
+from tests.browser.conftest import PATIENCE, forget
+
+STILL = 0.1  # layout shift of a good page; above 0.25 it is poor
+WITH_CHART, WITHOUT = 5_000_000, 2_000_000  # bytes of a first visit
+CHART = ".js-plotly-plot"
+SHIFTS = """() => new Promise((done) => {
+    new PerformanceObserver((list) => done(list.getEntries().filter(({ hadRecentInput }) => !hadRecentInput)
+        .reduce((sum, { value }) => sum + value, 0))).observe({ type: "layout-shift", buffered: true });
+    setTimeout(done, 1000, 0);  // nothing has moved
+})"""
+
+
+def moved(page: Page) -> float:
+    """The layout shift of a page since it was opened, as long as nobody has touched it: 0 where nothing moved."""
+    shift: float = page.evaluate(SHIFTS)
+    return shift
+
+
+@pytest.fixture(scope="module")
+def phone(chrome: Browser) -> Iterator[BrowserContext]:
+    with chrome.new_context(viewport={"width": 390, "height": 844}, reduced_motion="reduce", has_touch=True) as context:
+        context.set_default_timeout(PATIENCE)
+        yield context
+
+
+@pytest.mark.parametrize("entry", sitemap.PAGES, ids=lambda entry: entry.word)
+def test_a_first_visit_is_calm_and_light(phone: BrowserContext, shipped: str, entry: sitemap.Page) -> None:
+    page = phone.new_page()
+    sent: list[float] = []
+    missing: list[str] = []
+
+    def answered(response: Response) -> None:
+        if response.status >= 400 and "/_stcore/" not in response.url:  # a deep link looks for its server
+            missing.append(response.url)
+
+    page.on("response", answered)
+    session = page.context.new_cdp_session(page)
+    session.send("Network.enable")
+    session.send("Network.clearBrowserCache")
+    session.on("Network.loadingFinished", lambda one: sent.append(one["encodedDataLength"]))
+    address = f"{shipped}/{'' if entry is sitemap.PAGES[0] else entry.word}"
+    forget(page, address)
+    page.goto(address)
+    settle(page)
+    shift, has_chart = moved(page), page.locator(CHART).count() > 0
+    page.close()
+    assert shift <= STILL
+    assert missing == []
+    assert 300_000 < sum(sent) < (WITH_CHART if has_chart else WITHOUT)
+
+
+def test_what_moves_is_measured(phone: BrowserContext, shipped: str) -> None:
+    page = phone.new_page()
+    page.goto(f"{shipped}/quiz")
+    settle(page)
+    page.evaluate(
+        """() => {
+            const late = document.createElement("div");
+            late.style.height = "400px";
+            document.querySelector("[data-testid=stMainBlockContainer]").prepend(late);
+            return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+        }"""
+    )
+    assert moved(page) > STILL
+    page.close()
