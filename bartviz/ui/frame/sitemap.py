@@ -74,6 +74,7 @@ DOORS: tuple[Door, ...] = (
             Page("experiments", mark("Experiments"), mark("Experiments: what changes if ...?")),
             Page("denoising", mark("Denoising"), mark("Can denoising repair what was lost?")),
             Page("compare", mark("Compare"), mark("How do the heads compare?"), "intermediate"),
+            Page("corpus", mark("Corpus"), mark("What does each head do over a corpus?"), "intermediate", run=False),
         ),
     ),
 )
