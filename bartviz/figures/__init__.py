@@ -23,7 +23,8 @@ Every view of the app, as a notebook calls it (``att`` is one of ``record.encode
     models       models(names)
     pitfalls     gap(record), quiet(sweep, record)
 
-Of a corpus: ``atlas(heads, measure="previous", kind="encoder")`` of ``bartviz.open_atlas(folder).heads``.
+Of a corpus: ``atlas(heads, measure="previous", kind="encoder")`` of ``bartviz.open_atlas(folder).heads``, and
+``distribution(histograms, measure="previous", head=Head("encoder", 0, 1))`` of ``.histograms``.
 
 Each takes ``dark=True``. Plotly's ``figure.write_html("map.html")`` saves a figure that needs no network. For arguments
 that a figure cannot draw it raises a SettingError, which says what it accepts.
@@ -38,6 +39,7 @@ from bartviz.figures.classic import classic
 from bartviz.figures.compare import compare
 from bartviz.figures.decoding import decoding
 from bartviz.figures.denoising import denoising
+from bartviz.figures.distribution import distribution
 from bartviz.figures.edits import edits
 from bartviz.figures.flow import contribution, rollout
 from bartviz.figures.heads import heads
@@ -83,6 +85,7 @@ __all__ = [
     "cost",
     "decoding",
     "denoising",
+    "distribution",
     "edits",
     "gap",
     "growth",

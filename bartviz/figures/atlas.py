@@ -96,7 +96,7 @@ def _mosaic(rows: pd.DataFrame, measure: str, kind: Kind, dark: bool) -> list[Pa
         "colorscale": scale,
         "xgap": 2,
         "ygap": 2,
-        "colorbar": color_bar(bar, dark, 420) | {"x": 0.41},
+        "colorbar": color_bar(bar, dark),
         "hovertemplate": "<b>L%{y}H%{x}</b> %{z:.3f}<extra></extra>",
     }
     if means.shape[1] <= WRITTEN:

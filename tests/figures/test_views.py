@@ -50,6 +50,8 @@ VIEWS = {
     "compare_rollout": "rollout",
     "compare_weights": "contribution",
     "compare_norms": "contribution",
+    "corpus_heads": "atlas",
+    "corpus_values": "distribution",
     "beam_tree": "beams",
     "decoding_output": "output_layer",
     "denoising_tokens": "denoising",

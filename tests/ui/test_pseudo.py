@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from bartviz import language
+from bartviz.corpus import shipped
 from bartviz.families.catalogue import CATALOGUE
 from bartviz.language import LANGUAGES, PSEUDO
 from bartviz.teaching.lessons import records
@@ -20,6 +21,14 @@ from tests.ui.frame.test_sidebar import settled
 
 assert languages.KEY == "lang"  # imported: it says whom to follow, before a test says it
 LETTERS = re.compile(r"[^\W\d_]+")
+
+
+def corpus_texts(name: str) -> list[str]:
+    """The examples of an atlas that ships."""
+    examples = shipped.atlas(name).examples
+    return [*examples["text"], *examples["target"].dropna()]
+
+
 # Texts of a visitor, tokens, names of models and files, and what is written the same in every language.
 GIVEN = " ".join(
     [
@@ -31,6 +40,7 @@ GIVEN = " ".join(
         learned.ROTATED,
         records.read(learned.RUN).target_text or "",
         learned.RESTORED,
+        *(text for name in shipped.NAMES for text in corpus_texts(name)),
         *LANGUAGES.values(),
         *(entry.name for entry in CATALOGUE),
         *(one.text for found in examples.BY_KIND.values() for one in found),

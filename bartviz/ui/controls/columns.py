@@ -144,6 +144,12 @@ COLUMNS = frozenset(
         mark("cosine with the state"),
         mark("vector"),
         mark("cosine with before"),
+        mark("mean"),
+        mark("low"),
+        mark("high"),
+        mark("even"),
+        mark("n"),
+        mark("role"),
     )
 )
 HEADS = frozenset(("head", "heads", "and"))  # columns with names of heads

@@ -76,6 +76,7 @@ DOORS: tuple[Door, ...] = (
             Page("experiments", mark("Experiments"), mark("Experiments: what changes if ...?"), weights=False),
             Page("denoising", mark("Denoising"), mark("Can denoising repair what was lost?")),
             Page("compare", mark("Compare"), mark("How do the heads compare?"), "intermediate"),
+            Page("corpus", mark("Corpus"), mark("What does each head do over a corpus?"), "intermediate", run=False),
         ),
     ),
 )

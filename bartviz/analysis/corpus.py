@@ -1,0 +1,110 @@
+"""One head over a corpus: its role with what speaks for and against it, its rank among its kind, its neighbours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bartviz.analysis import sentence_words
+from bartviz.analysis.corpus_definitions import ALL
+from bartviz.analysis.corpus_roles import roles
+from bartviz.analysis.naming import NAMES, THRESHOLD
+from bartviz.language import _
+from bartviz.record.attention import Head
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What is known of a head's role: the measure with the highest mean of those that name heads.
+
+    ``role`` is empty for a head without one; ``below`` counts the texts, of ``n``, whose value is under the threshold;
+    ``even`` is NaN where it is undefined.
+    """
+
+    role: str
+    measure: str
+    n: int
+    mean: float
+    low: float
+    high: float
+    even: float
+    below: int
+
+
+def of_head(table: pd.DataFrame, head: Head) -> pd.DataFrame:
+    """The rows of a table of an atlas that belong to a head."""
+    return table[(table["kind"] == head.kind) & (table["layer"] == head.layer) & (table["head"] == head.head)]
+
+
+def evidence(heads: pd.DataFrame, histograms: pd.DataFrame, head: Head) -> Evidence:
+    """The role of a head, from the tables of an atlas. A head without one is described by its strongest pattern."""
+    given = of_head(roles(heads), head)
+    rows = of_head(heads, head)
+    named = rows[rows["measure"].isin(NAMES)].sort_values("mean", ascending=False)
+    row = named.iloc[0] if given.empty else given.iloc[0]
+    bins = of_head(histograms, head)
+    below = bins[(bins["measure"] == row["measure"]) & (bins["bin"] < THRESHOLD - 1e-9)]["texts"].sum()
+    mean, low, high, even = (float(row[name]) for name in ("mean", "low", "high", "even"))
+    role = "" if given.empty else str(row["role"])
+    return Evidence(role, str(row["measure"]), int(row["n"]), mean, low, high, even, int(below))
+
+
+def notice(found: Evidence, head: Head) -> str:
+    """The role of a head as a sentence, with its interval, even attention, and the texts that speak against it."""
+    name = sentence_words.capitalized(sentence_words.head(head.kind, head.layer, head.head))
+    says = (
+        _("{head} is “{role}” over this corpus", head=name, role=found.role)
+        if found.role
+        else _("{head} has no role over this corpus", head=name)
+    )
+    numbers = _(
+        "{measure} {mean:.2f}, 95 % interval {low:.2f} to {high:.2f}",
+        measure=ALL[found.measure].title,
+        mean=found.mean,
+        low=found.low,
+        high=found.high,
+    )
+    even = "" if np.isnan(found.even) else ", " + _("even attention {even:.2f}", even=found.even)
+    against = _(
+        "In {below:,} of {n:,} texts it is below {threshold}.", below=found.below, n=found.n, threshold=THRESHOLD
+    )
+    return f"{says}: {numbers}{even}. {against}"
+
+
+def passport(heads: pd.DataFrame, head: Head) -> pd.DataFrame:
+    """Every measure of a head: measure, unit, mean, low, high, even, n, rank among the heads of its kind (1 is the
+    highest), heads of that kind."""
+    kind = heads[heads["kind"] == head.kind]
+    ranked = kind.assign(rank=kind.groupby("measure")["mean"].rank(ascending=False, method="min"))
+    rows = of_head(ranked, head).dropna(subset=["mean"])
+    known = [ALL[name] for name in rows["measure"]]
+    columns = ["measure", "unit", "mean", "low", "high", "even", "n", "rank"]
+    rows = rows.assign(
+        measure=[measure.title for measure in known],
+        unit=[measure.unit for measure in known],
+        rank=rows["rank"].astype(int),
+    )
+    return rows[columns].reset_index(drop=True)
+
+
+def neighbours(heads: pd.DataFrame, head: Head, *, count: int = 5) -> pd.DataFrame:
+    """The heads of the same kind that do most alike: head, distance.
+
+    The distance is the root mean square of the differences of means, in standard deviations between the heads of the
+    kind; measures that a head lacks, or that are the same for all, are left out.
+    """
+    import pandas as pd
+
+    kind = heads[heads["kind"] == head.kind]
+    means = kind.pivot_table(index=["layer", "head"], columns="measure", values="mean").dropna(axis=1)
+    spread = means.std(ddof=0)
+    scaled = (means / spread.where(spread > 1e-9)).dropna(axis=1)
+    own = scaled.loc[(head.layer, head.head)]
+    distance = np.sqrt(((scaled - own) ** 2).mean(axis=1)).drop((head.layer, head.head)).nsmallest(count)
+    names = [str(Head(head.kind, layer, number)) for layer, number in distance.index]
+    return pd.DataFrame({"head": names, "distance": distance.to_numpy()})

@@ -1,0 +1,18 @@
+"""The atlases that ship: embedded models over sentences that they were not trained on.
+
+Contains sentences from Tatoeba (tatoeba.org) via manythings.org/anki, CC BY 2.0 FR, cleaned and filtered.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bartviz.corpus.atlas import Atlas, open_atlas
+
+FOLDER = Path(__file__).parents[1] / "embedded" / "atlases"
+NAMES = ("bart-tiny-en-de", "bert-tiny-en")
+
+
+def atlas(name: str) -> Atlas:
+    """The atlas of an embedded model, one of ``NAMES``. Raises SettingError for another one."""
+    return open_atlas(FOLDER / name)

@@ -1,0 +1,27 @@
+"""What does each head do over a corpus? Every head with its interval, its distribution, examples and passport."""
+
+from functools import partial
+
+from bartviz.ui.controls import show
+from bartviz.ui.frame import levels, page
+from bartviz.ui.views.corpus import parts
+
+
+def main() -> None:
+    page.begin("corpus", needs_record=False)
+    chosen = parts.choose()
+    show.lead(parts.notice(chosen))
+    parts.picture(chosen)
+    parts.values(chosen)
+    parts.examples(chosen)
+    parts.known(chosen)
+    levels.explain("corpus")
+    show.downloads(
+        "corpus",
+        table=partial(parts.passport, chosen),
+        figure=lambda: parts.all_heads(chosen, dark=page.dark()),
+        of=str(chosen.head).replace(" ", "-"),
+    )
+
+
+main()

@@ -1,0 +1,58 @@
+"""The corpus page: the numbers of the atlas that ships, and examples that open as records."""
+
+from __future__ import annotations
+
+import html
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from bartviz.corpus import shipped
+from bartviz.ui.state import session
+from tests.conftest import App
+from tests.support.visits import words
+
+
+def test_the_page_opens_with_the_best_aligning_head_and_its_numbers(app: App) -> None:
+    page = app("corpus", record=None)
+    assert not page.exception
+    heads = shipped.atlas("bart-tiny-en-de").heads
+    best = heads[(heads["kind"] == "cross") & (heads["measure"] == "alignment")].nlargest(1, "mean").iloc[0]
+    assert f"Cross L{best['layer']}H{best['head']}" in words(page)
+    assert f"{best['mean']:.2f}, 95 % interval {best['low']:.2f} to {best['high']:.2f}" in words(page)
+    assert len(page.get("plotly_chart")) == 2
+    assert "CC BY 2.0 FR" in words(page)
+
+
+def test_a_link_chooses_the_atlas_the_measure_and_the_head(app: App) -> None:
+    page = app("corpus", record=None, atlas="bert-tiny-en", by="next", layer="2", head="3")
+    assert not page.exception
+    examples = shipped.atlas("bert-tiny-en").examples.query("layer == 2 and head == 3 and measure == 'next'")
+    assert len(examples) == 6
+    assert all(html.escape(text) in words(page) for text in examples["text"])
+
+
+def test_an_example_is_run_with_its_model_and_its_output(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+    monkeypatch.setattr(session, "submit", asked.append)
+    page = app("corpus")
+    page.button(key="corpus_highest_1_open").click().run()
+    (request,) = asked
+    atlas = shipped.atlas("bart-tiny-en-de")
+    chosen = "kind == 'cross' and measure == 'alignment'"
+    best = atlas.heads.query(chosen).nlargest(1, "mean").iloc[0]
+    examples = atlas.examples.query(f"{chosen} and layer == {best['layer']} and head == {best['head']}")
+    wanted = examples.query("which == 'highest' and rank == 1").iloc[0]
+    assert (request.model, request.text, request.target) == ("bart-tiny-en-de", wanted["text"], wanted["target"])
+
+
+@pytest.mark.slow
+def test_the_atlases_open_without_torch() -> None:
+    code = (
+        "import sys; from bartviz.ui.views.corpus import parts; "
+        "parts.atlas('bert-tiny-en').roles; print('torch' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
