@@ -21,7 +21,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("version", "arrays", "language", "errors"),
     ("safety", "families"),
     ("text",),
-    ("record", "export"),
+    ("record",),
     ("tape", "analysis"),
     ("models", "figures"),
     ("run",),

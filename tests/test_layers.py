@@ -12,7 +12,7 @@ import pytest
 from scripts.layers import FLOORS, PACKAGE, ROOT, UI_FLOORS, files, imports
 from tests.support.process import printed
 
-LIGHT = ("analysis/", "figures/", "record/", "text/tokens.", "errors.", "families/", "export.", "serving/cache.")
+LIGHT = ("analysis/", "figures/", "record/", "text/tokens.", "errors.", "families/", "serving/cache.")
 HEAVY = {"torch", "transformers", "streamlit"}
 
 

@@ -27,8 +27,8 @@ from bartviz.analysis.alignment import (
     merged,
     table,
 )
+from bartviz.analysis.gold_alignment import Gold, score
 from bartviz.analysis.look_ahead import AHEAD, NEITHER, ways
-from bartviz.analysis.pharaoh import Gold, score
 from bartviz.arrays import Floats
 from bartviz.errors import BudgetError, SettingError
 from bartviz.language import _, later

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 
 from bartviz.analysis import sentence_words
+from bartviz.analysis.gold_alignment import Gold, Link, Links, crossing, score
 from bartviz.analysis.masks import quote
-from bartviz.analysis.pharaoh import Gold, Link, Links, crossing, score
 from bartviz.analysis.words import Groups, word_groups, word_labels
 from bartviz.arrays import Bools, Floats
 from bartviz.errors import SettingError, choices

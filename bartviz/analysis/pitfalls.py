@@ -18,9 +18,9 @@ from bartviz.analysis import alignment, contributions, heads
 from bartviz.analysis.alignment import links
 from bartviz.analysis.attention_vs_contribution import RANKED, weigh
 from bartviz.analysis.distance import jensen_shannon
+from bartviz.analysis.gold_alignment import Gold, Links, score
 from bartviz.analysis.look_ahead import AHEAD, ways
 from bartviz.analysis.measures import counted, entropy, padding
-from bartviz.analysis.pharaoh import Gold, Links, score
 from bartviz.arrays import Bools, Floats
 from bartviz.record.attention import Attention, Head, Kind
 from bartviz.record.record import Reading, Record

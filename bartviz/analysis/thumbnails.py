@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bartviz.analysis.color_scale import Range, shares
+from bartviz.analysis.weight_scale import Range, shares
 from bartviz.arrays import Bools, Floats, Ints
 from bartviz.record.attention import Attention
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from bartviz.analysis import aligners as ranks
-from bartviz.analysis import alignment, pharaoh
-from bartviz.analysis.pharaoh import Gold, Score
+from bartviz.analysis import alignment, gold_alignment
+from bartviz.analysis.gold_alignment import Gold, Score
 from bartviz.commands.output import EXAMPLES, print_json, rows_of
 from bartviz.errors import TextError
 from bartviz.record.attention import Head
@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
         shown = alignment.table(record, heads, reading=options.reading)
         links = alignment.links(shown.weights, options.method, threshold=options.threshold)
         either = alignment.links(shown.weights, "union") if options.possible else ()
-        score = None if known is None else pharaoh.score(links, known)
+        score = None if known is None else gold_alignment.score(links, known)
         total = total if score is None else _sum(total, score)
         if options.json:
             possible = sorted(set(either) - set(links))
@@ -71,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
                 | judged
             )
             continue
-        print(pharaoh.write(links, either))
+        print(gold_alignment.write(links, either))
         print(f"{shown.name}, rows named by what they {options.reading.removesuffix('s')}", file=sys.stderr)
     if gold and not options.rank:
         print(_measures(total), file=sys.stderr)
@@ -109,7 +109,7 @@ def _gold_lines(options: argparse.Namespace) -> list[str]:
 
 def _gold(record: Record, text: str, options: argparse.Namespace) -> Gold:
     source, target = alignment.lines(record)
-    return pharaoh.read(text, len(source), len(target), base=1 if options.one_based else 0, swap=options.swap)
+    return gold_alignment.read(text, len(source), len(target), base=1 if options.one_based else 0, swap=options.swap)
 
 
 def _sum(first: Score, second: Score) -> Score:

@@ -14,8 +14,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from bartviz.analysis import pharaoh, word_matches
-from bartviz.analysis.pharaoh import Gold
+from bartviz.analysis import gold_alignment, word_matches
+from bartviz.analysis.gold_alignment import Gold
 from bartviz.analysis.words import word_groups
 from bartviz.corpus.read import Columns, Line
 from bartviz.errors import SettingError, TextError
@@ -93,7 +93,7 @@ def encode(model: Model, line: Line) -> Encoded:
     output = side(given.tokens, (given.text,), known)
     start = _start(model, start_token(model, given.tokens))
     source = side(prepared.tokens, texts, known)
-    gold = None if line.gold is None else pharaoh.read(line.gold, source.word_count, output.word_count)
+    gold = None if line.gold is None else gold_alignment.read(line.gold, source.word_count, output.word_count)
     return Encoded(line, source, _after(start, output), output, gold)
 
 

@@ -17,7 +17,7 @@ import plotly.graph_objects as go
 from bartviz.analysis import alignment as analysis
 from bartviz.analysis.aligners import aligners, best
 from bartviz.analysis.alignment import THRESHOLD, Line, Method, Table
-from bartviz.analysis.pharaoh import Gold, Link, Links
+from bartviz.analysis.gold_alignment import Gold, Link, Links
 from bartviz.arrays import Floats
 from bartviz.figures import axes, theme
 from bartviz.figures.cells import BUTTONS, Part, unseen

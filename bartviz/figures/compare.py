@@ -8,12 +8,12 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bartviz.analysis import heads
-from bartviz.analysis.color_scale import Range
 from bartviz.analysis.compare import Field, defaults, field
 from bartviz.analysis.distance import distances
 from bartviz.analysis.measures import Measured, measures
 from bartviz.analysis.naming import THRESHOLD, names, sentence
 from bartviz.analysis.similar import Likeness
+from bartviz.analysis.weight_scale import Range
 from bartviz.arrays import Bools, Floats
 from bartviz.errors import SettingError
 from bartviz.figures import theme

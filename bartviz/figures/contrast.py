@@ -7,11 +7,11 @@ import math
 import numpy as np
 import plotly.graph_objects as go
 
-from bartviz.analysis.color_scale import Range
 from bartviz.analysis.distance import Contrast, contrast, mismatch
 from bartviz.analysis.heads import View
+from bartviz.analysis.weight_scale import Range
 from bartviz.arrays import Floats
-from bartviz.figures import axes, hatch, theme
+from bartviz.figures import axes, masked_cells, theme
 from bartviz.figures.cells import Part, closed, color_bar, frames, grid, pool
 from bartviz.figures.heads import one
 from bartviz.figures.maps import COLUMN, ROW, SIDE, at_most
@@ -83,7 +83,7 @@ def difference(
         traces = [
             closed(seen, factor, _("{row} may not attend to {column}", row=ROW, column=COLUMN)),
             *traces,
-            hatch.hatching(~seen, dark),
+            masked_cells.hatching(~seen, dark),
         ]
     layout = axes.token_axes(
         a.query_labels,

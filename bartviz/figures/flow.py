@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 
 from bartviz.analysis import attention_vs_contribution, heads, sentence_words
 from bartviz.analysis import rollout as analysis
-from bartviz.analysis.color_scale import Range
+from bartviz.analysis.weight_scale import Range
 from bartviz.arrays import Floats
 from bartviz.figures import maps
 from bartviz.figures.checks import ATTENTION, expect

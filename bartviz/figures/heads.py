@@ -9,8 +9,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bartviz.analysis import heads as analysis
-from bartviz.analysis.color_scale import Range
 from bartviz.analysis.thumbnails import MASKED, ONE, Bytes, Small, thumbnails
+from bartviz.analysis.weight_scale import Range
 from bartviz.errors import SettingError
 from bartviz.figures import axes, theme
 from bartviz.figures.cells import BUTTONS, Part, unseen

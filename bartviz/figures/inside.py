@@ -13,7 +13,7 @@ from bartviz.figures import theme
 from bartviz.figures.arithmetic import Frame, others
 from bartviz.figures.cells import BUTTONS, Part, unseen
 from bartviz.figures.checks import ATTENTION, expect
-from bartviz.figures.hatch import pattern
+from bartviz.figures.masked_cells import pattern
 from bartviz.figures.strips import bars, signed, strip
 from bartviz.language import _
 from bartviz.record.attention import Attention

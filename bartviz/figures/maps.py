@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from bartviz.analysis.color_scale import RANGES, Range, shares
 from bartviz.analysis.masks import no_row
+from bartviz.analysis.weight_scale import RANGES, Range, shares
 from bartviz.arrays import Bools, Floats
 from bartviz.errors import SettingError, choices
-from bartviz.figures import axes, hatch, theme
+from bartviz.figures import axes, masked_cells, theme
 from bartviz.figures.cells import Part, closed, color_bar, frames, grid, pool
 from bartviz.language import _, later, mark
 from bartviz.record.attention import Kind
@@ -82,7 +82,7 @@ def attention_map(
     traces = [_weights(drawn, seen, factor, kind, range, words, dark, height), axes.anchor()]
     if seen is not None:
         said = closed(seen, factor, _("{row} may not attend to {column}: masked", row=ROW, column=COLUMN))
-        traces = [said, *traces, hatch.hatching(~seen, dark)]
+        traces = [said, *traces, masked_cells.hatching(~seen, dark)]
     layout = axes.token_axes(
         query_labels,
         key_labels,

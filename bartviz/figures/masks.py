@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from bartviz.analysis.added import number_of
 from bartviz.arrays import Bools, Floats
 from bartviz.errors import SettingError, choices
-from bartviz.figures import axes, hatch, theme
+from bartviz.figures import axes, masked_cells, theme
 from bartviz.figures.cells import Part, closed, color_bar, frames, grid, pool
 from bartviz.figures.checks import RECORD, expect
 from bartviz.figures.maps import COLUMN, ROW, attention_map
@@ -110,7 +110,7 @@ def _pattern(attention: Attention, factor: int, dark: bool) -> list[Part]:
         closed(mask, factor, _("{row} may not look at {column}", row=ROW, column=COLUMN)),
         _open(mask, np.zeros(mask.shape, np.float32), factor, _("{row} may look at {column}", row=ROW, column=COLUMN))
         | flat,
-        hatch.hatching(~mask, dark),
+        masked_cells.hatching(~mask, dark),
     ]
 
 
@@ -126,7 +126,7 @@ def _numbers(attention: Attention, factor: int, number: str, head: int, dark: bo
     traces = [
         closed(mask, factor, _added(f"{number_of(number):.3g}")),
         _open(mask, bias, factor, _added("%{z:.3g}")) | scale,
-        hatch.hatching(~mask, dark),
+        masked_cells.hatching(~mask, dark),
     ]
     if mask.size > WRITTEN:
         return traces

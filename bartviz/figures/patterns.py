@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from bartviz.analysis.patterns import PATTERNS, example_bias, pattern
 from bartviz.arrays import Bools, Floats
-from bartviz.figures import axes, hatch, theme
+from bartviz.figures import axes, masked_cells, theme
 from bartviz.figures.cells import Part
 from bartviz.language import _
 from bartviz.record.attention import Kind
@@ -124,7 +124,7 @@ def _closed_keys(closed: Bools, top: float, dark: bool) -> Part:
         "width": 1,
         "x": np.flatnonzero(closed).astype(np.int16),
         "y": np.full(int(closed.sum()), top, np.float32),
-        "marker": {"color": theme.palette(dark).masked, "line": {"width": 0}, "pattern": hatch.pattern(dark)},
+        "marker": {"color": theme.palette(dark).masked, "line": {"width": 0}, "pattern": masked_cells.pattern(dark)},
     }
 
 

@@ -6,7 +6,7 @@ import pytest
 from bartviz.analysis import aligners as analysis
 from bartviz.analysis.aligners import aligners, best, best_set, ranking
 from bartviz.analysis.alignment import heads_of, links, table
-from bartviz.analysis.pharaoh import Gold, read, score
+from bartviz.analysis.gold_alignment import Gold, read, score
 from bartviz.errors import BudgetError, SettingError
 from bartviz.record.attention import Head
 from bartviz.record.record import Record

@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as hnp
 
 from bartviz.analysis import alignment
 from bartviz.analysis.alignment import Method, agreement, heads_of, lines, link_table, links, notice, rows_of, table
-from bartviz.analysis.pharaoh import Gold, crossing, read
+from bartviz.analysis.gold_alignment import Gold, crossing, read
 from bartviz.arrays import Floats
 from bartviz.errors import SettingError
 from bartviz.record.attention import Attention, Head

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from numpy.typing import ArrayLike
 
 import bartviz
-from bartviz.analysis import aligners, alignment, pharaoh, pitfalls
+from bartviz.analysis import aligners, alignment, gold_alignment, pitfalls
 from bartviz.record.attention import Attention, Kind
 from bartviz.record.record import Record, open_record
 from bartviz.text.tokens import Tokens
@@ -131,7 +131,7 @@ def pair() -> Record:
 
 def test_the_shift_by_hand() -> None:
     """By what they predict both links are right; by what they read "ich" is linked to "sleep", and that is wrong."""
-    found = pitfalls.shift(pair(), pharaoh.read("0-0 1-1", 2, 2))
+    found = pitfalls.shift(pair(), gold_alignment.read("0-0 1-1", 2, 2))
     assert found is not None
     assert found.by_hand
     assert found.links["predicts"] == {(0, 0), (1, 1)}
@@ -196,7 +196,7 @@ def test_the_first_record_of_the_app_has_an_example_of_each() -> None:
 
 
 def test_the_table_has_the_numbers_of_each_warning() -> None:
-    found = pitfalls.table(pair(), pharaoh.read("0-0 1-1", 2, 2)).set_index(["warning", "number"])["value"]
+    found = pitfalls.table(pair(), gold_alignment.read("0-0 1-1", 2, 2)).set_index(["warning", "number"])["value"]
     assert found["shift", "error named by what a row predicts"] == 0.0
     assert found["shift", "error named by what a row reads"] == 1.0
     assert "gap" not in found.index.get_level_values(0)  # no values were kept

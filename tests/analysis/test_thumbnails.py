@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bartviz.analysis.color_scale import RANGES, Range, shares
 from bartviz.analysis.thumbnails import MASKED, ONE, cells, thumbnails
+from bartviz.analysis.weight_scale import RANGES, Range, shares
 from bartviz.record.attention import Attention
 from tests.support import records, stand_in
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from bartviz.analysis import aligners, alignment, pharaoh
+from bartviz.analysis import aligners, alignment, gold_alignment
 from scripts.settled import settle
 from tests.browser.conftest import Open, beginning
 from tests.support import stand_in
@@ -61,9 +61,9 @@ def test_an_alignment_made_by_hand_is_judged_and_the_best_line_chosen(visit: Ope
     judge(page, text)
     ranked = aligners.aligners(record)
     best = aligners.best(ranked, "predicts")
-    rate = pharaoh.score(alignment.links(best.table.weights), pharaoh.read(text, 7, 6)).error_rate
+    rate = gold_alignment.score(alignment.links(best.table.weights), gold_alignment.read(text, 7, 6)).error_rate
     expect(page.get_by_test_id("stMetricValue").first).to_have_text(f"{rate:.2f}")
-    first = aligners.ranking(ranked, gold=pharaoh.read(text, 7, 6)).iloc[0]
+    first = aligners.ranking(ranked, gold=gold_alignment.read(text, 7, 6)).iloc[0]
     table = page.get_by_test_id("stDataFrame").first
     table.scroll_into_view_if_needed()
     box = table.bounding_box()
@@ -94,7 +94,7 @@ def test_the_line_can_be_downloaded(visit: Open, server: str, tmp_path: Path) ->
     download.value.save_as(tmp_path / "links.txt")
     record = stand_in.record()
     weights = alignment.table(record, alignment.heads_of(record, 2)).weights
-    wanted = pharaoh.write(alignment.links(weights), alignment.links(weights, "union"))
+    wanted = gold_alignment.write(alignment.links(weights), alignment.links(weights, "union"))
     assert (tmp_path / "links.txt").read_text("utf-8").strip() == wanted
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bartviz.analysis import aligners, alignment, pharaoh
+from bartviz.analysis import aligners, alignment, gold_alignment
 from bartviz.commands.cli import main
 from bartviz.record.record import Record
 from tests.support import stand_in
@@ -28,7 +28,7 @@ def test_one_line_a_record_of_the_head_that_agrees_most(
     best = aligners.best(aligners.aligners(record), "predicts")
     assert main(["align", saved, saved]) == 0
     out = capsys.readouterr()
-    assert out.out == f"{pharaoh.write(alignment.links(best.table.weights))}\n" * 2
+    assert out.out == f"{gold_alignment.write(alignment.links(best.table.weights))}\n" * 2
     assert f"{best.table.name}, rows named by what they predict" in out.err
 
 
@@ -36,7 +36,7 @@ def test_chosen_heads_reading_and_method(saved: str, record: Record, capsys: pyt
     assert main(["align", saved, "--layer", "2", "--reading", "reads", "--method", "target", "--possible"]) == 0
     shown = alignment.table(record, alignment.heads_of(record, 2), reading="reads")
     target, union = alignment.links(shown.weights, "target"), alignment.links(shown.weights, "union")
-    assert capsys.readouterr().out.strip() == pharaoh.write(target, union)
+    assert capsys.readouterr().out.strip() == gold_alignment.write(target, union)
     assert main(["align", saved, "--heads", "L0H1,L2H3"]) == 0
     assert "the mean of 2 cross heads (L0H1, L2H3)" in capsys.readouterr().err
 
@@ -48,7 +48,7 @@ def test_gold_is_judged_over_all_records_together(
     lines.write_text(f"{GOLD}\n0-0\n", encoding="utf-8")
     assert main(["align", saved, saved, "--heads", "L1H1", "--gold", str(lines)]) == 0
     links = alignment.links(alignment.table(record, [alignment.heads_of(record, 1)[1]]).weights)
-    each = [pharaoh.score(links, pharaoh.read(text, 7, 6)) for text in (GOLD, "0-0")]
+    each = [gold_alignment.score(links, gold_alignment.read(text, 7, 6)) for text in (GOLD, "0-0")]
     rate = 1 - sum(one.right + one.right_sure for one in each) / sum(one.found + one.sure for one in each)
     assert f"error rate {rate:.3f}" in capsys.readouterr().err
 

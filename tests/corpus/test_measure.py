@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import bartviz
-from bartviz.analysis import aligners, alignment, contributions, measures, pharaoh
+from bartviz.analysis import aligners, alignment, contributions, gold_alignment, measures
 from bartviz.corpus.encode import Encoded, encode
 from bartviz.corpus.measure import batches, measure
 from bartviz.corpus.read import Line
@@ -101,10 +101,10 @@ def test_error_rates_are_those_of_the_alignment_page() -> None:
                 assert np.isnan(values).all()
                 continue
             source, target = alignment.lines(made)
-            gold = pharaoh.read(given, len(source), len(target))
+            gold = gold_alignment.read(given, len(source), len(target))
             for head in alignment.heads_of(made):
                 shown = alignment.table(made, [head], reading=reading)
-                rate = pharaoh.score(alignment.links(shown.weights), gold).error_rate
+                rate = gold_alignment.score(alignment.links(shown.weights), gold).error_rate
                 assert rate is not None
                 assert np.isclose(values[head.layer, head.head], rate, atol=1e-6)
 

@@ -8,7 +8,7 @@ import pytest
 
 from bartviz.analysis.aligners import aligners, best
 from bartviz.analysis.alignment import heads_of, links, table
-from bartviz.analysis.pharaoh import Gold, read
+from bartviz.analysis.gold_alignment import Gold, read
 from bartviz.errors import SettingError
 from bartviz.figures.alignment import alignment, lines, matrix, within
 from bartviz.record.attention import Head

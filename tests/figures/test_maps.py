@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from bartviz.errors import SettingError
-from bartviz.figures import axes, hatch
+from bartviz.figures import axes, masked_cells
 from bartviz.figures.cells import pool
 from bartviz.figures.maps import attention_map
 
@@ -121,7 +121,7 @@ def test_contradictions_are_refused_with_the_choices(change: dict[str, Any], say
 @settings(deadline=None)
 @given(arrays(np.bool_, st.tuples(st.integers(1, 7), st.integers(1, 7))))
 def test_hatching_covers_exactly_the_masked_cells(masked: Any) -> None:
-    x, y = hatch.outlines(masked)
+    x, y = masked_cells.outlines(masked)
     covered = np.zeros(masked.shape, int)
     for left, right, top, bottom in zip(x[0::6], x[1::6], y[0::6], y[2::6], strict=True):
         covered[int(top + 0.5) : int(bottom + 0.5), int(left + 0.5) : int(right + 0.5)] += 1
@@ -132,7 +132,7 @@ def test_hatching_covers_exactly_the_masked_cells(masked: Any) -> None:
 def test_hatching_joins_equal_rows() -> None:
     padding = np.zeros((5, 8), bool)
     padding[:, 6:] = True
-    assert hatch.outlines(padding)[0].size == 6
+    assert masked_cells.outlines(padding)[0].size == 6
 
 
 @pytest.mark.slow

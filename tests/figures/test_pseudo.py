@@ -20,10 +20,10 @@ from bartviz.analysis import inputs as embeddings
 from bartviz.analysis.alignment import heads_of, table
 from bartviz.analysis.costs import Costs
 from bartviz.analysis.distance import contrast
+from bartviz.analysis.gold_alignment import read
 from bartviz.analysis.measures import measures
 from bartviz.analysis.parameters import configuration, rows
 from bartviz.analysis.patterns import pattern
-from bartviz.analysis.pharaoh import read
 from bartviz.analysis.repairs import Score
 from bartviz.figures import around_attention, costs, patterns, products
 from bartviz.figures import contrast as contrasts

@@ -11,7 +11,7 @@ from random import Random
 from typing import Any, ClassVar
 
 import bartviz
-from bartviz.analysis import pharaoh
+from bartviz.analysis import gold_alignment
 from bartviz.errors import BartvizError
 from bartviz.families import config as configs
 from bartviz.families.catalogue import CATALOGUE, EMBEDDED
@@ -245,8 +245,8 @@ class Uploads(Target):
     def gold(self, random: Random) -> None:
         line = random.choice(("0-0 1-1 2?2 3p3", "1 0 0 S\n1 1 1 P 0.5", "0-0/P 1:1 2-3:S"))
         said = mutations.bent(random, (line * random.choice((1, 1, 50))).encode()).decode("utf-8", "surrogateescape")
-        found = pharaoh.read(said, random.choice((0, 1, 5, 999)), 5, base=random.choice((0, 1)))
-        pharaoh.write(found.sure, found.possible)
+        found = gold_alignment.read(said, random.choice((0, 1, 5, 999)), 5, base=random.choice((0, 1)))
+        gold_alignment.write(found.sure, found.possible)
 
     def record(self, random: Random) -> None:
         store.decode(random.randbytes(random.choice((0, 7, 8, 9, 500))), Record)

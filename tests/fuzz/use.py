@@ -8,9 +8,9 @@ from pathlib import Path
 from random import Random
 
 import bartviz
-from bartviz import export, figures
+from bartviz import figures
 from bartviz.errors import BudgetError, RecordError, SettingError
-from bartviz.figures import theme
+from bartviz.figures import export, theme
 from bartviz.language import Later
 from bartviz.record import store
 from bartviz.record.attention import Attention

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bartviz.analysis import aligners as ranks
-from bartviz.analysis import alignment, pharaoh
+from bartviz.analysis import alignment, gold_alignment
 from bartviz.record.record import Record
 from bartviz.ui.state import content, session
 from bartviz.ui.views.alignment import gold
@@ -26,7 +26,7 @@ def test_it_begins_with_the_head_that_agrees_most(app: App, record: Record) -> N
     assert not at.exception
     best = ranks.best(ranks.aligners(record), "predicts")
     assert f"Cross {best.name} links" in words(at)
-    assert at.code[0].value == pharaoh.write(alignment.links(best.table.weights))
+    assert at.code[0].value == gold_alignment.write(alignment.links(best.table.weights))
     assert metrics(at)["Agreement"] == f"{best.agreement:.2f}"
     assert len(at.get("plotly_chart")) == 2
 
@@ -35,7 +35,7 @@ def test_a_link_says_whose_words_are_linked_and_how(app: App, record: Record) ->
     at = app("alignment", align="layer", layer="2", reading="token it reads", links="either chooses")
     shown = alignment.table(record, alignment.heads_of(record, 2), reading="reads")
     assert "The mean of the 4 heads of cross layer 2" in words(at)
-    assert at.code[0].value == pharaoh.write(alignment.links(shown.weights, "union"))
+    assert at.code[0].value == gold_alignment.write(alignment.links(shown.weights, "union"))
 
 
 def test_a_link_selects_a_set_of_heads(app: App, record: Record) -> None:
@@ -65,7 +65,7 @@ def test_an_alignment_made_by_hand_judges_and_ranks(app: App, record: Record) ->
     at = app("alignment", align="head", layer="1", head="2")
     at.text_area(gold.key_of(record)).set_value("0-0 1-1 2?1 3-4").run()
     shown = alignment.table(record, [alignment.heads_of(record, 1)[2]])
-    judged = pharaoh.score(alignment.links(shown.weights), pharaoh.read("0-0 1-1 2?1 3-4", 7, 6))
+    judged = gold_alignment.score(alignment.links(shown.weights), gold_alignment.read("0-0 1-1 2?1 3-4", 7, 6))
     assert metrics(at)["Error rate (AER)"] == f"{judged.error_rate:.2f}"
     assert metrics(at)["Recall"] == f"{judged.recall:.2f}"
     table: Any = at.dataframe[0].value
@@ -135,7 +135,7 @@ def test_the_search_for_a_set_shows_it_and_warns(app: App, record: Record) -> No
     press(at, "Use ours")
     press(at, "Find the set of heads that agrees best")
     found = ranks.best_set(
-        ranks.aligners(record), pharaoh.read(gold.OURS[record.source_text, record.target_text or ""], 7, 6)
+        ranks.aligners(record), gold_alignment.read(gold.OURS[record.source_text, record.target_text or ""], 7, 6)
     )
     assert at.multiselect[0].value == [head.short for head in found.heads]
     assert metrics(at)["Error rate (AER)"] == f"{found.error_rate:.2f}"
@@ -186,7 +186,7 @@ def test_a_text_too_long_to_rank_still_shows_a_head(app: App, monkeypatch: pytes
 def test_long_lines_are_drawn_in_part_with_a_note(app: App) -> None:
     source = ("<s>", *(f" w{number}" for number in range(45)), "</s>")
     at = app("alignment", record=stand_in.record(source=source), links="threshold", link_weight="0.05")
-    links = pharaoh.read(at.code[0].value, 45, 6).sure
+    links = gold_alignment.read(at.code[0].value, 45, 6).sure
     early, late = (sum(start <= i < start + 40 for i, _j in links) for start in (0, 5))
     assert max(early, late) < len(links)
     assert "Source words 0 to 39 of 45 and output words 0 to 5 of 6 are drawn" in words(at)

@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bartviz import export
 from bartviz.analysis.denoising import NOISE, Noised, NoisedWord, token_masking, words
 from bartviz.analysis.parameters import parameters
 from bartviz.arrays import Floats
 from bartviz.errors import SettingError
+from bartviz.figures import export
 from bartviz.language import _, speaking
 from bartviz.record.attention import Attention
 from bartviz.record.record import Record, open_record

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bartviz.analysis.color_scale import RANGES, Range, shares
+from bartviz.analysis.weight_scale import RANGES, Range, shares
 from bartviz.arrays import Bools, Floats
 from bartviz.errors import BudgetError
 from bartviz.figures import axes, theme

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from bartviz.analysis import heads as analysis
-from bartviz.analysis.color_scale import Range, shares
 from bartviz.analysis.heads import View
 from bartviz.analysis.masks import no_row
+from bartviz.analysis.weight_scale import Range, shares
 from bartviz.errors import BudgetError
 from bartviz.figures import axes, theme
 from bartviz.figures.checks import RECORD, expect

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from bartviz.analysis import sentence_words
-from bartviz.analysis.color_scale import RANGES, Range
 from bartviz.analysis.thumbnails import MASKED, ONE, Bytes, thumbnails
+from bartviz.analysis.weight_scale import RANGES, Range
 from bartviz.figures import theme
 from bartviz.figures.checks import RECORD, expect, expect_word
 from bartviz.figures.paper.caption import caption, reading_note

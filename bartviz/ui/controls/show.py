@@ -194,8 +194,8 @@ def downloads(
     ``name`` is the file's stem, and ``of`` its subject ("cross-L2H5"): the app's words, never a visitor's. Callables
     run only when the button is pressed. The toolbar of a figure, on the page and in its file, saves an SVG.
     """
-    from bartviz import export
     from bartviz.analysis import all_heads
+    from bartviz.figures import export
     from bartviz.record import store
 
     stem = f"bartviz-{name}-{of}" if of else f"bartviz-{name}"
@@ -234,8 +234,8 @@ def _all_heads(rows: int) -> str:
 
 
 def _weights(record: Record) -> bytes:
-    from bartviz import export
     from bartviz.analysis import all_heads
+    from bartviz.figures import export
 
     torch_import.pages()
     return export.csv(all_heads.table(record))
@@ -253,7 +253,7 @@ def _svg(picture: Picture | Callable[[], Picture]) -> bytes:
 
 
 def _page(figure: go.Figure | str, name: str) -> bytes:
-    from bartviz import export
+    from bartviz.figures import export
 
     return figure.encode("utf-8", "replace") if isinstance(figure, str) else export.offline_html(figure, name)
 

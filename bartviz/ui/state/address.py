@@ -1,6 +1,7 @@
 """Choices in the address of a page, written as words: ``?kind=cross``, whatever label the option has on the page.
 
-Streamlit's own binding writes an option's label, which changes with the language, so this module binds choices itself.
+Streamlit's own binding writes an option's label, which changes with the language, so this module binds choices of words
+itself. Numbers and switches, as the layer and the head (`controls/pick.py`, `index`), are bound by Streamlit.
 Precedence, highest first: an address that was opened (a new visit, a link inside the app, the browser's Back), a click
 or a value set by a callback, a choice from an earlier page, the default. A word that is not an option on this page is
 kept, and applies again on a page where it is.

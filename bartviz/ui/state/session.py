@@ -24,7 +24,7 @@ from bartviz.serving import first_record, turns
 from bartviz.serving.engine import Engine, Run
 from bartviz.serving.limits import Limits
 from bartviz.serving.request import Request
-from bartviz.ui.state import uploads
+from bartviz.ui.state import upload_limits
 
 if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
@@ -46,7 +46,7 @@ _OWNERS: set[str] = set()  # sessions that have requested something
 def engine() -> Engine:
     """The one engine of this process. Raises SettingError for a limit that makes no sense."""
     limits = Limits.read()
-    uploads.begin(limits, is_alive)
+    upload_limits.begin(limits, is_alive)
     return Engine(limits, close_left)
 
 
@@ -70,7 +70,7 @@ def note(owner: str) -> None:
 
 def release(file: UploadedFile) -> None:
     """Delete an uploaded file of this visitor after its content was read."""
-    uploads.release(owner(), file)
+    upload_limits.release(owner(), file)
 
 
 def close_left() -> None:

@@ -14,7 +14,7 @@ from typing import Any, get_args
 
 import streamlit as st
 
-from bartviz.analysis.color_scale import Range
+from bartviz.analysis.weight_scale import Range
 from bartviz.language import current
 from bartviz.record.attention import Attention
 from bartviz.text.tokens import Tokens

@@ -32,8 +32,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bartviz.analysis import heads
-from bartviz.analysis.color_scale import Range
 from bartviz.analysis.thumbnails import MASKED, ONE, thumbnails
+from bartviz.analysis.weight_scale import Range
 from bartviz.analysis.words import word_groups
 from bartviz.arrays import Floats
 from bartviz.figures import theme

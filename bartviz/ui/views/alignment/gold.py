@@ -6,9 +6,9 @@ import hashlib
 
 import streamlit as st
 
-from bartviz.analysis import pharaoh
+from bartviz.analysis import gold_alignment
 from bartviz.analysis.alignment import Table
-from bartviz.analysis.pharaoh import Gold, Links
+from bartviz.analysis.gold_alignment import Gold, Links
 from bartviz.errors import TextError
 from bartviz.language import _
 from bartviz.record.record import Record
@@ -39,25 +39,29 @@ def field(record: Record, shown: Table, links: Links) -> Gold | None:
         )
     )
     _from_link(key)
-    st.text_area(_("Alignment made by hand"), key=key, height=96, max_chars=pharaoh.LONGEST, persist_state="session")
+    st.text_area(
+        _("Alignment made by hand"), key=key, height=96, max_chars=gold_alignment.LONGEST, persist_state="session"
+    )
     base = pick.one_of(_("The first word is"), {"0": "0", "1": "1"}, key="base")
     swap = pick.switch(_("The output word comes first"), key="swap")
     built_in = OURS.get((record.source_text, record.target_text or ""))
     with st.container(horizontal=True, gap="small"):
         if built_in is not None:
             st.button(_("Use ours"), on_click=_write, args=(key, built_in), help=_("Made by hand for this example."))
-        st.button(_("Begin with these links"), on_click=_write, args=(key, pharaoh.write(links)))
+        st.button(_("Begin with these links"), on_click=_write, args=(key, gold_alignment.write(links)))
         st.button(_("Clear"), on_click=_write, args=(key, ""), disabled=not st.session_state.get(key))
     text = str(st.session_state.get(key) or "")
     _to_link(text)
     if not text.strip():
         return None
     try:
-        alignment = pharaoh.read(text, len(shown.source), len(shown.target), base=1 if base == "1" else 0, swap=swap)
+        alignment = gold_alignment.read(
+            text, len(shown.source), len(shown.target), base=1 if base == "1" else 0, swap=swap
+        )
     except TextError as error:
         st.error(show.plain(str(error)))
         return None
-    if base == "0" and pharaoh.never_first(alignment):
+    if base == "0" and gold_alignment.never_first(alignment):
         show.note(_("No link names word 0 on either side: where the first word is 1, say so above."))
     return alignment
 
@@ -69,7 +73,7 @@ def _from_link(key: str) -> None:
     """
     linked = st.query_params.get(LINKED, "")
     if linked and linked not in _written() and session.running() is None:
-        st.session_state[key] = linked[: pharaoh.LONGEST]
+        st.session_state[key] = linked[: gold_alignment.LONGEST]
         _written().add(linked)
 
 

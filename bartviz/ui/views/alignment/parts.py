@@ -10,9 +10,9 @@ import streamlit as st
 
 from bartviz.analysis import aligners as ranks
 from bartviz.analysis import alignment as analysis
-from bartviz.analysis import pharaoh
+from bartviz.analysis import gold_alignment
 from bartviz.analysis.alignment import Method, Table
-from bartviz.analysis.pharaoh import Gold, Links
+from bartviz.analysis.gold_alignment import Gold, Links
 from bartviz.errors import BudgetError, SettingError
 from bartviz.language import _, current, mark, named
 from bartviz.record.attention import Head
@@ -168,7 +168,7 @@ def numbers(record: Record, chosen: Chosen) -> None:
         _("To special tokens"): f"{shown.special_share:.0%}",
     }
     if chosen.gold is not None:
-        score = pharaoh.score(chosen.links, chosen.gold)
+        score = gold_alignment.score(chosen.links, chosen.gold)
         values = {
             _("Error rate (AER)"): _measure(score.error_rate),
             _("Precision"): _measure(score.precision),
@@ -284,7 +284,7 @@ def line(chosen: Chosen) -> None:
             hint=_("Adds, as 1?2, the pairs of which only one word chooses the other."),
         )
     either = analysis.links(chosen.shown.weights, "union") if also else frozenset()
-    text = pharaoh.write(chosen.links, either)
+    text = gold_alignment.write(chosen.links, either)
     with left:
         st.code(text or " ", language=None, wrap_lines=True)
     with right:

@@ -16,7 +16,7 @@ from bartviz.serving import request as requests
 from bartviz.serving.request import Request
 from bartviz.ui.controls import show, tasks
 from bartviz.ui.frame import settings, sidebar
-from bartviz.ui.state import session, uploads
+from bartviz.ui.state import session, upload_limits
 
 if TYPE_CHECKING:
     from bartviz.models.model import Model
@@ -90,7 +90,7 @@ def _of_run(record: Record) -> Record | None:
             _("Open a saved record"),
             ["safetensors"],
             key=_FILE,
-            max_upload_size=uploads.largest(),
+            max_upload_size=upload_limits.largest(),
             on_change=_open,
             help=_("The file that “Record” under any page's downloads saves."),
         )

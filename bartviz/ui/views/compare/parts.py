@@ -10,9 +10,9 @@ import streamlit as st
 
 from bartviz.analysis import compare as analysis
 from bartviz.analysis import naming, sentence_words
-from bartviz.analysis.color_scale import Range
 from bartviz.analysis.definitions import MEASURES
 from bartviz.analysis.measures import Measured
+from bartviz.analysis.weight_scale import Range
 from bartviz.arrays import Bools, Floats
 from bartviz.figures.compare import matrix, scatter
 from bartviz.language import _, named

@@ -11,8 +11,8 @@ import numpy as np
 import streamlit as st
 
 from bartviz.analysis import heads, sentence_words
-from bartviz.analysis.color_scale import Range
 from bartviz.analysis.thumbnails import SIDE
+from bartviz.analysis.weight_scale import Range
 from bartviz.analysis.words import word_groups
 from bartviz.language import _, mark, named, plural
 from bartviz.record.attention import Attention, Head

@@ -86,7 +86,7 @@ def untrained(record: Record) -> None:
     title(5, _("Untrained weights show nothing, however neat the map"))
 
     def work(model: Model, ticket: Ticket[Record]) -> Record:
-        from bartviz.experiments.untrained import untrained_record
+        from bartviz.experiments.random_weights import untrained_record
 
         ticket.report(_("Drawing random weights"), None)
         return untrained_record(model, record, seed=RANDOM_SEED, cancelled=ticket.cancelled)

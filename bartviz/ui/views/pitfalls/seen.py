@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from bartviz.analysis import alignment, heads, pharaoh, pitfalls
+from bartviz.analysis import alignment, gold_alignment, heads, pitfalls
 from bartviz.analysis.masks import quote
 from bartviz.figures import pitfalls as figures
 from bartviz.language import _
@@ -28,7 +28,7 @@ from bartviz.ui.views.pitfalls.parts import (
 )
 
 if TYPE_CHECKING:
-    from bartviz.analysis.pharaoh import Gold
+    from bartviz.analysis.gold_alignment import Gold
     from bartviz.record.record import Record
 
 
@@ -230,4 +230,4 @@ def by_hand(record: Record) -> Gold | None:
     if written is None or record.cross is None:
         return None
     source, target = alignment.lines(record)
-    return pharaoh.read(written, len(source), len(target))
+    return gold_alignment.read(written, len(source), len(target))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from bartviz import export
+from bartviz.figures import export
 from bartviz.language import _, current, plural, speaking
 from bartviz.serving import first_record
 from bartviz.teaching.quiz import AT_LEVEL, COUNT, MOST_QUESTIONS, MOST_SEED, questions, sheet

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bartviz.analysis.color_scale import shares
+from bartviz.analysis.weight_scale import shares
 
 WEIGHTS = np.array([[0.1, 0.9], [0.01, np.nan], [0.0, 0.0]], np.float32)
 

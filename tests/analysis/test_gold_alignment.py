@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bartviz.analysis.pharaoh import Gold, never_first, read, score, write
+from bartviz.analysis.gold_alignment import Gold, never_first, read, score, write
 from bartviz.errors import TextError
 
 pairs = st.frozensets(st.tuples(st.integers(0, 8), st.integers(0, 6)), max_size=20)

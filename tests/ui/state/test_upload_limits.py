@@ -10,7 +10,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from bartviz.serving.limits import Limits
-from bartviz.ui.state import session, uploads
+from bartviz.ui.state import session, upload_limits
 from tests.conftest import App
 from tests.ui.frame.test_sidebar import Answers, answers, press, settled
 
@@ -28,7 +28,7 @@ def here() -> set[str]:
 def manager(here: set[str]) -> MemoryUploadedFileManager:
     """Two megabytes for each visitor, five for all."""
     made = MemoryUploadedFileManager("/upload")
-    uploads.bound(made, Limits(upload_mb=2, uploads_mb=5), here.__contains__)
+    upload_limits.bound(made, Limits(upload_mb=2, uploads_mb=5), here.__contains__)
     return made
 
 
@@ -43,7 +43,7 @@ def test_a_visitors_files_are_counted_together(manager: MemoryUploadedFileManage
         HTTPException, match=r"413: Your files hold 2\.0 MB here, and this one has 0\.1 MB; at most 2 MB"
     ):
         put(manager, "a", "3", 100_000)
-    assert uploads.held(manager, "a") == 2_000_000
+    assert upload_limits.held(manager, "a") == 2_000_000
     put(manager, "b", "1")
 
 
@@ -62,7 +62,7 @@ def test_all_visitors_files_are_counted_and_those_of_who_has_left_are_forgotten(
         put(manager, "c", "1", 1_500_000)
     here.discard("a")
     put(manager, "c", "1", 1_500_000)
-    assert [uploads.held(manager, owner) for owner in "abc"] == [0, 2_000_000, 1_500_000]
+    assert [upload_limits.held(manager, owner) for owner in "abc"] == [0, 2_000_000, 1_500_000]
 
 
 def test_a_file_whose_text_was_taken_is_forgotten(app: App, answers: Answers, monkeypatch: pytest.MonkeyPatch) -> None:

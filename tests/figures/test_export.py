@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bartviz import export
+from bartviz.figures import export
 from bartviz.language import speaking
 
 
