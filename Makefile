@@ -12,7 +12,7 @@ export PYTHONUTF8 = 1
 export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help run quick test check format lock bench load fuzz pictures evaluate records clean
+.PHONY: help run quick test check format lock bench load fuzz pictures docs evaluate records clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -54,6 +54,9 @@ fuzz: $(VENV)/.dev ## Spoil files and addresses and see that only our own errors
 
 pictures: $(VENV)/.dev $(VENV)/.browser ## Make the README's pictures from the running app
 	$(BIN)/python -m scripts.pictures
+
+docs: $(VENV)/.dev ## Build the documentation site in build/docs/html (ARGS=--fast leaves out what notebooks draw)
+	$(BIN)/python -m scripts.site $(ARGS)
 
 evaluate: $(VENV)/.dev ## Measure the models that ship (CORPUS=folder with the data)
 	$(BIN)/python -m training.evaluate --corpus "$(CORPUS)" $(ARGS)

@@ -1,0 +1,182 @@
+"""``make docs``: the documentation site, from docs/, the app's own explanations and the docstrings.
+
+What is written once stays where it is: a page of a view is its question, its picture and the explanation that the app
+shows, the glossary is the app's, the reference is made of docstrings. They are put together in build/docs/source.
+``--fast`` leaves out what the notebooks print and draw.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from plotly.offline import get_plotlyjs
+
+import bartviz
+from bartviz import figures
+from bartviz.families.catalogue import EMBEDDED
+from bartviz.teaching.explanations import explanation
+from bartviz.teaching.glossary import glossary
+from bartviz.ui.frame import sitemap
+from bartviz.ui.views.experiments import EXPERIMENTS
+
+ROOT = Path(__file__).parent.parent
+FOLDER = ROOT / "build" / "docs"
+# Documents of the repository that are pages, too.
+DOCUMENTS = {"CONTRIBUTING.md": "contributing.md", "SECURITY.md": "security.md", "CHANGELOG.md": "changelog.md"}
+PARTS = {"heads": ("heads", "classic"), "experiments": tuple(EXPERIMENTS)}  # several explanations on one page
+# Page -> the record of its explorer, and what that shows first.
+EXPLORERS = {
+    "heads": ("start", "kind=encoder&layer=1&head=2"),
+    "decoding": ("start", "kind=cross&step=5"),
+    "alignment": ("start", "kind=cross&view=lines"),
+    "denoising": ("repair", "kind=cross&step=3"),
+}
+# What every notebook runs first: its figures take plotly's script from the site.
+STARTUP = """
+def _drawn(figure):
+    return figure.to_html(full_html=False, include_plotlyjs="../plotly.min.js")
+
+get_ipython().display_formatter.formatters["text/html"].for_type_by_name("plotly.graph_objs._figure", "Figure", _drawn)
+"""
+LEVELS = (("beginner", "In short"), ("intermediate", "How it works"), ("expert", "Exactly"))
+
+
+def assemble(source: Path) -> None:
+    """Write the sources of the site into a folder that is not there yet."""
+    shutil.copytree(ROOT / "docs", source)
+    for name, page in DOCUMENTS.items():
+        (source / page).write_text((ROOT / name).read_text("utf-8"), "utf-8")
+    for page in source.rglob("*.md"):
+        page.write_text(_linked(page.read_text("utf-8"), page.parent == source), "utf-8")
+    (source / "views").mkdir()
+    for entry in sitemap.PAGES:
+        (source / "views" / f"{entry.word}.md").write_text(_view(entry), "utf-8")
+    (source / "views" / "index.md").write_text(_views(), "utf-8")
+    (source / "glossary.md").write_text(_glossary(), "utf-8")
+    (source / "reference.md").write_text(_reference(), "utf-8")
+    explorers = source / "extra" / "explorer"
+    explorers.mkdir(parents=True)
+    for name in sorted({record for record, _ in EXPLORERS.values()}):
+        bartviz.open(EMBEDDED / "records" / f"{name}.safetensors").save(explorers / f"{name}.html")
+    (source / "extra" / "plotly.min.js").write_text(get_plotlyjs(), "utf-8")
+
+
+def build(folder: Path = FOLDER, *, execute: bool = True) -> Path:
+    """Build the site anew, with its notebooks executed; the folder of its pages.
+
+    Raises CalledProcessError for a warning of Sphinx.
+    """
+    source, pages, home = folder / "source", folder / "html", folder / "ipython"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    assemble(source)
+    startup = home / "profile_default" / "startup"
+    startup.mkdir(parents=True)
+    (startup / "figures.py").write_text(STARTUP, "utf-8")
+    options = ["-W", "--keep-going", "-q", "-b", "html", "-d", str(folder / "doctrees")]
+    options += [] if execute else ["-D", "nb_execution_mode=off"]
+    environment = {**os.environ, "IPYTHONDIR": str(home), "PLOTLY_RENDERER": "plotly_mimetype", "HF_HUB_OFFLINE": "1"}
+    command = [sys.executable, "-m", "sphinx", *options, str(source), str(pages)]
+    subprocess.run(command, check=True, cwd=ROOT, env=environment)
+    for page in pages.rglob("*.html"):
+        if page.parent.name != "explorer":
+            page.write_text(_accessible(page.read_text("utf-8")), "utf-8")
+    return pages
+
+
+def _accessible(text: str) -> str:
+    """What the theme lacks: the level of its captions, and code that scrolls by keys."""
+    return text.replace('role="heading"', 'role="heading" aria-level="2"').replace("<pre>", '<pre tabindex="0">')
+
+
+def _linked(text: str, top: bool) -> str:
+    """Links between documents, as they are in the repository, lead to the pages of the site."""
+    for name, page in DOCUMENTS.items():
+        text = re.sub(rf"\]\((?:\.\./)*{re.escape(name)}", f"]({'' if top else '../'}{page}", text)
+    text = re.sub(r"\]\(docs/", "](", text)
+    return re.sub(r"\[([^\]]+)\]\((?:\.\./)*(?:CITATION\.cff|CODE_OF_CONDUCT\.md)\)", r"`\1`", text)
+
+
+def _view(entry: sitemap.Page) -> str:
+    """The page of a view."""
+    words = PARTS.get(entry.word, (entry.word,))
+    pictures = [word for word in (entry.word, *words) if (ROOT / "docs" / f"{word}.png").is_file()]
+    parts = [f"# {entry.label}", f"*{entry.title}*"]
+    parts += [f"![{word}: the page in the app](../{word}.png)" for word in dict.fromkeys(pictures)]
+    parts.append(f"In the app: `/{'' if entry is sitemap.PAGES[0] else entry.word}`.")
+    if entry.word in EXPLORERS:
+        record, place = EXPLORERS[entry.word]
+        parts += [
+            "## Try it here",
+            "The explorer of a saved record. It is one file, made by `record.save(...)`, and runs in your browser.",
+            f'<iframe class="explorer" title="The explorer: {entry.label}" loading="lazy" width="100%" height="720" '
+            f'style="border:1px solid #8888;border-radius:6px" src="../explorer/{record}.html#{place}"></iframe>',
+            f'<p><a href="../explorer/{record}.html#{place}">Open it in a window of its own</a></p>',
+        ]
+    for word in words:
+        told = explanation(word)
+        level = "##" if len(words) == 1 else "###"
+        if len(words) > 1:
+            parts.append(f"## {word.capitalize()}")
+        parts += [f"{level} {heading}\n\n{getattr(told, name)}" for name, heading in LEVELS]
+        terms = ", ".join(f"[{glossary()[term].name}](../glossary.md#{_anchor(term)})" for term in told.terms)
+        parts += [f"{level} With the library\n\n```python\n{told.code}\n```", f"Terms: {terms}."]
+    return "\n\n".join(parts) + "\n"
+
+
+def _views() -> str:
+    parts = ["# The views", "Each page of the app answers a question."]
+    for door in sitemap.DOORS:
+        lines = "\n".join(f"{entry.label} <{entry.word}>" for entry in door.pages)
+        parts.append(f"```{{toctree}}\n:caption: {door.label or 'Start'}\n\n{lines}\n```")
+    return "\n\n".join(parts) + "\n"
+
+
+def _anchor(term: str) -> str:
+    return re.sub(r"[^a-z0-9-]", "", term.lower().replace(" ", "-"))
+
+
+def _glossary() -> str:
+    parts = ["# Glossary"]
+    for name, term in sorted(glossary().items()):
+        parts += [f"## {name}", term.text]
+        parts += [f"$$\n{term.formula}\n$$"] if term.formula else []
+        parts.append(f"Shown by [{sitemap.page(term.page).label}](views/{term.page}.md).")
+    return "\n\n".join(parts) + "\n"
+
+
+def _reference() -> str:
+    """Every public name with its docstring."""
+    parts = ["# Library", "What `import bartviz` gives. Docstrings state shapes, units and errors.", "## bartviz"]
+    for name in bartviz.__all__:
+        value = getattr(bartviz, name)
+        if callable(value):
+            parts.append(_described("class" if isinstance(value, type) else "function", value))
+    parts += ["## Records", *(_described("class", value, ":members:") for value in _classes())]
+    parts += ["## bartviz.figures", "Arrays and records to plotly figures; each takes `dark=True`."]
+    parts += [_described("function", getattr(figures, name)) for name in figures.__all__]
+    return "\n\n".join(parts) + "\n"
+
+
+def _classes() -> list[type]:
+    from bartviz.record.attention import Attention
+    from bartviz.record.record import Record
+    from bartviz.record.steps import Step
+    from bartviz.text.tokens import Tokens
+
+    return [Record, Attention, Step, Tokens]
+
+
+def _described(kind: str, value: object, *options: str) -> str:
+    name = f"{getattr(value, '__module__')}.{getattr(value, '__qualname__')}"  # noqa: B009
+    lines = "\n   ".join(options)
+    return f"```{{eval-rst}}\n.. auto{kind}:: {name}\n   {lines}\n```"
+
+
+if __name__ == "__main__":
+    print((build(execute="--fast" not in sys.argv[1:]) / "index.html").relative_to(ROOT))

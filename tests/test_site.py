@@ -1,0 +1,78 @@
+"""The documentation site: it builds without warnings, asks no other host, and its links lead somewhere."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from bartviz.ui.frame import sitemap
+from scripts import site
+
+LOADED = {"script": "src", "img": "src", "iframe": "src", "link": "href", "source": "src", "object": "data"}
+
+pytestmark = pytest.mark.slow
+
+
+class Read(HTMLParser):
+    """What a page loads, where its links lead, and the anchors that it has."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.loads: list[str] = []
+        self.links: list[str] = []
+        self.anchors: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        self.anchors |= {given[name] for name in ("id", "name") if name in given}
+        if tag == "a" and "href" in given:
+            self.links.append(given["href"])
+        elif LOADED.get(tag) in given and given.get("rel") not in ("canonical",):
+            self.loads.append(given[LOADED[tag]])
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Read]:
+    """Every page of a site without the results of notebooks, which tests/test_documents_run.py runs."""
+    built = site.build(tmp_path_factory.mktemp("site") / "docs", execute=False)  # fails for a warning
+    return {path: Read(path.read_text("utf-8")) for path in built.rglob("*.html") if path.parent.name != "explorer"}
+
+
+def test_no_page_loads_anything_from_another_host(pages: dict[Path, Read]) -> None:
+    assert [(path.name, load) for path, page in pages.items() for load in page.loads if urlsplit(load).netloc] == []
+    styles = [
+        file.read_text("utf-8") for path in pages if path.name == "index.html" for file in path.parent.rglob("*.css")
+    ]
+    assert styles
+    assert not [style for style in styles if "url(http" in style or "url(//" in style or "@import" in style]
+
+
+def test_links_and_what_is_loaded_are_there(pages: dict[Path, Read]) -> None:
+    lost = []
+    for path, page in pages.items():
+        for address in [*page.links, *page.loads]:
+            parts = urlsplit(address)
+            if parts.scheme or parts.netloc:
+                continue
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            here = pages.get(target)
+            if not target.exists() or (here and parts.fragment and unquote(parts.fragment) not in here.anchors):
+                lost.append((path.name, address))
+    assert lost == []
+
+
+def test_every_view_has_a_page_and_some_the_explorer(pages: dict[Path, Read]) -> None:
+    found = {path.stem: page for path, page in pages.items() if path.parent.name == "views"}
+    assert {entry.word for entry in sitemap.PAGES} == found.keys() - {"index"}
+    assert all(any(load.endswith(".png") for load in found[entry.word].loads) for entry in sitemap.PAGES)
+    live = {word for word, page in found.items() if any("explorer/" in load for load in page.loads)}
+    assert {"heads", "decoding"} <= live
+
+
+def test_the_korean_page_says_so(pages: dict[Path, Read]) -> None:
+    (korean,) = [path for path in pages if path.name == "quickstart.ko.html"]
+    assert 'lang="ko"' in korean.read_text("utf-8").split(">", 2)[1]
