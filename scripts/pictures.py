@@ -24,6 +24,7 @@ PICTURES = (
     ("classic", "/heads?view=classic", "light"),
     ("parameters", "/parameters?of=facebook/bart-base", "light"),
     ("models", "/models", "light"),
+    ("corpus", "/corpus", "light"),
     ("textbook", "/textbook", "light"),
     ("pitfalls", "/pitfalls", "light"),
     ("quiz", "/quiz?lang=ko", "light"),

@@ -17,6 +17,7 @@ from bartviz.families.catalogue import EMBEDDED
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAIR = {"source": "I want to buy a car.", "target": "Ich will ein Auto kaufen."}
 BLOCK = re.compile(r"^```(\{code-cell\}|\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SERVES = {"app", "open"}  # they would not end: only their options are tried
 RECORD = EMBEDDED / "records" / "start.safetensors"
@@ -60,10 +61,12 @@ def test_python_runs_from_top_to_bottom(path: Path, folder: Path) -> None:
         options = ["--model", "bart-tiny-en-de", "--column", "en", "--target", "de", "--out", "atlas"]
         assert main(["corpus", "pairs.tsv", *options]) == 0
     shipped = EMBEDDED / "bart-tiny-en-de"
-    names = {  # "your own network" of the README
-        "network": AutoModelForSeq2SeqLM.from_pretrained(shipped),
-        "tokenizer": AutoTokenizer.from_pretrained(shipped),
-    }
+    network = AutoModelForSeq2SeqLM.from_pretrained(shipped, attn_implementation="eager")
+    tokenizer = AutoTokenizer.from_pretrained(shipped)
+    ids = {name: tokenizer(text, return_tensors="pt").input_ids for name, text in PAIR.items()}
+    output = network(ids["source"], decoder_input_ids=ids["target"], output_attentions=True)
+    tokens = {name: tokenizer.convert_ids_to_tokens(found[0]) for name, found in ids.items()}
+    names = {"network": network, "tokenizer": tokenizer, "output": output, **tokens}  # "your own" of the README
     for text in blocks(path, "python", "{code-cell}"):
         exec(compile(text, path.name, "exec"), names)
 
