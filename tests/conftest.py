@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -49,6 +50,12 @@ def one_scan() -> Iterator[None]:
 def nothing_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """What another test has made is made anew: it may have changed what it is made with."""
     monkeypatch.setattr(once, "_STORE", ByteCache(once.LIMIT))
+
+
+@pytest.fixture(autouse=True)
+def own_main(monkeypatch: pytest.MonkeyPatch) -> None:
+    """AppTest puts its page in the place of the main module, which a process that a later test starts would run."""
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
 
 
 @pytest.fixture

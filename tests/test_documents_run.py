@@ -17,7 +17,6 @@ from bartviz.families.catalogue import EMBEDDED
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-PAIR = {"source": "I want to buy a car.", "target": "Ich will ein Auto kaufen."}
 BLOCK = re.compile(r"^```(\{code-cell\}|\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SERVES = {"app", "open"}  # they would not end: only their options are tried
 RECORD = EMBEDDED / "records" / "start.safetensors"
@@ -52,21 +51,29 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def theirs() -> dict[str, object]:
+    """What a reader of the README has already: a network, its tokenizer, and an output with its weights and tokens."""
+    import torch
+    from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+    folder = EMBEDDED / "bart-tiny-en-de"
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    network = AutoModelForSeq2SeqLM.from_pretrained(folder, attn_implementation="eager").eval()
+    encoded = tokenizer("It is late.", return_tensors="pt")
+    given = torch.tensor([[network.config.decoder_start_token_id, *tokenizer("Es ist").input_ids]])
+    with torch.no_grad():
+        output = network(**encoded, decoder_input_ids=given, output_attentions=True)
+    source, target = (tokenizer.convert_ids_to_tokens(ids[0].tolist()) for ids in (encoded.input_ids, given))
+    return {"network": network, "tokenizer": tokenizer, "output": output, "source": source, "target": target}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("path", CODE, ids=named)
 def test_python_runs_from_top_to_bottom(path: Path, folder: Path) -> None:
-    from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
-
+    names = theirs()
     if "open_atlas" in path.read_text("utf-8"):
         options = ["--model", "bart-tiny-en-de", "--column", "en", "--target", "de", "--out", "atlas"]
         assert main(["corpus", "pairs.tsv", *options]) == 0
-    shipped = EMBEDDED / "bart-tiny-en-de"
-    network = AutoModelForSeq2SeqLM.from_pretrained(shipped, attn_implementation="eager")
-    tokenizer = AutoTokenizer.from_pretrained(shipped)
-    ids = {name: tokenizer(text, return_tensors="pt").input_ids for name, text in PAIR.items()}
-    output = network(ids["source"], decoder_input_ids=ids["target"], output_attentions=True)
-    tokens = {name: tokenizer.convert_ids_to_tokens(found[0]) for name, found in ids.items()}
-    names = {"network": network, "tokenizer": tokenizer, "output": output, **tokens}  # "your own" of the README
     for text in blocks(path, "python", "{code-cell}"):
         exec(compile(text, path.name, "exec"), names)
 

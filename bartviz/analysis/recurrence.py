@@ -7,15 +7,18 @@ al. 2015 on the one vector). Letters: n source tokens, m rows, d width.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from bartviz.arrays import Floats
 from bartviz.language import _, mark
 from bartviz.record.attention import Kind
 from bartviz.record.record import Record
 from bartviz.text.tokens import Tokens
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 STEPS = mark("steps that wait for each other")
 LONGEST = mark("longest path between two tokens, in steps")
@@ -98,6 +101,8 @@ def sentence(one: Recurrence) -> str:
 
 def table(one: Recurrence) -> pd.DataFrame:
     """One line for each quantity, with its number in a recurrent network and with attention."""
+    import pandas as pd  # the start page does without it
+
     n, d = len(one.columns), one.width
     recurrent, attention = one.multiply_adds
     return pd.DataFrame(

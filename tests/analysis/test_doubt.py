@@ -19,7 +19,7 @@ OUTPUT = ("<s>", "Ich", " kau", "fe", ".", "</s>")
 BY_HAND = (0.9, 0.5, 0.4, 0.5, 0.8, 1.0)  # "kaufe" is 0.4 x 0.5
 # Sentences that the translator gets wrong, and plain ones that it gets right.
 WRONG = (
-    "The pupils listened to the strict headmistress.",
+    "The carpenter sharpened the chisel.",
     "The blacksmith sharpened the scythe.",
     "We toasted marshmallows over the campfire.",
     "The plumber fixed the leaking faucet.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Request, expect
 
 from scripts import site
 from tests.browser.test_accessibility import AXE
@@ -21,10 +21,14 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return site.build(tmp_path_factory.mktemp("site") / "docs", execute=False)
 
 
-def requests(page: Page) -> list[str]:
-    """The addresses that the page asks for from now on."""
+def watched(page: Page) -> list[str]:
+    """The addresses that the page asks for, from now on."""
     asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+
+    def note(request: Request) -> None:
+        asked.append(request.url)
+
+    page.on("request", note)
     return asked
 
 
@@ -35,7 +39,7 @@ def test_a_page_is_whole_in_both_schemes_and_widths(name: str, pages: Path, chro
             color_scheme="dark" if scheme == "dark" else "light", viewport={"width": width, "height": 800}
         )
         page = context.new_page()
-        asked = requests(page)
+        asked = watched(page)
         page.goto((pages / f"{name}.html").as_uri())
         page.evaluate(AXE.read_text("utf-8"))
         assert page.evaluate(FOUND) == [], f"{scheme}, {width} wide"

@@ -395,8 +395,8 @@ def test_half_a_head_is_an_error(bert: Path) -> None:
 
 
 def test_a_foreign_head_is_left_out_and_named(bert: Path) -> None:
-    """A classifier: its body can be looked at, its own head is not ours to draw."""
-    networks.edit(bert, architectures=["BertForSequenceClassification"])
+    """Multiple choice: its body can be looked at, its own head is not ours to draw."""
+    networks.edit(bert, architectures=["BertForMultipleChoice"])
     rewrite(bert, drop("cls."))
     rewrite(bert, lambda t: t.update({"classifier.weight": torch.zeros(2, 32), "classifier.bias": torch.zeros(2)}))
     model = load(bert)

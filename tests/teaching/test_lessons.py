@@ -101,7 +101,7 @@ def test_arithmetic(start: Record) -> None:
     assert attention.key.special[attention.key.labels.index(facts("arithmetic", 6)["best"])]
     share = facts("arithmetic", 7)
     assert share["share"] > share["even"] > share["least_share"]
-    assert share["weight"] > share["least_weight"] > 0.5  # "less clearly, but still"
+    assert share["weight"] > share["least_weight"] > 0.4  # "less clearly, but still"
     one = inside(start.attention("cross"), layer, head, 5)
     assert one.v is not None
     assert one.context is not None

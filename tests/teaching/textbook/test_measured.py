@@ -103,7 +103,7 @@ def test_line_25_by_hand(judged: Mapping[str, Verdict]) -> None:
 def test_line_27_four_beams(judged: Mapping[str, Verdict]) -> None:
     assert judged["27"].word == "caveat"
     assert found(judged["27"], "beams that are followed") == 4
-    assert found(judged["27"], "of 4 texts") == 4
+    assert found(judged["27"], "of 4 texts") == 3
     assert found(judged["27"], "texts that differ") == 1
 
 
@@ -133,7 +133,8 @@ def test_line_16e_gradients_at_the_start_decide_nothing(judged: Mapping[str, Ver
 
 
 def test_line_24b_the_end_token_of_a_source_helps_a_little(judged: Mapping[str, Verdict]) -> None:
-    assert judged["24b"].word == "holds"
+    assert judged["24b"].word == "fails"
+    assert found(judged["24b"], "of 4 texts") == 2  # of 4: not most of them
     lost = found(judged["24b"], "lost without it")
     assert isinstance(lost, float)
     assert 0 < lost < 0.1
