@@ -10,12 +10,12 @@ from random import Random
 import bartviz
 from bartviz import figures
 from bartviz.errors import BudgetError, RecordError, SettingError
-from bartviz.figures import export, theme
 from bartviz.language import Later
 from bartviz.record import store
 from bartviz.record.attention import Attention
 from bartviz.record.record import Record
 from bartviz.ui.components.canvas.data import Choice, Picture, Shown
+from bartviz.ui.controls import export, theme
 
 Use = tuple[str, Callable[[], object]]
 

@@ -18,12 +18,12 @@ from bartviz.analysis.denoising import NOISE, Noised, NoisedWord, token_masking,
 from bartviz.analysis.parameters import parameters
 from bartviz.arrays import Floats
 from bartviz.errors import SettingError
-from bartviz.figures import export
 from bartviz.language import _, speaking
 from bartviz.record.attention import Attention
 from bartviz.record.record import Record, open_record
 from bartviz.teaching.quiz import COUNT, KINDS, noise, questions, sheet
 from bartviz.teaching.quiz.question import Grid, Option, Question, hundredths
+from bartviz.ui.controls import export
 from tests.support import records, stand_in
 
 SHIPPED = sorted((Path(__file__).parents[2] / "bartviz" / "embedded" / "records").glob("*.safetensors"))

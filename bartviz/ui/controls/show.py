@@ -195,8 +195,8 @@ def downloads(
     run only when the button is pressed. The toolbar of a figure, on the page and in its file, saves an SVG.
     """
     from bartviz.analysis import all_heads
-    from bartviz.figures import export
     from bartviz.record import store
+    from bartviz.ui.controls import export
 
     stem = f"bartviz-{name}-{of}" if of else f"bartviz-{name}"
     files: list[tuple[str, str, str, Callable[[], bytes]]] = []
@@ -235,7 +235,7 @@ def _all_heads(rows: int) -> str:
 
 def _weights(record: Record) -> bytes:
     from bartviz.analysis import all_heads
-    from bartviz.figures import export
+    from bartviz.ui.controls import export
 
     torch_import.pages()
     return export.csv(all_heads.table(record))
@@ -253,7 +253,7 @@ def _svg(picture: Picture | Callable[[], Picture]) -> bytes:
 
 
 def _page(figure: go.Figure | str, name: str) -> bytes:
-    from bartviz.figures import export
+    from bartviz.ui.controls import export
 
     return figure.encode("utf-8", "replace") if isinstance(figure, str) else export.offline_html(figure, name)
 

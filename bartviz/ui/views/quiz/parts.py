@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from bartviz.figures import export
 from bartviz.language import _, current, plural, speaking
 from bartviz.serving import first_record
 from bartviz.teaching.quiz import AT_LEVEL, COUNT, MOST_QUESTIONS, MOST_SEED, questions, sheet
 from bartviz.teaching.quiz.question import READ_SO, Question
-from bartviz.ui.controls import show
+from bartviz.ui.controls import export, show
 from bartviz.ui.frame import levels, record_link, sitemap
 from bartviz.ui.state import address
 
