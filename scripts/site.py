@@ -51,8 +51,8 @@ def assemble(source: Path) -> None:
     shutil.copytree(ROOT / "docs", source)
     for name, page in DOCUMENTS.items():
         (source / page).write_text((ROOT / name).read_text("utf-8"), "utf-8")
-    for page in source.rglob("*.md"):
-        page.write_text(_linked(page.read_text("utf-8"), page.parent == source), "utf-8")
+    for file in source.rglob("*.md"):
+        file.write_text(_linked(file.read_text("utf-8"), file.parent == source), "utf-8")
     (source / "views").mkdir()
     for entry in sitemap.PAGES:
         (source / "views" / f"{entry.word}.md").write_text(_view(entry), "utf-8")
