@@ -12,7 +12,7 @@ export PYTHONUTF8 = 1
 export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help run quick test check format lock bench load fuzz pictures docs evaluate records clean
+.PHONY: help run quick test check format lock bench load fuzz pictures docs evaluate records atlases clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -63,6 +63,9 @@ evaluate: $(VENV)/.dev ## Measure the models that ship (CORPUS=folder with the d
 
 records: $(VENV)/.dev ## Make the saved records that the start page and lessons show
 	$(BIN)/python -m training.records
+
+atlases: $(VENV)/.dev ## Measure every head of the shipped models over sentences held out (CORPUS=folder with the data)
+	$(BIN)/python -m training.atlases --corpus "$(CORPUS)"
 
 clean: ## Remove the virtual environment and every cache
 	rm -rf $(VENV) node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info
