@@ -1,4 +1,4 @@
-"""Scroll to the part of a page that a link refers to, instead of starting at the top."""
+"""Scroll to the top of a page that was opened, or to the part that its link refers to."""
 
 from __future__ import annotations
 
@@ -21,26 +21,24 @@ PARTS = {word: f".st-key-{word}" for word in ("n", "around", "about", "more", "b
 
 @dataclass
 class _Target:
-    """The open page, the number of pages opened so far, and the word of its link that names a part ("": none)."""
+    """The open page, and the word of its link that names a part ("": none)."""
 
     page: str = ""
-    visit: int = 0
     name: str = ""
 
 
 def begin(word: str) -> None:
-    """Scroll to the part of the page ``word`` that its link asks for, if any. Takes no space on the page.
+    """Scroll to the top of the page ``word`` when it is opened, or to the part that its link asks for.
 
     Only the address at the time the page is opened counts; later choices on the page do not scroll. A word that has
-    gone from the address counts no more: a visitor may leave and return before the page between was drawn.
+    gone from the address counts no more: a visitor may leave and return before the page between was drawn. Takes no
+    space on the page.
     """
     query, sight = st.query_params.to_dict(), st.session_state.setdefault(_SIGHT, _Target())
     if sight.page != word:
         sight.name = next((name for name in PARTS if name in query), "")
-        sight.visit += 1
         sight.page = word
     elif sight.name not in query:
         sight.name = ""
-    if sight.name:
-        with st.container(key="sight"):
-            _SCROLL(data={"visit": sight.visit, "part": PARTS[sight.name]}, key="sight_bring")
+    with st.container(key="sight"):
+        _SCROLL(data={"page": word, "part": PARTS.get(sight.name, "")}, key="sight_bring")
