@@ -133,6 +133,15 @@ def test_a_link_leads_to_its_head_row_and_view(explore: Explore, file: Path) -> 
     expect(page).to_have_url(re.compile("kind=encoder"))
 
 
+def test_a_link_counts_though_the_address_was_written_meanwhile(explore: Explore, file: Path) -> None:
+    page = explore(file, "#kind=cross&layer=1&head=1")
+    page.evaluate("""() => { const before = location.hash;
+        location.hash = "#kind=encoder&layer=1&head=3";
+        history.replaceState(null, "", before); }""")
+    expect(part(page, "name")).to_have_text("Encoder L1H3")
+    expect(page).to_have_url(re.compile("kind=encoder"))
+
+
 def test_keys_lead_through_heads_rows_and_steps(explore: Explore, file: Path) -> None:
     page = explore(file, "#kind=cross&layer=0&head=0&row=0")
     part(page, "overview").focus()

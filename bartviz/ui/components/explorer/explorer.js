@@ -36,6 +36,7 @@ class Explorer {
     this.datas = { canvas: null, player: null };
     this.drawn = { canvas: "", player: "" }; // what each of them shows: changes with the record, the kind, the language
     this.serial = 0;
+    this.given = 0; // the serial that the canvas has
     this.led = 0; // grows where the address leads the player to a step
     /** @type {Map<Part, Promise<Uint16Array>>} */
     this.kept = new Map(); // the maps of short texts
@@ -285,6 +286,7 @@ class Explorer {
    */
   mount(name, data = this.datas[name]) {
     this.datas[name] = data;
+    if (name === "canvas") this.given = this.serial;
     this.ends[name] = this.mounts[name]({
       parentElement: this.hosts[name],
       data,
@@ -296,7 +298,7 @@ class Explorer {
   /** The canvas rests on another choice. */
   onChoice({ revision, layer, head, what, row, view, known }) {
     const { shown, place, entry } = this;
-    if (revision !== shown.meta.revision) return;
+    if (revision !== shown.meta.revision || this.given !== this.serial) return; // what it is about to get counts
     const stepped = row !== place.row,
       turned = layer !== place.layer || head !== place.head || what !== place.what;
     Object.assign(place, { layer, head, what, row, view });
@@ -367,9 +369,10 @@ class Explorer {
       this.publish();
     };
     matchMedia("(prefers-color-scheme: dark)").onchange = () => this.repaint();
-    globalThis.onhashchange = () => {
+    globalThis.onhashchange = ({ newURL }) => {
       const { record } = this.place;
-      this.place = placeOf(location.hash, this.header, this.spoken);
+      // Not `location`: what was being drawn may have written its own address since.
+      this.place = placeOf(new URL(newURL).hash, this.header, this.spoken);
       if (this.place.record !== record) this.played = null;
       this.led++;
       this.show();
