@@ -72,8 +72,8 @@ def alignment(
     """Word links of a set of cross-attention heads (their mean), as two lines of words or as a matrix.
 
     ``heads`` are named like "cross L1H0"; by default the best head for this reading (``analysis.aligners.best``).
-    ``gold`` from ``analysis.pharaoh.read`` marks links as right, wrong or missed. Lines have at most 40 words per side:
-    of a longer text those from source and output word ``first`` on. Raises SettingError for a record without
+    ``gold`` from ``analysis.gold_alignment.read`` marks links as right, wrong or missed. Lines have at most 40 words
+    per side: of a longer text those from source and output word ``first`` on. Raises SettingError for a record without
     cross-attention, BudgetError if a text is so long that ``heads`` must be given.
     """
     expect(record, Record, RECORD)
