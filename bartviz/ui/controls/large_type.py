@@ -14,7 +14,8 @@ FACTOR = 1.4  # for the type, and everything sized relative to it
 BASE = 15  # pixels; theme.baseFontSize
 _SCRIPT = Path(__file__).parents[1] / "components" / "lessons" / "large.js"
 _LISTEN = unseen("large", _SCRIPT)
-_STYLE = f"<style>:root {{ font-size: {BASE * FACTOR:.0f}px !important; }}</style><i class='bv-large'></i>"
+_RULES = Path(__file__).with_name("large.css").read_text("utf-8")
+_STYLE = f"<style>:root {{ font-size: {BASE * FACTOR:.0f}px !important; }}\n{_RULES}</style><i class='bv-large'></i>"
 
 
 def on() -> bool:

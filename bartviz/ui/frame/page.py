@@ -42,6 +42,9 @@ class Frame:
         if self._navigation.url_path:  # the first page has none, and needs no further imports
             torch_import.pages()
         button, lacks = share.place(), st.container()
+        if walk.current().lesson is None:  # the steps of a lesson bring their own part into view
+            with button:
+                scroll_to.begin(self._navigation.url_path or sitemap.PAGES[0].word)
         try:
             self._navigation.run()
         except WeightsOnlyError as error:  # the rest of the page needs more than this record has
@@ -143,8 +146,6 @@ def begin(word: str, *, needs_record: bool = True) -> Record | None:
     """
     _guard()
     tour.strip(word)
-    if walk.current().lesson is None:  # the steps of a lesson bring their own part into view
-        scroll_to.begin(word)
     entry = sitemap.page(word)
     st.title(_(entry.title), anchor=False)
     line = st.container(key="status")

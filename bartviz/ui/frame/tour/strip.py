@@ -17,6 +17,11 @@ from bartviz.ui.frame.tour import progress, walk
 
 _HERE = Path(__file__).parent
 _KEYS = unseen("lessons", progress.SCRIPTS / "lessons.js")
+# Until the answer is asked for, the page does not say it either.
+_QUIET = (
+    "<style>:root .st-key-lesson_quiet { display: none; } :root .bv-lead { visibility: hidden; } "
+    ":root .st-key-player { --bv-said: hidden; }</style>"
+)
 NEXT, BACK, ANSWER = "N", "B", "A"
 
 
@@ -32,7 +37,8 @@ def strip(page: str) -> None:
         if page == step.page:
             st.html(_step_html(lesson, now.at, shown=now.shown))
             if not now.shown:
-                st.html("<i class='bv-quiet'></i>")
+                with st.container(key="lesson_quiet"):
+                    st.html(_QUIET)
         else:
             _off_page(step)
     with st.container(key="lesson_keys"):

@@ -73,7 +73,9 @@ def choose(record: Record) -> Shown:
 
 def squares(record: Record, shown: Shown) -> None:
     """One square for each kind, with a picker of its row and a sentence on what that row may see."""
-    for column, kind in zip(st.columns(len(record.kinds), gap="medium"), record.kinds, strict=True):
+    with st.container(key="squares"):
+        columns = st.columns(len(record.kinds), gap="medium")
+    for column, kind in zip(columns, record.kinds, strict=True):
         attention = record.attention(kind)
         with column:
             _square(attention, shown, f"{pick.kind_name(kind)}: {masks.shape(attention.mask).name}")
@@ -162,7 +164,9 @@ def _batch(records: tuple[Record, ...]) -> None:
     )
     heads = Shown("weights" if pick.switch(_("Weights of L0H0"), key="batch_weights") else "pattern", "lowest", 0, 0)
     downloads.batch(attentions)
-    for number, (column, one) in enumerate(zip(st.columns(len(attentions), gap="medium"), attentions, strict=True)):
+    with st.container(key="squares_batch"):
+        columns = st.columns(len(attentions), gap="medium")
+    for number, (column, one) in enumerate(zip(columns, attentions, strict=True)):
         with column:
             title = _("Text {number}: {count} tokens", number=number + 1, count=lengths[number])
             _square(one, heads, title, key=f"_batch{number}")

@@ -119,9 +119,10 @@ def averages(record: Record) -> None:
         pair[0].short: weights[finding.pair[0]],
         pair[1].short: weights[finding.pair[1]],
     }
-    map_columns = st.columns(3, gap="small", vertical_alignment="bottom")
+    with st.container(key="squares"):  # on a narrow screen two and one, as on Masks
+        map_columns = st.columns(3, gap="small", vertical_alignment="bottom")
     for number, (column, (sentence, drawn_weights)) in enumerate(zip(map_columns, maps.items(), strict=True)):
-        with column, st.container(key=f"square_mean_{number}"):  # on a narrow screen two and one, as on Masks
+        with column, st.container(key=f"square_mean_{number}"):
             one_map(drawn_weights, attention, names, sentence, f"pitfalls_mean_{number}", finding.row)
     sources_and_link(
         _(
