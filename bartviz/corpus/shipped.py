@@ -5,6 +5,7 @@ Contains sentences from Tatoeba (tatoeba.org) via manythings.org/anki, CC BY 2.0
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 from bartviz.corpus.atlas import Atlas, open_atlas
@@ -13,6 +14,10 @@ FOLDER = Path(__file__).parents[1] / "embedded" / "atlases"
 NAMES = ("bart-tiny-en-de", "bert-tiny-en")
 
 
+@cache
 def atlas(name: str) -> Atlas:
-    """The atlas of an embedded model, one of ``NAMES``. Raises SettingError for another one."""
+    """The atlas of an embedded model, one of ``NAMES``. Raises SettingError for another one.
+
+    It is read once, and its tables are not to be changed.
+    """
     return open_atlas(FOLDER / name)

@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 from bartviz.analysis import heads
 from bartviz.analysis.inside import inside
+from bartviz.corpus import shipped
 from bartviz.record.record import Record
 from bartviz.teaching.lessons import heads_found, records
 from bartviz.ui.frame.tour.walk import BY_WORD
@@ -267,3 +269,32 @@ def test_how_not_to_be_fooled(start: Record) -> None:
     forced = facts("pitfalls", 7)
     assert (forced["key"], forced["rather"]) == ("car", "Auto")
     assert forced["weight"] > 0.9
+
+
+def test_from_one_sentence_to_many() -> None:
+    bert, translator = (
+        pq.read_table(shipped.FOLDER / name / "heads.parquet").to_pylist() for name in shipped.NAMES[::-1]
+    )
+    back, _on = heads_found.neighbours(records.read("words"))
+    words = weights(records.read("words"), "encoder", *back)
+    assert facts("corpus", 1)["share"] == pytest.approx(np.diagonal(words, -1).sum() / len(words), abs=1e-4)
+    previous = {(row["layer"], row["head"]): row for row in bert if row["measure"] == "previous"}
+    found = facts("corpus", 2)
+    assert found["mean"] == pytest.approx(previous[back]["mean"])
+    half = 1.96 * previous[back]["sd"] / np.sqrt(previous[back]["n"])
+    assert (found["low"], found["high"]) == pytest.approx((found["mean"] - half, found["mean"] + half), rel=1e-3)
+    assert found["low"] > 5 * found["evenly"]  # "what one sentence suggested holds"
+    means = sorted((row["mean"] for row in previous.values()), reverse=True)
+    others = facts("corpus", 3)
+    assert others["named"] == 2  # "two heads may have learned the same"
+    assert others["heads"] == len(means)
+    assert (others["mean"], others["next"]) == pytest.approx((max(m for m in means if m != found["mean"]), means[2]))
+    assert others["next"] < 0.5 * others["mean"]
+    aligners = [row for row in translator if (row["kind"], row["measure"]) == ("cross", "alignment")]
+    spread = facts("corpus", 4)
+    assert spread["mean"] == pytest.approx(max(row["mean"] for row in aligners))
+    assert spread["lowest"] < spread["low"] - 0.3 < spread["high"] + 0.2 < spread["highest"]  # "no"
+    odd = facts("corpus", 5)
+    assert (odd["text"], odd["target"]) == ("Enjoy your food.", "Lass es dir schmecken!")  # "a free translation"
+    assert odd["value"] == pytest.approx(spread["lowest"])
+    assert facts("corpus", 6)["named"] > facts("corpus", 6)["heads"] / 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bartviz.teaching.lessons import (
     arithmetic,
     attention,
+    corpus,
     cross,
     decoding,
     denoising,
@@ -25,4 +26,5 @@ LESSONS: tuple[Lesson, ...] = (
     denoising.LESSON,
     parameters.LESSON,
     pitfalls.LESSON,
+    corpus.LESSON,
 )

@@ -36,6 +36,7 @@ DEFAULTS: Mapping[str, View] = {
     "experiments": {},
     "alignment": {"align": "best", "reading": "predicts"},
     "parameters": {"of": "facebook/bart-base", "part": "all"},
+    "corpus": {"atlas": "bart-tiny-en-de", "kind": "cross", "by": "alignment", "layer": 0, "head": 0},
 }
 ADDRESS: Mapping[str, tuple[str, ...]] = {"decoding": ("step", "reading")}  # read from the address, not from a widget
 

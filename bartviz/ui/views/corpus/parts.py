@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,19 +50,13 @@ class Chosen:
         return sentence_words.head(self.head.kind, self.head.layer, self.head.head)
 
 
-@cache
-def atlas(model: str) -> Atlas:
-    """An atlas that ships, its tables read once."""
-    return shipped.atlas(model)
-
-
 def choose() -> Chosen:
     """The pickers of the atlas, the kind, the measure and the head (URL ``atlas``, ``kind``, ``by``, ``layer``,
     ``head``)."""
     first, second, third = st.columns([1.2, 1.3, 1.2], vertical_alignment="bottom")
     with first:
         model = pick.select(_("Atlas"), shipped.NAMES, key="atlas")
-    heads = atlas(model).heads.dropna(subset=["mean"])
+    heads = shipped.atlas(model).heads.dropna(subset=["mean"])
     there = [kind for kind in KINDS if (heads["kind"] == kind).any()]
     with second:
         word = pick.one_of(
@@ -91,17 +85,17 @@ def notice(chosen: Chosen) -> str:
 
 
 def _notice(chosen: Chosen) -> str:
-    of = atlas(chosen.model)
+    of = shipped.atlas(chosen.model)
     return analysis.notice(analysis.evidence(of.heads, of.histograms, chosen.head), chosen.head)
 
 
 def all_heads(chosen: Chosen, *, dark: bool) -> go.Figure:
     """Every head of the kind by the measure."""
-    return drawing(atlas(chosen.model).heads, measure=chosen.measure, kind=chosen.head.kind, dark=dark)
+    return drawing(shipped.atlas(chosen.model).heads, measure=chosen.measure, kind=chosen.head.kind, dark=dark)
 
 
 def _values(chosen: Chosen, *, dark: bool) -> go.Figure:
-    histograms = atlas(chosen.model).histograms
+    histograms = shipped.atlas(chosen.model).histograms
     width = bin_width(chosen.measure)
     return distribution(histograms, measure=chosen.measure, head=chosen.head, width=width, dark=dark)
 
@@ -112,7 +106,7 @@ def picture(chosen: Chosen) -> None:
     st.html(_STYLE)
     with st.container(key="corpus_wide"):
         show.figure(partial(all_heads, chosen, dark=page.dark()), key="corpus_heads", alt=alt)
-    of = atlas(chosen.model).description
+    of = shipped.atlas(chosen.model).description
     counted = _("{texts:,} texts; a dotted line is even attention, where it is defined.", texts=of["texts"])
     show.note(f"{counted} {ALL[chosen.measure].says} {_(SOURCE)}")
 
@@ -126,7 +120,7 @@ def values(chosen: Chosen) -> None:
 
 def examples(chosen: Chosen) -> None:
     """The texts where the head does most and least; each opens as a record on the page of heads."""
-    rows = analysis.of_head(atlas(chosen.model).examples, chosen.head)
+    rows = analysis.of_head(shipped.atlas(chosen.model).examples, chosen.head)
     rows = rows[rows["measure"] == chosen.measure].sort_values("rank")
     for column, (which, title) in zip(st.columns(2), _EXAMPLES.items(), strict=True):
         with column:
@@ -150,12 +144,12 @@ def _example(chosen: Chosen, key: str, row: Mapping[Any, Any]) -> None:
 
 def passport(chosen: Chosen) -> pd.DataFrame:
     """Every measure of the chosen head, with its rank among its kind."""
-    return analysis.passport(atlas(chosen.model).heads, chosen.head)
+    return analysis.passport(shipped.atlas(chosen.model).heads, chosen.head)
 
 
 def known(chosen: Chosen) -> None:
     """The passport of the chosen head, its neighbours, and the heads that have a role."""
-    of = atlas(chosen.model)
+    of = shipped.atlas(chosen.model)
     table = show.in_words(passport(chosen))
     st.subheader(show.plain(_("All that is known of {head}", head=chosen.name)), anchor=False)
     st.dataframe(table, hide_index=True, column_config=show.headers(table))
