@@ -43,7 +43,7 @@ format: $(VENV)/.dev $(VENV)/.node ## Format Python and the scripts
 lock: $(BIN)/uv ## Renew the lock files from pyproject.toml (ARGS=--upgrade takes the newest versions)
 	$(BIN)/python -m scripts.lock $(ARGS)
 
-bench: $(VENV)/.dev $(VENV)/.browser ## Measure capture, decoding, payload, drawing, memory and start, beside the peers, in one run
+bench: $(VENV)/.dev $(VENV)/.browser ## Measure everything beside the peers in one run, and write benchmarks/RESULTS.md (ARGS=capture: one part)
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks $(ARGS)
 
 load: $(VENV)/.dev ## Measure how many visitors one server carries (ARGS="paced burst heavy slam soak --minutes 2")
