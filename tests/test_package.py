@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from PIL import Image
 
 import bartviz
 from tests.support.process import printed
@@ -94,6 +95,13 @@ def test_the_readme_gives_both_commands_and_is_short() -> None:
     assert "make run" in text
     assert "make test" in text
     assert text.count("\n") <= 120
+
+
+def test_the_readme_has_a_picture_that_moves_and_is_small() -> None:
+    (name,) = re.findall(r"\]\((docs/\w+\.webp)\)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert (ROOT / name).stat().st_size < 1_000_000
+    with Image.open(ROOT / name) as picture:
+        assert getattr(picture, "n_frames", 1) >= 5
 
 
 def test_the_library_page_shows_every_public_name() -> None:
