@@ -12,7 +12,7 @@ from scripts.settled import settle
 
 STEPS = 8  # of the sentence that the app begins with
 PACE, REST = 1100, 2600  # milliseconds of a step, and of the last one
-FRAME = {"x": 345, "y": 236, "width": 957, "height": 492}  # pixels: the player, without what stands around it
+LEFT, TOP, WIDTH, HEIGHT = 345, 236, 957, 492  # pixels: the player, without what stands around it
 
 
 def steps(browser: Browser, address: str, file: Path) -> None:
@@ -22,7 +22,8 @@ def steps(browser: Browser, address: str, file: Path) -> None:
         page = browser.new_page(viewport={"width": 1366, "height": 768}, reduced_motion="reduce")
         page.goto(f"{address}/decoding?step={step}")
         settle(page)
-        pictures.append(Image.open(BytesIO(page.screenshot(clip=FRAME))).convert("RGB"))
+        shot = page.screenshot(clip={"x": LEFT, "y": TOP, "width": WIDTH, "height": HEIGHT})
+        pictures.append(Image.open(BytesIO(shot)).convert("RGB"))
         page.close()
     durations = [PACE] * (STEPS - 1) + [REST]
     first, *others = pictures
