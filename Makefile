@@ -12,7 +12,7 @@ export PYTHONUTF8 = 1
 export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help run quick test check format lock bench load fuzz pictures docs evaluate records atlases clean
+.PHONY: help run quick test check format lock bench load fuzz pictures docs evaluate records atlases dist installed clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -43,7 +43,7 @@ format: $(VENV)/.dev $(VENV)/.node ## Format Python and the scripts
 lock: $(BIN)/uv ## Renew the lock files from pyproject.toml (ARGS=--upgrade takes the newest versions)
 	$(BIN)/python -m scripts.lock $(ARGS)
 
-bench: $(VENV)/.dev $(VENV)/.browser ## Measure capture, decoding, payload, drawing, memory and start, beside the peers, in one run
+bench: $(VENV)/.dev $(VENV)/.browser ## Measure everything beside the peers in one run, and write benchmarks/RESULTS.md (ARGS=capture: one part)
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks $(ARGS)
 
 load: $(VENV)/.dev ## Measure how many visitors one server carries (ARGS="paced burst heavy slam soak --minutes 2")
@@ -67,8 +67,15 @@ records: $(VENV)/.dev ## Make the saved records that the start page and lessons 
 atlases: $(VENV)/.dev ## Measure every head of the shipped models over sentences held out (CORPUS=folder with the data)
 	$(BIN)/python -m training.atlases --corpus "$(CORPUS)"
 
-clean: ## Remove the virtual environment and every cache
-	rm -rf $(VENV) node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info
+dist: $(VENV)/.dev ## Build the source archive and the wheel in dist/
+	rm -rf dist
+	$(BIN)/python -m scripts.dist
+
+installed: dist ## Install the wheel in empty environments, three ways, and use it there (ARGS="library app ray"; needs an index)
+	$(BIN)/python -m scripts.installed $(ARGS)
+
+clean: ## Remove the virtual environment, every cache and what was built
+	rm -rf $(VENV) node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 $(VENV)/bin/python:

@@ -1,42 +1,61 @@
-"""``python -m benchmarks [start] [memory] [capture] [corpus] [decode] [payload] [drawing] [pages] [sessions]``.
+"""``python -m benchmarks [part ...] [--quick] [--out FILE]``: measure, print, and keep what was measured.
 
-Without a word, all of them.
+Without a part all of them are measured and written to benchmarks/RESULTS.md.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
 import tempfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import torch
 
-from benchmarks import capture, corpus, decode, drawing, memory, pages, payload, sessions
+from benchmarks import capture, corpus, decode, drawing, load, memory, pages, payload, results, sessions
 
 
-def main(words: list[str]) -> None:
+def parts(folder: Path, *, quick: bool) -> dict[str, Callable[[], object]]:
+    """Every part by its name. ``quick``: short texts and few rounds, to see that they run; not to be compared."""
+    if quick:
+        return {
+            "capture": lambda: capture.report(folder, lengths=(32,), seconds=1.0),
+            "corpus": lambda: corpus.report(rows=64, seconds=1.0),
+            "decode": lambda: decode.report(folder, lengths=(32,), seconds=1.0),
+            "payload": lambda: payload.report(lengths=(16,), single=(16,), large=16, seconds=0.0),
+            "drawing": lambda: drawing.report(lengths=(64,)),
+            "pages": lambda: pages.report(visits=1),
+            "sessions": lambda: sessions.report(crowds=(5,), passers=20),
+        }
+    return {
+        "start": memory.report,
+        "memory": lambda: memory.evicted(folder / "evicted"),
+        "capture": lambda: capture.report(folder),
+        "corpus": corpus.report,
+        "decode": lambda: decode.report(folder),
+        "payload": payload.report,
+        "drawing": drawing.report,
+        "pages": pages.report,
+        "sessions": sessions.report,
+        "load": lambda: load.report(("paced", "burst", "heavy", "slam"), 0),
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("parts", nargs="*")
+    parser.add_argument("--quick", action="store_true", help="short texts, few rounds")
+    parser.add_argument("--out", type=Path, help="file to write (benchmarks/RESULTS.md for a whole run)")
+    given = parser.parse_args(arguments)
     torch.set_num_threads(1)
-    wanted = words or ["start", "memory", "capture", "corpus", "decode", "payload", "drawing", "pages", "sessions"]
     with tempfile.TemporaryDirectory() as folder:
-        if "start" in wanted:
-            memory.report()
-        if "memory" in wanted:
-            memory.evicted(Path(folder) / "evicted")
-        if "capture" in wanted:
-            capture.report(Path(folder))
-        if "corpus" in wanted:
-            corpus.report()
-        if "decode" in wanted:
-            decode.report(Path(folder))
-        if "payload" in wanted:
-            payload.report()
-        if "drawing" in wanted:
-            drawing.report()
-        if "pages" in wanted:
-            pages.report()
-        if "sessions" in wanted:
-            sessions.report()
+        known = parts(Path(folder), quick=given.quick)
+        if unknown := set(given.parts) - set(known):
+            parser.error(f"no part: {', '.join(sorted(unknown))}; choose from {', '.join(known)}")
+        whole = None if given.parts or given.quick else results.FILE
+        results.write({name: known[name] for name in given.parts or known}, given.out or whole)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -84,7 +84,8 @@ def evicted(folder: Path) -> None:
         subjects.tokenizer(2000).save_pretrained(folder / name)
     environment = {**os.environ, "BARTVIZ_MODEL_ROOTS": str(folder), "HF_HUB_OFFLINE": "1"}
     for order in ("turn", "once"):
-        subprocess.run([sys.executable, "-m", "benchmarks.memory", order], check=True, env=environment)
+        command = [sys.executable, "-m", "benchmarks.memory", order]
+        print(subprocess.run(command, check=True, env=environment, stdout=subprocess.PIPE, text=True).stdout, end="")
 
 
 def _load_four(order: str) -> None:

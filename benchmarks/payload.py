@@ -27,38 +27,41 @@ from bartviz.ui.components.canvas.data import Choice, Picture, Shown, codes
 LAYERS, HEADS, WIDTH = 12, 12, 64
 LENGTHS = (64, 128, 256, 512)
 MOST = 3_000_000  # weights that bertviz is given at most
-SECONDS = 2.0  # for one line of the table
 Size = Callable[[], int]  # does the work, gives its bytes
 
 
 def report(
-    *, lengths: tuple[int, ...] = LENGTHS, single: tuple[int, ...] = (128, 512, 1024), large: int = 1024
+    *,
+    lengths: tuple[int, ...] = LENGTHS,
+    single: tuple[int, ...] = (128, 512, 1024),
+    large: int = 1024,
+    seconds: float = 2.0,
 ) -> None:
     threads = os.environ.get("OMP_NUM_THREADS", "as many as there are cores")
-    print("\nPayload: what a browser is sent, in bytes, and the CPU time to make it (smallest of the runs)")
+    print("\nPayload: what a browser is sent, in bytes, and the CPU time to make it (smallest and largest of the runs)")
     print(f"  threads of NumPy: {threads}; bertviz and plotly are given the weights, ours computes them, too")
     for n in lengths:
         own = attention(n, LAYERS)
         print(f"  one map, n = {n}")
-        _row("ours: exact to three decimals", lambda own=own: codes(own.head(1, 7)).nbytes)  # type: ignore[misc]
-        _peers("one", own, 1)
+        row("ours: exact to three decimals", lambda own=own: codes(own.head(1, 7)).nbytes, seconds)  # type: ignore[misc]
+        _peers("one", own, 1, seconds)
         print(f"  {LAYERS} x {HEADS} heads, n = {n}")
-        _row("ours: small maps", lambda own=own: thumbnails(own).cells.nbytes)  # type: ignore[misc]
-        _row("ours: canvas", lambda own=own: len(Picture(own, Shown()).pack(Choice(), 0)))  # type: ignore[misc]
-        _peers("all", own, LAYERS * HEADS)
-    _on_demand(large)
+        row("ours: small maps", lambda own=own: thumbnails(own).cells.nbytes, seconds)  # type: ignore[misc]
+        row("ours: canvas", lambda own=own: len(Picture(own, Shown()).pack(Choice(), 0)), seconds)  # type: ignore[misc]
+        _peers("all", own, LAYERS * HEADS, seconds)
+    _on_demand(large, seconds)
     print("\nOne head from queries and keys: CPU time")
     for n in single:
         own = attention(n, 1)
-        _row(f"n = {n}", lambda own=own: own.head(0, 5).nbytes)  # type: ignore[misc]
+        row(f"n = {n}", lambda own=own: own.head(0, 5).nbytes, seconds)  # type: ignore[misc]
 
 
-def _on_demand(n: int) -> None:
+def _on_demand(n: int, seconds: float) -> None:
     """What the canvas is sent of a long text: the small maps first, then the exact map that is looked at."""
     print(f"  {LAYERS} x {HEADS} heads, n = {n}")
     picture = Picture(attention(n, LAYERS), Shown())
-    _row("ours: canvas, small maps", lambda: len(picture.pack(Choice(), 0)))
-    _row("ours: one exact map on demand", lambda: len(picture.pack(Choice(3, 7), 0, light=True)))
+    row("ours: canvas, small maps", lambda: len(picture.pack(Choice(), 0)), seconds)
+    row("ours: one exact map on demand", lambda: len(picture.pack(Choice(3, 7), 0, light=True)), seconds)
 
 
 def attention(n: int, layers: int, heads: int = HEADS) -> Attention:
@@ -77,7 +80,7 @@ def tokens(n: int) -> Tokens:
     return Tokens(np.arange(n), names, names, tuple(range(n)), zeros.astype(np.bool_), zeros, spans)
 
 
-def _peers(what: str, own: Attention, maps: int) -> None:
+def _peers(what: str, own: Attention, maps: int, seconds: float) -> None:
     """plotly and bertviz, given the weights of so many maps."""
     names = list(own.query.labels)
     works: dict[str, Callable[[list[Floats]], int]] = {
@@ -90,7 +93,7 @@ def _peers(what: str, own: Attention, maps: int) -> None:
     weights = [own.layer(layer) for layer in range(own.shape[0])] if maps > 1 else [own.head(1, 7)[None]]
     for name, work in works.items():
         if few or name.startswith("plotly"):
-            _row(name, lambda work=work: work(weights))  # type: ignore[misc]
+            row(name, lambda work=work: work(weights), seconds)  # type: ignore[misc]
         else:
             print(f"    {name:32} not run: {maps * own.shape[2] * own.shape[3] / 1e6:,.0f} million weights")
 
@@ -111,13 +114,13 @@ def _bertviz(view: Callable[..., object], layers: list[Floats], names: list[str]
     return len(html.data.encode())  # type: ignore[attr-defined]
 
 
-def _row(name: str, work: Size) -> None:
-    """Run for about ``SECONDS``, at least once, and print bytes and the smallest CPU time; the wall time, too, where it
-    is another: several threads at work, or other work on the machine.
+def row(name: str, work: Size, seconds: float) -> None:
+    """Run for about so many seconds, at least once, and print bytes, the smallest CPU time and the largest; the wall
+    time, too, where it is another: several threads at work, or other work on the machine.
     """
     times: list[float] = []
     walls: list[float] = []
-    size, end = 0, time.monotonic() + SECONDS
+    size, end = 0, time.monotonic() + seconds
     while not times or (time.monotonic() < end and len(times) < 20):
         gc.collect()
         begun, start = time.perf_counter(), time.process_time()
@@ -126,4 +129,5 @@ def _row(name: str, work: Size) -> None:
         walls.append(time.perf_counter() - begun)
     cpu, wall = min(times) * 1e3, min(walls) * 1e3
     differs = f"   wall {wall:.1f} ms" if abs(wall - cpu) > max(0.1 * cpu, 0.2) else ""
-    print(f"    {name:32} {size / 1e6:9.3f} MB {cpu:10.1f} ms   {len(times)} runs{differs}", flush=True)
+    most = f" to {1e3 * max(times):.1f}" if len(times) > 1 else ""
+    print(f"    {name:32} {size / 1e6:9.3f} MB {cpu:10.1f}{most} ms   {len(times)} runs{differs}", flush=True)

@@ -1,9 +1,10 @@
-"""``make pictures``: the README's pictures, taken from the running app in a real browser."""
+"""``make pictures``: the pictures of the README and of the site, taken from the running app in a real browser."""
 
 from __future__ import annotations
 
 from playwright.sync_api import sync_playwright
 
+from scripts import moving
 from scripts.serving import CHROMIUM, QUIET, ROOT, served
 from scripts.settled import settle
 
@@ -47,6 +48,8 @@ def main() -> None:
             page.screenshot(path=DOCS / f"{name}.png")
             context.close()
             print(f"docs/{name}.png")
+        moving.steps(browser, address, DOCS / "steps.webp")
+        print("docs/steps.webp")
         browser.close()
 
 

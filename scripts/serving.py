@@ -39,9 +39,7 @@ def served(
     What it prints goes to ``log``. Raises RuntimeError when it does not come up; it is ended in the end, and killed
     after a minute, which raises TimeoutExpired.
     """
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     kept = {name: value for name, value in os.environ.items() if name not in without}
     arguments = ["--server.port", str(port), "--server.headless", "true"]
     with (log or Path(os.devnull)).open("wb") as file:
@@ -69,6 +67,13 @@ def served(
             process.kill()
             process.wait(60)
             raise
+
+
+def free_port() -> int:
+    """A port of this machine that nobody listens on."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
 
 
 def health(address: str, patience: float = 20.0) -> float | None:

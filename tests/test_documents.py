@@ -38,10 +38,19 @@ def test_the_files_for_deployment_use_options_and_files_that_exist(capsys: pytes
     with pytest.raises(SystemExit):
         main(["app", "--help"])
     options = set(re.findall(r"--[a-z]+", capsys.readouterr().out))
-    files = {path.name: path.read_text("utf-8") for path in (ROOT / "deploy").iterdir()}
+    files = {path.name: path.read_text("utf-8") for path in (ROOT / "deploy").rglob("*") if path.is_file()}
     started = re.findall(r"ExecStart=(.*)|ENTRYPOINT (.*)|command: (.*)", "\n".join(files.values()))
     used = {option for line in started for option in re.findall(r"--[a-z]+", " ".join(line))}
     assert {"--host", "--allow", "--port"} == used <= options
     for line in re.findall(r"^COPY (.+) \S+$", files["Containerfile"], re.M):
         assert all((ROOT / name).exists() for name in line.split())
     assert "Caddyfile:/etc/caddy" in files["compose.yaml"]
+
+
+def test_the_space_serves_on_its_port_under_its_name_in_its_frame() -> None:
+    head = (ROOT / "deploy/space/README.md").read_text("utf-8").split("---")[1]
+    told = dict(re.findall(r"^(\w+): (.+)$", head, re.M))
+    made = (ROOT / "deploy/space/Dockerfile").read_text("utf-8")
+    assert told["sdk"] == "docker"
+    assert re.findall(r'"--port", "(\d+)"', made) == re.findall(r"EXPOSE (\d+)", made) == [told["app_port"]]
+    assert "BARTVIZ_FRAME_ANCESTORS=https://huggingface.co" in made

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 import tomllib
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from PIL import Image
 
 import bartviz
 from tests.support.process import printed
@@ -91,34 +90,18 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         _ = bartviz.nothing_like_this
 
 
-@pytest.mark.slow
-def test_what_is_installed_holds_the_app_and_every_file_of_the_package(tmp_path: Path) -> None:
-    build = [sys.executable, "setup.py", "-q", "egg_info", "-e", str(tmp_path), "build_py", "-d", str(tmp_path / "lib")]
-    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
-    packed = {path.relative_to(tmp_path / "lib") for path in (tmp_path / "lib").rglob("*") if path.is_file()}
-    here = [path.relative_to(ROOT) for path in (ROOT / "bartviz").rglob("*") if path.is_file()]
-    app = [
-        Path("app.py"),
-        Path(".streamlit/config.toml"),
-        *(path.relative_to(ROOT) for path in ROOT.glob("pages/*.py")),
-    ]
-    wanted = {path for path in here if "__pycache__" not in path.parts} | {Path("bartviz/site", path) for path in app}
-    assert packed == wanted
-    code = (
-        "from bartviz.ui.frame.place import APP\n"
-        "from bartviz.ui.frame.sitemap import PAGES\n"
-        "print(APP, *(page.file for page in PAGES))"
-    )
-    out = subprocess.run([sys.executable, "-c", code], cwd=tmp_path / "lib", capture_output=True, text=True, check=True)
-    assert all(Path(name).is_relative_to(tmp_path / "lib" / "bartviz") for name in out.stdout.split())
-    assert all(Path(name).is_file() for name in out.stdout.split())
-
-
 def test_the_readme_gives_both_commands_and_is_short() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert "make run" in text
     assert "make test" in text
     assert text.count("\n") <= 120
+
+
+def test_the_readme_has_a_picture_that_moves_and_is_small() -> None:
+    (name,) = re.findall(r"\]\((docs/\w+\.webp)\)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert (ROOT / name).stat().st_size < 1_000_000
+    with Image.open(ROOT / name) as picture:
+        assert getattr(picture, "n_frames", 1) >= 5
 
 
 def test_the_library_page_shows_every_public_name() -> None:

@@ -16,7 +16,7 @@ from bartviz.commands.output import EXAMPLES
 from bartviz.errors import SettingError
 from bartviz.models.folders import default_roots
 from bartviz.safety import logs
-from bartviz.serving import hosts
+from bartviz.serving import framing, hosts
 from bartviz.ui.frame.place import APP
 
 
@@ -101,6 +101,7 @@ def _check_settings() -> None:
 
     Limits.read()
     default_roots()
+    framing.sites()
     logs.level()
 
 

@@ -138,6 +138,16 @@ def test_only_names_that_are_served_are_answered_and_every_answer_forbids_what_p
             wait_for(_as_host(address, f"evil.example:{port}"))
 
 
+@pytest.mark.slow
+def test_a_site_that_the_setting_names_may_frame_every_answer() -> None:
+    with served(BARTVIZ_FRAME_ANCESTORS="https://course.example") as (address, _):
+        for path in ("/", "/_stcore/health", "/_stcore/host-config"):
+            answer = ask(address, path, Host=address.removeprefix("http://"))
+            assert answer.headers["Content-Security-Policy"] == "frame-ancestors 'self' https://course.example"
+            assert answer.headers["X-Frame-Options"] is None
+            assert answer.headers["X-Content-Type-Options"] == "nosniff"
+
+
 async def _as_host(address: str, host: str) -> None:
     """A handshake whose Host is a name that leads to this machine, as a name server may say."""
     stream = f"ws://{host}/_stcore/stream"

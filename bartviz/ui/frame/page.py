@@ -12,7 +12,7 @@ from bartviz.errors import BartvizError, SettingError, WeightsOnlyError
 from bartviz.language import _, current
 from bartviz.models.folders import default_roots
 from bartviz.safety import logs
-from bartviz.serving import first_record, torch_import
+from bartviz.serving import first_record, framing, torch_import
 from bartviz.ui.controls import progress, show
 from bartviz.ui.frame import checks, languages, levels, scroll_to, share, sidebar, sitemap, theme, tour
 from bartviz.ui.frame.examples import examples
@@ -82,6 +82,7 @@ def _check_settings() -> None:
     """Stop with an error message that names any invalid setting of the environment."""
     try:
         default_roots()
+        framing.sites()
         logs.level()
         session.engine()
     except SettingError as error:

@@ -21,7 +21,7 @@ from streamlit import delta_generator
 
 from bartviz.errors import SettingError
 from bartviz.safety import logs
-from bartviz.serving import hosts
+from bartviz.serving import framing, hosts
 from bartviz.serving.limits import Limits
 from bartviz.ui.frame import operation
 from bartviz.ui.frame.assets import Assets
@@ -34,11 +34,6 @@ if TYPE_CHECKING:
 SCRIPT = Path(__file__).with_name("visit.py")
 SWITCH = 0.001  # seconds until a thread switch; Python's default of 0.005 delays the server's event loop
 REFUSED = "This server does not answer to that name. Its owner allows a name with: bartviz app --allow NAME\n"
-HEADERS = {
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "SAMEORIGIN",
-    "Content-Security-Policy": "frame-ancestors 'self'",
-}
 
 
 class Guard:
@@ -50,6 +45,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
+        self.headers = {"X-Content-Type-Options": "nosniff", **framing.headers(_framed_by())}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -58,14 +54,22 @@ class Guard:
         headers, allowed = Headers(scope=scope), st.get_option("server.allowedHosts")
         host, origin = headers.get("host"), headers.get("origin")
         if hosts.serves(allowed, host) and hosts.comes_from_here(allowed, origin, host):
-            await self.app(_checked(scope), receive, _with_headers(send))
+            await self.app(_checked(scope), receive, self._with_headers(send))
             return
         operation.COUNTED["refused"] += 1
         logs.log.info("refused: host %.100r, page %.100r", host, origin)
         if scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
         else:
-            await PlainTextResponse(REFUSED, 403)(scope, receive, _with_headers(send))
+            await PlainTextResponse(REFUSED, 403)(scope, receive, self._with_headers(send))
+
+    def _with_headers(self, send: Send) -> Send:
+        async def sent(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(self.headers)
+            await send(message)
+
+        return sent
 
 
 MIDDLEWARE = [Middleware(Guard), Middleware(Assets)]
@@ -112,15 +116,15 @@ def _log() -> None:
     )  # its message may contain a visitor's text
 
 
+def _framed_by() -> list[str]:
+    """The sites that may frame the app; none if the setting is invalid, which ``bartviz app`` refuses at the start."""
+    try:
+        return framing.sites()
+    except SettingError as error:
+        logs.log.error("%s", error)
+        return []
+
+
 def _checked(scope: Scope) -> Scope:
     """The request without its Origin, which was checked here: Streamlit would look up a different one online."""
     return {**scope, "headers": [pair for pair in scope["headers"] if pair[0] != b"origin"]}
-
-
-def _with_headers(send: Send) -> Send:
-    async def sent(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            MutableHeaders(scope=message).update(HEADERS)
-        await send(message)
-
-    return sent

@@ -1,0 +1,82 @@
+"""The parts of a run, printed as they are measured and written into one Markdown file with the machine they ran on."""
+
+from __future__ import annotations
+
+import io
+import os
+import platform
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import redirect_stdout
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import TextIO
+
+import psutil
+
+import bartviz
+
+FILE = Path(__file__).with_name("RESULTS.md")
+PACKAGES = ("torch", "transformers", "bertviz", "plotly", "numpy", "streamlit")
+HEAD = """\
+# Results
+
+Written by `make bench`, not by hand: ours beside the peers on the same inputs, in one run. A ratio is the median over
+rounds that alternate, +- half the distance of its quartiles, then both medians. Load is the machine's average of one
+minute (processes that compute or wait) before and after a part: beyond 1 a core, times are upper bounds, and ratios and
+bytes are what to read.
+"""
+
+
+class _Tee(io.TextIOBase):
+    """Hands on what is printed, and keeps it."""
+
+    def __init__(self, screen: TextIO) -> None:
+        self.screen, self.kept = screen, io.StringIO()
+
+    def write(self, text: str) -> int:
+        self.screen.write(text)
+        return self.kept.write(text)
+
+    def flush(self) -> None:
+        self.screen.flush()
+
+
+def write(parts: Mapping[str, Callable[[], object]], file: Path | None = FILE) -> None:
+    """Run the parts in turn. What they print goes to the screen, and into the file if there is one.
+
+    The file is written after each part, so that a run that was stopped leaves what it has measured.
+    """
+    sections = []
+    for name, part in parts.items():
+        before, tee = _load(), _Tee(sys.stdout)
+        with redirect_stdout(tee):
+            part()
+        said = tee.kept.getvalue().strip("\n")
+        sections.append(f"## {name.capitalize()}\n\nLoad {before} before, {_load()} after.\n\n```text\n{said}\n```\n")
+        if file is not None:
+            file.write_text("\n".join([HEAD, *_machine(), *sections]), "utf-8")
+
+
+def _machine() -> Iterator[str]:
+    """What a reader needs to know of the machine; not its name."""
+    memory = psutil.virtual_memory().total / 2**30
+    threads = os.environ.get("OMP_NUM_THREADS", "as many as cores")
+    packages = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
+    yield f"- {datetime.now(UTC):%Y-%m-%d}, bartviz {bartviz.__version__}"
+    yield f"- {_processor()}, {os.cpu_count()} cores, {memory:.0f} GiB; threads of a measurement: {threads}"
+    yield f"- {platform.system()}, Python {platform.python_version()}, {packages}\n"
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
+    except OSError:
+        lines = []
+    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(named, "") or platform.processor() or platform.machine()
+
+
+def _load() -> str:
+    return f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"

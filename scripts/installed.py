@@ -1,0 +1,92 @@
+"""``make installed``: install the wheel of dist/ in empty environments, three ways, and use it there. Needs an index.
+
+``python -m scripts.installed [library] [app] [ray]``, without a word all of them. Versions are those of
+requirements.txt where it names them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import tempfile
+import time
+import venv
+from pathlib import Path
+
+from benchmarks.sessions import answered
+from scripts.dist import ROOT
+from scripts.serving import PATIENCE, free_port, health
+
+EXTRAS = {"library": "", "app": "[app]", "ray": "[ray]"}
+LIBRARY = """
+from importlib.util import find_spec
+import bartviz
+from bartviz.families.catalogue import EMBEDDED
+
+found = [name for name in ("torch", "transformers", "streamlit", "ray") if find_spec(name)]
+assert not found, found
+record = bartviz.open(EMBEDDED / "records" / "start.safetensors")
+assert record.sound
+bartviz.figures.heads(record.cross, layer=2)
+bartviz.paper.map(record, "cross", 2, 5, width=240).save("head.svg")
+record.save("record.html")
+print(bartviz.__version__, record.target_text)
+"""
+
+
+def install(way: str, home: Path) -> Path:
+    """Make an environment with nothing but the wheel and what it asks for; the folder of its programs."""
+    wheels = sorted((ROOT / "dist").glob("bartviz-*.whl"))
+    if len(wheels) != 1:
+        raise SystemExit(f"There are {len(wheels)} wheels in dist/, and one is to be installed. Run: make dist")
+    venv.create(home, with_pip=True)
+    programs = home / ("Scripts" if sys.platform == "win32" else "bin")
+    wheel = f"bartviz{EXTRAS[way]} @ {wheels[0].as_uri()}"
+    pip = [str(programs / "python"), "-m", "pip", "install", "--quiet", "--constraint", str(ROOT / "requirements.txt")]
+    subprocess.run([*pip, wheel], check=True)
+    return programs
+
+
+def library(programs: Path, home: Path) -> None:
+    """A record that ships opens, with neither torch nor streamlit there."""
+    subprocess.run([str(programs / "python"), "-c", LIBRARY], check=True, cwd=home)
+
+
+def app(programs: Path, home: Path) -> None:
+    """The app answers, and runs a visitor's text."""
+    port = free_port()
+    address = f"http://127.0.0.1:{port}"
+    server = subprocess.Popen([str(programs / "bartviz"), "app", "--port", str(port)], cwd=home)
+    try:
+        until = time.monotonic() + PATIENCE
+        while health(address, 2) is None:
+            if server.poll() is not None or time.monotonic() > until:
+                raise SystemExit("The app did not come up.")
+            time.sleep(0.1)
+        seconds = asyncio.run(answered(address, "I want to buy a car."))
+        print(f"A visitor's first text was run after {seconds:.1f} s.")
+    finally:
+        server.terminate()
+        server.wait(60)
+
+
+def ray(programs: Path, home: Path) -> None:
+    """A corpus is measured by two workers of Ray."""
+    texts = home / "texts.txt"
+    texts.write_text("I want to buy a car.\nThe weather is nice today.\n", "utf-8")
+    command = [str(programs / "bartviz"), "corpus", str(texts), "--model", "bert-tiny-en", "--out", str(home / "atlas")]
+    subprocess.run([*command, "--workers", "2", "--ray", "local"], check=True, cwd=home)
+
+
+def main(ways: list[str]) -> None:
+    for way in ways or EXTRAS:
+        with tempfile.TemporaryDirectory() as folder:
+            home = Path(folder)
+            programs = install(way, home / "environment")
+            {"library": library, "app": app, "ray": ray}[way](programs, home)
+            print(f"bartviz{EXTRAS[way]}: installed from the wheel, and used", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,133 @@
+"""What is released: the archive builds the wheel, the wheel holds the package and the app, and both work from it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tarfile
+import venv
+from collections.abc import Iterator
+from importlib.metadata import distribution
+from pathlib import Path
+from zipfile import ZipFile
+
+import numpy as np
+import pytest
+from packaging.requirements import Requirement
+
+from benchmarks.sessions import answered
+from scripts.dist import ROOT, build
+from scripts.serving import free_port, health
+from scripts.visitor import wait_for
+
+pytestmark = pytest.mark.slow
+HERE = Path(np.__file__).parents[1]  # where the packages of the tests are installed
+LIBRARY = """
+from importlib.util import find_spec
+from pathlib import Path
+import bartviz
+record = bartviz.open(Path(bartviz.__file__).parent / "embedded" / "records" / "start.safetensors")
+figure = bartviz.figures.heads(record.cross, layer=2)
+record.save("record.html")
+print(record.sound, type(figure).__name__, [name for name in ("torch", "streamlit", "transformers") if find_spec(name)])
+"""
+PLACES = """
+import bartviz
+from bartviz.ui.frame.place import APP
+from bartviz.ui.frame.sitemap import PAGES
+print(bartviz.__file__, APP, *(page.file for page in PAGES), sep="\\n")
+"""
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """The source archive, and the wheel that was built from it."""
+    return build(tmp_path_factory.mktemp("dist"))
+
+
+@pytest.fixture(scope="module")
+def environment(built: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of an environment's programs, in which the wheel is installed and nothing else."""
+    home = tmp_path_factory.mktemp("environment")
+    venv.create(home)
+    programs = home / ("Scripts" if sys.platform == "win32" else "bin")
+    pip = [sys.executable, "-m", "pip", "--python", str(programs / "python"), "install", "--quiet"]
+    subprocess.run([*pip, "--no-index", "--no-deps", str(built[1])], check=True)
+    return programs
+
+
+def test_the_wheel_holds_every_file_of_the_package_and_the_app_and_nothing_else(built: tuple[Path, Path]) -> None:
+    app = [
+        Path("app.py"),
+        Path(".streamlit/config.toml"),
+        *(path.relative_to(ROOT) for path in ROOT.glob("pages/*.py")),
+    ]
+    package = [path for path in (ROOT / "bartviz").rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    wanted = {path.relative_to(ROOT).as_posix(): path for path in package}
+    wanted |= {f"bartviz/site/{name}": ROOT / name for name in app}
+    with ZipFile(built[1]) as wheel:
+        packed = {name for name in wheel.namelist() if ".dist-info/" not in name}
+        assert packed == wanted.keys()
+        assert [name for name, path in wanted.items() if wheel.read(name) != path.read_bytes()] == []
+        about = {name.rpartition("/")[2] for name in wheel.namelist() if ".dist-info/" in name}
+    assert {"METADATA", "RECORD", "LICENSE", "NOTICE", "entry_points.txt"} <= about
+
+
+def test_the_source_archive_has_neither_tests_nor_caches(built: tuple[Path, Path]) -> None:
+    with tarfile.open(built[0]) as archive:
+        names = [Path(*Path(name).parts[1:]) for name in archive.getnames()]
+    assert {"app.py", "bartviz", "pages", "pyproject.toml", "setup.py"} <= {str(name) for name in names}
+    assert [name for name in names if {"tests", "benchmarks", "training", "__pycache__"} & {*name.parts}] == []
+
+
+def test_the_library_alone_opens_a_record_where_torch_and_streamlit_are_not_installed(
+    environment: Path, tmp_path: Path
+) -> None:
+    for package in needed("bartviz"):
+        for top in {file.parts[0] for file in distribution(package).files or () if file.parts[0] != ".."}:
+            target = tmp_path / "packages" / top
+            target.parent.mkdir(exist_ok=True)
+            if not target.exists() and (HERE / top).exists() and top != "__pycache__":
+                target.symlink_to(HERE / top)
+    out = run(environment, LIBRARY, tmp_path, PYTHONPATH=str(tmp_path / "packages"))
+    assert out == "True Figure []\n"
+    assert (tmp_path / "record.html").stat().st_size > 100_000
+
+
+def test_the_app_is_served_from_the_wheel(environment: Path, tmp_path: Path) -> None:
+    (site,) = environment.parent.rglob("site-packages")
+    (site / "others.pth").write_text(str(HERE), "utf-8")  # after the wheel's own folder
+    places = run(environment, PLACES, tmp_path).splitlines()
+    assert len(places) > 15
+    assert all(Path(place).is_relative_to(site) and Path(place).is_file() for place in places)
+    port = free_port()
+    address = f"http://127.0.0.1:{port}"
+    command = [str(environment / "bartviz"), "app", "--port", str(port)]
+    with subprocess.Popen(command, cwd=tmp_path, env=clean(HF_HUB_OFFLINE="1"), stdout=subprocess.DEVNULL) as server:
+        try:
+            while health(address) is None:
+                assert server.poll() is None
+            assert wait_for(answered(address, "I want to buy a car.")) > 0
+        finally:
+            server.terminate()
+
+
+def run(programs: Path, code: str, folder: Path, **variables: str) -> str:
+    """What the code prints in the environment."""
+    command = [str(programs / "python"), "-c", code]
+    done = subprocess.run(command, cwd=folder, env=clean(**variables), capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def clean(**variables: str) -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | variables
+
+
+def needed(package: str, seen: tuple[str, ...] = ()) -> Iterator[str]:
+    """What a package without its extras needs, and what that needs."""
+    for line in distribution(package).requires or ():
+        need = Requirement(line)
+        if need.name not in seen and (need.marker is None or need.marker.evaluate({"extra": ""})):
+            yield need.name
+            yield from needed(need.name, (*seen, package))
