@@ -48,7 +48,7 @@ MOUNT = """async ([script, page, buffers]) => {
     window.press = (name, key) => find(name).dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true })); }"""
 # What is done at the i-th time.
 HEAD = 'press("overview", ["ArrowRight", "ArrowLeft"][(i >> 3) % 2])'  # of one layer
-STEP = """globalThis[Symbol.for("bartviz.run.candidates")].dispatchEvent(new CustomEvent("at", { detail:
+STEP = """globalThis[Symbol.for("bartviz.steps")].dispatchEvent(new CustomEvent("at", { detail:
     { record: "mark", step: i % %d, count: %d, playing: true } }))"""
 ZOOM = 'press("plot", "+-"[(i >> 2) % 2])'
 POINT = """const { left, top, width, height } = find("plot").getBoundingClientRect();
