@@ -63,7 +63,7 @@ def notice(found: Evidence, head: Head) -> str:
         else _("{head} has no role over this corpus", head=name)
     )
     numbers = _(
-        "{measure} {mean:.2f}, 95 % interval {low:.2f} to {high:.2f}",
+        "{measure} {mean:.2f}, 95% interval {low:.2f} to {high:.2f}",
         measure=ALL[found.measure].title,
         mean=found.mean,
         low=found.low,

@@ -1,6 +1,6 @@
 """The roles of heads over a corpus: named as on one text (``naming``), but only if the interval of the mean passes.
 
-A head has a role if the lower end of its 95 % interval is at least a threshold, and clearly above even attention.
+A head has a role if the lower end of its 95% interval is at least a threshold, and clearly above even attention.
 """
 
 from __future__ import annotations

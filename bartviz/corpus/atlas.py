@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 DESCRIPTION = "atlas.json"
-NORMAL = 1.959964  # standard errors to each side of a 95 % interval
+NORMAL = 1.959964  # standard errors to each side of a 95% interval
 _EXAMPLES = ("highest", "lowest")
 
 
@@ -46,7 +46,7 @@ class Atlas:
 
     @cached_property
     def heads(self) -> pd.DataFrame:
-        """A line for each head and measure: kind, layer, head, measure, n texts where it is defined, mean, sd, the 95 %
+        """A line for each head and measure: kind, layer, head, measure, n texts where it is defined, mean, sd, the 95%
         interval of the mean from low to high, and even, the mean of even attention; NaN where undefined."""
         return self._table("heads")
 

@@ -24,7 +24,7 @@ WRITTEN = 16  # heads across: up to so many have their number written in the mos
 
 
 def atlas(heads: pd.DataFrame, *, measure: str = "previous", kind: Kind | None = None, dark: bool = False) -> go.Figure:
-    """All heads of a kind by one measure: left the means as layers x heads, right each with its 95 % interval.
+    """All heads of a kind by one measure: left the means as layers x heads, right each with its 95% interval.
 
     ``heads`` is the table of an atlas, ``kind`` by default the first that has the measure. The dotted line is even
     attention. Raises SettingError for a measure or kind that the table lacks.

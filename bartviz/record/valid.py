@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 LARGEST = 1e12  # of a number in a record; those of trained models stay below 1e6
 LARGEST_SCORE = 1e30  # float32 ends at 3.4e38
-ROW_LIMIT = 0.01  # how far from 1 a row of given weights may sum: in bfloat16 each is rounded by up to 0.4 %
+ROW_LIMIT = 0.01  # how far from 1 a row of given weights may sum: in bfloat16 each is rounded by up to 0.4%
 
 
 def check_numbers(kind: str, scale: float, *arrays: NDArray[np.float32]) -> None:

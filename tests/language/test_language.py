@@ -93,6 +93,16 @@ def test_the_texts_of_measures_are_messages() -> None:
         assert not [text for text in texts if text not in said], measure.name
 
 
+def test_a_percentage_is_written_in_one_way() -> None:
+    """As Python formats it: "57%"."""
+    texts = {str(message): str(message) for _file, message in spoken()}
+    for code in LANGUAGES:
+        texts |= {f"{code} {'/'.join(name)}": section.text for name, section in written(code).items()}
+    for code in OTHERS:
+        texts |= {f"{code} {message}": " ".join(strings) for message, (_file, strings) in translated(code).items()}
+    assert [name for name, text in texts.items() if re.search(r"[\d}] %(?!\w|[{(])", text)] == []
+
+
 @pytest.mark.parametrize("code", OTHERS)
 def test_no_translation_is_unused(code: str) -> None:
     said = {message for _file, message in spoken()}

@@ -21,7 +21,7 @@ def test_the_page_opens_with_the_best_aligning_head_and_its_numbers(app: App) ->
     heads = shipped.atlas("bart-tiny-en-de").heads
     best = heads[(heads["kind"] == "cross") & (heads["measure"] == "alignment")].nlargest(1, "mean").iloc[0]
     assert f"Cross L{best['layer']}H{best['head']}" in words(page)
-    assert f"{best['mean']:.2f}, 95 % interval {best['low']:.2f} to {best['high']:.2f}" in words(page)
+    assert f"{best['mean']:.2f}, 95% interval {best['low']:.2f} to {best['high']:.2f}" in words(page)
     assert len(page.get("plotly_chart")) == 2
     assert "CC BY 2.0 FR" in words(page)
 

@@ -102,7 +102,7 @@ def _values(chosen: Chosen, *, dark: bool) -> go.Figure:
 
 def picture(chosen: Chosen) -> None:
     """The mosaic and the intervals of every head."""
-    alt = _("Each head by its mean over the corpus: left as layers and heads, right as points with 95 % intervals")
+    alt = _("Each head by its mean over the corpus: left as layers and heads, right as points with 95% intervals")
     st.html(_STYLE)
     with st.container(key="corpus_wide"):
         show.figure(partial(all_heads, chosen, dark=page.dark()), key="corpus_heads", alt=alt)
