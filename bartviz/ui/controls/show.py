@@ -185,11 +185,10 @@ def downloads(
     record: Record | None = None,
     of: str = "",
 ) -> None:
-    """Download buttons: CSV (formulas quoted), NPZ, the figure as one offline HTML file, a picture for
-    paper as SVG, and of a record all weights
-    of all heads (CSV), the explorer as one HTML file, and the record itself, which ``bartviz.open`` reads. A figure
-    passed as a string is such an HTML file already. A record with too many weights for a table gets a note in its
-    place.
+    """Download buttons: CSV (formulas quoted), NPZ, the figure as one offline HTML file, a picture for paper as SVG;
+    and of a record all weights of all heads (CSV), the explorer as one HTML file, and the record itself, which
+    ``bartviz.open`` reads. A figure passed as a string is such an HTML file already. A record with too many weights for
+    a table gets a note in its place.
 
     ``name`` is the file's stem, and ``of`` its subject ("cross-L2H5"): the app's words, never a visitor's. Callables
     run only when the button is pressed. The toolbar of a figure, on the page and in its file, saves an SVG.

@@ -114,8 +114,8 @@ def missing() -> dict[str, Missing]:
     return {key: one for key, one in address().missing.items() if one.page == page}
 
 
-def _chosen(key: str, shown: str) -> None:
-    """The visitor has chosen something else: what the link lacked no longer matters."""
+def shows(key: str, shown: str) -> None:
+    """Note what is shown now: if the visitor has chosen something else, what the link lacked no longer matters."""
     noted = address().missing
     if key in noted and noted[key].shown != shown:
         del noted[key]
@@ -130,7 +130,7 @@ def publish(key: str, words: Words, default: Words) -> None:
     if choice.page != page:
         choice.in_address, choice.older = previous, ()
     choice.drawn, choice.page = words, page
-    _chosen(key, " ".join(words))
+    shows(key, " ".join(words))
     if wanted != previous or linked:
         choices.waiting[key] = wanted
     else:
@@ -183,7 +183,7 @@ def keep(key: str, value: float, default: float) -> None:
     if kept.page != page and value != default and not previous:
         choices.waiting[key] = (str(value).lower(),)
     kept.chosen, kept.page = (str(float(value)),), page
-    _chosen(key, str(value))
+    shows(key, str(value))
 
 
 def finite(key: str) -> None:

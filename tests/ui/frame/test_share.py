@@ -7,6 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bartviz.record.record import Record
 from bartviz.ui.frame import share
 from tests.conftest import App
 from tests.support.visits import words
@@ -74,6 +75,15 @@ def test_a_link_says_what_it_lacks_until_another_is_chosen(
     else:
         page.segmented_control(key=key).set_value("encoder").run()
     assert "which is not here" not in words(page)
+
+
+def test_a_link_to_a_step_of_a_longer_text_says_so_until_another_is_chosen(app: App, record: Record) -> None:
+    page, last = app("decoding", step="99"), len(record.steps)
+    assert f"step “99”, which is not here: “{last}”" in words(page)
+    page.query_params["step"] = str(last)  # as the player writes where it stands
+    assert f"step “99”, which is not here: “{last}”" in words(page.run())
+    page.query_params["step"] = "2"
+    assert "which is not here" not in words(page.run())
 
 
 def test_a_whole_link_lacks_nothing(app: App) -> None:

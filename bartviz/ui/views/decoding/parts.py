@@ -43,7 +43,13 @@ def asked(record: Record) -> Place:
     step, reading = st.query_params.get("step", ""), st.query_params.get("reading")
     free = next((index for index, step_ in enumerate(record.steps) if step_.rule is None), 0)
     named: Reading = "reads" if reading == "reads" else "predicts"
-    return Place(int(step) - 1 if step.isdecimal() and len(step) < 6 else free, named)
+    place = Place(int(step) - 1 if step.isdecimal() and len(step) < 6 else free, named)
+    shown = min(max(place.step, 0), len(record.steps) - 1) + 1
+    if step and step != str(shown):
+        address.lacks("step", step, str(shown))
+    else:
+        address.shows("step", str(shown))
+    return place
 
 
 def choices(record: Record) -> tuple[int | None, int | None]:
