@@ -12,6 +12,7 @@ from bartviz.analysis.definitions import MEASURES, SELF, Measure, of_kind
 from bartviz.language import mark
 from bartviz.record.attention import Kind
 
+NORMAL = 1.959964  # standard errors to each side of a 95% interval
 NORMS: Mapping[str, Measure] = {
     known.name: known
     for known in (

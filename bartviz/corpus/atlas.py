@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bartviz.analysis.corpus_against import against
+from bartviz.analysis.corpus_definitions import NORMAL
 from bartviz.analysis.corpus_roles import roles
 from bartviz.corpus.partial import BINS, Partial, bin_width
 from bartviz.corpus.read import Bad, Line
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 DESCRIPTION = "atlas.json"
-NORMAL = 1.959964  # standard errors to each side of a 95% interval
 _EXAMPLES = ("highest", "lowest")
 
 
@@ -72,6 +73,11 @@ class Atlas:
     def roles(self) -> pd.DataFrame:
         """The heads that have a role, as ``analysis.corpus_roles.roles`` names them."""
         return roles(self.heads)
+
+    def against(self, other: Atlas) -> pd.DataFrame:
+        """This atlas and another one, head by head, with their difference, as ``analysis.corpus_against.against``
+        compares them. Raises SettingError where no kind of attention has the same layers and heads in both."""
+        return against(self.heads, other.heads)
 
     def _table(self, name: str) -> pd.DataFrame:
         import pandas as pd

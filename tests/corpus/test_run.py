@@ -203,3 +203,11 @@ def test_tables_have_plain_types(whole: Path) -> None:
     assert heads.columns.tolist() == ["kind", "layer", "head", "measure", "n", "mean", "sd", "low", "high", "even"]
     assert not heads.duplicated(["kind", "layer", "head", "measure"]).any()
     assert pd.api.types.is_integer_dtype(heads["n"])
+
+
+def test_an_atlas_against_itself_has_no_difference_and_no_changed_role(whole: Path) -> None:
+    atlas = bartviz.open_atlas(whole)
+    table = atlas.against(atlas)
+    assert len(table) == atlas.heads["mean"].notna().sum()
+    assert (table["difference"] == 0).all()
+    assert not table["changed"].any()
