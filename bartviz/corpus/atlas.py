@@ -21,6 +21,7 @@ from bartviz.corpus.partial import BINS, Partial, bin_width
 from bartviz.corpus.read import Bad, Line
 from bartviz.corpus.shards import FORMAT, Folder
 from bartviz.corpus.shards import write as write_file
+from bartviz.corpus.stability import stability
 from bartviz.errors import PackageError, SettingError
 from bartviz.record.attention import Kind
 
@@ -78,6 +79,11 @@ class Atlas:
         """This atlas and another one, head by head, with their difference, as ``analysis.corpus_against.against``
         compares them. Raises SettingError where no kind of attention has the same layers and heads in both."""
         return against(self.heads, other.heads)
+
+    def stability(self, *, seed: int = 0) -> pd.DataFrame:
+        """The interval of each mean by a bootstrap over the parts of the run, as ``corpus.stability.stability``
+        computes it. Raises SettingError for a folder without the run's shards, or with few."""
+        return stability(self.path, seed=seed)
 
     def _table(self, name: str) -> pd.DataFrame:
         import pandas as pd

@@ -16,6 +16,7 @@ from pandas.testing import assert_frame_equal
 
 import bartviz
 from bartviz.analysis import measures
+from bartviz.analysis.corpus_definitions import RANDOM
 from bartviz.commands.cli import main
 from bartviz.corpus.read import Columns
 from bartviz.corpus.run import Progress, corpus
@@ -211,3 +212,16 @@ def test_an_atlas_against_itself_has_no_difference_and_no_changed_role(whole: Pa
     assert len(table) == atlas.heads["mean"].notna().sum()
     assert (table["difference"] == 0).all()
     assert not table["changed"].any()
+
+
+def test_the_parts_of_a_run_are_resampled_around_the_means_of_its_texts(
+    model: str, path: Path, whole: Path, tmp_path: Path
+) -> None:
+    atlas = corpus(path, model, tmp_path / "atlas", size=1)
+    known = atlas.heads.dropna(subset=["mean"])
+    table = atlas.stability().merge(known, on=["kind", "layer", "head", "measure"], suffixes=("", "_known"))
+    assert len(table) == (~known["measure"].isin(RANDOM)).sum()
+    assert np.allclose(table["mean"], table["mean_known"])
+    assert ((table["low"] <= table["mean"] + 1e-12) & (table["mean"] <= table["high"] + 1e-12)).all()
+    with pytest.raises(SettingError, match="keeps 3"):
+        bartviz.open_atlas(whole).stability()
