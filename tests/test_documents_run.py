@@ -67,13 +67,18 @@ def theirs() -> dict[str, object]:
     return {"network": network, "tokenizer": tokenizer, "output": output, "source": source, "target": target}
 
 
+def with_edges() -> None:
+    """The atlas of the pairs, with its single edges."""
+    options = ["--model", "bart-tiny-en-de", "--column", "en", "--target", "de", "--out", "atlas", "--edges", "0.2"]
+    assert main(["corpus", "pairs.tsv", *options]) == 0
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("path", CODE, ids=named)
 def test_python_runs_from_top_to_bottom(path: Path, folder: Path) -> None:
     names = theirs()
     if "open_atlas" in path.read_text("utf-8"):
-        options = ["--model", "bart-tiny-en-de", "--column", "en", "--target", "de", "--out", "atlas"]
-        assert main(["corpus", "pairs.tsv", *options]) == 0
+        with_edges()
     for text in blocks(path, "python", "{code-cell}"):
         exec(compile(text, path.name, "exec"), names)
 
@@ -100,6 +105,8 @@ def test_a_command_runs_or_names_what_exists(command: str, folder: Path, capsys:
         assert {word for word in rest if word.startswith("--")} <= set(re.findall(r"--[a-z]+", capsys.readouterr().out))
     else:
         assert program == "bartviz"
+        if rest[0] == "find":
+            with_edges()
         text = command.split(" | ", maxsplit=1)[0].removeprefix("echo ").strip('"') if " | " in command else None
         done = subprocess.run(
             [sys.executable, "-m", "bartviz", *rest],

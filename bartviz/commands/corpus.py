@@ -35,6 +35,7 @@ def add(commands: Any) -> None:
     corpus.add_argument("--paragraphs", action="store_true", help="texts are divided by blank lines, not by lines")
     corpus.add_argument("--workers", type=int, default=1, metavar="N", help="processes (%(default)s)")
     corpus.add_argument("--ray", metavar="ADDRESS", help="workers of a Ray cluster, or local: of a Ray on this machine")
+    corpus.add_argument("--edges", type=float, metavar="WEIGHT", help="keep single edges above this, for bartviz find")
     corpus.add_argument("--resume", action="store_true", help="finish a run that was stopped")
     corpus.add_argument("--json", action="store_true", help="print JSON")
     corpus.set_defaults(run=run)
@@ -54,6 +55,7 @@ def run(options: argparse.Namespace) -> int:
         workers=options.workers,
         ray=options.ray,
         resume=options.resume,
+        edges=options.edges,
         report=_report,
     )
     texts, left_out = atlas.description["texts"], atlas.description["left_out"]

@@ -17,6 +17,7 @@ import numpy as np
 from bartviz.analysis.corpus_against import against
 from bartviz.analysis.corpus_definitions import NORMAL
 from bartviz.analysis.corpus_roles import roles
+from bartviz.corpus.find import LIMIT, Found, find
 from bartviz.corpus.partial import BINS, Partial, bin_width
 from bartviz.corpus.read import Bad, Line
 from bartviz.corpus.shards import FORMAT, Folder
@@ -84,6 +85,16 @@ class Atlas:
         """The interval of each mean by a bootstrap over the parts of the run, as ``corpus.stability.stability``
         computes it. Raises SettingError for a folder without the run's shards, or with few."""
         return stability(self.path, seed=seed)
+
+    def find(self, *, limit: int = LIMIT, **fields: Any) -> Found:
+        """The edges that match every field, the highest weights first; how many match in all.
+
+        kind, layer, head: of the head. query, key: the text of a token as it is shown, or "number", "punctuation",
+        "capitalised", "special" ("=number" is that text). where: the key is "earlier", "later" or the "same" token,
+        or key minus query position; of self-attention alone. least: weight. same: whether both tokens are equal.
+        Raises SettingError for other fields or values, or an atlas without single edges; PackageError without duckdb.
+        """
+        return find(self.path, fields, limit)
 
     def _table(self, name: str) -> pd.DataFrame:
         import pandas as pd

@@ -5,8 +5,8 @@ Letters in shapes: n tokens, B texts of a batch.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -60,7 +60,7 @@ class Encoded:
     """A line of the corpus, ready to run.
 
     ``inputs`` is what a decoder reads, ``output`` what each of its rows predicts; None for models without
-    cross-attention, as is ``gold``, the links of an alignment by hand.
+    cross-attention, as is ``gold``, the links of an alignment by hand. ``labels`` are the readable tokens of each.
     """
 
     line: Line
@@ -68,6 +68,7 @@ class Encoded:
     inputs: Side | None = None
     output: Side | None = None
     gold: Gold | None = None
+    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def size(self) -> tuple[int, int]:
@@ -84,17 +85,25 @@ def encode(model: Model, line: Line) -> Encoded:
     texts = (prepared.text,) if prepared.pair is None else (prepared.text, prepared.pair)
     if model.info.kind != "encoder-decoder":
         # of a decoder-only model the pieces are complete, as in ``word_matches.texts_of``
-        return Encoded(line, side(prepared.tokens, texts if model.info.kind == "encoder" else (), {}))
+        known_texts = texts if model.info.kind == "encoder" else ()
+        return Encoded(line, side(prepared.tokens, known_texts, {}), labels={"source": prepared.tokens.labels})
     target = decode(model, line.text).target_text if line.target is None else line.target
     if not target:
         raise TextError("The model wrote nothing.")
     given = prepare_target(model, target)
     known: dict[str, int] = {}
     output = side(given.tokens, (given.text,), known)
-    start = _start(model, start_token(model, given.tokens))
+    first = start_token(model, given.tokens)
+    start = _start(model, first)
     source = side(prepared.tokens, texts, known)
     gold = None if line.gold is None else gold_alignment.read(line.gold, source.word_count, output.word_count)
-    return Encoded(line, source, _after(start, output), output, gold)
+    before = tokenize.from_ids(model.tokenizer, [first])[1].labels
+    labels = {
+        "source": prepared.tokens.labels,
+        "inputs": (*before, *given.tokens.labels[:-1]),
+        "output": given.tokens.labels,
+    }
+    return Encoded(line, source, _after(start, output), output, gold, labels)
 
 
 def side(tokens: Tokens, texts: Sequence[str], known: dict[str, int]) -> Side:
@@ -129,8 +138,8 @@ def _start(model: Model, token: int) -> Side:
 def _after(start: Side, output: Side) -> Side:
     """What the decoder reads: the start token, then every token of the output but the last."""
     parts = {
-        field.name: np.concatenate([getattr(start, field.name), getattr(output, field.name)[:-1]])
-        for field in fields(Side)
+        entry.name: np.concatenate([getattr(start, entry.name), getattr(output, entry.name)[:-1]])
+        for entry in fields(Side)
     }
     parts["groups"][1:] += 1
     return Side(**parts)
@@ -155,10 +164,10 @@ class Padded:
         valid = np.arange(lengths.max()) < lengths[:, None]  # (B, n)
         fills = {"ids": pad, "special": 1, "words": -1, "codes": -1, "groups": -1}
         arrays = {}
-        for field in fields(Side):
-            filled = np.full(valid.shape, fills.get(field.name, 0), np.int64)
-            filled[valid] = np.concatenate([getattr(one, field.name) for one in sides])
-            arrays[field.name] = torch.from_numpy(filled)
+        for entry in fields(Side):
+            filled = np.full(valid.shape, fills.get(entry.name, 0), np.int64)
+            filled[valid] = np.concatenate([getattr(one, entry.name) for one in sides])
+            arrays[entry.name] = torch.from_numpy(filled)
         for name in ("special", "punctuation"):
             arrays[name] = arrays[name].bool()
         return cls(**arrays, valid=torch.from_numpy(valid))

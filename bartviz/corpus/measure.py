@@ -35,15 +35,15 @@ def batches(rows: Sequence[Encoded]) -> list[list[int]]:
     return found
 
 
-def measure(model: Model, rows: Sequence[Encoded]) -> dict[Kind, Values]:
-    """The measures of all heads for texts that fit one batch."""
+def measure(model: Model, rows: Sequence[Encoded], edges: float | None = None) -> dict[Kind, Values]:
+    """The measures of all heads for texts that fit one batch, and the edges above a weight."""
     source, inputs, output = padded(model, rows)
     gold = Links.of(rows) if any(row.gold is not None for row in rows) else None
     kinds: dict[Kind, Texts] = {}
     for kind in depths(model.network):
         reads = source if kind == "encoder" or inputs is None else inputs
         query = output if kind == "cross" and output is not None else reads
-        kinds[kind] = Texts(kind, query, reads, source if kind == "cross" else reads, gold)
+        kinds[kind] = Texts(kind, query, reads, source if kind == "cross" else reads, gold, edges)
     run(model, source, inputs, Tape(kernel=lambda tape, kind, layer: kinds[kind].layer(tape, layer)))
     return {kind: texts.values() for kind, texts in kinds.items()}
 

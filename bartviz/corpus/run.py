@@ -66,6 +66,7 @@ def corpus(
     workers: int = 1,
     ray: str | None = None,
     resume: bool = False,
+    edges: float | None = None,
     size: int = SIZE,
     report: Report = lambda _progress: None,
 ) -> atlas.Atlas:
@@ -75,22 +76,26 @@ def corpus(
     ray: the address of a Ray cluster on which the workers run, or "local" for a Ray of this run's own.
     columns, paragraphs: what to read, as in ``read.lines``.
     resume: finish a run that was stopped, with the same model, corpus and settings.
+    edges: keep every single edge above this weight for ``Atlas.find``, and the tokens; by default none.
     size: rows of a part: what is lost at most for each worker if the run is stopped.
     Raises TextError, SettingError, ModelError, PackageError without Ray, Cancelled where a worker is stopped.
     """
     source, chosen = Path(path), columns or Columns()
     if workers < 1 or size < 1:
         raise SettingError("Workers and rows of a part are at least 1.")
+    if edges is not None and not 0 < edges < 1:
+        raise SettingError("The weight above which edges are kept is between 0 and 1.")
     rows = partial(read.lines, source, chosen, paragraphs=paragraphs)
     loaded = load(model)
     check_columns(loaded, chosen)
     count = sum(1 for _ in rows())
     if count == 0:
         raise TextError("The corpus has no rows.")
+    kept = {} if edges is None else {"edges": edges}
     manifest = {
         "model": asdict(loaded.info),
         "corpus": {"name": source.name, "digest": read.digest(source), "rows": count},
-        "settings": {"columns": asdict(chosen), "paragraphs": paragraphs, "size": size},
+        "settings": {"columns": asdict(chosen), "paragraphs": paragraphs, "size": size} | kept,
         "measures": {kind: [measure.name for measure in of_text(kind)] for kind in depths(loaded.network)},
     }
     folder = Folder(Path(out), manifest, resume=resume)
@@ -100,7 +105,7 @@ def corpus(
         results = partial(cluster.together, loaded, model, ray, workers)
     else:
         results = partial(_alone, loaded) if workers == 1 else partial(_together, model, workers)
-    _measure(folder, results, jobs(rows(), size), count, report)
+    _measure(folder, results, jobs(rows(), size, edges), count, report)
     return _finish(folder, jobs(rows(), size), rows())
 
 
@@ -172,6 +177,8 @@ def _finish(folder: Folder, todo: Iterator[Job], rows: Iterator[Line | Bad]) -> 
         sums = merged([sums, shard.sums])
         bad += shard.bad
         texts += shard.texts
+        for name, data in shard.tables.items():
+            folder.write(name, job, data)
     if not texts:
         raise TextError(f"None of the {len(bad):,} rows can be used. {bad[0].reason}")
     return atlas.write(folder, sums, random, texts, bad, rows)

@@ -10,7 +10,7 @@ import io
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, cast
 from zipfile import BadZipFile
@@ -31,11 +31,13 @@ _EXTREMES = ("highest", "lowest")
 
 @dataclass(frozen=True)
 class Shard:
-    """A part of the corpus, measured: the sums of each kind, the number of its texts, the rows that were left out."""
+    """A part of the corpus, measured: the sums of each kind, the number of its texts, the rows that were left out,
+    and Parquet files of what is kept for each text, where that was asked for."""
 
     sums: Mapping[Kind, Partial]
     texts: int
     bad: tuple[Bad, ...] = ()
+    tables: Mapping[str, bytes] = field(default_factory=dict)
 
     def pack(self) -> bytes:
         """The bytes of a file."""
@@ -46,8 +48,9 @@ class Shard:
             arrays |= {f"{kind}/{name}": getattr(part, name) for name in _SUMS}
             for name in _EXTREMES:
                 extremes: Extremes = getattr(part, name)
-                arrays |= {f"{kind}/{name}/{field.name}": getattr(extremes, field.name) for field in fields(Extremes)}
+                arrays |= {f"{kind}/{name}/{item.name}": getattr(extremes, item.name) for item in fields(Extremes)}
             arrays |= {f"{kind}/shape": np.array(part.shape), f"{kind}/names": np.array(part.names)}
+        arrays |= {f"table/{name}": np.frombuffer(data, np.uint8) for name, data in self.tables.items()}
         packed = io.BytesIO()
         np.savez(packed, **arrays)
         return packed.getvalue()
@@ -59,25 +62,31 @@ class Shard:
             with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
                 sums = {kind: _partial(kind, arrays) for kind in KINDS if f"{kind}/count" in arrays}
                 bad = tuple(Bad(**row) for row in json.loads(arrays["bad"].tobytes()))
-                return cls(sums, int(arrays["texts"]), bad)
+                named = [name for name in arrays.files if name.startswith("table/")]
+                tables = {name.removeprefix("table/"): arrays[name].tobytes() for name in named}
+                return cls(sums, int(arrays["texts"]), bad, tables)
         except (OSError, ValueError, KeyError, TypeError, BadZipFile) as error:
             raise SettingError("A shard of the run is damaged: delete it, and resume the run.") from error
 
 
 def _partial(kind: Kind, arrays: Mapping[str, Any]) -> Partial:
     layers, heads = arrays[f"{kind}/shape"].tolist()
-    extremes = (Extremes(*(arrays[f"{kind}/{name}/{field.name}"] for field in fields(Extremes))) for name in _EXTREMES)
+    extremes = (Extremes(*(arrays[f"{kind}/{name}/{item.name}"] for item in fields(Extremes))) for name in _EXTREMES)
     sums = (arrays[f"{kind}/{name}"] for name in _SUMS)
     return Partial(kind, (layers, heads), tuple(arrays[f"{kind}/names"].tolist()), *sums, *extremes)
 
 
 @dataclass(frozen=True)
 class Job:
-    """A part of the corpus to measure: its number, its lines, and the rows that could not be read."""
+    """A part of the corpus to measure: its number, its lines, and the rows that could not be read.
+
+    ``edges`` is the weight above which single edges are kept, None for none.
+    """
 
     number: int
     lines: tuple[Line, ...]
     bad: tuple[Bad, ...]
+    edges: float | None = None
 
     @property
     def rows(self) -> int:
@@ -91,22 +100,22 @@ class Job:
         return f"{self.number:06d}-{whole.hexdigest()[:24]}.npz"
 
 
-def jobs(rows: Iterator[Line | Bad], size: int) -> Iterator[Job]:
+def jobs(rows: Iterator[Line | Bad], size: int, edges: float | None = None) -> Iterator[Job]:
     """The rows in parts of ``size``, in order."""
     held: list[Line | Bad] = []
     number = 0
     for row in rows:
         held.append(row)
         if len(held) == size:
-            yield _job(number, held)
+            yield _job(number, held, edges)
             number, held = number + 1, []
     if held:
-        yield _job(number, held)
+        yield _job(number, held, edges)
 
 
-def _job(number: int, rows: Sequence[Line | Bad]) -> Job:
+def _job(number: int, rows: Sequence[Line | Bad], edges: float | None) -> Job:
     lines = tuple(row for row in rows if isinstance(row, Line))
-    return Job(number, lines, tuple(row for row in rows if isinstance(row, Bad)))
+    return Job(number, lines, tuple(row for row in rows if isinstance(row, Bad)), edges)
 
 
 class Folder:
@@ -130,6 +139,11 @@ class Folder:
 
     def get(self, job: Job) -> Shard:
         return Shard.unpack(self._file(job).read_bytes())
+
+    def write(self, name: str, job: Job, data: bytes) -> None:
+        """Write a table of a part to the folder of that name."""
+        (self.path / name).mkdir(exist_ok=True)
+        write(self.path / name / f"{job.number:06d}.parquet", data)
 
     def _file(self, job: Job) -> Path:
         return self.shards / job.name(self.digest)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from bartviz.analysis.corpus_definitions import of_text
@@ -27,13 +28,23 @@ _MASKED = -1e9  # a score, so that its weight is exactly 0 and 0 times it is 0
 
 
 @dataclass(frozen=True, eq=False)
+class Edges:
+    """The E weights of a batch above a threshold: (E, 5) text of the batch, layer, head, query row and key column, and
+    the weights (E,)."""
+
+    places: NDArray[np.int64]
+    weights: Floats
+
+
+@dataclass(frozen=True, eq=False)
 class Values:
     """The measures of one kind for the texts of a batch: values (B, L, H, M), NaN where undefined, and ``even`` (B, M),
-    those of even attention."""
+    those of even attention. ``edges`` where single ones are kept."""
 
     names: tuple[str, ...]
     values: Floats
     even: Floats
+    edges: Edges | None = None
 
 
 def names_of(kind: Kind) -> tuple[str, ...]:
@@ -94,8 +105,17 @@ class _Layers:
 class Texts:
     """The texts of a batch and the measures of one kind: ``layer`` for each layer, in order, then ``values``."""
 
-    def __init__(self, kind: Kind, query: Padded, reads: Padded, key: Padded, gold: Links | None = None) -> None:
-        self.kind, self.query, self.key, self.gold = kind, query, key, gold
+    def __init__(
+        self,
+        kind: Kind,
+        query: Padded,
+        reads: Padded,
+        key: Padded,
+        gold: Links | None = None,
+        least: float | None = None,
+    ) -> None:
+        self.kind, self.query, self.key, self.gold, self.least = kind, query, key, gold, least
+        self.edges: list[Edges] = []
         self.own = kind != "cross"
         self.mask = visible(kind, query, key)
         seen = self.mask.sum(dim=-1)  # (B, Q)
@@ -155,6 +175,8 @@ class Texts:
         """Measure a layer that was recorded, and forget it. Returns the heads' outputs (B, Q, H, d)."""
         scores, entry, done = scores_of(tape, self.kind, layer), tape.entries.pop((self.kind, layer)), self.done
         weights = scores.softmax(dim=-1)
+        if self.least is not None:
+            self.edges.append(self._edges(weights, layer, self.least))
         done.sums.append(weights.flatten(2) @ self.factors.mT)
         done.columns.append((self.seen[:, None, None] @ weights)[:, :, 0])
         done.peaks.append(weights.amax(dim=-1))
@@ -162,6 +184,17 @@ class Texts:
         outputs = self._outputs(entry, weights)
         done.bits.append(scores.mul_(weights).flatten(2) @ self.bits.mT)
         return outputs
+
+    def _edges(self, weights: Tensor, layer: int, least: float) -> Edges:
+        """The edges of a layer, padding left out."""
+        there = (weights > least) & self.query.valid[:, None, :, None] & self.mask[:, None]
+        text, head, query, key = there.nonzero(as_tuple=True)
+        places = torch.stack([text, torch.full_like(text, layer), head, query, key], dim=-1)
+        return Edges(places.numpy(), weights[there].numpy())
+
+    def _every_edge(self) -> Edges:
+        places, weights = ([getattr(layer, name) for layer in self.edges] for name in ("places", "weights"))
+        return Edges(np.concatenate(places), np.concatenate(weights))
 
     def _outputs(self, entry: Entry, weights: Tensor) -> Tensor:
         """(B, Q, H, d) and, in the same product, what the measures average. |W_O^h x| is the root of x G x with
@@ -247,6 +280,7 @@ class Texts:
             names,
             torch.stack([found[name] for name in names], dim=-1).numpy(),
             torch.stack([even.get(name, missing).float() for name in names], dim=-1).numpy(),
+            None if self.least is None else self._every_edge(),
         )
 
     def _counted(self, name: str) -> Tensor:

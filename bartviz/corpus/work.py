@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch
 
+from bartviz.corpus.edges import tables
 from bartviz.corpus.encode import Encoded, Padded, Side, encode, padding_token
 from bartviz.corpus.measure import batches, measure, run
 from bartviz.corpus.partial import Partial
 from bartviz.corpus.read import Bad
 from bartviz.corpus.shards import Job, Shard
-from bartviz.corpus.texts import scores_of, visible
+from bartviz.corpus.texts import Edges, scores_of, visible
 from bartviz.errors import TextError
 from bartviz.models.model import Model
 from bartviz.record.attention import Kind
@@ -31,16 +34,24 @@ def measured(model: Model, job: Job) -> Shard:
         except TextError as error:
             bad.append(Bad(line.number, line.file, line.line, str(error)))
     bad.sort(key=lambda row: row.number)
-    return Shard(_sums(model, rows) if rows else {}, len(rows), tuple(bad))
+    found: list[tuple[Sequence[Encoded], Kind, Edges]] = []
+    sums = _sums(model, rows, job.edges, found) if rows else {}
+    return Shard(sums, len(rows), tuple(bad), {} if job.edges is None else tables(rows, found))
 
 
-def _sums(model: Model, rows: list[Encoded]) -> dict[Kind, Partial]:
+def _sums(
+    model: Model, rows: list[Encoded], edges: float | None, kept: list[tuple[Sequence[Encoded], Kind, Edges]]
+) -> dict[Kind, Partial]:
+    """The sums; the edges of each batch are added to ``kept``."""
     texts = np.array([row.line.number for row in rows], np.int64)
     values: dict[Kind, np.ndarray] = {}
     even: dict[Kind, np.ndarray] = {}
     names: dict[Kind, tuple[str, ...]] = {}
     for batch in batches(rows):
-        for kind, found in measure(model, [rows[index] for index in batch]).items():
+        batch_rows = [rows[index] for index in batch]
+        for kind, found in measure(model, batch_rows, edges).items():
+            if found.edges is not None:
+                kept.append((batch_rows, kind, found.edges))
             if kind not in values:
                 values[kind] = np.empty((len(rows), *found.values.shape[1:]), np.float32)
                 even[kind] = np.empty((len(rows), found.even.shape[1]), np.float32)

@@ -1,0 +1,188 @@
+"""Edges that are found are those of the records, by brute force; a run that is resumed has each once."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from pandas.testing import assert_frame_equal
+
+import bartviz
+from bartviz.commands.cli import main
+from bartviz.corpus.read import Columns
+from bartviz.corpus.run import Progress, corpus
+from bartviz.errors import SettingError
+from bartviz.record.record import Record
+
+LEAST = 0.2
+NEAR = 1e-4  # float32: a weight this near to a threshold may be on either side
+HOSTILE = "'; DROP TABLE edges; -- \" ? $1 %"
+SOURCES = [
+    "I want to buy a car.",
+    "It is late, and I am tired.",
+    "The red car is new.",
+    "In 2019 we had 3 dogs.",
+    "The man, the woman and the dog.",
+    "Where is the house?",
+    "I see the cat and the dog.",
+    "She has 12 books.",
+    "We go home today.",
+    "The house is old, but the garden is new.",
+    "It's " + HOSTILE,
+    "A dog is a dog.",
+]
+TARGETS = ["Ich will ein Auto kaufen.", "Es ist spät, und ich bin müde.", "Das rote Auto ist neu."] * 4
+QUERIES: list[dict[str, Any]] = [
+    {},
+    {"kind": "encoder", "layer": 0, "head": 1},
+    {"key": ",", "where": "earlier", "least": 0.5},
+    {"query": "capitalised", "where": "later"},
+    {"key": "number"},
+    {"key": "punctuation", "query": "special"},
+    {"where": -1, "least": 0.3},
+    {"where": "same"},
+    {"same": True, "least": 0.4},
+    {"query": "'"},
+    {"query": HOSTILE},
+    {"key": "=special"},
+]
+
+
+def written(folder: Path) -> Path:
+    path = folder / "pairs.jsonl"
+    rows = [{"en": source, "de": target} for source, target in zip(SOURCES, TARGETS, strict=True)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def run(model: str, path: Path, out: Path, **settings: Any) -> bartviz.corpus.atlas.Atlas:
+    columns = Columns("en", target="de" if model == "bart-tiny-en-de" else None)
+    return corpus(path, model, out, columns=columns, size=5, edges=LEAST, **settings)
+
+
+def every(record: Record, text: str) -> list[dict[str, Any]]:
+    """The edges of a record with what the queries ask of them, one by one."""
+    found = []
+    for kind in record.kinds:
+        attention, queries = record.attention(kind), record.rows(kind)
+        keys = attention.key
+        for layer in range(attention.shape[0]):
+            for head in range(attention.shape[1]):
+                weights = attention.head(layer, head)
+                found += [
+                    {
+                        "text": text,
+                        "kind": kind,
+                        "layer": layer,
+                        "head": head,
+                        "query": row,
+                        "key": column,
+                        "query_token": queries.labels[row],
+                        "key_token": keys.labels[column],
+                        "query_special": bool(queries.special[row]),
+                        "key_special": bool(keys.special[column]),
+                        "weight": float(weights[row, column]),
+                    }
+                    for row in range(len(queries.labels))
+                    for column in range(len(keys.labels))
+                ]
+    return found
+
+
+def in_class(token: str, name: str, special: bool) -> bool:
+    bare = token.strip(" ⋯")
+    if name == "special":
+        return special
+    if special:
+        return False
+    if name == "number":
+        return bare.replace(",", "").replace(".", "").isdecimal()
+    if name == "capitalised":
+        return bare[:1].isupper()
+    return bool(bare) and all(unicodedata.category(sign).startswith("P") for sign in bare)
+
+
+def matches(edge: dict[str, Any], query: dict[str, Any]) -> bool:
+    for name, value in query.items():
+        distance = edge["key"] - edge["query"]
+        if name in {"kind", "layer", "head"}:
+            right = edge[name] == value
+        elif name in {"query", "key"} and value in {"number", "punctuation", "capitalised", "special"}:
+            right = in_class(edge[f"{name}_token"], value, edge[f"{name}_special"])
+        elif name in {"query", "key"}:
+            right = edge[f"{name}_token"] == value.removeprefix("=")
+        elif name == "where":
+            known = {"earlier": distance < 0, "later": distance > 0, "same": distance == 0}
+            right = edge["kind"] != "cross" and known.get(value, distance == value)
+        elif name == "same":
+            right = (edge["query_token"] == edge["key_token"]) == value
+        else:
+            right = True  # the weight is compared by the caller
+        if not right:
+            return False
+    return True
+
+
+PLACES = ["text", "kind", "layer", "head", "query", "key", "query_token", "key_token"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["bert-tiny-en", "bart-tiny-en-de"])
+def test_what_is_found_is_what_brute_force_finds_in_the_records(name: str, tmp_path: Path) -> None:
+    atlas = run(name, written(tmp_path), tmp_path / "a[1]*")
+    model = bartviz.load(name)
+    edges: list[dict[str, Any]] = []
+    for source, target in zip(SOURCES, TARGETS, strict=True):
+        edges += every(bartviz.capture(model, source, target=target if name.startswith("bart") else None), source)
+    some = 0
+    for query in QUERIES:
+        least = max(LEAST, query.get("least", 0))
+        right = {tuple(edge[key] for key in PLACES): edge["weight"] for edge in edges if matches(edge, query)}
+        found = atlas.find(limit=10**6, **query)
+        got = {tuple(row[key] for key in PLACES): row["weight"] for row in found.edges.to_dict("records")}
+        assert found.count == len(found.edges) == len(got)
+        assert {key for key, weight in right.items() if weight > least + NEAR} <= got.keys() <= right.keys(), query
+        assert all(abs(weight - right[key]) < NEAR and weight >= least for key, weight in got.items())
+        assert atlas.find(limit=1, **query).count == found.count
+        some += found.count > 0
+    assert some >= 8
+
+
+def test_a_run_that_was_stopped_has_every_edge_once(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    whole = run("bert-tiny-en", path, tmp_path / "whole").find(limit=10**6)
+
+    def stop(_progress: Progress) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run("bert-tiny-en", path, tmp_path / "stopped", report=stop)
+    resumed = run("bert-tiny-en", path, tmp_path / "stopped", resume=True).find(limit=10**6)
+    assert resumed.count == whole.count > 0
+    assert_frame_equal(resumed.edges, whole.edges)
+    assert not resumed.edges.duplicated().any()
+
+
+def test_without_the_option_nothing_is_kept(tmp_path: Path) -> None:
+    atlas = corpus(written(tmp_path), "bert-tiny-en", tmp_path / "atlas", columns=Columns("en"))
+    assert not any(path.is_dir() for path in atlas.path.iterdir() if path.name != "shards")
+    with pytest.raises(SettingError, match="--edges"):
+        atlas.find(layer=0)
+
+
+def test_the_command_prints_the_edges_and_names_the_fields(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    atlas = run("bert-tiny-en", written(tmp_path), tmp_path / "atlas")
+    capsys.readouterr()
+    assert main(["find", str(atlas.path), "layer=0", "where=earlier", "--limit", "3", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["count"] == atlas.find(layer=0, where="earlier").count
+    assert len(printed["edges"]) == 3
+    assert main(["find", str(atlas.path), "colour=red"]) == 2
+    assert "kind, layer, head, query, key, where, least, same" in capsys.readouterr().err
+    for word in ("layer=first", "where=nowhere", "same=maybe", "kind=other"):
+        assert main(["find", str(atlas.path), word]) == 2
+    assert isinstance(atlas.find(layer=0).edges, pd.DataFrame)
