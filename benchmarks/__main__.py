@@ -12,7 +12,7 @@ from pathlib import Path
 
 import torch
 
-from benchmarks import capture, corpus, decode, drawing, load, memory, pages, payload, results, sessions
+from benchmarks import capture, corpus, decode, drawing, find, load, memory, pages, payload, results, sessions
 
 
 def parts(folder: Path, *, quick: bool) -> dict[str, Callable[[], object]]:
@@ -21,6 +21,7 @@ def parts(folder: Path, *, quick: bool) -> dict[str, Callable[[], object]]:
         return {
             "capture": lambda: capture.report(folder, lengths=(32,), seconds=1.0),
             "corpus": lambda: corpus.report(rows=64, seconds=1.0),
+            "find": lambda: find.report(edges=100_000, repeats=1),
             "decode": lambda: decode.report(folder, lengths=(32,), seconds=1.0),
             "payload": lambda: payload.report(lengths=(16,), single=(16,), large=16, seconds=0.0),
             "drawing": lambda: drawing.report(lengths=(64,)),
@@ -32,6 +33,7 @@ def parts(folder: Path, *, quick: bool) -> dict[str, Callable[[], object]]:
         "memory": lambda: memory.evicted(folder / "evicted"),
         "capture": lambda: capture.report(folder),
         "corpus": corpus.report,
+        "find": find.report,
         "decode": lambda: decode.report(folder),
         "payload": payload.report,
         "drawing": drawing.report,
