@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -32,11 +33,16 @@ def guarded(error: BartvizError) -> Iterator[None]:
         raise error from None
 
 
+IMPORTING = threading.RLock()
+"""Only one thread imports the model library: a second one would miss names that transformers does not have yet."""
+
+
 @contextmanager
 def starting() -> Iterator[None]:
     """Raise ModelError if the model library cannot be imported; other exceptions pass through."""
     try:
-        yield
+        with IMPORTING:
+            yield
     except (ImportError, OSError, MemoryError, RuntimeError) as fault:
         log_fault(fault)
         raise ModelError(

@@ -15,7 +15,7 @@ from importlib import import_module
 
 from bartviz.errors import BudgetError
 from bartviz.language import later
-from bartviz.safety import memory
+from bartviz.safety import foreign, memory
 
 SIZE = 400  # MB of the model library
 ROOMS = ("bartviz.analysis", "bartviz.figures", "bartviz.ui")  # used for drawing pages; none of them imports torch
@@ -48,7 +48,8 @@ def load() -> None:
             raise _too_small()
         try:
             pages()
-            import bartviz.run.forward  # noqa: F401 - imports the model classes too
+            with foreign.IMPORTING:
+                import bartviz.run.forward  # noqa: F401 - imports the model classes too
         except Exception as error:
             if not memory.was_short(error):
                 raise

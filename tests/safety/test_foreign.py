@@ -7,6 +7,7 @@ import errno
 import json
 import logging
 import tempfile
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from bartviz.errors import BartvizError, BudgetError, Cancelled, ModelError, Rec
 from bartviz.language import Later
 from bartviz.models import checkpoint, folders, load
 from bartviz.safety import foreign
+from bartviz.serving import torch_import
 from bartviz.text import encoders
 from tests.support import networks
 
@@ -195,3 +197,28 @@ def test_a_library_of_models_that_cannot_be_imported(monkeypatch: pytest.MonkeyP
 def test_what_nobody_has_foreseen(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folders, "contents", lambda *_: 1 / 0)
     assert "not in the expected form" in refused(folder)
+
+
+def test_one_thread_imports_the_model_library_and_the_others_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """transformers gives a thread that comes while another imports it a package whose names are not there yet."""
+    seen: list[str] = []
+
+    def importing() -> None:
+        with foreign.starting():
+            seen.append("starting")
+
+    def library() -> None:
+        monkeypatch.setattr(torch_import, "imported", lambda: False)
+        torch_import.load()
+        seen.append("load")
+
+    threads = [threading.Thread(target=work) for work in (importing, library)]
+    with foreign.starting():
+        for thread in threads:
+            thread.start()
+            thread.join(0.5)
+        seen.append("first")
+    for thread in threads:
+        thread.join(60)
+    assert seen[0] == "first"
+    assert sorted(seen[1:]) == ["load", "starting"]
