@@ -45,9 +45,11 @@ exclude_patterns = ["extra"]
 
 
 def setup(app: Sphinx) -> None:
-    """Formulas become MathML, which browsers draw without a script; a Korean page says that it is Korean."""
+    """Formulas become MathML, which browsers draw without a script; a Korean page says that it is Korean; wide tables
+    scroll by keys."""
     app.add_html_math_renderer("mathml", inline_renderers=(_inline, None), block_renderers=(_block, None))
     app.connect("html-page-context", _language)
+    app.connect("html-page-context", _tables)
     app.connect("autodoc-process-docstring", _plain)
 
 
@@ -86,3 +88,8 @@ def _block(writer: Any, node: nodes.math_block) -> None:
 def _language(_app: Sphinx, name: str, _template: str, context: dict[str, Any], _tree: object) -> None:
     if name.endswith(".ko"):
         context["language"] = "ko"
+
+
+def _tables(_app: Sphinx, _name: str, _template: str, context: dict[str, Any], _tree: object) -> None:
+    if "body" in context:
+        context["body"] = context["body"].replace('<div class="table-wrapper', '<div tabindex="0" class="table-wrapper')

@@ -11,7 +11,7 @@ from bartviz.ui.views.textbook import parts
 
 
 def main(record: Record | None) -> None:
-    lead = st.container()
+    lead = st.container(key="textbook_lead")
     verdicts = parts.judged(record)
     with lead:
         parts.tally(verdicts)
