@@ -31,7 +31,8 @@ def tables(rows: Sequence[Encoded], found: Sequence[tuple[Sequence[Encoded], Kin
     parts = [_edges(row, kind, edges, text) for batch, kind, edges in found for text, row in enumerate(batch)]
     if not rows:
         return {}
-    edges = pd.concat(parts, ignore_index=True)
+    # typed, for a part without edges would have columns of no type
+    edges = pd.concat(parts, ignore_index=True).astype(dict.fromkeys(("kind", "query_token", "key_token"), "string"))
     texts = [
         {name: getattr(row.line, name) for name in LINE} | {side: list(row.labels.get(side, ())) for side in SIDES}
         for row in rows

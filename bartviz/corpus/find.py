@@ -109,7 +109,7 @@ def _position(value: Any) -> tuple[str, list[Any]]:
 
 def _number(name: str, value: Any, kind: type[int] | type[float]) -> int | float:
     try:
-        return kind(value)
+        return kind(str(value))  # int(1.7) would be 1
     except (TypeError, ValueError, OverflowError) as error:
         also = f", or one of {', '.join(WHERE)}" if name == "where" else ""
         raise SettingError(f"The field {name} is a {'whole ' if kind is int else ''}number{also}.") from error

@@ -167,6 +167,17 @@ def test_a_run_that_was_stopped_has_every_edge_once(tmp_path: Path) -> None:
     assert not resumed.edges.duplicated().any()
 
 
+def test_parts_without_edges_do_not_disturb_those_that_have_some(tmp_path: Path) -> None:
+    path = tmp_path / "texts.txt"
+    path.write_text("A dog is a dog.\nI see the cat and the dog.\nYes.\n", encoding="utf-8")
+    atlas = corpus(path, "bert-tiny-en", tmp_path / "atlas", size=1, edges=0.9999)
+    kept = [len(pd.read_parquet(file)) for file in sorted((atlas.path / "edges").iterdir())]
+    assert kept[0] == 0 < sum(kept)  # the first file is the one whose columns are read for all
+    for query in ({}, {"same": False}, {"query": "no such token"}):
+        edges = atlas.find(limit=10**6, **query).edges
+        assert len(edges) == (0 if "query" in query else sum(kept))
+
+
 def test_without_the_option_nothing_is_kept(tmp_path: Path) -> None:
     atlas = corpus(written(tmp_path), "bert-tiny-en", tmp_path / "atlas", columns=Columns("en"))
     assert not any(path.is_dir() for path in atlas.path.iterdir() if path.name != "shards")
@@ -185,4 +196,7 @@ def test_the_command_prints_the_edges_and_names_the_fields(tmp_path: Path, capsy
     assert "kind, layer, head, query, key, where, least, same" in capsys.readouterr().err
     for word in ("layer=first", "where=nowhere", "same=maybe", "kind=other"):
         assert main(["find", str(atlas.path), word]) == 2
+    for fields in ({"layer": 1.7}, {"head": True}, {"where": 0.5}):
+        with pytest.raises(SettingError, match="whole number"):
+            atlas.find(**fields)
     assert isinstance(atlas.find(layer=0).edges, pd.DataFrame)
