@@ -4,7 +4,7 @@ from functools import partial
 
 from bartviz.ui.controls import show
 from bartviz.ui.frame import levels, page
-from bartviz.ui.views.corpus import parts
+from bartviz.ui.views.corpus import beside, parts
 
 
 def main() -> None:
@@ -15,10 +15,12 @@ def main() -> None:
     parts.values(chosen)
     parts.examples(chosen)
     parts.known(chosen)
+    beside.two(chosen)
     levels.explain("corpus")
     show.downloads(
         "corpus",
         table=partial(parts.passport, chosen),
+        passport=lambda: chosen.of.passport(chosen.head, measure=chosen.measure),
         figure=lambda: parts.all_heads(chosen, dark=page.dark()),
         of=str(chosen.head).replace(" ", "-"),
     )

@@ -6,11 +6,13 @@
 from __future__ import annotations
 
 import argparse
+import json
 import shutil
 import tempfile
 from pathlib import Path
 
 from bartviz.corpus import shipped
+from bartviz.corpus.atlas import DESCRIPTION
 from bartviz.corpus.read import Columns
 from bartviz.corpus.run import corpus
 from training.corpus import folder, pairs, unique
@@ -26,6 +28,7 @@ def main() -> None:
     english = unique(row.en for row in rows)
     lines = {
         "bart-tiny-en-de": (["en\tde", *(f"{row.en}\t{row.de}" for row in rows)], Columns("en", target="de")),
+        "bart-tiny-denoise": (["en", *english], Columns("en", target="en")),
         "bert-tiny-en": (["en", *english], Columns("en")),
     }
     for name in shipped.NAMES:
@@ -37,8 +40,11 @@ def main() -> None:
             kept = shipped.FOLDER / name
             shutil.rmtree(kept, ignore_errors=True)
             kept.mkdir(parents=True)
-            for table in (*(f"{table}.parquet" for table in TABLES), "atlas.json"):
-                shutil.copy(out / table, kept)
+            for table in TABLES:
+                shutil.copy(out / f"{table}.parquet", kept)
+            description = dict(atlas.description)
+            description["corpus"] = {**description["corpus"], "source": shipped.SOURCE}
+            (kept / DESCRIPTION).write_text(json.dumps(description, indent=1), encoding="utf-8")
         size = sum(file.stat().st_size for file in kept.iterdir())
         print(f"{name}: {atlas.description['texts']:,} texts, {size / 1e6:.2f} MB")
 

@@ -12,7 +12,7 @@ from bartviz.analysis.corpus_definitions import ALL
 from bartviz.analysis.corpus_roles import roles
 from bartviz.analysis.naming import NAMES, THRESHOLD
 from bartviz.language import _
-from bartviz.record.attention import Head
+from bartviz.record.attention import KINDS, Head
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,6 +39,15 @@ class Evidence:
 def of_head(table: pd.DataFrame, head: Head) -> pd.DataFrame:
     """The rows of a table of an atlas that belong to a head."""
     return table[(table["kind"] == head.kind) & (table["layer"] == head.layer) & (table["head"] == head.head)]
+
+
+def ranges(table: pd.DataFrame) -> list[str]:
+    """The heads of a table of an atlas, a range for each kind: "cross L0H0 to L3H7"."""
+    return [
+        f"{kind} L0H0 to L{int(rows['layer'].max())}H{int(rows['head'].max())}"
+        for kind in KINDS
+        if not (rows := table[table["kind"] == kind]).empty
+    ]
 
 
 def evidence(heads: pd.DataFrame, histograms: pd.DataFrame, head: Head) -> Evidence:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from bartviz.analysis.corpus_definitions import NORMAL
 from bartviz.analysis.corpus_roles import roles
 from bartviz.errors import SettingError
-from bartviz.record.attention import KINDS, Kind
+from bartviz.record.attention import KINDS, Head, Kind
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,6 +59,33 @@ def against(heads: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
     columns = [*_HEAD, "measure", *_VALUES, *(f"other_{name}" for name in _VALUES)]
     columns += ["difference", "difference_low", "difference_high", "role", "other_role", "changed"]
     return both.sort_values("changed", ascending=False, kind="stable")[columns].reset_index(drop=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """How two atlases differ in one measure of one kind of attention: of ``heads`` heads with a value in both,
+    ``apart`` have a difference whose 95% interval leaves out 0, and ``changed`` have another role; ``largest`` is the
+    head with the largest difference of those apart, None without any."""
+
+    heads: int
+    apart: int
+    changed: int
+    largest: Head | None
+    difference: float
+
+
+def changes(heads: pd.DataFrame, other: pd.DataFrame, kind: Kind, measure: str) -> Changes:
+    """The differences of one measure, from two tables of atlases that ``against`` can compare."""
+    rows = against(heads, other)
+    rows = rows[(rows["kind"] == kind) & (rows["measure"] == measure)]
+    apart = rows[(rows["difference_low"] > 0) | (rows["difference_high"] < 0)]
+    changed = int(rows["changed"].sum())
+    if apart.empty:
+        return Changes(len(rows), 0, changed, None, 0.0)
+    most = apart.iloc[int(apart["difference"].abs().to_numpy().argmax())].to_dict()
+    return Changes(
+        len(rows), len(apart), changed, Head(kind, int(most["layer"]), int(most["head"])), float(most["difference"])
+    )
 
 
 def _named(heads: pd.DataFrame, rows: pd.DataFrame) -> list[str]:

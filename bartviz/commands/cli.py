@@ -1,5 +1,5 @@
-"""The command line: ``bartviz app | open | capture | decode | align | corpus | find | export | parameters | models |
-completion``."""
+"""The command line: ``bartviz app | open | capture | decode | align | corpus | find | passport | export | parameters |
+models | completion``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from bartviz.commands import align, completion, corpus, files, find, run, serve, tables
+from bartviz.commands import align, completion, corpus, files, find, passport, run, serve, tables
 from bartviz.errors import BartvizError
 from bartviz.version import __version__
 
@@ -57,7 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=__version__)
     parser.set_defaults(run=lambda _options: _help(parser))
     commands = parser.add_subparsers(metavar="command")
-    for part in (serve, files, run, align, corpus, find, tables):
+    for part in (serve, files, run, align, corpus, find, passport, tables):
         part.add(commands)
     completion.add(commands, parser)
     return parser

@@ -34,9 +34,13 @@ def add(commands: Any) -> None:
     export.set_defaults(run=_export, refuse=export.error)
 
     opened = commands.add_parser(
-        "open", help="open a saved record in the app", epilog=EXAMPLES + "bartviz open car.safetensors --port 8600"
+        "open",
+        help="open a saved record or an atlas in the app",
+        epilog=EXAMPLES + "bartviz open car.safetensors --port 8600\n  bartviz open atlas",
     )
-    opened.add_argument("record", type=Path, metavar="FILE", help="a saved record, such as car.safetensors")
+    opened.add_argument(
+        "record", type=Path, metavar="FILE", help="a saved record, such as car.safetensors, or the folder of an atlas"
+    )
     serve.add_arguments(opened)
     opened.set_defaults(run=_open)
 
@@ -60,8 +64,22 @@ def _export(options: argparse.Namespace) -> int:
 
 
 def _open(options: argparse.Namespace) -> int:
+    if options.record.is_dir():
+        return _open_atlas(options)
     from bartviz.serving.first_record import NAME
 
     open_record(options.record)  # what is wrong with the file is printed here, not in the browser
     os.environ[NAME] = str(options.record.resolve())  # the server runs in the folder of the app
+    return serve.run(options)
+
+
+def _open_atlas(options: argparse.Namespace) -> int:
+    from bartviz.corpus import folders
+    from bartviz.corpus.atlas import open_atlas
+
+    folder = options.record.resolve()
+    open_atlas(folder)
+    others = os.environ.get(folders.SETTING)
+    os.environ[folders.SETTING] = f"{folder}{os.pathsep}{others}" if others else str(folder)
+    print("the atlas is on the page Corpus (under Test)", flush=True)
     return serve.run(options)

@@ -97,10 +97,12 @@ def invitation(names: Sequence[str], port: int) -> str:
 
 def _check_settings() -> None:
     """Validate the environment settings before anything starts. Raises SettingError."""
+    from bartviz.corpus import folders
     from bartviz.serving.limits import Limits
 
     Limits.read()
     default_roots()
+    folders.own()
     framing.sites()
     logs.level()
 

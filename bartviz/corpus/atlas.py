@@ -19,18 +19,21 @@ from bartviz.analysis.corpus_definitions import NORMAL
 from bartviz.analysis.corpus_roles import roles
 from bartviz.corpus.find import LIMIT, Found, find
 from bartviz.corpus.partial import BINS, Partial, bin_width
+from bartviz.corpus.passport import passport
 from bartviz.corpus.read import Bad, Line
 from bartviz.corpus.shards import FORMAT, Folder
 from bartviz.corpus.shards import write as write_file
 from bartviz.corpus.stability import stability
 from bartviz.errors import PackageError, SettingError
-from bartviz.record.attention import Kind
+from bartviz.language import later
+from bartviz.record.attention import Head, Kind
 
 if TYPE_CHECKING:
     import pandas as pd
 
 DESCRIPTION = "atlas.json"
-_EXAMPLES = ("highest", "lowest")
+_DESCRIBED = {"format", "model", "corpus", "settings", "texts"}
+RANDOM = 3  # of the drawn texts are shown as they come, and of the others as many that are nearest to the mean
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,11 @@ class Atlas:
         of = self.description
         return f"<Atlas of {of['model']['name']}: {of['texts']:,} texts of {of['corpus']['name']}>"
 
+    @property
+    def source(self) -> str:
+        """Where the texts are from, and their licence, as the page shows it below them; empty if it is not known."""
+        return str(self.description["corpus"].get("source", ""))
+
     @cached_property
     def heads(self) -> pd.DataFrame:
         """A line for each head and measure: kind, layer, head, measure, n texts where it is defined, mean, sd, the 95%
@@ -55,8 +63,9 @@ class Atlas:
 
     @cached_property
     def examples(self) -> pd.DataFrame:
-        """The texts with the highest and the lowest values: kind, layer, head, measure, which, rank, value, and the
-        text: file, line, text, pair, target."""
+        """The texts with the highest and the lowest values, some drawn at random, and typical ones: of others drawn at
+        random those nearest to the mean. Columns: kind, layer, head, measure, which ("highest", "lowest", "random",
+        "typical"), rank, value, and the text: file, line, text, pair, target."""
         found, texts = self._table("examples"), self._table("texts")
         return found.merge(texts, on="number", how="left").drop(columns="number")
 
@@ -81,6 +90,14 @@ class Atlas:
         compares them. Raises SettingError where no kind of attention has the same layers and heads in both."""
         return against(self.heads, other.heads)
 
+    def passport(self, head: Head | str, *, measure: str | None = None) -> str:
+        """All that is known of a head, such as "cross L2H5", as one HTML page that can be printed.
+
+        ``measure``: of its distribution and examples, by default the one that names it. Raises SettingError for a head
+        or a measure that the atlas lacks.
+        """
+        return passport(self, Head.parse(head) if isinstance(head, str) else head, measure)
+
     def stability(self, *, seed: int = 0) -> pd.DataFrame:
         """The interval of each mean by a bootstrap over the parts of the run, as ``corpus.stability.stability``
         computes it. Raises SettingError for a folder without the run's shards, or with few."""
@@ -99,7 +116,13 @@ class Atlas:
     def _table(self, name: str) -> pd.DataFrame:
         import pandas as pd
 
-        return pd.read_parquet(self.path / f"{name}.parquet")
+        file = self.path / f"{name}.parquet"
+        try:
+            return pd.read_parquet(file)
+        except (OSError, ValueError) as error:  # pyarrow's own errors are of these kinds
+            raise SettingError(
+                later("{file} of the atlas {name} cannot be read.", file=file.name, name=self.path.name)
+            ) from error
 
 
 def open_atlas(path: str | Path) -> Atlas:
@@ -115,8 +138,10 @@ def open_atlas(path: str | Path) -> Atlas:
         unfinished = (folder / "run.json").is_file()
         advice = "its run is not finished: add --resume." if unfinished else "bartviz corpus writes one."
         raise SettingError(f"There is no atlas in {folder.name}: {advice}") from error
-    if description.get("format") != FORMAT:
-        raise SettingError(f"The atlas in {folder.name} is of another version of bartviz.")
+    if not isinstance(description, dict) or not description.keys() >= _DESCRIBED:
+        raise SettingError(f"The atlas in {folder.name} is damaged: {DESCRIPTION} lacks what it should say.")
+    if description["format"] != FORMAT:
+        raise SettingError(f"The atlas in {folder.name} is of another version of bartviz: make it again.")
     return Atlas(folder, description)
 
 
@@ -132,7 +157,7 @@ def write(
     import pandas as pd
 
     every = [*sums.values(), *random.values()]
-    examples = pd.concat([_examples(part, which) for part in sums.values() for which in _EXAMPLES], ignore_index=True)
+    examples = pd.concat([_examples(part) for part in sums.values()], ignore_index=True)
     wanted = frozenset(examples["number"].tolist())
     tables = {
         "heads": pd.concat([table(part) for part in every], ignore_index=True),
@@ -181,14 +206,26 @@ def _histograms(part: Partial) -> pd.DataFrame:
     return pd.DataFrame(labels | {"bin": bins.round(6), "texts": part.histogram[cell, place]})
 
 
-def _examples(part: Partial, which: str) -> pd.DataFrame:
+def _examples(part: Partial) -> pd.DataFrame:
     import pandas as pd
 
-    found = part.highest if which == "highest" else part.lowest
-    rank, cell = np.nonzero(np.isfinite(found.values))
-    labels = {name: values if isinstance(values, str) else values[cell] for name, values in _cells(part).items()}
-    values = found.values[rank, cell] * (1 if which == "highest" else -1)
-    return pd.DataFrame(labels | {"which": which, "rank": rank + 1, "value": values, "number": found.texts[rank, cell]})
+    drawn, numbers = part.drawn.values, part.drawn.texts
+    left = drawn[RANDOM:]  # (E, C)
+    mean = np.divide(part.total, part.count, out=np.full(len(part.total), np.nan), where=part.count > 0)
+    near = np.argsort(np.where(np.isnan(left), np.inf, np.abs(left - mean)), axis=0, kind="stable")[:RANDOM]
+    found = {
+        "highest": (part.highest.values, part.highest.texts),
+        "lowest": (-part.lowest.values, part.lowest.texts),
+        "random": (drawn[:RANDOM], numbers[:RANDOM]),
+        "typical": (np.take_along_axis(left, near, 0), np.take_along_axis(numbers[RANDOM:], near, 0)),
+    }
+    tables = []
+    for which, (values, texts) in found.items():
+        rank, cell = np.nonzero(np.isfinite(values))
+        labels = {name: label if isinstance(label, str) else label[cell] for name, label in _cells(part).items()}
+        shown = {"which": which, "rank": rank + 1, "value": values[rank, cell], "number": texts[rank, cell]}
+        tables.append(pd.DataFrame(labels | shown))
+    return pd.concat(tables, ignore_index=True)
 
 
 def _texts(rows: Iterable[Line | Bad], wanted: frozenset[int]) -> pd.DataFrame:

@@ -15,6 +15,7 @@ from bartviz.arrays import Floats
 from bartviz.record.attention import Kind
 
 EXAMPLES = 3  # of the highest, and of the lowest values
+DRAWN = 12  # texts that are drawn at random, the same for every cell where they have a value
 BINS = 20
 _WIDTHS = {"entropy": 0.5, "distance": 1.0, "first_value": 0.1}  # of a bin; the last has all that is above
 _NOWHERE = np.iinfo(np.int64).max
@@ -28,27 +29,29 @@ def bin_width(measure: str) -> float:
     return _WIDTHS.get(measure, 1 / BINS)
 
 
+def lots(texts: Whole) -> NDArray[np.uint64]:
+    """A number for each text, as good as random but always the same (splitmix64: Steele et al. 2014, figure 17), so
+    that the texts with the lowest ones are a random sample, however a corpus is divided."""
+    mixed = texts.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))
+
+
 @dataclass(frozen=True, eq=False)
-class Extremes:
-    """The E highest values of each cell: values (E, C), NaN where there are fewer, and the numbers of their texts
-    (E, C). Of equal values the earliest texts."""
+class Examples:
+    """E texts of each cell: values (E, C), NaN where there are fewer, and the numbers of their texts (E, C)."""
 
     values: Doubles
     texts: Whole
 
     @classmethod
-    def of(cls, values: Doubles, texts: Whole) -> Extremes:
-        """The highest of values (N, C), NaN left out, of texts (N, C) or (N, 1)."""
-        numbers = np.broadcast_to(texts, values.shape)
-        ranked = np.lexsort((numbers, np.where(np.isnan(values), np.inf, -values)), axis=0)[:EXAMPLES]
-        found, named = np.take_along_axis(values, ranked, 0), np.take_along_axis(numbers, ranked, 0)
-        missing = EXAMPLES - len(found)
-        found = np.pad(found, ((0, missing), (0, 0)), constant_values=np.nan)
-        named = np.pad(named, ((0, missing), (0, 0)), constant_values=_NOWHERE)
-        return cls(found, np.where(np.isnan(found), _NOWHERE, named))
+    def highest(cls, values: Doubles, texts: Whole) -> Examples:
+        """The highest of values (N, C), NaN left out, of texts (N, C). Of equal values the earliest texts."""
+        return cls._first(values, texts, np.where(np.isnan(values), np.inf, -values), EXAMPLES)
 
     @classmethod
-    def of_many(cls, values: Doubles, texts: Whole) -> Extremes:
+    def highest_of_many(cls, values: Doubles, texts: Whole) -> Examples:
         """The same for many texts (N,), sorted: one pass over the values for each example."""
         left = np.where(np.isnan(values), -np.inf, values)
         cells, found, named = np.arange(values.shape[1]), [], []
@@ -57,10 +60,39 @@ class Extremes:
             found.append(np.where(left[best, cells] == -np.inf, np.nan, left[best, cells]))
             named.append(texts[best])
             left[best, cells] = -np.inf
-        return cls.of(np.stack(found), np.stack(named))
+        return cls.highest(np.stack(found), np.stack(named))
 
-    def merge(self, other: Extremes) -> Extremes:
-        return Extremes.of(np.concatenate([self.values, other.values]), np.concatenate([self.texts, other.texts]))
+    @classmethod
+    def drawn(cls, values: Doubles, texts: Whole) -> Examples:
+        """Texts (N, C) with a value, drawn at random, in the order of their lots."""
+        order = np.where(np.isnan(values), np.iinfo(np.uint64).max, lots(texts))
+        return cls._first(values, texts, order, DRAWN)
+
+    @classmethod
+    def drawn_of_many(cls, values: Doubles, texts: Whole) -> Examples:
+        """The same for many texts (N,): each lot is looked at once."""
+        order = np.argsort(lots(texts), kind="stable")
+        known = np.isfinite(values[order])  # (N, C)
+        place = known.cumsum(axis=0, dtype=np.int32) - 1
+        row, cell = np.nonzero(known & (place < DRAWN))
+        found = np.full((DRAWN, values.shape[1]), np.nan)
+        named = np.full(found.shape, _NOWHERE)
+        found[place[row, cell], cell] = values[order[row], cell]
+        named[place[row, cell], cell] = texts[order[row]]
+        return cls(found, named)
+
+    @classmethod
+    def _first(cls, values: Doubles, texts: Whole, order: NDArray[np.float64 | np.uint64], count: int) -> Examples:
+        ranked = np.lexsort((texts, order), axis=0)[:count]
+        found, named = np.take_along_axis(values, ranked, 0), np.take_along_axis(texts, ranked, 0)
+        missing = count - len(found)
+        found = np.pad(found, ((0, missing), (0, 0)), constant_values=np.nan)
+        named = np.pad(named, ((0, missing), (0, 0)), constant_values=_NOWHERE)
+        return cls(found, np.where(np.isnan(found), _NOWHERE, named))
+
+    def with_(self, other: Examples) -> tuple[Doubles, Whole]:
+        """The values and texts of both, one below the other."""
+        return np.concatenate([self.values, other.values]), np.concatenate([self.texts, other.texts])
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +100,8 @@ class Partial:
     """The sums of one kind over some texts.
 
     ``count``, ``total`` and ``squares`` (C,) of the values that are defined; ``histogram`` (C, J); ``even_count`` and
-    ``even_total`` (M,) of even attention; the ``highest`` and the ``lowest`` values (negated) with their texts.
+    ``even_total`` (M,) of even attention; the ``highest`` and the ``lowest`` values (negated) with their texts, and
+    texts that are ``drawn`` at random.
     """
 
     kind: Kind
@@ -80,8 +113,9 @@ class Partial:
     histogram: Whole
     even_count: Whole
     even_total: Doubles
-    highest: Extremes
-    lowest: Extremes
+    highest: Examples
+    lowest: Examples
+    drawn: Examples
 
     @classmethod
     def of(cls, kind: Kind, names: tuple[str, ...], values: Floats, even: Floats, texts: Whole) -> Partial:
@@ -103,8 +137,9 @@ class Partial:
             histogram,
             np.isfinite(even).sum(axis=0),
             np.nansum(even, axis=0, dtype=np.float64),
-            Extremes.of_many(flat, texts),
-            Extremes.of_many(-flat, texts),
+            Examples.highest_of_many(flat, texts),
+            Examples.highest_of_many(-flat, texts),
+            Examples.drawn_of_many(flat, texts),
         )
 
     def merge(self, other: Partial) -> Partial:
@@ -120,8 +155,9 @@ class Partial:
             self.histogram + other.histogram,
             self.even_count + other.even_count,
             self.even_total + other.even_total,
-            self.highest.merge(other.highest),
-            self.lowest.merge(other.lowest),
+            Examples.highest(*self.highest.with_(other.highest)),
+            Examples.highest(*self.lowest.with_(other.lowest)),
+            Examples.drawn(*self.drawn.with_(other.drawn)),
         )
 
 

@@ -17,16 +17,16 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from bartviz.corpus.partial import Extremes, Partial
+from bartviz.corpus.partial import Examples, Partial
 from bartviz.corpus.read import Bad, Line
 from bartviz.errors import SettingError
 from bartviz.record.attention import KINDS, Kind
 
-FORMAT = 1
+FORMAT = 2
 MANIFEST = "run.json"
 FOLDER = "shards"
 _SUMS = ("count", "total", "squares", "histogram", "even_count", "even_total")
-_EXTREMES = ("highest", "lowest")
+_EXAMPLES = ("highest", "lowest", "drawn")
 
 
 @dataclass(frozen=True)
@@ -46,9 +46,9 @@ class Shard:
         arrays["bad"] = np.frombuffer(bad.encode(), np.uint8)
         for kind, part in self.sums.items():
             arrays |= {f"{kind}/{name}": getattr(part, name) for name in _SUMS}
-            for name in _EXTREMES:
-                extremes: Extremes = getattr(part, name)
-                arrays |= {f"{kind}/{name}/{item.name}": getattr(extremes, item.name) for item in fields(Extremes)}
+            for name in _EXAMPLES:
+                examples: Examples = getattr(part, name)
+                arrays |= {f"{kind}/{name}/{item.name}": getattr(examples, item.name) for item in fields(Examples)}
             arrays |= {f"{kind}/shape": np.array(part.shape), f"{kind}/names": np.array(part.names)}
         arrays |= {f"table/{name}": np.frombuffer(data, np.uint8) for name, data in self.tables.items()}
         packed = io.BytesIO()
@@ -71,9 +71,9 @@ class Shard:
 
 def _partial(kind: Kind, arrays: Mapping[str, Any]) -> Partial:
     layers, heads = arrays[f"{kind}/shape"].tolist()
-    extremes = (Extremes(*(arrays[f"{kind}/{name}/{item.name}"] for item in fields(Extremes))) for name in _EXTREMES)
+    examples = (Examples(*(arrays[f"{kind}/{name}/{item.name}"] for item in fields(Examples))) for name in _EXAMPLES)
     sums = (arrays[f"{kind}/{name}"] for name in _SUMS)
-    return Partial(kind, (layers, heads), tuple(arrays[f"{kind}/names"].tolist()), *sums, *extremes)
+    return Partial(kind, (layers, heads), tuple(arrays[f"{kind}/names"].tolist()), *sums, *examples)
 
 
 @dataclass(frozen=True)

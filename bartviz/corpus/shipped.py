@@ -1,7 +1,4 @@
-"""The atlases that ship: embedded models over sentences that they were not trained on.
-
-Contains sentences from Tatoeba (tatoeba.org) via manythings.org/anki, CC BY 2.0 FR, cleaned and filtered.
-"""
+"""The atlases that ship: embedded models over sentences that they were not trained on."""
 
 from __future__ import annotations
 
@@ -9,9 +6,13 @@ from functools import cache
 from pathlib import Path
 
 from bartviz.corpus.atlas import Atlas, open_atlas
+from bartviz.language import mark
 
 FOLDER = Path(__file__).parents[1] / "embedded" / "atlases"
-NAMES = ("bart-tiny-en-de", "bert-tiny-en")
+SOURCE = mark(
+    "Contains sentences from Tatoeba (tatoeba.org) via manythings.org/anki, CC BY 2.0 FR, cleaned and filtered."
+)
+NAMES = ("bart-tiny-en-de", "bart-tiny-denoise", "bert-tiny-en")
 
 
 @cache

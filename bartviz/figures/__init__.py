@@ -33,6 +33,7 @@ that a figure cannot draw it raises a SettingError, which says what it accepts.
 from bartviz.figures.ablation import ablation
 from bartviz.figures.alignment import alignment
 from bartviz.figures.atlas import atlas
+from bartviz.figures.atlas_pair import atlas_pair
 from bartviz.figures.beams import beams
 from bartviz.figures.branches import branches
 from bartviz.figures.classic import classic
@@ -76,6 +77,7 @@ __all__ = [
     "activation",
     "alignment",
     "atlas",
+    "atlas_pair",
     "beams",
     "bias",
     "branches",

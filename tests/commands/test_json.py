@@ -15,6 +15,7 @@ import bartviz
 from bartviz.analysis import alignment
 from bartviz.commands import serve
 from bartviz.commands.cli import main
+from bartviz.corpus import shipped
 from bartviz.ui.components.explorer.file import page
 from tests.support import networks, stand_in
 
@@ -121,6 +122,17 @@ def test_open_serves_the_app_with_the_record(saved: str, monkeypatch: pytest.Mon
     assert Path(os.environ["BARTVIZ_RECORD"]) == Path(saved)
 
 
+def test_open_serves_the_app_with_the_atlas_beside_those_of_the_setting(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second = (shipped.FOLDER / name for name in shipped.NAMES[:2])
+    monkeypatch.setattr(serve, "run", lambda _options: 0)
+    monkeypatch.setenv("BARTVIZ_ATLASES", str(second))
+    assert main(["open", str(first)]) == 0
+    assert os.environ["BARTVIZ_ATLASES"] == f"{first}{os.pathsep}{second}"
+    assert "Corpus" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -128,6 +140,7 @@ def test_open_serves_the_app_with_the_record(saved: str, monkeypatch: pytest.Mon
         (["export", "no-such.safetensors", "car.html"], "no such file"),
         (["export", "SAVED"], "required"),
         (["open", "no-such.safetensors"], "no such file"),
+        (["open", "."], "There is no atlas"),
         (["parameters"], "name one model"),
         (["parameters", "a", "--model", "b"], "name one model"),
         (["align", "SAVED", "--layer", "first"], "invalid"),

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bartviz.corpus.partial import BINS, EXAMPLES, Partial, merged
+from bartviz.corpus.partial import BINS, DRAWN, EXAMPLES, Partial, lots, merged
 from bartviz.record.attention import Kind
 
 NAMES = ("previous", "entropy")
@@ -37,7 +37,7 @@ def assert_same(one: Partial, two: Partial) -> None:
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
     for name in ("total", "squares", "even_total"):
         np.testing.assert_allclose(getattr(one, name), getattr(two, name), rtol=1e-9)
-    for name in ("highest", "lowest"):
+    for name in ("highest", "lowest", "drawn"):
         np.testing.assert_array_equal(getattr(one, name).values, getattr(two, name).values)
         np.testing.assert_array_equal(getattr(one, name).texts, getattr(two, name).texts)
 
@@ -65,6 +65,9 @@ def test_sums_histograms_and_examples_are_those_of_plain_loops() -> None:
         worst = sorted(known)[:EXAMPLES]
         assert found.highest.texts[:, cell].tolist() == [text for _, text in best]
         assert (-found.lowest.values[:, cell]).tolist() == [value for value, _ in worst]
+        drawn_by_lot = sorted(known, key=lambda one: int(lots(np.array([one[1]]))[0]))[:DRAWN]
+        assert found.drawn.texts[:, cell].tolist() == [text for _, text in drawn_by_lot]
+        assert found.drawn.values[:, cell].tolist() == [value for value, _ in drawn_by_lot]
         width = 0.05 if name == 0 else 0.5
         counts = np.zeros(BINS, int)
         for value, _ in known:
@@ -78,3 +81,11 @@ def test_a_cell_without_values_has_no_example() -> None:
     assert not found.count.any()
     assert np.isnan(found.highest.values).all()
     assert not found.even_count.any()
+
+
+def test_the_drawn_texts_are_a_fair_sample() -> None:
+    """Of 20,000 texts each tenth is drawn from equally often: a chi-square of 9 degrees of freedom below its 99.9%."""
+    drawn = np.argsort(lots(np.arange(20_000)))[:2000]
+    counts = np.bincount(drawn // 2000, minlength=10)
+    assert ((counts - 200) ** 2 / 200).sum() < 27.9
+    assert len(np.unique(lots(np.arange(20_000)))) == 20_000

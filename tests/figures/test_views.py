@@ -52,6 +52,7 @@ VIEWS = {
     "compare_norms": "contribution",
     "corpus_heads": "atlas",
     "corpus_values": "distribution",
+    "corpus_against": "atlas_pair",
     "beam_tree": "beams",
     "decoding_output": "output_layer",
     "denoising_tokens": "denoising",

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import html
+import json
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -30,7 +33,7 @@ def test_a_link_chooses_the_atlas_the_measure_and_the_head(app: App) -> None:
     page = app("corpus", record=None, atlas="bert-tiny-en", by="next", layer="2", head="3")
     assert not page.exception
     examples = shipped.atlas("bert-tiny-en").examples.query("layer == 2 and head == 3 and measure == 'next'")
-    assert len(examples) == 6
+    assert len(examples) == 12
     assert all(html.escape(text) in words(page) for text in examples["text"])
 
 
@@ -56,3 +59,44 @@ def test_the_atlases_open_without_torch() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_two_atlases_are_compared_head_by_head(app: App) -> None:
+    page = app("corpus", record=None, against="bart-tiny-denoise")
+    assert not page.exception
+    one, other = (shipped.atlas(name) for name in ("bart-tiny-en-de", "bart-tiny-denoise"))
+    rows = one.against(other).query("kind == 'cross' and measure == 'alignment'")
+    apart = int(((rows["difference_low"] > 0) | (rows["difference_high"] < 0)).sum())
+    assert f"{rows['changed'].sum()} of {len(rows)} heads have another role in bart-tiny-denoise, and {apart}" in words(
+        page
+    )
+    assert len(page.get("plotly_chart")) == 3
+
+
+def test_an_atlas_of_ones_own_is_shown_with_its_texts_but_no_map_of_a_model_that_is_not_there(
+    app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(shipped.FOLDER / "bert-tiny-en", tmp_path / "mine")
+    file = tmp_path / "mine" / "atlas.json"
+    description = json.loads(file.read_text("utf-8"))
+    description["model"]["name"], description["corpus"] = "checkpoint-900", {"name": "letters.txt"}
+    file.write_text(json.dumps(description), "utf-8")
+    monkeypatch.setenv("BARTVIZ_ATLASES", str(tmp_path))
+    page = app("corpus", record=None, atlas="mine")
+    assert not page.exception
+    assert "1,574 texts of letters.txt through checkpoint-900" in words(page)
+    assert "checkpoint-900 is none of the models of this server" in words(page)
+    assert "CC BY" not in words(page)
+    assert not [button for button in page.button if str(button.key).startswith("corpus_")]
+
+
+def test_an_atlas_that_cannot_be_read_says_so(app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(shipped.FOLDER / "bert-tiny-en", tmp_path / "mine")
+    (tmp_path / "mine" / "heads.parquet").write_bytes(b"nothing")
+    monkeypatch.setenv("BARTVIZ_ATLASES", str(tmp_path))
+    page = app("corpus", record=None)
+    (said,) = page.error
+    assert "cannot be read" in said.value
+    page.selectbox(key="atlas").select("bert-tiny-en").run()
+    assert not page.error
+    assert "through bert-tiny-en" in words(page)

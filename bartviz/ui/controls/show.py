@@ -182,13 +182,14 @@ def downloads(
     arrays: Maybe[Mapping[str, ArrayLike]] = None,
     figure: Maybe[go.Figure | str] = None,
     picture: Maybe[Picture] = None,
+    passport: Maybe[str] = None,
     record: Record | None = None,
     of: str = "",
 ) -> None:
-    """Download buttons: CSV (formulas quoted), NPZ, the figure as one offline HTML file, a picture for paper as SVG;
-    and of a record all weights of all heads (CSV), the explorer as one HTML file, and the record itself, which
-    ``bartviz.open`` reads. A figure passed as a string is such an HTML file already. A record with too many weights for
-    a table gets a note in its place.
+    """Download buttons: CSV (formulas quoted), NPZ, the figure as one offline HTML file, a picture for paper as SVG,
+    the passport of a head as a page to print; and of a record all weights of all heads (CSV), the explorer as one HTML
+    file, and the record itself, which ``bartviz.open`` reads. A figure passed as a string is such an HTML file already.
+    A record with too many weights for a table gets a note in its place.
 
     ``name`` is the file's stem, and ``of`` its subject ("cross-L2H5"): the app's words, never a visitor's. Callables
     run only when the button is pressed. The toolbar of a figure, on the page and in its file, saves an SVG.
@@ -208,6 +209,8 @@ def downloads(
         files.append(("HTML", f"{stem}.html", "text/html", lambda: _page(_made(figure), stem)))
     if picture is not None:
         files.append((_("SVG for paper"), f"{stem}.svg", "image/svg+xml", partial(_svg, picture)))
+    if passport is not None:
+        files.append((_("Passport to print"), f"{stem}.passport.html", "text/html", lambda: _made(passport).encode()))
     if record is not None:
         try:
             files.append((_all_heads(all_heads.check(record)), _ALL_HEADS, "text/csv", partial(_weights, record)))
@@ -220,7 +223,8 @@ def downloads(
         heading = _("Download")
         st.html(f"<p class='bv-note'>{html.escape(heading)}</p>", width="content")
         for label, file, mime, make in files:
-            key = f"{name}_{_KEYS.get(file) or file.rpartition('.')[2]}"
+            ending = file.removeprefix(stem).strip(".").partition(".")[0]
+            key = f"{name}_{_KEYS.get(file) or ending}"
             st.download_button(label, make, file_name=file, mime=mime, on_click="ignore", key=key)
     if refusal:
         note(refusal)

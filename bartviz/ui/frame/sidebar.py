@@ -264,10 +264,10 @@ def take(example: Example) -> None:
     _run()
 
 
-def run_text(model: str, text: str, target: str = "") -> None:
+def run_text(model: str, text: str, target: str = "", pair: str = "") -> None:
     """Run a text with a model, from a page: a callback."""
     st.session_state["_bare"] = False
-    _set(model=model, text=text, pair="", target=target, special=False)
+    _set(model=model, text=text, pair=pair, target=target, special=False)
     st.session_state["_kind"] = _kind(model, None)
     _run()
 

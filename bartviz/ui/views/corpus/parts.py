@@ -15,13 +15,15 @@ from bartviz.analysis import corpus as analysis
 from bartviz.analysis import sentence_words
 from bartviz.analysis.corpus_definitions import ALL
 from bartviz.analysis.corpus_roles import roles
-from bartviz.corpus import shipped
+from bartviz.corpus import folders
 from bartviz.corpus.atlas import Atlas
 from bartviz.corpus.partial import bin_width
+from bartviz.corpus.passport import EXAMPLES
+from bartviz.errors import SettingError
 from bartviz.figures.atlas import atlas as drawing
 from bartviz.figures.distribution import distribution
-from bartviz.language import _, mark
-from bartviz.record.attention import KINDS, Head
+from bartviz.language import _
+from bartviz.record.attention import KINDS, Head, Kind
 from bartviz.ui.controls import pick, show
 from bartviz.ui.frame import page, sidebar, sitemap
 from bartviz.ui.state.once import once
@@ -30,20 +32,21 @@ if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
 
-SOURCE = mark(
-    "Contains sentences from Tatoeba (tatoeba.org) via manythings.org/anki, CC BY 2.0 FR, cleaned and filtered."
-)
 _STYLE = Path(__file__).with_name("corpus.css")
-_EXAMPLES = {"highest": mark("Where it does most of it"), "lowest": mark("Where it does least of it")}
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The model of the atlas, the measure, and the head."""
+    """The atlas by name, as it was at a moment (``version``), the measure, and the head."""
 
-    model: str
+    atlas: str
+    version: int
     measure: str
     head: Head
+
+    @property
+    def of(self) -> Atlas:
+        return folders.atlas(self.atlas)
 
     @property
     def name(self) -> str:
@@ -52,11 +55,15 @@ class Chosen:
 
 def choose() -> Chosen:
     """The pickers of the atlas, the kind, the measure and the head (URL ``atlas``, ``kind``, ``by``, ``layer``,
-    ``head``)."""
+    ``head``). Ends the script run where the atlas cannot be read."""
     first, second, third = st.columns([1.2, 1.3, 1.2], vertical_alignment="bottom")
-    with first:
-        model = pick.select(_("Atlas"), shipped.NAMES, key="atlas")
-    heads = shipped.atlas(model).heads.dropna(subset=["mean"])
+    try:
+        with first:
+            name = pick.select(_("Atlas"), folders.names(), key="atlas")
+        heads = folders.atlas(name).heads.dropna(subset=["mean"])
+    except SettingError as error:
+        st.error(show.plain(str(error)))
+        st.stop()
     there = [kind for kind in KINDS if (heads["kind"] == kind).any()]
     with second:
         word = pick.one_of(
@@ -76,7 +83,7 @@ def choose() -> Chosen:
         layer = pick.index(_("Layer"), int(rows["layer"].max()) + 1, key="layer", default=int(best["layer"]))
     with right:
         number = pick.index(_("Head"), int(rows["head"].max()) + 1, key="head", default=int(best["head"]))
-    return Chosen(model, measure, Head(kind, layer, number))
+    return Chosen(name, folders.version(name), measure, Head(kind, layer, number))
 
 
 def notice(chosen: Chosen) -> str:
@@ -85,17 +92,17 @@ def notice(chosen: Chosen) -> str:
 
 
 def _notice(chosen: Chosen) -> str:
-    of = shipped.atlas(chosen.model)
+    of = chosen.of
     return analysis.notice(analysis.evidence(of.heads, of.histograms, chosen.head), chosen.head)
 
 
 def all_heads(chosen: Chosen, *, dark: bool) -> go.Figure:
     """Every head of the kind by the measure."""
-    return drawing(shipped.atlas(chosen.model).heads, measure=chosen.measure, kind=chosen.head.kind, dark=dark)
+    return drawing(chosen.of.heads, measure=chosen.measure, kind=chosen.head.kind, dark=dark)
 
 
 def _values(chosen: Chosen, *, dark: bool) -> go.Figure:
-    histograms = shipped.atlas(chosen.model).histograms
+    histograms = chosen.of.histograms
     width = bin_width(chosen.measure)
     return distribution(histograms, measure=chosen.measure, head=chosen.head, width=width, dark=dark)
 
@@ -106,9 +113,14 @@ def picture(chosen: Chosen) -> None:
     st.html(_STYLE)
     with st.container(key="corpus_wide"):
         show.figure(partial(all_heads, chosen, dark=page.dark()), key="corpus_heads", alt=alt)
-    of = shipped.atlas(chosen.model).description
-    counted = _("{texts:,} texts; a dotted line is even attention, where it is defined.", texts=of["texts"])
-    show.note(f"{counted} {ALL[chosen.measure].says} {_(SOURCE)}")
+    of = chosen.of.description
+    counted = _(
+        "{texts:,} texts of {corpus} through {model}; a dotted line is even attention, where it is defined.",
+        texts=of["texts"],
+        corpus=of["corpus"]["name"],
+        model=of["model"]["name"],
+    )
+    show.note(" ".join((counted, ALL[chosen.measure].says, _(chosen.of.source) if chosen.of.source else "")))
 
 
 def values(chosen: Chosen) -> None:
@@ -119,37 +131,43 @@ def values(chosen: Chosen) -> None:
 
 
 def examples(chosen: Chosen) -> None:
-    """The texts where the head does most and least; each opens as a record on the page of heads."""
-    rows = analysis.of_head(shipped.atlas(chosen.model).examples, chosen.head)
+    """The texts where the head does most and least, about its mean, and some drawn at random; each opens as a record on
+    the page of heads, if the server has the model."""
+    rows = analysis.of_head(chosen.of.examples, chosen.head)
     rows = rows[rows["measure"] == chosen.measure].sort_values("rank")
-    for column, (which, title) in zip(st.columns(2), _EXAMPLES.items(), strict=True):
+    model = str(chosen.of.description["model"]["name"])
+    there = model in sidebar.models()
+    columns = [*st.columns(2), *st.columns(2)]
+    for column, (which, title) in zip(columns, EXAMPLES.items(), strict=True):
         with column:
             st.subheader(_(title), anchor=False)
             for row in rows[rows["which"] == which].to_dict("records"):
-                _example(chosen, f"corpus_{which}_{row['rank']}", row)
+                _example(f"corpus_{which}_{row['rank']}", row, chosen.head.kind, model if there else None)
+    if not there:
+        show.note(_("Their maps are not to be seen here: {model} is none of the models of this server.", model=model))
 
 
-def _example(chosen: Chosen, key: str, row: Mapping[Any, Any]) -> None:
-    text, target = str(row["text"]), row["target"] if isinstance(row["target"], str) else ""
-    said = html.escape(text) + (f"<br>{html.escape(target)}" if target else "")
+def _example(key: str, row: Mapping[Any, Any], kind: Kind, model: str | None) -> None:
+    text, pair, target = (row[name] if isinstance(row[name], str) else "" for name in ("text", "pair", "target"))
+    said = "<br>".join(html.escape(part) for part in (text, pair, target) if part)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=key):
         st.html(f"<p><b>{row['value']:.2f}</b> · {said}</p>")
-        opened = st.button(
-            _("See its map"), key=f"{key}_open", on_click=sidebar.run_text, args=(chosen.model, text, target)
+        opened = model is not None and st.button(
+            _("See its map"), key=f"{key}_open", on_click=sidebar.run_text, args=(model, text, target, pair)
         )
     if opened:  # layer and head are carried over from this page
-        query = {"kind": chosen.head.kind, "weights": "head", "view": "map"}
+        query = {"kind": kind, "weights": "head", "view": "map"}
         st.switch_page(sitemap.page("heads").file, query_params=query)
 
 
 def passport(chosen: Chosen) -> pd.DataFrame:
     """Every measure of the chosen head, with its rank among its kind."""
-    return analysis.passport(shipped.atlas(chosen.model).heads, chosen.head)
+    return analysis.passport(chosen.of.heads, chosen.head)
 
 
 def known(chosen: Chosen) -> None:
     """The passport of the chosen head, its neighbours, and the heads that have a role."""
-    of = shipped.atlas(chosen.model)
+    of = chosen.of
     table = show.in_words(passport(chosen))
     st.subheader(show.plain(_("All that is known of {head}", head=chosen.name)), anchor=False)
     st.dataframe(table, hide_index=True, column_config=show.headers(table))
