@@ -14,15 +14,17 @@ from training.corpus import Pair
 OWN = 0.28  # share of rows that are of the grammar
 JOINED = 0.14  # share of texts that are two sentences
 NO_END = 0.15  # share of texts that lose the final mark on both sides, so that input without a full stop works
+TAUGHT = 0.5  # share of the rows of the corpus whose German is a teacher's, where there is one
 SHORT = 60  # characters of a sentence that is joined to another
 
 
 class Mix:
-    """Draws sentence pairs to train on."""
+    """Draws sentence pairs to train on; ``taught`` are pairs of a teacher (``training.teacher``)."""
 
-    def __init__(self, rows: Sequence[Pair], rng: Generator) -> None:
+    def __init__(self, rows: Sequence[Pair], rng: Generator, taught: Sequence[Pair] = ()) -> None:
         self.rows, self.rng = rows, rng
         self.deck = Deck(rows, rng)
+        self.taught = {pair.en: pair.de for pair in taught}
         self.measured = {case.en for case in everyday.cases()} | {case.en for case in names_check.cases()}
 
     def draw(self, count: int) -> list[Pair]:
@@ -35,7 +37,10 @@ class Mix:
 
     def of_corpus(self, index: int) -> Pair:
         """A row of the corpus, some words of it exchanged."""
-        row = substitute.substituted(self.rows[index], self.rng)
+        row = self.rows[index]
+        if row.en in self.taught and self.rng.random() < TAUGHT:
+            row = Pair(row.en, self.taught[row.en])
+        row = substitute.substituted(row, self.rng)
         return Pair(substitute.spelled(row.en, self.rng), row.de)
 
     def of_grammar(self) -> Pair:

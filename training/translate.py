@@ -14,7 +14,7 @@ import torch
 from numpy.random import Generator
 from transformers import BartForConditionalGeneration, BartTokenizer
 
-from training import corpus, everyday, names_check, networks, sequence
+from training import corpus, everyday, names_check, networks, sequence, teacher
 from training.batches import Example, forever
 from training.checkpoint import Metrics
 from training.loop import Settings, arguments, train
@@ -38,10 +38,12 @@ class Translating:
         self.model = BartForConditionalGeneration.from_pretrained(start, attn_implementation="eager")
         self.model.generation_config = networks.generation()
         self.rows = corpus.pairs(settings.corpus, "train")
+        taught = settings.extra.get("taught")
+        self.taught = [] if taught is None else teacher.read(taught)
 
     def batches(self, rng: Generator) -> Iterator[list[Example]]:
         """Endless batches of (English, German); some English words come in other pieces each time."""
-        mix = Mix(self.rows, rng)
+        mix = Mix(self.rows, rng, self.taught)
 
         def chunk(rng: Generator) -> list[Example]:
             rows = mix.draw(CHUNK)
@@ -102,8 +104,10 @@ def main() -> None:
     """Read the command line and train."""
     parser = arguments(__doc__ or "", minutes=75.0, workers=2, dropout=0.1)
     parser.add_argument("--start", type=Path, required=True, help="folder of the trained denoiser")
+    parser.add_argument("--taught", type=Path, help="file of training.teacher: its German for half of those rows")
     given = vars(parser.parse_args())
-    train(Translating, Settings(**given | {"corpus": corpus.folder(given["corpus"])}))
+    extra = {"taught": given.pop("taught")}
+    train(Translating, Settings(**given | {"corpus": corpus.folder(given["corpus"]), "extra": extra}))
 
 
 if __name__ == "__main__":
