@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NAMED = 6  # heads that have their name written: those whose means differ most
+_SIDES = ("top center", "middle left", "bottom right")  # of a point, in turn, so that names of neighbours part
 
 
 def atlas_pair(
@@ -78,6 +79,8 @@ def _points(rows: pd.DataFrame, kind: Kind, dark: bool) -> Part:
     most = np.argsort(-np.abs(rows["difference"].to_numpy()), kind="stable")[:NAMED]
     shown = np.full(len(rows), "", dtype=object)
     shown[most] = np.where(apart[most], names[most], "")
+    sides = np.full(len(rows), _SIDES[0], dtype=object)
+    sides[most] = [_SIDES[place % len(_SIDES)] for place in range(len(most))]
     return {
         "type": "scatter",
         "mode": "markers+text",
@@ -87,7 +90,7 @@ def _points(rows: pd.DataFrame, kind: Kind, dark: bool) -> Part:
         "error_x": _interval(mean, rows["low"].to_numpy(), rows["high"].to_numpy(), color),
         "error_y": _interval(other, rows["other_low"].to_numpy(), rows["other_high"].to_numpy(), color),
         "text": shown,
-        "textposition": "top center",
+        "textposition": sides.tolist(),
         "textfont": {"family": theme.MONO, "size": 11},
         "marker": {
             "size": 8,
