@@ -7,12 +7,14 @@ import unicodedata
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
 
 import bartviz
 from bartviz.commands.cli import main
+from bartviz.corpus.atlas import Atlas
 from bartviz.corpus.read import Columns
 from bartviz.corpus.run import Progress, corpus
 from bartviz.errors import SettingError
@@ -49,7 +51,17 @@ QUERIES: list[dict[str, Any]] = [
     {"query": "'"},
     {"query": HOSTILE},
     {"key": "=special"},
+    {"kind": "decoder", "key": "capitalised"},
+    {"kind": "cross", "same": True},
+    {"least": 0.9, "same": False},
 ]
+MODEL_KINDS = {"bert-tiny-en": {"encoder"}, "bart-tiny-en-de": {"encoder", "decoder", "cross"}}
+
+
+@pytest.fixture(scope="module")
+def atlas(tmp_path_factory: pytest.TempPathFactory) -> Atlas:
+    folder = tmp_path_factory.mktemp("edges")
+    return run("bert-tiny-en", written(folder), folder / "atlas")
 
 
 def written(folder: Path) -> Path:
@@ -59,7 +71,7 @@ def written(folder: Path) -> Path:
     return path
 
 
-def run(model: str, path: Path, out: Path, **settings: Any) -> bartviz.corpus.atlas.Atlas:
+def run(model: str, path: Path, out: Path, **settings: Any) -> Atlas:
     columns = Columns("en", target="de" if model == "bart-tiny-en-de" else None)
     return corpus(path, model, out, columns=columns, size=5, edges=LEAST, **settings)
 
@@ -140,6 +152,8 @@ def test_what_is_found_is_what_brute_force_finds_in_the_records(name: str, tmp_p
         edges += every(bartviz.capture(model, source, target=target if name.startswith("bart") else None), source)
     some = 0
     for query in QUERIES:
+        if query.get("kind", "encoder") not in MODEL_KINDS[name]:
+            continue
         least = max(LEAST, query.get("least", 0))
         right = {tuple(edge[key] for key in PLACES): edge["weight"] for edge in edges if matches(edge, query)}
         found = atlas.find(limit=10**6, **query)
@@ -147,7 +161,11 @@ def test_what_is_found_is_what_brute_force_finds_in_the_records(name: str, tmp_p
         assert found.count == len(found.edges) == len(got)
         assert {key for key, weight in right.items() if weight > least + NEAR} <= got.keys() <= right.keys(), query
         assert all(abs(weight - right[key]) < NEAR and weight >= least for key, weight in got.items())
-        assert atlas.find(limit=1, **query).count == found.count
+        for limit in (1, 7):
+            best = atlas.find(limit=limit, **query)
+            assert best.count == found.count
+            assert_frame_equal(best.edges, found.edges.head(limit))
+        assert atlas.find(limit=0, **query).edges.empty
         some += found.count > 0
     assert some >= 8
 
@@ -200,3 +218,55 @@ def test_the_command_prints_the_edges_and_names_the_fields(tmp_path: Path, capsy
         with pytest.raises(SettingError, match="whole number"):
             atlas.find(**fields)
     assert isinstance(atlas.find(layer=0).edges, pd.DataFrame)
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"limit": -1}, "from 0 to 1,000,000"),
+        ({"limit": 10**30}, "from 0 to 1,000,000"),
+        ({"limit": 1.5}, "from 0 to 1,000,000"),
+        ({"colour": "red"}, "No field is called colour. The fields are kind, layer"),
+        ({"kind": []}, "The kind is one of encoder, decoder, cross"),
+        ({"kind": "cross"}, "The field kind of this model is encoder"),
+        ({"layer": 99}, "The field layer of this model is 0 to"),
+        ({"layer": 10**30}, "whole number"),
+        ({"head": -1}, "The field head of this model is 0 to"),
+        ({"head": []}, "whole number"),
+        ({"key": []}, "one of number, punctuation, capitalised, special"),
+        ({"query": ""}, "one of number, punctuation, capitalised, special"),
+        ({"where": []}, "or one of earlier, later, same"),
+        ({"where": 10**30}, "or one of earlier, later, same"),
+        ({"least": float("nan")}, "from 0 to 1"),
+        ({"least": []}, "The field least is a number"),
+        ({"least": -0.1}, "from 0 to 1"),
+        ({"same": []}, "true or false"),
+    ],
+)
+def test_what_cannot_be_searched_is_refused_with_the_choices(atlas: Atlas, fields: dict[str, Any], said: str) -> None:
+    with pytest.raises(SettingError, match=said):
+        atlas.find(**fields)
+
+
+def test_a_least_weight_below_that_of_the_run_warns(atlas: Atlas, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.warns(UserWarning, match="keeps edges above 0.2: weaker ones are not counted"):
+        found = atlas.find(least=0.1)
+    assert found.count == atlas.find().count == atlas.find(least=LEAST).count
+    assert main(["find", str(atlas.path), "least=0.1", "--json"]) == 0
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["count"] == found.count
+    assert printed.err == "This atlas keeps edges above 0.2: weaker ones are not counted.\n"
+
+
+def test_a_token_that_is_an_equals_sign_can_be_searched(atlas: Atlas) -> None:
+    assert atlas.find(key="=").count == atlas.find(key="==").count == 0
+
+
+def test_edges_are_kept_once_and_sorted_so_that_heads_are_apart(atlas: Atlas) -> None:
+    for shard in (atlas.path / "shards").iterdir():
+        with np.load(shard) as arrays:
+            assert not [name for name in arrays.files if "edges" in name or "texts/" in name or "table" in name]
+    for file in (atlas.path / "edges").iterdir():
+        table = pd.read_parquet(file, columns=["kind", "layer", "head", "weight"]).astype({"kind": str})
+        right = table.sort_values(["kind", "layer", "head", "weight"], ascending=[True, True, True, False])
+        assert_frame_equal(table, right, check_like=False)
