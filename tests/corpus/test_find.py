@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 import unicodedata
 from pathlib import Path
 from typing import Any
@@ -19,6 +23,7 @@ from bartviz.corpus.read import Columns
 from bartviz.corpus.run import Progress, corpus
 from bartviz.errors import SettingError
 from bartviz.record.record import Record
+from tests.support.process import ROOT
 
 LEAST = 0.2
 NEAR = 1e-4  # float32: a weight this near to a threshold may be on either side
@@ -183,6 +188,56 @@ def test_a_run_that_was_stopped_has_every_edge_once(tmp_path: Path) -> None:
     assert resumed.count == whole.count > 0
     assert_frame_equal(resumed.edges, whole.edges)
     assert not resumed.edges.duplicated().any()
+
+
+STOPPED = """
+import os, signal, sys
+import psutil
+from bartviz.corpus.read import Columns
+from bartviz.corpus.run import corpus
+from bartviz.errors import Cancelled
+path, out, which = sys.argv[1:]
+def report(progress):
+    if which == "driver":
+        os.kill(os.getpid(), signal.SIGKILL)
+    for worker in psutil.Process().children(recursive=True):
+        if "spawn_main" in " ".join(worker.cmdline()):
+            os.kill(worker.pid, signal.SIGKILL)
+            break
+if __name__ == "__main__":
+    try:
+        corpus(path, "bert-tiny-en", out, columns=Columns("en"), size=1, edges=0.2, workers=2, report=report)
+    except Cancelled:
+        sys.exit(9)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("which", "status"), [("worker", 9), ("driver", -signal.SIGKILL)])
+def test_two_workers_of_which_one_or_the_driver_is_killed_leave_every_edge_once(
+    which: str, status: int, tmp_path: Path
+) -> None:
+    path, out = written(tmp_path), tmp_path / "stopped"
+    script = tmp_path / "stopped.py"  # a file, for workers are started by spawning
+    script.write_text(STOPPED, encoding="utf-8")
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, str(script), str(path), str(out), which], check=False, env=environment, timeout=300
+    )
+    assert done.returncode == status
+    finished = {file.name[:6] for file in (out / "shards").glob("0*.npz")}
+    assert 0 < len(finished) < len(SOURCES)
+    assert finished <= {file.stem for file in (out / "edges").glob("*.parquet")}
+    (out / "edges" / "000011.parquet").write_bytes(b"of a part that has no shard")
+    (out / "edges" / "000010.parquet.1.part").write_bytes(b"half a file")
+    columns = Columns("en")
+    corpus(path, "bert-tiny-en", out, columns=columns, size=1, edges=LEAST, workers=2, resume=True)
+    right = corpus(path, "bert-tiny-en", tmp_path / "whole", columns=columns, size=1, edges=LEAST)
+    resumed, whole = bartviz.open_atlas(out).find(limit=10**6), right.find(limit=10**6)
+    assert resumed.count == whole.count > 0
+    assert_frame_equal(resumed.edges, whole.edges, rtol=1e-5)
+    assert not resumed.edges.duplicated(["text", "kind", "layer", "head", "query", "key"]).any()
+    assert not list(out.rglob("*.part"))
 
 
 def test_parts_without_edges_do_not_disturb_those_that_have_some(tmp_path: Path) -> None:
