@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +38,11 @@ def run(options: argparse.Namespace) -> int:
     if not all("=" in word for word in options.fields):
         raise SettingError("Fields are written as FIELD=VALUE, such as layer=0.")
     fields: dict[str, Any] = dict(word.split("=", 1) for word in options.fields)
-    found = open_atlas(options.atlas).find(limit=options.limit, **fields)
+    with warnings.catch_warnings(record=True) as notes:
+        warnings.simplefilter("always", UserWarning)
+        found = open_atlas(options.atlas).find(limit=options.limit, **fields)
+    for note in notes:
+        print(note.message, file=sys.stderr)
     if options.json:
         print_json({"count": found.count, "edges": rows_of(found.edges)})
         return 0

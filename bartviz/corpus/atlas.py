@@ -6,6 +6,7 @@ A folder of Parquet files and a description; it opens without torch.
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -17,7 +18,7 @@ import numpy as np
 from bartviz.analysis.corpus_against import against
 from bartviz.analysis.corpus_definitions import NORMAL
 from bartviz.analysis.corpus_roles import roles
-from bartviz.corpus.find import LIMIT, Found, find
+from bartviz.corpus.find import LIMIT, Found, check_heads, find, least_of
 from bartviz.corpus.partial import BINS, Partial, bin_width
 from bartviz.corpus.passport import passport
 from bartviz.corpus.read import Bad, Line
@@ -110,8 +111,14 @@ class Atlas:
         "capitalised", "special" ("=number" is that text). where: the key is "earlier", "later" or the "same" token,
         or key minus query position; of self-attention alone. least: weight. same: whether both tokens are equal.
         Raises SettingError for other fields or values, or an atlas without single edges; PackageError without duckdb.
+        Warns where ``least`` is below the weight above which the run kept edges.
         """
-        return find(self.path, fields, limit)
+        check_heads(fields, self.heads)
+        found = find(self.path, fields, limit)
+        kept = self.description["settings"].get("edges", 0.0)
+        if fields.get("least") is not None and least_of(fields["least"]) < kept:
+            warnings.warn(f"This atlas keeps edges above {kept:g}: weaker ones are not counted.", stacklevel=2)
+        return found
 
     def _table(self, name: str) -> pd.DataFrame:
         import pandas as pd

@@ -20,7 +20,7 @@ from typing import Any
 import torch
 
 from bartviz.corpus import work
-from bartviz.corpus.shards import Job
+from bartviz.corpus.shards import Files, Job
 from bartviz.errors import BartvizError, Cancelled, PackageError, SettingError
 from bartviz.models.load import load
 from bartviz.models.model import Model
@@ -33,7 +33,7 @@ STORE = 256 << 20  # bytes that a local Ray keeps for parts and their sums
 PATIENCE = 600.0  # seconds until a first worker has started
 
 
-def together(model: Model, name: str, address: str, workers: int, todo: Iterator[Job]) -> Iterator[tuple[Job, bytes]]:
+def together(model: Model, name: str, address: str, workers: int, todo: Iterator[Job]) -> Iterator[tuple[Job, Files]]:
     """The results of all parts, as they come; no more than two parts wait for each worker.
 
     address: of a cluster, or "local" for a Ray of this run's own. Raises PackageError without Ray, SettingError where
@@ -64,12 +64,12 @@ class Worker:
         """What the model is, with the digest of its weights."""
         return asdict(self._model.info)
 
-    def measured(self, job: Job) -> bytes:
-        """The shard of a part."""
-        return work.measured(self._model, job).pack()
+    def measured(self, job: Job) -> Files:
+        """The files of a part."""
+        return work.measured(self._model, job).files()
 
 
-def _results(ray: Any, model: Model, name: str, workers: int, todo: Iterator[Job]) -> Iterator[tuple[Job, bytes]]:
+def _results(ray: Any, model: Model, name: str, workers: int, todo: Iterator[Job]) -> Iterator[tuple[Job, Files]]:
     actor = ray.remote(num_cpus=CPUS, max_restarts=RESTARTS, max_task_retries=REPEATS)(Worker)
     starting = {worker.model.remote(): worker for worker in (actor.remote(name) for _ in range(workers))}
     running: dict[Any, tuple[Any, Job]] = {}

@@ -18,7 +18,11 @@ FIELDS = ("kind", "layer", "head", "query", "key", "where", "least", "same")
 WHERE = {"earlier": "key < query", "later": "key > query", "same": "key = query"}
 CLASSES = {"number": 1, "punctuation": 2, "capitalised": 4, "special": 8}  # bits, for a token may be in several
 LIMIT = 20
+MOST = 1_000_000  # edges of a table; more than that wants the Parquet files themselves
+_RANKED = 1_000  # edges whose lowest weight is sought first
+_LARGEST = 1 << 31  # a whole number is below this
 _COLUMNS = ("kind", "layer", "head", "query", "key", "query_token", "key_token", "weight")
+_ORDER = "weight DESC, text, kind, layer, head, query, key"
 
 Conditions = list[tuple[str, list[Any]]]
 
@@ -33,10 +37,14 @@ class Found:
 
 
 def find(path: Path, fields: Mapping[str, Any], limit: int = LIMIT) -> Found:
-    """The edges of an atlas that match all fields; see ``Atlas.find``."""
+    """The edges of an atlas that match all fields; see ``Atlas.find``.
+
+    A first scan reads only the columns that the fields ask for, and counts. Where few edges are wanted it also finds
+    the lowest weight among them, so that the second scan skips all row groups below it. Tokens come from the texts.
+    """
     conditions = _conditions(fields)
-    if limit < 0:
-        raise SettingError("The limit is at least 0.")
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 0 <= limit <= MOST:
+        raise SettingError(f"The limit is a whole number from 0 to {MOST:,}.")
     edges, texts = (_files(path / name) for name in ("edges", "texts"))
     try:
         import duckdb
@@ -45,17 +53,48 @@ def find(path: Path, fields: Mapping[str, Any], limit: int = LIMIT) -> Found:
     where = " AND ".join(condition for condition, _ in conditions) or "true"
     values = [value for _, given in conditions for value in given]
     source = f"FROM read_parquet(?) WHERE {where}"  # only the conditions that are written in this module
-    best = f"SELECT * {source} ORDER BY weight DESC, text, kind, layer, head, query, key LIMIT ?"
-    columns = ", ".join(f"best.{name}" for name in _COLUMNS)
-    rows = (
-        f"SELECT t.file, t.line, t.text, t.pair, t.target, {columns} FROM ({best}) best JOIN read_parquet(?) t "
-        "ON t.number = best.text ORDER BY weight DESC, best.text, kind, layer, head, query, key"
-    )
+    ranked = f"max(weight, {limit})" if 0 < limit <= _RANKED else "NULL"
     with duckdb.connect() as connection:
-        counted = connection.execute(f"SELECT count(*) {source}", [edges, *values]).fetchone()
+        counted = connection.execute(f"SELECT count(*), {ranked} {source}", [edges, *values]).fetchone()
         assert counted is not None
-        table = connection.execute(rows, [edges, *values, limit, texts]).df()
-    return Found(int(counted[0]), table)
+        count, highest = counted
+        lowest = min(highest) if highest else 0.0
+        table = connection.execute(_best(source), [edges, *values, lowest, min(limit, count), texts]).df()
+    return Found(int(count), table)
+
+
+def _best(source: str) -> str:
+    """The edges of the highest weight with their texts and tokens. Parameters: those of ``source``, a weight that none
+    of them is below, how many, the files of the texts."""
+    columns = "text, kind, layer, head, query, key, weight"
+    best = f"SELECT {columns} {source} AND weight >= CAST(? AS FLOAT) ORDER BY {_ORDER} LIMIT ?"
+    own = "CASE WHEN kind = 'decoder' AND len(inputs) > 0 THEN inputs ELSE source END"
+    tokens = (
+        f"CASE WHEN kind = 'cross' THEN output ELSE {own} END[query + 1] AS query_token, "
+        f"CASE WHEN kind = 'cross' THEN source ELSE {own} END[key + 1] AS key_token"
+    )
+    joined = (
+        f"SELECT best.* EXCLUDE (text), best.text AS number, t.file, t.line, t.text, t.pair, t.target, {tokens} "
+        f"FROM ({best}) best JOIN read_parquet(?) t ON t.number = best.text"
+    )
+    shown = f"file, line, text, pair, target, {', '.join(_COLUMNS)}"
+    return f"SELECT {shown} FROM ({joined}) ORDER BY {_ORDER.replace('text', 'number')}"
+
+
+def check_heads(fields: Mapping[str, Any], heads: pd.DataFrame) -> None:
+    """Raise SettingError for a kind, layer or head that the model of ``Atlas.heads`` does not have."""
+    _conditions(fields)
+    chosen = heads
+    for name in ("kind", "layer", "head"):
+        value = fields.get(name)
+        if value is None:
+            continue
+        wanted = value if name == "kind" else _number(name, value, int)
+        known = sorted(chosen[name].unique().tolist(), key=KINDS.index if name == "kind" else int)
+        if wanted not in known:
+            choices = ", ".join(known) if name == "kind" else f"{known[0]} to {known[-1]}"
+            raise SettingError(f"The field {name} of this model is {choices}.")
+        chosen = chosen[chosen[name] == wanted]
 
 
 def _files(folder: Path) -> list[str]:
@@ -76,40 +115,53 @@ def _conditions(fields: Mapping[str, Any]) -> Conditions:
         if value is None:
             continue
         if name == "kind":
-            if value not in KINDS:
+            if not isinstance(value, str) or value not in KINDS:
                 raise SettingError(f"The kind is one of {', '.join(KINDS)}.")
             found.append(("kind = ?", [value]))
         elif name in {"layer", "head"}:
             found.append((f"{name} = ?", [_number(name, value, int)]))
         elif name in {"query", "key"}:
-            found.append(_token(name, str(value)))
+            found.append(_token(name, value))
         elif name == "where":
             found.append(_position(value))
         elif name == "least":
-            found.append(("weight >= ?", [_number(name, value, float)]))
+            found.append(("weight >= ?", [least_of(value)]))
         elif str(value).lower() not in {"true", "false"}:
             raise SettingError("The field same is true or false.")
         else:
-            found.append(("(query_token = key_token) = ?", [str(value).lower() == "true"]))
+            found.append(("same = ?", [str(value).lower() == "true"]))
     return found
 
 
-def _token(name: str, value: str) -> tuple[str, list[Any]]:
+def least_of(value: Any) -> float:
+    """The field least as a weight."""
+    least = float(_number("least", value, float))
+    if not 0 <= least <= 1:
+        raise SettingError("The field least is a weight from 0 to 1.")
+    return least
+
+
+def _token(name: str, value: Any) -> tuple[str, list[Any]]:
+    if not isinstance(value, str) or not value:
+        raise SettingError(f"The field {name} is a token as it is shown, or one of {', '.join(CLASSES)}.")
     if value in CLASSES:
         return f"({name}_class & ?) > 0", [CLASSES[value]]
-    return f"{name}_token = ?", [value.removeprefix("=")]
+    return f"{name}_token = ?", [value.removeprefix("=") or value]
 
 
 def _position(value: Any) -> tuple[str, list[Any]]:
     """Where the key is; positions of two texts are not compared."""
-    if value in WHERE:
+    if isinstance(value, str) and value in WHERE:
         return f"kind <> 'cross' AND {WHERE[value]}", []
     return "kind <> 'cross' AND key - query = ?", [_number("where", value, int)]
 
 
 def _number(name: str, value: Any, kind: type[int] | type[float]) -> int | float:
     try:
-        return kind(str(value))  # int(1.7) would be 1
+        number = kind(str(value))  # int(1.7) would be 1
+        if kind is int and abs(number) >= _LARGEST:
+            raise OverflowError
     except (TypeError, ValueError, OverflowError) as error:
         also = f", or one of {', '.join(WHERE)}" if name == "where" else ""
         raise SettingError(f"The field {name} is a {'whole ' if kind is int else ''}number{also}.") from error
+    return number

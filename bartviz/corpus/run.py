@@ -22,7 +22,7 @@ from bartviz.corpus import atlas, cluster, read, work
 from bartviz.corpus.encode import check_columns
 from bartviz.corpus.partial import Partial, merged
 from bartviz.corpus.read import Bad, Columns, Line
-from bartviz.corpus.shards import Folder, Job, jobs
+from bartviz.corpus.shards import Files, Folder, Job, jobs
 from bartviz.errors import Cancelled, SettingError, TextError
 from bartviz.models.load import load
 from bartviz.models.model import Model
@@ -100,7 +100,7 @@ def corpus(
     }
     folder = Folder(Path(out), manifest, resume=resume)
     if not folder.has(RANDOM):
-        folder.put(RANDOM, work.random(loaded).pack())
+        folder.put(RANDOM, work.random(loaded).files())
     if ray is not None:
         results = partial(cluster.together, loaded, model, ray, workers)
     else:
@@ -111,7 +111,7 @@ def corpus(
 
 def _measure(
     folder: Folder,
-    results: Callable[[Iterator[Job]], Iterator[tuple[Job, bytes]]],
+    results: Callable[[Iterator[Job]], Iterator[tuple[Job, Files]]],
     todo: Iterator[Job],
     count: int,
     report: Report,
@@ -127,14 +127,14 @@ def _measure(
             else:
                 yield job
 
-    for job, packed in results(missing()):
-        folder.put(job, packed)
+    for job, files in results(missing()):
+        folder.put(job, files)
         fresh += job.rows
         report(Progress(there + fresh, count, fresh, time.monotonic() - started))
 
 
-def _alone(model: Model, todo: Iterator[Job]) -> Iterator[tuple[Job, bytes]]:
-    return ((job, work.measured(model, job).pack()) for job in todo)
+def _alone(model: Model, todo: Iterator[Job]) -> Iterator[tuple[Job, Files]]:
+    return ((job, work.measured(model, job).files()) for job in todo)
 
 
 _worker: dict[str, Model] = {}  # of this process, one of several
@@ -145,15 +145,15 @@ def _start(name: str) -> None:
     _worker["model"] = load(name)
 
 
-def _work(job: Job) -> tuple[Job, bytes]:
-    return job, work.measured(_worker["model"], job).pack()
+def _work(job: Job) -> tuple[Job, Files]:
+    return job, work.measured(_worker["model"], job).files()
 
 
-def _together(name: str, workers: int, todo: Iterator[Job]) -> Iterator[tuple[Job, bytes]]:
+def _together(name: str, workers: int, todo: Iterator[Job]) -> Iterator[tuple[Job, Files]]:
     """The results of several processes, in the order of the parts; so many parts wait that no process does."""
     with ProcessPoolExecutor(workers, get_context("spawn"), _start, (name,)) as pool:
         try:
-            waiting: deque[Future[tuple[Job, bytes]]] = deque()
+            waiting: deque[Future[tuple[Job, Files]]] = deque()
             for job in todo:
                 waiting.append(pool.submit(_work, job))
                 if len(waiting) > 2 * workers:
@@ -177,8 +177,6 @@ def _finish(folder: Folder, todo: Iterator[Job], rows: Iterator[Line | Bad]) -> 
         sums = merged([sums, shard.sums])
         bad += shard.bad
         texts += shard.texts
-        for name, data in shard.tables.items():
-            folder.write(name, job, data)
     if not texts:
         raise TextError(f"None of the {len(bad):,} rows can be used. {bad[0].reason}")
     return atlas.write(folder, sums, random, texts, bad, rows)

@@ -1,5 +1,8 @@
 """The files of a run: the sums of each part of the corpus, written whole or not at all and named by content.
 
+Where more is kept of each text, a part leaves its tables beside them; they are written before the sums, so that a part
+with sums has its tables, and one without is measured again and its tables are replaced.
+
 ``run.json`` says what the run is of. A folder holds one run: another model, corpus or setting is refused.
 """
 
@@ -25,6 +28,8 @@ from bartviz.record.attention import KINDS, Kind
 FORMAT = 2
 MANIFEST = "run.json"
 FOLDER = "shards"
+TABLES = ("edges", "texts")  # folders of what is kept of each text
+Files = Mapping[str, bytes]  # of a part, by folder
 _SUMS = ("count", "total", "squares", "histogram", "even_count", "even_total")
 _EXAMPLES = ("highest", "lowest", "drawn")
 
@@ -39,8 +44,12 @@ class Shard:
     bad: tuple[Bad, ...] = ()
     tables: Mapping[str, bytes] = field(default_factory=dict)
 
+    def files(self) -> Files:
+        """The bytes of each file of the part, by folder."""
+        return {**self.tables, FOLDER: self.pack()}
+
     def pack(self) -> bytes:
-        """The bytes of a file."""
+        """The bytes of a file, tables left out."""
         arrays: dict[str, Any] = {"texts": np.array(self.texts)}
         bad = json.dumps([asdict(row) for row in self.bad], ensure_ascii=True)
         arrays["bad"] = np.frombuffer(bad.encode(), np.uint8)
@@ -50,7 +59,6 @@ class Shard:
                 examples: Examples = getattr(part, name)
                 arrays |= {f"{kind}/{name}/{item.name}": getattr(examples, item.name) for item in fields(Examples)}
             arrays |= {f"{kind}/shape": np.array(part.shape), f"{kind}/names": np.array(part.names)}
-        arrays |= {f"table/{name}": np.frombuffer(data, np.uint8) for name, data in self.tables.items()}
         packed = io.BytesIO()
         np.savez(packed, **arrays)
         return packed.getvalue()
@@ -62,9 +70,7 @@ class Shard:
             with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
                 sums = {kind: _partial(kind, arrays) for kind in KINDS if f"{kind}/count" in arrays}
                 bad = tuple(Bad(**row) for row in json.loads(arrays["bad"].tobytes()))
-                named = [name for name in arrays.files if name.startswith("table/")]
-                tables = {name.removeprefix("table/"): arrays[name].tobytes() for name in named}
-                return cls(sums, int(arrays["texts"]), bad, tables)
+                return cls(sums, int(arrays["texts"]), bad)
         except (OSError, ValueError, KeyError, TypeError, BadZipFile) as error:
             raise SettingError("A shard of the run is damaged: delete it, and resume the run.") from error
 
@@ -126,24 +132,25 @@ class Folder:
         _check(path, self.manifest, resume)
         self.shards = path / FOLDER
         self.shards.mkdir(parents=True, exist_ok=True)
-        for left in self.shards.glob("*.part"):
-            left.unlink()
+        for name in (FOLDER, *TABLES):
+            for left in (path / name).glob("*.part"):
+                left.unlink()
         write(path / MANIFEST, json.dumps(self.manifest, indent=1).encode())
         self.digest = hashlib.sha256(json.dumps(self.manifest, sort_keys=True).encode()).hexdigest()
 
     def has(self, job: Job) -> bool:
         return self._file(job).is_file()
 
-    def put(self, job: Job, packed: bytes) -> None:
-        write(self._file(job), packed)
+    def put(self, job: Job, files: Files) -> None:
+        """Write the files of a part; the sums last, for they say that the part is done."""
+        for name, data in files.items():
+            if name != FOLDER:
+                (self.path / name).mkdir(exist_ok=True)
+                write(self.path / name / f"{job.number:06d}.parquet", data)
+        write(self._file(job), files[FOLDER])
 
     def get(self, job: Job) -> Shard:
         return Shard.unpack(self._file(job).read_bytes())
-
-    def write(self, name: str, job: Job, data: bytes) -> None:
-        """Write a table of a part to the folder of that name."""
-        (self.path / name).mkdir(exist_ok=True)
-        write(self.path / name / f"{job.number:06d}.parquet", data)
 
     def _file(self, job: Job) -> Path:
         return self.shards / job.name(self.digest)

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 import unicodedata
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
 
 import bartviz
 from bartviz.commands.cli import main
+from bartviz.corpus.atlas import Atlas
 from bartviz.corpus.read import Columns
 from bartviz.corpus.run import Progress, corpus
 from bartviz.errors import SettingError
 from bartviz.record.record import Record
+from tests.support.process import ROOT
 
 LEAST = 0.2
 NEAR = 1e-4  # float32: a weight this near to a threshold may be on either side
@@ -49,7 +56,17 @@ QUERIES: list[dict[str, Any]] = [
     {"query": "'"},
     {"query": HOSTILE},
     {"key": "=special"},
+    {"kind": "decoder", "key": "capitalised"},
+    {"kind": "cross", "same": True},
+    {"least": 0.9, "same": False},
 ]
+MODEL_KINDS = {"bert-tiny-en": {"encoder"}, "bart-tiny-en-de": {"encoder", "decoder", "cross"}}
+
+
+@pytest.fixture(scope="module")
+def atlas(tmp_path_factory: pytest.TempPathFactory) -> Atlas:
+    folder = tmp_path_factory.mktemp("edges")
+    return run("bert-tiny-en", written(folder), folder / "atlas")
 
 
 def written(folder: Path) -> Path:
@@ -59,7 +76,7 @@ def written(folder: Path) -> Path:
     return path
 
 
-def run(model: str, path: Path, out: Path, **settings: Any) -> bartviz.corpus.atlas.Atlas:
+def run(model: str, path: Path, out: Path, **settings: Any) -> Atlas:
     columns = Columns("en", target="de" if model == "bart-tiny-en-de" else None)
     return corpus(path, model, out, columns=columns, size=5, edges=LEAST, **settings)
 
@@ -140,6 +157,8 @@ def test_what_is_found_is_what_brute_force_finds_in_the_records(name: str, tmp_p
         edges += every(bartviz.capture(model, source, target=target if name.startswith("bart") else None), source)
     some = 0
     for query in QUERIES:
+        if query.get("kind", "encoder") not in MODEL_KINDS[name]:
+            continue
         least = max(LEAST, query.get("least", 0))
         right = {tuple(edge[key] for key in PLACES): edge["weight"] for edge in edges if matches(edge, query)}
         found = atlas.find(limit=10**6, **query)
@@ -147,7 +166,11 @@ def test_what_is_found_is_what_brute_force_finds_in_the_records(name: str, tmp_p
         assert found.count == len(found.edges) == len(got)
         assert {key for key, weight in right.items() if weight > least + NEAR} <= got.keys() <= right.keys(), query
         assert all(abs(weight - right[key]) < NEAR and weight >= least for key, weight in got.items())
-        assert atlas.find(limit=1, **query).count == found.count
+        for limit in (1, 7):
+            best = atlas.find(limit=limit, **query)
+            assert best.count == found.count
+            assert_frame_equal(best.edges, found.edges.head(limit))
+        assert atlas.find(limit=0, **query).edges.empty
         some += found.count > 0
     assert some >= 8
 
@@ -165,6 +188,56 @@ def test_a_run_that_was_stopped_has_every_edge_once(tmp_path: Path) -> None:
     assert resumed.count == whole.count > 0
     assert_frame_equal(resumed.edges, whole.edges)
     assert not resumed.edges.duplicated().any()
+
+
+STOPPED = """
+import os, signal, sys
+import psutil
+from bartviz.corpus.read import Columns
+from bartviz.corpus.run import corpus
+from bartviz.errors import Cancelled
+path, out, which = sys.argv[1:]
+def report(progress):
+    if which == "driver":
+        os.kill(os.getpid(), signal.SIGKILL)
+    for worker in psutil.Process().children(recursive=True):
+        if "spawn_main" in " ".join(worker.cmdline()):
+            os.kill(worker.pid, signal.SIGKILL)
+            break
+if __name__ == "__main__":
+    try:
+        corpus(path, "bert-tiny-en", out, columns=Columns("en"), size=1, edges=0.2, workers=2, report=report)
+    except Cancelled:
+        sys.exit(9)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("which", "status"), [("worker", 9), ("driver", -signal.SIGKILL)])
+def test_two_workers_of_which_one_or_the_driver_is_killed_leave_every_edge_once(
+    which: str, status: int, tmp_path: Path
+) -> None:
+    path, out = written(tmp_path), tmp_path / "stopped"
+    script = tmp_path / "stopped.py"  # a file, for workers are started by spawning
+    script.write_text(STOPPED, encoding="utf-8")
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, str(script), str(path), str(out), which], check=False, env=environment, timeout=300
+    )
+    assert done.returncode == status
+    finished = {file.name[:6] for file in (out / "shards").glob("0*.npz")}
+    assert 0 < len(finished) < len(SOURCES)
+    assert finished <= {file.stem for file in (out / "edges").glob("*.parquet")}
+    (out / "edges" / "000011.parquet").write_bytes(b"of a part that has no shard")
+    (out / "edges" / "000010.parquet.1.part").write_bytes(b"half a file")
+    columns = Columns("en")
+    corpus(path, "bert-tiny-en", out, columns=columns, size=1, edges=LEAST, workers=2, resume=True)
+    right = corpus(path, "bert-tiny-en", tmp_path / "whole", columns=columns, size=1, edges=LEAST)
+    resumed, whole = bartviz.open_atlas(out).find(limit=10**6), right.find(limit=10**6)
+    assert resumed.count == whole.count > 0
+    assert_frame_equal(resumed.edges, whole.edges, rtol=1e-5)
+    assert not resumed.edges.duplicated(["text", "kind", "layer", "head", "query", "key"]).any()
+    assert not list(out.rglob("*.part"))
 
 
 def test_parts_without_edges_do_not_disturb_those_that_have_some(tmp_path: Path) -> None:
@@ -200,3 +273,55 @@ def test_the_command_prints_the_edges_and_names_the_fields(tmp_path: Path, capsy
         with pytest.raises(SettingError, match="whole number"):
             atlas.find(**fields)
     assert isinstance(atlas.find(layer=0).edges, pd.DataFrame)
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"limit": -1}, "from 0 to 1,000,000"),
+        ({"limit": 10**30}, "from 0 to 1,000,000"),
+        ({"limit": 1.5}, "from 0 to 1,000,000"),
+        ({"colour": "red"}, "No field is called colour. The fields are kind, layer"),
+        ({"kind": []}, "The kind is one of encoder, decoder, cross"),
+        ({"kind": "cross"}, "The field kind of this model is encoder"),
+        ({"layer": 99}, "The field layer of this model is 0 to"),
+        ({"layer": 10**30}, "whole number"),
+        ({"head": -1}, "The field head of this model is 0 to"),
+        ({"head": []}, "whole number"),
+        ({"key": []}, "one of number, punctuation, capitalised, special"),
+        ({"query": ""}, "one of number, punctuation, capitalised, special"),
+        ({"where": []}, "or one of earlier, later, same"),
+        ({"where": 10**30}, "or one of earlier, later, same"),
+        ({"least": float("nan")}, "from 0 to 1"),
+        ({"least": []}, "The field least is a number"),
+        ({"least": -0.1}, "from 0 to 1"),
+        ({"same": []}, "true or false"),
+    ],
+)
+def test_what_cannot_be_searched_is_refused_with_the_choices(atlas: Atlas, fields: dict[str, Any], said: str) -> None:
+    with pytest.raises(SettingError, match=said):
+        atlas.find(**fields)
+
+
+def test_a_least_weight_below_that_of_the_run_warns(atlas: Atlas, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.warns(UserWarning, match="keeps edges above 0.2: weaker ones are not counted"):
+        found = atlas.find(least=0.1)
+    assert found.count == atlas.find().count == atlas.find(least=LEAST).count
+    assert main(["find", str(atlas.path), "least=0.1", "--json"]) == 0
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["count"] == found.count
+    assert printed.err == "This atlas keeps edges above 0.2: weaker ones are not counted.\n"
+
+
+def test_a_token_that_is_an_equals_sign_can_be_searched(atlas: Atlas) -> None:
+    assert atlas.find(key="=").count == atlas.find(key="==").count == 0
+
+
+def test_edges_are_kept_once_and_sorted_so_that_heads_are_apart(atlas: Atlas) -> None:
+    for shard in (atlas.path / "shards").iterdir():
+        with np.load(shard) as arrays:
+            assert not [name for name in arrays.files if "edges" in name or "texts/" in name or "table" in name]
+    for file in (atlas.path / "edges").iterdir():
+        table = pd.read_parquet(file, columns=["kind", "layer", "head", "weight"]).astype({"kind": str})
+        right = table.sort_values(["kind", "layer", "head", "weight"], ascending=[True, True, True, False])
+        assert_frame_equal(table, right, check_like=False)
