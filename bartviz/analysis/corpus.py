@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bartviz.analysis import sentence_words
-from bartviz.analysis.corpus_definitions import ALL
+from bartviz.analysis.corpus_definitions import ALL, SILENCED
 from bartviz.analysis.corpus_roles import roles
 from bartviz.analysis.naming import NAMES, THRESHOLD
 from bartviz.language import _
@@ -83,6 +83,25 @@ def notice(found: Evidence, head: Head) -> str:
         "In {below:,} of {n:,} texts it is below {threshold}.", below=found.below, n=found.n, threshold=THRESHOLD
     )
     return f"{says}: {numbers}{even}. {against}"
+
+
+def effect(heads: pd.DataFrame, head: Head) -> str:
+    """What silencing a head changes, as a sentence; empty where the run has not measured it."""
+    kind = heads[(heads["kind"] == head.kind) & (heads["measure"] == SILENCED)].dropna(subset=["mean"])
+    row = of_head(kind, head)
+    if row.empty:
+        return ""
+    mean, low, high = (float(row[name].iloc[0]) for name in ("mean", "low", "high"))
+    return _(
+        "Silencing it moves the predictions by {mean:.3f} nats (95% interval {low:.3f} to {high:.3f}, {n:,} texts): "
+        "rank {rank} of {count} among the heads of its kind.",
+        mean=mean,
+        low=low,
+        high=high,
+        n=int(row["n"].iloc[0]),
+        rank=int((kind["mean"] > mean).sum()) + 1,
+        count=len(kind),
+    )
 
 
 def passport(heads: pd.DataFrame, head: Head) -> pd.DataFrame:

@@ -1,7 +1,8 @@
 """The measures that only a corpus has, beyond ``definitions.MEASURES``; letters as there.
 
 ``NORMS`` are measured on each text, by the lengths of projected values; ``RANDOM`` on random tokens that are repeated,
-where no word has a meaning and the only help is what stood there before; ``GOLD`` where alignments by hand are given.
+where no word has a meaning and the only help is what stood there before; ``GOLD`` where alignments by hand are given;
+``EFFECTS`` by further passes over some texts.
 """
 
 from __future__ import annotations
@@ -91,7 +92,23 @@ GOLD: Mapping[str, Measure] = {
         ),
     )
 }
-ALL: Mapping[str, Measure] = {**MEASURES, **NORMS, **GOLD, **RANDOM}
+SILENCED = "silenced"
+EFFECTS: Mapping[str, Measure] = {
+    SILENCED: Measure(
+        SILENCED,
+        mark("effect of silencing"),
+        "KL(p ‖ q)",
+        mark(
+            "How far the probabilities of the predicted tokens move when the head's output is set to 0, averaged over "
+            "a text. A head may look at much and change little."
+        ),
+        mark("Michel et al. 2019, 3 (there: accuracy lost)"),
+        mark("nats"),
+        None,
+        over=mark("texts drawn at random"),
+    )
+}
+ALL: Mapping[str, Measure] = {**MEASURES, **NORMS, **GOLD, **RANDOM, **EFFECTS}
 
 
 def of_text(kind: Kind) -> tuple[Measure, ...]:

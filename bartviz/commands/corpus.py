@@ -36,6 +36,13 @@ def add(commands: Any) -> None:
     corpus.add_argument("--workers", type=int, default=1, metavar="N", help="processes (%(default)s)")
     corpus.add_argument("--ray", metavar="ADDRESS", help="workers of a Ray cluster, or local: of a Ray on this machine")
     corpus.add_argument("--edges", type=float, metavar="WEIGHT", help="keep single edges above this, for bartviz find")
+    corpus.add_argument(
+        "--silence",
+        type=int,
+        default=0,
+        metavar="N",
+        help="silence each head in turn on about N texts, drawn at random",
+    )
     corpus.add_argument("--resume", action="store_true", help="finish a run that was stopped")
     corpus.add_argument("--json", action="store_true", help="print JSON")
     corpus.set_defaults(run=run)
@@ -56,6 +63,7 @@ def run(options: argparse.Namespace) -> int:
         ray=options.ray,
         resume=options.resume,
         edges=options.edges,
+        silence=options.silence,
         report=_report,
     )
     texts, left_out = atlas.description["texts"], atlas.description["left_out"]

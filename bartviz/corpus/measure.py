@@ -55,8 +55,8 @@ def run(model: Model, source: Padded, inputs: Padded | None, tape: Tape) -> None
         forward(model, model.network.base_model, source, inputs)
 
 
-def forward(model: Model, network: nn.Module, source: Padded, inputs: Padded | None) -> None:
-    """One pass of a network of that model, or of its stacks."""
+def forward(model: Model, network: nn.Module, source: Padded, inputs: Padded | None) -> Any:
+    """One pass of a network of that model, or of its stacks -> its output."""
     arguments: dict[str, Any] = {"input_ids": source.ids}
     if not source.valid.all():
         arguments["attention_mask"] = source.valid.long()
@@ -68,7 +68,7 @@ def forward(model: Model, network: nn.Module, source: Padded, inputs: Padded | N
             arguments["decoder_attention_mask"] = inputs.valid.long()
     if model.info.kind != "encoder":
         arguments["use_cache"] = False
-    network(**arguments)
+    return network(**arguments)
 
 
 def padded(model: Model, rows: Sequence[Encoded]) -> tuple[Padded, Padded | None, Padded | None]:

@@ -61,6 +61,7 @@ def passport(atlas: Atlas, head: Head, measure: str | None = None) -> str:
         f"<h1>{escape(title)}</h1>",
         f"<p class=small>{escape(corpus)} · bartviz {escape(__version__)}</p>",
         f"<p>{escape(analysis.notice(found, head))}</p>",
+        f"<p>{escape(analysis.effect(atlas.heads, head))}</p>",
         f"<h2>{escape(_('How it differs from text to text'))}</h2>",
         _bars(atlas.histograms, head, chosen),
         f"<p class=small>{escape(measured)}. {escape(ALL[chosen].says)}</p>",

@@ -17,8 +17,9 @@ from pathlib import Path
 
 import torch
 
-from bartviz.analysis.corpus_definitions import of_text
+from bartviz.analysis.corpus_definitions import SILENCED, of_text
 from bartviz.corpus import atlas, cluster, read, work
+from bartviz.corpus import silence as silencing
 from bartviz.corpus.encode import check_columns
 from bartviz.corpus.partial import Partial, merged
 from bartviz.corpus.read import Bad, Columns, Line
@@ -67,6 +68,7 @@ def corpus(
     ray: str | None = None,
     resume: bool = False,
     edges: float | None = None,
+    silence: int = 0,
     size: int = SIZE,
     report: Report = lambda _progress: None,
 ) -> atlas.Atlas:
@@ -77,6 +79,7 @@ def corpus(
     columns, paragraphs: what to read, as in ``read.lines``.
     resume: finish a run that was stopped, with the same model, corpus and settings.
     edges: keep every single edge above this weight for ``Atlas.find``, and the tokens; by default none.
+    silence: on about so many texts, drawn at random, silence each head in turn; a pass for each head. By default none.
     size: rows of a part: what is lost at most for each worker if the run is stopped.
     Raises TextError, SettingError, ModelError, PackageError without Ray, Cancelled where a worker is stopped.
     """
@@ -88,15 +91,19 @@ def corpus(
     rows = partial(read.lines, source, chosen, paragraphs=paragraphs)
     loaded = load(model)
     check_columns(loaded, chosen)
+    silencing.check(loaded, silence)
     count = sum(1 for _ in rows())
     if count == 0:
         raise TextError("The corpus has no rows.")
-    kept = {} if edges is None else {"edges": edges}
+    kept = ({} if edges is None else {"edges": edges}) | ({"silence": silence} if silence else {})
     manifest = {
         "model": asdict(loaded.info),
         "corpus": {"name": source.name, "digest": read.digest(source), "rows": count},
         "settings": {"columns": asdict(chosen), "paragraphs": paragraphs, "size": size} | kept,
-        "measures": {kind: [measure.name for measure in of_text(kind)] for kind in depths(loaded.network)},
+        "measures": {
+            kind: [measure.name for measure in of_text(kind)] + [SILENCED] * bool(silence)
+            for kind in depths(loaded.network)
+        },
     }
     folder = Folder(Path(out), manifest, resume=resume)
     if not folder.has(RANDOM):
@@ -105,7 +112,7 @@ def corpus(
         results = partial(cluster.together, loaded, model, ray, workers)
     else:
         results = partial(_alone, loaded) if workers == 1 else partial(_together, model, workers)
-    _measure(folder, results, jobs(rows(), size, edges), count, report)
+    _measure(folder, results, jobs(rows(), size, edges, silence / count), count, report)
     return _finish(folder, jobs(rows(), size), rows())
 
 

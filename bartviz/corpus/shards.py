@@ -86,13 +86,15 @@ def _partial(kind: Kind, arrays: Mapping[str, Any]) -> Partial:
 class Job:
     """A part of the corpus to measure: its number, its lines, and the rows that could not be read.
 
-    ``edges`` is the weight above which single edges are kept, None for none.
+    ``edges`` is the weight above which single edges are kept, None for none; ``silence`` the share of texts on which
+    each head is silenced.
     """
 
     number: int
     lines: tuple[Line, ...]
     bad: tuple[Bad, ...]
     edges: float | None = None
+    silence: float = 0.0
 
     @property
     def rows(self) -> int:
@@ -106,22 +108,22 @@ class Job:
         return f"{self.number:06d}-{whole.hexdigest()[:24]}.npz"
 
 
-def jobs(rows: Iterator[Line | Bad], size: int, edges: float | None = None) -> Iterator[Job]:
+def jobs(rows: Iterator[Line | Bad], size: int, edges: float | None = None, silence: float = 0.0) -> Iterator[Job]:
     """The rows in parts of ``size``, in order."""
     held: list[Line | Bad] = []
     number = 0
     for row in rows:
         held.append(row)
         if len(held) == size:
-            yield _job(number, held, edges)
+            yield _job(number, held, edges, silence)
             number, held = number + 1, []
     if held:
-        yield _job(number, held, edges)
+        yield _job(number, held, edges, silence)
 
 
-def _job(number: int, rows: Sequence[Line | Bad], edges: float | None) -> Job:
+def _job(number: int, rows: Sequence[Line | Bad], edges: float | None, silence: float) -> Job:
     lines = tuple(row for row in rows if isinstance(row, Line))
-    return Job(number, lines, tuple(row for row in rows if isinstance(row, Bad)), edges)
+    return Job(number, lines, tuple(row for row in rows if isinstance(row, Bad)), edges, silence)
 
 
 class Folder:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
+from bartviz.analysis.corpus_definitions import SILENCED
+from bartviz.corpus import silence
 from bartviz.corpus.edges import tables
 from bartviz.corpus.encode import Encoded, Padded, Side, encode, padding_token
 from bartviz.corpus.measure import batches, measure, run
@@ -35,12 +37,12 @@ def measured(model: Model, job: Job) -> Shard:
             bad.append(Bad(line.number, line.file, line.line, str(error)))
     bad.sort(key=lambda row: row.number)
     found: list[tuple[Sequence[Encoded], Kind, Edges]] = []
-    sums = _sums(model, rows, job.edges, found) if rows else {}
+    sums = _sums(model, rows, job, found) if rows else {}
     return Shard(sums, len(rows), tuple(bad), {} if job.edges is None else tables(rows, found))
 
 
 def _sums(
-    model: Model, rows: list[Encoded], edges: float | None, kept: list[tuple[Sequence[Encoded], Kind, Edges]]
+    model: Model, rows: list[Encoded], job: Job, kept: list[tuple[Sequence[Encoded], Kind, Edges]]
 ) -> dict[Kind, Partial]:
     """The sums; the edges of each batch are added to ``kept``."""
     texts = np.array([row.line.number for row in rows], np.int64)
@@ -49,7 +51,7 @@ def _sums(
     names: dict[Kind, tuple[str, ...]] = {}
     for batch in batches(rows):
         batch_rows = [rows[index] for index in batch]
-        for kind, found in measure(model, batch_rows, edges).items():
+        for kind, found in measure(model, batch_rows, job.edges).items():
             if found.edges is not None:
                 kept.append((batch_rows, kind, found.edges))
             if kind not in values:
@@ -57,7 +59,24 @@ def _sums(
                 even[kind] = np.empty((len(rows), found.even.shape[1]), np.float32)
                 names[kind] = found.names
             values[kind][batch], even[kind][batch] = found.values, found.even
+    if job.silence:
+        _silence(model, rows, job.silence, values, even)
+        names = {kind: (*known, SILENCED) for kind, known in names.items()}
     return {kind: Partial.of(kind, names[kind], values[kind], even[kind], texts) for kind in values}
+
+
+def _silence(
+    model: Model, rows: Sequence[Encoded], share: float, values: dict[Kind, np.ndarray], even: dict[Kind, np.ndarray]
+) -> None:
+    """Add to the values what silencing each head changes, NaN for texts that are not drawn."""
+    drawn = silence.chosen([row.line.number for row in rows], share)
+    found = silence.effects(model, [rows[index] for index in drawn]) if drawn else {}
+    for kind, known in values.items():
+        added = np.full((*known.shape[:3], 1), np.nan, np.float32)
+        if drawn:
+            added[drawn, :, :, 0] = found[kind]
+        values[kind] = np.concatenate([known, added], axis=3)
+        even[kind] = np.pad(even[kind], ((0, 0), (0, 1)), constant_values=np.nan)
 
 
 def random(model: Model) -> Shard:

@@ -42,6 +42,16 @@ def test_the_bars_are_as_high_as_their_counts() -> None:
     assert drawn == pytest.approx(110 * counts / counts.max(), abs=0.01)
 
 
+def test_what_silencing_changes_is_said_with_its_rank() -> None:
+    atlas = shipped.atlas("bart-tiny-en-de")
+    rows = atlas.heads.query("kind == 'cross' and measure == 'silenced'").sort_values("mean", ascending=False)
+    for rank, row in enumerate(rows.itertuples(), 1):
+        said = analysis.effect(atlas.heads, Head("cross", int(str(row.layer)), int(str(row.head))))
+        assert said.startswith(f"Silencing it moves the predictions by {row.mean:.3f} nats")
+        assert said.endswith(f"rank {rank} of 32 among the heads of its kind.")
+    assert analysis.effect(atlas.heads[atlas.heads["measure"] != "silenced"], HEAD) == ""
+
+
 def test_it_loads_nothing_and_escapes_what_it_quotes() -> None:
     atlas = dataclasses.replace(shipped.atlas("bert-tiny-en"))
     examples = shipped.atlas("bert-tiny-en").examples.assign(text="<script>alert(1)</script>", pair="", target=None)

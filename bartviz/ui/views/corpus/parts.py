@@ -170,6 +170,8 @@ def known(chosen: Chosen) -> None:
     of = chosen.of
     table = show.in_words(passport(chosen))
     st.subheader(show.plain(_("All that is known of {head}", head=chosen.name)), anchor=False)
+    if said := analysis.effect(of.heads, chosen.head):
+        st.html(f"<p>{html.escape(said)}</p>")
     st.dataframe(table, hide_index=True, column_config=show.headers(table))
     left, right = st.columns([1, 2])
     with left:
