@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import streamlit
 from streamlit.testing.v1 import AppTest
 
 import bartviz
@@ -76,7 +77,7 @@ def clicked(chosen: list[str], cell: dict[str, int]) -> list[str]:
     chart = SimpleNamespace(selection=SimpleNamespace(points=[cell]))
     state = {heads.SILENCED: chosen, "worth_cross_0": chart}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(heads.st, "session_state", state)
+        patch.setattr(streamlit, "session_state", state)
         heads._toggle("worth_cross_0", "cross")
     after = state[heads.SILENCED]
     assert isinstance(after, list)
