@@ -13,10 +13,10 @@ import numpy as np
 
 from bartviz.analysis import sentence_words
 from bartviz.analysis.look_ahead import AHEAD, Ways, ways
-from bartviz.analysis.sentence_words import percent
 from bartviz.analysis.words import Word, merge, words
 from bartviz.arrays import Floats
 from bartviz.language import _
+from bartviz.language.shares import percent
 from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Record
 from bartviz.record.steps import Numbers, Step, bare

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bartviz.analysis.sentence_words import percent
 from bartviz.errors import TextError
 from bartviz.language import later, mark
+from bartviz.language.shares import percent
 from bartviz.models.model import Model
 from bartviz.text import clean, tokenize
 from bartviz.text.clean import Truncate

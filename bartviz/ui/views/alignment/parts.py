@@ -15,6 +15,7 @@ from bartviz.analysis.alignment import Method, Table
 from bartviz.analysis.gold_alignment import Gold, Links
 from bartviz.errors import BudgetError, SettingError
 from bartviz.language import _, current, mark, named
+from bartviz.language.shares import percent
 from bartviz.record.attention import Head
 from bartviz.record.record import Reading, Record
 from bartviz.ui.controls import pick, show
@@ -167,7 +168,7 @@ def numbers(record: Record, chosen: Chosen) -> None:
     values = {
         _("Links"): f"{len(chosen.links)}",
         _("Agreement"): f"{analysis.agreement(shown.weights, shown.has_rows):.2f}",
-        _("To special tokens"): f"{shown.special_share:.0%}",
+        _("To special tokens"): percent(shown.special_share),
     }
     if chosen.gold is not None:
         score = gold_alignment.score(chosen.links, chosen.gold)

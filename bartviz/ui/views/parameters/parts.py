@@ -14,13 +14,13 @@ from bartviz import figures
 from bartviz.analysis import parameter_totals
 from bartviz.analysis.costs import BYTES, FLOPS, Costs
 from bartviz.analysis.parameters import Parameter, architecture_of, rows_of
-from bartviz.analysis.sentence_words import percent
 from bartviz.errors import ModelError
 from bartviz.families import config as configs
 from bartviz.families.catalogue import CATALOGUE, entry
 from bartviz.families.registry import FAMILIES
 from bartviz.figures.costs import bytes_text
 from bartviz.language import _, later, mark, named
+from bartviz.language.shares import percent
 from bartviz.models.folders import contents, default_roots, find, listed
 from bartviz.record.record import Record
 from bartviz.serving import torch_import
