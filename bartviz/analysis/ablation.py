@@ -21,6 +21,7 @@ from bartviz.analysis.readonly import Brief, array_bytes, freeze
 from bartviz.arrays import Floats, Ints
 from bartviz.errors import SettingError, choices
 from bartviz.language import _, later, plural
+from bartviz.language.shares import percent
 from bartviz.record.attention import KINDS, Head, Kind
 from bartviz.record.record import Record
 
@@ -237,7 +238,7 @@ def notice(found: Ablation) -> str:
     if found.effect == 0 and not any(np.any(part) for part in still):
         return _("With {heads} {done}, every number is the same to the last bit.", **who)
     worst = int(np.argmin(found.after.log_probability - found.before.log_probability))
-    was, now = (sentence_words.percent(np.exp(one.log_probability[worst])) for one in (found.before, found.after))
+    was, now = (percent(np.exp(one.log_probability[worst])) for one in (found.before, found.after))
     went = _(
         "With {heads} {done}, {token} went from {was} to {now}.",
         token=quote(found.targets[worst]),

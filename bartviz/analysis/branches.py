@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 
 from bartviz.analysis import decoding
-from bartviz.analysis.sentence_words import percent
 from bartviz.errors import RecordError
 from bartviz.language import _, later
+from bartviz.language.shares import percent
 from bartviz.record.record import Record
 
 

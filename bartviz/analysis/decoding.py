@@ -17,10 +17,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bartviz.analysis import sentence_words
-from bartviz.analysis.sentence_words import percent
 from bartviz.arrays import Floats, Ints
 from bartviz.errors import RecordError, SettingError
 from bartviz.language import _, later, plural
+from bartviz.language.shares import percent
 from bartviz.record.attention import Kind
 from bartviz.record.record import Reading, Record
 from bartviz.record.steps import Step

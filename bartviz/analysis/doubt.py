@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from bartviz.analysis import sentence_words
 from bartviz.analysis.words import words
 from bartviz.language import _
+from bartviz.language.shares import percent
 from bartviz.record.record import Record
 from bartviz.record.steps import bare
 from bartviz.record.vocabulary import SAMPLING, WRITTEN
@@ -90,4 +90,4 @@ def _said(record: Record, found: Doubt, least: str) -> str:
 
 
 def _named(word: str, share: float, numbers: bool) -> str:
-    return f"“{word}” ({sentence_words.percent(share)})" if numbers else f"“{word}”"
+    return f"“{word}” ({percent(share)})" if numbers else f"“{word}”"

@@ -12,8 +12,8 @@ import pandas as pd
 
 from bartviz.analysis import roles
 from bartviz.analysis.parameters import Component, Parameter
-from bartviz.analysis.sentence_words import percent
 from bartviz.language import _, mark, plural
+from bartviz.language.shares import percent
 
 Part = Literal["embeddings", "encoder layers", "decoder layers", "head"]
 PARTS: tuple[Part, ...] = ("embeddings", "encoder layers", "decoder layers", "head")

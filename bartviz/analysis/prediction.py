@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from bartviz.errors import SettingError
-from bartviz.language import _
+from bartviz.language import _, shares
 from bartviz.record.prediction import Prediction
 from bartviz.record.record import Record
 
@@ -89,7 +89,7 @@ def sentence(record: Record) -> str:
     read = _source(record, said)
     if said.scale == "sigmoid":
         chosen = [
-            f"{name} ({value:.1%})"
+            shares.filled("{name} ({value:.1%})", {"name": name, "value": value})
             for name, value in zip(said.labels, said.probabilities[0].tolist(), strict=True)
             if value >= 0.5
         ]

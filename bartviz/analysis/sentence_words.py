@@ -60,16 +60,6 @@ def weights_name(attention: Attention, layer: int | None, number: int | None) ->
     return head(attention.kind, layer, number)
 
 
-def percent(probability: float) -> str:
-    """A share or probability (0 to 1) in per cent: 92%, 3.1%, <0.1%, >99.9%; never rounded to none or all."""
-    value = 100 * probability
-    if 0 < value < 0.1:
-        return "<0.1%"
-    if 99.9 < value < 100:
-        return ">99.9%"
-    return f"{value:.0f}%" if 9.95 <= value < 99.5 or value in (0, 100) else f"{value:.1f}%"
-
-
 def signed(value: float, spec: str = ".3f") -> str:
     """A number with a minus sign instead of a hyphen."""
     return format(value, spec).replace("-", "−")

@@ -13,10 +13,10 @@ import numpy as np
 
 from bartviz.analysis import sentence_words
 from bartviz.analysis.look_ahead import AHEAD, Ways, ways
-from bartviz.analysis.sentence_words import percent
 from bartviz.analysis.words import Word, merge, words
 from bartviz.arrays import Floats
 from bartviz.language import _
+from bartviz.language.shares import percent
 from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Record
 from bartviz.record.steps import Numbers, Step, bare
@@ -29,6 +29,8 @@ FAINTEST = 0.02
 """Weights below this draw no ribbon; the sentences still count them."""
 MOST_WORDS = 48
 """The most words of a line that are drawn."""
+LEAST_SAID = 0.01
+"""Sentences name no weight below this: it would read as 0.00."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,8 @@ def table(ribbons: Ribbons) -> pd.DataFrame:
 def notice(ribbons: Ribbons) -> str:
     """One sentence on this text: the word whose ribbon crosses most others, else a long word.
 
-    It and the word it looks at choose each other with at least 0.3 of the weight; without such a pair the sentence
+    It and the word it looks at choose each other with at least 0.3 of the weight; both are among the first
+    ``MOST_WORDS``, which are drawn, and occur there once, so that a reader finds them. Without such a pair the sentence
     says so.
     """
     rows, columns = plain(ribbons.below), plain(ribbons.above)
@@ -92,9 +95,21 @@ def notice(ribbons: Ribbons) -> str:
     paired = (weights[chosen, looked] >= 0.3) & (looking[looked] == chosen)
     if not paired.any():
         return _("No word of this text looks mostly at one other word: the weight is spread over many.")
+    paired &= (np.array(rows) < MOST_WORDS) & (np.array(columns)[looked] < MOST_WORDS)
+    if not paired.any():
+        return _("None of the words drawn here looks mostly at one other word that is drawn.")
     t_all, s_all = chosen[paired], looked[paired]  # (P,) each: the words that choose each other
     crossings = ((t_all[:, None] - t_all) * (s_all[:, None] - s_all) < 0).sum(axis=1)  # (P,)
-    pairs = zip(crossings.tolist(), t_all.tolist(), s_all.tolist(), strict=True)
+    below, above = _once(ribbons.below), _once(ribbons.above)
+    pairs = [
+        (crossed, t, s)
+        for crossed, t, s in zip(crossings.tolist(), t_all.tolist(), s_all.tolist(), strict=True)
+        if rows[t] in below and columns[s] in above
+    ]
+    if not pairs:
+        return _(
+            "The words that look mostly at one other word occur several times: point at one to see where it looks."
+        )
     crossed, t, s = max(pairs, key=lambda pair: (pair[0], len(ribbons.below[rows[pair[1]]].text), weights[pair[1:]]))
     pair = {"below": ribbons.below[rows[t]].text, "above": ribbons.above[columns[s]].text, "weight": weights[t, s]}
     if ribbons.head.kind != "cross":
@@ -189,6 +204,12 @@ def plain(line: tuple[Word, ...]) -> list[int]:
     return [i for i, word in enumerate(line) if not word.special]
 
 
+def _once(line: tuple[Word, ...]) -> set[int]:
+    """The indices of the words that are drawn and occur once among those drawn, small and capital letters alike."""
+    texts = [word.text.casefold() for word in line[:MOST_WORDS]]
+    return {i for i, text in enumerate(texts) if texts.count(text) == 1}
+
+
 def _quoted(word: Word) -> str:
     return word.text if word.special else f"“{word.text}”"
 
@@ -229,8 +250,8 @@ def _chosen(record: Record, steps: list[Step | Numbers], word: str, looks: str) 
 def _looks(row: Floats, columns: tuple[Word, ...]) -> str:
     first = int(row.argmax())
     spoken = plain(columns)
-    if columns[first].special and spoken:
-        second = max(spoken, key=lambda s: float(row[s]))
+    second = max(spoken, key=lambda s: float(row[s]), default=first)
+    if columns[first].special and row[second] >= LEAST_SAID and second != first:
         return _(
             "{special} ({most:.2f}), and among the words at {word} ({weight:.2f})",
             special=_quoted(columns[first]),
@@ -243,6 +264,8 @@ def _looks(row: Floats, columns: tuple[Word, ...]) -> str:
 
 def _say_column(weights: Floats, rows: tuple[Word, ...], columns: tuple[Word, ...], s: int) -> str:
     t = int(weights[:, s].argmax())
+    if weights[t, s] < LEAST_SAID:
+        return _("No word looks at {above} with as much as 0.01.", above=_quoted(columns[s]))
     return _(
         "{above} is looked at most by {below} ({weight:.2f}).",
         above=_quoted(columns[s]),

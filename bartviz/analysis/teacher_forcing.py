@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from bartviz.analysis import decoding
-from bartviz.analysis.sentence_words import percent
 from bartviz.language import _
+from bartviz.language.shares import percent
 from bartviz.record.record import Record
 from bartviz.record.steps import Candidate, Step
 

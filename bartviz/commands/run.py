@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bartviz.commands.output import EXAMPLES, print_json
+from bartviz.language.shares import percent
 from bartviz.text.encodings import decode
 
 if TYPE_CHECKING:
@@ -141,10 +142,10 @@ def _decode(options: argparse.Namespace) -> int:
         return 0
     for step in record.steps:
         others = ", ".join(
-            f"{c.label} {c.probability:.1%}" for c in step.candidates if c.token_id != step.chosen.token_id
+            f"{c.label} {percent(c.probability)}" for c in step.candidates if c.token_id != step.chosen.token_id
         )
         rule = f" [{step.rule}]" if step.rule else ""
-        print(f"{step.position:4} {step.chosen.label:16} {step.chosen.probability:7.1%}{rule}   {others}")
+        print(f"{step.position:4} {step.chosen.label:16} {percent(step.chosen.probability):>7}{rule}   {others}")
     for ending in _texts(record.beams):
         labels = " ".join(ending["tokens"])
         print(f"{ending['state']:8} score {ending['score']:8.4f}  log p {ending['log_probability']:8.3f}  {labels}")

@@ -10,10 +10,10 @@ import plotly.graph_objects as go
 from bartviz.analysis import beams as analysis
 from bartviz.analysis import sentence_words
 from bartviz.analysis.decoding import kind_of
-from bartviz.analysis.sentence_words import percent
 from bartviz.figures import axes, theme
 from bartviz.figures.checks import RECORD, expect
 from bartviz.language import _, mark
+from bartviz.language.shares import percent
 from bartviz.record.beam_tree import BeamTree, Hypothesis
 from bartviz.record.record import Record
 

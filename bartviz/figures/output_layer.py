@@ -6,12 +6,12 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bartviz.analysis.output_layer import OutputLayer
-from bartviz.analysis.sentence_words import percent
 from bartviz.figures import theme
 from bartviz.figures.cells import BUTTONS, Part
 from bartviz.figures.checks import expect
 from bartviz.figures.strips import bars, caption, strip
 from bartviz.language import _
+from bartviz.language.shares import percent
 
 LINE = 34  # pixels of one token
 STATE = 0.12  # share of the height for the state, above the tokens

@@ -15,10 +15,10 @@ import plotly.graph_objects as go
 from bartviz.analysis import parameter_totals, roles, sentence_words
 from bartviz.analysis.parameters import Parameter, from_table
 from bartviz.analysis.parameters import parameters as parameters_of
-from bartviz.analysis.sentence_words import percent
 from bartviz.figures import theme
 from bartviz.figures.checks import expect
 from bartviz.language import _, mark
+from bartviz.language.shares import percent
 from bartviz.record.attention import Kind
 
 MOST_MATRICES = 1500  # above, the map ends at the sublayers: a browser lays out no more areas at once

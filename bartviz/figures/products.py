@@ -11,6 +11,7 @@ from bartviz.figures import theme
 from bartviz.figures.cells import BUTTONS, Part
 from bartviz.figures.strips import bars, signed, strip
 from bartviz.language import _
+from bartviz.language.shares import percent
 
 MANY = 24  # heads above which the bars of shares are thin and without numbers
 NAMED = 20  # pixels above a strip for its name
@@ -96,7 +97,7 @@ def share(one: Inside, *, dark: bool = False) -> go.Figure:
     ]
     many = heads > MANY
     named = range(0, heads, 4 if many else 1)
-    texts = None if many else [f"{part:.0%}" for part in one.shares]
+    texts = None if many else [percent(part) for part in one.shares]
     fills = [color if head == one.head else colors.masked for head in range(heads)]
     both = np.stack([one.added, one.block])  # (2, D)
     names = [_("this head, H{head}", head=one.head), whole]

@@ -21,7 +21,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
-from bartviz.language import korean_particles
+from bartviz.language import korean_particles, shares
 
 K = TypeVar("K")
 Message = TypeVar("Message", bound=str)
@@ -67,7 +67,7 @@ def later(message: str, /, **values: object) -> str:
 
     A value that was itself made by ``later`` is translated too.
     """
-    text = Later(message.format(**values) if values else message)
+    text = Later(shares.filled(message, values) if values else message)
     text.message, text.values = message, values
     return text
 
@@ -90,7 +90,7 @@ def plural(one: str, many: str, count: int, /, **values: object) -> str:
 
 
 def _filled(language: str, text: str, values: Mapping[str, object]) -> str:
-    return korean_particles.filled(text, values) if language == "ko" else text.format(**values)
+    return korean_particles.filled(text, values) if language == "ko" else shares.filled(text, values)
 
 
 def fill(text: str, values: Mapping[str, object]) -> str:

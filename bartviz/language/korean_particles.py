@@ -17,6 +17,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Literal
 
+from bartviz.language import shares
+
 Sound = Literal["vowel", "ㄹ", "consonant"]
 PAIR = re.compile(r"(을\(를\)|은\(는\)|이\(가\)|[와과]\([와과]\)|\(으\)(?=로)|\(이\)(?=[가-힣]))")
 # (after a consonant, after a vowel); the particles with 으 alone treat ㄹ as a vowel
@@ -59,10 +61,10 @@ _ENDINGS: tuple[tuple[str, Sound], ...] = (
 
 
 def filled(message: str, values: Mapping[str, object]) -> str:
-    """``message`` with its ``{names}`` filled as by ``str.format``, and each pair of particles resolved."""
+    """``message`` with its ``{names}`` filled as by ``shares.filled``, and each pair of particles resolved."""
     text = ""
     for number, part in enumerate(_parts(message)):
-        text += _decided(part, text) if number % 2 else part.format(**values)
+        text += _decided(part, text) if number % 2 else shares.filled(part, values)
     return text
 
 

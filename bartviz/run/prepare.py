@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from bartviz.errors import TextError
 from bartviz.language import later, mark
+from bartviz.language.shares import percent
 from bartviz.models.model import Model
 from bartviz.text import clean, tokenize
 from bartviz.text.clean import Truncate
@@ -14,6 +15,8 @@ from bartviz.text.labels import is_blank
 from bartviz.text.tokens import Tokens
 
 Encode = Callable[[str], Tokens]
+MOST_LETTERS = 0.5
+"""From this share of letters outside the vocabulary on, a notice says that the model does not read the script."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ def prepare(
     if pair is not None and _is_empty(pair):
         raise TextError(later("The second sentence is empty, or only white space. Type one, or leave it out."))
     second = None if pair is None else clean.clean(pair)
-    notices = cleaned.notices + (() if second is None else second.notices)
+    notices = cleaned.notices + _lines(cleaned.text) + (() if second is None else second.notices)
     after = None if second is None else second.text
 
     def encode(part: str) -> Tokens:
@@ -43,7 +46,9 @@ def prepare(
     encoded = encode(cleaned.text)
     limit = model.info.positions
     if limit is None or len(encoded) <= limit:
-        return Prepared(cleaned.text, encoded, notices + _unfamiliar(model, encoded), after)
+        return Prepared(
+            cleaned.text, encoded, notices + _unfamiliar(model, encoded, *_texts(cleaned.text, after)), after
+        )
     if truncate is None:
         clean.check_length(len(encoded), limit)
     shorter, encoded = _cut(cleaned.text, encoded, limit, truncate or "first", encode)
@@ -53,7 +58,12 @@ def prepare(
         else mark("The first {count:,} of {all:,} tokens are shown.")
     )
     notice = later(which, count=len(encoded), all=len(encode(cleaned.text)))
-    return Prepared(shorter, encoded, (*notices, notice, *_unfamiliar(model, encoded)), after)
+    unfamiliar = _unfamiliar(model, encoded, *_texts(shorter, after))
+    return Prepared(shorter, encoded, (*notices, notice, *unfamiliar), after)
+
+
+def _texts(text: str, pair: str | None) -> tuple[str, ...]:
+    return (text,) if pair is None else (text, pair)
 
 
 def _cut(text: str, full: Tokens, limit: int, side: Truncate, encode: Encode) -> tuple[str, Tokens]:
@@ -69,19 +79,27 @@ def _cut(text: str, full: Tokens, limit: int, side: Truncate, encode: Encode) ->
     raise TextError(later("The second sentence alone is longer than the model takes. Shorten it."))
 
 
-def _unfamiliar(model: Model, encoded: Tokens) -> tuple[str, ...]:
-    """A notice if the model's vocabulary lacks most of the text: a script that the model does not read."""
-    unknown, split = (share(encoded, model.tokenizer) for share in (tokenize.unknown_share, tokenize.split_share))
-    if unknown >= 0.5:
-        message = mark("{share:.0%} of the tokens are unknown to this model: it cannot tell them apart.")
-        return (later(message, share=unknown),)
-    if split >= 0.5:
+def _lines(text: str) -> tuple[str, ...]:
+    """A notice if the text has several lines: a reader may expect a run for each."""
+    count = sum(not _is_empty(line) for line in text.split("\n"))
+    return (later("The text has {count:,} lines; they are read as one text.", count=count),) if count > 1 else ()
+
+
+def _unfamiliar(model: Model, encoded: Tokens, *texts: str) -> tuple[str, ...]:
+    """A notice if the model's vocabulary lacks most letters of the texts: a script that the model does not read."""
+    unknown, split = tokenize.unread_shares(encoded, model.tokenizer, *texts)
+    if unknown + split < MOST_LETTERS:
+        return ()
+    message = mark(
+        "The model hardly knows this script: {share} of the letters are not in its vocabulary, and its output may "
+        "mean nothing. Write in a language that it was trained on."
+    )
+    if unknown >= split:
         message = mark(
-            "{share:.0%} of the tokens are bytes of characters that are not in the model's vocabulary: it has hardly "
-            "learned this script, and its output may mean nothing."
+            "The model does not know this script: {share} of the letters are not in its vocabulary, and it cannot "
+            "tell them apart. Write in a language that it was trained on."
         )
-        return (later(message, share=split),)
-    return ()
+    return (later(message, share=percent(unknown + split)),)
 
 
 def _is_empty(text: str) -> bool:

@@ -158,27 +158,23 @@ def join(*parts: Tokens) -> Tokens:
     return Tokens.lazy(ids, special, segments, described)
 
 
-def unknown_share(tokens: Tokens, tokenizer: PreTrainedTokenizerBase) -> float:
-    """The share of unknown tokens in the text, 0..1, not counting spaces."""
+def unread_shares(tokens: Tokens, tokenizer: PreTrainedTokenizerBase, *texts: str) -> tuple[float, float]:
+    """The shares (0..1) of the letters of the texts that the vocabulary lacks: those in unknown tokens, and those of
+    which a token holds only some bytes. ``texts``: one for each segment. Without letters, every visible sign counts.
+    """
     encoder = encoder_of(tokenizer)
-    if encoder.unknown is None or encoder.unknown not in tokens.ids:
-        return 0.0
-    inside = [token_id == encoder.unknown for token_id in _written(tokens, encoder)]
-    return sum(inside) / len(inside) if inside else 0.0
-
-
-def split_share(tokens: Tokens, tokenizer: PreTrainedTokenizerBase) -> float:
-    """The share of tokens in the text that are bytes of a character, which the vocabulary lacks, 0..1, not counting
-    spaces."""
-    encoder = encoder_of(tokenizer)
-    inside = [encoder.piece(token_id).text is None for token_id in _written(tokens, encoder)]
-    return sum(inside) / len(inside) if inside else 0.0
-
-
-def _written(tokens: Tokens, encoder: Encoder) -> list[int]:
-    """The ids of the tokens in the text, without spaces."""
-    ids = zip(tokens.ids.tolist(), tokens.special.tolist(), strict=True)
-    return [token_id for token_id, special in ids if not special and not encoder.piece(token_id).blank]
+    unknown, split = set[tuple[int, int]](), set[tuple[int, int]]()  # segment and index of each character
+    for i, (token_id, special) in enumerate(zip(tokens.ids.tolist(), tokens.special.tolist(), strict=True)):
+        lacking = unknown if token_id == encoder.unknown else split if encoder.piece(token_id).text is None else None
+        if special or lacking is None or (span := tokens.spans[i]) is None:
+            continue
+        segment = int(tokens.segments[i])
+        lacking.update((segment, index) for index in range(*span))
+    if not unknown and not split:
+        return 0.0, 0.0
+    visible_signs = {(n, i) for n, text in enumerate(texts) for i, sign in enumerate(text) if not sign.isspace()}
+    counted = {(n, i) for n, i in visible_signs if texts[n][i].isalpha()} or visible_signs
+    return len(unknown & counted) / len(counted), len(split & counted) / len(counted)
 
 
 def _entry(encoder: Encoder, token_id: int, segment: int, special: bool, span: Span | None) -> Entry:

@@ -26,20 +26,3 @@ def test_rules_of_decoding_are_translated_and_unknown_ones_unchanged(name: str) 
 def test_a_sentence_begins_with_a_capital_and_keeps_the_others() -> None:
     assert sentence_words.capitalized("mean of L1H2") == "Mean of L1H2"
     assert sentence_words.capitalized("") == ""
-
-
-@pytest.mark.parametrize(
-    ("share", "text"),
-    [
-        (0.0, "0%"),
-        (0.0004, "<0.1%"),
-        (0.0312, "3.1%"),
-        (0.0996, "10%"),
-        (0.2769, "28%"),
-        (0.996, "99.6%"),
-        (0.9995, ">99.9%"),
-        (1.0, "100%"),
-    ],
-)
-def test_percent_never_rounds_to_none_or_all(share: float, text: str) -> None:
-    assert sentence_words.percent(share) == text

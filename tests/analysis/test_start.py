@@ -145,6 +145,45 @@ def test_the_notice_does_not_invent_a_pair() -> None:
     assert start.notice(start.ribbons(special)) == "There are only special tokens here: nothing to align."
 
 
+def self_attention(labels: list[str], weights: np.ndarray) -> start.Ribbons:
+    """The ribbons of an encoder whose one head has exactly these weights (n, n)."""
+    tokens = stand_in.tokens(tuple(labels))
+    own = attention("encoder", weights, tokens, tokens)
+    text = "".join(label for label in labels if not label.startswith("<"))
+    return start.ribbons(Record(stand_in.model_info("encoder"), text, None, own, None, None))
+
+
+def next_ones(count: int) -> np.ndarray:
+    """(n, n) weights that go to the next word."""
+    return np.roll(np.eye(count), 1, axis=1)
+
+
+def test_the_notice_names_only_words_that_are_drawn() -> None:
+    labels = [f" w{place}" for place in range(70)]
+    labels[60] = " the-longest-word-of-all"
+    said = start.notice(self_attention(labels, next_ones(70)))
+    assert said == "Follow one ribbon: “w10” looks mostly at “w11” (1.00)."  # the first of the longest
+    far = np.full((70, 70), 1 / 70)
+    far[60:69] = next_ones(70)[60:69]
+    said = start.notice(self_attention(labels, far))
+    assert said == "None of the words drawn here looks mostly at one other word that is drawn."
+
+
+def test_the_notice_names_only_words_that_are_found() -> None:
+    said = start.notice(self_attention(["several", " on", " On", " in", " at", " several"], next_ones(6)))
+    assert said == "Follow one ribbon: “in” looks mostly at “at” (1.00)."
+    said = start.notice(self_attention(["on", " in", " on", " in"], next_ones(4)))
+    assert said.startswith("The words that look mostly at one other word occur several times")
+
+
+def test_a_weight_that_rounds_to_nothing_is_not_said() -> None:
+    weights = np.array([[1, 0, 0], [0.997, 0.001, 0.002], [0.99, 0.004, 0.006]])
+    found = self_attention(["<s>", "cat", " dog"], weights)
+    assert found.say_below[1] == "“cat” looks mostly at <s> (1.00)."
+    assert found.say_above[1:] == tuple(f"No word looks at “{word}” with as much as 0.01." for word in ("cat", "dog"))
+    assert "0.00" not in " ".join(found.say_below + found.say_above)
+
+
 def test_a_long_text_is_cut_for_the_picture_alone() -> None:
     record = stand_in.record(source=["<s>", *[" w"] * 99, "</s>"], output=["<s>", *[" v"] * 70, "</s>"])
     found = start.ribbons(record)

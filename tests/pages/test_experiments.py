@@ -8,17 +8,20 @@ from typing import Any
 
 import numpy as np
 import pytest
+import streamlit
 from streamlit.testing.v1 import AppTest
 
 import bartviz
 from bartviz.analysis import ablation
 from bartviz.experiments.ablation import ablate, ablate_sweep
 from bartviz.experiments.edits import edit
+from bartviz.language import speaking
 from bartviz.models.folders import default_roots
 from bartviz.models.model import Model
 from bartviz.record.record import Record
 from bartviz.serving.engine import Engine
-from bartviz.ui.views.experiments import token
+from bartviz.teaching.explanations import explanation
+from bartviz.ui.views.experiments import heads, token
 from tests.conftest import App
 from tests.support.visits import words
 
@@ -53,6 +56,32 @@ def test_every_head_is_measured_and_the_costliest_is_silenced_first(app: App, su
     np.testing.assert_allclose(
         table["log p change (nats)"], ablation.sweep_table(sweep)["log p change (nats)"], atol=1e-4
     )
+
+
+@pytest.mark.parametrize(("language", "silenced"), [("en", "is silenced already"), ("ko", "이미 꺼져 있으니")])
+def test_who_does_what_the_beginner_is_told_silences_heads(language: str, silenced: str) -> None:
+    """The strongest head is silenced at first, so a click on it would switch it on again."""
+    best, other = {"x": 1, "y": 0}, {"x": 2, "y": 0}
+    at_first = ["cross L0H1"]
+    assert clicked(at_first, best) == []
+    assert clicked(at_first, other) == ["cross L0H1", "cross L0H2"]
+    with speaking(language):
+        told = explanation("ablation").beginner.split("**")[-1]
+    assert silenced in told
+    assert "click the strongest" not in told
+    assert "주황 칸을 누르" not in told
+
+
+def clicked(chosen: list[str], cell: dict[str, int]) -> list[str]:
+    """The silenced heads after a click on a cell of the cross-attention's map."""
+    chart = SimpleNamespace(selection=SimpleNamespace(points=[cell]))
+    state = {heads.SILENCED: chosen, "worth_cross_0": chart}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(streamlit, "session_state", state)
+        heads._toggle("worth_cross_0", "cross")
+    after = state[heads.SILENCED]
+    assert isinstance(after, list)
+    return after
 
 
 @pytest.mark.slow

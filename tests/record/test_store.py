@@ -132,7 +132,7 @@ def test_a_file_from_before_a_field_gets_its_default_and_one_without_a_needed_fi
 
 NOTICES = (
     later("The first {count:,} of {all:,} tokens are shown.", count=512, all=1340),
-    later("{share:.0%} of the tokens are unknown to this model: it cannot tell them apart.", share=0.4),
+    later("The text has {count:,} lines; they are read as one text.", count=3),
     later("The configuration asks for {words}: ignored.", words="num_labels, id2label"),
     later(
         "{reason} The copy of an earlier download is used (commit {commit}).",

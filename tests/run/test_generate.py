@@ -10,11 +10,14 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from transformers import GenerationConfig
+from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+from transformers import GenerationConfig, PreTrainedTokenizerFast
 
 import bartviz
 from bartviz.errors import BudgetError, Cancelled, SettingError
+from bartviz.language import _, speaking
 from bartviz.run import rules
+from bartviz.text import tokenize
 from tests.support import loaded
 from tests.support.writers import TEXT, WRITERS, chosen, generated, one_pass, source_of, with_rules
 
@@ -242,14 +245,44 @@ def test_settings_that_mean_nothing_are_refused() -> None:
         bartviz.decode(loaded.model("bart"), TEXT, top_k=0)
 
 
-def test_a_script_that_the_model_does_not_read_is_reported() -> None:
+@pytest.mark.parametrize("text", ["나는 오늘 새 자동차를 사고 싶어요.", "Я хочу купить машину.", "我想买车。"])
+def test_a_script_that_the_model_does_not_read_is_reported(text: str) -> None:
     model = bartviz.load("bart-tiny-en-de")
-    korean = bartviz.decode(model, "나는 오늘 새 자동차를 사고 싶어요.", max_new_tokens=2)
-    assert [notice.split(" ", 1)[1][:47] for notice in korean.provenance.notices] == [
-        "of the tokens are bytes of characters that are "
-    ]
-    for text in ("I want to buy a car. 🐈", "Größe für dich"):
-        assert bartviz.decode(model, text, max_new_tokens=2).provenance.notices == ()
+    (said,) = bartviz.decode(model, text, max_new_tokens=2).provenance.notices
+    assert said.startswith("The model hardly knows this script: 100% of the letters are not in its vocabulary")
+    with speaking("ko"):
+        assert _(said).startswith("모델은 이 문자를 거의 모릅니다. 글자의 100%가 어휘에 없어서")
+    (said,) = bartviz.capture(bartviz.load("bert-tiny-en"), text).provenance.notices
+    assert said.startswith("The model does not know this script: 100% of the letters")
+
+
+@pytest.mark.parametrize("text", ["I want to buy a car. 🐈", "Größe für dich", "I like 김치 very much.", "😀😀 hello"])
+def test_letters_count_and_not_the_bytes_of_a_few_signs(text: str) -> None:
+    for name in ("bart-tiny-en-de", "bert-tiny-en"):
+        assert bartviz.capture(bartviz.load(name), text, target=None).provenance.notices == ()
+
+
+def test_a_model_that_knows_a_script_reads_it_without_a_notice() -> None:
+    """Its vocabulary holds most Korean syllables, a few only as bytes, as in large byte-level vocabularies."""
+    words = Tokenizer(models.BPE())
+    words.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    trainer = trainers.BpeTrainer(
+        special_tokens=["<s>", "<pad>", "</s>"], initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), min_frequency=2
+    )
+    words.train_from_iterator(["나는 오늘 새 자동차를 사고 싶어요."] * 3, trainer)
+    korean = PreTrainedTokenizerFast(tokenizer_object=words, bos_token="<s>", pad_token="<pad>", eos_token="</s>")
+    text = "나는 자동차를 팔고 싶어요."
+    unknown, split = tokenize.unread_shares(tokenize.encode(korean, text), korean, text)
+    assert unknown == 0
+    assert 0 < split < 0.3  # of 11 letters the two bytes of one
+    assert tokenize.unread_shares(tokenize.encode(korean, "хочу"), korean, "хочу") == (0, 1)
+
+
+def test_several_lines_are_said_to_be_one_text() -> None:
+    model = bartviz.load("bart-tiny-en-de")
+    record = bartviz.decode(model, "The cat sleeps.\n\nThe dog runs.\nI read.\n", max_new_tokens=2)
+    assert record.provenance.notices == ("The text has 3 lines; they are read as one text.",)
+    assert bartviz.decode(model, "The cat sleeps.\n", max_new_tokens=2).provenance.notices == ()
 
 
 def test_a_forced_position_that_is_never_reached_is_reported() -> None:

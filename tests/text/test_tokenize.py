@@ -385,7 +385,7 @@ def test_any_ids_give_the_text_of_transformers(name: str, data: Any) -> None:
     check(made, text)
 
 
-# --- from_ids, label, pad, join, unknown_share -------------------------------------------------------------------
+# --- from_ids, label, pad, join, unread_shares -------------------------------------------------------------------
 
 
 @every
@@ -495,26 +495,28 @@ def test_joining_numbers_words_on() -> None:
     assert np.array_equal(joined.ids, np.concatenate([first.ids, second.ids]))
 
 
-def test_unknown_share() -> None:
-    for name in ("bert", "t5", "marian"):
-        own = tokenizer(name)
-        assert tokenize.unknown_share(tokenize.encode(own, "뷁 뷁"), own) == 1.0
-        assert tokenize.unknown_share(tokenize.encode(own, "a car"), own) == 0.0
-    bert = tokenizer("bert")
-    assert tokenize.unknown_share(tokenize.encode(bert, "a car 뷁 뷁"), bert) == 0.5
-    assert tokenize.unknown_share(tokenize.encode(tokenizer("gpt2"), "뷁"), tokenizer("gpt2")) == 0.0
-    assert tokenize.unknown_share(tokenize.encode(bert, ""), bert) == 0.0
+def unread(name: str, text: str) -> tuple[float, float]:
+    """The shares of letters in unknown tokens, and of letters that are bytes."""
+    own = tokenizer(name)
+    return tokenize.unread_shares(tokenize.encode(own, text), own, text)
 
 
-def test_split_share() -> None:
-    own = tokenizer("gpt2")
-    assert tokenize.split_share(tokenize.encode(own, "뷁"), own) == 1.0
-    mixed = tokenize.encode(own, "car 뷁")
-    assert tokenize.split_share(mixed, own) == (len(mixed) - len(tokenize.encode(own, "car"))) / len(mixed)
-    assert tokenize.split_share(tokenize.encode(own, "a car"), own) == 0.0
-    assert tokenize.split_share(tokenize.encode(own, ""), own) == 0.0
+def test_letters_that_the_vocabulary_lacks() -> None:
     for name in ("bert", "t5", "marian"):  # their pieces are whole characters, known or not
-        assert tokenize.split_share(tokenize.encode(tokenizer(name), "뷁 a 간다"), tokenizer(name)) == 0.0
+        assert unread(name, "뷁 뷁") == (1, 0)
+        assert unread(name, "a car") == (0, 0)
+    assert unread("bert", "a car 뷁 뷁") == (2 / 6, 0)
+    assert unread("bert", "") == (0, 0)
+    assert unread("gpt2", "뷁") == (0, 1)
+    assert unread("gpt2", "car 뷁!") == (0, 1 / 4)  # of three tokens for one letter one is counted
+    assert unread("gpt2", "a car") == (0, 0)
+    assert unread("gpt2", "") == (0, 0)
+
+
+def test_letters_of_a_pair_are_counted_together() -> None:
+    own = tokenizer("gpt2")
+    tokens = tokenize.encode(own, "car", pair="뷁")
+    assert tokenize.unread_shares(tokens, own, "car", "뷁") == (0, 1 / 4)
 
 
 def test_neither_torch_nor_transformers_is_imported() -> None:

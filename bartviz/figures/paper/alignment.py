@@ -8,7 +8,6 @@ from typing import get_args
 import numpy as np
 
 from bartviz.analysis import alignment as analysis
-from bartviz.analysis import sentence_words
 from bartviz.analysis.aligners import aligners, best
 from bartviz.analysis.alignment import THRESHOLD, Method
 from bartviz.errors import SettingError
@@ -19,6 +18,7 @@ from bartviz.figures.paper.picture import Picture
 from bartviz.figures.paper.sheet import Sheet
 from bartviz.figures.paper.size import COLUMN, check_width
 from bartviz.language import _, later, mark
+from bartviz.language.shares import percent
 from bartviz.record.attention import Head
 from bartviz.record.record import Reading, Record
 
@@ -71,5 +71,5 @@ def alignment(
     )
     end = grid(sheet, cells)
     notes = reading_note("cross", reading == "predicts"), _(_LINKS[method], threshold=threshold)
-    share = _("{share} of the attention went to special tokens.", share=sentence_words.percent(shown.special_share))
+    share = _("{share} of the attention went to special tokens.", share=percent(shown.special_share))
     return sheet.picture(end, caption(record, shown.name, *notes, share), written=captioned)

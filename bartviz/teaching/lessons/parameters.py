@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from bartviz.analysis.sentence_words import percent
+from bartviz.language.shares import percent
 from bartviz.record.record import Record
 from bartviz.teaching.lessons.lesson import Lesson, Step
 

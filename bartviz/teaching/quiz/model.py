@@ -8,8 +8,8 @@ from numpy.random import Generator
 
 from bartviz.analysis import parameter_totals
 from bartviz.analysis.parameters import Component, Parameter
-from bartviz.analysis.sentence_words import percent
 from bartviz.language import later
+from bartviz.language.shares import percent
 from bartviz.record.attention import Attention, Kind
 from bartviz.teaching.quiz.question import Material, Option, Question, drawn, kind_word, listed, shuffled
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.random import Generator
 
 from bartviz.analysis.masks import quote
-from bartviz.analysis.sentence_words import percent
 from bartviz.language import later
+from bartviz.language.shares import percent
 from bartviz.record.record import Record
 from bartviz.record.steps import Step
 from bartviz.teaching.quiz.question import TRIES, Material, Option, Question, drawn, plain, shuffled

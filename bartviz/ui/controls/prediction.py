@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from bartviz.analysis import prediction as analysis
-from bartviz.language import _
+from bartviz.language import _, shares
 from bartviz.text.labels import CONTINUES
 from bartviz.ui.controls import show
 
@@ -62,7 +62,9 @@ def _of_text(said: Prediction) -> list[str]:
     pairs = sorted(zip(said.probabilities[0].tolist(), said.labels, strict=True), reverse=True)[:MOST]
     strong = [" bv-strong" if p > show.INK_TURNS else "" for p, _label in pairs]
     return [
-        f"<span class='bv-chip{name}' style='--w:{100 * p:.1f}%'>{html.escape(label)} {p:.1%}</span>"
+        f"<span class='bv-chip{name}' style='--w:{100 * p:.1f}%'>"
+        + html.escape(shares.filled("{label} {p:.1%}", {"label": label, "p": p}))
+        + "</span>"
         for name, (p, label) in zip(strong, pairs, strict=True)
     ]
 

@@ -158,6 +158,7 @@ def _fields() -> None:
     with right:
         hint = _("New tokens; 0 leaves the model's own limit.")
         _field(_("At most"), "max_new_tokens", (0, MOST_TOKENS), 0, hint=hint)
+    wrong = address.wrong_number("ngrams", *NGRAMS)
     address.finite("ngrams")
     own_size = _("the model's") if generation is None else str(generation.no_repeat_ngram_size or 0)
     st.number_input(
@@ -173,6 +174,8 @@ def _fields() -> None:
             "repetition. Empty leaves the model's own rule."
         ),
     )
+    if wrong:
+        address.lacks("ngrams", wrong, own_size)
     _field(_("Candidates kept per step"), "top_k", (1, MOST_CANDIDATES), 10)
     record = session.current_record()
     if record is not None and record.model.name == st.session_state.get("model") and used(record):
@@ -184,6 +187,8 @@ def _beams(generation: GenerationConfig | None) -> None:
     with left:
         _field(_("Beams"), "beams", BEAMS, 4, hint=_("Texts that are kept at every step."))
     penalty = getattr(generation, "length_penalty", None)
+    own_penalty = _("the model's") if penalty is None else f"{penalty:g}"
+    wrong = address.wrong_number("length_penalty", *PENALTY, whole=False)
     with right:
         st.number_input(
             _("Length penalty"),
@@ -193,12 +198,14 @@ def _beams(generation: GenerationConfig | None) -> None:
             step=0.1,
             key="length_penalty",
             bind="query-params",
-            placeholder=_("the model's") if penalty is None else f"{penalty:g}",
+            placeholder=own_penalty,
             help=_(
                 "A text's score is its log p divided by its length to this power: above 0 favours long texts, below "
                 "0 short ones. Empty leaves the model's own."
             ),
         )
+    if wrong:
+        address.lacks("length_penalty", wrong, own_penalty)
     pick.select(_("Stop when"), named(STOP_NAMES), key="stop")
 
 
@@ -238,14 +245,16 @@ def _field(
     label: str, key: str, ends: tuple[float, float], first: float, *, step: float = 1, hint: str | None = None
 ) -> None:
     """A number field; a value outside ``ends`` (from a link or an earlier model) is reset to ``first``."""
+    wrong = address.wrong_number(key, *ends, whole=isinstance(step, int))
     address.finite(key)
     held = st.session_state.get(key)
     if held is not None and not ends[0] <= held <= ends[1]:
         st.session_state[key] = first
     low, high = ends
-    st.number_input(
+    value = st.number_input(
         label, low, high, first, step=step, key=key, bind="query-params", persist_state="session", help=hint
     )
+    address.number(key, wrong, value)
 
 
 def _number(key: str, first: float) -> float:

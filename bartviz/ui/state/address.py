@@ -108,6 +108,30 @@ def lacks(key: str, asked: str, shown: str) -> None:
     address().missing[key] = Missing(_navigation()[0], asked[:MOST_SAID], shown)
 
 
+def wrong_number(key: str, low: float, high: float, *, whole: bool = True) -> str:
+    """The word of the opened address that is not a number from ``low`` to ``high``; empty if there is none.
+
+    Call it before the field that is bound to ``key`` is drawn: Streamlit drops such a word from the address. Call
+    ``number`` after it.
+    """
+    words = _in_query(key)
+    if not words or not words[-1] or key in st.session_state:  # in the session: the visitor has been here
+        return ""
+    try:
+        value = float(words[-1])
+    except ValueError:
+        return words[-1]
+    return "" if low <= value <= high and (value.is_integer() or not whole) else words[-1]
+
+
+def number(key: str, wrong: str, value: float) -> None:
+    """Note what a number field shows, and the ``wrong_number`` that its address asked for."""
+    if wrong:
+        lacks(key, wrong, f"{value:g}")
+    else:
+        shows(key, f"{value:g}")
+
+
 def missing() -> dict[str, Missing]:
     """What the link to this page asked for in vain, by key."""
     page, _ = _navigation()

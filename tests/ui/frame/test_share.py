@@ -86,5 +86,46 @@ def test_a_link_to_a_step_of_a_longer_text_says_so_until_another_is_chosen(app: 
     assert "which is not here" not in words(page.run())
 
 
+@pytest.mark.parametrize(
+    ("word", "query", "said"),
+    [
+        ("quiz", {"quiz_seed": "abc"}, "quiz_seed “abc”, which is not here: “7”"),
+        ("quiz", {"quiz_seed": "-3"}, "quiz_seed “-3”, which is not here: “7”"),
+        ("quiz", {"quiz_count": "999"}, "quiz_count “999”, which is not here: “10”"),
+        ("quiz", {"quiz_question": "6", "quiz_count": "3"}, "quiz_question “6”, which is not here: “3”"),
+        ("heads", {"row": "999"}, "row “999”, which is not here"),
+        ("heads", {"head": "first"}, "head “first”, which is not here"),
+        ("heads", {"layer": "-1"}, "layer “-1”, which is not here"),
+        ("inside", {"row": "2.5"}, "row “2.5”, which is not here"),
+        ("masks", {"row_encoder": "999"}, "row_encoder “999”, which is not here"),
+        ("alignment", {"links": "threshold", "link_weight": "7"}, "link_weight “7”, which is not here"),
+        ("compare", {"threshold": "many"}, "threshold “many”, which is not here: “0.5”"),
+        ("denoising", {"noise_seed": "-1"}, "noise_seed “-1”, which is not here: “1”"),
+        ("parameters", {"n": "513"}, "n “513”, which is not here: “512”"),
+        ("start", {"top_k": "0"}, "top_k “0”, which is not here: “10”"),
+        ("start", {"search": "sampling", "temperature": "hot"}, "temperature “hot”, which is not here: “1”"),
+        ("start", {"search": "beams", "length_penalty": "x"}, "length_penalty “x”, which is not here"),
+        ("start", {"ngrams": "-4"}, "ngrams “-4”, which is not here"),
+        ("start", {"level": "genius"}, "level “genius”, which is not here"),
+        ("textbook", {"line": "no-such-line"}, "line “no-such-line”, which is not here"),
+    ],
+)
+def test_a_number_that_is_none_or_too_large_is_said(app: App, word: str, query: dict[str, str], said: str) -> None:
+    page = app(word, **query)
+    assert not page.exception
+    assert said in words(page)
+    assert said in words(page.run())  # until the visitor chooses another
+
+
+def test_a_number_that_the_page_has_is_not_said(app: App) -> None:
+    for word, query in (
+        ("quiz", {"quiz_seed": "12", "quiz_question": "2"}),
+        ("compare", {"threshold": "0.35"}),
+        ("start", {"search": "sampling", "temperature": "0.55", "max_new_tokens": "3"}),
+    ):
+        page = app(word, **query)
+        assert "which is not here" not in words(page.run())
+
+
 def test_a_whole_link_lacks_nothing(app: App) -> None:
     assert "which is not here" not in words(app("inside", layer="1", head="2", kind="encoder"))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from bartviz.analysis import decoding, sentence_words
-from bartviz.analysis.sentence_words import percent
 from bartviz.language import _, mark, plural
+from bartviz.language.shares import percent
 from bartviz.record.attention import Kind
 from bartviz.record.record import Record
 from bartviz.record.steps import Step

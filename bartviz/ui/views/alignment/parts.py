@@ -15,11 +15,12 @@ from bartviz.analysis.alignment import Method, Table
 from bartviz.analysis.gold_alignment import Gold, Links
 from bartviz.errors import BudgetError, SettingError
 from bartviz.language import _, current, mark, named
+from bartviz.language.shares import percent
 from bartviz.record.attention import Head
 from bartviz.record.record import Reading, Record
 from bartviz.ui.controls import pick, show
 from bartviz.ui.frame import sidebar
-from bartviz.ui.state import content, session
+from bartviz.ui.state import address, content, session
 from bartviz.ui.views.alignment import gold
 
 if TYPE_CHECKING:
@@ -152,10 +153,12 @@ def _method() -> Method:
 
 
 def _threshold() -> float:
+    wrong = address.wrong_number(_THRESHOLD, 0.01, 1, whole=False)
     held = st.session_state.get(_THRESHOLD)
     if held is not None and not 0.01 <= held <= 1:
         st.session_state[_THRESHOLD] = min(max(float(held), 0.01), 1.0)
     value = st.slider(_("Threshold"), 0.01, 1.0, analysis.THRESHOLD, 0.01, key=_THRESHOLD, bind="query-params")
+    address.number(_THRESHOLD, wrong, value)
     return min(max(float(value), 0.01), 1.0)
 
 
@@ -165,7 +168,7 @@ def numbers(record: Record, chosen: Chosen) -> None:
     values = {
         _("Links"): f"{len(chosen.links)}",
         _("Agreement"): f"{analysis.agreement(shown.weights, shown.has_rows):.2f}",
-        _("To special tokens"): f"{shown.special_share:.0%}",
+        _("To special tokens"): percent(shown.special_share),
     }
     if chosen.gold is not None:
         score = gold_alignment.score(chosen.links, chosen.gold)

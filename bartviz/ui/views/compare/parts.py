@@ -22,7 +22,7 @@ from bartviz.ui.components.canvas import component as canvas
 from bartviz.ui.components.canvas.data import Views
 from bartviz.ui.controls import pick, show
 from bartviz.ui.frame import page
-from bartviz.ui.state import session
+from bartviz.ui.state import address, session
 from bartviz.ui.views.compare import pins
 from bartviz.ui.views.compare.pins import Pin
 from bartviz.ui.views.heads import parts
@@ -97,10 +97,11 @@ def choose(record: Record, below: DeltaGenerator) -> Chosen:
 
 def _threshold() -> float:
     """The share of weight from which a head gets a name (URL ``threshold``)."""
+    wrong = address.wrong_number("threshold", 0.3, 0.95, whole=False)
     given = st.session_state.get("threshold")
     if given is not None and not 0.3 <= given <= 0.95:
         st.session_state["threshold"] = naming.THRESHOLD
-    return float(
+    value = float(
         st.slider(
             _("Name a head when it puts at least this share on its pattern"),
             0.3,
@@ -112,6 +113,8 @@ def _threshold() -> float:
             help=_("At least half of the weight, as in Clark et al. 2019."),
         )
     )
+    address.number("threshold", wrong, value)
+    return value
 
 
 def _measure(label: str, options: list[str], *, key: str, default: str) -> str:

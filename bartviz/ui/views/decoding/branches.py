@@ -10,9 +10,9 @@ import streamlit as st
 
 from bartviz.analysis import branches, decoding
 from bartviz.analysis.beams import turns
-from bartviz.analysis.sentence_words import percent
 from bartviz.figures.branches import branches as branches_figure
 from bartviz.language import _, later
+from bartviz.language.shares import percent
 from bartviz.ui.components.player.component import LONGEST_TYPED, BranchRequest
 from bartviz.ui.components.player.data import revision
 from bartviz.ui.controls import show, tasks

@@ -10,9 +10,9 @@ from typing import cast
 import streamlit as st
 
 from bartviz.analysis import beams, decoding, sentence_words, start, teacher_forcing
-from bartviz.analysis.sentence_words import percent
 from bartviz.figures.beams import beams as tree_figure
 from bartviz.language import _, mark, named
+from bartviz.language.shares import percent
 from bartviz.record.record import Reading, Record
 from bartviz.record.steps import Step
 from bartviz.ui.components.canvas import component as canvas

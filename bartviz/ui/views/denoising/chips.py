@@ -9,6 +9,7 @@ from itertools import zip_longest
 from bartviz.analysis.repair_columns import Place, Said
 from bartviz.analysis.repairs import Repair
 from bartviz.language import _, mark, plural
+from bartviz.language.shares import percent
 from bartviz.text.labels import visible
 
 NAMES = (mark("original"), mark("corrupted"), mark("reconstructed"), "")
@@ -80,7 +81,7 @@ def _written_chip(place: Place, written: Said | None, number: int) -> str:
     tooltip = _(
         "{judged}, probability {probability:.3f}", judged=_(VERDICTS[written.mark]), probability=written.probability
     )
-    below = "" if written.mark == "kept" else f"{MARKS[written.mark]} {written.probability:.0%}"
+    below = "" if written.mark == "kept" else f"{MARKS[written.mark]} {html.escape(percent(written.probability))}"
     return f"{_chip(written.text, [f'bv-{written.mark}'], tooltip)}<span class='bv-mark'>{below}</span>"
 
 
@@ -120,4 +121,4 @@ def guess_lines(repair: Repair, guesses: Sequence[Sequence[tuple[str, float]]]) 
 def _guess(text: str, probability: float, right: bool) -> str:
     mark = " ✓" if right else ""
     name = f"<b>{html.escape(visible(text))}</b>" if right else html.escape(visible(text))
-    return f"<span class='bv-guess'>{name} {probability:.0%}{mark}</span>"
+    return f"<span class='bv-guess'>{name} {html.escape(percent(probability))}{mark}</span>"

@@ -112,12 +112,15 @@ def _rate(noise: str, short: str) -> float | None:
 
 
 def _seed() -> int:
+    wrong = address.wrong_number(SEED, 0, MOST_SEED)
     address.finite(SEED)
     held = st.session_state.get(SEED)
     if held is not None and not 0 <= held <= MOST_SEED:
         st.session_state[SEED] = min(max(int(held), 0), MOST_SEED)
     hint = _("The same seed loses the same words.")
-    return int(st.number_input(_("Seed"), 0, MOST_SEED, 1, key=SEED, bind="query-params", help=hint))
+    seed = int(st.number_input(_("Seed"), 0, MOST_SEED, 1, key=SEED, bind="query-params", help=hint))
+    address.number(SEED, wrong, seed)
+    return seed
 
 
 def _again() -> None:

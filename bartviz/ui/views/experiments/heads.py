@@ -17,6 +17,7 @@ from bartviz.language import _, later, mark, named
 from bartviz.record.attention import Head, Kind
 from bartviz.ui.controls import pick, show
 from bartviz.ui.frame import page, roads
+from bartviz.ui.state import address
 from bartviz.ui.views.experiments.asking import ask, large, note_ablated
 from bartviz.ui.views.experiments.lines import lines
 
@@ -89,6 +90,7 @@ def _settings() -> Chosen:
     with second:
         mode = pick.one_of(_("For each head"), named(MODES), key="mode")
     with third:
+        wrong = address.wrong_number(FACTOR, 0, LOUDEST, whole=False)
         held = st.session_state.get(FACTOR)
         if (
             held is not None and not 0 <= held <= LOUDEST
@@ -96,6 +98,7 @@ def _settings() -> Chosen:
             st.session_state[FACTOR] = min(max(float(held), 0.0), LOUDEST)
         hint = _("0 silences a head, 1 leaves it as it is, 2 doubles its output.")
         factor = st.slider(_("Factor"), 0.0, LOUDEST, 0.0, 0.1, key=FACTOR, bind="query-params", help=hint)
+        address.number(FACTOR, wrong, factor)
     return Chosen(cast("Measure", measure), mode == "only", float(factor))
 
 

@@ -13,6 +13,7 @@ from bartviz.figures.panels import written
 from bartviz.language import _, later, mark, named, plural
 from bartviz.ui.controls import pick, show
 from bartviz.ui.frame import page
+from bartviz.ui.state import address
 from bartviz.ui.views.experiments.asking import ask
 
 if TYPE_CHECKING:
@@ -70,10 +71,13 @@ def _window(most: int) -> int:
     """The positions on each side of a window."""
     if most < 2:
         return 1
+    wrong = address.wrong_number(WINDOW, 1, most)
     held = st.session_state.get(WINDOW)
     if held is not None and not 1 <= held <= most:
         st.session_state[WINDOW] = min(max(int(held), 1), most)
-    return int(st.slider(_("Window, each side"), 1, most, min(2, most), key=WINDOW, bind="query-params"))
+    value = int(st.slider(_("Window, each side"), 1, most, min(2, most), key=WINDOW, bind="query-params"))
+    address.number(WINDOW, wrong, value)
+    return value
 
 
 def _sentence(record: Record) -> Tokens | None:

@@ -14,6 +14,7 @@ from bartviz.analysis import sentence_words
 from bartviz.figures.edits import View, edits
 from bartviz.figures.panels import written
 from bartviz.language import _, later, mark, named
+from bartviz.language.shares import percent
 from bartviz.ui.controls import pick, show
 from bartviz.ui.frame import page
 from bartviz.ui.views.experiments.asking import ask, note_ablated
@@ -146,7 +147,7 @@ def _suggestion_buttons(suggested: tuple[Suggestion, ...]) -> None:
     )
     with st.container(horizontal=True, gap="small", key="offered"):
         for number, suggestion in enumerate(suggested[:MOST_SUGGESTED]):
-            value = f"{suggestion.value:.0%}" if suggestion.why == "probability" else f"{suggestion.value:.2f}"
+            value = percent(suggestion.value) if suggestion.why == "probability" else f"{suggestion.value:.2f}"
             st.button(
                 show.plain(suggestion.label), key=f"offer_{number}", help=value, on_click=_use, args=(suggestion.typed,)
             )

@@ -10,6 +10,7 @@ import streamlit as st
 
 from bartviz.families.catalogue import entry
 from bartviz.language import _
+from bartviz.language.shares import percent
 from bartviz.serving import torch_import
 from bartviz.teaching.lessons import records
 from bartviz.ui.controls import tasks
@@ -49,7 +50,7 @@ def _filled() -> None:
     with st.container(key="models_filler"):
         above = st.container()
         guesses = tasks.ask(TASK, FILLER, {"text": TEXT}, _guess, _size, button=button)
-        made = "…" if guesses is None else ", ".join(f"{word} ({share:.0%})" for word, share in guesses)
+        made = "…" if guesses is None else ", ".join(f"{word} ({percent(share)})" for word, share in guesses)
         with above:
             _card(FILLER, TEXT.replace("<mask>", "[MASK]"), made)
 

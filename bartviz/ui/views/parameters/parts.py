@@ -14,18 +14,19 @@ from bartviz import figures
 from bartviz.analysis import parameter_totals
 from bartviz.analysis.costs import BYTES, FLOPS, Costs
 from bartviz.analysis.parameters import Parameter, architecture_of, rows_of
-from bartviz.analysis.sentence_words import percent
 from bartviz.errors import ModelError
 from bartviz.families import config as configs
 from bartviz.families.catalogue import CATALOGUE, entry
 from bartviz.families.registry import FAMILIES
 from bartviz.figures.costs import bytes_text
 from bartviz.language import _, later, mark, named
+from bartviz.language.shares import percent
 from bartviz.models.folders import contents, default_roots, find, listed
 from bartviz.record.record import Record
 from bartviz.serving import torch_import
 from bartviz.teaching.textbook.articles import Claim
 from bartviz.ui.controls import pick, show
+from bartviz.ui.state import address
 
 OWN, ALL = "config.json", "all"
 COMPONENTS = {
@@ -157,6 +158,7 @@ def length(costs: Costs) -> tuple[int, str]:
     """The pickers of the text's length and the number format (URL ``n`` and ``format``), and the resulting cost."""
     slider, formats = st.columns([3, 2], vertical_alignment="bottom")
     with slider:
+        asked = "" if "n" in st.session_state else st.query_params.get("n", "")
         if st.session_state.get("n", LENGTHS[0]) not in LENGTHS:
             st.session_state["n"] = 512
         chosen = st.select_slider(
@@ -170,6 +172,7 @@ def length(costs: Costs) -> tuple[int, str]:
     with formats:
         dtype = pick.one_of(_("Number format"), list(BYTES), key="format")
     n = chosen if isinstance(chosen, int) else LENGTHS[0]
+    address.number("n", "" if asked in map(str, LENGTHS) else asked, n)
     table, memory = costs.operations(n), costs.memory(n, dtype=dtype)
     every = int(table["multiply_adds"].sum())
     scores = int(table[table["part"].isin(["scores", "weighted sums"])]["multiply_adds"].sum())

@@ -12,6 +12,7 @@ from bartviz.analysis import alignment, gold_alignment, heads, pitfalls
 from bartviz.analysis.masks import quote
 from bartviz.figures import pitfalls as figures
 from bartviz.language import _
+from bartviz.language.shares import percent
 from bartviz.record.attention import Head
 from bartviz.ui.controls import show
 from bartviz.ui.frame import page
@@ -143,7 +144,7 @@ def sinks(record: Record) -> None:
         return
     finding, shown = example
     attention, names = shown.attention(finding.kind), shown.rows(finding.kind)
-    tokens = ", ".join(f"{label} {share:.0%}" for label, share in finding.tokens[:4])
+    tokens = ", ".join(f"{label} {percent(share)}" for label, share in finding.tokens[:4])
     sentence = _(
         "{kind} attention puts {share:.0%} of its weight on special tokens and full stops ({tokens}); spread evenly "
         "it would be {even:.0%}. In {head}, {token} looks most at {before}; with these columns hidden at {after}.",

@@ -101,8 +101,8 @@ def choose(record: Record) -> Quiz:
         count = _number(_("Questions"), NUMBER, (1, MOST_QUESTIONS), COUNT, None)
         quiz = of(record, seed, count)
         hint = _("From 1. The address of the page says it, so that a link opens this question.")
-        at = _number(_("Question"), PLACE, (1, MOST_QUESTIONS), 1, hint)
-        quiz.place = max(min(at, len(quiz.questions)), 1) - 1
+        last = max(len(quiz.questions), 1)
+        quiz.place = _number(_("Question"), PLACE, (1, MOST_QUESTIONS), 1, hint, last=last) - 1
         if quiz.questions:
             _sheets(quiz)
     with button:
@@ -112,8 +112,12 @@ def choose(record: Record) -> Quiz:
     return quiz
 
 
-def _number(label: str, key: str, ends: tuple[int, int], first: int, hint: str | None) -> int:
-    """A clamped whole number from the address."""
+def _number(
+    label: str, key: str, ends: tuple[int, int], first: int, hint: str | None, *, last: int | None = None
+) -> int:
+    """A whole number from the address, clamped to ``ends`` and to ``last``, which changes with the questions."""
+    least, most = ends[0], ends[1] if last is None else last
+    wrong = address.wrong_number(key, least, most)
     address.finite(key)
     held = st.session_state.get(key)
     if held is not None and not ends[0] <= held <= ends[1]:
@@ -121,7 +125,9 @@ def _number(label: str, key: str, ends: tuple[int, int], first: int, hint: str |
     value = st.number_input(
         label, *ends, first, step=1, key=key, bind="query-params", persist_state="session", help=hint
     )
-    return min(max(int(value), ends[0]), ends[1])
+    number = min(max(int(value), least), most)
+    address.number(key, wrong, number)
+    return number
 
 
 def _again(quiz: Quiz) -> None:

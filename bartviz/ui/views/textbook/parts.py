@@ -17,7 +17,7 @@ from bartviz.teaching.textbook import CLAIMS
 from bartviz.teaching.textbook.judging import CHAPTERS, MODEL, NAMES, SIGNS, SOURCES, WORDS, Chapter, Claim, Verdict
 from bartviz.ui.controls import pick, show, tasks
 from bartviz.ui.frame import languages, levels, sitemap
-from bartviz.ui.state import content
+from bartviz.ui.state import address, content
 from bartviz.ui.state.once import once
 from bartviz.ui.views.textbook import guess
 
@@ -87,7 +87,10 @@ def choose(found: Verdicts) -> tuple[Claim, ...]:
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom", key="textbook_choice"):
         with st.container(width=280):
             default = asked or (ALL if by_verdict else None)
+            line = "" if asked or "chapter" in st.session_state else st.query_params.get("line", "")
             chapter = pick.select(_("Chapter"), chapters, key="chapter", default=default)
+            if line:
+                address.lacks("line", line, chapters[chapter])
         with st.container(width="content"):
             beginner = not levels.at_least("intermediate") and asked is None and not by_verdict
             hint = _("Each verdict stays hidden until you have said what you think.")

@@ -1,0 +1,38 @@
+"""Shares and probabilities in per cent, never rounded to none or all.
+
+``filled`` is ``str.format`` for messages: a share that ``{share:.0%}`` would write as 0% or 100%, and that is neither,
+is written by ``percent``.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Mapping
+from numbers import Real
+
+
+def percent(share: float) -> str:
+    """A share or probability (0 to 1) in per cent: 92%, 3.1%, <0.1%, >99.9%; never rounded to none or all."""
+    value = 100 * share
+    if 0 < value < 0.1:
+        return "<0.1%"
+    if 99.9 < value < 100:
+        return ">99.9%"
+    return f"{value:.0f}%" if 9.95 <= value < 99.5 or value in (0, 100) else f"{value:.1f}%"
+
+
+def filled(message: str, values: Mapping[str, object]) -> str:
+    """``message`` with its ``{names}`` filled, as by ``str.format``, and its shares never rounded to none or all."""
+    return _FORMATTER.vformat(message, (), values) if "%}" in message else message.format(**values)
+
+
+class _Formatter(string.Formatter):
+    def format_field(self, value: object, format_spec: str) -> str:
+        text = format(value, format_spec)
+        if not format_spec.endswith("%") or not isinstance(value, Real):
+            return text
+        share, written = float(value), float(text.replace(",", "").removesuffix("%"))
+        return percent(share) if (share > 0 and written == 0) or (share < 1 and written == 100) else text
+
+
+_FORMATTER = _Formatter()
