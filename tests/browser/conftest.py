@@ -142,22 +142,20 @@ def visit(chrome: Browser, idle: Idle) -> Iterator[Open]:
         still: bool = True,
         locale: str = "en-US",
     ) -> Page:
-        made_with = (scheme, size, still, locale)
+        made_with = (size[0] < 600, locale)  # what a context cannot change
         context = (
             idle[made_with].pop()
             if idle[made_with]
-            else chrome.new_context(
-                viewport={"width": size[0], "height": size[1]},
-                color_scheme="dark" if scheme == "dark" else "light",
-                reduced_motion="reduce" if still else "no-preference",
-                has_touch=size[0] < 600,
-                accept_downloads=True,
-                locale=locale,
-            )
+            else chrome.new_context(has_touch=size[0] < 600, accept_downloads=True, locale=locale)
         )
         taken.append((made_with, context))
         context.on("request", ask)
         page = context.new_page()
+        page.set_viewport_size({"width": size[0], "height": size[1]})
+        page.emulate_media(
+            color_scheme="dark" if scheme == "dark" else "light",
+            reduced_motion="reduce" if still else "no-preference",
+        )
         page.set_default_timeout(PATIENCE)
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("console", console)
