@@ -6,6 +6,7 @@ import html
 import re
 
 import pytest
+import streamlit
 from streamlit.testing.v1 import AppTest
 
 from bartviz.language import PSEUDO, speaking
@@ -97,7 +98,7 @@ def test_five_terms_are_shown_and_the_others_are_folded(app: App) -> None:
 
 def test_few_terms_are_not_folded(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[str] = []
-    monkeypatch.setattr(levels.st, "html", drawn.append)
+    monkeypatch.setattr(streamlit, "html", drawn.append)
     levels.terms(explanation("inside").terms[:5], key="inside")
     assert drawn[0].count("<dfn") == 5
     assert "<details" not in drawn[0]

@@ -124,7 +124,8 @@ def row(record: Record, chosen: Chosen) -> None:
     )
     figure = partial(arithmetic, chosen.one, shown, chosen.key, dark=page.dark())
     st.html(_STYLE)
-    st.html(_essentials(chosen.one, shown, chosen.key, dark=page.dark()))
+    with st.container(key="inside_essentials"):
+        st.html(_essentials(chosen.one, shown, chosen.key, dark=page.dark()))
     with st.container(key="inside_hero" if chosen.one.bias is None else "inside_hero_bias"):
         show.figure(figure, key=_HERO, alt=alt, on_click=lambda: _choose_clicked(shown.keys), most=1.1)
     notes = [
@@ -156,7 +157,7 @@ def _essentials(one: Inside, shown: Shown, key: int, *, dark: bool) -> str:
 
 def _line(label: str, score: float | None, weight: float, chosen: bool) -> str:
     marked = " class='bv-chosen'" if chosen else ""
-    told = "–" if score is None else f"{score:.2f}"  # of a masked key
+    told = "–" if score is None else f"{score:.2f}".replace("-", "−")  # of a masked key
     return (
         f"<tr{marked}><th scope='row'>{html.escape(label)}</th><td>{told}</td>"
         f"<td>{weight:.3f}<i style='--weight:{weight:.3f}'></i></td></tr>"
