@@ -16,7 +16,7 @@ def main(record: Record | None) -> None:
     subjects = parts.choose()
     show.lead(parts.notice(subjects))
     drawn = partial(drawing, subjects, dark=page.dark())
-    parts.picture(drawn, count=len(subjects))
+    parts.picture(subjects, drawn)
     names = {"table": _("Property by property"), "goals": _("How each is trained")}
     part, tab = pick.tabs(names, key="see")
     with tab:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Which = Literal["strongest", "first", "last", "near"]
-MOST = 12  # keys that are shown one by one
+MOST = 24  # keys that are shown one by one
 ROUNDED = mark("Written numbers are rounded: worked out by hand, the last digit may come out one off.")
 
 

@@ -49,7 +49,7 @@ class Frame:
         for name, share in shares.items():
             self.domains[name] = (left, left + room * share)
             left += room * share + GAP
-        self.height = HEAD + FOOT + (26 if self.rows <= 10 else 21) * self.rows  # pixels
+        self.height = HEAD + FOOT + _line(self.rows) * self.rows  # pixels
         self.split = 1 - HEAD / self.height  # the keys' lines end here
 
     def axis(self, name: str) -> str:
@@ -132,6 +132,11 @@ class Frame:
             output = _letter(result, theme.VALUE, dark)
             found.append(caption(_("{output} = sum of weight × v", output=output), 1, over, dark, anchor="right"))
         return found
+
+
+def _line(rows: int) -> int:
+    """The height of a row in pixels: with many rows less, so that all fit a laptop's screen."""
+    return 26 if rows <= 10 else 21 if rows <= 14 else 18
 
 
 def _letter(letter: str, role: str, dark: bool) -> str:

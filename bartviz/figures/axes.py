@@ -152,4 +152,5 @@ def shown(labels: Sequence[str], special: Bools | None, pixels: float, title: st
         "zeroline": False,
         "ticks": "outside" if step > 1 else "",
         "tickcolor": colors.grid,
+        "ticklabelstandoff": 4,
     }

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Literal, get_args
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 import plotly.graph_objects as go
@@ -27,6 +28,26 @@ SIDE = 200  # cells along a side of a square; above, a cell stands for a block a
 WRITTEN = 100  # cells: so many have their number written in them
 _TITLES: dict[Kind, str] = {"encoder": mark("Encoder"), "decoder": mark("Decoder"), "cross": mark("Cross-attention")}
 SHORT = {"-10,000": "-1e4", "-1e9": "-1e9", "lowest": "-3e38", "-inf": "-∞"}
+
+
+class Room(NamedTuple):
+    """What squares next to each other share: the rows and columns of the largest, and pixels for the longest labels."""
+
+    rows: int
+    columns: int
+    left: float
+    top: float
+
+
+def room(attentions: Sequence[Attention]) -> Room:
+    """The room in which these squares have cells of one size and begin at one height."""
+    labels = [axes.short(label) for one in attentions for label in one.query.labels]
+    return Room(
+        rows=max(one.shape[2] for one in attentions),
+        columns=max(one.shape[3] for one in attentions),
+        left=max(map(len, labels)) * 8 + 40,
+        top=max(axes.label_room(one.key.labels) for one in attentions) + 44,
+    )
 
 
 def masks(
@@ -67,8 +88,34 @@ def square(
     row: int | None = None,
     dark: bool = False,
     height: int | None = None,
+    within: Room | None = None,
 ) -> go.Figure:
-    """The mask of one kind (Q, K), as in ``masks``; ``query`` replaces the labels of rows, ``row`` frames one."""
+    """The mask of one kind (Q, K), as in ``masks``; ``query`` replaces the labels of rows, ``row`` frames one.
+
+    ``within`` is the ``room`` of squares that are shown next to this one, all at the same height and width.
+    """
+    drawn = _square(attention, view, number, layer, head, query, row, dark, height)
+    if within is not None:
+        drawn.update_layout(
+            xaxis_range=[-0.5, within.columns - 0.5],
+            yaxis_range=[within.rows - 0.5, -0.5],
+            margin_l=within.left,
+            margin_t=within.top,
+        )
+    return drawn
+
+
+def _square(
+    attention: Attention,
+    view: View,
+    number: str,
+    layer: int,
+    head: int,
+    query: Tokens | None,
+    row: int | None,
+    dark: bool,
+    height: int | None,
+) -> go.Figure:
     if view not in VIEWS:
         raise SettingError(later("Masks are shown as {choices}.", choices=choices(VIEWS)))
     number_of(number)  # raises for an unknown one

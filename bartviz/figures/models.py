@@ -98,6 +98,17 @@ def _bars(one: Subject, axis: str, dark: bool) -> Iterator[dict[str, Any]]:
             base = [start + length for start, length in zip(base, size, strict=True)]
 
 
+def legend(subjects: Sequence[Subject], *, dark: bool = False) -> dict[str, tuple[str, ...]]:
+    """The colours of each part of a layer in the drawing: the encoder's, then the decoder's, of the sides drawn."""
+    sides = [
+        side for side in ("encoder", "decoder") if any(row.component == side for one in subjects for row in one.rows)
+    ]
+    drawn = {parameter_totals.sublayer(row.role) for one in subjects for row in one.rows if row.layer is not None}
+    return {
+        part: tuple(dict.fromkeys(_color(side, part, dark) for side in sides)) for part in SUBLAYERS if part in drawn
+    }
+
+
 def _color(side: str, name: str, dark: bool) -> str:
     """Self-attention in the side's colour, its feed-forward layer in a quiet shade of it, cross-attention violet."""
     kind: Kind = "cross" if name == "cross-attention" else "encoder" if side == "encoder" else "decoder"

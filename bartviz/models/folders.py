@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from bartviz.errors import ModelError, SettingError, choices
+from bartviz.families import config
 from bartviz.families.catalogue import EMBEDDED
 from bartviz.language import later
 
@@ -104,6 +105,22 @@ def _below(root: Path, depth: int, prefix: str = "") -> Iterator[str]:
             yield prefix + name
         elif depth > 1:
             yield from _below(root / name, depth - 1, f"{prefix}{name}/")
+
+
+def unfit(name: str, roots: Roots) -> ModelError | None:
+    """Why the folder that a name refers to cannot be opened, as far as its configuration and its files' names show;
+    None if nothing speaks against it, or if there is no such folder. Reads no weights."""
+    try:
+        folder = find(name, roots)
+        if folder is None:
+            return None
+        files = contents(folder, roots)
+        config.sizes(config.read(folder))
+        weight_names(files)
+        check_vocabulary(files)
+    except ModelError as error:
+        return error
+    return None
 
 
 def find(name: str | os.PathLike[str], roots: Roots | None) -> Path | None:

@@ -92,3 +92,12 @@ def test_nothing_hangs_over_the_edge_of_a_phone(visit: Open, server: str) -> Non
     assert page.evaluate("document.documentElement.scrollWidth") <= 420
     hero = page.locator(".st-key-inside_hero")
     assert hero.evaluate("e => e.scrollWidth > e.clientWidth")  # the row itself scrolls
+
+
+def test_a_phone_shows_score_and_weight_without_scrolling_sideways(visit: Open, server: str) -> None:
+    table = visit(f"{server}/inside", size=(390, 844)).locator(".bv-essentials")
+    expect(table).to_be_visible()
+    assert table.evaluate("e => e.getBoundingClientRect().right <= innerWidth && e.scrollWidth <= e.clientWidth")
+    wide = visit(f"{server}/inside")
+    expect(wide.locator(".st-key-inside_row .nsewdrag").first).to_be_attached()
+    expect(wide.locator(".bv-essentials")).to_be_hidden()

@@ -91,6 +91,7 @@ def test_a_tap_on_a_phone_shows_the_definition_whole(visit: Open, server: str, p
     page = visit(f"{server}/heads", size=(420, 620))
     expect(page.locator(".attention .stage")).to_be_visible()  # what stands above the terms is drawn
     page.locator(".bv-terms").evaluate("(line, block) => line.scrollIntoView({block})", place)
+    page.locator(".bv-more-terms summary").tap()
     for name in ("attention", "sink", "mask"):
         chip(page, name).tap()
         expect_whole(page, definition(page, name))

@@ -60,13 +60,21 @@ def test_a_masked_key_is_hatched_and_shows_no_score() -> None:
     assert list(trace(figure, "weight").x[2:]) == [0, 0, 0]
 
 
-def test_many_keys_become_twelve_and_a_row_of_others() -> None:
+@pytest.mark.parametrize("count", [9, 14, 24, 40])
+def test_the_row_of_arithmetic_fits_a_laptops_screen(count: int) -> None:
+    tokens = stand_in.tokens([f"t{i}" for i in range(count)])
+    figure = figures.inside(records.attention("encoder", tokens, tokens), 0, 0)
+    assert len(trace(figure, "weight").x) == min(count, 25)
+    assert figure.layout.height <= 600
+
+
+def test_many_keys_become_twenty_four_and_a_row_of_others() -> None:
     tokens = stand_in.tokens([f"t{i}" for i in range(40)])
     attention = records.attention("encoder", tokens, tokens)
     figure = figures.inside(attention, 0, 0, row=3)
-    assert len(trace(figure, "weight").x) == 13
+    assert len(trace(figure, "weight").x) == 25
     assert trace(figure, "weight").x.sum() == pytest.approx(1, abs=1e-5)
-    assert figure.layout.yaxis.ticktext[-1] == "<i>28 others</i>"
+    assert figure.layout.yaxis.ticktext[-1] == "<i>16 others</i>"
     output = contributions.context(attention, 0, 0)[3]
     np.testing.assert_allclose(trace(figure, "weight × v").z.sum(axis=0), output, rtol=1e-4, atol=1e-5)
     weights = np.exp(trace(figure, "scaled").x)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import bartviz
 from bartviz.errors import SettingError
-from bartviz.figures.masks import VIEWS, View, square
+from bartviz.figures.masks import VIEWS, View, room, square
 from bartviz.figures.patterns import gallery, row_bars, svg
 from bartviz.record.record import Record
 from tests.support import records, stand_in
@@ -117,3 +117,14 @@ def test_bars_show_a_row_with_and_without_its_mask() -> None:
     np.testing.assert_array_equal(trace(figure, "nothing closed", "bar").y, before)
     np.testing.assert_array_equal(trace(figure, "with the pattern", "bar").y, after)
     assert figure.layout.xaxis.ticktext[0] == "&lt;s&gt;"
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_squares_next_to_each_other_share_cells_and_height(view: View) -> None:
+    short, long = stand_in.tokens(("<s>", "a")), stand_in.tokens(("<s>", "longest", "b", "c"))
+    attentions = [records.attention("decoder", short, short), records.attention("encoder", long, long)]
+    drawn = [square(one, view=view, height=300, within=room(attentions)).layout for one in attentions]
+    assert {tuple(one.xaxis.range) for one in drawn} == {(-0.5, 3.5)}
+    assert {tuple(one.yaxis.range) for one in drawn} == {(3.5, -0.5)}
+    assert len({(one.margin.l, one.margin.t) for one in drawn}) == 1
+    assert tuple(square(attentions[0], view=view).layout.xaxis.range) == (-0.5, 1.5)

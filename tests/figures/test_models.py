@@ -6,7 +6,7 @@ import pytest
 
 from bartviz.analysis.model_table import subject
 from bartviz.errors import ModelError
-from bartviz.figures.models import models
+from bartviz.figures.models import legend, models
 
 
 def test_a_bar_for_each_part_of_each_layer() -> None:
@@ -37,3 +37,10 @@ def test_a_model_can_be_given_by_its_name() -> None:
     assert models(["facebook/bart-base", "gpt2"]) == models([subject("facebook/bart-base"), subject("gpt2")])
     with pytest.raises(ModelError):
         models(["no-such-model"])
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_legend_has_the_colours_of_the_bars(dark: bool) -> None:
+    subjects = [subject("facebook/bart-base")]
+    bars = {trace.marker.color for trace in models(subjects, dark=dark).data}
+    assert {color for colors in legend(subjects, dark=dark).values() for color in colors} == bars

@@ -94,3 +94,30 @@ def test_no_name_leads_out_of_the_roots(name: str) -> None:
     else:
         assert re.fullmatch(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?", name, re.ASCII)
         assert ".." not in name
+
+
+BERT = '{"model_type": "bert"}'
+
+
+@pytest.mark.parametrize(
+    ("config", "files", "reason"),
+    [
+        ('{"model_type": "no-such-family"}', ["model.safetensors", "tokenizer.json"], "model_type must be"),
+        ("{", ["model.safetensors", "tokenizer.json"], "config.json"),
+        (BERT, ["pytorch_model.bin", "tokenizer.json"], "no safetensors weights"),
+        (BERT, ["tokenizer.json"], "model.safetensors is missing"),
+        (BERT, ["model.safetensors"], "no tokenizer"),
+        (BERT, ["model.safetensors", "tokenizer.json"], None),
+    ],
+)
+def test_a_folder_that_cannot_be_opened_has_its_reason(
+    tmp_path: Path, config: str, files: list[str], reason: str | None
+) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "config.json").write_text(config)
+    for name in files:
+        (tmp_path / "mine" / name).touch()
+    found = folders.unfit("mine", (tmp_path,))
+    assert (found is None) == (reason is None)
+    assert reason is None or reason in str(found)
+    assert folders.unfit("no-folder", (tmp_path,)) is None

@@ -104,3 +104,19 @@ def test_a_record_of_one_kind_is_drawn(record: Record, kind: Literal["encoder", 
 )
 def test_what_is_beside_attention(record: Record, tab: str, said: str) -> None:
     assert said in words(opened(record, around=tab))
+
+
+def test_score_and_weight_of_each_key_are_a_table_for_phones(record: Record) -> None:
+    one = inside.inside(record.attention("decoder"), 0, 0, 3)
+    table = words(opened(record, kind="Decoder", layer="0", head="0", row="3")).split("class='bv-essentials'")[1]
+    table = table.split("</table>")[0]
+    assert table.count("<tr") == 1 + len(one.keys)
+    assert f"<td>{one.scores[one.strongest]:.2f}</td><td>{one.weights[one.strongest]:.3f}<" in table
+    assert table.count("<td>–</td>") == len(one.keys) - 4  # the decoder's row 3 sees 4 keys
+
+
+def test_a_row_has_the_same_name_on_each_page(record: Record) -> None:
+    for page in ("inside", "heads", "masks"):
+        labels = {slider.label for slider in visits.opened(page, record, level="intermediate").slider}
+        assert "Query token" not in labels
+        assert "Row" in labels or page == "masks"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from types import SimpleNamespace
 
 import pytest
@@ -56,8 +57,37 @@ def test_a_link_chooses_the_models_and_only_what_differs(app: App) -> None:
     page = app("models", models="two", differ="true")
     assert "t5-base" in words(page)
     assert "gpt2" not in words(page)
-    assert ">Width <" not in words(page)  # both are 768 wide
+    assert ">Width<" not in words(page)  # both are 768 wide
     assert "Tokenizer" in words(page)
+
+
+def test_only_what_differs_is_shown_until_all_is_asked_for(app: App) -> None:
+    page = app("models")
+    assert ">Width<" not in words(page)  # all three are 768 wide
+    page.toggle(key="differ").set_value(False).run()
+    assert ">Width<" in words(page)
+
+
+def test_sources_of_numbers_are_for_experts(app: App) -> None:
+    sources = "read from the configuration"
+    assert sources not in words(app("models"))
+    assert "<sup" not in words(app("models", level="intermediate"))
+    shown = words(app("models", level="expert"))
+    assert sources in shown
+    assert "<sup" in shown
+
+
+def test_the_bars_have_a_drawn_legend(app: App) -> None:
+    def entries(**query: str) -> list[str]:
+        shown = words(app("models", **query))
+        return re.findall(r"<li>(.*?)</li>", shown.split("<ul class='bv-parts'")[1].split("</ul>")[0])
+
+    parts = entries()
+    assert [re.sub(r"<[^>]+>", "", part) for part in parts] == ["self-attention", "cross-attention", "feed-forward"]
+    assert [part.count("background:#") for part in parts] == [2, 1, 2]  # encoder and decoder; only decoders cross
+    alone = entries(models="own", which="gpt2")
+    assert [re.sub(r"<[^>]+>", "", part) for part in alone] == ["self-attention", "feed-forward"]
+    assert [part.count("background:#") for part in alone] == [1, 1]
 
 
 def test_a_custom_choice_may_be_empty_or_too_large(app: App) -> None:

@@ -152,7 +152,7 @@ def step(record: Record, *, default: int = 0) -> int:
 def reading(*, default: Reading = "predicts") -> Reading:
     """How decoder rows are labelled (URL ``reading``): by the token a row reads, or by the one it predicts."""
     names = {"predicts": _("token it predicts"), "reads": _("token it reads")}
-    chosen = one_of(_("Label each row by the"), names, key="reading", default=default)
+    chosen = one_of(_("Rows are named by"), names, key="reading", default=default)
     return "reads" if chosen == "reads" else "predicts"
 
 

@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias, get_args
 
 import streamlit as st
 
-from bartviz.language import _, mark
+from bartviz.language import _, mark, plural
 from bartviz.teaching.explanations import Explanation, explanation
 from bartviz.teaching.glossary import Term, glossary
 from bartviz.ui.controls import fold, pick
@@ -29,6 +29,7 @@ KEY = "level"
 _DISPLAY = re.compile(r"^\$\$(?!\n)(.+?)\$\$$", re.MULTILINE | re.DOTALL)
 _LABELS = {entry.word: entry.label for entry in sitemap.PAGES}
 _SEEN = "_level_seen"
+TERMS = 5  # shown at once; the others are one click away
 
 
 @dataclass(slots=True)
@@ -75,15 +76,20 @@ def explain(word: str) -> None:
 
 
 def terms(names: Sequence[str], *, key: str) -> None:
-    """A line of glossary terms; hovering over one, tapping it or focusing it with Tab shows its definition.
+    """The first glossary terms in a line, the others folded behind it; hovering over one, tapping it or focusing it
+    with Tab shows its definition.
 
     ``key`` is the word of the page (or of a part of the experiments page).
     """
     if names:
         definitions = glossary()
-        chips = "".join(_chip(definitions[name], f"term-{key}-{number}", key) for number, name in enumerate(names))
+        chips = [_chip(definitions[name], f"term-{key}-{number}", key) for number, name in enumerate(names)]
+        first, more = ("".join(part) for part in (chips[:TERMS], chips[TERMS:]))
         label = html.escape(_("Terms"))  # outside the f-string, where the message finder sees it
-        st.html(f"<p class='bv-terms'><span class='bv-note'>{label}</span> {chips}</p>")
+        if more:
+            summary = html.escape(plural("{count} more term", "{count} more terms", len(chips) - TERMS))
+            more = f"<details class='bv-more-terms'><summary>{summary}</summary>{more}</details>"
+        st.html(f"<div class='bv-terms'><span class='bv-note'>{label}</span> {first}{more}</div>")
 
 
 @contextmanager

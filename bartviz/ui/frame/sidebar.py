@@ -15,7 +15,7 @@ from bartviz.families import config
 from bartviz.families.catalogue import CATALOGUE, entry
 from bartviz.families.registry import FAMILIES
 from bartviz.language import _, later, mark, named
-from bartviz.models.folders import default_roots, find, listed
+from bartviz.models.folders import default_roots, find, listed, unfit
 from bartviz.serving import first_record, torch_import
 from bartviz.serving.request import Request
 from bartviz.serving.search import Search
@@ -51,7 +51,14 @@ def draw(shows_run: bool) -> None:
             kind = st.session_state["_kind"] = _model()
             with st.form("request", border=False):
                 _texts(kind)
-                st.form_submit_button(_("Run"), type="primary", width="stretch", shortcut="ctrl+enter", on_click=_press)
+                st.form_submit_button(
+                    _("Run"),
+                    type="primary",
+                    width="stretch",
+                    shortcut="ctrl+enter",
+                    on_click=_press,
+                    disabled=st.session_state["_unfit"],
+                )
                 if st.session_state.get("_bare"):
                     show.note(_("This link had no text, so its settings are shown on the example."))
                 _examples(kind)
@@ -144,10 +151,12 @@ def _model() -> ModelKind:
     names = models()
     first = first_record.record()  # the same for every visit, because links leave out the default
     index = names.index(first.model.name) if first is not None and first.model.name in names else 0
+    reasons = _reasons()
     chosen = st.selectbox(
         _("Model"),
         names,
         index=index,
+        format_func=lambda name: _("{name} (cannot be opened)", name=name) if name in reasons else name,
         key="model",
         bind="query-params",
         accept_new_options=True,
@@ -156,8 +165,19 @@ def _model() -> ModelKind:
     record = session.current_record()
     loaded = record.model if record is not None and status.names(chosen, record.model) else None
     folder = chosen in names or (loaded is not None and loaded.source == "folder") or chosen.startswith(os.sep)
-    show.note(_about(entry(chosen), loaded, is_folder=folder))
+    st.session_state["_unfit"] = chosen in reasons
+    if chosen in reasons:
+        st.warning(show.plain(str(reasons[chosen])))
+    else:
+        show.note(_about(entry(chosen), loaded, is_folder=folder))
     return _kind(chosen, loaded)
+
+
+def _reasons() -> dict[str, ModelError]:
+    """Why folders of the list cannot be opened, by name; a model that ships goes before a folder of its name."""
+    roots = default_roots()
+    found = {name: unfit(name, roots) for name in listed(roots) if entry(name) is None}
+    return {name: reason for name, reason in found.items() if reason is not None}
 
 
 def _kind(name: str, loaded: ModelInfo | None) -> ModelKind:
@@ -227,7 +247,12 @@ def _examples(kind: ModelKind) -> None:
         for number, example in enumerate(examples(st.session_state["model"], kind)):
             label = shorten(example.text, 66, placeholder=" …")
             st.form_submit_button(
-                show.plain(label), key=f"example_{number}", width="stretch", on_click=take, args=(example,)
+                show.plain(label),
+                key=f"example_{number}",
+                width="stretch",
+                on_click=take,
+                args=(example,),
+                disabled=st.session_state["_unfit"],
             )
 
 

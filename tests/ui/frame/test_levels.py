@@ -6,6 +6,7 @@ import html
 import re
 
 import pytest
+import streamlit
 from streamlit.testing.v1 import AppTest
 
 from bartviz.language import PSEUDO, speaking
@@ -86,6 +87,21 @@ def test_the_terms_of_a_page_have_their_definitions(app: App) -> None:
         where = glossary()[name].page
         see = "" if where == "inside" else f" See it on the page {sitemap.page(where).label}."
         assert html.unescape(body[1]) == glossary()[name].text + see
+
+
+def test_five_terms_are_shown_and_the_others_are_folded(app: App) -> None:
+    shown = words(fresh(app, "inside"))
+    names, (first, more) = explanation("inside").terms, shown.split("<details class='bv-more-terms'>")
+    assert (first.count("<dfn"), more.count("<dfn")) == (5, len(names) - 5)
+    assert f"<summary>{len(names) - 5} more terms</summary>" in more
+
+
+def test_few_terms_are_not_folded(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[str] = []
+    monkeypatch.setattr(streamlit, "html", drawn.append)
+    levels.terms(explanation("inside").terms[:5], key="inside")
+    assert drawn[0].count("<dfn") == 5
+    assert "<details" not in drawn[0]
 
 
 def test_terms_are_escaped() -> None:

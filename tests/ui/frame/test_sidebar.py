@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -467,3 +468,24 @@ def test_a_link_that_other_programs_would_cut_off_is_reported(app: App, answers:
     page.session_state["share"] = True
     page.run()
     assert re.search(r"The texts make a link of 2,\d\d\d characters", words(page))
+
+
+def test_a_folder_that_cannot_be_opened_says_why_and_does_not_run(
+    app: App, answers: Answers, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "foreign").mkdir()
+    (tmp_path / "foreign" / "config.json").write_text('{"model_type": "no-such-family"}')
+    monkeypatch.setenv("BARTVIZ_MODEL_ROOTS", str(tmp_path))
+    page = app()
+    assert "foreign (cannot be opened)" in page.selectbox(key="model").options
+    assert not page.sidebar.warning
+    page.selectbox(key="model").set_value("foreign").run()
+    assert not page.exception
+    assert r"model\_type must be" in page.sidebar.warning[0].value
+    buttons = [button for button in page.sidebar.button if button.label == "Run" or "example" in str(button.key)]
+    assert len(buttons) > 1
+    assert all(button.disabled for button in buttons)
+    page.selectbox(key="model").set_value("bart-tiny-en-de").run()
+    assert not page.sidebar.warning
+    assert not next(button for button in page.sidebar.button if button.label == "Run").disabled
+    assert not answers.asked

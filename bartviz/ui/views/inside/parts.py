@@ -6,6 +6,7 @@ from __future__ import annotations
 import html
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import cast
 
 import streamlit as st
@@ -15,7 +16,8 @@ from bartviz.analysis.contributions import available
 from bartviz.analysis.inside import Inside, Shown, Which, row_label
 from bartviz.analysis.masks import quote
 from bartviz.figures import around_attention as around_figures
-from bartviz.figures import products
+from bartviz.figures import products, theme
+from bartviz.figures.arithmetic import others
 from bartviz.figures.inside import arithmetic
 from bartviz.language import _, mark, named
 from bartviz.record.attention import Attention
@@ -41,6 +43,7 @@ AROUND = {
 NO_VALUES = mark(
     "This record was saved without values, so the row ends at the weights: press Run to see what the head adds."
 )
+_STYLE = Path(__file__).with_name("inside.css")
 _HERO, _AUTO = "inside_row", "_inside_key"
 
 
@@ -80,7 +83,7 @@ def choose(record: Record) -> Chosen:
         head = pick.head(record, kind)
     with fourth:
         word = int(attention.query.special.argmin())  # the first that is not special
-        row = pick.index(_("Query token"), rows, key="row", default=word)
+        row = pick.index(_("Row"), rows, key="row", default=word)
     one = inside.inside(attention, layer, head, row)
     which = "strongest"
     if columns > inside.MOST:
@@ -120,6 +123,9 @@ def row(record: Record, chosen: Chosen) -> None:
         query=chosen.one.query_label,
     )
     figure = partial(arithmetic, chosen.one, shown, chosen.key, dark=page.dark())
+    st.html(_STYLE)
+    with st.container(key="inside_essentials"):
+        st.html(_essentials(chosen.one, shown, chosen.key, dark=page.dark()))
     with st.container(key="inside_hero" if chosen.one.bias is None else "inside_hero_bias"):
         show.figure(figure, key=_HERO, alt=alt, on_click=lambda: _choose_clicked(shown.keys), most=1.1)
     notes = [
@@ -131,6 +137,31 @@ def row(record: Record, chosen: Chosen) -> None:
     show.note(" ".join(notes))
     if not available(chosen.attention):
         st.info(_(NO_VALUES))
+
+
+def _essentials(one: Inside, shown: Shown, key: int, *, dark: bool) -> str:
+    """On a phone, where the row of arithmetic is wider than the screen: score and weight of each key shown."""
+    rest = [(others(shown.rest), shown.rest_score, shown.rest_weight, False)] if shown.rest else []
+    keys = [
+        (one.label(at), float(one.scores[at]) if one.mask[at] else None, float(one.weights[at]), at == key)
+        for at in shown.keys
+    ]
+    lines = "".join(_line(*line) for line in [*keys, *rest])
+    heads = "".join(f"<th scope='col'>{html.escape(name)}</th>" for name in (_("key"), _("score"), _("weight")))
+    label = html.escape(_("Score and weight of each key"), quote=True)
+    return (
+        f"<table class='bv-essentials' style='--bar:{theme.kind_color(one.kind, dark)}' aria-label='{label}'>"
+        f"<thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table>"
+    )
+
+
+def _line(label: str, score: float | None, weight: float, chosen: bool) -> str:
+    marked = " class='bv-chosen'" if chosen else ""
+    told = "–" if score is None else f"{score:.2f}".replace("-", "−")  # of a masked key
+    return (
+        f"<tr{marked}><th scope='row'>{html.escape(label)}</th><td>{told}</td>"
+        f"<td>{weight:.3f}<i style='--weight:{weight:.3f}'></i></td></tr>"
+    )
 
 
 def predicts(record: Record, one: Inside) -> str | None:

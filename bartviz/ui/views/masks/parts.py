@@ -15,7 +15,7 @@ from bartviz.analysis import added, masks, sentence_words
 from bartviz.analysis.patterns import PATTERNS, cut, example_bias, pattern
 from bartviz.arrays import Floats
 from bartviz.errors import BartvizError
-from bartviz.figures.masks import View, square
+from bartviz.figures.masks import Room, View, room, square
 from bartviz.figures.patterns import gallery, row_bars
 from bartviz.language import _, mark
 from bartviz.record.attention import Attention, Kind
@@ -75,13 +75,14 @@ def squares(record: Record, shown: Shown) -> None:
     """One square for each kind, with a picker of its row and a sentence on what that row may see."""
     with st.container(key="squares"):
         columns = st.columns(len(record.kinds), gap="medium")
+    within = room([record.attention(kind) for kind in record.kinds])
     for column, kind in zip(columns, record.kinds, strict=True):
         attention = record.attention(kind)
         with column:
-            _square(attention, shown, f"{pick.kind_name(kind)}: {masks.shape(attention.mask).name}")
+            _square(attention, shown, f"{pick.kind_name(kind)}: {masks.shape(attention.mask).name}", within)
 
 
-def _square(attention: Attention, shown: Shown, title: str, *, key: str = "") -> None:
+def _square(attention: Attention, shown: Shown, title: str, within: Room, *, key: str = "") -> None:
     st.markdown(f"**{title}**")
     container, rows = st.container(), attention.shape[2]
     row = pick.index(_("Row"), rows, key=f"row_{attention.kind}{key}", default=rows // 2)
@@ -96,6 +97,7 @@ def _square(attention: Attention, shown: Shown, title: str, *, key: str = "") ->
         row=row,
         dark=page.dark(),
         height=SMALL + (40 if shown.view == "weights" else 0),
+        within=within,
     )
     with container:
         show.figure(figure, key=f"square_{attention.kind}{key}", alt=f"{title}. {sentence}")
@@ -169,7 +171,7 @@ def _batch(records: tuple[Record, ...]) -> None:
     for number, (column, one) in enumerate(zip(columns, attentions, strict=True)):
         with column:
             title = _("Text {number}: {count} tokens", number=number + 1, count=lengths[number])
-            _square(one, heads, title, key=f"_batch{number}")
+            _square(one, heads, title, room(attentions), key=f"_batch{number}")
 
 
 def patterns(record: Record) -> None:

@@ -16,9 +16,11 @@ from bartviz.analysis import model_table
 from bartviz.analysis.model_table import GROUPS, ORIGINS, PROPERTIES, Origin, Property, Subject
 from bartviz.analysis.objectives import Example, objectives
 from bartviz.families.catalogue import CATALOGUE
+from bartviz.figures.models import SUBLAYERS, legend
 from bartviz.language import _, mark
 from bartviz.record.record import Record
 from bartviz.ui.controls import pick, show
+from bartviz.ui.frame import levels, page
 from bartviz.ui.state.once import once
 
 MOST = 5  # models; more columns and panels would be unreadable
@@ -36,10 +38,7 @@ SETS = {
     "small": (mark("What ships here"), ("bert-tiny-en", "bart-tiny-denoise", "bart-tiny-en-de")),
     "own": (mark("My choice"), ()),
 }
-BAR = mark(
-    "A bar is a layer, as long as the model is wide: self-attention inside, then cross-attention in violet, "
-    "then the feed-forward layer in the quiet shade, each as long as its share of the parameters."
-)
+BAR = mark("A bar is a layer, as long as the model is wide; each part is as long as its share of the parameters.")
 _STYLE = Path(__file__).with_name("models.css")
 _SIGNS: dict[Origin, str] = {"configuration": "c", "computed": "=", "family": "f", "paper": "p"}
 _MARKS = re.compile(r"(&lt;(?:mask|mask_1|extra_id_\d+)&gt;|\[MASK\])")
@@ -68,13 +67,22 @@ def _subject(name: str) -> Subject:
     return model_table.subject(name)
 
 
-def picture(drawn: partial[go.Figure], *, count: int) -> None:
-    """The drawing of ``count`` models; on a narrow screen it scrolls sideways."""
+def picture(subjects: Sequence[Subject], drawn: partial[go.Figure]) -> None:
+    """The drawing of the models and its legend; on a narrow screen it scrolls sideways."""
     st.html(_STYLE)
     alt = _("The layers of each model as bars, encoder left, decoder right, as long as the model is wide")
-    with st.container(key=f"models_wide_{count}"):
+    with st.container(key=f"models_wide_{len(subjects)}"):
         show.figure(drawn, key="layers", alt=alt)
+    entries = "".join(
+        f"<li>{''.join(_swatch(color) for color in colors)}{html.escape(_(SUBLAYERS[part]))}</li>"
+        for part, colors in legend(subjects, dark=page.dark()).items()
+    )
+    st.html(f"<ul class='bv-parts' aria-label='{html.escape(_('Parts of a layer'), quote=True)}'>{entries}</ul>")
     show.note(_(BAR))
+
+
+def _swatch(color: str) -> str:
+    return f"<i style='background:{color}'></i>"
 
 
 def notice(subjects: Sequence[Subject]) -> str:
@@ -98,24 +106,29 @@ def _different(subjects: Sequence[Subject]) -> int:
 
 
 def table(subjects: Sequence[Subject]) -> None:
-    """The table with named groups and dimmed equal rows; on request only what differs (URL ``differ``)."""
-    only = pick.switch(_("Only what differs"), key="differ") if len(subjects) > 1 else False
+    """The table with named groups: at first only what differs (URL ``differ``), else with equal rows dimmed.
+
+    Experts also read where each number comes from.
+    """
+    only = pick.switch(_("Only what differs"), key="differ", default=True) if len(subjects) > 1 else False
+    sources = levels.at_least("expert")
     head = "".join(f"<th scope='col'>{html.escape(one.name.rsplit('/', 1)[-1])}</th>" for one in subjects)
     st.html(_STYLE)
-    body = once(partial(_body, subjects, only=only))
+    body = once(partial(_body, subjects, only=only, sources=sources))
     label = html.escape(_("Models side by side"), quote=True)
     st.html(
         f"<div class='bv-models' style='--models:{len(subjects)}' tabindex='0' role='region' aria-label='{label}'>"
         f"<table><thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
-    show.note(" · ".join(f"{sign} {_(ORIGINS[origin])}" for origin, sign in _SIGNS.items()))
+    if sources:
+        show.note(" · ".join(f"{sign} {_(ORIGINS[origin])}" for origin, sign in _SIGNS.items()))
 
 
-def _body(subjects: Sequence[Subject], *, only: bool) -> str:
-    return "".join(_rows(subjects, only=only))
+def _body(subjects: Sequence[Subject], *, only: bool, sources: bool) -> str:
+    return "".join(_rows(subjects, only=only, sources=sources))
 
 
-def _rows(subjects: Sequence[Subject], *, only: bool) -> Iterator[str]:
+def _rows(subjects: Sequence[Subject], *, only: bool, sources: bool) -> Iterator[str]:
     for group, title in GROUPS.items():
         rows = [prop for prop in PROPERTIES if prop.group == group]
         kept = [prop for prop in rows if not only or model_table.differs(prop, subjects)]
@@ -123,15 +136,15 @@ def _rows(subjects: Sequence[Subject], *, only: bool) -> Iterator[str]:
             name = f"<th colspan='{len(subjects) + 1}' scope='colgroup'>{html.escape(_(title))}</th>"
             yield f"<tr class='bv-group'>{name}</tr>"
         for prop in kept:
-            yield _row(prop, subjects)
+            yield _row(prop, subjects, sources=sources)
 
 
-def _row(prop: Property, subjects: Sequence[Subject]) -> str:
+def _row(prop: Property, subjects: Sequence[Subject], *, sources: bool) -> str:
     quiet = "" if model_table.differs(prop, subjects) or len(subjects) == 1 else " class='bv-same'"
     cells = "".join(f"<td>{html.escape(model_table.cell_text(prop, prop.of(subject)))}</td>" for subject in subjects)
     origin = html.escape(_(ORIGINS[prop.origin]), quote=True)
-    sign = f"<sup title='{origin}' aria-label='{origin}'>{_SIGNS[prop.origin]}</sup>"
-    return f"<tr{quiet}><th scope='row'>{html.escape(_(prop.label))} {sign}</th>{cells}</tr>"
+    sign = f" <sup title='{origin}' aria-label='{origin}'>{_SIGNS[prop.origin]}</sup>" if sources else ""
+    return f"<tr{quiet}><th scope='row'>{html.escape(_(prop.label))}{sign}</th>{cells}</tr>"
 
 
 def goals(record: Record | None) -> tuple[Example, ...]:
