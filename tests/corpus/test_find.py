@@ -197,13 +197,14 @@ from bartviz.corpus.read import Columns
 from bartviz.corpus.run import corpus
 from bartviz.errors import Cancelled
 path, out, which = sys.argv[1:]
+killed = []
 def report(progress):
     if which == "driver":
         os.kill(os.getpid(), signal.SIGKILL)
-    for worker in psutil.Process().children(recursive=True):
-        if "spawn_main" in " ".join(worker.cmdline()):
-            os.kill(worker.pid, signal.SIGKILL)
-            break
+    if not killed:
+        children = psutil.Process().children(recursive=True)
+        killed.extend(child.pid for child in children if "spawn_main" in " ".join(child.cmdline()))
+        os.kill(killed[0], signal.SIGKILL)
 if __name__ == "__main__":
     try:
         corpus(path, "bert-tiny-en", out, columns=Columns("en"), size=1, edges=0.2, workers=2, report=report)
