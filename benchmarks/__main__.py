@@ -12,7 +12,7 @@ from pathlib import Path
 
 import torch
 
-from benchmarks import capture, corpus, decode, drawing, find, load, memory, pages, payload, results, sessions
+from benchmarks import capture, corpus, decode, drawing, find, load, memory, merge, pages, payload, results, sessions
 
 
 def parts(folder: Path, *, quick: bool) -> dict[str, Callable[[], object]]:
@@ -22,6 +22,7 @@ def parts(folder: Path, *, quick: bool) -> dict[str, Callable[[], object]]:
             "capture": lambda: capture.report(folder, lengths=(32,), seconds=1.0),
             "corpus": lambda: corpus.report(rows=64, seconds=1.0),
             "find": lambda: find.report(edges=100_000, repeats=1),
+            "merge": lambda: merge.report(shards=20, shape=(2, 4)),
             "decode": lambda: decode.report(folder, lengths=(32,), seconds=1.0),
             "payload": lambda: payload.report(lengths=(16,), single=(16,), large=16, seconds=0.0),
             "drawing": lambda: drawing.report(lengths=(64,)),
@@ -34,6 +35,7 @@ def parts(folder: Path, *, quick: bool) -> dict[str, Callable[[], object]]:
         "capture": lambda: capture.report(folder),
         "corpus": corpus.report,
         "find": find.report,
+        "merge": merge.report,
         "decode": lambda: decode.report(folder),
         "payload": payload.report,
         "drawing": drawing.report,

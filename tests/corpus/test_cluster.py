@@ -26,7 +26,6 @@ pytestmark = [
     pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed: bartviz[ray]"),
 ]
 SIZE = 2
-LEAST = 0.05
 TEXTS = [f"the {one} sat on the {two}" for one in ("cat", "dog", "mat", "man") for two in ("mat", "cat and it sat")]
 
 RUN = """
@@ -44,7 +43,7 @@ def report(progress):
     if killed == "driver" and progress.rows >= 4:
         print(json.dumps([child.pid for child in children if "Agent" not in child.name()]), flush=True)
         os.kill(os.getpid(), signal.SIGKILL)
-corpus(path, model, out, size=2, workers=int(workers), ray="local", report=report, edges=0.05)
+corpus(path, model, out, size=2, workers=int(workers), ray="local", report=report)
 print(json.dumps(seen))
 """
 
@@ -65,7 +64,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def whole(model: str, path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("whole") / "atlas"
-    corpus(path, model, out, size=SIZE, edges=LEAST)
+    corpus(path, model, out, size=SIZE)
     return out
 
 
@@ -86,9 +85,6 @@ def assert_same(one: Path, two: Path) -> None:
     assert_frame_equal(first.histograms, second.histograms)
     assert_frame_equal(first.heads, second.heads, rtol=1e-9, atol=1e-12)
     assert_frame_equal(first.examples, second.examples, rtol=1e-9, atol=1e-12)
-    edges, others = first.find(limit=10**6), second.find(limit=10**6)
-    assert edges.count == others.count > 0
-    assert_frame_equal(edges.edges, others.edges, rtol=1e-6)
 
 
 def test_a_worker_that_is_killed_starts_again_and_every_row_counts_once(
@@ -112,7 +108,7 @@ def test_a_caller_that_is_killed_leaves_no_process_and_is_resumed_without_ray(
     psutil.wait_procs(left, timeout=60)
     assert not [process for process in left if process.is_running()]
     assert len(list((tmp_path / "atlas" / "shards").glob("*.npz"))) >= 2
-    corpus(path, model, tmp_path / "atlas", size=SIZE, resume=True, edges=LEAST)
+    corpus(path, model, tmp_path / "atlas", size=SIZE, resume=True)
     assert_same(tmp_path / "atlas", whole)
 
 
