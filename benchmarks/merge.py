@@ -9,10 +9,10 @@ import time
 from pathlib import Path
 
 import numpy as np
+from bartviz.corpus.texts import names_of
 
 from bartviz.corpus.partial import Partial, merged
 from bartviz.corpus.shards import Shard
-from bartviz.corpus.texts import names_of
 from bartviz.record.attention import Kind
 
 SHARDS = 2_000

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bartviz.corpus.batch_measures import Edges
 from bartviz.corpus.encode import Encoded, Side
 from bartviz.corpus.find import CLASSES
-from bartviz.corpus.texts import Edges
 from bartviz.record.attention import KINDS, Kind
 
 if TYPE_CHECKING:

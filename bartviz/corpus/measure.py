@@ -8,9 +8,9 @@ from typing import Any
 import torch
 from torch import nn
 
+from bartviz.corpus.batch_measures import Texts, Values
 from bartviz.corpus.encode import Encoded, Padded, padding_token
 from bartviz.corpus.mutual import Links
-from bartviz.corpus.texts import Texts, Values
 from bartviz.models.model import Model
 from bartviz.record.attention import Kind
 from bartviz.tape.tape import Tape, depths, recording

@@ -9,13 +9,13 @@ import torch
 
 from bartviz.analysis.corpus_definitions import SILENCED
 from bartviz.corpus import silence
+from bartviz.corpus.batch_measures import Edges, scores_of, visible
 from bartviz.corpus.edges import tables
 from bartviz.corpus.encode import Encoded, Padded, Side, encode, padding_token
 from bartviz.corpus.measure import batches, measure, run
 from bartviz.corpus.partial import Partial
 from bartviz.corpus.read import Bad
 from bartviz.corpus.shards import Job, Shard
-from bartviz.corpus.texts import Edges, scores_of, visible
 from bartviz.errors import TextError
 from bartviz.models.model import Model
 from bartviz.record.attention import Kind

@@ -153,8 +153,7 @@ def visit(chrome: Browser, idle: Idle) -> Iterator[Open]:
         page = context.new_page()
         page.set_viewport_size({"width": size[0], "height": size[1]})
         page.emulate_media(
-            color_scheme="dark" if scheme == "dark" else "light",
-            reduced_motion="reduce" if still else "no-preference",
+            color_scheme="dark" if scheme == "dark" else "light", reduced_motion="reduce" if still else "no-preference"
         )
         page.set_default_timeout(PATIENCE)
         page.on("pageerror", lambda error: errors.append(str(error)))
