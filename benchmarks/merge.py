@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 
 import numpy as np
-from bartviz.corpus.texts import names_of
 
+from bartviz.corpus.batch_measures import names_of
 from bartviz.corpus.partial import Partial, merged
 from bartviz.corpus.shards import Shard
 from bartviz.record.attention import Kind

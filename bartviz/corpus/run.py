@@ -5,6 +5,8 @@ A run that was stopped, by whatever, is resumed: parts whose shard is there are 
 
 from __future__ import annotations
 
+import os
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -12,7 +14,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass
 from functools import partial
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
 
 import torch
@@ -148,8 +150,17 @@ _worker: dict[str, Model] = {}  # of this process, one of several
 
 
 def _start(name: str) -> None:
+    threading.Thread(target=_end_with_the_run, daemon=True).start()
     torch.set_num_threads(1)
     _worker["model"] = load(name)
+
+
+def _end_with_the_run() -> None:
+    """End this process when the one that started it is gone, however it went: a pool's workers would wait forever."""
+    run = parent_process()
+    if run is not None:
+        run.join()
+        os._exit(1)
 
 
 def _work(job: Job) -> tuple[Job, Files]:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 import unicodedata
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import psutil
 import pytest
 from pandas.testing import assert_frame_equal
 
@@ -201,7 +204,8 @@ def report(progress):
     if not killed:
         children = psutil.Process().children(recursive=True)
         killed.extend(child.pid for child in children if "spawn_main" in " ".join(child.cmdline()))
-        os.kill(killed[0], signal.SIGKILL)
+        open(out + ".workers", "w").write(" ".join(map(str, killed)))
+        os.kill(killed[0] if which == "worker" else os.getpid(), signal.SIGKILL)
 if __name__ == "__main__":
     try:
         corpus(path, "bert-tiny-en", out, columns=Columns("en"), size=1, edges=0.2, workers=2, report=report)
@@ -210,9 +214,16 @@ if __name__ == "__main__":
 """
 
 
+def lives(process: int) -> bool:
+    try:
+        return psutil.Process(process).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(("which", "status"), [("worker", 9)])
-def test_two_workers_of_which_one_is_killed_leave_every_edge_once(which: str, status: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("which", "status"), [("worker", 9), ("driver", -signal.SIGKILL)])
+def test_every_edge_is_there_once_after_a_worker_or_the_run_was_killed(which: str, status: int, tmp_path: Path) -> None:
     path, out = written(tmp_path), tmp_path / "stopped"
     script = tmp_path / "stopped.py"  # a file, for workers are started by spawning
     script.write_text(STOPPED, encoding="utf-8")
@@ -221,6 +232,11 @@ def test_two_workers_of_which_one_is_killed_leave_every_edge_once(which: str, st
         [sys.executable, str(script), str(path), str(out), which], check=False, env=environment, timeout=300
     )
     assert done.returncode == status
+    workers = [int(word) for word in out.with_suffix(".workers").read_text("utf-8").split()]
+    patience = time.monotonic() + 60
+    while any(lives(worker) for worker in workers):  # none waits for a run that is gone
+        assert time.monotonic() < patience
+        time.sleep(0.1)
     finished = {file.name[:6] for file in (out / "shards").glob("0*.npz")}
     assert 0 < len(finished) < len(SOURCES)
     assert finished <= {file.stem for file in (out / "edges").glob("*.parquet")}
