@@ -216,7 +216,7 @@ if __name__ == "__main__":
 
 def lives(process: int) -> bool:
     try:
-        return psutil.Process(process).status() != psutil.STATUS_ZOMBIE
+        return bool(psutil.Process(process).status() != psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:
         return False
 
