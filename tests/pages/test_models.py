@@ -10,6 +10,7 @@ import pytest
 
 from bartviz import decode, load
 from bartviz.experiments.repair import guesses
+from bartviz.language.shares import percent
 from bartviz.teaching.lessons import records
 from bartviz.ui.controls import tasks
 from bartviz.ui.views.models import learned
@@ -50,7 +51,7 @@ def test_the_words_for_the_mask_are_those_of_the_model(app: App, monkeypatch: py
     page = app("models")
     wanted = guesses(load("bert-tiny-en"), "My brother is older than <mask>.", 3)[0].candidates
     assert len(wanted) == 3
-    assert all(f"{word.strip()} ({share:.0%})" in words(page) for word, share in wanted)
+    assert all(f"{word.strip()} ({percent(share)})" in words(page) for word, share in wanted)
 
 
 def test_a_link_chooses_the_models_and_only_what_differs(app: App) -> None:

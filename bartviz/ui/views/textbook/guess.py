@@ -41,7 +41,8 @@ def ask(
 ) -> None:
     """The lines as questions. ``question`` draws a line without its verdict, ``answered`` one with it, and with a
     sentence on the visitor's answer."""
-    score, chapter = st.container(), ""
+    _score([line.number for line in chosen], found)
+    chapter = ""
     for line in chosen:
         if line.chapter != chapter:
             st.subheader(_(CHAPTERS[chapter := line.chapter]), anchor=False)
@@ -53,8 +54,6 @@ def ask(
                 question(line, verdict)
                 if verdict is not None:
                     _buttons(line)
-    with score:
-        _score([line.number for line in chosen], found)
 
 
 def _outcome(verdict: Verdict, guess: str) -> str:
