@@ -17,7 +17,7 @@ STYLE = Path(parts.__file__).with_name("denoising.css")
 def main() -> None:
     record = page.begin("denoising")
     st.html(STYLE)
-    lead = st.container()
+    lead = show.place("lead")
     chosen = parts.choose(record)
     with st.container(key="denoising_lines"):
         repair = parts.repaired(chosen)
