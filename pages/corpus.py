@@ -4,7 +4,7 @@ from functools import partial
 
 from bartviz.ui.controls import show
 from bartviz.ui.frame import levels, page
-from bartviz.ui.views.corpus import beside, parts
+from bartviz.ui.views.corpus import beside, own, parts
 
 
 def main() -> None:
@@ -16,6 +16,7 @@ def main() -> None:
     parts.examples(chosen)
     parts.known(chosen)
     beside.two(chosen)
+    own.section()
     levels.explain("corpus")
     show.downloads(
         "corpus",

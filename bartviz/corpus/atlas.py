@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,11 +41,13 @@ RANDOM = 3  # of the drawn texts are shown as they come, and of the others as ma
 class Atlas:
     """The measures of every head over a corpus.
 
-    ``description`` has the model, the corpus, the settings and the number of texts.
+    ``description`` has the model, the corpus, the settings and the number of texts. The tables of an atlas that was not
+    written to its ``path`` are ``held``, by name, as they would be in that folder.
     """
 
     path: Path
     description: Mapping[str, Any]
+    held: Mapping[str, pd.DataFrame] = field(default_factory=dict, repr=False, compare=False)
 
     def __repr__(self) -> str:
         of = self.description
@@ -102,7 +104,7 @@ class Atlas:
     def stability(self, *, seed: int = 0) -> pd.DataFrame:
         """The interval of each mean by a bootstrap over the parts of the run, as ``corpus.stability.stability``
         computes it. Raises SettingError for a folder without the run's shards, or with few."""
-        return stability(self.path, seed=seed)
+        return stability(self._folder(), seed=seed)
 
     def find(self, *, limit: int = LIMIT, **fields: Any) -> Found:
         """The edges that match every field, the highest weights first; how many match in all.
@@ -114,15 +116,22 @@ class Atlas:
         Warns where ``least`` is below the weight above which the run kept edges.
         """
         check_heads(fields, self.heads)
-        found = find(self.path, fields, limit)
+        found = find(self._folder(), fields, limit)
         kept = self.description["settings"].get("edges", 0.0)
         if fields.get("least") is not None and least_of(fields["least"]) < kept:
             warnings.warn(f"This atlas keeps edges above {kept:g}: weaker ones are not counted.", stacklevel=2)
         return found
 
+    def _folder(self) -> Path:
+        if self.held:
+            raise SettingError("This atlas is in memory alone. Make it with bartviz corpus, which keeps more of a run.")
+        return self.path
+
     def _table(self, name: str) -> pd.DataFrame:
         import pandas as pd
 
+        if self.held:
+            return self.held[name]
         file = self.path / f"{name}.parquet"
         try:
             return pd.read_parquet(file)
@@ -152,32 +161,36 @@ def open_atlas(path: str | Path) -> Atlas:
     return Atlas(folder, description)
 
 
-def write(
-    folder: Folder,
+def in_memory(
+    manifest: Mapping[str, Any],
     sums: Mapping[Kind, Partial],
     random: Mapping[Kind, Partial],
     texts: int,
     bad: Sequence[Bad],
-    rows: Iterator[Line | Bad],
+    rows: Iterable[Line | Bad],
 ) -> Atlas:
-    """The tables of an atlas, and at last its description."""
+    """The atlas of these sums; ``random`` are those over random tokens, ``rows`` the corpus again, for the examples."""
     import pandas as pd
 
     every = [*sums.values(), *random.values()]
     examples = pd.concat([_examples(part) for part in sums.values()], ignore_index=True)
     wanted = frozenset(examples["number"].tolist())
-    tables = {
+    held = {
         "heads": pd.concat([table(part) for part in every], ignore_index=True),
         "histograms": pd.concat([_histograms(part) for part in every], ignore_index=True),
         "examples": examples,
         "texts": _texts(rows, wanted),
         "bad": pd.DataFrame([asdict(row) for row in bad], columns=["number", "file", "line", "reason"]),
     }
-    for name, frame in tables.items():
+    return Atlas(Path(str(manifest["corpus"]["name"])), dict(manifest) | {"texts": texts, "left_out": len(bad)}, held)
+
+
+def write(folder: Folder, made: Atlas) -> Atlas:
+    """Write the tables of an atlas, and at last its description."""
+    for name, frame in made.held.items():
         write_file(folder.path / f"{name}.parquet", frame.to_parquet(index=False))
-    description = folder.manifest | {"texts": texts, "left_out": len(bad)}
-    write_file(folder.path / DESCRIPTION, json.dumps(description, indent=1).encode())
-    return Atlas(folder.path, description)
+    write_file(folder.path / DESCRIPTION, json.dumps(made.description, indent=1).encode())
+    return Atlas(folder.path, made.description)
 
 
 def _cells(part: Partial) -> dict[str, Any]:

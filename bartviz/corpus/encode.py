@@ -19,6 +19,7 @@ from bartviz.analysis.gold_alignment import Gold
 from bartviz.analysis.words import word_groups
 from bartviz.corpus.read import Columns, Line
 from bartviz.errors import SettingError, TextError
+from bartviz.language import later
 from bartviz.models.model import Model
 from bartviz.run.batch import start_token
 from bartviz.run.generate import decode
@@ -89,7 +90,7 @@ def encode(model: Model, line: Line) -> Encoded:
         return Encoded(line, side(prepared.tokens, known_texts, {}), labels={"source": prepared.tokens.labels})
     target = decode(model, line.text).target_text if line.target is None else line.target
     if not target:
-        raise TextError("The model wrote nothing.")
+        raise TextError(later("The model wrote nothing."))
     given = prepare_target(model, target)
     known: dict[str, int] = {}
     output = side(given.tokens, (given.text,), known)

@@ -9,7 +9,7 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass
@@ -25,8 +25,9 @@ from bartviz.corpus import silence as silencing
 from bartviz.corpus.encode import check_columns
 from bartviz.corpus.partial import Partial, merged
 from bartviz.corpus.read import Bad, Columns, Line
-from bartviz.corpus.shards import Files, Folder, Job, jobs
+from bartviz.corpus.shards import Files, Folder, Job, Shard, jobs
 from bartviz.errors import Cancelled, SettingError, TextError
+from bartviz.language import later
 from bartviz.models.load import load
 from bartviz.models.model import Model
 from bartviz.record.attention import Kind
@@ -98,15 +99,9 @@ def corpus(
     if count == 0:
         raise TextError("The corpus has no rows.")
     kept = ({} if edges is None else {"edges": edges}) | ({"silence": silence} if silence else {})
-    manifest = {
-        "model": asdict(loaded.info),
-        "corpus": {"name": source.name, "digest": read.digest(source), "rows": count},
-        "settings": {"columns": asdict(chosen), "paragraphs": paragraphs, "size": size} | kept,
-        "measures": {
-            kind: [measure.name for measure in of_text(kind)] + [SILENCED] * bool(silence)
-            for kind in depths(loaded.network)
-        },
-    }
+    about = {"name": source.name, "digest": read.digest(source), "rows": count}
+    settings = {"columns": asdict(chosen), "paragraphs": paragraphs, "size": size} | kept
+    manifest = _manifest(loaded, about, settings, [SILENCED] * bool(silence))
     folder = Folder(Path(out), manifest, resume=resume)
     if not folder.has(RANDOM):
         folder.put(RANDOM, work.random(loaded).files())
@@ -116,6 +111,31 @@ def corpus(
         results = partial(_alone, loaded) if workers == 1 else partial(_together, model, workers)
     _measure(folder, results, jobs(rows(), size, edges, silence / count), count, report)
     return _finish(folder, jobs(rows(), size), rows())
+
+
+def of_lines(
+    model: Model, rows: Sequence[Line | Bad], name: str, *, size: int = SIZE, report: Report = lambda _progress: None
+) -> atlas.Atlas:
+    """The atlas of rows in memory, which are numbered from 0; nothing is written. ``name`` is that of the corpus.
+
+    ``report`` is called after every ``size`` rows; what it raises ends the run. Raises TextError where no row can be
+    used.
+    """
+    started, done = time.monotonic(), 0
+    shards = []
+    for job in jobs(iter(rows), size):
+        shards.append(work.measured(model, job))
+        done += job.rows
+        report(Progress(done, len(rows), done, time.monotonic() - started))
+    manifest = _manifest(model, {"name": name, "rows": len(rows)}, {"size": size})
+    return _added(manifest, shards, work.random(model), rows)
+
+
+def _manifest(
+    model: Model, about: Mapping[str, object], settings: Mapping[str, object], more: Sequence[str] = ()
+) -> dict[str, object]:
+    measures = {kind: [measure.name for measure in of_text(kind)] + [*more] for kind in depths(model.network)}
+    return {"model": asdict(model.info), "corpus": about, "settings": settings, "measures": measures}
 
 
 def _measure(
@@ -186,15 +206,23 @@ def _together(name: str, workers: int, todo: Iterator[Job]) -> Iterator[tuple[Jo
 
 def _finish(folder: Folder, todo: Iterator[Job], rows: Iterator[Line | Bad]) -> atlas.Atlas:
     """Add the shards up and write the atlas."""
-    random = folder.get(RANDOM).sums
+    shards = (folder.get(job) for job in todo)
+    return atlas.write(folder, _added(folder.manifest, shards, folder.get(RANDOM), rows))
+
+
+def _added(
+    manifest: Mapping[str, object], shards: Iterable[Shard], random: Shard, rows: Iterable[Line | Bad]
+) -> atlas.Atlas:
+    """The atlas of all shards. Raises TextError where no row can be used."""
     sums: dict[Kind, Partial] = {}
     bad: list[Bad] = []
     texts = 0
-    for job in todo:
-        shard = folder.get(job)
+    for shard in shards:
         sums = merged([sums, shard.sums])
         bad += shard.bad
         texts += shard.texts
     if not texts:
-        raise TextError(f"None of the {len(bad):,} rows can be used. {bad[0].reason}")
-    return atlas.write(folder, sums, random, texts, bad, rows)
+        if not bad:
+            raise TextError(later("There are no rows."))
+        raise TextError(later("None of the {count:,} rows can be used. {reason}", count=len(bad), reason=bad[0].reason))
+    return atlas.in_memory(manifest, sums, random.sums, texts, bad, rows)

@@ -34,7 +34,7 @@ def measured(model: Model, job: Job) -> Shard:
         try:
             rows.append(encode(model, line))
         except TextError as error:
-            bad.append(Bad(line.number, line.file, line.line, str(error)))
+            bad.append(Bad(line.number, line.file, line.line, error.args[0]))
     bad.sort(key=lambda row: row.number)
     found: list[tuple[Sequence[Encoded], Kind, Edges]] = []
     sums = _sums(model, rows, job, found) if rows else {}

@@ -14,7 +14,7 @@ from itertools import chain, islice
 from bartviz.errors import TextError, choices
 from bartviz.language import later
 from bartviz.text import encodings
-from bartviz.text.clean import base_name, clean, safe_name
+from bartviz.text.clean import Cleaned, base_name, clean, safe_name
 from bartviz.text.encodings import TooLong
 from bartviz.text.labels import is_blank
 from bartviz.text.rows import COLUMNS, Row, as_wide, delimiter_of, object_rows, separated_rows
@@ -73,7 +73,7 @@ class Table:
         changes: Counter[str] = Counter()
         for row in self.rows:
             try:
-                cleaned = clean(_cell(row, column))
+                cleaned = cell(row, column)
             except TextError as error:
                 errors.append(_left_out(row, error.args[0]))
                 continue
@@ -126,13 +126,41 @@ def read_table(name: str, data: bytes, *, encoding: str | None = None, max_bytes
     text = _decoded(name, data, encoding, max_bytes)
     suffix = _format(name)[0]
     columns, rows = _json_lines(text) if suffix == ".jsonl" else _separated(text, "\t" if suffix == ".tsv" else None)
-    if len(rows) > MAX_ROWS:
+    return _limited(Table(safe_name(name), columns, tuple(rows)))
+
+
+def _limited(table: Table) -> Table:
+    """The table. Raises TooLong for too many rows or columns."""
+    if len(table.rows) > MAX_ROWS:
         message = later("The file has more than {limit:,} rows, which is the limit. Split it.", limit=MAX_ROWS)
-        raise TooLong(message, len(rows), MAX_ROWS)
-    if (width := len(columns)) > MAX_COLUMNS:
+        raise TooLong(message, len(table.rows), MAX_ROWS)
+    if (width := len(table.columns)) > MAX_COLUMNS:
         message = later("The file has {count:,} columns; at most {limit:,} are read.", count=width, limit=MAX_COLUMNS)
         raise TooLong(message, width, MAX_COLUMNS)
-    return Table(safe_name(name), columns, tuple(rows))
+    return table
+
+
+def read_rows(name: str, data: bytes) -> Table:
+    """The rows of an uploaded file in one of FORMATS: as ``read_table``, and of a .txt or .md each line that is not
+    blank, in one column without a name.
+
+    Raises the same errors as ``read_table``.
+    """
+    if is_table(name):
+        return read_table(name, data)
+    lines = enumerate(io.StringIO(_decoded(name, data, None, MAX_BYTES), newline=None), start=1)
+    rows = list(islice((Row(line, line, {0: text.rstrip("\n")}) for line, text in lines if text.strip()), MAX_ROWS + 1))
+    return _limited(Table(safe_name(name), ("",), tuple(rows)))
+
+
+def cell(row: Row, column: int) -> Cleaned:
+    """The text of a row in a column, cleaned. Raises TextError for a row that cannot be read, or has no text there."""
+    if isinstance(row.cells, TextError):
+        raise row.cells
+    text = row.cells.get(column, "")
+    if not text or is_blank(text):
+        raise TextError(later("It has no text in this column."))
+    return clean(text)
 
 
 def _decoded(name: str, data: bytes, encoding: str | None, max_bytes: int) -> str:
@@ -160,16 +188,6 @@ def _format(name: str) -> tuple[str, bool]:
     packed = parts[-1] == "gz"
     inside = parts[:-1] if packed else parts
     return (f".{inside[-1]}" if len(inside) > 1 else ""), packed
-
-
-def _cell(row: Row, column: int) -> str:
-    """The text of a row in a column. Raises TextError if it has none."""
-    if isinstance(row.cells, TextError):
-        raise row.cells
-    text = row.cells.get(column, "")
-    if not text or is_blank(text):
-        raise TextError(later("It has no text in this column."))
-    return text
 
 
 def _left_out(row: Row, reason: str) -> str:

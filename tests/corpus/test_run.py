@@ -18,8 +18,8 @@ import bartviz
 from bartviz.analysis import measures
 from bartviz.analysis.corpus_definitions import RANDOM
 from bartviz.commands.cli import main
-from bartviz.corpus.read import Columns
-from bartviz.corpus.run import Progress, corpus
+from bartviz.corpus.read import Bad, Columns, lines
+from bartviz.corpus.run import Progress, corpus, of_lines
 from bartviz.errors import SettingError, TextError
 from tests.support import loaded
 from tests.support.process import printed
@@ -90,6 +90,20 @@ def test_examples_are_the_texts_with_the_largest_and_smallest_numbers(model: str
         best = sorted(values.values(), key=lambda value: sign * value)[:3]
         np.testing.assert_allclose(shown["value"], best, atol=1e-5)
         np.testing.assert_allclose([values[text] for text in shown["text"]], best, atol=1e-5)
+
+
+def test_rows_in_memory_make_the_same_atlas_as_a_file(model: str, path: Path, whole: Path) -> None:
+    rows = list(lines(path, Columns()))
+    seen: list[tuple[int, int]] = []
+    held = of_lines(bartviz.load(model), rows, path.name, size=SIZE, report=lambda at: seen.append((at.rows, at.all)))
+    for name in TABLES:
+        assert_frame_equal(getattr(held, name), getattr(bartviz.open_atlas(whole), name))
+    assert held.description["texts"] == len(TEXTS)
+    assert seen == [(5, 14), (10, 14), (14, 14)]
+    with pytest.raises(SettingError, match="in memory alone"):
+        held.find(query="cat")
+    with pytest.raises(TextError, match="None of the 1 rows can be used"):
+        of_lines(bartviz.load(model), [row for row in rows if isinstance(row, Bad)][:1], "empty")
 
 
 def test_rows_that_cannot_be_used_are_listed(whole: Path) -> None:

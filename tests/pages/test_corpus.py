@@ -8,11 +8,14 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from bartviz import load
 from bartviz.corpus import shipped
+from bartviz.ui.controls import tasks
 from bartviz.ui.state import session
 from tests.conftest import App
 from tests.support.visits import words
@@ -100,3 +103,58 @@ def test_an_atlas_that_cannot_be_read_says_so(app: App, tmp_path: Path, monkeypa
     page.selectbox(key="atlas").select("bert-tiny-en").run()
     assert not page.error
     assert "through bert-tiny-en" in words(page)
+
+
+PAIRS = b"text,de\nA car.,Ein Auto.\nA house.,\nI see the cat.,Ich sehe die Katze.\n"
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Tasks run here, where there is no server to run them; the models that were asked."""
+    made: dict[str, Any] = {}
+    asked: list[str] = []
+
+    def begin(name: str, model: str, key: dict[str, object], work: Any, _size: Any) -> None:
+        asked.append(model)
+        made[name] = key, work(load(model), SimpleNamespace(cancelled=lambda: False, report=lambda *_note: None))
+
+    monkeypatch.setattr(tasks, "begin", begin)
+    monkeypatch.setattr(tasks, "begun", lambda name: made.get(name, (None,))[0])
+    monkeypatch.setattr(tasks, "show", lambda name, _key=None: made.get(name, (None, None))[1])
+    return asked
+
+
+@pytest.mark.slow
+def test_own_texts_are_measured_and_shown(app: App, at_once: list[str]) -> None:
+    page = app("corpus", record=None)
+    page.session_state["folded_corpus_own"] = True
+    page = page.run()
+    page = page.file_uploader(key="corpus_file").upload("mine.csv", PAIRS).run()
+    target = next(box for box in page.selectbox if str(box.key).startswith("corpus_target"))
+    assert target.options == ["none: the model writes them", "text", "de"]
+    assert page.button(key="corpus_measure").label == "Measure 3 texts"
+    page = target.select(1).run()
+    assert "1 row cannot be used. Line 3: It has no text in this column." in words(page)
+    page = page.button(key="corpus_measure").click().run()
+    assert not page.exception
+    assert at_once == ["bart-tiny-en-de"]
+    assert page.selectbox(key="atlas").value == "mine.csv (bart-tiny-en-de)"
+    assert "2 texts of mine.csv through bart-tiny-en-de" in words(page)
+    assert "Ich sehe die Katze." in words(page)
+    assert "2 of 2 texts were measured: their atlas can be chosen above." in words(page)
+    page = page.selectbox(key="against").select("bart-tiny-en-de").run()
+    assert not page.exception
+    assert len(page.get("plotly_chart")) == 3
+
+
+@pytest.mark.slow
+def test_a_file_of_many_texts_says_how_many_are_measured(app: App, at_once: list[str]) -> None:
+    page = app("corpus", record=None)
+    page.session_state["folded_corpus_own"] = True
+    page = page.run()
+    page = page.file_uploader(key="corpus_file").upload("many.txt", b"A car.\n" * 700).run()
+    assert page.button(key="corpus_measure").label == "Measure 500 texts"
+    assert "The file has 700 texts: the first 500 are measured." in words(page)
+    page = page.file_uploader(key="corpus_file").upload("none.txt", b" \n\n").run()
+    assert [said.value for said in page.error] == ["There are no rows."]
+    assert at_once == []

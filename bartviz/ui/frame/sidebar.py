@@ -87,7 +87,7 @@ def again(key: str, value: str) -> None:
     """Run with one of the sidebar's settings changed: a callback."""
     _set(**{key: value})
     if key == "model":
-        st.session_state["_kind"] = _kind(value, None)
+        st.session_state["_kind"] = kind_of(value)
     _run(with_file=key == "encoding")
 
 
@@ -170,7 +170,7 @@ def _model() -> ModelKind:
         st.warning(show.plain(str(reasons[chosen])))
     else:
         show.note(_about(entry(chosen), loaded, is_folder=folder))
-    return _kind(chosen, loaded)
+    return kind_of(chosen, loaded)
 
 
 def _reasons() -> dict[str, ModelError]:
@@ -180,7 +180,7 @@ def _reasons() -> dict[str, ModelError]:
     return {name: reason for name, reason in found.items() if reason is not None}
 
 
-def _kind(name: str, loaded: ModelInfo | None) -> ModelKind:
+def kind_of(name: str, loaded: ModelInfo | None = None) -> ModelKind:
     """The kind of a model if known before it is loaded; else the most common one, encoder-decoder."""
     known = entry(name)
     kind = known.kind if known is not None else loaded.kind if loaded is not None else _kind_of_folder(name)
@@ -293,7 +293,7 @@ def run_text(model: str, text: str, target: str = "", pair: str = "") -> None:
     """Run a text with a model, from a page: a callback."""
     st.session_state["_bare"] = False
     _set(model=model, text=text, pair=pair, target=target, special=False)
-    st.session_state["_kind"] = _kind(model, None)
+    st.session_state["_kind"] = kind_of(model)
     _run()
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from bartviz.analysis import corpus_against, sentence_words
-from bartviz.corpus import folders
 from bartviz.errors import SettingError
 from bartviz.figures.atlas_pair import atlas_pair
 from bartviz.language import _
@@ -16,6 +15,7 @@ from bartviz.record.attention import Head
 from bartviz.ui.controls import pick, show
 from bartviz.ui.frame import page
 from bartviz.ui.state.once import once
+from bartviz.ui.views.corpus import own
 from bartviz.ui.views.corpus.parts import Chosen
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ _NONE = "none"
 
 def two(chosen: Chosen) -> None:
     """The picker of a second atlas (URL ``against``), and what differs from the first."""
-    others = [name for name in folders.names() if name != chosen.atlas]
-    names = [name for name in others if once(partial(_comparable, chosen, name, folders.version(name)))]
+    others = [name for name in own.names() if name != chosen.atlas]
+    names = [name for name in others if once(partial(_comparable, chosen, name, own.version(name)))]
     if not names:
         return
     st.subheader(_("Beside another atlas"), anchor=False)
@@ -38,7 +38,7 @@ def two(chosen: Chosen) -> None:
     if other == _NONE:
         show.note(_("Another corpus, another model of the same shape, or another step of a training."))
         return
-    held = folders.version(other)
+    held = own.version(other)
     show.lead(once(partial(_said, chosen, other, held)))
     alt = _("Each head by its mean in both atlases, with 95% intervals; on the diagonal both are the same")
     show.figure(partial(_picture, chosen, other, held, dark=page.dark()), key="corpus_against", alt=alt)
@@ -49,7 +49,7 @@ def _comparable(chosen: Chosen, name: str, version: int) -> bool:
     """Whether an atlas has heads of the chosen kind in the same layers, and the measure. One that cannot be read has
     none."""
     try:
-        heads = folders.atlas(name).heads
+        heads = own.atlas(name).heads
         table = corpus_against.against(chosen.of.heads, heads)
     except SettingError:
         return False
@@ -57,7 +57,7 @@ def _comparable(chosen: Chosen, name: str, version: int) -> bool:
 
 
 def _said(chosen: Chosen, other: str, version: int) -> str:
-    found = corpus_against.changes(chosen.of.heads, folders.atlas(other).heads, chosen.head.kind, chosen.measure)
+    found = corpus_against.changes(chosen.of.heads, own.atlas(other).heads, chosen.head.kind, chosen.measure)
     said = _(
         "{changed} of {heads} heads have another role in {other}, and {apart} differ in this measure with a 95% "
         "interval that leaves out 0; chance alone would give about {chance:.0f}.",
@@ -76,7 +76,7 @@ def _said(chosen: Chosen, other: str, version: int) -> str:
 def _picture(chosen: Chosen, other: str, version: int, *, dark: bool) -> go.Figure:
     return atlas_pair(
         chosen.of.heads,
-        folders.atlas(other).heads,
+        own.atlas(other).heads,
         measure=chosen.measure,
         kind=chosen.head.kind,
         names=(chosen.atlas, other),
@@ -85,7 +85,7 @@ def _picture(chosen: Chosen, other: str, version: int, *, dark: bool) -> go.Figu
 
 
 def _table(chosen: Chosen, other: str, version: int) -> pd.DataFrame:
-    rows = corpus_against.against(chosen.of.heads, folders.atlas(other).heads)
+    rows = corpus_against.against(chosen.of.heads, own.atlas(other).heads)
     rows = rows[(rows["kind"] == chosen.head.kind) & (rows["measure"] == chosen.measure)]
     places = zip(rows["layer"].tolist(), rows["head"].tolist(), strict=True)
     heads = [str(Head(chosen.head.kind, layer, number)) for layer, number in places]

@@ -15,7 +15,6 @@ from bartviz.analysis import corpus as analysis
 from bartviz.analysis import sentence_words
 from bartviz.analysis.corpus_definitions import ALL
 from bartviz.analysis.corpus_roles import roles
-from bartviz.corpus import folders
 from bartviz.corpus.atlas import Atlas
 from bartviz.corpus.partial import bin_width
 from bartviz.corpus.passport import EXAMPLES
@@ -27,6 +26,7 @@ from bartviz.record.attention import KINDS, Head, Kind
 from bartviz.ui.controls import pick, show
 from bartviz.ui.frame import page, sidebar, sitemap
 from bartviz.ui.state.once import once
+from bartviz.ui.views.corpus import own
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +46,7 @@ class Chosen:
 
     @property
     def of(self) -> Atlas:
-        return folders.atlas(self.atlas)
+        return own.atlas(self.atlas)
 
     @property
     def name(self) -> str:
@@ -59,8 +59,10 @@ def choose() -> Chosen:
     first, second, third = st.columns([1.2, 1.3, 1.2], vertical_alignment="bottom")
     try:
         with first:
-            name = pick.select(_("Atlas"), folders.names(), key="atlas")
-        heads = folders.atlas(name).heads.dropna(subset=["mean"])
+            if new := own.arrived():
+                st.session_state["atlas"] = new
+            name = pick.select(_("Atlas"), own.names(), key="atlas")
+        heads = own.atlas(name).heads.dropna(subset=["mean"])
     except SettingError as error:
         st.error(show.plain(str(error)))
         st.stop()
@@ -83,7 +85,7 @@ def choose() -> Chosen:
         layer = pick.index(_("Layer"), int(rows["layer"].max()) + 1, key="layer", default=int(best["layer"]))
     with right:
         number = pick.index(_("Head"), int(rows["head"].max()) + 1, key="head", default=int(best["head"]))
-    return Chosen(name, folders.version(name), measure, Head(kind, layer, number))
+    return Chosen(name, own.version(name), measure, Head(kind, layer, number))
 
 
 def notice(chosen: Chosen) -> str:

@@ -1,0 +1,221 @@
+"""Own texts: a visitor's file is measured in the background, and its atlas is shown like others, to that visitor."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from bartviz.corpus import folders, uploaded
+from bartviz.corpus.atlas import Atlas
+from bartviz.corpus.read import Bad, Line
+from bartviz.errors import BartvizError, Cancelled, TextError
+from bartviz.language import _, later, plural
+from bartviz.safety.size import size
+from bartviz.text.uploads import FORMATS, Table, read_rows
+from bartviz.ui.controls import fold, show, tasks
+from bartviz.ui.frame import sidebar
+
+if TYPE_CHECKING:
+    from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+    from bartviz.corpus.run import Progress
+    from bartviz.models.model import Model
+    from bartviz.serving.gate import Ticket
+
+TASK = "corpus_own"
+MOST, LARGE, MOST_LARGE = 500, 50_000_000, 50  # texts; parameters of a model that is given fewer
+LARGEST = 1  # megabytes of a file
+_PART = 16  # texts between two looks at whether the visitor still waits
+_REASONS = 3  # rows that were left out and are named
+_OWN, _NEW, _READ = "_corpus_own", "_corpus_new", "_corpus_read"
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """The atlas of a visitor's file. ``version`` is a number that no other content has."""
+
+    name: str
+    version: int
+    atlas: Atlas
+
+
+def names() -> tuple[str, ...]:
+    """Every atlas that this visitor can see, the own one first. Raises SettingError, as ``folders.names``."""
+    own = _own()
+    return tuple(dict.fromkeys([*([] if own is None else [own.name]), *folders.names()]))
+
+
+def atlas(name: str) -> Atlas:
+    """The atlas of this name. Raises SettingError, as ``folders.atlas``."""
+    own = _own()
+    return own.atlas if own is not None and own.name == name else folders.atlas(name)
+
+
+def version(name: str) -> int:
+    """A number that changes when the atlas of this name does."""
+    own = _own()
+    return own.version if own is not None and own.name == name else folders.version(name)
+
+
+def arrived() -> str | None:
+    """The name of the own atlas, once after it was made."""
+    name: str | None = st.session_state.pop(_NEW, None)
+    return name
+
+
+def section() -> None:
+    """The folded section: a file, the model and the columns, and the run with its progress."""
+    with fold.folded(_("Measure your own texts"), key="corpus_own") as opened:
+        if not opened and tasks.begun(TASK) is None:
+            return
+        file = st.file_uploader(
+            _("A file: each line of a text, or each row of a table, is a text"),
+            [ending.removeprefix(".") for ending in FORMATS],
+            key="corpus_file",
+            max_upload_size=LARGEST,
+        )
+        show.note(
+            _(
+                "At most {most} texts are measured here, {few} by a model with more than {large:,} parameters; "
+                "the command bartviz corpus has no limit. The texts stay in this server's memory until you leave.",
+                most=MOST,
+                few=MOST_LARGE,
+                large=LARGE,
+            )
+        )
+        if file is not None:
+            try:
+                _choose(file)
+            except BartvizError as error:
+                st.error(show.plain(str(error)))
+        _take(tasks.show(TASK))
+
+
+def _choose(file: UploadedFile) -> None:
+    """The model and the columns, and the button. Raises TextError for a file that cannot be read."""
+    table = _table(file)
+    if not table.rows:
+        raise TextError(later("There are no rows."))
+    left, middle, right = st.columns(3, vertical_alignment="bottom")
+    models = sidebar.models()
+    current = st.session_state.get("model")
+    with left:
+        model = st.selectbox(_("Model"), models, models.index(current) if current in models else 0, key="corpus_model")
+    column, second = table.usual(), None
+    if len(table.columns) > 1:
+        titles = {place: name or _("column {number}", number=place + 1) for place, name in enumerate(table.columns)}
+        with middle:
+            column = st.selectbox(
+                _("Column"), list(titles), column, format_func=titles.__getitem__, key=f"corpus_text_{file.file_id}"
+            )
+        with right:
+            second = _second(file, model, titles)
+    rows = uploaded.rows(table, column, second)
+    usable = sum(isinstance(row, Line) for row in rows)
+    measured = min(MOST, usable)
+    st.button(
+        plural("Measure {count:,} text", "Measure {count:,} texts", measured),
+        key="corpus_measure",
+        type="primary",
+        disabled=not usable,
+        on_click=_begin,
+        args=(table.name, model, _first(rows, MOST), usable),
+    )
+    bad = [row for row in rows if isinstance(row, Bad)]
+    if bad:
+        show.note(_left_out(bad))
+    if usable > MOST:
+        show.note(_("The file has {count:,} texts: the first {most} are measured.", count=usable, most=MOST))
+
+
+def _second(file: UploadedFile, model: str, titles: dict[int, str]) -> tuple[uploaded.Second, int] | None:
+    """The column of outputs or of second sentences, if one is chosen."""
+    kind = sidebar.kind_of(model)
+    if kind == "decoder":
+        return None
+    part: uploaded.Second = "pair" if kind == "encoder" else "target"
+    label = _("Column of second sentences") if part == "pair" else _("Column of outputs")
+    nothing = _("none") if part == "pair" else _("none: the model writes them")
+    names = {-1: nothing} | titles
+    key = f"corpus_{part}_{file.file_id}"
+    chosen = st.selectbox(label, list(names), 0, format_func=names.__getitem__, key=key)
+    return None if chosen < 0 else (part, chosen)
+
+
+def _begin(name: str, model: str, rows: Sequence[Line | Bad], usable: int) -> None:
+    """Start measuring: a callback."""
+    digest = hashlib.sha256(repr(rows).encode("utf-8", "surrogatepass")).hexdigest()
+    key = {"name": name, "rows": digest, "usable": usable}
+    tasks.begin(TASK, model, key, partial(_measure, name, rows), size)
+
+
+def _measure(name: str, rows: Sequence[Line | Bad], model: Model, ticket: Ticket[Atlas]) -> Atlas:
+    from bartviz.corpus.run import of_lines
+
+    def report(progress: Progress) -> None:
+        if ticket.cancelled():
+            raise Cancelled(later("The run was stopped."))
+        note = later("Text {done:,} of {all:,}", done=progress.rows, all=progress.all)
+        ticket.report(note, progress.rows / progress.all)
+
+    few = _first(rows, MOST_LARGE) if model.info.parameters > LARGE else rows
+    return of_lines(model, few, name, size=_PART, report=report)
+
+
+def _take(made: Atlas | None) -> None:
+    """Keep the atlas, and show it at once when it is new."""
+    key = tasks.begun(TASK)
+    if made is None or key is None:
+        return
+    model = made.description["model"]
+    content = f"{key['rows']} {made.description['corpus']['rows']} {model['fingerprint']}"
+    held = int(hashlib.sha256(content.encode()).hexdigest()[:15], 16)
+    own = _own()
+    if own is None or own.version != held:
+        name = f"{key['name']} ({model['name']})"
+        st.session_state[_OWN], st.session_state[_NEW] = Own(name, held, made), name
+        st.rerun()
+    counted = _(
+        "{texts:,} of {count:,} texts were measured: their atlas can be chosen above.",
+        texts=made.description["texts"],
+        count=int(str(key["usable"])),
+    )
+    bad = [Bad(*line) for line in made.bad.itertuples(index=False)]
+    show.note(f"{counted} {_left_out(bad)}" if bad else counted)
+
+
+def _first(rows: Sequence[Line | Bad], most: int) -> tuple[Line | Bad, ...]:
+    """The rows up to the last of the first ``most`` texts."""
+    found: list[Line | Bad] = []
+    texts = 0
+    for row in rows:
+        texts += isinstance(row, Line)
+        if texts > most:
+            break
+        found.append(row)
+    return tuple(found)
+
+
+def _left_out(bad: Sequence[Bad]) -> str:
+    """How many rows cannot be used, and why the first of them cannot."""
+    count = plural("{count:,} row cannot be used.", "{count:,} rows cannot be used.", len(bad))
+    named = [_("Line {line:,}: {reason}", line=row.line, reason=_(row.reason)) for row in bad[:_REASONS]]
+    return " ".join([count, *named, *(["…"] if len(bad) > _REASONS else [])])
+
+
+def _table(file: UploadedFile) -> Table:
+    """The rows of a file, read once. Raises TextError."""
+    read: tuple[str, Table] | None = st.session_state.get(_READ)
+    if read is None or read[0] != file.file_id:
+        read = st.session_state[_READ] = (file.file_id, read_rows(file.name, file.getvalue()))
+    return read[1]
+
+
+def _own() -> Own | None:
+    own: Own | None = st.session_state.get(_OWN)
+    return own
