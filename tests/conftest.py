@@ -12,13 +12,15 @@ from typing import Any
 import pytest
 from hypothesis import settings
 from streamlit.components.v2 import manifest_scanner
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import ElementTree, parse_tree_from_messages
 
 from bartviz.record.record import Record
 from bartviz.serving import first_record, torch_import
 from bartviz.serving.cache import ByteCache
 from bartviz.ui.state import once
-from tests.support import stand_in
+from tests.support import deltas, stand_in
 
 ROOT = Path(__file__).parents[1]
 App = Callable[..., AppTest]
@@ -43,6 +45,18 @@ def one_scan() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         found = cache(manifest_scanner.scan_component_manifests)
         patch.setattr(manifest_scanner, "scan_component_manifests", found)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def in_order() -> Iterator[None]:
+    """What every AppTest sends is what a browser can put together."""
+    def checked(messages: list[ForwardMsg]) -> ElementTree:
+        deltas.check(messages)
+        return parse_tree_from_messages(messages)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("streamlit.testing.v1.local_script_runner.parse_tree_from_messages", checked)
         yield
 
 

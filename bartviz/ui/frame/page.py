@@ -151,9 +151,10 @@ def begin(word: str, *, needs_record: bool = True) -> Record | None:
     st.title(_(entry.title), anchor=False)
     line = st.container(key="status")
     if entry.run and session.awaits_link() and torch_import.imported():
-        line = line.empty()  # what is drawn in it takes the place of the progress
-        with line:
+        watched = line.empty()  # what follows is drawn below it: messages about one place may be sent out of order
+        with watched:
             progress.watch(session.running, key="cancel_link", seconds=PATIENCE)
+        watched.empty()
         session.begin()
     record, error = session.current_record(), session.error()
     refused = (

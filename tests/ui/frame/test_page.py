@@ -11,8 +11,10 @@ import pytest
 
 import bartviz
 from bartviz.record.record import Provenance, Record
-from bartviz.ui.frame import place, sitemap
+from bartviz.serving import torch_import
+from bartviz.ui.frame import page, place, sitemap
 from bartviz.ui.frame.status import facts, names, self_check
+from bartviz.ui.state import session
 from tests.conftest import App
 from tests.support import stand_in
 from tests.support.visits import words
@@ -36,16 +38,53 @@ def test_the_address_the_label_and_the_title_of_a_page_share_a_word(entry: sitem
 @pytest.mark.slow
 @pytest.mark.parametrize("word", WORDS)
 def test_each_page_shows_its_question_and_the_status_of_the_record(app: App, word: str) -> None:
-    page = app(word)
-    assert not page.exception
-    assert [title.value for title in page.title] == [sitemap.page(word).title]
-    assert ("<p>9 tokens in, 9 out · 0.12 s" in words(page)) == sitemap.page(word).run
+    shown = app(word)
+    assert not shown.exception
+    assert [title.value for title in shown.title] == [sitemap.page(word).title]
+    assert ("<p>9 tokens in, 9 out · 0.12 s" in words(shown)) == sitemap.page(word).run
 
 
 def test_the_pages_that_need_a_record_offer_the_next_action_without_one(app: App) -> None:
-    page = app("decoding", record=None)
-    assert not page.exception
-    assert [info.value for info in page.info] == ["Type a text in the sidebar and press Run, or begin with an example."]
+    shown = app("decoding", record=None)
+    assert not shown.exception
+    assert [info.value for info in shown.info] == [
+        "Type a text in the sidebar and press Run, or begin with an example."
+    ]
+
+
+class Running:
+    """A run that goes on: each look finds it one token further."""
+
+    finished, state, position, due = False, "running", 0, 0.0
+
+    def __init__(self) -> None:
+        self.tokens = 0
+
+    @property
+    def progress(self) -> tuple[str, float]:
+        self.tokens += 1
+        return f"token {self.tokens}", 0.5
+
+    def wait(self, _seconds: float | None = None) -> bool:
+        return False
+
+    def retry(self) -> None:
+        pass
+
+    cancel = retry
+
+
+def test_a_run_that_is_followed_after_it_was_watched_is_drawn_whole(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All that the script run sends waits to be sent, as on a busy server."""
+    monkeypatch.setattr(session, "awaits_link", lambda: True)
+    run = Running()
+    monkeypatch.setattr(session, "running", lambda: run)
+    monkeypatch.setattr(torch_import, "imported", lambda: True)
+    monkeypatch.setattr(page, "PATIENCE", 0.05)
+    shown = app("heads", record=None)
+    assert not shown.exception
+    assert len(shown.get("progress")) == 1
+    assert [button.key for button in shown.button if str(button.key).startswith("cancel")] == ["cancel"]
 
 
 def test_an_untrained_network_is_marked_in_a_large_font(app: App) -> None:
@@ -110,8 +149,8 @@ def test_the_facts_of_a_record(record: Record) -> None:
 @pytest.mark.parametrize("value", ["-1", "99", "abc", "1e9", "inf", "", "x" * 5000])
 @pytest.mark.parametrize("word", ["heads", "decoding", "masks"])
 def test_an_invalid_link_is_clamped(app: App, word: str, value: str) -> None:
-    page = app(word, layer=value, head=value, kind=value, row=value, step=value, reading=value, words=value)
-    assert not page.exception
+    shown = app(word, layer=value, head=value, kind=value, row=value, step=value, reading=value, words=value)
+    assert not shown.exception
 
 
 def test_the_registry_names_a_page_once_and_refuses_others() -> None:
@@ -122,7 +161,7 @@ def test_the_registry_names_a_page_once_and_refuses_others() -> None:
 
 def test_odd_tokens_are_shown_as_they_are(app: App) -> None:
     odd = ("<s>", "</script><script>alert(1)</script>", " **b**", " ![a](http://x.example/a.png)", " %{z}", "</s>")
-    page = app(record=stand_in.record(source=odd, output=odd))
-    assert not page.exception
-    for element in (*page.markdown, *page.caption, *page.info):
+    shown = app(record=stand_in.record(source=odd, output=odd))
+    assert not shown.exception
+    for element in (*shown.markdown, *shown.caption, *shown.info):
         assert "x.example" not in element.value
