@@ -51,6 +51,7 @@ def one_scan() -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def in_order() -> Iterator[None]:
     """What every AppTest sends is what a browser can put together."""
+
     def checked(messages: list[ForwardMsg]) -> ElementTree:
         deltas.check(messages)
         return parse_tree_from_messages(messages)

@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from bartviz.record.record import Record
 from bartviz.ui.frame import share
+from bartviz.ui.frame.tour import walk
 from tests.conftest import App
 from tests.support.visits import words
 
@@ -75,6 +76,16 @@ def test_a_link_says_what_it_lacks_until_another_is_chosen(
     else:
         page.segmented_control(key=key).set_value("encoder").run()
     assert "which is not here" not in words(page)
+
+
+def test_a_link_to_a_lesson_says_which_step_or_lesson_is_not_there(app: App) -> None:
+    assert "lesson “nowhere”, which is not here: “Start”" in words(app(lesson="nowhere"))
+    page = app("inside", lesson="arithmetic", at="99")
+    last = str(len(walk.BY_WORD["arithmetic"].steps))
+    assert f"at “99”, which is not here: “{last}”" in words(page)
+    page = page.button(key="lesson_back").click().run()
+    assert "which is not here" not in words(page)
+    assert "which is not here" not in words(app("inside", lesson="arithmetic", at="2"))
 
 
 def test_a_link_to_a_step_of_a_longer_text_says_so_until_another_is_chosen(app: App, record: Record) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from bartviz.language import _
 from bartviz.serving import first_record
 from bartviz.teaching.lessons import records
 from bartviz.teaching.lessons.course import LESSONS
@@ -55,6 +56,7 @@ class Walk:
     places: dict[str, int] = field(default_factory=dict)  # the current step of each lesson
     before: _Before | None = None
     finished: Lesson | None = None  # the lesson that has just ended, until another one starts
+    asked: dict[str, str] = field(default_factory=dict)  # what the address asked for in vain, by its key
 
     @property
     def step(self) -> Step | None:
@@ -96,6 +98,7 @@ def prepare(page: str) -> None:
         if page != step.page or _contradicted(step):
             st.switch_page(sitemap.page(step.page).file, query_params={**_frame(), **_address(walk)})
         _apply(walk, step)
+    _say_what_lacks(walk, page)
     _write_address(walk)
 
 
@@ -166,14 +169,24 @@ def _back(walk: Walk) -> None:
     st.rerun()  # in this run the browser's values override everything set here
 
 
-def _follow_address(walk: Walk) -> bool:
-    """Go to the step in the address; False if it names no lesson."""
-    lesson = BY_WORD.get(st.query_params.get(LESSON, ""))
+def _follow_address(walk: Walk) -> None:
+    """Go to the step in the address, if it names a lesson."""
+    word, at = st.query_params.get(LESSON, ""), st.query_params.get(AT, "1")
+    lesson = BY_WORD.get(word)
     if lesson is None:
-        return False
-    at = st.query_params.get(AT, "1")
+        walk.asked = {LESSON: word} if word else {}
+        return
     walk.go(lesson, int(at) - 1 if at.isdecimal() and len(at) < 4 else 0)
-    return True
+    walk.asked = {} if at == str(walk.at + 1) else {AT: at}
+
+
+def _say_what_lacks(walk: Walk, page: str) -> None:
+    """Note what the address asked for in vain, once the page that it leads to is there."""
+    shown = {LESSON: _(sitemap.page(page).label), AT: str(walk.at + 1)}
+    for key, asked in walk.asked.items():
+        address.lacks(key, asked, shown[key])
+    walk.asked = {}
+    address.shows(AT, shown[AT])
 
 
 def _address(walk: Walk) -> dict[str, str]:
