@@ -13,16 +13,10 @@ from scripts.settled import settle
 from tests.browser.conftest import Open, go
 
 TEXT = "The weather is nice today."
-HOSTILE = (
-    "</script><script>alert(1)</script>",
-    "<!--<script>",
-    "'\"><img src=x onerror=alert(1)>",
-    "![a](http://example.org/a.png)",
-    "**b** # h ##ing $x$ :red[r]",
-    "<s> </s> <pad> <mask>",
-    "%{z} 1999 12 3 2024-01-01",
-    "나는 차를 사고 싶어요 👨‍👩‍👧 e\u0301",
-    "the the the the",
+HOSTILE = (  # in few texts, for each is walked through the pages
+    "</script><script>alert(1)</script> '\"><img src=x onerror=alert(1)>",
+    "<!--<script> ![a](http://example.org/a.png) **b** # h ##ing $x$ :red[r] %{z} 1999 12 3 2024-01-01",
+    "<s> </s> <pad> <mask> 나는 차를 사고 싶어요 👨‍👩‍👧 e\u0301 the the the the",
 )
 
 
