@@ -22,6 +22,23 @@ RUN = """async () => (await axe.run({ exclude: ["[data-testid=stSidebarNavItems]
     .map(({ id, nodes }) => [id, nodes.map((node) => node.target.join(" ") + ": " + node.failureSummary)])"""
 
 
+WITHOUT = {"lessons", "inputs", "quiz", "textbook"}  # pages without a picture that takes the focus
+STOPS = 12  # presses of Tab from the beginning of a page's content to its first picture, at most
+IN_PICTURE = """() => document.activeElement.closest(`.stPlotlyChart, [data-testid=stMain]
+    :is([data-testid=stBidiComponentRegular], [data-testid=stBidiComponentIsolated])`) !== null"""
+
+
+def stops(page: Page) -> int:
+    """How often Tab is pressed from the beginning of the content, where a page's first link leads, to a picture."""
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    for count in range(1, STOPS + 1):
+        page.keyboard.press("Tab")
+        if page.evaluate(IN_PICTURE):
+            return count
+    return STOPS + 1
+
+
 def findings(page: Page) -> list[Any]:
     """What axe-core finds on the page as it is."""
     settle(page)
@@ -34,6 +51,8 @@ def test_axe_finds_nothing_serious_and_nothing_is_too_wide(entry: sitemap.Page, 
     address = f"{shipped}/{'' if entry is sitemap.PAGES[0] else entry.word}"
     page = visit(address)
     assert moved(page) <= STILL or moved(visit(address)) <= STILL  # a busy machine may draw in other pieces, once
+    assert entry.word in WITHOUT or stops(page) <= STOPS
+    page.evaluate("document.activeElement.blur()")
     page.evaluate(AXE.read_text("utf-8"))
     for scheme, width, height in SEEN:
         page.emulate_media(color_scheme=scheme)
