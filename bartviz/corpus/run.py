@@ -25,7 +25,7 @@ from bartviz.corpus import silence as silencing
 from bartviz.corpus.encode import check_columns
 from bartviz.corpus.partial import Partial, merged
 from bartviz.corpus.read import Bad, Columns, Line
-from bartviz.corpus.shards import Files, Folder, Job, Shard, jobs
+from bartviz.corpus.shards import Folder, Job, Shard, jobs
 from bartviz.errors import Cancelled, SettingError, TextError
 from bartviz.language import later
 from bartviz.models.load import load
@@ -106,10 +106,10 @@ def corpus(
     if not folder.has(RANDOM):
         folder.put(RANDOM, work.random(loaded).files())
     if ray is not None:
-        results = partial(cluster.together, loaded, model, ray, workers)
+        measure = partial(_by_ray, folder, loaded, model, ray, workers)
     else:
-        results = partial(_alone, loaded) if workers == 1 else partial(_together, model, workers)
-    _measure(folder, results, jobs(rows(), size, edges, silence / count), count, report)
+        measure = partial(_alone, folder, loaded) if workers == 1 else partial(_together, folder, model, workers)
+    _measure(folder, measure, jobs(rows(), size, edges, silence / count), count, report)
     return _finish(folder, jobs(rows(), size), rows())
 
 
@@ -139,13 +139,9 @@ def _manifest(
 
 
 def _measure(
-    folder: Folder,
-    results: Callable[[Iterator[Job]], Iterator[tuple[Job, Files]]],
-    todo: Iterator[Job],
-    count: int,
-    report: Report,
+    folder: Folder, measure: Callable[[Iterator[Job]], Iterator[Job]], todo: Iterator[Job], count: int, report: Report
 ) -> None:
-    """Write the shards that are missing, and report after each."""
+    """Measure the parts whose shards are missing, and report after each."""
     there, fresh, started = 0, 0, time.monotonic()
 
     def missing() -> Iterator[Job]:
@@ -156,23 +152,31 @@ def _measure(
             else:
                 yield job
 
-    for job, files in results(missing()):
-        folder.put(job, files)
+    for job in measure(missing()):
         fresh += job.rows
         report(Progress(there + fresh, count, fresh, time.monotonic() - started))
 
 
-def _alone(model: Model, todo: Iterator[Job]) -> Iterator[tuple[Job, Files]]:
-    return ((job, work.measured(model, job).files()) for job in todo)
+def _alone(folder: Folder, model: Model, todo: Iterator[Job]) -> Iterator[Job]:
+    for job in todo:
+        folder.put(job, work.measured(model, job).files())
+        yield job
 
 
-_worker: dict[str, Model] = {}  # of this process, one of several
+def _by_ray(folder: Folder, model: Model, name: str, address: str, workers: int, todo: Iterator[Job]) -> Iterator[Job]:
+    for job, files in cluster.together(model, name, address, workers, todo):
+        folder.put(job, files)
+        yield job
 
 
-def _start(name: str) -> None:
+_worker: dict[str, Callable[[Job], None]] = {}  # of this process, one of several
+
+
+def _start(folder: Folder, name: str) -> None:
     threading.Thread(target=_end_with_the_run, daemon=True).start()
     torch.set_num_threads(1)
-    _worker["model"] = load(name)
+    model = load(name)
+    _worker["put"] = lambda job: folder.put(job, work.measured(model, job).files())
 
 
 def _end_with_the_run() -> None:
@@ -183,21 +187,29 @@ def _end_with_the_run() -> None:
         os._exit(1)
 
 
-def _work(job: Job) -> tuple[Job, Files]:
-    return job, work.measured(_worker["model"], job).files()
+def _put(job: Job) -> None:
+    _worker["put"](job)
 
 
-def _together(name: str, workers: int, todo: Iterator[Job]) -> Iterator[tuple[Job, Files]]:
-    """The results of several processes, in the order of the parts; so many parts wait that no process does."""
-    with ProcessPoolExecutor(workers, get_context("spawn"), _start, (name,)) as pool:
+def _together(folder: Folder, name: str, workers: int, todo: Iterator[Job]) -> Iterator[Job]:
+    """Several processes, each of which writes what it measured: a pool waits forever for the rest of a long reply whose
+    worker is killed. In the order of the parts; so many parts wait that no process does.
+    """
+    with ProcessPoolExecutor(workers, get_context("spawn"), _start, (folder, name)) as pool:
         try:
-            waiting: deque[Future[tuple[Job, Files]]] = deque()
+            waiting: deque[tuple[Job, Future[None]]] = deque()
+
+            def first() -> Job:
+                job, written = waiting.popleft()
+                written.result()
+                return job
+
             for job in todo:
-                waiting.append(pool.submit(_work, job))
+                waiting.append((job, pool.submit(_put, job)))
                 if len(waiting) > 2 * workers:
-                    yield waiting.popleft().result()
+                    yield first()
             while waiting:
-                yield waiting.popleft().result()
+                yield first()
         except BrokenProcessPool as error:
             raise Cancelled("A worker was stopped. Resume the run: what is measured is kept.") from error
         finally:

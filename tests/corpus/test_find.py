@@ -193,7 +193,7 @@ def test_a_run_that_was_stopped_has_every_edge_once(tmp_path: Path) -> None:
 
 
 STOPPED = """
-import os, signal, sys
+import ctypes, os, signal, sys
 import psutil
 from bartviz.corpus.read import Columns
 from bartviz.corpus.run import corpus
@@ -205,7 +205,10 @@ def report(progress):
         children = psutil.Process().children(recursive=True)
         killed.extend(child.pid for child in children if "spawn_main" in " ".join(child.cmdline()))
         open(out + ".workers", "w").write(" ".join(map(str, killed)))
+        sys.setswitchinterval(60)
+        ctypes.PyDLL(None).sleep(3)  # nobody else runs in this process: a worker that replies waits in its reply
         os.kill(killed[0] if which == "worker" else os.getpid(), signal.SIGKILL)
+        sys.setswitchinterval(0.005)
 if __name__ == "__main__":
     try:
         corpus(path, "bert-tiny-en", out, columns=Columns("en"), size=1, edges=0.2, workers=2, report=report)
