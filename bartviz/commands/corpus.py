@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bartviz.commands.output import EXAMPLES, print_json, rows_of
+from bartviz.commands.output import DEVICE, EXAMPLES, print_json, rows_of
 
 if TYPE_CHECKING:
     from bartviz.corpus.run import Progress
@@ -33,6 +33,7 @@ def add(commands: Any) -> None:
     corpus.add_argument("--target", metavar="COLUMN", help="of given outputs, for encoder-decoder models")
     corpus.add_argument("--gold", metavar="COLUMN", help="of alignments made by hand, such as 0-0 1?2")
     corpus.add_argument("--paragraphs", action="store_true", help="texts are divided by blank lines, not by lines")
+    corpus.add_argument("--device", default="cpu", metavar="NAME", help=DEVICE)
     corpus.add_argument("--workers", type=int, default=1, metavar="N", help="processes (%(default)s)")
     corpus.add_argument("--ray", metavar="ADDRESS", help="workers of a Ray cluster, or local: of a Ray on this machine")
     corpus.add_argument("--edges", type=float, metavar="WEIGHT", help="keep single edges above this, for bartviz find")
@@ -59,6 +60,7 @@ def run(options: argparse.Namespace) -> int:
         options.out,
         columns=Columns(options.column, options.pair, options.target, options.gold),
         paragraphs=options.paragraphs,
+        device=options.device,
         workers=options.workers,
         ray=options.ray,
         resume=options.resume,

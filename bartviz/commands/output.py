@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 EXAMPLES = "examples:\n  "
+DEVICE = "where the model computes: cpu, cuda, cuda:1, mps, or auto for the accelerator if there is one (%(default)s)"
 
 
 def print_json(value: object) -> None:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bartviz.commands.output import EXAMPLES, print_json
+from bartviz.commands.output import DEVICE, EXAMPLES, print_json
 from bartviz.language.shares import percent
 from bartviz.text.encodings import decode
 
@@ -49,6 +49,7 @@ def add(commands: Any) -> None:
 def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("text", help="the text, or - to read it from stdin")
     parser.add_argument("--model", default="bart-tiny-en-de", help="embedded name, folder or hub id (%(default)s)")
+    parser.add_argument("--device", default="cpu", metavar="NAME", help=DEVICE)
     parser.add_argument("--ablate", action="append", default=[], metavar='"cross L2H5"', help="silence a head")
     parser.add_argument(
         "--save", type=Path, metavar="FILE", help="write the record: run.safetensors, or run.html for the explorer"
@@ -97,7 +98,7 @@ def _capture(options: argparse.Namespace) -> int:
     import bartviz
 
     text = _text(options)
-    model = bartviz.load(options.model)
+    model = bartviz.load(options.model, device=options.device)
     record = bartviz.capture(model, text, pair=options.pair, target=options.target, ablate=options.ablate)
     if options.save is not None:
         record.save(options.save)
@@ -118,7 +119,7 @@ def _decode(options: argparse.Namespace) -> int:
     import bartviz
 
     text = _text(options)
-    model = bartviz.load(options.model)
+    model = bartviz.load(options.model, device=options.device)
     given = {name: getattr(options, name) for name in ("temperature", "top_k", "top_p", "seed")}
     drawn = {name: value for name, value in given.items() if value is not None}
     record = bartviz.decode(

@@ -98,9 +98,16 @@ def invitation(names: Sequence[str], port: int) -> str:
 def _check_settings() -> None:
     """Validate the environment settings before anything starts. Raises SettingError."""
     from bartviz.corpus import folders
-    from bartviz.serving.limits import Limits
+    from bartviz.serving.limits import Limits, device
 
     Limits.read()
+    if device() != "cpu":  # asking torch takes seconds
+        from bartviz.models.device import chosen
+
+        try:
+            chosen(device())
+        except SettingError as error:
+            raise SettingError(f"BARTVIZ_DEVICE: {error}") from None
     default_roots()
     folders.own()
     framing.sites()

@@ -190,7 +190,7 @@ class Texts:
         there = (weights > least) & self.query.valid[:, None, :, None] & self.mask[:, None]
         text, head, query, key = there.nonzero(as_tuple=True)
         places = torch.stack([text, torch.full_like(text, layer), head, query, key], dim=-1)
-        return Edges(places.numpy(), weights[there].numpy())
+        return Edges(places.cpu().numpy(), weights[there].cpu().numpy())
 
     def _every_edge(self) -> Edges:
         places, weights = ([getattr(layer, name) for layer in self.edges] for name in ("places", "weights"))
@@ -278,8 +278,8 @@ class Texts:
         even, missing = self._even(outputs.shape[2]), torch.full_like(self.number, torch.nan)
         return Values(
             names,
-            torch.stack([found[name] for name in names], dim=-1).numpy(),
-            torch.stack([even.get(name, missing).float() for name in names], dim=-1).numpy(),
+            torch.stack([found[name] for name in names], dim=-1).cpu().numpy(),
+            torch.stack([even.get(name, missing).float() for name in names], dim=-1).cpu().numpy(),
             None if self.least is None else self._every_edge(),
         )
 

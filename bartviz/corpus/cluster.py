@@ -11,7 +11,7 @@ import os
 import secrets
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from importlib import import_module
 from itertools import islice
@@ -22,7 +22,6 @@ import torch
 from bartviz.corpus import work
 from bartviz.corpus.shards import Files, Job
 from bartviz.errors import BartvizError, Cancelled, PackageError, SettingError
-from bartviz.models.load import load
 from bartviz.models.model import Model
 
 LOCAL = "local"
@@ -30,19 +29,23 @@ CPUS = 0.5  # of a worker, so that it starts on a machine whose CPUs are all tak
 RESTARTS = 10  # of a worker
 REPEATS = 3  # of a part, each after its worker was stopped
 STORE = 256 << 20  # bytes that a local Ray keeps for parts and their sums
+Loading = Callable[[], Model]
 PATIENCE = 600.0  # seconds until a first worker has started
 
 
-def together(model: Model, name: str, address: str, workers: int, todo: Iterator[Job]) -> Iterator[tuple[Job, Files]]:
+def together(
+    model: Model, loading: Loading, address: str, workers: int, todo: Iterator[Job]
+) -> Iterator[tuple[Job, Files]]:
     """The results of all parts, as they come; no more than two parts wait for each worker.
 
-    address: of a cluster, or "local" for a Ray of this run's own. Raises PackageError without Ray, SettingError where
-    no worker starts or a worker has another model, and Cancelled where workers are stopped again and again.
+    loading: gives a worker its model. address: of a cluster, or "local" for a Ray of this run's own.
+    Raises PackageError without Ray, SettingError where no worker starts or a worker has another model, and Cancelled
+    where workers are stopped again and again.
     """
     _reach(address)
     ray = _connected(address, workers)
     try:
-        yield from _results(ray, model, name, workers, todo)
+        yield from _results(ray, model, loading, workers, todo)
     except ray.exceptions.RayTaskError as error:
         if isinstance(error.cause, BartvizError):
             raise error.cause from error
@@ -56,9 +59,9 @@ def together(model: Model, name: str, address: str, workers: int, todo: Iterator
 class Worker:
     """A process that holds the model."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, loading: Loading) -> None:
         torch.set_num_threads(1)
-        self._model = load(name)
+        self._model = loading()
 
     def model(self) -> dict[str, Any]:
         """What the model is, with the digest of its weights."""
@@ -69,9 +72,11 @@ class Worker:
         return work.measured(self._model, job).files()
 
 
-def _results(ray: Any, model: Model, name: str, workers: int, todo: Iterator[Job]) -> Iterator[tuple[Job, Files]]:
+def _results(
+    ray: Any, model: Model, loading: Loading, workers: int, todo: Iterator[Job]
+) -> Iterator[tuple[Job, Files]]:
     actor = ray.remote(num_cpus=CPUS, max_restarts=RESTARTS, max_task_retries=REPEATS)(Worker)
-    starting = {worker.model.remote(): worker for worker in (actor.remote(name) for _ in range(workers))}
+    starting = {worker.model.remote(): worker for worker in (actor.remote(loading) for _ in range(workers))}
     running: dict[Any, tuple[Any, Job]] = {}
 
     def give(worker: Any, count: int) -> None:

@@ -160,7 +160,7 @@ class Padded:
     valid: Tensor
 
     @classmethod
-    def of(cls, sides: Sequence[Side], pad: int) -> Padded:
+    def of(cls, sides: Sequence[Side], pad: int, device: torch.device) -> Padded:
         lengths = np.array([len(one) for one in sides])
         valid = np.arange(lengths.max()) < lengths[:, None]  # (B, n)
         fills = {"ids": pad, "special": 1, "words": -1, "codes": -1, "groups": -1}
@@ -168,10 +168,10 @@ class Padded:
         for entry in fields(Side):
             filled = np.full(valid.shape, fills.get(entry.name, 0), np.int64)
             filled[valid] = np.concatenate([getattr(one, entry.name) for one in sides])
-            arrays[entry.name] = torch.from_numpy(filled)
+            arrays[entry.name] = torch.from_numpy(filled).to(device)
         for name in ("special", "punctuation"):
             arrays[name] = arrays[name].bool()
-        return cls(**arrays, valid=torch.from_numpy(valid))
+        return cls(**arrays, valid=torch.from_numpy(valid).to(device))
 
 
 def padding_token(model: Model) -> int:

@@ -37,22 +37,23 @@ def batches(rows: Sequence[Encoded]) -> list[list[int]]:
 
 def measure(model: Model, rows: Sequence[Encoded], edges: float | None = None) -> dict[Kind, Values]:
     """The measures of all heads for texts that fit one batch, and the edges above a weight."""
-    source, inputs, output = padded(model, rows)
-    gold = Links.of(rows) if any(row.gold is not None for row in rows) else None
-    kinds: dict[Kind, Texts] = {}
-    for kind in depths(model.network):
-        reads = source if kind == "encoder" or inputs is None else inputs
-        query = output if kind == "cross" and output is not None else reads
-        kinds[kind] = Texts(kind, query, reads, source if kind == "cross" else reads, gold, edges)
-    run(model, source, inputs, Tape(kernel=lambda tape, kind, layer: kinds[kind].layer(tape, layer)))
-    return {kind: texts.values() for kind, texts in kinds.items()}
+    with model.creating():
+        source, inputs, output = padded(model, rows)
+        gold = Links.of(rows) if any(row.gold is not None for row in rows) else None
+        kinds: dict[Kind, Texts] = {}
+        for kind in depths(model.network):
+            reads = source if kind == "encoder" or inputs is None else inputs
+            query = output if kind == "cross" and output is not None else reads
+            kinds[kind] = Texts(kind, query, reads, source if kind == "cross" else reads, gold, edges)
+        run(model, source, inputs, Tape(kernel=lambda tape, kind, layer: kinds[kind].layer(tape, layer)))
+        return {kind: texts.values() for kind, texts in kinds.items()}
 
 
 @torch.inference_mode()
 def run(model: Model, source: Padded, inputs: Padded | None, tape: Tape) -> None:
     """One pass that is written down. Only the stacks run, for the output layer has no attention."""
     with recording(tape):
-        forward(model, model.network.base_model, source, inputs)
+        forward(model, model.runner.base_model, source, inputs)
 
 
 def forward(model: Model, network: nn.Module, source: Padded, inputs: Padded | None) -> Any:
@@ -77,7 +78,7 @@ def padded(model: Model, rows: Sequence[Encoded]) -> tuple[Padded, Padded | None
     inputs = [row.inputs for row in rows if row.inputs is not None]
     output = [row.output for row in rows if row.output is not None]
     return (
-        Padded.of([row.source for row in rows], pad),
-        Padded.of(inputs, pad) if inputs else None,
-        Padded.of(output, pad) if output else None,
+        Padded.of([row.source for row in rows], pad, model.device),
+        Padded.of(inputs, pad, model.device) if inputs else None,
+        Padded.of(output, pad, model.device) if output else None,
     )

@@ -22,6 +22,7 @@ import torch
 from bartviz.analysis.corpus_definitions import SILENCED, of_text
 from bartviz.corpus import atlas, cluster, read, work
 from bartviz.corpus import silence as silencing
+from bartviz.corpus.cluster import Loading
 from bartviz.corpus.encode import check_columns
 from bartviz.corpus.partial import Partial, merged
 from bartviz.corpus.read import Bad, Columns, Line
@@ -67,6 +68,7 @@ def corpus(
     *,
     columns: Columns | None = None,
     paragraphs: bool = False,
+    device: str = "cpu",
     workers: int = 1,
     ray: str | None = None,
     resume: bool = False,
@@ -78,6 +80,7 @@ def corpus(
     """Measure every head of a model over a corpus, and write the atlas to the folder ``out``.
 
     model: a name as ``bartviz.load`` accepts it; each of the ``workers`` processes loads it once.
+    device: where each of them computes, as for ``bartviz.load``.
     ray: the address of a Ray cluster on which the workers run, or "local" for a Ray of this run's own.
     columns, paragraphs: what to read, as in ``read.lines``.
     resume: finish a run that was stopped, with the same model, corpus and settings.
@@ -92,7 +95,8 @@ def corpus(
     if edges is not None and not 0 < edges < 1:
         raise SettingError("The weight above which edges are kept is between 0 and 1.")
     rows = partial(read.lines, source, chosen, paragraphs=paragraphs)
-    loaded = load(model)
+    loading = partial(load, model, device=device)
+    loaded = loading()
     check_columns(loaded, chosen)
     silencing.check(loaded, silence)
     count = sum(1 for _ in rows())
@@ -106,9 +110,9 @@ def corpus(
     if not folder.has(RANDOM):
         folder.put(RANDOM, work.random(loaded).files())
     if ray is not None:
-        measure = partial(_by_ray, folder, loaded, model, ray, workers)
+        measure = partial(_by_ray, folder, loaded, loading, ray, workers)
     else:
-        measure = partial(_alone, folder, loaded) if workers == 1 else partial(_together, folder, model, workers)
+        measure = partial(_alone, folder, loaded) if workers == 1 else partial(_together, folder, loading, workers)
     _measure(folder, measure, jobs(rows(), size, edges, silence / count), count, report)
     return _finish(folder, jobs(rows(), size), rows())
 
@@ -163,8 +167,10 @@ def _alone(folder: Folder, model: Model, todo: Iterator[Job]) -> Iterator[Job]:
         yield job
 
 
-def _by_ray(folder: Folder, model: Model, name: str, address: str, workers: int, todo: Iterator[Job]) -> Iterator[Job]:
-    for job, files in cluster.together(model, name, address, workers, todo):
+def _by_ray(
+    folder: Folder, model: Model, loading: Loading, address: str, workers: int, todo: Iterator[Job]
+) -> Iterator[Job]:
+    for job, files in cluster.together(model, loading, address, workers, todo):
         folder.put(job, files)
         yield job
 
@@ -172,10 +178,10 @@ def _by_ray(folder: Folder, model: Model, name: str, address: str, workers: int,
 _worker: dict[str, Callable[[Job], None]] = {}  # of this process, one of several
 
 
-def _start(folder: Folder, name: str) -> None:
+def _start(folder: Folder, loading: Loading) -> None:
     threading.Thread(target=_end_with_the_run, daemon=True).start()
     torch.set_num_threads(1)
-    model = load(name)
+    model = loading()
     _worker["put"] = lambda job: folder.put(job, work.measured(model, job).files())
 
 
@@ -191,11 +197,11 @@ def _put(job: Job) -> None:
     _worker["put"](job)
 
 
-def _together(folder: Folder, name: str, workers: int, todo: Iterator[Job]) -> Iterator[Job]:
+def _together(folder: Folder, loading: Loading, workers: int, todo: Iterator[Job]) -> Iterator[Job]:
     """Several processes, each of which writes what it measured: a pool waits forever for the rest of a long reply whose
     worker is killed. In the order of the parts; so many parts wait that no process does.
     """
-    with ProcessPoolExecutor(workers, get_context("spawn"), _start, (folder, name)) as pool:
+    with ProcessPoolExecutor(workers, get_context("spawn"), _start, (folder, loading)) as pool:
         try:
             waiting: deque[tuple[Job, Future[None]]] = deque()
 

@@ -55,7 +55,7 @@ def effects(model: Model, rows: Sequence[Encoded]) -> dict[Kind, Floats]:
             for layer, head in np.ndindex(depth, count):
                 without = _log_p(model, source, inputs, Tape(scale_heads={Head(kind, layer, head): 0.0}))
                 moved = (p * (whole - without)).sum(dim=-1).clamp_(min=0.0) * counts  # (B, T)
-                found[kind][batch, layer, head] = (moved.sum(dim=1) / counts.sum(dim=1)).numpy()
+                found[kind][batch, layer, head] = (moved.sum(dim=1) / counts.sum(dim=1)).cpu().numpy()
     return found
 
 
@@ -73,7 +73,7 @@ def _counted(model: Model, source: Padded, inputs: Padded | None) -> Tensor:
 def _log_p(model: Model, source: Padded, inputs: Padded | None, tape: Tape) -> Tensor:
     """(B, T, V) the logarithms of the probabilities of each row."""
     with recording(tape):
-        output = forward(model, model.network, source, inputs)
+        output = forward(model, model.runner, source, inputs)
     logits: Tensor = output.get("prediction_logits", output.get("logits"))  # BERT's pre-training has two outputs
     return logits.float().log_softmax(dim=-1)
 

@@ -96,6 +96,13 @@ def random(model: Model) -> Shard:
     if model.info.kind == "encoder-decoder":
         start = np.full((SEQUENCES, 1), start_token(model))
         inputs = _padded(model, np.concatenate([start, ids], axis=1))
+    with model.creating():
+        sums = _repetition(model, source, inputs, length)
+    return Shard(sums, SEQUENCES)
+
+
+def _repetition(model: Model, source: Padded, inputs: Padded | None, length: int) -> dict[Kind, Partial]:
+    """The sums of each kind of self-attention over sequences whose first ``length`` tokens are repeated."""
     tape = Tape()
     run(model, source, inputs, tape)
     sums: dict[Kind, Partial] = {}
@@ -107,15 +114,15 @@ def random(model: Model) -> Shard:
         columns = np.stack([rows - length + 1, rows - length], axis=-1)  # (T, 2): induction, duplicate
         layers = [scores_of(tape, kind, layer).softmax(dim=-1) for layer in range(depth)]
         picked = [weights[:, :, torch.from_numpy(rows)[:, None], torch.from_numpy(columns)] for weights in layers]
-        values = torch.stack([one.mean(dim=2) for one in picked], dim=1).numpy()  # (B, L, H, 2)
+        values = torch.stack([one.mean(dim=2) for one in picked], dim=1).cpu().numpy()  # (B, L, H, 2)
         read = source if kind == "encoder" or inputs is None else inputs
         seen = visible(kind, read, read).sum(dim=-1)[:, torch.from_numpy(rows)].float()  # (B, T)
-        even = np.broadcast_to((1 / seen).mean(dim=-1, keepdim=True).numpy(), (SEQUENCES, 2))
+        even = np.broadcast_to((1 / seen).mean(dim=-1, keepdim=True).cpu().numpy(), (SEQUENCES, 2))
         sums[kind] = Partial.of(kind, ("induction", "duplicate"), values, even, np.arange(-SEQUENCES, 0))
-    return Shard(sums, SEQUENCES)
+    return sums
 
 
 def _padded(model: Model, ids: np.ndarray) -> Padded:
     nothing = np.zeros(ids.shape[1], np.int64)
     sides = [Side(row, nothing, nothing, nothing, nothing, nothing, nothing) for row in ids.astype(np.int64)]
-    return Padded.of(sides, padding_token(model))
+    return Padded.of(sides, padding_token(model), model.device)

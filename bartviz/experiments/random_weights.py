@@ -46,7 +46,7 @@ def untrained(model: Model, *, seed: int = 0) -> Model:
     network.eval()
     fingerprint = f"{model.info.fingerprint} untrained {seed}"
     info = replace(model.info, trained=weights.looks_trained(network), fingerprint=fingerprint)
-    return replace(model, info=info, network=network)
+    return replace(model, info=info, network=network, copied=None)
 
 
 def untrained_record(

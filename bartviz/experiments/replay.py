@@ -116,18 +116,19 @@ class Replay:
         ``encoded`` (1, n, w): the encoder's output, if already known.
         """
         given: dict[str, Any] = {name: value.expand(copies, -1) for name, value in self._inputs.items()}
-        given["output_hidden_states"] = True
         ids = self.source if source is None else source
         if encoded is None:
             given["input_ids"] = ids.expand(copies, -1)
-        else:
-            given["encoder_outputs"] = BaseModelOutput(last_hidden_state=encoded.expand(copies, -1, -1))
         if self.target is not None:
             given["decoder_input_ids"] = (self.target if target is None else target).expand(copies, -1)
+        given = {name: part.to(self.model.device) for name, part in given.items()}
+        if encoded is not None:
+            states = encoded.expand(copies, -1, -1).to(self.model.device)
+            given["encoder_outputs"] = BaseModelOutput(last_hidden_state=states)
         if self.model.info.kind != "encoder":
             given["use_cache"] = False
         with recording(tape), guarded(run_failed()):
-            out = self.model.network(**given)
+            out = self.model.runner(**given, output_hidden_states=True)
             said = self.record.prediction
             labels = None if said is None else predict.logits(self.model, out, said.row)
         return Outcome(_logits(out, self.model.info.vocabulary), _hidden(out, self.model.info.kind), labels)
@@ -137,9 +138,10 @@ class Replay:
         """(1, n, w) the encoder's output for the unchanged source; None for models that are not encoder-decoders."""
         if self.target is None:
             return None
-        mask = {name: self._inputs[name] for name in ("attention_mask",) if name in self._inputs}
+        inputs = {"input_ids": self.source, **self._inputs}
+        given = {name: inputs[name].to(self.model.device) for name in ("input_ids", "attention_mask") if name in inputs}
         with recording(SideBySide(cancelled=cancelled)), guarded(run_failed()):
-            states: Tensor = self.model.network.get_encoder()(input_ids=self.source, **mask).last_hidden_state
+            states: Tensor = self.model.runner.get_encoder()(**given).last_hidden_state
         return states
 
     def scored(self) -> tuple[Ints, Ints | None]:
@@ -288,11 +290,17 @@ def score(before: Tensor, after: Tensor, targets: Tensor) -> Scores:
 def _logits(out: Any, vocabulary: int) -> Tensor | None:
     """The logits over the vocabulary, or None for a network that names no words."""
     logits = out.get("prediction_logits", out.get("logits"))
-    return logits if logits is not None and logits.dim() == 3 and logits.shape[-1] == vocabulary else None
+    fits = logits is not None and logits.dim() == 3 and logits.shape[-1] == vocabulary
+    return logits.cpu() if fits else None
 
 
 def _hidden(out: Any, kind: str) -> dict[Kind, tuple[Tensor, ...]]:
     if kind == "encoder-decoder":
         encoder = out.encoder_hidden_states  # None where the encoder's output was given
-        return ({} if encoder is None else {"encoder": tuple(encoder)}) | {"decoder": tuple(out.decoder_hidden_states)}
-    return {"encoder": tuple(out.hidden_states)} if kind == "encoder" else {"decoder": tuple(out.hidden_states)}
+        found: dict[Kind, tuple[Tensor, ...]] = {} if encoder is None else {"encoder": _host(encoder)}
+        return found | {"decoder": _host(out.decoder_hidden_states)}
+    return {"encoder": _host(out.hidden_states)} if kind == "encoder" else {"decoder": _host(out.hidden_states)}
+
+
+def _host(states: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    return tuple(part.cpu() for part in states)

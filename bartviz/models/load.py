@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 def load(
     name: str | os.PathLike[str],
     *,
+    device: str = "cpu",
     revision: str | None = None,
     progress: Progress | None = None,
     cancel: Cancel | None = None,
@@ -32,11 +33,13 @@ def load(
 ) -> Model:
     """A model by embedded name, folder, or hub id (downloaded once, then kept in the hub's cache).
 
+    device: where it computes, "cpu", "cuda", "cuda:1", "mps", or "auto" for the accelerator if there is one.
     revision: the hub's branch, tag or commit. progress(bytes done, bytes in all): of the download, called in this
     thread. cancel: an event that stops loading. deadline: seconds for everything. roots: only folders under these are
     read (None: any). budget: bytes that the weights may take (None: the free memory). claims reserves the model's bytes
     before its weights are read; they stay reserved while the model exists.
-    Raises ModelError (what is wrong and what to do), BudgetError, Cancelled.
+    Raises ModelError (what is wrong and what to do), BudgetError, SettingError for a device that is not there,
+    Cancelled.
     """
     if "bartviz.models.model" not in sys.modules:
         check(name, revision, roots)
@@ -44,7 +47,7 @@ def load(
         from bartviz.models import model
 
     def work(job: Job) -> Model:
-        return model.read(name, revision, roots, budget, claims, job)
+        return model.read(name, revision, roots, budget, claims, job, device)
 
     return run(work, seconds=deadline, cancel=cancel, progress=progress)
 

@@ -9,17 +9,19 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
+import torch
 from transformers import GenerationConfig, PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
 from bartviz.errors import ModelError, SettingError
 from bartviz.families.catalogue import EMBEDDED
 from bartviz.families.dropout import dropout as dropout_of
 from bartviz.language import later
-from bartviz.models import build, checkpoint, folders, hub, weights
+from bartviz.models import build, checkpoint, device, folders, hub, weights
 from bartviz.models import tokenizer as vocabulary
 from bartviz.models.checkpoint import Settings
 from bartviz.models.deadline import Job
@@ -39,7 +41,8 @@ class Model:
     """A network that has passed every check: float32, eval, its attention on the tape. Shared: do not modify it.
 
     ``notices`` list what was left out or replaced; ``revision`` is the hub's commit; ``nbytes`` the size in memory.
-    ``head``: what a fine-tuned checkpoint labels; None for any other.
+    ``head``: what a fine-tuned checkpoint labels; None for any other. ``network`` is on the CPU, to read its matrices;
+    ``runner`` is what runs: the same, or its copy on another ``device``.
     """
 
     info: ModelInfo
@@ -52,6 +55,28 @@ class Model:
     revision: str | None = None
     head: TaskHead | None = None
     changed: Callable[[], bool] = field(default=lambda: False, repr=False)
+    copied: PreTrainedModel | None = None
+
+    @property
+    def runner(self) -> PreTrainedModel:
+        """The network that passes run on."""
+        return self.network if self.copied is None else self.copied
+
+    @property
+    def device(self) -> torch.device:
+        """Where passes run; their inputs belong there."""
+        return device.CPU if self.copied is None else self.copied.device
+
+    def creating(self) -> AbstractContextManager[object]:
+        """A block in which torch makes new tensors on that device."""
+        return nullcontext() if self.copied is None else self.device
+
+    def to(self, name: str) -> Model:
+        """The same model with its passes on another device: "cpu", "cuda", "cuda:1", "mps", or "auto" for the
+        accelerator if there is one. Raises SettingError for a device that is not there, BudgetError if it is full."""
+        where = device.chosen(name)
+        with guarded(ModelError(later("The model cannot be copied to {name}.", name=str(where)))):
+            return replace(self, copied=None if where == device.CPU else device.on(self.network, where))
 
     def __repr__(self) -> str:
         info = self.info
@@ -86,17 +111,21 @@ def read(
     budget: int | None,
     claims: Claims,
     job: Job,
+    where: str = "cpu",
 ) -> Model:
     """Find, check and build a model: the work of ``bartviz.load``, which documents the arguments.
 
-    Raises ModelError, BudgetError, Cancelled.
+    Raises ModelError, BudgetError, SettingError for a device that is not there, Cancelled.
     """
+    device.chosen(where)
     unforeseen = later("The model cannot be loaded: its files are not in the expected form. Choose another model.")
     with guarded(ModelError(unforeseen)):
-        return _read(_find(name, revision, roots, budget, job), str(name), roots, budget, claims, job)
+        return _read(_find(name, revision, roots, budget, job), str(name), roots, budget, claims, job, where)
 
 
-def _read(location: Location, name: str, roots: Roots | None, budget: int | None, claims: Claims, job: Job) -> Model:
+def _read(
+    location: Location, name: str, roots: Roots | None, budget: int | None, claims: Claims, job: Job, where: str
+) -> Model:
     source, folder, commit, notices = location
     stamp = _stamp(folder)
     files = folders.contents(folder, roots if source == "folder" else None)
@@ -127,7 +156,7 @@ def _read(location: Location, name: str, roots: Roots | None, budget: int | None
             commit,
             head,
             lambda: _stamp(folder) != stamp,
-        )
+        ).to(where)
         claim.become(model, size)
     return model
 

@@ -71,7 +71,7 @@ def collect(
         _ = attention[kind].difference
     provenance = Provenance(
         versions={"bartviz": __version__, "transformers": transformers.__version__, "torch": torch.__version__},
-        settings={key: value for key, value in settings.items() if value not in (None, (), [])},
+        settings={key: value for key, value in {**settings, **_device(model)}.items() if value not in (None, (), [])},
         seconds=time.perf_counter() - started,
         stopped=stopped,
         notices=notices,
@@ -91,6 +91,11 @@ def collect(
         pair_text=result.pair,
         prediction=result.prediction,
     )
+
+
+def _device(model: Model) -> dict[str, object]:
+    """The kind of device of a run that was not on the CPU."""
+    return {} if model.device.type == "cpu" else {"device": model.device.type}
 
 
 def ablated(tape: Tape) -> tuple[str, ...]:

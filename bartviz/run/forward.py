@@ -164,17 +164,18 @@ def _results(
 @torch.inference_mode()
 def _forward(model: Model, batch: Batch, tape: Tape) -> Any:
     """Run the network once under the tape -> its output; of an encoder without a head the base model's."""
+    inputs = {name: part.to(model.device) for name, part in batch.inputs.items()}
     with recording(tape), guarded(run_failed()):
         if model.info.kind == "encoder":
-            network = model.network.base_model if model.head is None else model.network
-            return network(**batch.inputs)
-        return model.network(**batch.inputs, use_cache=False, output_hidden_states=model.head is not None)
+            network = model.runner.base_model if model.head is None else model.runner
+            return network(**inputs)
+        return model.runner(**inputs, use_cache=False, output_hidden_states=model.head is not None)
 
 
 def _run(model: Model, batch: Batch, tape: Tape, top_k: int) -> list[Result]:
     """The results of one pass, their text fields still empty."""
     out = _forward(model, batch, tape)
-    logits = None if model.info.kind == "encoder" else out.logits  # (B, Q, V)
+    logits = None if model.info.kind == "encoder" else out.logits.cpu()  # (B, Q, V)
     results = [_result(model, batch, item, logits, top_k) for item in range(len(batch.source))]
     if model.head is None:
         return results
@@ -219,7 +220,7 @@ def _continued(
     wholes = [_whole(model, prompt, target) for prompt, target in zip(prompts, targets, strict=True)]
     batch = Batch.of(model, [whole.take(slice(0, -1)) for whole in wholes], None)
     check_budget(model, batch, values=tape.values)
-    logits = _forward(model, batch, tape).logits  # (B, Q, V)
+    logits = _forward(model, batch, tape).logits.cpu()  # (B, Q, V)
     summary, results = Summary(model.tokenizer, top_k), []
     for item, (prompt, whole, reads) in enumerate(zip(prompts, wholes, batch.source, strict=True)):
         output, rows = whole.take(slice(1, None)), len(whole) - 1

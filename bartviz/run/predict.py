@@ -17,7 +17,7 @@ from bartviz.text.tokens import Tokens
 
 
 def logits(model: Model, output: Any, row: int | None) -> Tensor | None:
-    """(B, C) for a text, (B, n, C) for its tokens, (B, n, 2) for an answer; None for a model without a head.
+    """(B, C) for a text, (B, n, C) for its tokens, (B, n, 2) for an answer, on the CPU; None without a head.
 
     output: of the network's forward, with hidden states if the head reads the decoder's. row: the decoder row read.
     """
@@ -25,10 +25,10 @@ def logits(model: Model, output: Any, row: int | None) -> Tensor | None:
     if head is None:
         return None
     if head.module is not None:
-        return None if row is None else _tensor(head.module(output.decoder_hidden_states[-1][:, row]))
-    return (
-        torch.stack((output.start_logits, output.end_logits), -1) if head.task == "answer" else _tensor(output.logits)
-    )
+        return None if row is None else _tensor(head.module(output.decoder_hidden_states[-1][:, row].cpu()))
+    if head.task == "answer":
+        return torch.stack((output.start_logits, output.end_logits), -1).cpu()
+    return _tensor(output.logits).cpu()
 
 
 def _tensor(value: Any) -> Tensor:

@@ -23,7 +23,7 @@ class Stepper:
     """Generates a text, one token per call; the batch rows (beams) are versions of it that share one source."""
 
     def __init__(self, model: Model, cache: Cache, states: Tensor | None, writer: Writer | None = None) -> None:
-        self._network = model.network
+        self._network, self._device = model.runner, model.device
         self._cache = cache
         self._states = states  # (1, S, width) of the encoder
         self._rows = 1
@@ -38,8 +38,8 @@ class Stepper:
         if source is None:
             return cls(model, DynamicCache(), None)
         with guarded(run_failed()):
-            states = model.network.get_encoder()(input_ids=source).last_hidden_state
-        writer = Writer.of(model.network, states) if fast else None
+            states = model.runner.get_encoder()(input_ids=source.to(model.device)).last_hidden_state
+        writer = Writer.of(model.runner, states) if fast else None
         return cls(model, EncoderDecoderCache(DynamicCache(), DynamicCache()), states, writer)
 
     def step(self, ids: Tensor) -> Tensor:
@@ -63,13 +63,14 @@ class Stepper:
         if self._writer is not None:
             return self._writer.step(ids)
         given: dict[str, object] = {"past_key_values": self._cache, "use_cache": True}
+        ids = ids.to(self._device)
         if self._states is None:
             given["input_ids"] = ids
         else:
             given["decoder_input_ids"] = ids
             given["encoder_outputs"] = BaseModelOutput(self._states.expand(len(ids), -1, -1))
         logits: Tensor = self._network(**given).logits[:, -1]
-        return logits
+        return logits.cpu()
 
     def at_once(self, ids: Sequence[int]) -> Tensor:
         """Raw logits (V,) after these tokens, computed in one pass by the network's own modules, independently of the
@@ -77,9 +78,9 @@ class Stepper:
         assert self._states is not None
         states = BaseModelOutput(self._states)
         logits: Tensor = self._network(
-            decoder_input_ids=torch.tensor([list(ids)]), encoder_outputs=states, use_cache=False
+            decoder_input_ids=torch.tensor([list(ids)], device=self._device), encoder_outputs=states, use_cache=False
         ).logits[0, -1]
-        return logits
+        return logits.cpu()
 
     def reorder(self, index: Tensor) -> None:
         """Row i becomes what row ``index[i]`` was; index (B',) makes a batch of B' rows."""

@@ -16,6 +16,7 @@ TICK = 0.05  # seconds between checks for room
 _COLLECT = 1.0  # seconds between garbage collections while a claim waits
 _OUT_OF_MEMORY = (
     "allocate memory",
+    "out of memory",
     "failed to map segment",
     "bad_alloc",
     "can't start new thread",

@@ -23,7 +23,7 @@ from bartviz.safety.memory import Claim, Room
 from bartviz.serving import threads, torch_import
 from bartviz.serving.cache import ByteCache, content_key
 from bartviz.serving.gate import Gate, State, Ticket
-from bartviz.serving.limits import Limits
+from bartviz.serving.limits import Limits, device
 from bartviz.serving.request import Request, can_share, record, together
 
 if TYPE_CHECKING:
@@ -284,6 +284,7 @@ class Engine:
         def loaded() -> Model:
             return loading.load(
                 name,
+                device=device(),
                 progress=progress,
                 cancel=_Cancel(ticket),
                 roots=default_roots(),

@@ -32,6 +32,11 @@ class Limits:
         return cls(**{name: _whole(f"BARTVIZ_{name.upper()}", value) for name, value in asdict(defaults).items()})
 
 
+def device() -> str:
+    """Where models compute: the setting ``BARTVIZ_DEVICE``, by default the CPU."""
+    return os.environ.get("BARTVIZ_DEVICE", "").strip() or "cpu"
+
+
 def _whole(name: str, otherwise: int) -> int:
     text = os.environ.get(name, "").strip()
     if not text:

@@ -5,9 +5,11 @@ Letters in shapes: L layers, H heads, Q query rows, K key columns, d head width,
 
 from __future__ import annotations
 
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 from torch import Tensor
 from transformers import PreTrainedModel
 
@@ -53,7 +55,7 @@ def attention(
             tape.entries.pop((kind, layer))
     biases = [_bias(tape.biases[kind, layer], mask.shape) for layer in range(depth) if (kind, layer) in tape.biases]
     bias = np.stack(biases) if len(biases) > 1 else biases[0] if biases else None
-    sinks = [entry.sinks.numpy() for entry in entries if entry.sinks is not None]
+    sinks = [_host(entry.sinks) for entry in entries if entry.sinks is not None]
     made = Attention(
         kind,
         q,
@@ -89,7 +91,7 @@ def _sample(entries: list[Entry], item: int, v: Floats | None) -> Sample:
         rows = np.concatenate([start + sampled(part.shape[2], layer) for start, part in calls])
         chosen = sampled(len(rows), layer)
         kept = np.arange(count) if v is None else np.array([compared_head(layer, count)])
-        made = np.concatenate([part[item if len(part) > 1 else 0].numpy() for part in entry.outputs])  # (R, H, d)
+        made = np.concatenate([_host(part[item if len(part) > 1 else 0]) for part in entry.outputs])  # (R, H, d)
         heads.append(kept)
         row_indices.append(rows[chosen])
         output.append(made[chosen[:, None], kept].reshape(len(chosen), len(kept), width))  # (R, C, d)
@@ -100,12 +102,12 @@ def _fill(entry: Entry, item: int, q: Floats, k: Floats, v: Floats) -> None:
     start = 0
     for rows in entry.q:  # (B, H, Q', d)
         stop = start + rows.shape[2]
-        q[:, start:stop] = rows[item].numpy()
+        q[:, start:stop] = _host(rows[item])
         start = stop
     assert entry.k is not None
-    k[:] = entry.k[item].numpy()
+    k[:] = _host(entry.k[item])
     assert entry.v is not None
-    v[:] = entry.v[item].numpy()
+    v[:] = _host(entry.v[item])
 
 
 def _projections(network: PreTrainedModel, tape: Tape, kind: Kind, entries: list[Entry]) -> Projections:
@@ -129,8 +131,8 @@ def _stacked(entries: list[Entry]) -> Projections:
     for entry in entries:
         assert entry.projection is not None
         weight, bias = projection_weights(entry.projection, entry.q[0].shape[1])  # (D, H, d), (D,)
-        weights.append(weight.detach().numpy())
-        biases.append(None if bias is None else bias.detach().numpy())
+        weights.append(_host(weight))
+        biases.append(None if bias is None else _host(bias))
     given = [bias for bias in biases if bias is not None]
     stacked = (np.stack(weights), np.stack(given) if given else None)
     for array in stacked:
@@ -145,7 +147,7 @@ def _mask(parts: list[Tensor], item: int) -> Bools:
     mask = np.zeros((sum(part.shape[1] for part in parts), columns), np.bool_)
     start = 0
     for part in parts:
-        rows = part[item if part.shape[0] > 1 else 0].numpy()  # (Q', K')
+        rows = _host(part[item if part.shape[0] > 1 else 0])  # (Q', K')
         mask[start : start + len(rows), : rows.shape[1]] = rows
         start += len(rows)
     return mask
@@ -165,9 +167,14 @@ def _bias(parts: list[Tensor], shape: tuple[int, ...]) -> Floats:
     bias = np.zeros((parts[0].shape[0], *shape), np.float32)
     start = 0
     for part in parts:  # (H, Q', K')
-        bias[:, start : start + part.shape[1], : part.shape[2]] = part.numpy()
+        bias[:, start : start + part.shape[1], : part.shape[2]] = _host(part)
         start += part.shape[1]
     return bias
+
+
+def _host(part: Tensor) -> NDArray[Any]:
+    """The numbers of a tensor on any device; those of one on the CPU are not copied."""
+    return part.detach().cpu().numpy()
 
 
 def predicted_bytes(layers: int, heads: int, rows: int, columns: int, width: int, *, values: bool = False) -> int:

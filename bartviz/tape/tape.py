@@ -298,7 +298,7 @@ def attend_on(
         if count > 1:
             entry.v = entry.v.clone()  # a view would keep the values of every head in memory
     factors = tape.factors(site.kind, layer, query.shape[1])
-    return (output if factors is None else output * factors), None
+    return (output if factors is None else output * factors.to(output.device)), None
 
 
 def _repeated(part: Tensor, groups: int) -> Tensor:
@@ -347,7 +347,7 @@ def _allowed(query: Tensor, key: Tensor, mask: Tensor | None, causal: bool) -> T
     if mask is not None:
         allowed = mask if mask.dtype == torch.bool else mask > torch.finfo(mask.dtype).min / 2
         return allowed[:, 0, :, :columns].expand(-1, rows, -1)
-    allowed = torch.ones(1, rows, columns, dtype=torch.bool)
+    allowed = torch.ones(1, rows, columns, dtype=torch.bool, device=query.device)
     return allowed.tril() if causal and rows > 1 else allowed
 
 

@@ -165,3 +165,19 @@ def test_a_reader_that_has_seen_enough_is_no_error() -> None:
     assert started.stderr.read() == b""
     started.stderr.close()
     assert started.wait() == 0
+
+
+@pytest.mark.parametrize("command", ["capture", "decode"])
+def test_a_device_that_is_not_there_is_refused(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([command, "Yes.", "--device", "die Karte"]) == 2
+    assert "There is no device die Karte here. Choose one of: cpu" in capsys.readouterr().err
+
+
+def test_the_app_refuses_a_device_that_is_not_there(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("BARTVIZ_DEVICE", "die Karte")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    assert main(["app", "--port", str(port)]) == 2
+    assert "BARTVIZ_DEVICE: There is no device die Karte here." in capsys.readouterr().err

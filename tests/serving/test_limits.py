@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bartviz.errors import SettingError
-from bartviz.serving.limits import Limits
+from bartviz.serving.limits import Limits, device
 
 NAMES = ("BARTVIZ_MODEL_MB", "BARTVIZ_RECORD_MB", "BARTVIZ_QUEUE", "BARTVIZ_UPLOAD_MB", "BARTVIZ_UPLOADS_MB")
 
@@ -29,3 +29,10 @@ def test_a_senseless_value_is_refused_by_name(monkeypatch: pytest.MonkeyPatch, n
     with pytest.raises(SettingError, match=f"{name} is a whole number from 1 to 1,000,000") as told:
         Limits.read()
     assert "abc" not in str(told.value)
+
+
+def test_models_compute_on_the_device_that_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("BARTVIZ_DEVICE", raising=False)
+    assert device() == "cpu"
+    monkeypatch.setenv("BARTVIZ_DEVICE", " cuda:1 ")
+    assert device() == "cuda:1"

@@ -23,6 +23,7 @@ USED = {
     "forced": mark("given tokens"),
     "ablated": mark("silenced"),
     "batch": mark("texts side by side"),
+    "device": mark("device"),
     "edited": mark("edited"),
     BRANCHED_AT: mark("branched at"),
 }
