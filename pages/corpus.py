@@ -4,7 +4,7 @@ from functools import partial
 
 from bartviz.ui.controls import show
 from bartviz.ui.frame import levels, page
-from bartviz.ui.views.corpus import beside, own, parts
+from bartviz.ui.views.corpus import beside, finding, own, parts
 
 
 def main() -> None:
@@ -14,6 +14,7 @@ def main() -> None:
     parts.picture(chosen)
     parts.values(chosen)
     parts.examples(chosen)
+    finding.section(chosen)
     parts.known(chosen)
     beside.two(chosen)
     own.section()

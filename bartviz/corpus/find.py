@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bartviz.errors import PackageError, SettingError
+from bartviz.language import later
 from bartviz.record.attention import KINDS
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def find(path: Path, fields: Mapping[str, Any], limit: int = LIMIT) -> Found:
     try:
         import duckdb
     except ModuleNotFoundError as error:
-        raise PackageError("Finding edges needs the package duckdb: pip install 'bartviz[find]'") from error
+        raise PackageError(later("Finding edges needs the package duckdb: pip install 'bartviz[find]'")) from error
     where = " AND ".join(condition for condition, _ in conditions) or "true"
     values = [value for _, given in conditions for value in given]
     source = f"FROM read_parquet(?) WHERE {where}"  # only the conditions that are written in this module
@@ -101,7 +102,9 @@ def _files(folder: Path) -> list[str]:
     """The Parquet files of a folder; a name with signs of a pattern stays a name."""
     files = sorted(folder.glob("*.parquet"))
     if not files:
-        raise SettingError("This atlas has no single edges: run bartviz corpus with --edges, such as --edges 0.2.")
+        raise SettingError(
+            later("This atlas has no single edges: run bartviz corpus with --edges, such as --edges 0.2.")
+        )
     return [glob.escape(str(file)) for file in files]
 
 

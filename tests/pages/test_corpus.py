@@ -15,6 +15,7 @@ import pytest
 
 from bartviz import load
 from bartviz.corpus import shipped
+from bartviz.corpus.run import corpus
 from bartviz.ui.controls import tasks
 from bartviz.ui.state import session
 from tests.conftest import App
@@ -103,6 +104,37 @@ def test_an_atlas_that_cannot_be_read_says_so(app: App, tmp_path: Path, monkeypa
     page.selectbox(key="atlas").select("bert-tiny-en").run()
     assert not page.error
     assert "through bert-tiny-en" in words(page)
+
+
+SENTENCES = "I see a dog, a cat and a dog.\nYes, we have 3 cars.\nIt is late.\nNo, no, no.\n"
+
+
+@pytest.mark.slow
+def test_single_weights_are_found_by_their_tokens(app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "texts.txt").write_text(SENTENCES, "utf-8")
+    made = corpus(tmp_path / "texts.txt", "bert-tiny-en", tmp_path / "mine", edges=0.1)
+    monkeypatch.setenv("BARTVIZ_ATLASES", str(tmp_path))
+    page = app("corpus", record=None, atlas="mine", layer="0", head="1", key=",", where="earlier")
+    assert not page.exception
+    right = made.find(kind="encoder", layer=0, head=1, key=",", where="earlier")
+    assert right.count > 0
+    assert f"{right.count} weights of at least 0.1 in 4 texts." in words(page)
+    for row in right.edges.head(3).to_dict("records"):
+        assert (
+            f"<b>{row['weight']:.2f}</b> <code>{row['query_token']}</code> → <code>,</code> · {row['text']}"
+            in words(page)
+        )
+    page.selectbox(key="key").select("number").run()
+    page.selectbox(key="where").select("any").run()
+    page.segmented_control(key="least").set_value("0.3").run()
+    again = made.find(kind="encoder", layer=0, head=1, key="number", least=0.3).count
+    assert f"{again} weights of at least 0.3 in 4 texts." in words(page)
+
+
+def test_an_atlas_without_single_weights_offers_no_search(app: App) -> None:
+    page = app("corpus", record=None)
+    assert "weights of at least" not in words(page)
+    assert not [box for box in page.selectbox if box.key == "query"]
 
 
 PAIRS = b"text,de\nA car.,Ein Auto.\nA house.,\nI see the cat.,Ich sehe die Katze.\n"

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 KIND_NAMES: Mapping[Kind, str] = {"encoder": mark("Encoder"), "decoder": mark("Decoder"), "cross": mark("Cross")}
 Options = Sequence[str] | Mapping[str, str]
+_TYPED = 50  # characters that a visitor may type
 
 
 def one_of(label: str, options: Options, *, key: str, default: str | None = None, hint: str | None = None) -> str:
@@ -44,6 +45,33 @@ def select(label: str, options: Options, *, key: str, default: str | None = None
         return st.selectbox(label, words, index=words.index(word), format_func=names.__getitem__, key=key, help=hint)
 
     return _one(options, key, default, draw)
+
+
+def or_typed(label: str, options: Options, *, key: str, default: str | None = None, hint: str | None = None) -> str:
+    """One of some words, or text that the visitor types."""
+    names = _names(options)
+    first = _first(names, default)
+    held = st.session_state.get(key)
+
+    def parse(given: Words) -> Words | None:
+        return ((_word(given[-1], names) or given[-1])[:_TYPED],) if given and given[-1].strip() else None
+
+    (word,) = address.resolve(key, (held,) if isinstance(held, str) and held else None, parse, (first,))
+    if held is not None and held != word:
+        st.session_state[key] = word
+    words = list(names) if word in names else [*names, word]
+    chosen = st.selectbox(
+        label,
+        words,
+        index=words.index(word),
+        format_func=lambda each: names.get(each, each),
+        key=key,
+        help=hint,
+        accept_new_options=True,
+    )
+    word = str(chosen)[:_TYPED] if chosen else first
+    address.publish(key, (word,), (first,))
+    return word
 
 
 def several(

@@ -22,7 +22,7 @@ from bartviz.errors import SettingError
 from bartviz.figures.atlas import atlas as drawing
 from bartviz.figures.distribution import distribution
 from bartviz.language import _
-from bartviz.record.attention import KINDS, Head, Kind
+from bartviz.record.attention import KINDS, Head
 from bartviz.ui.controls import pick, show
 from bartviz.ui.frame import page, sidebar, sitemap
 from bartviz.ui.state.once import once
@@ -137,29 +137,35 @@ def examples(chosen: Chosen) -> None:
     the page of heads, if the server has the model."""
     rows = analysis.of_head(chosen.of.examples, chosen.head)
     rows = rows[rows["measure"] == chosen.measure].sort_values("rank")
-    model = str(chosen.of.description["model"]["name"])
-    there = model in sidebar.models()
     columns = [*st.columns(2), *st.columns(2)]
     for column, (which, title) in zip(columns, EXAMPLES.items(), strict=True):
         with column:
             st.subheader(_(title), anchor=False)
             for row in rows[rows["which"] == which].to_dict("records"):
-                _example(f"corpus_{which}_{row['rank']}", row, chosen.head.kind, model if there else None)
-    if not there:
+                opens(f"corpus_{which}_{row['rank']}", f"<b>{row['value']:.2f}</b>", row, chosen)
+    if not _runs(chosen):
+        model = chosen.of.description["model"]["name"]
         show.note(_("Their maps are not to be seen here: {model} is none of the models of this server.", model=model))
 
 
-def _example(key: str, row: Mapping[Any, Any], kind: Kind, model: str | None) -> None:
+def opens(key: str, value: str, row: Mapping[Any, Any], chosen: Chosen) -> None:
+    """A text of the atlas with a value (HTML), and the way to its map, if the server has the model."""
     text, pair, target = (row[name] if isinstance(row[name], str) else "" for name in ("text", "pair", "target"))
     said = "<br>".join(html.escape(part) for part in (text, pair, target) if part)
+    model = str(chosen.of.description["model"]["name"])
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=key):
-        st.html(f"<p><b>{row['value']:.2f}</b> · {said}</p>")
-        opened = model is not None and st.button(
+        st.html(f"<p>{value} · {said}</p>")
+        opened = _runs(chosen) and st.button(
             _("See its map"), key=f"{key}_open", on_click=sidebar.run_text, args=(model, text, target, pair)
         )
     if opened:  # layer and head are carried over from this page
-        query = {"kind": kind, "weights": "head", "view": "map"}
+        query = {"kind": chosen.head.kind, "weights": "head", "view": "map"}
         st.switch_page(sitemap.page("heads").file, query_params=query)
+
+
+def _runs(chosen: Chosen) -> bool:
+    """Whether the server has the model."""
+    return chosen.of.description["model"]["name"] in sidebar.models()
 
 
 def passport(chosen: Chosen) -> pd.DataFrame:
