@@ -13,7 +13,7 @@ from bartviz.analysis import heads
 from bartviz.analysis.inside import inside
 from bartviz.corpus import shipped
 from bartviz.record.record import Record
-from bartviz.teaching.lessons import heads_found, records
+from bartviz.teaching.lessons import arithmetic, heads_found, records
 from bartviz.ui.frame.tour.walk import BY_WORD
 
 
@@ -87,7 +87,7 @@ def test_masks(start: Record) -> None:
 
 def test_arithmetic(start: Record) -> None:
     attention = start.attention("cross")
-    layer, head = heads_found.ahead(start)
+    layer, head = arithmetic.head_of(start)
     q, k = attention.queries[layer, head, 5].astype(float), attention.keys[layer, head].astype(float)
     dots = k @ q
     assert facts("arithmetic", 1)["best"] == "buy"
@@ -114,7 +114,7 @@ def test_the_head_of_the_arithmetic_adds_most_of_its_layer(start: Record) -> Non
     attention = start.attention("cross")
     assert attention.v is not None
     assert attention.out is not None
-    layer, chosen = heads_found.ahead(start)
+    layer, chosen = arithmetic.head_of(start)
     added = [
         np.linalg.norm(
             attention.out[layer, :, head] @ (weights(start, "cross", layer, head)[5] @ attention.v[layer, head])
@@ -176,7 +176,7 @@ def test_decoding(start: Record) -> None:
     assert facts("decoding", 1)["chance"] > 0.9
     second = facts("decoding", 2)
     assert (second["token"], second["other"]) == ("möchte", "will")
-    assert facts("decoding", 3)["bits"] < 1 < facts("decoding", 3)["unsure_bits"]
+    assert facts("decoding", 3)["bits"] < 0.5 * facts("decoding", 3)["unsure_bits"]
     row = np.mean([weights(start, "cross", 2, head)[5] for head in range(8)], axis=0)
     assert facts("decoding", 4)["key"] == "buy"
     assert facts("decoding", 4)["weight"] == pytest.approx(row[4], abs=1e-4)
@@ -296,6 +296,6 @@ def test_from_one_sentence_to_many() -> None:
     assert spread["mean"] == pytest.approx(max(row["mean"] for row in aligners))
     assert spread["lowest"] < spread["low"] - 0.3 < spread["high"] + 0.2 < spread["highest"]  # "no"
     odd = facts("corpus", 5)
-    assert (odd["text"], odd["target"]) == ("Enjoy your food.", "Lass es dir schmecken!")  # "a free translation"
+    assert (odd["text"], odd["target"]) == ("Enjoy your food.", "Lassen Sie sich's schmecken!")  # "a free translation"
     assert odd["value"] == pytest.approx(spread["lowest"])
     assert facts("corpus", 6)["named"] > facts("corpus", 6)["heads"] / 2

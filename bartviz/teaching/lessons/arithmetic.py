@@ -9,19 +9,24 @@ import numpy as np
 from bartviz.analysis.inside import Inside, inside
 from bartviz.record.record import Record
 from bartviz.record.softmax import masked_softmax
-from bartviz.teaching.lessons.heads_found import ahead, at
+from bartviz.teaching.lessons.heads_found import Place, at, surest
 from bartviz.teaching.lessons.lesson import Lesson, Step, View
 
 ROW, KEY = 5, 4  # of cross-attention: reads "Auto", predicts "kaufen"; the key "buy"
 VIEW: View = {"kind": "cross", "row": ROW}
 
 
+def head_of(record: Record) -> Place:
+    """The head of this lesson: the one that looks most clearly at the key."""
+    return surest(record, ROW, "buy")
+
+
 def _inside(record: Record, row: int = ROW) -> Inside:
-    return inside(record.attention("cross"), *ahead(record), row)
+    return inside(record.attention("cross"), *head_of(record), row)
 
 
 def _inside_of(record: Record, head: int) -> Inside:
-    return inside(record.attention("cross"), ahead(record)[0], head, ROW)
+    return inside(record.attention("cross"), head_of(record)[0], head, ROW)
 
 
 def _named(record: Record, row: int = ROW) -> dict[str, object]:
@@ -94,7 +99,7 @@ def _share(record: Record) -> Mapping[str, object]:
     return {
         **_named(record),
         "heads": len(inside_head.shares),
-        "share": float(inside_head.shares[ahead(record)[1]]),
+        "share": float(inside_head.shares[head_of(record)[1]]),
         "even": 1 / len(inside_head.shares),
         "least": f"H{least}",
         "least_share": float(inside_head.shares[least]),
@@ -107,12 +112,14 @@ LESSON = Lesson(
     "arithmetic",
     8,
     (
-        Step("inside", at(ahead, **VIEW), facts=_named),
-        Step("inside", at(ahead, **VIEW, follow=False, token=KEY), facts=_products, focus="inside_products"),
-        Step("inside", at(ahead, **VIEW, follow=False, token=KEY, order="size"), facts=_scale, focus="inside_products"),
-        Step("inside", at(ahead, **VIEW), facts=_ratio),
-        Step("inside", at(ahead, **VIEW), facts=_output),
-        Step("inside", at(ahead, kind="cross", row=0), facts=_rest),
-        Step("inside", at(ahead, **VIEW, whole=False), facts=_share, focus="inside_share"),
+        Step("inside", at(head_of, **VIEW), facts=_named),
+        Step("inside", at(head_of, **VIEW, follow=False, token=KEY), facts=_products, focus="inside_products"),
+        Step(
+            "inside", at(head_of, **VIEW, follow=False, token=KEY, order="size"), facts=_scale, focus="inside_products"
+        ),
+        Step("inside", at(head_of, **VIEW), facts=_ratio),
+        Step("inside", at(head_of, **VIEW), facts=_output),
+        Step("inside", at(head_of, kind="cross", row=0), facts=_rest),
+        Step("inside", at(head_of, **VIEW, whole=False), facts=_share, focus="inside_share"),
     ),
 )

@@ -211,7 +211,7 @@ def beams(model: Model, cancelled: Cancel) -> Verdict:
         "they rank by log p for each token. That is what the search looks for, not what a reader finds better: no "
         "number here measures that. No model that writes summaries ships: this one translates.",
         count=len(TEXTS),
-        gain=max(better),
+        gain=max(0.0, *better),
         loss=max(0.0, -min(better)),
     )
     return Verdict(numbers, why, basis(model))

