@@ -126,7 +126,7 @@ def test_single_weights_are_found_by_their_tokens(app: App, tmp_path: Path, monk
         )
     page.selectbox(key="key").select("number").run()
     page.selectbox(key="where").select("any").run()
-    page.segmented_control(key="least").set_value("0.3").run()
+    page.segmented_control(key="least_weight").set_value("0.3").run()
     again = made.find(kind="encoder", layer=0, head=1, key="number", least=0.3).count
     assert f"{again} weights of at least 0.3 in 4 texts." in words(page)
 

@@ -31,8 +31,10 @@ _WHERE = {ANY: mark("anywhere"), "earlier": mark("earlier"), "later": mark("late
 
 
 def section(chosen: Chosen) -> None:
-    """What to look for (URL ``query``, ``key``, ``where``, ``same``, ``least``), and where the head does it; nothing
-    for an atlas without single weights."""
+    """What to look for (URL ``query``, ``key``, ``where``, ``same``, ``least_weight``), and where the head does it.
+
+    Nothing for an atlas without single weights.
+    """
     kept = chosen.of.description["settings"].get("edges")
     if kept is None:
         return
@@ -79,7 +81,7 @@ def _fields(kind: Kind) -> dict[str, Any]:
 def _least(kept: float) -> float:
     steps = [kept, *(tenth / 10 for tenth in range(1, 10) if tenth / 10 > kept)]
     names = {f"{step:g}": f"{step:g}" for step in steps}
-    return float(pick.one_of(_("Weight at least"), names, key="least"))
+    return float(pick.one_of(_("Weight at least"), names, key="least_weight"))
 
 
 def _found(chosen: Chosen, fields: tuple[tuple[str, Any], ...]) -> Found:
