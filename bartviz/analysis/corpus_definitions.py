@@ -1,7 +1,8 @@
 """The measures that only a corpus has, beyond ``definitions.MEASURES``; letters as there.
 
 ``NORMS`` are measured on each text, by the lengths of projected values; ``RANDOM`` on random tokens that are repeated,
-where no word has a meaning and the only help is what stood there before; ``GOLD`` where alignments by hand are given;
+where no word has a meaning and the only help is what stood there before; ``GOLD`` where alignments by hand are given,
+``TREES`` where trees of words are;
 ``EFFECTS`` by further passes over some texts.
 """
 
@@ -92,6 +93,31 @@ GOLD: Mapping[str, Measure] = {
         ),
     )
 }
+TREES: Mapping[str, Measure] = {
+    known.name: known
+    for known in (
+        Measure(
+            "to_head",
+            mark("looks at its syntactic head"),
+            mark("share of words i with head(i) = argmax_j a(i, j)"),
+            mark("How often a word looks most at the word that it depends on, among other words."),
+            "Clark et al. 2019, 4.2",
+            mark("share of words"),
+            kinds=SELF,
+            over=mark("texts with a tree; punctuation and roots left out"),
+        ),
+        Measure(
+            "to_dependent",
+            mark("looks at its dependent"),
+            mark("share of words i with i = argmax_j a(head(i), j)"),
+            mark("How often the word that a word depends on looks most at it, among other words."),
+            "Clark et al. 2019, 4.2",
+            mark("share of words"),
+            kinds=SELF,
+            over=mark("texts with a tree; punctuation and roots left out"),
+        ),
+    )
+}
 SILENCED = "silenced"
 EFFECTS: Mapping[str, Measure] = {
     SILENCED: Measure(
@@ -108,9 +134,11 @@ EFFECTS: Mapping[str, Measure] = {
         over=mark("texts drawn at random"),
     )
 }
-ALL: Mapping[str, Measure] = {**MEASURES, **NORMS, **GOLD, **RANDOM, **EFFECTS}
+ALL: Mapping[str, Measure] = {**MEASURES, **NORMS, **GOLD, **TREES, **RANDOM, **EFFECTS}
 
 
 def of_text(kind: Kind) -> tuple[Measure, ...]:
     """The measures that every text has, in reading order."""
-    return *of_kind(kind), *(measure for measure in (*NORMS.values(), *GOLD.values()) if kind in measure.kinds)
+    return *of_kind(kind), *(
+        measure for measure in (*NORMS.values(), *GOLD.values(), *TREES.values()) if kind in measure.kinds
+    )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -25,6 +26,7 @@ from bartviz.corpus.read import Bad, Line
 from bartviz.corpus.shards import FORMAT, Folder
 from bartviz.corpus.shards import write as write_file
 from bartviz.corpus.stability import stability
+from bartviz.corpus.trees import Relations
 from bartviz.errors import PackageError, SettingError
 from bartviz.language import later
 from bartviz.record.attention import Head, Kind
@@ -82,6 +84,15 @@ class Atlas:
     def bad(self) -> pd.DataFrame:
         """The rows that were left out: number, file, line, reason."""
         return self._table("bad")
+
+    @cached_property
+    def relations(self) -> pd.DataFrame:
+        """Of a corpus with trees, how often each head follows an arc: kind, layer, head, relation, arcs, to_head (the
+        share of words that look most at their head, among other words), to_dependent (of heads that look most at the
+        word), and one_distance: the share of arcs of the most frequent distance in words, which a head that always
+        looks so far would follow. Empty without trees."""
+        there = self.held or (self.path / "relations.parquet").is_file()
+        return self._table("relations") if there else _relations({})
 
     @cached_property
     def roles(self) -> pd.DataFrame:
@@ -168,6 +179,7 @@ def in_memory(
     texts: int,
     bad: Sequence[Bad],
     rows: Iterable[Line | Bad],
+    relations: Mapping[Kind, Relations],
 ) -> Atlas:
     """The atlas of these sums; ``random`` are those over random tokens, ``rows`` the corpus again, for the examples."""
     import pandas as pd
@@ -181,8 +193,26 @@ def in_memory(
         "examples": examples,
         "texts": _texts(rows, wanted),
         "bad": pd.DataFrame([asdict(row) for row in bad], columns=["number", "file", "line", "reason"]),
+        "relations": _relations(relations),
     }
     return Atlas(Path(str(manifest["corpus"]["name"])), dict(manifest) | {"texts": texts, "left_out": len(bad)}, held)
+
+
+def _relations(found: Mapping[Kind, Relations]) -> pd.DataFrame:
+    import pandas as pd
+
+    def usual(arcs: Counter[int]) -> float:
+        return arcs.most_common(1)[0][1] / arcs.total()
+
+    rows = [
+        (kind, layer, head, name, arcs.total(), *(of.followed[name][:, layer, head] / arcs.total()), usual(arcs))
+        for kind, of in found.items()
+        for name, arcs in sorted(of.distances.items(), key=lambda one: (-one[1].total(), one[0]))
+        for layer, head in np.ndindex(of.followed[name].shape[1:])
+    ]
+    shares = ("to_head", "to_dependent", "one_distance")
+    types = {"kind": str, "layer": int, "head": int, "relation": str, "arcs": int} | dict.fromkeys(shares, float)
+    return pd.DataFrame(rows, columns=list(types)).astype(types)
 
 
 def write(folder: Folder, made: Atlas) -> Atlas:

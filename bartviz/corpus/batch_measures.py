@@ -14,11 +14,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from bartviz.analysis.corpus_definitions import of_text
+from bartviz.analysis.corpus_definitions import TREES, of_text
 from bartviz.analysis.look_ahead import RESTS
 from bartviz.arrays import Floats
 from bartviz.corpus.encode import Padded
 from bartviz.corpus.mutual import Links, Mutual, mean, members
+from bartviz.corpus.trees import Arcs, Relations
 from bartviz.errors import ModelError
 from bartviz.language import later
 from bartviz.record.attention import Kind
@@ -39,12 +40,13 @@ class Edges:
 @dataclass(frozen=True, eq=False)
 class Values:
     """The measures of one kind for the texts of a batch: values (B, L, H, M), NaN where undefined, and ``even`` (B, M),
-    those of even attention. ``edges`` where single ones are kept."""
+    those of even attention. ``edges`` where single ones are kept, ``relations`` where texts have trees."""
 
     names: tuple[str, ...]
     values: Floats
     even: Floats
     edges: Edges | None = None
+    relations: Relations | None = None
 
 
 def names_of(kind: Kind) -> tuple[str, ...]:
@@ -100,6 +102,7 @@ class _Layers:
     norms: list[Tensor] = field(default_factory=list)
     special: list[Tensor] = field(default_factory=list)
     aligned: list[dict[str, Tensor]] = field(default_factory=list)
+    arcs: list[Tensor] = field(default_factory=list)
 
 
 class Texts:
@@ -116,6 +119,7 @@ class Texts:
     ) -> None:
         self.kind, self.query, self.key, self.gold, self.least = kind, query, key, gold, least
         self.edges: list[Edges] = []
+        self.arcs: Arcs | None = None
         self.own = kind != "cross"
         self.mask = visible(kind, query, key)
         seen = self.mask.sum(dim=-1)  # (B, Q)
@@ -177,6 +181,8 @@ class Texts:
         weights = scores.softmax(dim=-1)
         if self.least is not None:
             self.edges.append(self._edges(weights, layer, self.least))
+        if self.arcs is not None:
+            done.arcs.append(self.arcs.followed(weights))
         done.sums.append(weights.flatten(2) @ self.factors.mT)
         done.columns.append((self.seen[:, None, None] @ weights)[:, :, 0])
         done.peaks.append(weights.amax(dim=-1))
@@ -276,12 +282,23 @@ class Texts:
             found[name] = _stacked([layer[name] for layer in done.aligned])
         names = names_of(self.kind)
         even, missing = self._even(outputs.shape[2]), torch.full_like(self.number, torch.nan)
+        if self.own:
+            found |= self._arcs(found["peak"])
         return Values(
             names,
             torch.stack([found[name] for name in names], dim=-1).cpu().numpy(),
             torch.stack([even.get(name, missing).float() for name in names], dim=-1).cpu().numpy(),
             None if self.least is None else self._every_edge(),
+            None if self.arcs is None else Relations.of(self.arcs, done.arcs),
         )
+
+    def _arcs(self, like: Tensor) -> dict[str, Tensor]:
+        """(B, L, H) the share of arcs that are followed, NaN like ``like`` (B, L, H) where there are no trees."""
+        if self.arcs is None:
+            return {name: torch.full_like(like, torch.nan) for name in TREES}
+        followed = _stacked(self.done.arcs)  # (B, L, 2, H, W)
+        count = self.arcs.counted.sum(dim=-1)[:, None, None]
+        return {name: mean(followed[:, :, way].sum(dim=-1), count) for way, name in enumerate(TREES)}
 
     def _counted(self, name: str) -> Tensor:
         """(B, Q) the rows that count for a measure that sums weights."""
@@ -295,6 +312,8 @@ class Texts:
         even["entropy"] = mean((self.most * self.counts).sum(dim=-1), self.number)
         even["evenness"] = mean(self.number, self.number)
         even["peak"] = mean((self.even.amax(dim=-1) * self.counts).sum(dim=-1), self.number)
+        if self.arcs is not None and self.kind == "encoder":
+            even |= dict.fromkeys(TREES, self.arcs.even())
         even["coverage"] = self._coverage((self.seen[:, None] @ self.even)[:, None])[:, 0, 0]
         return even
 

@@ -17,6 +17,7 @@ from torch import Tensor
 from bartviz.analysis import gold_alignment, word_matches
 from bartviz.analysis.gold_alignment import Gold
 from bartviz.analysis.words import word_groups
+from bartviz.corpus.conllu import Tree, word_tokens
 from bartviz.corpus.read import Columns, Line
 from bartviz.errors import SettingError, TextError
 from bartviz.language import later
@@ -61,7 +62,8 @@ class Encoded:
     """A line of the corpus, ready to run.
 
     ``inputs`` is what a decoder reads, ``output`` what each of its rows predicts; None for models without
-    cross-attention, as is ``gold``, the links of an alignment by hand. ``labels`` are the readable tokens of each.
+    cross-attention, as is ``gold``, the links of an alignment by hand. ``tree``: of the source, with the tokens of its
+    words. ``labels`` are the readable tokens of each.
     """
 
     line: Line
@@ -69,6 +71,7 @@ class Encoded:
     inputs: Side | None = None
     output: Side | None = None
     gold: Gold | None = None
+    tree: tuple[Tree, NDArray[np.bool_]] | None = None
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
@@ -87,7 +90,8 @@ def encode(model: Model, line: Line) -> Encoded:
     if model.info.kind != "encoder-decoder":
         # of a decoder-only model the pieces are complete, as in ``word_matches.texts_of``
         known_texts = texts if model.info.kind == "encoder" else ()
-        return Encoded(line, side(prepared.tokens, known_texts, {}), labels={"source": prepared.tokens.labels})
+        made = side(prepared.tokens, known_texts, {})
+        return Encoded(line, made, tree=_tree(line, prepared.tokens), labels={"source": prepared.tokens.labels})
     target = decode(model, line.text).target_text if line.target is None else line.target
     if not target:
         raise TextError(later("The model wrote nothing."))
@@ -104,7 +108,11 @@ def encode(model: Model, line: Line) -> Encoded:
         "inputs": (*before, *given.tokens.labels[:-1]),
         "output": given.tokens.labels,
     }
-    return Encoded(line, source, _after(start, output), output, gold, labels)
+    return Encoded(line, source, _after(start, output), output, gold, _tree(line, prepared.tokens), labels)
+
+
+def _tree(line: Line, tokens: Tokens) -> tuple[Tree, NDArray[np.bool_]] | None:
+    return None if line.tree is None else (line.tree, word_tokens(line.tree, tokens))
 
 
 def side(tokens: Tokens, texts: Sequence[str], known: dict[str, int]) -> Side:

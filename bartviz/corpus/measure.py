@@ -11,6 +11,7 @@ from torch import nn
 from bartviz.corpus.batch_measures import Texts, Values
 from bartviz.corpus.encode import Encoded, Padded, padding_token
 from bartviz.corpus.mutual import Links
+from bartviz.corpus.trees import Arcs
 from bartviz.models.model import Model
 from bartviz.record.attention import Kind
 from bartviz.tape.tape import Tape, depths, recording
@@ -40,11 +41,16 @@ def measure(model: Model, rows: Sequence[Encoded], edges: float | None = None) -
     with model.creating():
         source, inputs, output = padded(model, rows)
         gold = Links.of(rows) if any(row.gold is not None for row in rows) else None
+        arcs = None
+        if any(row.tree is not None for row in rows):
+            arcs = Arcs.of([row.tree for row in rows], source.ids.shape[1])
         kinds: dict[Kind, Texts] = {}
         for kind in depths(model.network):
             reads = source if kind == "encoder" or inputs is None else inputs
             query = output if kind == "cross" and output is not None else reads
             kinds[kind] = Texts(kind, query, reads, source if kind == "cross" else reads, gold, edges)
+            if reads is source and kind != "cross":
+                kinds[kind].arcs = arcs
         run(model, source, inputs, Tape(kernel=lambda tape, kind, layer: kinds[kind].layer(tape, layer)))
         return {kind: texts.values() for kind, texts in kinds.items()}
 

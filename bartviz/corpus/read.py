@@ -1,4 +1,4 @@
-"""The texts of a corpus, read as a stream: .txt, .csv, .tsv, .jsonl, .parquet, also as .gz, or a folder of these.
+"""The texts of a corpus, read as a stream: .txt, .csv, .tsv, .jsonl, .parquet, .conllu, also as .gz, or a folder.
 
 A row that cannot be used comes out with its line and the reason, and does not affect the others.
 """
@@ -15,12 +15,14 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Literal
 
+from bartviz.corpus import conllu
+from bartviz.corpus.conllu import Tree
 from bartviz.errors import BartvizError, PackageError, SettingError, TextError, choices
 from bartviz.text.clean import clean
 from bartviz.text.labels import is_blank
 from bartviz.text.rows import COLUMNS, Row, as_wide, delimiter_of, object_rows, separated_rows
 
-FORMATS = (".txt", ".md", ".csv", ".tsv", ".jsonl", ".parquet")
+FORMATS = (".txt", ".md", ".csv", ".tsv", ".jsonl", ".parquet", ".conllu")
 Part = Literal["text", "pair", "target", "gold"]
 Named = tuple[int, Mapping[str, str] | TextError]  # line, and the texts by column
 _FIRST_LINES = 20  # from which the delimiter of a .csv is judged
@@ -41,7 +43,8 @@ class Columns:
 class Line:
     """A text of the corpus: its number among all rows, counted from 0, its file, its line, counted from 1.
 
-    ``pair`` is a second sentence, ``target`` a given output, ``gold`` a manual alignment in Pharaoh's format.
+    ``pair`` is a second sentence, ``target`` a given output, ``gold`` a manual alignment in Pharaoh's format, ``tree``
+    the words of a CoNLL-U sentence.
     """
 
     number: int
@@ -51,6 +54,7 @@ class Line:
     pair: str | None = None
     target: str | None = None
     gold: str | None = None
+    tree: Tree | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +119,10 @@ def _checked(number: int, file: str, line: int, found: Mapping[str, str] | TextE
             _text(found.get(part), part) if getattr(columns, part) is not None else None
             for part in ("pair", "target", "gold")
         )
+        tree = conllu.placed(text, found["tree"]) if "tree" in found else None
     except TextError as error:
         return Bad(number, file, line, str(error))
-    return Line(number, file, line, text, pair, target, gold)
+    return Line(number, file, line, text, pair, target, gold, tree)
 
 
 def _text(text: str | None, part: str) -> str:
@@ -136,10 +141,13 @@ def _rows(file: Path, columns: Columns, paragraphs: bool) -> Iterator[Named]:
             yield from _parquet(file, columns)
             return
         with _stream(file) as stream:
-            if suffix in (".txt", ".md"):
+            if suffix in (".txt", ".md", ".conllu"):
                 if any((columns.text, columns.pair, columns.target, columns.gold)):
                     raise SettingError(f"{file.name} has no columns: leave the names of columns out.")
-                yield from _paragraphs(stream) if paragraphs else _plain(stream)
+                if suffix == ".conllu":
+                    yield from conllu.sentences(stream)
+                else:
+                    yield from _paragraphs(stream) if paragraphs else _plain(stream)
             elif suffix == ".jsonl":
                 yield from _objects(stream, columns, file.name)
             else:

@@ -27,6 +27,7 @@ from bartviz.corpus.encode import check_columns
 from bartviz.corpus.partial import Partial, merged
 from bartviz.corpus.read import Bad, Columns, Line
 from bartviz.corpus.shards import Folder, Job, Shard, jobs
+from bartviz.corpus.trees import Relations
 from bartviz.errors import Cancelled, SettingError, TextError
 from bartviz.language import later
 from bartviz.models.load import load
@@ -234,13 +235,16 @@ def _added(
     """The atlas of all shards. Raises TextError where no row can be used."""
     sums: dict[Kind, Partial] = {}
     bad: list[Bad] = []
+    relations: dict[Kind, Relations] = {}
     texts = 0
     for shard in shards:
         sums = merged([sums, shard.sums])
+        for kind, found in shard.relations.items():
+            relations[kind] = relations[kind] + found if kind in relations else found
         bad += shard.bad
         texts += shard.texts
     if not texts:
         if not bad:
             raise TextError(later("There are no rows."))
         raise TextError(later("None of the {count:,} rows can be used. {reason}", count=len(bad), reason=bad[0].reason))
-    return atlas.in_memory(manifest, sums, random.sums, texts, bad, rows)
+    return atlas.in_memory(manifest, sums, random.sums, texts, bad, rows, relations)

@@ -12,6 +12,7 @@ import hashlib
 import io
 import json
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -22,6 +23,7 @@ import numpy as np
 
 from bartviz.corpus.partial import Examples, Partial
 from bartviz.corpus.read import Bad, Line
+from bartviz.corpus.trees import Relations
 from bartviz.errors import SettingError
 from bartviz.record.attention import KINDS, Kind
 
@@ -37,12 +39,13 @@ _EXAMPLES = ("highest", "lowest", "drawn")
 @dataclass(frozen=True)
 class Shard:
     """A part of the corpus, measured: the sums of each kind, the number of its texts, the rows that were left out,
-    and Parquet files of what is kept for each text, where that was asked for."""
+    Parquet files of what is kept for each text, where that was asked for, and the arcs of trees that heads follow."""
 
     sums: Mapping[Kind, Partial]
     texts: int
     bad: tuple[Bad, ...] = ()
     tables: Mapping[str, bytes] = field(default_factory=dict)
+    relations: Mapping[Kind, Relations] = field(default_factory=dict)
 
     def files(self) -> Files:
         """The bytes of each file of the part, by folder."""
@@ -59,6 +62,11 @@ class Shard:
                 examples: Examples = getattr(part, name)
                 arrays |= {f"{kind}/{name}/{item.name}": getattr(examples, item.name) for item in fields(Examples)}
             arrays |= {f"{kind}/shape": np.array(part.shape), f"{kind}/names": np.array(part.names)}
+        for kind, found in self.relations.items():
+            rows = enumerate(found.distances.values())
+            arrays[f"{kind}/relations"] = np.array(list(found.distances))  # (R,)
+            arrays[f"{kind}/distances"] = np.array([(at, *pair) for at, one in rows for pair in one.items()])  # (N, 3)
+            arrays[f"{kind}/followed"] = np.stack(list(found.followed.values()))  # (R, 2, L, H)
         packed = io.BytesIO()
         np.savez(packed, **arrays)
         return packed.getvalue()
@@ -70,7 +78,8 @@ class Shard:
             with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
                 sums = {kind: _partial(kind, arrays) for kind in KINDS if f"{kind}/count" in arrays}
                 bad = tuple(Bad(**row) for row in json.loads(arrays["bad"].tobytes()))
-                return cls(sums, int(arrays["texts"]), bad)
+                relations = {kind: _relations(kind, arrays) for kind in KINDS if f"{kind}/relations" in arrays}
+                return cls(sums, int(arrays["texts"]), bad, relations=relations)
         except (OSError, ValueError, KeyError, TypeError, BadZipFile) as error:
             raise SettingError("A shard of the run is damaged: delete it, and resume the run.") from error
 
@@ -80,6 +89,14 @@ def _partial(kind: Kind, arrays: Mapping[str, Any]) -> Partial:
     examples = (Examples(*(arrays[f"{kind}/{name}/{item.name}"] for item in fields(Examples))) for name in _EXAMPLES)
     sums = (arrays[f"{kind}/{name}"] for name in _SUMS)
     return Partial(kind, (layers, heads), tuple(arrays[f"{kind}/names"].tolist()), *sums, *examples)
+
+
+def _relations(kind: Kind, arrays: Mapping[str, Any]) -> Relations:
+    names = arrays[f"{kind}/relations"].tolist()
+    distances: dict[str, Counter[int]] = {name: Counter() for name in names}
+    for place, distance, count in arrays[f"{kind}/distances"].tolist():
+        distances[names[place]][distance] = count
+    return Relations(distances, dict(zip(names, arrays[f"{kind}/followed"], strict=True)))
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from bartviz.corpus.measure import batches, measure, run
 from bartviz.corpus.partial import Partial
 from bartviz.corpus.read import Bad
 from bartviz.corpus.shards import Job, Shard
+from bartviz.corpus.trees import Relations
 from bartviz.errors import TextError
 from bartviz.models.model import Model
 from bartviz.record.attention import Kind
@@ -37,14 +38,19 @@ def measured(model: Model, job: Job) -> Shard:
             bad.append(Bad(line.number, line.file, line.line, error.args[0]))
     bad.sort(key=lambda row: row.number)
     found: list[tuple[Sequence[Encoded], Kind, Edges]] = []
-    sums = _sums(model, rows, job, found) if rows else {}
-    return Shard(sums, len(rows), tuple(bad), {} if job.edges is None else tables(rows, found))
+    relations: dict[Kind, Relations] = {}
+    sums = _sums(model, rows, job, found, relations) if rows else {}
+    return Shard(sums, len(rows), tuple(bad), {} if job.edges is None else tables(rows, found), relations)
 
 
 def _sums(
-    model: Model, rows: list[Encoded], job: Job, kept: list[tuple[Sequence[Encoded], Kind, Edges]]
+    model: Model,
+    rows: list[Encoded],
+    job: Job,
+    kept: list[tuple[Sequence[Encoded], Kind, Edges]],
+    relations: dict[Kind, Relations],
 ) -> dict[Kind, Partial]:
-    """The sums; the edges of each batch are added to ``kept``."""
+    """The sums; the edges of each batch are added to ``kept``, and what heads follow of trees to ``relations``."""
     texts = np.array([row.line.number for row in rows], np.int64)
     values: dict[Kind, np.ndarray] = {}
     even: dict[Kind, np.ndarray] = {}
@@ -54,6 +60,8 @@ def _sums(
         for kind, found in measure(model, batch_rows, job.edges).items():
             if found.edges is not None:
                 kept.append((batch_rows, kind, found.edges))
+            if found.relations is not None and found.relations.distances:
+                relations[kind] = relations[kind] + found.relations if kind in relations else found.relations
             if kind not in values:
                 values[kind] = np.empty((len(rows), *found.values.shape[1:]), np.float32)
                 even[kind] = np.empty((len(rows), found.even.shape[1]), np.float32)

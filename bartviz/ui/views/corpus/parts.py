@@ -181,6 +181,10 @@ def known(chosen: Chosen) -> None:
     if said := analysis.effect(of.heads, chosen.head):
         st.html(f"<p>{html.escape(said)}</p>")
     st.dataframe(table, hide_index=True, column_config=show.headers(table))
+    if len(arcs := analysis.of_head(of.relations, chosen.head)):
+        st.subheader(_("Arcs of the trees that it follows"), anchor=False)
+        followed = show.in_words(arcs.drop(columns=["kind", "layer", "head"]))
+        st.dataframe(followed, hide_index=True, column_config=show.headers(followed))
     left, right = st.columns([1, 2])
     with left:
         st.subheader(_("Most similar heads"), anchor=False)
