@@ -23,10 +23,10 @@ from bartviz.corpus.find import LIMIT, Found, check_heads, find, least_of
 from bartviz.corpus.partial import BINS, Partial, bin_width
 from bartviz.corpus.passport import passport
 from bartviz.corpus.read import Bad, Line
+from bartviz.corpus.relations import Relations
 from bartviz.corpus.shards import FORMAT, Folder
 from bartviz.corpus.shards import write as write_file
 from bartviz.corpus.stability import stability
-from bartviz.corpus.trees import Relations
 from bartviz.errors import PackageError, SettingError
 from bartviz.language import later
 from bartviz.record.attention import Head, Kind

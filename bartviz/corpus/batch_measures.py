@@ -19,7 +19,8 @@ from bartviz.analysis.look_ahead import RESTS
 from bartviz.arrays import Floats
 from bartviz.corpus.encode import Padded
 from bartviz.corpus.mutual import Links, Mutual, mean, members
-from bartviz.corpus.trees import Arcs, Relations
+from bartviz.corpus.relations import Relations
+from bartviz.corpus.trees import Arcs
 from bartviz.errors import ModelError
 from bartviz.language import later
 from bartviz.record.attention import Kind
@@ -289,7 +290,7 @@ class Texts:
             torch.stack([found[name] for name in names], dim=-1).cpu().numpy(),
             torch.stack([even.get(name, missing).float() for name in names], dim=-1).cpu().numpy(),
             None if self.least is None else self._every_edge(),
-            None if self.arcs is None else Relations.of(self.arcs, done.arcs),
+            None if self.arcs is None else self.arcs.relations_followed(done.arcs),
         )
 
     def _arcs(self, like: Tensor) -> dict[str, Tensor]:

@@ -26,8 +26,8 @@ from bartviz.corpus.cluster import Loading
 from bartviz.corpus.encode import check_columns
 from bartviz.corpus.partial import Partial, merged
 from bartviz.corpus.read import Bad, Columns, Line
+from bartviz.corpus.relations import Relations
 from bartviz.corpus.shards import Folder, Job, Shard, jobs
-from bartviz.corpus.trees import Relations
 from bartviz.errors import Cancelled, SettingError, TextError
 from bartviz.language import later
 from bartviz.models.load import load

@@ -23,7 +23,7 @@ import numpy as np
 
 from bartviz.corpus.partial import Examples, Partial
 from bartviz.corpus.read import Bad, Line
-from bartviz.corpus.trees import Relations
+from bartviz.corpus.relations import Relations
 from bartviz.errors import SettingError
 from bartviz.record.attention import KINDS, Kind
 

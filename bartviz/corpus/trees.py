@@ -5,8 +5,7 @@ Letters in shapes: B texts, W words of a tree, L layers, H heads, Q query rows, 
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +15,7 @@ from torch import Tensor
 
 from bartviz.corpus.conllu import Tree
 from bartviz.corpus.mutual import mean
+from bartviz.corpus.relations import Relations
 
 PUNCTUATION = "punct"
 
@@ -70,31 +70,7 @@ class Arcs:
         words = (self.members.sum(dim=-1) > 0).sum(dim=-1)
         return mean(torch.ones(len(words)), (words - 1).clamp(min=0)).where(self.counted.any(dim=-1), torch.nan)
 
-
-@dataclass(frozen=True, eq=False)
-class Relations:
-    """By relation: how many arcs there are of each ``distance``, in words from the word to its head, and how many of
-    them each head follows (2, L, H): from the word to its head, and from the head to the word."""
-
-    distances: Mapping[str, Counter[int]]
-    followed: Mapping[str, NDArray[np.int64]]
-
-    @classmethod
-    def of(cls, arcs: Arcs, layers: Sequence[Tensor]) -> Relations:
-        """From what ``Arcs.followed`` said of each layer."""
+    def relations_followed(self, layers: Sequence[Tensor]) -> Relations:
+        """What was followed, by relation, from what ``followed`` said of each layer."""
         found = torch.stack(list(layers), dim=2).cpu().numpy()  # (B, 2, L, H, W)
-        heads = arcs.heads.cpu().numpy()
-        distances: dict[str, Counter[int]] = defaultdict(Counter)
-        followed: dict[str, NDArray[np.int64]] = {}
-        for text, word in np.argwhere(arcs.counted.cpu().numpy()).tolist():
-            name = arcs.relations[text][word]
-            distances[name][int(heads[text, word]) - word] += 1
-            followed[name] = followed.get(name, np.int64(0)) + found[text, ..., word].astype(np.int64)
-        return cls(dict(distances), followed)
-
-    def __add__(self, other: Relations) -> Relations:
-        distances, followed = dict(self.distances), dict(self.followed)
-        for name, counts in other.distances.items():
-            distances[name] = distances.get(name, Counter()) + counts
-            followed[name] = followed[name] + other.followed[name] if name in followed else other.followed[name]
-        return Relations(distances, followed)
+        return Relations.of(self.relations, self.heads.cpu().numpy(), self.counted.cpu().numpy(), found)

@@ -15,8 +15,8 @@ from bartviz.corpus.encode import Encoded, Padded, Side, encode, padding_token
 from bartviz.corpus.measure import batches, measure, run
 from bartviz.corpus.partial import Partial
 from bartviz.corpus.read import Bad
+from bartviz.corpus.relations import Relations
 from bartviz.corpus.shards import Job, Shard
-from bartviz.corpus.trees import Relations
 from bartviz.errors import TextError
 from bartviz.models.model import Model
 from bartviz.record.attention import Kind
