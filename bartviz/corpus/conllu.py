@@ -15,7 +15,8 @@ from bartviz.text.tokens import Tokens
 Arc = tuple[int, int, int, str]  # where a word begins and ends in the text, the place of its head (-1: root), relation
 Tree = tuple[Arc, ...]
 _FIELDS = 10
-_SIGN = "\x1f"
+_DIGITS = 6  # of the number of a word
+_SIGN = "\x1f"  # between the parts of a word, which have no control characters
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ def _blocks(stream: Iterable[str]) -> Iterator[_Sentence]:
 
 def _texts(sentence: _Sentence) -> dict[str, str]:
     """Raises TextError for a sentence that is not CoNLL-U."""
-    if any(len(row) != _FIELDS for row in sentence.rows):
+    if any(len(row) != _FIELDS or any(_SIGN in cell for cell in row) for row in sentence.rows):
         raise TextError("It is no CoNLL-U: a word has ten fields with tabs between them.")
     surfaces: list[tuple[str, int]] = []  # form, and how many words it is written for
     words: list[tuple[str, str, str]] = []  # number, head, relation
@@ -65,7 +66,8 @@ def _texts(sentence: _Sentence) -> dict[str, str]:
         if "." in number:  # an empty node is not written
             continue
         first, dash, last = number.partition("-")
-        if not (first.isdigit() and (last.isdigit() if dash else True)):
+        last = last if dash else first
+        if not all(part.isdecimal() and len(part) <= _DIGITS for part in (first, last)) or int(last) < int(first):
             raise TextError("It is no CoNLL-U: the first field numbers the words.")
         if dash:
             surfaces.append((form, int(last) - int(first) + 1))
@@ -74,6 +76,8 @@ def _texts(sentence: _Sentence) -> dict[str, str]:
         if int(number) > covered:
             surfaces.append((form, 1))
         words.append((number, row[6], row[7]))
+    if not words:
+        raise TextError("It has no words.")
     numbers = {number: place for place, (number, _head, _relation) in enumerate(words)} | {"0": -1}
     if any(head not in numbers for _number, head, _relation in words):
         raise TextError("It is no CoNLL-U: the head of a word is none of the sentence.")
@@ -82,6 +86,8 @@ def _texts(sentence: _Sentence) -> dict[str, str]:
     said = (line.partition("=")[2].strip() for line in sentence.comments if line.partition("=")[0].strip() == "# text")
     forms = [form for form, _count in surfaces]
     text = next(said, "") or " ".join(forms)
+    if len(words) > len(text):
+        raise TextError("It has more words than letters.")
     tree = [form for form, count in surfaces for _ in range(count)]
     repeated = [place for _form, count in surfaces for place in range(count)]
     lines = [

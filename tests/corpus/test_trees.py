@@ -49,7 +49,7 @@ RUNS = block(None, ("1", "Time", "2", "nsubj"), ("2", "flies", "0", "root"))
 
 def read(tmp_path: Path, *blocks: str) -> list[Line | Bad]:
     file = tmp_path / "trees.conllu"
-    file.write_text("".join(blocks), "utf-8")
+    file.write_text("".join(blocks), "utf-8", "surrogateescape")
     return list(lines(file))
 
 
@@ -76,7 +76,13 @@ def test_sentences_are_read_with_their_words_where_they_stand(tmp_path: Path) ->
         (DOG.replace("\tdog\t", "\thound\t"), "not those of its text"),
         (DOG.replace("\tdog\t", "\tsees\t"), "not those of its text"),
         (block("", ("1-2", "Im", "_", "_"), ("1", "In", "0", "root")), "words of a range"),
-        (block("", ("1", "", "0", "root")), "no text"),
+        (block("", ("1", "", "0", "root")), "more words than letters"),
+        (block("x"), "no words"),  # a comment alone
+        (DOG.replace("1\tThe", "²\tThe"), "numbers the words"),
+        (DOG.replace("1\tThe", "3-1\tThe"), "numbers the words"),
+        (DOG.replace("1\tThe", "1-99999999999\tThe"), "numbers the words"),
+        (DOG.replace("nsubj", "ns\x1fubj"), "ten fields"),
+        (DOG.replace("# text = The", "# text = \udcff The"), "not UTF-8"),
     ],
 )
 def test_a_sentence_that_cannot_be_used_is_listed_and_the_next_is_read(rows: str, reason: str, tmp_path: Path) -> None:
