@@ -89,15 +89,15 @@ def test_on_a_narrow_screen_both_strips_stand_under_the_texts(shipped: str, visi
 def test_a_branch_that_is_longer_is_played_to_its_own_end(shipped: str, visit: Open) -> None:
     page = visit(f"{shipped}/decoding?step=7&branch=3.77", still=False)
     branched(page)
-    counter(page, 7, steps=10)
+    counter(page, 7, steps=9)
     page.locator("[data-is=speed]").select_option("4")
     page.get_by_role("button", name="Play", exact=True).click()
-    counter(page, 10, steps=10)
+    counter(page, 9, steps=9)
     expect(page.locator("[data-is=main-said]")).to_contain_text("ended after 8 steps")
     expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
     scrub = page.locator(".player [data-is=scrub]")
-    assert scrub.input_value() == "9"
-    assert "Step 10 of 10: </s>" in (scrub.get_attribute("aria-valuetext") or "")
+    assert scrub.input_value() == "8"
+    assert "Step 9 of 9: </s>" in (scrub.get_attribute("aria-valuetext") or "")
     page.get_by_role("button", name="Drop").click()
     counter(page, 8, steps=8)
     page.locator(".player").press("ArrowLeft")
@@ -200,7 +200,7 @@ def test_ctrl_enter_in_a_field_of_a_page_does_not_press_run(shipped: str, visit:
 def test_a_branch_is_in_the_link_again_after_another_page(shipped: str, visit: Open) -> None:
     page = visit(f"{shipped}/decoding?step=6&branch=3.77")
     branched(page)
-    counter(page, 6, steps=10)
+    counter(page, 6, steps=9)
     go(page, "Heads")
     expect(page.locator(".player")).to_have_count(0)
     settle(page)
