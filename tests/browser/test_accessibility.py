@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from bartviz.ui.frame import sitemap
 from scripts.settled import settle
@@ -24,17 +24,20 @@ RUN = """async () => (await axe.run({ exclude: ["[data-testid=stSidebarNavItems]
 
 WITHOUT = {"lessons", "inputs", "quiz", "textbook"}  # pages without a picture that takes the focus
 STOPS = 12  # presses of Tab from the beginning of a page's content to its first picture, at most
-IN_PICTURE = """() => document.activeElement.closest(`.stPlotlyChart, [data-testid=stMain]
-    :is([data-testid=stBidiComponentRegular], [data-testid=stBidiComponentIsolated])`) !== null"""
+PICTURE = """.stPlotlyChart, [data-testid=stMain]
+    :is([data-testid=stBidiComponentRegular], [data-testid=stBidiComponentIsolated])"""
+IN_PICTURE = "(picture) => document.activeElement.closest(picture) !== null"
 
 
 def stops(page: Page) -> int:
     """How often Tab is pressed from the beginning of the content, where a page's first link leads, to a picture."""
+    expect(page.get_by_role("button", name="Cancel")).to_have_count(0)  # a page may still run its model
+    settle(page)
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     for count in range(1, STOPS + 1):
         page.keyboard.press("Tab")
-        if page.evaluate(IN_PICTURE):
+        if page.evaluate(IN_PICTURE, PICTURE):
             return count
     return STOPS + 1
 
