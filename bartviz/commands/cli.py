@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from bartviz.commands import align, completion, corpus, files, find, passport, run, serve, tables
+from bartviz.commands import align, app, completion, corpus, files, find, passport, run, tables
 from bartviz.errors import BartvizError
 from bartviz.version import __version__
 
@@ -57,7 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=__version__)
     parser.set_defaults(run=lambda _options: _help(parser))
     commands = parser.add_subparsers(metavar="command")
-    for part in (serve, files, run, align, corpus, find, passport, tables):
+    for part in (app, files, run, align, corpus, find, passport, tables):
         part.add(commands)
     completion.add(commands, parser)
     return parser

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bartviz.commands import pictures, serve
+from bartviz.commands import app, pictures
 from bartviz.commands.output import EXAMPLES, print_json
 from bartviz.record.record import open_record
 
@@ -41,7 +41,7 @@ def add(commands: Any) -> None:
     opened.add_argument(
         "record", type=Path, metavar="FILE", help="a saved record, such as car.safetensors, or the folder of an atlas"
     )
-    serve.add_arguments(opened)
+    app.add_arguments(opened)
     opened.set_defaults(run=_open)
 
 
@@ -70,7 +70,7 @@ def _open(options: argparse.Namespace) -> int:
 
     open_record(options.record)  # what is wrong with the file is printed here, not in the browser
     os.environ[NAME] = str(options.record.resolve())  # the server runs in the folder of the app
-    return serve.run(options)
+    return app.run(options)
 
 
 def _open_atlas(options: argparse.Namespace) -> int:
@@ -82,4 +82,4 @@ def _open_atlas(options: argparse.Namespace) -> int:
     others = os.environ.get(folders.SETTING)
     os.environ[folders.SETTING] = f"{folder}{os.pathsep}{others}" if others else str(folder)
     print("the atlas is on the page Corpus (under Test)", flush=True)
-    return serve.run(options)
+    return app.run(options)

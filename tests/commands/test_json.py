@@ -13,7 +13,7 @@ import pytest
 
 import bartviz
 from bartviz.analysis import alignment
-from bartviz.commands import serve
+from bartviz.commands import app
 from bartviz.commands.cli import main
 from bartviz.corpus import shipped
 from bartviz.ui.components.explorer.file import page

@@ -254,7 +254,7 @@ def test_who_ends_it_gets_no_error(ending: signal.Signals) -> None:
 
 
 def test_sharing_says_the_address_and_draws_its_code() -> None:
-    from bartviz.commands.serve import invitation
+    from bartviz.commands.app import invitation
 
     said, *drawn = invitation(["192.168.1.5", "desk.local"], 8501).splitlines()
     assert "http://192.168.1.5:8501" in said
