@@ -52,25 +52,25 @@ def watch(look: Callable[[], Run[Any] | None], *, key: str, seconds: float) -> N
     run, end = look(), time.monotonic() + seconds
     if run is None:
         return
-    bar, shown = draw(run, key=key), _shown(run)
+    bar, shown = draw(run, key=key), in_words(run)
     while look() is run and not run.finished and (left := end - time.monotonic()) > 0:
         with turns.aside():
             run.wait(min(left, POLL))
-        if not run.finished and (now := _shown(run)) != shown:
+        if not run.finished and (now := in_words(run)) != shown:
             bar.progress(now[1], text=now[0])
             shown = now
 
 
 def draw(run: Run[Any], *, key: str) -> DeltaGenerator:
     """One progress line for a run, whose bar is returned; ``key`` is that of its button."""
-    text, fraction = _shown(run)
+    text, fraction = in_words(run)
     left, right = st.columns([5, 1], vertical_alignment="center")
     bar = left.progress(fraction, text=text)
     right.button(_("Cancel"), key=key, on_click=run.cancel, width="stretch")
     return bar
 
 
-def _shown(run: Run[Any]) -> tuple[str, float]:
+def in_words(run: Run[Any]) -> tuple[str, float]:
     """What the run is doing, or how many are before it, and the fraction done."""
     note, fraction = run.progress
     message, before = _(note), run.position

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from bartviz.language import _, later
-from bartviz.serving.gate import Ticket
-from bartviz.ui.controls import show
+from bartviz.language import later
+from bartviz.ui.controls import progress, show
 from bartviz.ui.state import session
 
 if TYPE_CHECKING:
@@ -17,38 +16,46 @@ if TYPE_CHECKING:
 
     from bartviz.models.model import Model
     from bartviz.record.record import Record
+    from bartviz.serving.engine import Run
+    from bartviz.serving.gate import Ticket
 
-T = TypeVar("T")
+Records = tuple["Record", ...]
 
 
-def run(name: str, texts: Sequence[str]) -> tuple[Record, ...]:
+def run(name: str, texts: Sequence[str]) -> Records:
     """The record of each text, padded to the longest, from one pass of the model of this name.
 
     The script run waits here, shows the progress, and stops the work when it is itself stopped (by a new click).
-    Raises TextError, ModelError, BudgetError, Cancelled, Busy.
+    Raises TextError, ModelError, BudgetError, Cancelled.
     """
-    owner, engine = session.owner(), session.engine()
-    ticket_owner, alive = f"{owner} batch", partial(session.is_alive, owner)
-    model = _await(engine.loading.submit(ticket_owner, lambda ticket: engine._load(ticket, name), alive=alive))
-    return _await(engine.gate.submit(ticket_owner, lambda ticket: _capture(ticket, model, texts), alive=alive))
+    owner = session.owner()
+    key = {"work": "batch", "texts": list(texts)}
+    alive = partial(session.is_alive, owner)
+    return _await(session.engine().work(f"{owner} batch", name, key, partial(_capture, texts), _bytes, alive=alive))
 
 
-def _capture(ticket: Ticket[tuple[Record, ...]], model: Model, texts: Sequence[str]) -> tuple[Record, ...]:
+def _capture(texts: Sequence[str], model: Model, ticket: Ticket[Records]) -> Records:
     from bartviz.run.forward import capture_batch
 
     ticket.report(later("Running the model"))
     return capture_batch(model, texts, cancelled=ticket.cancelled)
 
 
-def _await(ticket: Ticket[T]) -> T:
-    """Wait for the ticket's result; at every poll Streamlit may stop this script."""
+def _bytes(records: Records) -> int:
+    return sum(record.nbytes for record in records)
+
+
+def _await(run: Run[Records]) -> Records:
+    """Wait for the run's result; at every poll Streamlit may stop this script."""
     placeholder = st.empty()
     try:
-        while not ticket.wait(0.2):
-            queued = _("Waiting: {count} before this one", count=ticket.position)
-            note = queued if ticket.state == "waiting" else _(ticket.note)
-            placeholder.caption(show.plain(note or _("Starting")))
-        return ticket.result()
+        while not run.wait(0.2):
+            placeholder.caption(show.plain(progress.in_words(run)[0]))
+        if run.error is not None:
+            raise run.error
+        records = run.result
+        assert records is not None  # what ended without an error
+        return records
     finally:
         placeholder.empty()
-        ticket.cancel()
+        run.cancel()
