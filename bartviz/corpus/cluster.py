@@ -7,13 +7,8 @@ the model under the same name.
 
 from __future__ import annotations
 
-import os
-import secrets
-import socket
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
-from importlib import import_module
 from itertools import islice
 from typing import Any
 
@@ -21,14 +16,13 @@ import torch
 
 from bartviz.corpus import work
 from bartviz.corpus.shards import Files, Job
-from bartviz.errors import BartvizError, Cancelled, PackageError, SettingError
+from bartviz.errors import BartvizError, Cancelled, SettingError
 from bartviz.models.model import Model
+from bartviz.safety.ray_cluster import connected
 
-LOCAL = "local"
 CPUS = 0.5  # of a worker, so that it starts on a machine whose CPUs are all taken but half a one
 RESTARTS = 10  # of a worker
 REPEATS = 3  # of a part, each after its worker was stopped
-STORE = 256 << 20  # bytes that a local Ray keeps for parts and their sums
 Loading = Callable[[], Model]
 PATIENCE = 600.0  # seconds until a first worker has started
 
@@ -42,8 +36,7 @@ def together(
     Raises PackageError without Ray, SettingError where no worker starts or a worker has another model, and Cancelled
     where workers are stopped again and again.
     """
-    _reach(address)
-    ray = _connected(address, workers)
+    ray = connected(address, workers)
     try:
         yield from _results(ray, model, loading, workers, todo)
     except ray.exceptions.RayTaskError as error:
@@ -101,40 +94,3 @@ def _results(
             worker, job = running.pop(done[0])
             give(worker, 1)
             yield job, result
-
-
-def _reach(address: str) -> None:
-    """Raise SettingError where nothing answers at HOST:PORT, for which Ray itself would wait minutes."""
-    host, _, port = address.rpartition("/")[2].rpartition(":")
-    if not host or not port.isdigit():
-        return
-    try:
-        socket.create_connection((host, int(port)), timeout=10).close()
-    except (OSError, OverflowError) as error:
-        raise SettingError(f"Nothing answers at {address}: {error}") from error
-
-
-def _connected(address: str, workers: int) -> Any:
-    """Ray with a connection. It reads these settings when it is imported."""
-    if "ray" in sys.modules and os.environ.get("RAY_AUTH_MODE") != "token":
-        raise SettingError("Ray was imported without authentication: set RAY_AUTH_MODE=token before that.")
-    os.environ["RAY_AUTH_MODE"] = "token"
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    own = address == LOCAL
-    if own and not {"RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"} & os.environ.keys():
-        os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
-    try:
-        ray: Any = import_module("ray")
-        errors: Any = import_module("ray.exceptions")
-    except ModuleNotFoundError as error:
-        raise PackageError("Ray is not installed: pip install 'bartviz[ray]'") from error
-    settings: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
-    if own:
-        settings |= {"num_cpus": workers, "num_gpus": 0, "object_store_memory": STORE, "include_dashboard": False}
-        settings["_node_ip_address"] = "127.0.0.1"
-    try:
-        ray.init(address=address, **settings)
-    except (ConnectionError, RuntimeError, ValueError, errors.RayError) as error:
-        reason = str(error).splitlines()[0]
-        raise SettingError(f"There is no connection to Ray at {address!r}: {reason}") from error
-    return ray

@@ -1,0 +1,80 @@
+"""A connection to Ray, on this machine or on a cluster, with its authentication by a token switched on."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from bartviz.errors import PackageError, SettingError
+
+LOCAL = "local"
+STORE = 256 << 20  # bytes that a local Ray keeps of what is on its way
+_MISSING = "Ray is not installed: pip install 'bartviz[ray]'"
+TOKENS = ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
+
+
+def connected(address: str, cpus: int = 1) -> Any:
+    """The package ray, connected. It reads these settings when it is imported.
+
+    address: of a cluster, or "local" for a Ray of this process's own with so many ``cpus``. Raises PackageError without
+    Ray, and SettingError where there is no connection.
+    """
+    _reach(address)
+    if "ray" in sys.modules and os.environ.get("RAY_AUTH_MODE") != "token":
+        raise SettingError("Ray was imported without authentication: set RAY_AUTH_MODE=token before that.")
+    os.environ["RAY_AUTH_MODE"] = "token"
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    own = address == LOCAL
+    if own and not os.environ.keys() & set(TOKENS):
+        os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
+    try:
+        ray: Any = import_module("ray")
+        errors: Any = import_module("ray.exceptions")
+    except ModuleNotFoundError as error:
+        raise PackageError(_MISSING) from error
+    settings: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
+    if own:
+        settings |= {"num_cpus": cpus, "num_gpus": 0, "object_store_memory": STORE, "include_dashboard": False}
+        settings["_node_ip_address"] = "127.0.0.1"
+    try:
+        ray.init(address=address, **settings)
+    except (ConnectionError, RuntimeError, ValueError, errors.RayError) as error:
+        reason = str(error).splitlines()[0]
+        raise SettingError(f"There is no connection to Ray at {address!r}: {reason}") from error
+    return ray
+
+
+def expect_token() -> None:
+    """Raise SettingError unless there is a token that several processes of this user can share."""
+    if os.environ.keys() & set(TOKENS) or (Path.home() / ".ray" / "auth_token").is_file():
+        return
+    raise SettingError(
+        "Ray needs a token that the apps have, too: make one with ray get-auth-token --generate, or set RAY_AUTH_TOKEN."
+    )
+
+
+def expect(address: str) -> None:
+    """Raise PackageError without Ray, and SettingError unless a Ray may be at this address."""
+    if find_spec("ray") is None:
+        raise PackageError(_MISSING)
+    if address == LOCAL:
+        raise SettingError("An address is needed, such as 127.0.0.1:6379: bartviz serve prints it.")
+    expect_token()
+    _reach(address)
+
+
+def _reach(address: str) -> None:
+    """Raise SettingError where nothing answers at HOST:PORT, for which Ray itself would wait minutes."""
+    host, _, port = address.rpartition("/")[2].rpartition(":")
+    if not host or not port.isdigit():
+        return
+    try:
+        socket.create_connection((host, int(port)), timeout=10).close()
+    except (OSError, OverflowError) as error:
+        raise SettingError(f"Nothing answers at {address}: {error}") from error
