@@ -6,7 +6,7 @@ No message carries the user's text, a path of the machine or a stack: each may b
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from bartviz.language import _, later
 
@@ -19,6 +19,10 @@ class BartvizError(Exception):
 
     def __str__(self) -> str:
         return _(said) if self.args and isinstance(said := self.args[0], str) else super().__str__()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """How it is sent to another process: Python would call ``__init__`` with the message alone."""
+        return _restored, (type(self), self.args), self.__dict__
 
 
 class TextError(BartvizError, ValueError):
@@ -58,6 +62,10 @@ class Busy(BartvizError):
 
 
 E = TypeVar("E", bound=BaseException)
+
+
+def _restored(kind: type[E], args: tuple[object, ...]) -> E:
+    return kind.__new__(kind, *args)
 
 
 def without_stack(error: E) -> E:

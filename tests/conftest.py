@@ -86,7 +86,7 @@ def app(monkeypatch: pytest.MonkeyPatch, record: Record) -> App:
     The visitor is no beginner: nothing is folded away. The app starts with ``record`` (the random one if none is
     given, nothing where it is None); torch stays out.
     """
-    monkeypatch.setattr(torch_import, "warm_up", lambda: None)
+    monkeypatch.setattr(torch_import, "warm_up", lambda delay: None)
     monkeypatch.setattr(torch_import, "imported", lambda: False)  # whatever other tests have imported
 
     def open_page(word: str = "start", *, record: Record | None = record, **query: str) -> AppTest:

@@ -13,9 +13,9 @@ from io import StringIO
 from typing import Any
 
 from bartviz.commands.output import EXAMPLES
-from bartviz.errors import SettingError
+from bartviz.errors import BartvizError, SettingError
 from bartviz.models.folders import default_roots
-from bartviz.safety import logs
+from bartviz.safety import logs, ray_cluster
 from bartviz.serving import framing, hosts
 from bartviz.ui.frame.place import APP
 
@@ -98,9 +98,14 @@ def invitation(names: Sequence[str], port: int) -> str:
 def _check_settings() -> None:
     """Validate the environment settings before anything starts. Raises SettingError."""
     from bartviz.corpus import folders
-    from bartviz.serving.limits import Limits, device
+    from bartviz.serving.limits import Limits, compute, device
 
     Limits.read()
+    if compute():
+        try:
+            ray_cluster.expect(compute())
+        except BartvizError as error:
+            raise SettingError(f"BARTVIZ_COMPUTE: {error}") from None
     if device() != "cpu":  # asking torch takes seconds
         from bartviz.models.device import chosen
 

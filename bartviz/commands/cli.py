@@ -1,5 +1,4 @@
-"""The command line: ``bartviz app | open | capture | decode | align | corpus | find | passport | export | parameters |
-models | completion``."""
+"""The command line: ``bartviz app``, ``bartviz capture`` and the others; ``bartviz --help`` lists them."""
 
 from __future__ import annotations
 
@@ -9,7 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from bartviz.commands import align, app, completion, corpus, files, find, passport, run, tables
+from bartviz.commands import align, app, completion, corpus, files, find, passport, run, serve, tables
 from bartviz.errors import BartvizError
 from bartviz.version import __version__
 
@@ -57,7 +56,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=__version__)
     parser.set_defaults(run=lambda _options: _help(parser))
     commands = parser.add_subparsers(metavar="command")
-    for part in (app, files, run, align, corpus, find, passport, tables):
+    for part in (app, serve, files, run, align, corpus, find, passport, tables):
         part.add(commands)
     completion.add(commands, parser)
     return parser

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import overload
+from typing import Any, overload
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +92,10 @@ class Steps(Sequence[Step]):
             if None not in self._made:
                 self._label = None  # it holds the tokenizer
         return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """How they are sent to another process: as a tuple with every label made."""
+        return tuple, (list(self),)
 
     def __len__(self) -> int:
         return len(self.numbers)

@@ -70,7 +70,7 @@ def collect(
         checks += (complete,)
         _ = attention[kind].difference
     provenance = Provenance(
-        versions={"bartviz": __version__, "transformers": transformers.__version__, "torch": torch.__version__},
+        versions={"bartviz": __version__, "transformers": transformers.__version__, "torch": str(torch.__version__)},
         settings={key: value for key, value in {**settings, **_device(model)}.items() if value not in (None, (), [])},
         seconds=time.perf_counter() - started,
         stopped=stopped,

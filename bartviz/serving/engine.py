@@ -29,7 +29,7 @@ from bartviz.serving.request import Request, can_share, record, together
 if TYPE_CHECKING:
     from bartviz.arrays import Floats
     from bartviz.models.model import Model
-    from bartviz.record.record import Record
+    from bartviz.record.record import ModelInfo, Record
 
 RETRY = 0.1  # seconds between attempts to enter a full queue
 TOGETHER = 8  # texts that are written together, while others wait; more gain little and keep the first one waiting
@@ -46,14 +46,15 @@ class Run(Generic[T]):
         self._tickets: list[Ticket[None] | Ticket[T]] = []
         self._last: Ticket[T] | None = None
         self._refused: BartvizError | None = None
-        self._enter: Callable[[], Ticket[None]] | None = None  # until it is in the queue
+        self._enter: Callable[[], Ticket[None] | Ticket[T]] | None = None  # until it is in the queue
         self._waiting: Callable[[], int] = lambda: 0
+        self.key = ""  # of its result in the cache, once its model is loaded
 
     def wanted(self) -> bool:
         """Whether somebody is still waiting for it."""
         return not self.stopped.is_set() and self._alive()
 
-    def enter(self, submit: Callable[[], Ticket[None]], waiting: Callable[[], int]) -> None:
+    def enter(self, submit: Callable[[], Ticket[None] | Ticket[T]], waiting: Callable[[], int]) -> None:
         """Enter the queue by ``submit``; while it is full (``waiting`` gives its length), ``retry`` tries again."""
         self._enter, self._waiting = submit, waiting
         self.retry()
@@ -140,6 +141,14 @@ class Run(Generic[T]):
         return self.finished
 
 
+@dataclass(frozen=True, slots=True)
+class About:
+    """A model that was loaded, and its checkpoint's own settings for decoding, by their names in transformers."""
+
+    info: ModelInfo
+    generation: Mapping[str, Any]
+
+
 class Engine:
     """The caches of models and records and the two gates in front of them: one per process.
 
@@ -161,7 +170,7 @@ class Engine:
         """Start a request of a session and stop its earlier one; returns at once."""
         key = {"work": "record"} | asdict(request)
         work = partial(self._record, request=request)
-        return self.work(owner, request.model, key, work, _bytes_of_record, alive=alive, request=request)
+        return self._begun(owner, request.model, key, work, bytes_of_record, alive, request)
 
     def work(
         self,
@@ -172,15 +181,26 @@ class Engine:
         size: Callable[[T], int],
         *,
         alive: Callable[[], bool] = lambda: True,
-        request: Request | None = None,
     ) -> Run[T]:
         """Load a model by name and call ``work(model, ticket)`` behind the gate; returns at once.
 
         The result is cached under ``key`` and the model's fingerprint; ``size`` gives its bytes. It is shared and must
         be read-only. The earlier work of the same owner is stopped. ``alive``: whether somebody is still waiting.
-        ``request``: the text that the work writes, which other runs may write with theirs.
         If the queue is full, the run waits outside and enters at a later ``retry``.
         """
+        return self._begun(owner, model, key, work, size, alive)
+
+    def _begun(
+        self,
+        owner: str,
+        model: str,
+        key: Mapping[str, object],
+        work: Callable[[Model, Ticket[T]], T],
+        size: Callable[[T], int],
+        alive: Callable[[], bool],
+        request: Request | None = None,
+    ) -> Run[T]:
+        """``work``, with the text that it writes, if any: other runs may write it with theirs."""
         run: Run[T] = Run(alive)
         spoken = current()
 
@@ -190,7 +210,7 @@ class Engine:
                 return self._kept(full_key, lambda: work(loaded, ticket), size, ticket.cancelled)
 
         def submit_compute(loaded: Model) -> Ticket[T]:
-            full_key = content_key(dict(key) | {"fingerprint": loaded.info.fingerprint})
+            full_key = run.key = content_key(dict(key) | {"fingerprint": loaded.info.fingerprint})
             known = self.results.peek(full_key)
             if known is not None:  # a cached result does not queue
                 return Ticket.of(self.gate, owner, known)
@@ -235,7 +255,7 @@ class Engine:
             except BartvizError:  # of any of them: each has its own turn
                 return record(model, ticket, request)
             for text, one in zip(others, made[1:], strict=True):
-                self._kept(text.key, partial(_same, one), _bytes_of_record, ticket.cancelled)
+                self._kept(text.key, partial(_same, one), bytes_of_record, ticket.cancelled)
             return made[0]
         return record(model, ticket, request)
 
@@ -259,6 +279,20 @@ class Engine:
     def waiting(self) -> int:
         """How many runs wait, for their model or for their turn."""
         return len(self.loading) + len(self.gate)
+
+    @property
+    def ready(self) -> bool:
+        """Whether a text would run at once: the model library is imported."""
+        return torch_import.imported()
+
+    def warm_up(self, delay: float = 1.5) -> None:
+        """Get ready in the background, once, after so many seconds."""
+        torch_import.warm_up(delay)
+
+    def about(self, name: str) -> About | None:
+        """What is known of a model by its name; None until it is loaded."""
+        model = self.models.peek(name)
+        return None if model is None else About(model.info, model.generation.to_dict())
 
     def _load(self, ticket: Ticket[Any], name: str) -> Model:
         from bartviz.models import load as loading  # the first picture does without it
@@ -321,7 +355,7 @@ def _same(value: T) -> T:
     return value
 
 
-def _bytes_of_record(record: Record) -> int:
+def bytes_of_record(record: Record) -> int:
     return record.nbytes
 
 

@@ -37,6 +37,11 @@ def device() -> str:
     return os.environ.get("BARTVIZ_DEVICE", "").strip() or "cpu"
 
 
+def compute() -> str:
+    """Where runs compute: the setting ``BARTVIZ_COMPUTE``, the address of a Ray with replicas; empty: here."""
+    return os.environ.get("BARTVIZ_COMPUTE", "").strip()
+
+
 def _whole(name: str, otherwise: int) -> int:
     text = os.environ.get(name, "").strip()
     if not text:

@@ -74,6 +74,10 @@ class Tokens:
             object.__setattr__(self, "_describe", None)  # it holds the tokenizer
         return self.__dict__[name]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """How they are sent to another process: described, as the tokenizer stays behind."""
+        return Tokens, (self.ids, self.pieces, self.labels, self.words, self.special, self.segments, self.spans)
+
     def __repr__(self) -> str:
         more = f" ... {len(self)} in all" if len(self) > SHOWN else ""
         return f"<Tokens: {' '.join(map(repr, self.labels[:SHOWN]))}{more}>"

@@ -114,7 +114,7 @@ def test_open_serves_the_app_with_the_record(saved: str, monkeypatch: pytest.Mon
         ports.append(options.port)
         return 0
 
-    monkeypatch.setattr(serve, "run", run)
+    monkeypatch.setattr(app, "run", run)
     monkeypatch.setenv("BARTVIZ_RECORD", "")
     monkeypatch.chdir(Path(saved).parent)
     assert main(["open", "run.safetensors", "--port", "8765"]) == 0
@@ -126,7 +126,7 @@ def test_open_serves_the_app_with_the_atlas_beside_those_of_the_setting(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first, second = (shipped.FOLDER / name for name in shipped.NAMES[:2])
-    monkeypatch.setattr(serve, "run", lambda _options: 0)
+    monkeypatch.setattr(app, "run", lambda _options: 0)
     monkeypatch.setenv("BARTVIZ_ATLASES", str(second))
     assert main(["open", str(first)]) == 0
     assert os.environ["BARTVIZ_ATLASES"] == f"{first}{os.pathsep}{second}"

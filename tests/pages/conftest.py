@@ -11,6 +11,7 @@ from bartviz.serving.engine import Engine
 from bartviz.serving.limits import Limits
 from bartviz.ui.state import session
 from tests.support import networks
+from tests.support.near import Sending
 
 FAMILIES = ("bart", "bert", "gpt2", "t5")
 
@@ -26,10 +27,13 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def engine(root: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
-    """An engine of this test alone, for a session that is always there and waits long enough for a small model."""
+    """An engine of this test alone, for a session that is always there and waits long enough for a small model.
+
+    What pages ask of it, and what they get, is packed and unpacked as if replicas in other processes computed it.
+    """
     monkeypatch.setenv("BARTVIZ_MODEL_ROOTS", str(root))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    own = Engine(Limits())
+    own = Sending(Limits())
     monkeypatch.setattr(session, "engine", lambda: own)
     monkeypatch.setattr(session, "get_instance", lambda: SimpleNamespace(is_active_session=lambda owner: True))
     monkeypatch.setattr(session, "PATIENCE", 60)

@@ -200,7 +200,7 @@ def test_a_model_that_loads_late_does_not_replace_a_newer_request(
         return "stopped" if ticket.cancelled() else "wanted"
 
     monkeypatch.setattr(engine_module, "record", slow)
-    monkeypatch.setattr(engine_module, "_bytes_of_record", len)
+    monkeypatch.setattr(engine_module, "bytes_of_record", len)
     newer = engine.start("a", Request("small-bert", TEXT + " b"))
     assert begun.wait(60)
     late.set()

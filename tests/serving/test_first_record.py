@@ -79,7 +79,7 @@ def test_a_record_that_contradicts_itself_is_refused_in_the_readers_language(tmp
 
 
 def test_the_page_says_so_and_shows_what_ships(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch_import, "warm_up", lambda: None)
+    monkeypatch.setattr(torch_import, "warm_up", lambda delay: None)
     file = tmp_path / "cut.safetensors"
     file.write_bytes(first_record.FILE.read_bytes()[:5000])
     monkeypatch.setenv("BARTVIZ_RECORD", str(file))

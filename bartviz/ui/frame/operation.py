@@ -15,7 +15,6 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from bartviz.serving import torch_import
 from bartviz.ui.state import session
 
 if TYPE_CHECKING:
@@ -26,13 +25,13 @@ COUNTED: Counter[str] = Counter()  # "refused": requests under a name, or from a
 
 
 async def ready(_request: Request) -> JSONResponse:
-    """200 if a text would run soon: the model library is imported, and the queue has room. Else 503.
+    """200 if a text would run soon: models can run (the library is imported), and the queue has room. Else 503.
 
     The first call starts the import of the library, so that a balancer need not send a visitor to start it.
     """
-    torch_import.warm_up(0)
     engine = session.engine()
-    state = {"library": torch_import.imported(), "waiting": engine.waiting, "room": engine.queue - engine.waiting}
+    engine.warm_up(0)
+    state = {"library": engine.ready, "waiting": engine.waiting, "room": engine.queue - engine.waiting}
     return JSONResponse(state, 200 if state["library"] and state["room"] > 0 else 503)
 
 

@@ -150,7 +150,7 @@ def begin(word: str, *, needs_record: bool = True) -> Record | None:
     entry = sitemap.page(word)
     st.title(_(entry.title), anchor=False)
     line = st.container(key="status")
-    if entry.run and session.awaits_link() and torch_import.imported():
+    if entry.run and session.awaits_link() and session.engine().ready:
         watched = line.empty()  # what follows is drawn below it: messages about one place may be sent out of order
         with watched:
             progress.watch(session.running, key="cancel_link", seconds=PATIENCE)

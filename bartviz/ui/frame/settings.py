@@ -19,8 +19,6 @@ from bartviz.ui.controls.names import OWN, USED
 from bartviz.ui.state import address, session
 
 if TYPE_CHECKING:
-    from transformers import GenerationConfig
-
     from bartviz.families.family import ModelKind
     from bartviz.record.record import Record
 
@@ -119,10 +117,10 @@ def used(record: Record, *, without: Container[str] = ()) -> str:
     return "; ".join([*parts, *([_("stopped by: {reason}", reason=_translated(stopped))] if stopped else [])])
 
 
-def own() -> GenerationConfig | None:
+def own() -> Mapping[str, Any] | None:
     """The chosen checkpoint's own decoding settings; None until it is loaded."""
-    model = session.engine().models.peek(str(st.session_state.get("model", "")))
-    return getattr(model, "generation", None)
+    known = session.engine().about(str(st.session_state.get("model", "")))
+    return None if known is None else known.generation
 
 
 def _section() -> None:
@@ -160,7 +158,7 @@ def _fields() -> None:
         _field(_("At most"), "max_new_tokens", (0, MOST_TOKENS), 0, hint=hint)
     wrong = address.wrong_number("ngrams", *NGRAMS)
     address.finite("ngrams")
-    own_size = _("the model's") if generation is None else str(generation.no_repeat_ngram_size or 0)
+    own_size = _("the model's") if generation is None else str(generation.get("no_repeat_ngram_size") or 0)
     st.number_input(
         _("Never repeat the same n tokens"),
         *NGRAMS,
@@ -182,11 +180,11 @@ def _fields() -> None:
         show.note(_("The last run: {settings}.", settings=used(record)))
 
 
-def _beams(generation: GenerationConfig | None) -> None:
+def _beams(generation: Mapping[str, Any] | None) -> None:
     left, right = st.columns(2, vertical_alignment="bottom")
     with left:
         _field(_("Beams"), "beams", BEAMS, 4, hint=_("Texts that are kept at every step."))
-    penalty = getattr(generation, "length_penalty", None)
+    penalty = (generation or {}).get("length_penalty")
     own_penalty = _("the model's") if penalty is None else f"{penalty:g}"
     wrong = address.wrong_number("length_penalty", *PENALTY, whole=False)
     with right:
@@ -227,14 +225,14 @@ def _sampling() -> None:
     _field(_("Seed"), "seed", SEED, 0, hint=_("The same seed draws the same tokens."))
 
 
-def _own_settings(generation: GenerationConfig | None) -> str:
+def _own_settings(generation: Mapping[str, Any] | None) -> str:
     if generation is None:
         return _("What that is will be known when the model has been loaded.")
-    beams = generation.num_beams or 1
-    drawn = _("drawn at random") if generation.do_sample else _("greedy")
+    beams = generation.get("num_beams") or 1
+    drawn = _("drawn at random") if generation.get("do_sample") else _("greedy")
     parts = [_("{count} beams", count=beams) if beams > 1 else drawn]
     for name, message in OWN.items():
-        value = getattr(generation, name, None)
+        value = generation.get(name)
         if value and (beams > 1 or name not in ("length_penalty", "early_stopping")):
             shown = _("on") if value is True else f"{value:g}" if isinstance(value, float) else value
             parts.append(_(message, value=shown))

@@ -16,7 +16,7 @@ from bartviz.families.catalogue import CATALOGUE, entry
 from bartviz.families.registry import FAMILIES
 from bartviz.language import _, later, mark, named
 from bartviz.models.folders import default_roots, find, listed, unfit
-from bartviz.serving import first_record, torch_import
+from bartviz.serving import first_record
 from bartviz.serving.request import Request
 from bartviz.serving.search import Search
 from bartviz.text.clean import Truncate
@@ -74,7 +74,7 @@ def draw(shows_run: bool) -> None:
     if st.session_state["_linked"] or session.came_back():
         _run()  # the flag is cleared last: the script run may be interrupted in between
         st.session_state[session.LINKED], st.session_state["_linked"] = st.session_state.get(session.ASKED), False
-        if torch_import.imported():
+        if session.engine().ready:
             session.begin()  # show the link's result first, if it takes only a moment
 
 
@@ -273,7 +273,7 @@ def _reading() -> None:
 def _longest() -> str:
     """The longest text that the chosen model reads, as far as known before it is loaded."""
     chosen = st.session_state["model"]
-    known, loaded = entry(chosen), session.engine().models.peek(chosen)
+    known, loaded = entry(chosen), session.engine().about(chosen)
     if known is None and loaded is None:
         return _("How long that is will be known when the model has been loaded.")
     limit = loaded.info.positions if loaded is not None else config.sizes(known.config).positions if known else None

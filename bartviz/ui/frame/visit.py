@@ -4,8 +4,12 @@ It is not next to ``pages/``: with a folder of that name, Streamlit would start 
 link to a page runs that page alone.
 """
 
-from bartviz.serving import torch_import, turns
+from contextlib import suppress
+
+from bartviz.errors import SettingError
+from bartviz.serving import turns
 from bartviz.ui.frame import page, sidebar, tour
+from bartviz.ui.state import session
 
 
 def draw() -> None:
@@ -17,7 +21,8 @@ def draw() -> None:
             navigation.run()
             tour.drawn()
         finally:
-            torch_import.warm_up()  # last, because it would delay the first picture
+            with suppress(SettingError):  # the page has said so
+                session.engine().warm_up()  # last, because it would delay the first picture
 
 
 if __name__ == "__main__":

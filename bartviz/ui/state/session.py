@@ -22,7 +22,9 @@ from bartviz.errors import BartvizError, Cancelled, without_stack
 from bartviz.language import _
 from bartviz.serving import first_record, turns
 from bartviz.serving.engine import Engine, Run
-from bartviz.serving.limits import Limits
+from bartviz.serving.limits import Limits, compute
+from bartviz.serving.ray_serve import RayReplicas
+from bartviz.serving.remote import RemoteEngine
 from bartviz.serving.request import Request
 from bartviz.ui.state import upload_limits
 
@@ -45,9 +47,9 @@ _OWNERS: set[str] = set()  # sessions that have requested something
 @st.cache_resource(show_spinner=False)
 def engine() -> Engine:
     """The one engine of this process. Raises SettingError for a limit that makes no sense."""
-    limits = Limits.read()
+    limits, address = Limits.read(), compute()
     upload_limits.begin(limits, is_alive)
-    return Engine(limits, close_left)
+    return RemoteEngine(limits, RayReplicas(address), close_left) if address else Engine(limits, close_left)
 
 
 def owner() -> str:

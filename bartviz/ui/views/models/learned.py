@@ -11,9 +11,9 @@ import streamlit as st
 from bartviz.families.catalogue import entry
 from bartviz.language import _
 from bartviz.language.shares import percent
-from bartviz.serving import torch_import
 from bartviz.teaching.lessons import records
 from bartviz.ui.controls import tasks
+from bartviz.ui.state import session
 
 if TYPE_CHECKING:
     from bartviz.experiments.repair import Guess
@@ -46,7 +46,7 @@ def draw() -> None:
 
 def _filled() -> None:
     """The model that fills masks: its run is made now, at once if models can run already."""
-    button = None if torch_import.imported() else _("Let it fill the mask")
+    button = None if session.engine().ready else _("Let it fill the mask")
     with st.container(key="models_filler"):
         above = st.container()
         guesses = tasks.ask(TASK, FILLER, {"text": TEXT}, _guess, _size, button=button)

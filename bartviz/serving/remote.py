@@ -1,0 +1,209 @@
+"""An engine whose runs compute elsewhere: it asks replicas, shows how they are doing, and keeps their results.
+
+This process then holds no model and imports no model library. What visitors see is the same: one run for each, its
+place in the queue, its progress, its errors. Results are kept here once for all who ask for the same.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from weakref import WeakValueDictionary
+
+from bartviz.errors import BartvizError, Cancelled
+from bartviz.language import current, later, speaking
+from bartviz.serving.engine import About, Engine, Run, bytes_of_record
+from bartviz.serving.gate import Gate, State, Ticket
+from bartviz.serving.limits import Limits
+from bartviz.serving.packing import unpacked
+from bartviz.serving.replica import Answer, Call, Ready, Refusal, Status
+
+if TYPE_CHECKING:
+    from bartviz.arrays import Floats
+    from bartviz.models.model import Model
+    from bartviz.record.record import Record
+    from bartviz.serving.request import Request
+
+CALLS = 32  # runs that are with the replicas at the same time; the others wait here
+ATTEMPTS = 3  # of a run whose replica is lost
+T = TypeVar("T")
+
+
+class Lost(Exception):
+    """The replica that computed is gone."""
+
+
+class Answers(Protocol):
+    """What a replica answers to a call. Iterating raises Lost if the replica is gone."""
+
+    def __iter__(self) -> Iterator[Answer]: ...
+
+    def __next__(self) -> Answer: ...
+
+    def cancel(self) -> None:
+        """Hang up: the replica stops the run, unless it has ended."""
+
+
+class Replicas(Protocol):
+    """The way to the replicas."""
+
+    def connect(self) -> None:
+        """Reach them, once. Raises BartvizError."""
+
+    def ask(self, call: Call) -> Answers:
+        """Ask one of them, if possible one that has the model. Raises BartvizError."""
+
+
+class RemoteRun(Run[T]):
+    """A run whose queue is that of a replica, once it is there."""
+
+    status: Status | None = None
+
+    def only(self, ticket: Ticket[T]) -> Ticket[T]:
+        """The ticket that loads and computes in one."""
+        self._last = ticket
+        return ticket
+
+    @property
+    def state(self) -> State:
+        state = super().state
+        return "waiting" if state == "running" and self.status is not None and self.status.waiting else state
+
+    @property
+    def position(self) -> int:
+        return super().position or (self.status.position if self.status is not None else 0)
+
+    @property
+    def due(self) -> float:
+        return super().due or (self.status.due if self.status is not None else 0.0)
+
+
+class RemoteEngine(Engine):
+    """The engine of an app without models. Its gate holds the calls to the replicas.
+
+    ``full``: as for Engine.
+    """
+
+    def __init__(self, limits: Limits, replicas: Replicas, full: Callable[[], None] = lambda: None) -> None:
+        super().__init__(limits, full)
+        self.gate = Gate(waiting=limits.queue, workers=CALLS)
+        self._replicas = replicas
+        self._known: dict[str, About] = {}
+        self._borrowed: WeakValueDictionary[tuple[str, str, str], Floats] = WeakValueDictionary()
+        self._waiting: set[Ticket[Any]] = set()  # at the replicas
+        self._connected = threading.Event()
+        self._connecting = threading.Lock()
+
+    def start(self, owner: str, request: Request, *, alive: Callable[[], bool] = lambda: True) -> Run[Record]:
+        """As ``Engine.start``."""
+        return self._called(Call(owner, request.model, {}, request, bytes_of_record, current()), alive)
+
+    def work(
+        self,
+        owner: str,
+        model: str,
+        key: Mapping[str, object],
+        work: Callable[[Model, Ticket[T]], T],
+        size: Callable[[T], int],
+        *,
+        alive: Callable[[], bool] = lambda: True,
+    ) -> Run[T]:
+        """As ``Engine.work``. ``work`` and ``size`` are sent to another process."""
+        return self._called(Call(owner, model, key, work, size, current()), alive)
+
+    def _called(self, call: Call, alive: Callable[[], bool]) -> Run[T]:
+        run: RemoteRun[T] = RemoteRun(alive)
+        compute = partial(self._computed, run, call)
+
+        def enter() -> Ticket[T]:
+            return run.only(self.gate.submit(call.owner, compute, alive=run.wanted))
+
+        run.enter(enter, lambda: self.waiting)
+        return run
+
+    @property
+    def waiting(self) -> int:
+        """How many runs wait, here or at the replicas."""
+        return len(self.gate) + len(self._waiting)
+
+    @property
+    def ready(self) -> bool:
+        """Whether the replicas have been reached."""
+        return self._connected.is_set()
+
+    def warm_up(self, delay: float = 1.5) -> None:
+        """Reach the replicas in the background; the first run reports any error."""
+        if self._connecting.acquire(blocking=False):
+            timer = threading.Timer(delay, self._reach)
+            timer.daemon = True
+            timer.start()
+
+    def about(self, name: str) -> About | None:
+        """What is known of a model by its name; None until a run has used it."""
+        return self._known.get(name)
+
+    def _reach(self) -> None:
+        try:
+            self._replicas.connect()
+            self._connected.set()
+        except BartvizError:
+            self._connecting.release()  # the next visit tries again
+
+    def _computed(self, run: RemoteRun[T], call: Call, ticket: Ticket[T]) -> T:
+        """The result of a call. A replica that is lost is replaced by another: a run changes nothing where it runs."""
+        with speaking(call.language):
+            ticket.report(later("Waiting for a machine that computes"))
+            self._replicas.connect()
+            self._connected.set()
+            for _attempt in range(ATTEMPTS):
+                answers = self._replicas.ask(call)
+                try:
+                    return self._result(run, call, ticket, answers)
+                except Lost:
+                    ticket.report(later("The machine that computed is gone: another one begins again"))
+                finally:
+                    self._waiting.discard(ticket)
+                    answers.cancel()
+            raise BartvizError(later("Each machine that computed this was lost. Try again, or a shorter text."))
+
+    def _result(self, run: RemoteRun[T], call: Call, ticket: Ticket[T], answers: Answers) -> T:
+        for answer in answers:
+            if ticket.cancelled():
+                raise Cancelled(later("The run was stopped."))
+            if isinstance(answer, Status):
+                run.status = answer
+                (self._waiting.add if answer.waiting else self._waiting.discard)(ticket)
+                ticket.report(answer.note, answer.fraction)
+            elif isinstance(answer, Refusal):
+                raise answer.error
+            elif isinstance(answer, Ready):
+                if answer.about is not None:
+                    self._known[call.model] = answer.about
+                kept: T = self._kept(answer.key, partial(self._received, answers), call.size, ticket.cancelled)
+                return kept
+        raise Lost
+
+    def _received(self, answers: Iterator[Any]) -> Any:
+        """The result that comes after Ready."""
+        for content in answers:
+            return self._shared(unpacked(content))
+        raise Lost
+
+    def _shared(self, result: T) -> T:
+        """A result whose arrays that belong to a model are those of the first record of that model."""
+        from bartviz.record.record import Record
+
+        if not isinstance(result, Record):
+            return result
+        kinds = {kind: self._with_known(result, kind) for kind in result.kinds}
+        return replace(result, **kinds)
+
+    def _with_known(self, record: Record, kind: str) -> Any:
+        attention = record.attention(kind)
+        if not attention.borrowed or attention.out is None:
+            return attention
+        name = (record.model.fingerprint, record.model.name, kind)
+        return replace(attention, out=self._borrowed.setdefault(name, attention.out))

@@ -1,0 +1,186 @@
+"""Replicas of Ray Serve, started by the command: apps compute there, and a replica that is killed is replaced."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bartviz.commands.cli import main
+from bartviz.safety import ray_cluster
+from tests.support import networks
+from tests.support.process import ROOT
+
+needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed: bartviz[ray]")
+TEXT = "the cat sat on the mat"
+
+APP = """
+import hashlib, json, os, signal, sys, time
+import psutil
+from bartviz.serving.limits import Limits
+from bartviz.serving.ray_serve import RayReplicas
+from bartviz.serving.remote import RemoteEngine
+from bartviz.serving.request import Request
+
+address, text, kill = sys.argv[1:]
+engine = RemoteEngine(Limits(), RayReplicas(address))
+def digest(run):
+    assert run.wait(200), run.state
+    if run.error is not None:
+        return str(run.error)
+    record = run.result
+    arrays = [getattr(record.attention(kind), name) for kind in record.kinds for name in ("q", "k", "v", "out")]
+    return hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()
+def slow(model, ticket):
+    import os, time
+    ticket.report("begun")
+    for _ in range(40):
+        time.sleep(0.1)
+    return os.getpid()
+runs = {}
+if kill == "kill":
+    slow_run = engine.work("visitor", "small-bart", {"work": "slow"}, slow, lambda pid: 8)
+    while slow_run.progress[0] != "begun":
+        time.sleep(0.01)
+    first = [process for process in psutil.process_iter(["pid", "cmdline"])
+             if (process.info["cmdline"] or [""])[0].startswith("ray::ServeReplica")]
+    for process in first:
+        os.kill(process.info["pid"], signal.SIGKILL)
+    assert slow_run.wait(200)
+    runs["pid"] = [slow_run.result, [process.info["pid"] for process in first], str(slow_run.error)]
+runs["record"] = digest(engine.start("a", Request("small-bart", text, max_new_tokens=4)))
+runs["refused"] = digest(engine.start("b", Request("small-bart", "")))
+runs["torch"] = "torch" in sys.modules
+print(json.dumps(runs))
+"""
+
+
+HERE = """
+import hashlib, sys
+from bartviz.serving.engine import Engine
+from bartviz.serving.limits import Limits
+from bartviz.serving.request import Request
+run = Engine(Limits()).start("a", Request("small-bart", sys.argv[1], max_new_tokens=4))
+assert run.wait(200)
+record = run.result
+arrays = [getattr(record.attention(kind), name) for kind in record.kinds for name in ("q", "k", "v", "out")]
+print(hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest())
+"""
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    folder = tmp_path_factory.mktemp("models")
+    networks.save("bart", folder / "small-bart")
+    ours = {
+        "BARTVIZ_MODEL_ROOTS": str(folder),
+        "HF_HUB_OFFLINE": "1",
+        "OMP_NUM_THREADS": "1",
+        "RAY_AUTH_MODE": "token",
+        "RAY_AUTH_TOKEN": secrets.token_hex(32),
+    }
+    return os.environ | ours
+
+
+@pytest.fixture(scope="module")
+def address(environment: dict[str, str]) -> Iterator[str]:
+    """Of two replicas, which end with status 0 when they are told to."""
+    command = [sys.executable, "-m", "bartviz", "serve", "--replicas", "2", "--cpus", "0.5"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment) as serving:
+        assert serving.stdout is not None
+        line = serving.stdout.readline()
+        found = re.search(r"BARTVIZ_COMPUTE=(\S+) ", line)
+        assert found, line
+        yield found[1]
+        serving.send_signal(signal.SIGTERM)
+        assert serving.wait(120) == 0
+
+
+def asked(address: str, environment: dict[str, str], kill: str = "") -> dict[str, Any]:
+    command = [sys.executable, "-c", APP, address, TEXT, kill]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, env=environment, timeout=500)
+    assert done.stdout, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+@needs_ray
+@pytest.mark.slow
+def test_two_apps_get_the_record_that_this_machine_makes(address: str, environment: dict[str, str]) -> None:
+    here = subprocess.run(
+        [sys.executable, "-c", HERE, TEXT], capture_output=True, text=True, check=True, cwd=ROOT, env=environment
+    ).stdout.strip()
+    for _app in range(2):
+        found = asked(address, environment)
+        assert found["record"] == here
+        assert found["refused"].startswith("There is no text")
+        assert not found["torch"]
+
+
+@needs_ray
+@pytest.mark.slow
+def test_a_run_whose_replica_is_killed_begins_again_on_another(address: str, environment: dict[str, str]) -> None:
+    found = asked(address, environment, "kill")
+    result, killed, error = found["pid"]
+    assert error == "None"
+    assert len(killed) == 2
+    assert result not in killed
+    assert found["record"] == asked(address, environment)["record"]
+
+
+@pytest.fixture
+def without_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ray_cluster.TOKENS:
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.usefixtures("without_token")
+def test_replicas_need_a_token_that_apps_can_have_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve"]) == 2
+    assert "Ray needs a token" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [("--replicas 0", "choose 1 to 1000"), ("--cpus 0", "choose one above 0"), ("--cpus x", "x")],
+)
+def test_a_number_that_makes_no_sense_is_refused(
+    settings: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["serve", *settings.split()])
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("without_token")
+def test_an_app_says_at_its_start_why_it_cannot_reach_replicas(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = ["app", "--port", str(port)]
+    monkeypatch.setenv("BARTVIZ_COMPUTE", "127.0.0.1:1")
+    monkeypatch.setattr(ray_cluster, "find_spec", lambda name: None)
+    assert main(command) == 2
+    assert "BARTVIZ_COMPUTE: Ray is not installed: pip install 'bartviz[ray]'" in capsys.readouterr().err
+    monkeypatch.setattr(ray_cluster, "find_spec", lambda name: object())
+    assert main(command) == 2
+    assert "BARTVIZ_COMPUTE: Ray needs a token" in capsys.readouterr().err
+    monkeypatch.setenv("RAY_AUTH_TOKEN", "of this test")
+    assert main(command) == 2
+    assert "BARTVIZ_COMPUTE: Nothing answers at 127.0.0.1:1" in capsys.readouterr().err
+    monkeypatch.setenv("BARTVIZ_COMPUTE", "local")
+    assert main(command) == 2
+    assert "BARTVIZ_COMPUTE: An address is needed" in capsys.readouterr().err
