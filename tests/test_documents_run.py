@@ -17,7 +17,7 @@ from bartviz.families.catalogue import EMBEDDED
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```(\{code-cell\}|\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-SERVES = {"app", "open"}  # they would not end: only their options are tried
+SERVES = {"app", "open", "serve"}  # they would not end: only their options are tried
 RECORD = EMBEDDED / "records" / "start.safetensors"
 
 

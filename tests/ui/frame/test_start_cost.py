@@ -17,7 +17,7 @@ from pathlib import Path
 from streamlit.testing.v1 import AppTest
 from bartviz.serving import torch_import
 
-torch_import.warm_up = lambda: None  # it would begin only after the first picture had its time
+torch_import.warm_up = lambda delay: None  # it would begin only after the first picture had its time
 page = AppTest.from_file("app.py", default_timeout=120).run()
 status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
 heavy = sorted({"torch", "transformers", "pandas", "pyarrow", "plotly.graph_objs._figure"} & set(sys.modules))
