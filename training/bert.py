@@ -1,6 +1,6 @@
 """Pre-train the small BERT: masked words, and whether the second sentence follows from the first.
 
-python -m training.bert --corpus FOLDER --out FOLDER [--minutes 40]
+python -m training.bert --corpus FOLDER --out FOLDER [--minutes 40] [--start FOLDER]
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.random import Generator
+from safetensors.torch import load_file
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 from transformers import BertTokenizer
@@ -43,10 +44,13 @@ class Masking:
         self.settings = settings
         self.single, self.follow = material(settings.corpus, "train")
         self.sharing = sharing(self.single)
-        known = settings.out / "tokenizer.json"  # of the run that is continued
+        folder = settings.start or settings.out  # the run that is continued has its tokenizer in the latter
         texts = self.single + [text for pair in self.follow for text in pair]
-        self.tokenizer = BertTokenizer.from_pretrained(settings.out) if known.is_file() else train_bert(texts)
+        known = (folder / "tokenizer.json").is_file()
+        self.tokenizer = BertTokenizer.from_pretrained(folder) if known else train_bert(texts)
         self.model = networks.bert(len(self.tokenizer))
+        if settings.start is not None:
+            self.model.load_state_dict(load_file(settings.start / "model.safetensors"), strict=False)
 
     def batches(self, rng: Generator) -> Iterator[list[Example]]:
         """Endless batches of (ids, segments, labels, [next])."""
@@ -218,7 +222,9 @@ def score(model: Any, rows: Sequence[Example]) -> tuple[float, float, float]:
 
 def main() -> None:
     """Read the command line and train."""
-    given = vars(arguments(__doc__ or "", minutes=40.0, tokens=4500).parse_args())
+    parser = arguments(__doc__ or "", minutes=40.0, tokens=4500)
+    parser.add_argument("--start", type=Path, help="folder of a small BERT to go on from")
+    given = vars(parser.parse_args())
     train(Masking, Settings(**given | {"corpus": corpus.folder(given["corpus"])}))
 
 
