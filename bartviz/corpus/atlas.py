@@ -7,20 +7,17 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from bartviz.analysis.corpus_against import against
-from bartviz.analysis.corpus_definitions import NORMAL
 from bartviz.analysis.corpus_roles import roles
+from bartviz.corpus import tables
 from bartviz.corpus.find import LIMIT, Found, check_heads, find, least_of
-from bartviz.corpus.partial import BINS, Partial, bin_width
+from bartviz.corpus.partial import Partial
 from bartviz.corpus.passport import passport
 from bartviz.corpus.read import Bad, Line
 from bartviz.corpus.relations import Relations
@@ -36,7 +33,6 @@ if TYPE_CHECKING:
 
 DESCRIPTION = "atlas.json"
 _DESCRIBED = {"format", "model", "corpus", "settings", "texts"}
-RANDOM = 3  # of the drawn texts are shown as they come, and of the others as many that are nearest to the mean
 
 
 @dataclass(frozen=True)
@@ -92,7 +88,7 @@ class Atlas:
         word), and one_distance: the share of arcs of the most frequent distance in words, which a head that always
         looks so far would follow. Empty without trees."""
         there = self.held or (self.path / "relations.parquet").is_file()
-        return self._table("relations") if there else _relations({})
+        return self._table("relations") if there else tables.relations({})
 
     @cached_property
     def roles(self) -> pd.DataFrame:
@@ -185,34 +181,17 @@ def in_memory(
     import pandas as pd
 
     every = [*sums.values(), *random.values()]
-    examples = pd.concat([_examples(part) for part in sums.values()], ignore_index=True)
+    examples = pd.concat([tables.examples(part) for part in sums.values()], ignore_index=True)
     wanted = frozenset(examples["number"].tolist())
     held = {
-        "heads": pd.concat([table(part) for part in every], ignore_index=True),
-        "histograms": pd.concat([_histograms(part) for part in every], ignore_index=True),
+        "heads": pd.concat([tables.heads(part) for part in every], ignore_index=True),
+        "histograms": pd.concat([tables.histograms(part) for part in every], ignore_index=True),
         "examples": examples,
-        "texts": _texts(rows, wanted),
+        "texts": tables.texts(rows, wanted),
         "bad": pd.DataFrame([asdict(row) for row in bad], columns=["number", "file", "line", "reason"]),
-        "relations": _relations(relations),
+        "relations": tables.relations(relations),
     }
     return Atlas(Path(str(manifest["corpus"]["name"])), dict(manifest) | {"texts": texts, "left_out": len(bad)}, held)
-
-
-def _relations(found: Mapping[Kind, Relations]) -> pd.DataFrame:
-    import pandas as pd
-
-    def usual(arcs: Counter[int]) -> float:
-        return arcs.most_common(1)[0][1] / arcs.total()
-
-    rows = [
-        (kind, layer, head, name, arcs.total(), *(of.followed[name][:, layer, head] / arcs.total()), usual(arcs))
-        for kind, of in found.items()
-        for name, arcs in sorted(of.distances.items(), key=lambda one: (-one[1].total(), one[0]))
-        for layer, head in np.ndindex(of.followed[name].shape[1:])
-    ]
-    shares = ("to_head", "to_dependent", "one_distance")
-    types = {"kind": str, "layer": int, "head": int, "relation": str, "arcs": int} | dict.fromkeys(shares, float)
-    return pd.DataFrame(rows, columns=list(types)).astype(types)
 
 
 def write(folder: Folder, made: Atlas) -> Atlas:
@@ -221,69 +200,6 @@ def write(folder: Folder, made: Atlas) -> Atlas:
         write_file(folder.path / f"{name}.parquet", frame.to_parquet(index=False))
     write_file(folder.path / DESCRIPTION, json.dumps(made.description, indent=1).encode())
     return Atlas(folder.path, made.description)
-
-
-def _cells(part: Partial) -> dict[str, Any]:
-    """The labels of a partial's cells, (C,) each."""
-    layers, heads = part.shape
-    layer, head, measure = (index.ravel() for index in np.indices((layers, heads, len(part.names))))
-    return {"kind": part.kind, "layer": layer, "head": head, "measure": np.array(part.names)[measure]}
-
-
-def table(part: Partial) -> pd.DataFrame:
-    """The lines of ``Atlas.heads`` for these sums."""
-    import pandas as pd
-
-    n = part.count.astype(np.float64)
-    missing = np.full(len(n), np.nan)
-    mean = np.divide(part.total, n, out=missing.copy(), where=n > 0)
-    spread = np.maximum(part.squares - n * np.nan_to_num(mean) ** 2, 0)
-    sd = np.sqrt(np.divide(spread, n - 1, out=missing.copy(), where=n > 1))
-    error = NORMAL * np.divide(sd, np.sqrt(n), out=missing.copy(), where=n > 1)
-    nothing = np.full(len(part.names), np.nan)
-    even = np.divide(part.even_total, part.even_count, out=nothing, where=part.even_count > 0)
-    numbers = {"n": part.count, "mean": mean, "sd": sd, "low": mean - error, "high": mean + error}
-    return pd.DataFrame(_cells(part) | numbers | {"even": np.tile(even, len(n) // len(even))})
-
-
-def _histograms(part: Partial) -> pd.DataFrame:
-    import pandas as pd
-
-    cell, place = np.nonzero(part.histogram)
-    labels = {name: values if isinstance(values, str) else values[cell] for name, values in _cells(part).items()}
-    widths = np.array([bin_width(name) for name in part.names])
-    bins = place * np.tile(widths, part.histogram.size // BINS // len(widths))[cell]
-    return pd.DataFrame(labels | {"bin": bins.round(6), "texts": part.histogram[cell, place]})
-
-
-def _examples(part: Partial) -> pd.DataFrame:
-    import pandas as pd
-
-    drawn, numbers = part.drawn.values, part.drawn.texts
-    left = drawn[RANDOM:]  # (E, C)
-    mean = np.divide(part.total, part.count, out=np.full(len(part.total), np.nan), where=part.count > 0)
-    near = np.argsort(np.where(np.isnan(left), np.inf, np.abs(left - mean)), axis=0, kind="stable")[:RANDOM]
-    found = {
-        "highest": (part.highest.values, part.highest.texts),
-        "lowest": (-part.lowest.values, part.lowest.texts),
-        "random": (drawn[:RANDOM], numbers[:RANDOM]),
-        "typical": (np.take_along_axis(left, near, 0), np.take_along_axis(numbers[RANDOM:], near, 0)),
-    }
-    tables = []
-    for which, (values, texts) in found.items():
-        rank, cell = np.nonzero(np.isfinite(values))
-        labels = {name: label if isinstance(label, str) else label[cell] for name, label in _cells(part).items()}
-        shown = {"which": which, "rank": rank + 1, "value": values[rank, cell], "number": texts[rank, cell]}
-        tables.append(pd.DataFrame(labels | shown))
-    return pd.concat(tables, ignore_index=True)
-
-
-def _texts(rows: Iterable[Line | Bad], wanted: frozenset[int]) -> pd.DataFrame:
-    import pandas as pd
-
-    columns = ["number", "file", "line", "text", "pair", "target"]
-    lines = [[getattr(row, name) for name in columns] for row in rows if row.number in wanted and isinstance(row, Line)]
-    return pd.DataFrame(lines, columns=columns)
 
 
 def _check_parquet() -> None:

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from bartviz.analysis.corpus_roles import roles
-from bartviz.corpus.atlas import table
 from bartviz.corpus.partial import Partial
 from bartviz.corpus.read import Line
 from bartviz.corpus.shards import Job
+from bartviz.corpus.tables import heads
 from bartviz.corpus.work import measured, random
 from bartviz.models.model import Model
 from tests.support import planted
@@ -35,7 +35,7 @@ def job(seed: int) -> Job:
 def named(model: Model, seed: int) -> dict[str, str]:
     """Head -> the measure that names it."""
     parts = [*measured(model, job(seed)).sums.values(), *random(model).sums.values()]
-    found = roles(pd.concat([table(part) for part in parts], ignore_index=True))
+    found = roles(pd.concat([heads(part) for part in parts], ignore_index=True))
     again = {"duplicate": "same"}  # on random tokens the same token is the same word
     return {
         f"{row.kind} L{row.layer}H{row.head}": again.get(str(row.measure), str(row.measure))
@@ -76,6 +76,6 @@ def test_the_interval_holds_the_mean_as_often_as_it_says() -> None:
     for _ in range(200):
         half = generator.choice(len(values), len(values) // 2)
         part = Partial.of("encoder", ("previous", "next", "itself"), values[half], even[half], np.arange(len(half)))
-        found = table(part)
+        found = heads(part)
         held.append((found["low"].to_numpy() <= mean) & (mean <= found["high"].to_numpy()))
     assert 0.93 <= np.mean(held) <= 0.97

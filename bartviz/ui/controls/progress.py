@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from bartviz.language import _, plural
-from bartviz.serving import turns
+from bartviz.serving import drawing_turns
 from bartviz.serving.engine import Run
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def watch(look: Callable[[], Run[Any] | None], *, key: str, seconds: float) -> N
         return
     bar, shown = draw(run, key=key), in_words(run)
     while look() is run and not run.finished and (left := end - time.monotonic()) > 0:
-        with turns.aside():
+        with drawing_turns.aside():
             run.wait(min(left, POLL))
         if not run.finished and (now := in_words(run)) != shown:
             bar.progress(now[1], text=now[0])

@@ -14,7 +14,7 @@ import streamlit as st
 
 from bartviz.errors import BudgetError, Cancelled, RecordError, SettingError, TextError
 from bartviz.language import _
-from bartviz.serving import turns
+from bartviz.serving import drawing_turns
 from bartviz.serving.engine import Run
 from bartviz.ui.controls import show as page_parts
 from bartviz.ui.controls.progress import follow
@@ -67,7 +67,7 @@ def show(name: str, key: Mapping[str, object] | None = None) -> Any:
     if key is not None and task.key != dict(key):
         drop(name)
         return None
-    with turns.aside():
+    with drawing_turns.aside():
         task.run.wait(0 if task.seen else session.PATIENCE)
     task.seen = True
     if not task.run.finished:

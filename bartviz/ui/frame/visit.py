@@ -7,14 +7,14 @@ link to a page runs that page alone.
 from contextlib import suppress
 
 from bartviz.errors import SettingError
-from bartviz.serving import turns
+from bartviz.serving import drawing_turns
 from bartviz.ui.frame import page, sidebar, tour
 from bartviz.ui.state import session
 
 
 def draw() -> None:
     """The frame, the shared sidebar, and the open page."""
-    with turns.turn():
+    with drawing_turns.turn():
         try:
             navigation = page.frame()
             sidebar.draw(navigation.shows_run)

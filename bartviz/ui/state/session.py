@@ -20,7 +20,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from bartviz.errors import BartvizError, Cancelled, without_stack
 from bartviz.language import _
-from bartviz.serving import first_record, turns
+from bartviz.serving import drawing_turns, first_record
 from bartviz.serving.engine import Engine, Run
 from bartviz.serving.limits import Limits, compute
 from bartviz.serving.ray_serve import RayReplicas
@@ -113,7 +113,7 @@ def begin() -> None:
 def _ended(run: Run[Record], seconds: float) -> bool:
     if run.finished or not seconds:
         return run.finished
-    with turns.aside():
+    with drawing_turns.aside():
         return run.wait(seconds)
 
 

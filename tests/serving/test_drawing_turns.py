@@ -6,13 +6,13 @@ import threading
 
 import pytest
 
-from bartviz.serving import turns
+from bartviz.serving import drawing_turns
 
 
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "_free", threading.Semaphore(turns.MOST))
-    monkeypatch.setattr(turns, "PATIENCE", 30.0)
+    monkeypatch.setattr(drawing_turns, "_free", threading.Semaphore(drawing_turns.MOST))
+    monkeypatch.setattr(drawing_turns, "PATIENCE", 30.0)
 
 
 class Drawing(threading.Thread):
@@ -24,9 +24,9 @@ class Drawing(threading.Thread):
         self.start()
 
     def run(self) -> None:
-        with turns.turn():
+        with drawing_turns.turn():
             if self.aside:
-                with turns.aside():
+                with drawing_turns.aside():
                     self.begun.set()
                     self.proceed.wait(30)
             else:
@@ -39,7 +39,7 @@ class Drawing(threading.Thread):
 
 
 def test_only_so_many_are_drawn_at_once() -> None:
-    drawn = [Drawing() for _ in range(turns.MOST)]
+    drawn = [Drawing() for _ in range(drawing_turns.MOST)]
     assert all(one.begun.wait(10) for one in drawn)
     late = Drawing()
     assert not late.begun.wait(0.2)
@@ -50,31 +50,31 @@ def test_only_so_many_are_drawn_at_once() -> None:
 
 
 def test_who_waits_for_something_lets_others_draw() -> None:
-    waiting = [Drawing(aside=True) for _ in range(3 * turns.MOST)]
+    waiting = [Drawing(aside=True) for _ in range(3 * drawing_turns.MOST)]
     assert all(one.begun.wait(10) for one in waiting)
     drawn = Drawing()
     assert drawn.begun.wait(10)
     for one in [*waiting, drawn]:
         one.end()
-    assert turns._free._value == turns.MOST  # every turn was given back
+    assert drawing_turns._free._value == drawing_turns.MOST  # every turn was given back
 
 
 def test_no_wait_is_endless(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "PATIENCE", 0.05)
-    drawn = [Drawing() for _ in range(2 * turns.MOST)]
+    monkeypatch.setattr(drawing_turns, "PATIENCE", 0.05)
+    drawn = [Drawing() for _ in range(2 * drawing_turns.MOST)]
     assert all(one.begun.wait(10) for one in drawn)
     for one in drawn:
         one.end()
-    assert turns._free._value == turns.MOST
+    assert drawing_turns._free._value == drawing_turns.MOST
 
 
 def test_outside_of_a_page_no_turn_is_taken() -> None:
-    with turns.aside():
+    with drawing_turns.aside():
         pass
-    assert turns._free._value == turns.MOST
+    assert drawing_turns._free._value == drawing_turns.MOST
 
 
 def test_a_page_that_is_interrupted_releases_its_turn() -> None:
-    with pytest.raises(KeyError), turns.turn():
+    with pytest.raises(KeyError), drawing_turns.turn():
         raise KeyError
-    assert turns._free._value == turns.MOST
+    assert drawing_turns._free._value == drawing_turns.MOST

@@ -1,0 +1,100 @@
+"""The tables of an atlas, from the sums over a corpus: means with their intervals, histograms, examples, relations."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bartviz.analysis.corpus_definitions import NORMAL
+from bartviz.corpus.partial import BINS, Partial, bin_width
+from bartviz.corpus.read import Bad, Line
+from bartviz.corpus.relations import Relations
+from bartviz.record.attention import Kind
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+RANDOM = 3  # of the drawn texts are shown as they come, and of the others as many that are nearest to the mean
+
+
+def _cells(part: Partial) -> dict[str, Any]:
+    """The labels of a partial's cells, (C,) each."""
+    layers, heads = part.shape
+    layer, head, measure = (index.ravel() for index in np.indices((layers, heads, len(part.names))))
+    return {"kind": part.kind, "layer": layer, "head": head, "measure": np.array(part.names)[measure]}
+
+
+def heads(part: Partial) -> pd.DataFrame:
+    """The lines of ``Atlas.heads`` for these sums."""
+    import pandas as pd
+
+    n = part.count.astype(np.float64)
+    missing = np.full(len(n), np.nan)
+    mean = np.divide(part.total, n, out=missing.copy(), where=n > 0)
+    spread = np.maximum(part.squares - n * np.nan_to_num(mean) ** 2, 0)
+    sd = np.sqrt(np.divide(spread, n - 1, out=missing.copy(), where=n > 1))
+    error = NORMAL * np.divide(sd, np.sqrt(n), out=missing.copy(), where=n > 1)
+    nothing = np.full(len(part.names), np.nan)
+    even = np.divide(part.even_total, part.even_count, out=nothing, where=part.even_count > 0)
+    numbers = {"n": part.count, "mean": mean, "sd": sd, "low": mean - error, "high": mean + error}
+    return pd.DataFrame(_cells(part) | numbers | {"even": np.tile(even, len(n) // len(even))})
+
+
+def histograms(part: Partial) -> pd.DataFrame:
+    import pandas as pd
+
+    cell, place = np.nonzero(part.histogram)
+    labels = {name: values if isinstance(values, str) else values[cell] for name, values in _cells(part).items()}
+    widths = np.array([bin_width(name) for name in part.names])
+    bins = place * np.tile(widths, part.histogram.size // BINS // len(widths))[cell]
+    return pd.DataFrame(labels | {"bin": bins.round(6), "texts": part.histogram[cell, place]})
+
+
+def examples(part: Partial) -> pd.DataFrame:
+    import pandas as pd
+
+    drawn, numbers = part.drawn.values, part.drawn.texts
+    left = drawn[RANDOM:]  # (E, C)
+    mean = np.divide(part.total, part.count, out=np.full(len(part.total), np.nan), where=part.count > 0)
+    near = np.argsort(np.where(np.isnan(left), np.inf, np.abs(left - mean)), axis=0, kind="stable")[:RANDOM]
+    found = {
+        "highest": (part.highest.values, part.highest.texts),
+        "lowest": (-part.lowest.values, part.lowest.texts),
+        "random": (drawn[:RANDOM], numbers[:RANDOM]),
+        "typical": (np.take_along_axis(left, near, 0), np.take_along_axis(numbers[RANDOM:], near, 0)),
+    }
+    tables = []
+    for which, (values, texts) in found.items():
+        rank, cell = np.nonzero(np.isfinite(values))
+        labels = {name: label if isinstance(label, str) else label[cell] for name, label in _cells(part).items()}
+        shown = {"which": which, "rank": rank + 1, "value": values[rank, cell], "number": texts[rank, cell]}
+        tables.append(pd.DataFrame(labels | shown))
+    return pd.concat(tables, ignore_index=True)
+
+
+def texts(rows: Iterable[Line | Bad], wanted: frozenset[int]) -> pd.DataFrame:
+    import pandas as pd
+
+    columns = ["number", "file", "line", "text", "pair", "target"]
+    lines = [[getattr(row, name) for name in columns] for row in rows if row.number in wanted and isinstance(row, Line)]
+    return pd.DataFrame(lines, columns=columns)
+
+
+def relations(found: Mapping[Kind, Relations]) -> pd.DataFrame:
+    import pandas as pd
+
+    def usual(arcs: Counter[int]) -> float:
+        return arcs.most_common(1)[0][1] / arcs.total()
+
+    rows = [
+        (kind, layer, head, name, arcs.total(), *(of.followed[name][:, layer, head] / arcs.total()), usual(arcs))
+        for kind, of in found.items()
+        for name, arcs in sorted(of.distances.items(), key=lambda one: (-one[1].total(), one[0]))
+        for layer, head in np.ndindex(of.followed[name].shape[1:])
+    ]
+    shares = ("to_head", "to_dependent", "one_distance")
+    types = {"kind": str, "layer": int, "head": int, "relation": str, "arcs": int} | dict.fromkeys(shares, float)
+    return pd.DataFrame(rows, columns=list(types)).astype(types)
