@@ -1,7 +1,8 @@
 """Silence or scale heads and run the same tokens again: one set of heads, or every head in turn.
 
-Michel, Levy and Neubig 2019. The factor multiplies a head's output before the output projection, in that run only;
-the network itself never changes. A head whose ablation costs little is not useless: others may do the same work.
+Michel, Levy and Neubig 2019. The factor multiplies a head's output before the output projection, in that run only
+(``tape/tape.py``, ``Tape.factors``); the network itself never changes. A head whose ablation costs little is not
+useless: others may do the same work.
 """
 
 from __future__ import annotations

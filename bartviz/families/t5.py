@@ -9,6 +9,7 @@ from bartviz.families.bart import SHARED, SHARED_TIES, writers
 from bartviz.families.family import Family, Part, Side, Site, Training, Variant
 from bartviz.language import mark
 
+# Its values reach the record through the mask that the network hands to ``tape/tape.py`` (``add_bias``).
 _BIAS = Part("relative position bias", "layer.0.SelfAttention.relative_attention_bias.weight", "B H")
 _CROSS = parts.attention("cross-attention", "layer.1.EncDecAttention.", "q k v o", "layer.1.layer_norm", bias=False)
 

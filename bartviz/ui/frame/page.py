@@ -103,7 +103,10 @@ def _navigation() -> StreamlitPage:
 
 
 def _doors() -> dict[str, list[StreamlitPage]]:
-    """The pages by door, in the visitor's language; the session keeps them, as building them looks up every file."""
+    """The pages by door, in the visitor's language; the session keeps them, as building them looks up every file.
+
+    Streamlit itself answers an address that is none of them: it says so and shows the first page.
+    """
     doors = {
         _(door.label) if door.label else "": [
             st.Page(
