@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from bartviz.run.generate import decode, decode_batch
     from bartviz.run.sampling import Sampling
     from bartviz.ui.components.explorer.file import save
+    from bartviz.ui.components.explorer.widget import explore
 
 _HOMES = {
     "load": ("bartviz.models.load", "load"),
@@ -51,12 +52,15 @@ _HOMES = {
     "open_atlas": ("bartviz.corpus.atlas", "open_atlas"),
     "open": ("bartviz.record.record", "open_record"),
     "save": ("bartviz.ui.components.explorer.file", "save"),
+    "explore": ("bartviz.ui.components.explorer.widget", "explore"),
     "parameters": ("bartviz.analysis.parameters", "parameters"),
     "verify": ("bartviz.experiments.verify", "verify"),
     "wrap": ("bartviz.models.wrap", "wrap"),
     "figures": ("bartviz.figures", None),
     "paper": ("bartviz.figures.paper", None),
 }
+
+_EXTRAS = {"anywidget": "notebook"}
 
 __all__ = [
     "Sampling",
@@ -69,6 +73,7 @@ __all__ = [
     "decode",
     "decode_batch",
     "edit",
+    "explore",
     "figures",
     "from_attentions",
     "load",
@@ -90,7 +95,8 @@ def __getattr__(name: str) -> Any:
     try:
         module = import_module(home)
     except ModuleNotFoundError as error:
-        message = f"bartviz.{name} needs {error.name}, which is not installed: pip install 'bartviz[models]'"
+        extra = _EXTRAS.get(error.name or "", "models")
+        message = f"bartviz.{name} needs {error.name}, which is not installed: pip install 'bartviz[{extra}]'"
         raise ModuleNotFoundError(message, name=error.name) from error
     value = module if attribute is None else getattr(module, attribute)
     globals()[name] = value

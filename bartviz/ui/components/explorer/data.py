@@ -138,6 +138,12 @@ def _record(record: Record, name: str, number: int, parts: _Parts, maps: Iterato
     }
 
 
+def first(record: Record) -> dict[str, Any]:
+    """What is shown first: kind, layer, head and row."""
+    head = _first(record)
+    return {"kind": head.kind, "layer": head.layer, "head": head.head, "row": _row(record.rows(head.kind))}
+
+
 def _first(record: Record) -> Head:
     """The head that is shown first: that of the start page, where one has been found."""
     kind = "cross" if record.cross is not None else record.kinds[0]

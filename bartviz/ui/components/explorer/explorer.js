@@ -8,6 +8,7 @@ import { hearSteps, tellSteps } from "../shared/steps.js";
 import { codesOf, headsOf, meanOf, opened, packed, rowsOf, tiles } from "./file.js";
 import { hashOf, placeOf, spokenIn } from "./place.js";
 
+const FRAMED = globalThis.location?.protocol === "about:";
 const KINDS = /** @type {const} */ (["encoder", "decoder", "cross"]);
 
 class Explorer {
@@ -37,6 +38,7 @@ class Explorer {
     this.drawn = { canvas: "", player: "" }; // what each of them shows: changes with the record, the kind, the language
     this.serial = 0;
     this.given = 0; // the serial that the canvas has
+    this.asked = 0; // the last question of the page around a notebook's frame
     this.led = 0; // grows where the address leads the player to a step
     /** @type {Map<Part, Promise<Uint16Array>>} */
     this.kept = new Map(); // the maps of short texts
@@ -325,8 +327,10 @@ class Explorer {
     this.publish();
   }
 
+  /** In a notebook's frame, which has no address of its own, the page around it is told (widget.js). */
   publish() {
-    if (location.protocol === "about:") return; // in a notebook's frame, which has no address of its own
+    const { kind, layer, head, row } = this.place;
+    if (FRAMED) return globalThis.parent.postMessage({ bartviz: { kind, layer, head, row, asked: this.asked } }, "*");
     const hash = hashOf(this.place, this.header, this.spoken);
     if (hash !== location.hash) history.replaceState(null, "", hash);
   }
@@ -343,6 +347,17 @@ class Explorer {
     } else if (to.kind) {
       this.place = { ...placeOf(`#record=${record + 1}&kind=${to.kind}`, this.header, lang), theme, step };
     } else Object.assign(this.place, to);
+    this.show();
+  }
+
+  /**
+   * An address, or Python, asks for another place: the player goes to its step, too.
+   * @param {Place} place
+   */
+  lead(place) {
+    if (place.record !== this.place.record) this.played = null;
+    this.place = place;
+    this.led++;
     this.show();
   }
 
@@ -369,13 +384,14 @@ class Explorer {
       this.publish();
     };
     matchMedia("(prefers-color-scheme: dark)").onchange = () => this.repaint();
-    globalThis.onhashchange = ({ newURL }) => {
-      const { record } = this.place;
-      // Not `location`: what was being drawn may have written its own address since.
-      this.place = placeOf(new URL(newURL).hash, this.header, this.spoken);
-      if (this.place.record !== record) this.played = null;
-      this.led++;
-      this.show();
+    // Not `location`: what was being drawn may have written its own address since.
+    globalThis.onhashchange = ({ newURL }) => this.lead(placeOf(new URL(newURL).hash, this.header, this.spoken));
+    globalThis.onmessage = ({ source, data }) => {
+      if (!FRAMED || source !== globalThis.parent || !data?.bartviz) return;
+      const { lang, theme, record } = this.place;
+      const wanted = `#${new URLSearchParams({ record: String(record + 1), ...data.bartviz })}`;
+      this.asked = data.bartviz.asked;
+      this.lead({ ...placeOf(wanted, this.header, lang), theme });
     };
     hearSteps(
       "at",

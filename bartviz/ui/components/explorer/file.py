@@ -23,8 +23,8 @@ from bartviz.ui.components.explorer.words import shortened
 from bartviz.ui.components.scripts import ScriptError, bundle
 
 _FOLDER = Path(__file__).parent
-_MOST_FRAMED = 2_000_000  # bytes of a page within a notebook
-_HEIGHT = 720  # pixels of its frame
+FRAMED = 2_000_000  # bytes of a page within a notebook
+HEIGHT = 720  # pixels of its frame
 _COMMENTS = re.compile(r"^ *(?://.*|/\*\*(?:[^*]|\*(?!/))*\*/)\n", re.MULTILINE)  # those that fill whole lines
 _CLOSING = re.compile(r"</(?:script|style)|<!--", re.IGNORECASE)
 _POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; script-src {scripts}; style-src {styles}"
@@ -55,7 +55,7 @@ def page(records: Record | Sequence[Record], *, names: Sequence[str] | None = No
     shown = [records] if isinstance(records, Record) else list(records)
     if not shown:
         raise SettingError("There is no record to show: give at least one.")
-    named = [_name(record) for record in shown] if names is None else list(names)
+    named = [name_of(record) for record in shown] if names is None else list(names)
     if len(named) != len(shown):
         raise SettingError(f"{len(named)} names for {len(shown)} records: give one each.")
     parts = ("canvas", "player") if any(record.steps for record in shown) else ("canvas",)
@@ -81,14 +81,15 @@ def page(records: Record | Sequence[Record], *, names: Sequence[str] | None = No
 def frame(record: Record) -> str:
     """The page in a frame of its own, as a notebook shows it: nothing is loaded, and the notebook's page is out of
     reach. The page has at most 2 MB, because the notebook's file has to hold it."""
-    shown = page(record, most=_MOST_FRAMED).decode()
+    shown = page(record, most=FRAMED).decode()
     return (
-        f'<iframe srcdoc="{html.escape(shown)}" title="{html.escape(_name(record))}" width="100%" '
-        f'height="{_HEIGHT}" style="border:0" sandbox="allow-scripts"></iframe>'
+        f'<iframe srcdoc="{html.escape(shown)}" title="{html.escape(name_of(record))}" width="100%" '
+        f'height="{HEIGHT}" style="border:0" sandbox="allow-scripts"></iframe>'
     )
 
 
-def _name(record: Record) -> str:
+def name_of(record: Record) -> str:
+    """Its texts, shortened, or its model's name."""
     texts = [shortened(text) for text in (record.source_text, record.target_text) if text]
     return " → ".join(texts) or record.model.name
 

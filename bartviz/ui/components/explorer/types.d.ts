@@ -54,6 +54,15 @@ export interface Place {
 /** A component's default export; gives what ends it. */
 export type Mount = (component: object) => () => void;
 
+/** What the notebook's widget shares with Python. */
+export interface WidgetModel {
+  get(name: string): any;
+  set(name: string, value: unknown): void;
+  save_changes(): void;
+  on(event: string, call: () => void): void;
+  off(event: string, call: () => void): void;
+}
+
 declare global {
   var bartviz: { weights(kind: Kind, layer: number, head: number, record?: number): Promise<number[][]> };
 }

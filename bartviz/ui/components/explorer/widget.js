@@ -1,0 +1,44 @@
+// The explorer in the cell of a running notebook: what is chosen in its frame is set on the widget, and what Python sets
+// on the widget is chosen in the frame.
+
+const NAMES = /** @type {const} */ (["kind", "layer", "head", "row"]);
+
+/**
+ * @param {{ model: import("./types.js").WidgetModel, el: HTMLElement }} view
+ * @returns {() => void} what ends it
+ */
+function render({ model, el }) {
+  const frame = document.createElement("iframe");
+  Object.assign(frame, { srcdoc: model.get("_page"), title: model.get("_name") });
+  frame.setAttribute("sandbox", "allow-scripts");
+  frame.style.cssText = `width: 100%; height: ${model.get("_height")}px; border: 0`;
+  const chosen = () => JSON.stringify(NAMES.map((name) => model.get(name)));
+  let [begun, shown, asked] = [false, "", 0];
+  const tell = () => {
+    if (chosen() === shown) return;
+    const wanted = Object.fromEntries(NAMES.map((name) => [name, model.get(name)]));
+    frame.contentWindow?.postMessage({ bartviz: { ...wanted, asked: ++asked } }, "*");
+  };
+  /** @param {MessageEvent} event */
+  const hear = ({ source, data }) => {
+    if (source !== frame.contentWindow || !data?.bartviz) return;
+    const first = !begun;
+    begun = true;
+    if (!first && data.bartviz.asked !== asked) return; // Python has asked for something else since
+    shown = JSON.stringify(NAMES.map((name) => data.bartviz[name]));
+    if (first) return tell(); // what Python has set before the frame was there
+    if (shown === chosen()) return;
+    for (const name of NAMES) model.set(name, data.bartviz[name]);
+    model.save_changes();
+  };
+  const events = NAMES.map((name) => `change:${name}`);
+  addEventListener("message", hear);
+  for (const event of events) model.on(event, tell);
+  el.append(frame);
+  return () => {
+    removeEventListener("message", hear);
+    for (const event of events) model.off(event, tell);
+  };
+}
+
+export default () => ({ render });
