@@ -22,7 +22,7 @@ from bartviz.errors import SettingError
 from bartviz.figures.atlas import atlas as drawing
 from bartviz.figures.distribution import distribution
 from bartviz.language import _
-from bartviz.record.attention import KINDS, Head
+from bartviz.record.attention import KINDS, Head, Kind
 from bartviz.ui.controls import pick, show
 from bartviz.ui.frame import page, sidebar, sitemap
 from bartviz.ui.state.once import once
@@ -62,30 +62,43 @@ def choose() -> Chosen:
             if new := own.arrived():
                 st.session_state["atlas"] = new
             name = pick.select(_("Atlas"), own.names(), key="atlas")
-        heads = own.atlas(name).heads.dropna(subset=["mean"])
+        version = own.version(name)
+        held = once(partial(_held, name, version))
     except SettingError as error:
         st.error(show.plain(str(error)))
         st.stop()
-    there = [kind for kind in KINDS if (heads["kind"] == kind).any()]
     with second:
         word = pick.one_of(
             _("Attention"),
-            {kind: pick.kind_name(kind) for kind in there},
+            {kind: pick.kind_name(kind) for kind in held},
             key="kind",
-            default="cross" if "cross" in there else None,
+            default="cross" if "cross" in held else None,
         )
-    kind = next(kind for kind in there if kind == word)
-    rows = heads[heads["kind"] == kind]
-    names = {name: measure.title for name, measure in ALL.items() if (rows["measure"] == name).any()}
+    kind = next(kind for kind in held if kind == word)
+    layers, heads, best = held[kind]
+    names = {name: ALL[name].title for name in best}
     with third:
         measure = pick.select(_("Measure"), names, key="by", default="alignment" if kind == "cross" else "previous")
-    best = rows[rows["measure"] == measure].sort_values("mean", ascending=False).iloc[0]
     left, right = st.columns(2)
     with left:
-        layer = pick.index(_("Layer"), int(rows["layer"].max()) + 1, key="layer", default=int(best["layer"]))
+        layer = pick.index(_("Layer"), layers, key="layer", default=best[measure][0])
     with right:
-        number = pick.index(_("Head"), int(rows["head"].max()) + 1, key="head", default=int(best["head"]))
-    return Chosen(name, own.version(name), measure, Head(kind, layer, number))
+        number = pick.index(_("Head"), heads, key="head", default=best[measure][1])
+    return Chosen(name, version, measure, Head(kind, layer, number))
+
+
+def _held(name: str, _version: int) -> dict[Kind, tuple[int, int, dict[str, tuple[int, int]]]]:
+    """Kind -> layers, heads, and the layer and head with the highest mean of each measure."""
+    lines = own.atlas(name).heads.dropna(subset=["mean"])
+    held: dict[Kind, tuple[int, int, dict[str, tuple[int, int]]]] = {}
+    for kind in KINDS:
+        rows = lines[lines["kind"] == kind].sort_values("mean", ascending=False).drop_duplicates("measure")
+        first = dict(zip(rows["measure"], zip(rows["layer"].tolist(), rows["head"].tolist(), strict=True), strict=True))
+        if first:
+            of_kind = lines[lines["kind"] == kind]
+            best = {name: first[name] for name in ALL if name in first}
+            held[kind] = int(of_kind["layer"].max()) + 1, int(of_kind["head"].max()) + 1, best
+    return held
 
 
 def notice(chosen: Chosen) -> str:
@@ -135,17 +148,22 @@ def values(chosen: Chosen) -> None:
 def examples(chosen: Chosen) -> None:
     """The texts where the head does most and least, about its mean, and some drawn at random; each opens as a record on
     the page of heads, if the server has the model."""
-    rows = analysis.of_head(chosen.of.examples, chosen.head)
-    rows = rows[rows["measure"] == chosen.measure].sort_values("rank")
+    rows = once(partial(_examples, chosen))
     columns = [*st.columns(2), *st.columns(2)]
     for column, (which, title) in zip(columns, EXAMPLES.items(), strict=True):
         with column:
             st.subheader(_(title), anchor=False)
-            for row in rows[rows["which"] == which].to_dict("records"):
+            for row in rows[which]:
                 opens(f"corpus_{which}_{row['rank']}", f"<b>{row['value']:.2f}</b>", row, chosen)
     if not _runs(chosen):
         model = chosen.of.description["model"]["name"]
         show.note(_("Their maps are not to be seen here: {model} is none of the models of this server.", model=model))
+
+
+def _examples(chosen: Chosen) -> dict[str, list[dict[Any, Any]]]:
+    rows = analysis.of_head(chosen.of.examples, chosen.head)
+    rows = rows[rows["measure"] == chosen.measure].sort_values("rank")
+    return {which: rows[rows["which"] == which].to_dict("records") for which in EXAMPLES}
 
 
 def opens(key: str, value: str, row: Mapping[Any, Any], chosen: Chosen) -> None:
@@ -175,25 +193,41 @@ def passport(chosen: Chosen) -> pd.DataFrame:
 
 def known(chosen: Chosen) -> None:
     """The passport of the chosen head, its neighbours, and the heads that have a role."""
-    of = chosen.of
-    table = show.in_words(passport(chosen))
+    found = once(partial(_known, chosen))
     st.subheader(show.plain(_("All that is known of {head}", head=chosen.name)), anchor=False)
-    if said := analysis.effect(of.heads, chosen.head):
-        st.html(f"<p>{html.escape(said)}</p>")
-    st.dataframe(table, hide_index=True, column_config=show.headers(table))
-    if len(arcs := analysis.of_head(of.relations, chosen.head)):
+    if found.effect:
+        st.html(f"<p>{html.escape(found.effect)}</p>")
+    _table(found.passport)
+    if len(found.arcs):
         st.subheader(_("Arcs of the trees that it follows"), anchor=False)
-        followed = show.in_words(arcs.drop(columns=["kind", "layer", "head"]))
-        st.dataframe(followed, hide_index=True, column_config=show.headers(followed))
+        _table(found.arcs)
     left, right = st.columns([1, 2])
     with left:
         st.subheader(_("Most similar heads"), anchor=False)
-        near = show.in_words(analysis.neighbours(of.heads, chosen.head))
-        st.dataframe(near, hide_index=True, column_config=show.headers(near))
+        _table(found.near)
     with right:
         st.subheader(_("Heads with a role"), anchor=False)
-        named = show.in_words(_roles(of))
-        st.dataframe(named, hide_index=True, column_config=show.headers(named))
+        _table(found.named)
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    effect: str
+    passport: pd.DataFrame
+    arcs: pd.DataFrame
+    near: pd.DataFrame
+    named: pd.DataFrame
+
+
+def _known(chosen: Chosen) -> _Known:
+    of = chosen.of
+    arcs = analysis.of_head(of.relations, chosen.head).drop(columns=["kind", "layer", "head"])
+    tables = (passport(chosen), arcs, analysis.neighbours(of.heads, chosen.head), _roles(of))
+    return _Known(analysis.effect(of.heads, chosen.head), *map(show.in_words, tables))
+
+
+def _table(frame: pd.DataFrame) -> None:
+    st.dataframe(frame, hide_index=True, column_config=show.headers(frame))
 
 
 def _roles(of: Atlas) -> pd.DataFrame:
