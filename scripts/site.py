@@ -27,7 +27,12 @@ from bartviz.ui.views.experiments import EXPERIMENTS
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "build" / "docs"
 # Documents of the repository that are pages, too.
-DOCUMENTS = {"CONTRIBUTING.md": "contributing.md", "SECURITY.md": "security.md", "CHANGELOG.md": "changelog.md"}
+DOCUMENTS = {
+    "CONTRIBUTING.md": "contributing.md",
+    "SECURITY.md": "security.md",
+    "CHANGELOG.md": "changelog.md",
+    "benchmarks/RESULTS.md": "results.md",
+}
 PARTS = {"heads": ("heads", "classic"), "experiments": tuple(EXPERIMENTS)}  # several explanations on one page
 # Page -> the record of its explorer, and what that shows first.
 EXPLORERS = {
