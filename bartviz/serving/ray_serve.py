@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
@@ -22,7 +22,8 @@ from bartviz.serving.replica import Answer, Call, Replica
 NAME = "bartviz"  # of the application in Ray Serve
 TOGETHER = 8  # calls that a replica takes at the same time; further ones wait for the first replica that is free
 MODELS = 16  # models of one replica that calls are sent after; how many it keeps is a question of their bytes
-PASSED_ON = ("BARTVIZ_", "HF_", "RAY_AUTH_")  # beginnings of settings that replicas are given
+PASSED_ON = ("BARTVIZ_", "HF_")  # beginnings of settings that replicas are given
+SECRET = "TOKEN"  # end of settings that they are not given: Ray writes what it is given to a log that all may read
 
 
 def deploy(address: str, replicas: int, cpus: float) -> str:
@@ -33,7 +34,7 @@ def deploy(address: str, replicas: int, cpus: float) -> str:
     """
     ray = connected(address, max(1, round(replicas * cpus + 0.5)))
     serve = _serve()
-    settings = {name: value for name, value in os.environ.items() if name.startswith(PASSED_ON)}
+    settings = passed_on(os.environ)
     deployment = serve.deployment(
         _deployed(serve),
         name=NAME,
@@ -47,6 +48,13 @@ def deploy(address: str, replicas: int, cpus: float) -> str:
     except RuntimeError as error:
         raise SettingError(f"The replicas did not start: {str(error).splitlines()[0]}") from error
     return str(ray.get_runtime_context().gcs_address)
+
+
+def passed_on(environment: Mapping[str, str]) -> dict[str, str]:
+    """The settings that replicas are given. Tokens they have from the Ray that starts them, as all its processes."""
+    return {
+        name: value for name, value in environment.items() if name.startswith(PASSED_ON) and not name.endswith(SECRET)
+    }
 
 
 def end(address: str) -> None:

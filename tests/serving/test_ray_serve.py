@@ -19,6 +19,7 @@ import pytest
 
 from bartviz.commands.cli import main
 from bartviz.safety import ray_cluster
+from bartviz.serving import ray_serve
 from tests.support import networks
 from tests.support.process import ROOT
 
@@ -137,6 +138,11 @@ def test_a_run_whose_replica_is_killed_begins_again_on_another(address: str, env
     assert len(killed) == 2
     assert result not in killed
     assert found["record"] == asked(address, environment)["record"]
+
+
+def test_tokens_are_not_among_the_settings_of_replicas_which_ray_logs() -> None:
+    given = {"BARTVIZ_MODEL_MB": "9", "HF_HUB_OFFLINE": "1", "HF_TOKEN": "h", "RAY_AUTH_TOKEN": "r", "HOME": "/"}
+    assert ray_serve.passed_on(given) == {"BARTVIZ_MODEL_MB": "9", "HF_HUB_OFFLINE": "1"}
 
 
 @pytest.fixture
