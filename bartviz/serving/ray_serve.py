@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
@@ -113,7 +114,8 @@ class _Answers:
             raise Lost from error
 
     def cancel(self) -> None:
-        self._generator.cancel()
+        with suppress(Exception):  # raises again what a call has failed with
+            self._generator.cancel()
 
 
 def _serve() -> Any:

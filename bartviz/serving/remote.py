@@ -7,9 +7,11 @@ place in the queue, its progress, its errors. Results are kept here once for all
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from weakref import WeakValueDictionary
 
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 
 CALLS = 32  # runs that are with the replicas at the same time; the others wait here
 ATTEMPTS = 3  # of a run whose replica is lost
+LOOK = 0.1  # seconds between two looks whether a run is still wanted, while no answer comes
+SILENCE = 60.0  # seconds without an answer after which a replica that has taken a run counts as lost
 T = TypeVar("T")
 
 
@@ -44,7 +48,7 @@ class Answers(Protocol):
     def __next__(self) -> Answer: ...
 
     def cancel(self) -> None:
-        """Hang up: the replica stops the run, unless it has ended."""
+        """Hang up, while another thread may wait for an answer: the replica stops the run, unless it has ended."""
 
 
 class Replicas(Protocol):
@@ -55,6 +59,45 @@ class Replicas(Protocol):
 
     def ask(self, call: Call) -> Answers:
         """Ask one of them, if possible one that has the model. Raises BartvizError."""
+
+
+class Listener:
+    """Answers that are read by a thread of its own, so that who waits for one can stop waiting.
+
+    Iterating raises what the answers raise, Cancelled once ``cancelled`` is true, and Lost after a silence.
+    """
+
+    def __init__(self, answers: Answers, cancelled: Callable[[], bool]) -> None:
+        self._cancelled = cancelled
+        self._arrived: SimpleQueue[tuple[Answer, BaseException | None]] = SimpleQueue()
+        self._heard: float | None = None  # when the last answer came; until the first, the call waits for a replica
+        threading.Thread(target=self._listen, args=(answers,), name="bartviz-listener", daemon=True).start()
+
+    def __iter__(self) -> Iterator[Answer]:
+        return self
+
+    def __next__(self) -> Answer:
+        while True:
+            if self._cancelled():
+                raise Cancelled(later("The run was stopped."))
+            try:
+                answer, error = self._arrived.get(timeout=LOOK)
+            except Empty:
+                if self._heard is not None and time.monotonic() - self._heard > SILENCE:
+                    raise Lost from None
+                continue
+            if error is not None:
+                raise error
+            self._heard = time.monotonic()
+            return answer
+
+    def _listen(self, answers: Answers) -> None:
+        try:
+            for answer in answers:
+                self._arrived.put((answer, None))
+            self._arrived.put((None, Lost()))
+        except BaseException as error:  # raised where the answers are awaited
+            self._arrived.put((None, error))
 
 
 class RemoteRun(Run[T]):
@@ -96,6 +139,7 @@ class RemoteEngine(Engine):
         self._waiting: set[Ticket[Any]] = set()  # at the replicas
         self._connected = threading.Event()
         self._connecting = threading.Lock()
+        self._asking = threading.Lock()
 
     def start(self, owner: str, request: Request, *, alive: Callable[[], bool] = lambda: True) -> Run[Record]:
         """As ``Engine.start``."""
@@ -159,9 +203,9 @@ class RemoteEngine(Engine):
             self._replicas.connect()
             self._connected.set()
             for _attempt in range(ATTEMPTS):
-                answers = self._replicas.ask(call)
+                answers = self._ask(call, ticket)
                 try:
-                    return self._result(run, call, ticket, answers)
+                    return self._result(run, call, ticket, Listener(answers, ticket.cancelled))
                 except Lost:
                     ticket.report(later("The machine that computed is gone: another one begins again"))
                 finally:
@@ -169,10 +213,16 @@ class RemoteEngine(Engine):
                     answers.cancel()
             raise BartvizError(later("Each machine that computed this was lost. Try again, or a shorter text."))
 
-    def _result(self, run: RemoteRun[T], call: Call, ticket: Ticket[T], answers: Answers) -> T:
-        for answer in answers:
+    def _ask(self, call: Call, ticket: Ticket[T]) -> Answers:
+        """Ask, unless the run was cancelled: an older run must not ask after a newer one of its owner, whose place it
+        would take at the replica."""
+        with self._asking:
             if ticket.cancelled():
                 raise Cancelled(later("The run was stopped."))
+            return self._replicas.ask(call)
+
+    def _result(self, run: RemoteRun[T], call: Call, ticket: Ticket[T], answers: Iterator[Answer]) -> T:
+        for answer in answers:
             if isinstance(answer, Status):
                 run.status = answer
                 (self._waiting.add if answer.waiting else self._waiting.discard)(ticket)

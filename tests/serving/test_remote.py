@@ -17,12 +17,13 @@ from bartviz.errors import BartvizError, Cancelled, ModelError, TextError
 from bartviz.language import _, speaking
 from bartviz.models.model import Model
 from bartviz.record.record import Record
+from bartviz.serving import remote
 from bartviz.serving.engine import Engine, Run
 from bartviz.serving.gate import Ticket
 from bartviz.serving.limits import Limits
 from bartviz.serving.packing import packed
-from bartviz.serving.remote import ATTEMPTS, RemoteEngine
-from bartviz.serving.replica import Ready, Replica
+from bartviz.serving.remote import ATTEMPTS, Lost, RemoteEngine
+from bartviz.serving.replica import Answer, Call, Ready, Replica, Status
 from bartviz.serving.request import Request
 from bartviz.text.encodings import TooLong
 from tests.support import networks
@@ -177,6 +178,76 @@ def test_a_replica_that_is_lost_is_replaced(replicas: Near) -> None:
     replicas.loses = ATTEMPTS
     assert "lost" in str(refused(RemoteEngine(Limits(), replicas).start("a", REQUEST)))
     assert len(replicas.asked) == 2 * ATTEMPTS
+
+
+class Silent:
+    """A call that no replica takes, or, after ``answers``, one that the replica has forgotten, until it is hung up."""
+
+    def __init__(self, *answers: Answer) -> None:
+        self.answers = iter(answers)
+        self.hung_up = threading.Event()
+
+    def __iter__(self) -> Silent:
+        return self
+
+    def __next__(self) -> Answer:
+        for answer in self.answers:
+            return answer
+        assert self.hung_up.wait(60)
+        raise Lost
+
+    def cancel(self) -> None:
+        self.hung_up.set()
+
+
+class First(Near):
+    """Replicas whose first call is answered by ``answers``."""
+
+    def __init__(self, replica: Replica, answers: Silent) -> None:
+        super().__init__(replica)
+        self.answers = answers
+
+    def ask(self, call: Call) -> Any:
+        if self.asked:
+            return super().ask(call)
+        self.asked.append(call)
+        return self.answers
+
+
+def test_a_run_that_no_replica_takes_can_be_stopped(replicas: Near) -> None:
+    silent = Silent()
+    run = RemoteEngine(Limits(), First(replicas.replicas[0], silent)).start("a", REQUEST)
+    assert not run.wait(0.5)
+    run.cancel()
+    assert run.wait(5)
+    assert isinstance(run.error, Cancelled)
+    assert silent.hung_up.is_set()
+
+
+def test_a_run_whose_replica_falls_silent_begins_again(replicas: Near, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote, "SILENCE", 0.5)
+    silent = Silent(Status(False, 0, 0.0, "", None))
+    replica = replicas.replicas[0]
+    finished(replica.engine.start("a", REQUEST))  # whose model is loaded
+    assert finished(RemoteEngine(Limits(), First(replica, silent)).start("a", REQUEST)).source_text == TEXT
+    assert silent.hung_up.is_set()
+
+
+def test_an_older_run_whose_replica_is_lost_does_not_displace_the_newer_one(replicas: Near) -> None:
+    silent = Silent()
+    ways = First(replicas.replicas[0], silent)
+    engine, gate = RemoteEngine(Limits(), ways), replicas.replicas[0].engine.gate
+    held = threading.Event()
+    gate.submit("ahead", lambda ticket: held.wait(60))
+    older = engine.start("a", REQUEST)
+    until(lambda: len(ways.asked) == 1)
+    newer = engine.start("a", Request("small-bart", TEXT + " again", max_new_tokens=4))
+    silent.cancel()
+    assert isinstance(refused(older), Cancelled)
+    until(lambda: newer.position > 0)
+    held.set()
+    assert finished(newer).source_text.endswith("again")
+    assert len(ways.asked) == 2
 
 
 PLAYED = """

@@ -6,6 +6,7 @@ import asyncio
 import pickle
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from concurrent.futures import CancelledError, Future
 from functools import partial
 from typing import Any, TypeVar
 
@@ -55,14 +56,16 @@ class NearAnswers:
         self._loop = loop
         self._generator: Any = generator
         self._lost = lost
+        self._awaited: Future[Answer] | None = None
 
     def __iter__(self) -> Iterator[Answer]:
         return self
 
     def __next__(self) -> Answer:
         try:
-            answer = asyncio.run_coroutine_threadsafe(self._generator.__anext__(), self._loop).result(120)
-        except StopAsyncIteration:
+            self._awaited = asyncio.run_coroutine_threadsafe(self._generator.__anext__(), self._loop)
+            answer = self._awaited.result(120)
+        except (StopAsyncIteration, CancelledError):
             raise StopIteration from None
         if self._lost:
             raise Lost
@@ -70,6 +73,8 @@ class NearAnswers:
 
     def cancel(self) -> None:
         """Hang up."""
+        if self._awaited is not None:
+            self._awaited.cancel()
         asyncio.run_coroutine_threadsafe(self._generator.aclose(), self._loop).result(120)
 
 
