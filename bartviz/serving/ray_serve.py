@@ -71,13 +71,16 @@ class RayReplicas:
     def __init__(self, address: str) -> None:
         self._address = address
         self._lock = threading.Lock()
+        self._reached = False  # Ray, which takes one connection of a process, whether or not replicas run
         self._handle: Any = None
 
     def connect(self) -> None:
         """Connect, once. Raises PackageError, SettingError."""
         with self._lock:
             if self._handle is None:
-                connected(self._address)
+                if not self._reached:
+                    connected(self._address)
+                    self._reached = True
                 serve = _serve()
                 try:
                     self._handle = serve.get_app_handle(NAME)

@@ -13,11 +13,13 @@ import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from bartviz.commands.cli import main
+from bartviz.errors import SettingError
 from bartviz.safety import ray_cluster
 from bartviz.serving import ray_serve
 from tests.support import networks
@@ -143,6 +145,30 @@ def test_a_run_whose_replica_is_killed_begins_again_on_another(address: str, env
 def test_tokens_are_not_among_the_settings_of_replicas_which_ray_logs() -> None:
     given = {"BARTVIZ_MODEL_MB": "9", "HF_HUB_OFFLINE": "1", "HF_TOKEN": "h", "RAY_AUTH_TOKEN": "r", "HOME": "/"}
     assert ray_serve.passed_on(given) == {"BARTVIZ_MODEL_MB": "9", "HF_HUB_OFFLINE": "1"}
+
+
+def test_an_app_that_comes_before_the_replicas_finds_them_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    class NotYet(Exception):
+        pass
+
+    running: list[str] = []
+
+    def handle(name: str) -> str:
+        if not running:
+            raise NotYet
+        return name
+
+    connections: list[str] = []
+    serve = SimpleNamespace(get_app_handle=handle, exceptions=SimpleNamespace(RayServeException=NotYet))
+    monkeypatch.setattr(ray_serve, "_serve", lambda: serve)
+    monkeypatch.setattr(ray_serve, "connected", connections.append)
+    replicas = ray_serve.RayReplicas("127.0.0.1:1")
+    for _visit in range(2):
+        with pytest.raises(SettingError, match="start them with bartviz serve"):
+            replicas.connect()
+    running.append("bartviz")
+    replicas.connect()
+    assert connections == ["127.0.0.1:1"]  # Ray refuses a second one
 
 
 @pytest.fixture
