@@ -57,13 +57,17 @@ class NearAnswers:
         self._generator: Any = generator
         self._lost = lost
         self._awaited: Future[Answer] | None = None
+        self._hung_up, self._lock = False, threading.Lock()
 
     def __iter__(self) -> Iterator[Answer]:
         return self
 
     def __next__(self) -> Answer:
         try:
-            self._awaited = asyncio.run_coroutine_threadsafe(self._generator.__anext__(), self._loop)
+            with self._lock:
+                if self._hung_up:
+                    raise StopIteration
+                self._awaited = asyncio.run_coroutine_threadsafe(self._generator.__anext__(), self._loop)
             answer = self._awaited.result(120)
         except (StopAsyncIteration, CancelledError):
             raise StopIteration from None
@@ -73,9 +77,18 @@ class NearAnswers:
 
     def cancel(self) -> None:
         """Hang up."""
-        if self._awaited is not None:
-            self._awaited.cancel()
-        asyncio.run_coroutine_threadsafe(self._generator.aclose(), self._loop).result(120)
+        with self._lock:
+            self._hung_up = True
+            if self._awaited is not None:
+                self._awaited.cancel()
+        asyncio.run_coroutine_threadsafe(self._closed(), self._loop).result(120)
+
+    async def _closed(self) -> None:
+        while True:
+            try:
+                return await self._generator.aclose()  # type: ignore[no-any-return]
+            except RuntimeError:  # it still runs
+                await asyncio.sleep(0.01)
 
 
 class Sending(Engine):
