@@ -85,22 +85,20 @@ class RayReplicas:
                 try:
                     self._handle = serve.get_app_handle(NAME)
                 except serve.exceptions.RayServeException as error:
-                    message = later(
-                        "No replicas run at {address}: start them with bartviz serve.", address=self._address
-                    )
-                    raise SettingError(message) from error
+                    raise _missing(self._address) from error
 
     def ask(self, call: Call) -> _Answers:
         """Ask a replica."""
         method = self._handle.options(method_name="run", stream=True, multiplexed_model_id=call.model)
-        return _Answers(method.remote(call))
+        return _Answers(method.remote(call), self._address)
 
 
 class _Answers:
     """What a replica answers; the errors of Ray become Lost."""
 
-    def __init__(self, generator: Any) -> None:
+    def __init__(self, generator: Any, address: str) -> None:
         self._generator = generator
+        self._address = address
 
     def __iter__(self) -> Iterator[Answer]:
         return self
@@ -115,10 +113,16 @@ class _Answers:
             raise
         except errors.RayError as error:
             raise Lost from error
+        except _serve().exceptions.RayServeException as error:
+            raise _missing(self._address) from error
 
     def cancel(self) -> None:
         with suppress(Exception):  # raises again what a call has failed with
             self._generator.cancel()
+
+
+def _missing(address: str) -> SettingError:
+    return SettingError(later("No replicas run at {address}: start them with bartviz serve.", address=address))
 
 
 def _serve() -> Any:
@@ -137,7 +141,8 @@ def _deployed(serve: Any) -> type[Replica]:
             return name
 
         async def run(self, call: Call) -> AsyncIterator[Answer]:
-            await self.has(call.model)
+            if call.model:  # Serve knows no model without a name, which the run then refuses
+                await self.has(call.model)
             async for answer in super().run(call):
                 yield answer
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from bartviz.errors import BartvizError, without_stack
 from bartviz.language import later, speaking
+from bartviz.safety import logs
 from bartviz.serving.engine import About, Engine, Run
 from bartviz.serving.limits import Limits
 from bartviz.serving.packing import packed
@@ -78,9 +79,9 @@ class Replica:
 
     async def run(self, call: Call) -> AsyncIterator[Answer]:
         """Start a run, and tell of it until it has ended. It is stopped when nobody listens any more."""
-        hung_up = threading.Event()
-        run = self._started(call, lambda: not hung_up.is_set())
+        hung_up, run = threading.Event(), None
         try:
+            run = self._started(call, lambda: not hung_up.is_set())
             last, until = None, 0.0
             while not run.finished:
                 run.retry()
@@ -91,9 +92,16 @@ class Replica:
                 await asyncio.sleep(TICK)
             for answer in self._end(run, call.model):
                 yield answer
+        except Exception as error:  # Ray would write it to a log with its message, which may contain a visitor's text
+            logs.fault("A run failed inside.", error)
+            name = type(error).__name__
+            yield Refusal(
+                BartvizError(later("The run failed inside the model ({name}). Try another text or model.", name=name))
+            )
         finally:
             hung_up.set()
-            run.cancel()
+            if run is not None:
+                run.cancel()
 
     def _started(self, call: Call, alive: Callable[[], bool]) -> Run[Any]:
         with speaking(call.language):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 import threading
@@ -23,7 +24,7 @@ from bartviz.serving.gate import Ticket
 from bartviz.serving.limits import Limits
 from bartviz.serving.packing import packed
 from bartviz.serving.remote import ATTEMPTS, Lost, RemoteEngine
-from bartviz.serving.replica import Answer, Call, Ready, Replica, Status
+from bartviz.serving.replica import Answer, Call, Ready, Refusal, Replica, Status
 from bartviz.serving.request import Request
 from bartviz.text.encodings import TooLong
 from tests.support import networks
@@ -133,6 +134,25 @@ def test_errors_are_those_of_the_replica(replicas: Near) -> None:
         raise ZeroDivisionError
 
     assert "ZeroDivisionError" in str(refused(engine.work("a", "small-bert", {"work": "broken"}, broken, int)))
+
+
+def test_a_result_that_cannot_be_sent_is_an_error_of_ours_and_its_text_in_no_log(
+    replicas: Near, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Secret:
+        def __reduce__(self) -> str:
+            raise ValueError(TEXT)
+
+    async def answers() -> list[Answer]:
+        call = Call("a", "small-bert", {"work": "secret"}, lambda *_: Secret(), bool, "en")
+        return [answer async for answer in replicas.replicas[0].run(call)]
+
+    last = asyncio.run(answers())[-1]
+    assert isinstance(last, Refusal)
+    assert "ValueError" in str(last.error)
+    assert "A run failed inside." in caplog.text
+    assert "packing.py" in caplog.text
+    assert TEXT not in caplog.text
 
 
 def test_the_queue_of_a_replica_is_seen_and_left(root: Path, replicas: Near) -> None:
