@@ -6,6 +6,7 @@ place in the queue, its progress, its errors. Results are kept here once for all
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 CALLS = 32  # runs that are with the replicas at the same time; the others wait here
 ATTEMPTS = 3  # of a run whose replica is lost
 LOOK = 0.1  # seconds between two looks whether a run is still wanted, while no answer comes
+QUIET = 10.0  # seconds that calls wait for any answer at all before the replicas count as gone
 SILENCE = 60.0  # seconds without an answer after which a replica that has taken a run counts as lost
 T = TypeVar("T")
 
@@ -113,7 +115,7 @@ class RemoteRun(Run[T]):
     @property
     def state(self) -> State:
         state = super().state
-        return "waiting" if state == "running" and self.status is not None and self.status.waiting else state
+        return "waiting" if state == "running" and (self.status is None or self.status.waiting) else state
 
     @property
     def position(self) -> int:
@@ -136,7 +138,9 @@ class RemoteEngine(Engine):
         self._replicas = replicas
         self._known: dict[str, About] = {}
         self._borrowed: WeakValueDictionary[tuple[str, str, str], Floats] = WeakValueDictionary()
-        self._waiting: set[Ticket[Any]] = set()  # at the replicas
+        self._waiting: set[Ticket[Any]] = set()  # at the replicas, or for one that is free
+        self._asked: dict[Ticket[Any], float] = {}  # when, of calls that are with the replicas
+        self._heard = 0.0  # when any of them answered last
         self._connected = threading.Event()
         self._connecting = threading.Lock()
         self._asking = threading.Lock()
@@ -175,8 +179,9 @@ class RemoteEngine(Engine):
 
     @property
     def ready(self) -> bool:
-        """Whether the replicas have been reached."""
-        return self._connected.is_set()
+        """Whether the replicas have been reached, and answer if they are asked."""
+        asked = min(list(self._asked.values()), default=math.inf)
+        return self._connected.is_set() and time.monotonic() - max(asked, self._heard) < QUIET
 
     def warm_up(self, delay: float = 1.5) -> None:
         """Reach the replicas in the background; the first run reports any error."""
@@ -207,9 +212,11 @@ class RemoteEngine(Engine):
                 try:
                     return self._result(run, call, ticket, Listener(answers, ticket.cancelled))
                 except Lost:
+                    run.status = None
                     ticket.report(later("The machine that computed is gone: another one begins again"))
                 finally:
                     self._waiting.discard(ticket)
+                    self._asked.pop(ticket, None)
                     answers.cancel()
             raise BartvizError(later("Each machine that computed this was lost. Try again, or a shorter text."))
 
@@ -219,10 +226,14 @@ class RemoteEngine(Engine):
         with self._asking:
             if ticket.cancelled():
                 raise Cancelled(later("The run was stopped."))
-            return self._replicas.ask(call)
+            answers = self._replicas.ask(call)
+        self._waiting.add(ticket)
+        self._asked[ticket] = time.monotonic()
+        return answers
 
     def _result(self, run: RemoteRun[T], call: Call, ticket: Ticket[T], answers: Iterator[Answer]) -> T:
         for answer in answers:
+            self._heard = time.monotonic()
             if isinstance(answer, Status):
                 run.status = answer
                 (self._waiting.add if answer.waiting else self._waiting.discard)(ticket)

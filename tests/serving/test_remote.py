@@ -244,6 +244,23 @@ def test_a_run_that_no_replica_takes_can_be_stopped(replicas: Near) -> None:
     assert silent.hung_up.is_set()
 
 
+def test_a_run_that_no_replica_takes_waits_and_replicas_that_are_gone_are_noticed(
+    replicas: Near, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remote, "QUIET", 0.5)
+    engine = RemoteEngine(Limits(), First(replicas.replicas[0], Silent()))
+    run = engine.start("a", REQUEST)
+    until(lambda: engine.ready)
+    assert run.state == "waiting"
+    until(lambda: not engine.ready)
+    assert engine.waiting == 1
+    run.cancel()
+    until(lambda: engine.waiting == 0)
+    finished(engine.start("b", REQUEST))
+    assert engine.ready
+    assert engine.waiting == 0
+
+
 def test_a_run_whose_replica_falls_silent_begins_again(replicas: Near, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remote, "SILENCE", 0.5)
     silent = Silent(Status(False, 0, 0.0, "", None))
