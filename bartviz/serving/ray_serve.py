@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import suppress
 from importlib import import_module
 from typing import Any
@@ -17,7 +17,7 @@ from bartviz.errors import BartvizError, PackageError, SettingError
 from bartviz.language import later
 from bartviz.safety.ray_cluster import LOCAL, connected
 from bartviz.serving.limits import Limits
-from bartviz.serving.remote import Lost
+from bartviz.serving.remote import Lost, NoReplicas
 from bartviz.serving.replica import Answer, Call, Replica
 
 NAME = "bartviz"  # of the application in Ray Serve
@@ -89,16 +89,24 @@ class RayReplicas:
 
     def ask(self, call: Call) -> _Answers:
         """Ask a replica."""
-        method = self._handle.options(method_name="run", stream=True, multiplexed_model_id=call.model)
-        return _Answers(method.remote(call), self._address)
+        handle = self._handle
+        if handle is None:  # since ``connect``
+            raise _missing(self._address)
+        method = handle.options(method_name="run", stream=True, multiplexed_model_id=call.model)
+        return _Answers(method.remote(call), self._ended)
+
+    def _ended(self) -> NoReplicas:
+        """No replicas run any more: the next ``connect`` looks for them."""
+        self._handle = None
+        return _missing(self._address)
 
 
 class _Answers:
     """What a replica answers; the errors of Ray become Lost."""
 
-    def __init__(self, generator: Any, address: str) -> None:
+    def __init__(self, generator: Any, ended: Callable[[], NoReplicas]) -> None:
         self._generator = generator
-        self._address = address
+        self._ended = ended
 
     def __iter__(self) -> Iterator[Answer]:
         return self
@@ -114,15 +122,15 @@ class _Answers:
         except errors.RayError as error:
             raise Lost from error
         except _serve().exceptions.RayServeException as error:
-            raise _missing(self._address) from error
+            raise self._ended() from error
 
     def cancel(self) -> None:
         with suppress(Exception):  # raises again what a call has failed with
             self._generator.cancel()
 
 
-def _missing(address: str) -> SettingError:
-    return SettingError(later("No replicas run at {address}: start them with bartviz serve.", address=address))
+def _missing(address: str) -> NoReplicas:
+    return NoReplicas(later("No replicas run at {address}: start them with bartviz serve.", address=address))
 
 
 def _serve() -> Any:

@@ -16,7 +16,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from weakref import WeakValueDictionary
 
-from bartviz.errors import BartvizError, Cancelled
+from bartviz.errors import BartvizError, Cancelled, SettingError
 from bartviz.language import current, later, speaking
 from bartviz.serving.engine import About, Engine, Run, bytes_of_record
 from bartviz.serving.gate import Gate, State, Ticket
@@ -42,8 +42,12 @@ class Lost(Exception):
     """The replica that computed is gone."""
 
 
+class NoReplicas(SettingError):
+    """There is no replica at all."""
+
+
 class Answers(Protocol):
-    """What a replica answers to a call. Iterating raises Lost if the replica is gone."""
+    """What a replica answers to a call. Iterating raises Lost if the replica is gone, and NoReplicas if none run."""
 
     def __iter__(self) -> Iterator[Answer]: ...
 
@@ -185,7 +189,7 @@ class RemoteEngine(Engine):
 
     def warm_up(self, delay: float = 1.5) -> None:
         """Reach the replicas in the background; the first run reports any error."""
-        if self._connecting.acquire(blocking=False):
+        if not self._connected.is_set() and self._connecting.acquire(blocking=False):
             timer = threading.Timer(delay, self._reach)
             timer.daemon = True
             timer.start()
@@ -199,7 +203,9 @@ class RemoteEngine(Engine):
             self._replicas.connect()
             self._connected.set()
         except BartvizError:
-            self._connecting.release()  # the next visit tries again
+            pass  # the next visit tries again
+        finally:
+            self._connecting.release()
 
     def _computed(self, run: RemoteRun[T], call: Call, ticket: Ticket[T]) -> T:
         """The result of a call. A replica that is lost is replaced by another: a run changes nothing where it runs."""
@@ -211,6 +217,9 @@ class RemoteEngine(Engine):
                 answers = self._ask(call, ticket)
                 try:
                     return self._result(run, call, ticket, Listener(answers, ticket.cancelled))
+                except NoReplicas:
+                    self._connected.clear()
+                    raise
                 except Lost:
                     run.status = None
                     ticket.report(later("The machine that computed is gone: another one begins again"))

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 import pytest
 
-from bartviz.errors import BartvizError, Cancelled, ModelError, TextError
+from bartviz.errors import BartvizError, Cancelled, ModelError, SettingError, TextError
 from bartviz.language import _, speaking
 from bartviz.models.model import Model
 from bartviz.record.record import Record
@@ -23,7 +23,7 @@ from bartviz.serving.engine import Engine, Run
 from bartviz.serving.gate import Ticket
 from bartviz.serving.limits import Limits
 from bartviz.serving.packing import packed
-from bartviz.serving.remote import ATTEMPTS, Lost, RemoteEngine
+from bartviz.serving.remote import ATTEMPTS, Lost, NoReplicas, RemoteEngine
 from bartviz.serving.replica import Answer, Call, Ready, Refusal, Replica, Status
 from bartviz.serving.request import Request
 from bartviz.text.encodings import TooLong
@@ -259,6 +259,40 @@ def test_a_run_that_no_replica_takes_waits_and_replicas_that_are_gone_are_notice
     finished(engine.start("b", REQUEST))
     assert engine.ready
     assert engine.waiting == 0
+
+
+def test_an_app_without_replicas_is_not_ready_until_they_are_reached_again(replicas: Near) -> None:
+    class Ended(Silent):
+        def __next__(self) -> Answer:
+            replicas_run.clear()
+            raise NoReplicas("No replicas run.")
+
+    class Restarted(First):
+        def connect(self) -> None:
+            if not replicas_run.is_set():
+                raise NoReplicas("No replicas run.")
+
+    replicas_run = threading.Event()
+    replicas_run.set()
+    engine = RemoteEngine(Limits(), Restarted(replicas.replicas[0], Ended()))
+    engine.warm_up(0)
+    until(lambda: engine.ready)
+    assert isinstance(refused(engine.start("a", REQUEST)), NoReplicas)
+    engine.warm_up(0)
+    assert not engine.ready
+    replicas_run.set()
+
+    def ready() -> bool:
+        engine.warm_up(0)
+        return engine.ready
+
+    until(ready)
+
+    def setting(model: Model, ticket: Ticket[int]) -> int:
+        raise SettingError("There is no such head.")
+
+    assert isinstance(refused(engine.work("a", "small-bert", {"work": "setting"}, setting, int)), SettingError)
+    assert engine.ready
 
 
 def test_a_run_whose_replica_falls_silent_begins_again(replicas: Near, monkeypatch: pytest.MonkeyPatch) -> None:
