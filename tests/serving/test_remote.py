@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -147,7 +148,8 @@ def test_a_result_that_cannot_be_sent_is_an_error_of_ours_and_its_text_in_no_log
         call = Call("a", "small-bert", {"work": "secret"}, lambda *_: Secret(), bool, "en")
         return [answer async for answer in replicas.replicas[0].run(call)]
 
-    last = asyncio.run(answers())[-1]
+    with ThreadPoolExecutor(1) as alone:  # a loop runs in this thread once a browser was tested in it
+        last = alone.submit(asyncio.run, answers()).result()[-1]
     assert isinstance(last, Refusal)
     assert "ValueError" in str(last.error)
     assert "A run failed inside." in caplog.text
