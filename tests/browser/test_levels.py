@@ -56,7 +56,6 @@ def test_a_link_names_the_level_and_more_or_less_is_asked_where_one_reads(visit:
     expect(page.get_by_text("What am I seeing?")).to_be_visible()
     expect(page.get_by_text(EXPERT)).to_be_hidden()
     page.get_by_text("What am I seeing?").click()
-    settle(page)
     page.get_by_role("button", name="Explain less").click()
     expect(page).to_have_url(re.compile(r"[?&]level=intermediate"))
     settle(page)
