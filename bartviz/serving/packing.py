@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+_PLAIN = "biufcSU"  # kinds of arrays: truth values, numbers and text of fixed length
+
 
 def _mapping(values: dict[Any, Any]) -> MappingProxyType[Any, Any]:
     return MappingProxyType(values)
@@ -32,10 +34,10 @@ def unpacked(content: bytes) -> Any:
 
 
 class _Packer(pickle.Pickler):
-    """Keeps arrays as bytes, which are read-only; Python's own way makes arrays that can be written to."""
+    """Keeps arrays of numbers as bytes, which are read-only; Python's own way makes arrays that can be written to."""
 
     def reducer_override(self, value: Any) -> Any:
-        if type(value) is not np.ndarray or value.dtype.hasobject:
+        if type(value) is not np.ndarray or value.dtype.kind not in _PLAIN:
             return NotImplemented
         return _array, (value.tobytes(), value.dtype.str, value.shape)
 

@@ -10,6 +10,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from queue import Empty, SimpleQueue
@@ -200,10 +201,9 @@ class RemoteEngine(Engine):
 
     def _reach(self) -> None:
         try:
-            self._replicas.connect()
-            self._connected.set()
-        except BartvizError:
-            pass  # the next visit tries again
+            with suppress(BartvizError):  # the next visit tries again
+                self._replicas.connect()
+                self._connected.set()
         finally:
             self._connecting.release()
 

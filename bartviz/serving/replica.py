@@ -90,8 +90,11 @@ class Replica:
                     last, until = now, time.monotonic() + BEAT
                     yield status
                 await asyncio.sleep(TICK)
-            for answer in self._end(run, call.model):
-                yield answer
+            if run.state == "done":
+                yield Ready(run.key, self.engine.about(call.model))
+                yield await asyncio.to_thread(packed, run.result)  # large; others want to hear of their runs
+            else:
+                yield Refusal(without_stack(run.error or BartvizError(later("The run was stopped."))))
         except Exception as error:  # Ray would write it to a log with its message, which may contain a visitor's text
             logs.fault("A run failed inside.", error)
             name = type(error).__name__
@@ -108,9 +111,3 @@ class Replica:
             if isinstance(call.work, Request):
                 return self.engine.start(call.owner, call.work, alive=alive)
             return self.engine.work(call.owner, call.model, call.key, call.work, call.size, alive=alive)
-
-    def _end(self, run: Run[Any], model: str) -> tuple[Answer, ...]:
-        if run.state == "done":
-            return Ready(run.key, self.engine.about(model)), packed(run.result)
-        error = run.error or BartvizError(later("The run was stopped."))
-        return (Refusal(without_stack(error)),)

@@ -19,18 +19,10 @@ from bartviz.serving.engine import Engine, Run
 from bartviz.serving.gate import Ticket
 from bartviz.serving.limits import Limits
 from bartviz.serving.request import Request
-from tests.support import loaded, networks
+from tests.support import loaded
 
 T = TypeVar("T")
 TEXT = "the cat sat on the mat"
-
-
-@pytest.fixture(scope="module")
-def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("models")
-    networks.save("bart", folder / "small-bart")
-    networks.save("bert", folder / "small-bert")
-    return folder
 
 
 @pytest.fixture

@@ -28,21 +28,12 @@ from bartviz.serving.remote import ATTEMPTS, Lost, NoReplicas, RemoteEngine
 from bartviz.serving.replica import Answer, Call, Ready, Refusal, Replica, Status
 from bartviz.serving.request import Request
 from bartviz.text.encodings import TooLong
-from tests.support import networks
 from tests.support.near import Near
 from tests.support.process import ROOT
 
 T = TypeVar("T")
 TEXT = "the cat sat on the mat"
 REQUEST = Request("small-bart", TEXT, max_new_tokens=4)
-
-
-@pytest.fixture(scope="module")
-def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("models")
-    networks.save("bart", folder / "small-bart")
-    networks.save("bert", folder / "small-bert")
-    return folder
 
 
 @pytest.fixture

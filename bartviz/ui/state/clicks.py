@@ -48,10 +48,9 @@ def _uninterrupted(state: SafeSessionState, *args: Any, **options: Any) -> None:
     """Apply the browser's message, call the callbacks of what has changed, and set again what the message undid."""
     _thread.acts = True
     try:
-        unseen: dict[str, _Set] = state[_UNSEEN] if _UNSEEN in state else {}
-        now = time.monotonic()
+        held, now = state.filtered_state, time.monotonic()
+        unseen: dict[str, _Set] = held.get(_UNSEEN, {})
         recent = {key: one for key, one in unseen.items() if one.drawn is None or now - one.drawn < LAG}
-        held = state.filtered_state
         _will_rerun(state, *args, **options)
         for key, one in recent.items():
             undone = _same(held.get(key), one.value) and key in state and _same(state[key], one.before)
