@@ -29,6 +29,7 @@ from scripts.settled import settle
 from tests.support import stand_in
 
 PATIENCE = 180_000  # milliseconds; the machine may be busy
+ONE_PROCESS = "--process-per-site"  # a page finds the scripts of the page before it compiled
 OFFLINE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"  # no request of the browser leaves the machine
 Open = Callable[..., Page]
 Idle = dict[tuple[object, ...], list[BrowserContext]]
@@ -100,7 +101,7 @@ def playwright() -> Iterator[Playwright]:
 
 @pytest.fixture(scope="session")
 def chrome(playwright: Playwright) -> Iterator[Browser]:
-    browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*QUIET.split(), OFFLINE])
+    browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*QUIET.split(), OFFLINE, ONE_PROCESS])
     yield browser
     browser.close()
 
@@ -109,7 +110,8 @@ def chrome(playwright: Playwright) -> Iterator[Browser]:
 def idle() -> Idle:
     """The browser's contexts that no test uses now, by what they were made with.
 
-    In one that has the scripts of a server from an earlier test, a page opens with half the work.
+    Each keeps its first page open, an empty one of a server, and with it the process that has compiled the scripts of
+    earlier tests: a page opens with half the work.
     """
     return defaultdict(list)
 
@@ -143,11 +145,11 @@ def visit(chrome: Browser, idle: Idle) -> Iterator[Open]:
         locale: str = "en-US",
     ) -> Page:
         made_with = (size[0] < 600, locale)  # what a context cannot change
-        context = (
-            idle[made_with].pop()
-            if idle[made_with]
-            else chrome.new_context(has_touch=size[0] < 600, accept_downloads=True, locale=locale)
-        )
+        if idle[made_with]:
+            context = idle[made_with].pop()
+        else:
+            context = chrome.new_context(has_touch=size[0] < 600, accept_downloads=True, locale=locale)
+            context.new_page().goto(f"{origin(address)}/_stcore/health")
         taken.append((made_with, context))
         context.on("request", ask)
         page = context.new_page()
@@ -165,7 +167,7 @@ def visit(chrome: Browser, idle: Idle) -> Iterator[Open]:
 
     yield open_page
     for made_with, context in reversed(taken):
-        for page in context.pages:
+        for page in context.pages[1:]:
             page.close()
         context.remove_listener("request", ask)
         idle[made_with].append(context)
@@ -177,9 +179,12 @@ def forget(page: Page, address: str) -> None:
     """Take away what earlier visitors of this server have stored in the page's browser, cached files excepted."""
     page.context.clear_cookies()
     session = page.context.new_cdp_session(page)
-    origin = "{0.scheme}://{0.netloc}".format(urlsplit(address))
-    session.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
+    session.send("Storage.clearDataForOrigin", {"origin": origin(address), "storageTypes": "all"})
     session.detach()
+
+
+def origin(address: str) -> str:
+    return "{0.scheme}://{0.netloc}".format(urlsplit(address))
 
 
 def go(page: Page, label: str) -> None:
