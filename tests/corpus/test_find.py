@@ -246,7 +246,7 @@ def test_every_edge_is_there_once_after_a_worker_or_the_run_was_killed(which: st
     (out / "edges" / "000011.parquet").write_bytes(b"of a part that has no shard")
     (out / "edges" / "000010.parquet.1.part").write_bytes(b"half a file")
     columns = Columns("en")
-    corpus(path, "bert-tiny-en", out, columns=columns, size=1, edges=LEAST, workers=2, resume=True)
+    corpus(path, "bert-tiny-en", out, columns=columns, size=1, edges=LEAST, resume=True)
     right = corpus(path, "bert-tiny-en", tmp_path / "whole", columns=columns, size=1, edges=LEAST)
     resumed, whole = bartviz.open_atlas(out).find(limit=10**6), right.find(limit=10**6)
     assert resumed.count == whole.count > 0
