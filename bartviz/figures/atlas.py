@@ -11,7 +11,7 @@ from bartviz.analysis.corpus_definitions import ALL
 from bartviz.arrays import Floats
 from bartviz.errors import SettingError, choices
 from bartviz.figures import theme
-from bartviz.figures.cells import BUTTONS, Part, color_bar
+from bartviz.figures.cells import BUTTONS, Part, color_bar, written
 from bartviz.figures.checks import expect, expect_word
 from bartviz.language import _
 from bartviz.record.attention import KINDS, Kind
@@ -86,7 +86,6 @@ def _mosaic(rows: pd.DataFrame, measure: str, kind: Kind, dark: bool) -> list[Pa
     top = ALL[measure].highest or float(np.nanmax(means, initial=1e-6))
     scale = theme.scale(kind, dark)
     bar = _("{measure}, 0 to {top:.3g}", measure=_label(measure), top=top)
-    texts = np.where(np.isfinite(means), np.char.mod("%.2f", means), "")
     cells: Part = {
         "type": "heatmap",
         "name": measure,
@@ -99,9 +98,9 @@ def _mosaic(rows: pd.DataFrame, measure: str, kind: Kind, dark: bool) -> list[Pa
         "colorbar": color_bar(bar, dark),
         "hovertemplate": "<b>L%{y}H%{x}</b> %{z:.3f}<extra></extra>",
     }
-    if means.shape[1] <= WRITTEN:
-        cells |= {"text": texts, "texttemplate": "%{text}", "textfont": {"size": 11}}
-    return [cells]
+    if means.shape[1] > WRITTEN:
+        return [cells]
+    return [cells, written(means, np.char.mod("%.2f", means), top, scale)]
 
 
 def _points(rows: pd.DataFrame, measure: str, kind: Kind, dark: bool) -> Part:

@@ -53,6 +53,25 @@ def grid(factor: int) -> Part:
     return {"x0": middle, "dx": factor, "y0": middle, "dy": factor}
 
 
+def written(values: Floats, texts: Any, top: float, scale: theme.Scale, *, size: int = 11, **more: Any) -> Part:
+    """A text on each finite cell of a heatmap from 0 to ``top``, in the ink that can be read on the cell's color;
+    plotly's own choice of grey or white cannot be read on colors in the middle."""
+    rows, columns = np.nonzero(np.isfinite(values))
+    inks = [theme.ink_on(theme.at(scale, float(values[at]) / top)) for at in zip(rows, columns, strict=True)]
+    return {
+        "type": "scatter",
+        "mode": "text",
+        "name": "numbers",
+        "x": columns,
+        "y": rows,
+        "text": np.asarray(texts)[rows, columns].tolist(),
+        "textfont": {"size": size, "color": inks},
+        "hoverinfo": "skip",
+        "showlegend": False,
+        **more,
+    }
+
+
 def unseen(x: Any, y: Any, *, name: str, size: int, **more: Any) -> Part:
     """Invisible points, for hover texts and clicks."""
     return {

@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 from bartviz.analysis.recurrence import Recurrence
 from bartviz.arrays import Floats
 from bartviz.figures import theme
+from bartviz.figures.cells import Part, written
 from bartviz.language import _
 from bartviz.text.tokens import Tokens
 
@@ -21,7 +22,9 @@ def recurrence(one: Recurrence, *, dark: bool = False) -> go.Figure:
     names = (_("Recurrent: {longest} steps at most", longest=one.longest), _("Attention: 1 step"))
     squares = (one.recurrent[:rows, :columns], one.attention[:rows, :columns])
     traces = [
-        _square(one, square, number, numbered=columns <= NUMBERED, dark=dark) for number, square in enumerate(squares)
+        part
+        for number, square in enumerate(squares)
+        for part in _square(one, square, number, numbered=columns <= NUMBERED, dark=dark)
     ]
     axis = {"showgrid": False, "zeroline": False, "fixedrange": True}
     across = axis | _ticks(one.columns, columns) | {"side": "top", "tickangle": -90}
@@ -51,26 +54,26 @@ def recurrence(one: Recurrence, *, dark: bool = False) -> go.Figure:
     return theme.build(traces, layout, dark=dark, height=128 + 22 * rows)
 
 
-def _square(one: Recurrence, square: Floats, number: int, *, numbered: bool, dark: bool) -> dict[str, object]:
-    scale = theme.scale(one.kind, dark)
+def _square(one: Recurrence, square: Floats, number: int, *, numbered: bool, dark: bool) -> list[Part]:
+    scale, top = theme.scale(one.kind, dark), max(one.longest, 1)
+    axes: Part = {"xaxis": "x2", "yaxis": "y2"} if number else {}
     rows, columns = square.shape
     hover = [[_cell(one, square, row, column) for column in range(columns)] for row in range(rows)]
-    return {
+    cells: Part = {
         "type": "heatmap",
         "z": square,
         "zmin": 0,
-        "zmax": max(one.longest, 1),
+        "zmax": top,
         "colorscale": [list(stop) for stop in scale],
         "showscale": False,
         "xgap": 1,
         "ygap": 1,
-        "text": [["" if np.isnan(value) else f"{value:.0f}" for value in row] for row in square],
-        "texttemplate": "%{text}" if numbered else "",
         "hovertext": hover,
         "hovertemplate": "%{hovertext}<extra></extra>",
         "hoverongaps": False,
-        **({"xaxis": "x2", "yaxis": "y2"} if number else {}),
+        **axes,
     }
+    return [cells, written(square, np.char.mod("%.0f", square), top, scale, **axes)] if numbered else [cells]
 
 
 def _cell(one: Recurrence, square: Floats, row: int, column: int) -> str:

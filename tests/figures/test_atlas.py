@@ -11,6 +11,8 @@ import pytest
 
 from bartviz import figures
 from bartviz.errors import SettingError
+from bartviz.figures import theme
+from tests.support.contrast import contrast
 
 
 def table() -> pd.DataFrame:
@@ -48,6 +50,17 @@ def test_every_head_has_its_mean_and_its_interval(measure: str, kind: Any) -> No
     np.testing.assert_allclose(points.x - points.error_x.arrayminus, rows["low"])
     np.testing.assert_allclose(points.x + points.error_x.array, rows["high"])
     assert list(figure.layout.yaxis2.ticktext) == [f"L{layer}H{head}" for layer in range(2) for head in range(3)]
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_every_number_can_be_read_on_its_cell(dark: bool) -> None:
+    figure = figures.atlas(table(), measure="previous", dark=dark)
+    cells, numbers = trace(figure, "previous"), trace(figure, "numbers")
+    scale = [list(stop) for stop in cells.colorscale]
+    assert list(numbers.text) == [f"{value:.2f}" for value in np.ravel(cells.z)]
+    for x, y, ink in zip(numbers.x, numbers.y, numbers.textfont.color, strict=True):
+        cell = theme.at(scale, cells.z[y][x] / cells.zmax)
+        assert contrast(ink, cell) >= 4.4
 
 
 def test_the_dotted_line_is_even_attention_where_that_is_known() -> None:

@@ -11,6 +11,7 @@ from bartviz.analysis import article_models
 from bartviz.analysis.parameters import configuration, from_table, rows, total
 from bartviz.families.catalogue import CATALOGUE
 from bartviz.figures.parameters import parameters, short, sizes
+from tests.support.contrast import contrast
 
 NAMES = [known.name for known in CATALOGUE]
 
@@ -93,18 +94,6 @@ def test_both_themes_have_legible_letters() -> None:
         trace = parameters(rows(configuration("facebook/bart-base")), dark=dark).data[0]
         for color, ink in zip(trace.marker.colors, trace.textfont.color, strict=True):
             assert contrast(color, ink) >= 3.5
-
-
-def contrast(first: str, second: str) -> float:
-    """WCAG 2 contrast of two colours."""
-    light, dark = sorted((luminance(first), luminance(second)), reverse=True)
-    return (light + 0.05) / (dark + 0.05)
-
-
-def luminance(color: str) -> float:
-    red, green, blue = (int(color[start : start + 2], 16) / 255 for start in (1, 3, 5))
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in (red, green, blue)]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
 @pytest.mark.parametrize(

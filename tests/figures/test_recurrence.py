@@ -16,7 +16,7 @@ from tests.support import stand_in
 def test_squares_hold_the_steps_on_one_scale(kind: ModelKind) -> None:
     one = recurrence(stand_in.record(kind=kind))
     figure = figures.recurrence(one)
-    left, right = figure.data
+    left, right = (part for part in figure.data if part.type == "heatmap")
     np.testing.assert_array_equal(left.z, one.recurrent)
     np.testing.assert_array_equal(right.z, one.attention)
     assert left.zmax == right.zmax == one.longest

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bartviz.figures import theme
 from bartviz.record.attention import KINDS, Kind
+from tests.support.contrast import contrast
 
 XYZ = np.array(
     [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
@@ -93,19 +94,13 @@ def test_a_colour_is_interpolated_between_the_stops_of_its_scale() -> None:
     ]
 
 
-def luminance(color: str) -> float:
-    rgb = np.array([int(color[place : place + 2], 16) for place in (1, 3, 5)]) / 255
-    return float(np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722])
-
-
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
 def test_letters_can_be_read_on_every_shade(kind: Kind, dark: bool) -> None:
     for scale in (theme.scale(kind, dark), theme.difference_scale(dark)):
         for share in np.linspace(0, 1, 60):
             paper = theme.at(scale, float(share))
-            ends = sorted((luminance(paper), luminance(theme.ink_on(paper))))
-            assert (ends[1] + 0.05) / (ends[0] + 0.05) > 4
+            assert contrast(paper, theme.ink_on(paper)) > 4
 
 
 def test_lines_are_broken_between_words_and_korean_is_wide() -> None:
@@ -118,8 +113,7 @@ def test_lines_are_broken_between_words_and_korean_is_wide() -> None:
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("role", [theme.QUERY, theme.KEY, theme.VALUE])
 def test_the_letters_of_a_role_can_be_read(role: str, dark: bool) -> None:
-    ends = sorted((luminance(theme.palette(dark).background), luminance(theme.letters(role, dark))))
-    assert (ends[1] + 0.05) / (ends[0] + 0.05) > 4.5
+    assert contrast(theme.palette(dark).background, theme.letters(role, dark)) > 4.5
 
 
 def test_large_type_enlarges_letters_and_their_room_and_nothing_else() -> None:
