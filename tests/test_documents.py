@@ -9,10 +9,12 @@ import pytest
 
 import bartviz
 from bartviz.commands.cli import main
+from bartviz.teaching.lessons.course import LESSONS
 
 ROOT = Path(__file__).parent.parent
+NUMBERS = "none one two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
-BUILT = re.compile(r"(\.\./)?(views/\w+|glossary|reference)\.md")  # pages that make docs writes; tests/test_site.py
+BUILT = re.compile(r"(\.\./)?(views/\w+|glossary|reference)\.md")  # pages of make docs: tests/browser/test_site.py
 
 
 def test_the_citation_names_this_version_and_licence() -> None:
@@ -26,6 +28,16 @@ def test_the_citation_names_this_version_and_licence() -> None:
 def test_links_within_the_repository_lead_to_files(path: Path) -> None:
     targets = re.findall(r"\]\((?!https?:|mailto:|#)([^)#\s]+)", path.read_text("utf-8"))
     assert [name for name in targets if not BUILT.fullmatch(name) and not (path.parent / name).exists()] == []
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_the_number_of_lessons_and_of_their_steps_is_right(path: Path) -> None:
+    steps = sorted(len(lesson.steps) for lesson in LESSONS)
+    text = " ".join(path.read_text("utf-8").lower().split())
+    for count in re.findall(r"(\w+) (?:guided tours|lessons,)", text):
+        assert NUMBERS.index(count) == len(LESSONS)
+    for least, most in re.findall(r"guided tours[^.]*?, (\w+) to (\w+) steps", text):
+        assert (NUMBERS.index(least), NUMBERS.index(most)) == (steps[0], steps[-1])
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
