@@ -19,7 +19,6 @@ from bartviz.analysis.inputs import Inputs, Split, Stack
 from bartviz.analysis.positions import Floats
 from bartviz.errors import SettingError
 from bartviz.experiments.replay import Replay
-from bartviz.families.registry import FAMILIES
 from bartviz.language import later
 from bartviz.models.model import Model
 from bartviz.record.record import Record
@@ -87,7 +86,7 @@ def _read(model: Model, stack: Stack, ids: Tensor, segments: Tensor) -> Read:
     half = getattr(base, stack, base)
     words, positions = half.get_input_embeddings(), getattr(half, "embed_positions", None)
     scale = float(getattr(words, "embed_scale", getattr(half, "embed_scale", 1.0)))
-    scale *= float(getattr(model.config, FAMILIES[model.info.family].embedding_scale, 1.0))
+    scale *= float(getattr(model.config, model.info.known.embedding_scale, 1.0))
     token = nn.functional.embedding(ids, words.weight) * scale
     if getattr(half, "project_in", None) is not None:
         token = half.project_in(token)
@@ -98,7 +97,7 @@ def _read(model: Model, stack: Stack, ids: Tensor, segments: Tensor) -> Read:
     first = int(positions.padding_idx) + 1 if table is not None else int(getattr(positions, "offset", 0))
     table = positions.weight if table is None else table
     rows = torch.arange(len(ids)) + first
-    side = getattr(FAMILIES[model.info.family], stack)
+    side = getattr(model.info.known, stack)
     if side.normed_tokens and norm is not None:
         token, norm = norm(token), None
     parts = {"token": token, "position": nn.functional.embedding(rows, table)}
@@ -108,7 +107,7 @@ def _read(model: Model, stack: Stack, ids: Tensor, segments: Tensor) -> Read:
 def _bert(model: Model, base: Any, ids: Tensor, segments: Tensor) -> Read:
     embeddings = base.embeddings
     rows, first = torch.arange(len(ids)), 0
-    if FAMILIES[model.info.family].unused_rows:  # positions continue from the padding token's id; padding keeps it
+    if model.info.known.unused_rows:  # positions continue from the padding token's id; padding keeps it
         first = int(embeddings.padding_idx) + 1
         real = ids.ne(embeddings.padding_idx).long()
         rows = real.cumsum(0) * real + embeddings.padding_idx

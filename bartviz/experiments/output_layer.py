@@ -13,7 +13,6 @@ from bartviz.analysis.output_layer import OutputLayer
 from bartviz.arrays import Floats
 from bartviz.errors import SettingError
 from bartviz.experiments.replay import Replay
-from bartviz.families.registry import FAMILIES
 from bartviz.language import later
 from bartviz.models.model import Model
 from bartviz.record.record import Record
@@ -88,12 +87,12 @@ def _words(model: Model) -> Tensor:
 
 def _scale(model: Model) -> float:
     """What the last state is multiplied by, as in T5 where its embeddings are tied."""
-    key = FAMILIES[model.info.family].state_scale
+    key = model.info.known.state_scale
     return model.info.width**-0.5 if key and getattr(model.config, key, False) else 1.0
 
 
 def _check_logits(model: Model) -> None:
-    changed = FAMILIES[model.info.family].logits_changed
+    changed = model.info.known.logits_changed
     keys = [key for key, nothing in changed.items() if getattr(model.config, key, nothing) not in (nothing, None)]
     if keys:
         raise SettingError(

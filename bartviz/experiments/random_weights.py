@@ -17,6 +17,7 @@ from bartviz.errors import BudgetError
 from bartviz.experiments.replay import Replay
 from bartviz.language import later
 from bartviz.models import build, weights
+from bartviz.models.alone import alone
 from bartviz.models.model import Model
 from bartviz.record.record import Record
 from bartviz.tape import tape
@@ -38,7 +39,7 @@ def untrained(model: Model, *, seed: int = 0) -> Model:
                 free=free / 1e6,
             )
         )
-    with build.alone(None), torch.random.fork_rng(devices=[]):
+    with alone(None), torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         network = type(model.network)(copy.deepcopy(model.config))
     network.requires_grad_(False)

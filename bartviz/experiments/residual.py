@@ -17,7 +17,6 @@ from bartviz.errors import SettingError
 from bartviz.experiments.replay import Replay
 from bartviz.families.config import sizes
 from bartviz.families.family import Family, Side
-from bartviz.families.registry import FAMILIES
 from bartviz.language import later
 from bartviz.models.model import Model
 from bartviz.record.attention import Attention
@@ -134,7 +133,7 @@ class _Layer:
 
 
 def _family(model: Model) -> Family:
-    family = FAMILIES[model.info.family]
+    family = model.info.known
     gated = (model.info.activation or "").startswith("gated-")
     return family.gated if gated and family.gated is not None else family
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from bartviz.errors import ModelError, choices
 from bartviz.families.family import Family
-from bartviz.families.registry import FAMILIES
+from bartviz.families.registry import FAMILIES, family_of, is_known
 from bartviz.language import later
 
 Config = Mapping[str, Any]
@@ -113,7 +113,7 @@ class Sizes:
 
     @property
     def family(self) -> Family:
-        family = FAMILIES[self.model_type]
+        family = family_of(self.model_type)
         return (family.gated if self.gated else None) or family
 
     @property
@@ -170,7 +170,7 @@ def sizes(config: object) -> Sizes:
     if not isinstance(config, Mapping):
         raise ModelError(later("The configuration must be one object of named values, as in a config.json."))
     model_type = config.get("model_type")
-    if not isinstance(model_type, str) or model_type not in FAMILIES:
+    if not isinstance(model_type, str) or not is_known(model_type):
         raise ModelError(later("The configuration's model_type must be {families}.", families=choices(FAMILIES)))
     if config.get("add_cross_attention") or config.get("is_decoder"):
         raise ModelError(
@@ -179,7 +179,7 @@ def sizes(config: object) -> Sizes:
                 "bartviz does not read. Remove the two keys, or choose an encoder-decoder such as BART."
             )
         )
-    family = FAMILIES[model_type]
+    family = family_of(model_type)
     _refuse_other_builds(config, family)
     return _assemble(model_type, family, config, {word: _size(config, family, word) for word in family.keys})
 

@@ -103,6 +103,7 @@ class Family:
 
     name: str  # transformers' model_type
     title: str
+    like: str = ""  # the listed family that an unlisted type is read as
 
     # Its configuration. keys: our word for a size -> (transformers' key, its default: a number, another of our words,
     # or None where it follows from other sizes); aliases: a second name that transformers takes -> the key.

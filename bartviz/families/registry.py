@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from bartviz.families.albert import ALBERT
@@ -102,3 +103,30 @@ _DECODERS = (
 FAMILIES: Mapping[str, Family] = MappingProxyType(
     {family.name: family for family in (*_ENCODERS, *_ENCODER_DECODERS, *_DECODERS)}
 )
+
+# Types that nobody has listed, each read as a listed family: ``models/unlisted`` finds out which, and checks it.
+_ADOPTED: dict[str, Family] = {}
+
+
+def is_known(model_type: str) -> bool:
+    """Whether a type is listed, or was adopted by this process."""
+    return model_type in FAMILIES or model_type in _ADOPTED
+
+
+def family_of(model_type: str) -> Family:
+    """The family of a type, listed or adopted. Raises KeyError."""
+    return FAMILIES.get(model_type) or _ADOPTED[model_type]
+
+
+def adopt(family: Family) -> None:
+    """Let a type be read as ``family`` says, for the life of this process; a listed type stays as it is."""
+    if family.name not in FAMILIES:
+        _ADOPTED[family.name] = family
+
+
+def unlisted(model_type: str, like: str) -> Family:
+    """What a record can say of an unlisted type: it was read as the listed family ``like``. Raises KeyError."""
+    adopted = _ADOPTED.get(model_type)
+    if adopted is not None and adopted.like == like:
+        return adopted
+    return replace(FAMILIES[like], name=model_type, title=model_type, like=like)

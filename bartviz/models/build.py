@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +14,14 @@ from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerB
 from bartviz.errors import BudgetError, ModelError
 from bartviz.families.family import DECODER_HEAD
 from bartviz.language import later
-from bartviz.models import checkpoint, deadline, task_head, weights
+from bartviz.models import checkpoint, task_head, unlisted, weights
+from bartviz.models.alone import alone
 from bartviz.models.checkpoint import Settings
 from bartviz.models.deadline import Job
 from bartviz.models.task_head import TaskHead
 from bartviz.models.weights import Weights
 from bartviz.safety.foreign import guarded
 from bartviz.tape import tape
-
-_LOADING = threading.Lock()  # transformers patches torch's initializers while it builds
 
 
 def predicted_bytes(config: PreTrainedConfig | Settings | Mapping[str, Any]) -> int:
@@ -132,7 +128,7 @@ def network_of(
     network.config.architectures = [name]
     network.requires_grad_(False)
     tape.attach(network)
-    return network.eval(), head, notices
+    return network.eval(), head, (*notices, *unlisted.notices(settings.sizes.family, network))
 
 
 def _candidate_classes(settings: Settings) -> tuple[str, ...]:
@@ -170,28 +166,6 @@ def _build(
 
 def _class(name: str) -> Any:
     return getattr(transformers, name)
-
-
-@contextmanager
-def alone(job: Job | None) -> Iterator[None]:
-    """Run code of transformers that is not thread-safe, one thread at a time, without progress bars, logs and
-    warnings."""
-    while not _LOADING.acquire(timeout=deadline.TICK):
-        if job is not None:
-            job.check()
-    logs = transformers.utils.logging
-    level, bars = logs.get_verbosity(), logs.is_progress_bar_enabled()
-    try:
-        logs.set_verbosity(logs.CRITICAL)
-        logs.disable_progress_bar()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logs.set_verbosity(level)
-        if bars:
-            logs.enable_progress_bar()
-        _LOADING.release()
 
 
 def probe(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:

@@ -18,7 +18,7 @@ from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 from bartviz.errors import ModelError, choices
 from bartviz.families import config as configs
 from bartviz.language import later
-from bartviz.models import task_head
+from bartviz.models import task_head, unlisted
 from bartviz.models.task_head import TaskHead
 from bartviz.safety.foreign import guarded
 
@@ -149,6 +149,7 @@ def sanitise(raw: Mapping[str, Any], rules: Mapping[str, Any] | None = None) -> 
 
     Only keys that the architecture defines are kept, so nothing else has an effect. Raises ModelError.
     """
+    unlisted.adopt(raw.get("model_type"))
     sizes = configs.sizes(raw)
     _refuse_unknown_layers(raw, sizes)
     config_class = CONFIG_MAPPING[sizes.model_type]

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeAlias
 
 from bartviz.errors import ModelError, SettingError, choices
 from bartviz.families import config
 from bartviz.families.catalogue import EMBEDDED
+from bartviz.families.registry import FAMILIES
 from bartviz.language import later
 
 ROOTS_SETTING = "BARTVIZ_MODEL_ROOTS"
@@ -115,12 +117,29 @@ def unfit(name: str, roots: Roots) -> ModelError | None:
         if folder is None:
             return None
         files = contents(folder, roots)
-        config.sizes(config.read(folder))
+        _check_sizes(config.read(folder))
         weight_names(files)
         check_vocabulary(files)
     except ModelError as error:
         return error
     return None
+
+
+def _check_sizes(raw: Mapping[str, object]) -> None:
+    """Raise ModelError for impossible sizes. A type of transformers that is not listed may have the matrices of one
+    that is: loading finds out."""
+    model_type = raw.get("model_type")
+    if model_type in FAMILIES or not _is_of_transformers(model_type):
+        config.sizes(raw)
+
+
+def _is_of_transformers(model_type: object) -> bool:
+    """Whether the library, which is not imported for this, has a folder for the type."""
+    library = find_spec("transformers")
+    if library is None or library.origin is None or not isinstance(model_type, str):
+        return False
+    name = model_type.replace("-", "_")
+    return name.isidentifier() and (Path(library.origin).parent / "models" / name).is_dir()
 
 
 def find(name: str | os.PathLike[str], roots: Roots | None) -> Path | None:

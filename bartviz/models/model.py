@@ -23,6 +23,7 @@ from bartviz.families.dropout import dropout as dropout_of
 from bartviz.language import later
 from bartviz.models import build, checkpoint, device, folders, hub, weights
 from bartviz.models import tokenizer as vocabulary
+from bartviz.models.alone import alone
 from bartviz.models.checkpoint import Settings
 from bartviz.models.deadline import Job
 from bartviz.models.folders import Roots
@@ -188,7 +189,7 @@ def _weight_paths(files: Mapping[str, Path]) -> list[Path]:
 
 
 def _tokenizer(files: Mapping[str, Path], settings: Settings, job: Job) -> tuple[PreTrainedTokenizerBase, str]:
-    with build.alone(job):
+    with alone(job):
         return vocabulary.read(files, settings)
 
 
@@ -223,6 +224,7 @@ def describe(
         activation=f"gated-{sizes.activation}" if sizes.gated else sizes.activation,
         dropout=dropout.added,
         attention_dropout=dropout.weights,
+        like=sizes.family.like or None,
     )
 
 

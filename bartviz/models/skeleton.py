@@ -10,7 +10,7 @@ import transformers
 
 from bartviz.families import config as configs
 from bartviz.families.config import Config
-from bartviz.families.registry import FAMILIES
+from bartviz.families.registry import family_of
 
 if TYPE_CHECKING:
     from torch.nn import Module
@@ -31,7 +31,7 @@ def build(config: Config, architecture: str) -> Built:
     family = sizes.family
     keys = {*(key for key, _ in family.keys.values()), *family.aliases, *_FLAGS}
     given = {key: config[key] for key in keys if key in config} | _TOKENS
-    if FAMILIES[sizes.model_type].gated is not None:
+    if family_of(sizes.model_type).gated is not None:
         given["feed_forward_proj"] = "gated-gelu" if sizes.gated else "relu"
     chosen = transformers.AutoConfig.for_model(sizes.model_type, **given)
     with torch.device("meta"):

@@ -14,7 +14,7 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 
 from bartviz.errors import ModelError
-from bartviz.families.registry import FAMILIES
+from bartviz.families.registry import family_of
 from bartviz.language import later
 from bartviz.models.deadline import Job
 from bartviz.safety import memory
@@ -150,7 +150,7 @@ def judge(network: Any, info: Mapping[str, Any], output: bool) -> tuple[str, ...
             else later("The weights do not fit the configuration: {names} have other shapes.", names=shown(mismatched))
         )
     missing = sorted(key for key in info["missing_keys"] if not _computed(network, key))
-    if FAMILIES[network.config.model_type].tying == "output" and not output:  # transformers would tie it
+    if family_of(network.config.model_type).tying == "output" and not output:  # transformers would tie it
         missing.append("lm_head.weight")
     if missing:
         raise ModelError(
@@ -182,7 +182,7 @@ def judge(network: Any, info: Mapping[str, Any], output: bool) -> tuple[str, ...
 def _computed(network: Any, key: str) -> bool:
     """Whether a missing weight is computed: sinusoidal positions follow from a formula (Pegasus does not store
     them)."""
-    return FAMILIES[network.config.model_type].positions == "sinusoidal" and key.endswith("embed_positions.weight")
+    return family_of(network.config.model_type).positions == "sinusoidal" and key.endswith("embed_positions.weight")
 
 
 def absent_heads(network: Any, missing: Iterable[str], stored: Iterable[str]) -> bool:

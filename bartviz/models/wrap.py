@@ -22,9 +22,9 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from bartviz.errors import ModelError, SettingError
 from bartviz.families.family import Family
-from bartviz.families.registry import FAMILIES
+from bartviz.families.registry import family_of
 from bartviz.language import later
-from bartviz.models import adapters, build, checkpoint, weights
+from bartviz.models import adapters, build, checkpoint, unlisted, weights
 from bartviz.models import tokenizer as vocabulary
 from bartviz.models.checkpoint import Settings
 from bartviz.models.deadline import DEADLINE, Job
@@ -100,8 +100,10 @@ def _body(network: nn.Module) -> PreTrainedModel:
                 name=type(network).__name__,
             )
         )
-    check_family(getattr(network.config, "model_type", "unknown"))
-    body = network if _is_kept(_class_name(network), FAMILIES[network.config.model_type]) else network.base_model
+    model_type = getattr(network.config, "model_type", "unknown")
+    unlisted.adopt(model_type)
+    check_family(model_type)
+    body = network if _is_kept(_class_name(network), family_of(network.config.model_type)) else network.base_model
     away = [name for name, part in body.named_parameters() if part.is_meta]
     if away:
         raise ModelError(
@@ -128,7 +130,7 @@ def _settings(body: PreTrainedModel, network: nn.Module) -> Settings:
     """The settings that saving the network would write, for the smallest class that has all of its layers."""
     raw = json.loads(body.config.to_json_string())
     dtypes = {part.dtype for part in network.parameters() if part.is_floating_point()} - {torch.float32}
-    family = FAMILIES[body.config.model_type]
+    family = family_of(body.config.model_type)
     name = type(body).__name__
     raw |= {"dtype": str(min(dtypes, key=str)) if dtypes else None, "torch_dtype": None}
     raw["architectures"] = [name if _is_kept(name, family) else family.classes[-1]]
@@ -226,7 +228,7 @@ def _name(network: nn.Module) -> str:
 def _notices(network: nn.Module, body: PreTrainedModel) -> Iterator[str]:
     if any(map(_hooked, network.modules())):
         yield later("The network's hooks are not called.")
-    if FAMILIES[body.config.model_type].kind == "encoder" or not isinstance(network, PreTrainedModel):
+    if family_of(body.config.model_type).kind == "encoder" or not isinstance(network, PreTrainedModel):
         return
     if network.get_output_embeddings() is None:
         yield later("{name} has no output layer: its input embedding serves as one.", name=type(network).__name__)

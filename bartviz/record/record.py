@@ -5,6 +5,7 @@ Frozen, read-only, NumPy only: a saved record opens on a machine without torch.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from bartviz.arrays import Floats
 from bartviz.errors import RecordError, SettingError, WeightsOnlyError, choices
 from bartviz.families.family import Family, ModelKind
-from bartviz.families.registry import FAMILIES
+from bartviz.families.registry import FAMILIES, unlisted
 from bartviz.language import later
 from bartviz.record import checks, store, tables
 from bartviz.record.attention import KINDS, Attention, Kind
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 Reading = Literal["reads", "predicts"]
 Seal = Literal["made", "unchanged", "changed", "older"]
 _EXPLORER = "bartviz.ui.components.explorer.file"  # by name: it draws records, so it is above them
+_TYPE = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")  # transformers' model_type
 NODE_BYTES = 400  # of one hypothesis of a beam tree, with its numbers
 
 
@@ -49,7 +51,7 @@ class ModelInfo:
     ``activation`` is transformers' name for the feed-forward activation, with ``gated-`` before it if its result is
     multiplied with that of a second matrix; None in records older than the field. ``dropout`` and
     ``attention_dropout`` are the probabilities in training, of what a part of a layer adds and of the weights; None if
-    they are not known.
+    they are not known. ``like``: the listed family that a type nobody has listed was read as; None for a listed one.
     """
 
     name: str
@@ -70,10 +72,14 @@ class ModelInfo:
     activation: str | None = None
     dropout: float | None = None
     attention_dropout: float | None = None
+    like: str | None = None
 
     def __post_init__(self) -> None:
-        if self.family not in FAMILIES and (self.family or self.source != "weights"):
+        listed = self.family if self.like is None else self.like
+        if listed not in FAMILIES and (listed or self.source != "weights"):
             raise RecordError(f"The model's family must be {choices(FAMILIES)}.")
+        if self.like is not None and (self.family in FAMILIES or not _TYPE.fullmatch(self.family)):
+            raise RecordError("A family that is read as another one must be a model type that is not listed.")
 
     @property
     def known(self) -> Family:
@@ -82,7 +88,7 @@ class ModelInfo:
             raise WeightsOnlyError(
                 later("This record was made from attention weights alone: nothing is known of the model behind them.")
             )
-        return FAMILIES[self.family]
+        return FAMILIES[self.family] if self.like is None else unlisted(self.family, self.like)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ import torch
 from torch import Tensor
 
 from bartviz.errors import BudgetError
-from bartviz.families.registry import FAMILIES
 from bartviz.language import later
 from bartviz.models.model import Model
 from bartviz.record.attention import Head
@@ -70,7 +69,7 @@ def _ids(parts: Sequence[Tokens]) -> Tensor:
 
 def start_token(model: Model, output: Tokens | None = None) -> int:
     """The id that the decoder reads first. mBART begins a given output with its last token, the language."""
-    if FAMILIES[model.info.family].start == "language" and output is not None:
+    if model.info.known.start == "language" and output is not None:
         return int(output.ids[-1])
     for settings in (model.generation, model.config):
         for name in ("decoder_start_token_id", "bos_token_id"):
@@ -96,7 +95,7 @@ def check_budget(model: Model, batch: Batch, *, values: bool) -> None:
 def predicted_bytes(model: Model, source: int, target: int, *, values: bool = False, beams: int = 1) -> int:
     """Bytes that a record of this many source and target tokens will hold, plus those of the other beams."""
     info, total = model.info, 0
-    family = FAMILIES[info.family]
+    family = info.known
     key = family.keys.get("head_width", ("", None))[0]
     for kind, layers in depths(model.network).items():
         heads = info.encoder_heads if kind == "encoder" else info.decoder_heads

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 import torch
 import transformers
 
+from bartviz.errors import ModelError
+from bartviz.families.registry import FAMILIES
+from bartviz.language import later
 from bartviz.models.model import Model
 from bartviz.record.attention import Attention, Kind
 from bartviz.record.beam_tree import BeamTree
@@ -74,10 +77,10 @@ def collect(
         settings={key: value for key, value in {**settings, **_device(model)}.items() if value not in (None, (), [])},
         seconds=time.perf_counter() - started,
         stopped=stopped,
-        notices=notices,
+        notices=(*notices, *_unverified(model)),
         checks=checks,
     )
-    return Record(
+    record = Record(
         model.info,
         result.text,
         result.target,
@@ -91,6 +94,36 @@ def collect(
         pair_text=result.pair,
         prediction=result.prediction,
     )
+    if model.info.like is not None:
+        _refuse_unsound(record)
+    return record
+
+
+def _unverified(model: Model) -> tuple[str, ...]:
+    """The notice of a type that nobody has listed."""
+    if model.info.like is None:
+        return ()
+    return (
+        later(
+            "Unverified family: {type} is not listed, and is read as {title}, whose matrices it has.",
+            type=model.info.family,
+            title=FAMILIES[model.info.like].title,
+        ),
+    )
+
+
+def _refuse_unsound(record: Record) -> None:
+    """Raise ModelError if a record of an unlisted type fails a check: nothing else vouches for its numbers."""
+    failed = next((check for check in record.checked if check.failed), None)
+    if failed is not None:
+        raise ModelError(
+            later(
+                "Models of type {type} are not listed, and a check of this run failed ({check}): its attention is not "
+                "what would be shown. Choose another model.",
+                type=record.model.family,
+                check=failed.name,
+            )
+        )
 
 
 def _device(model: Model) -> dict[str, object]:

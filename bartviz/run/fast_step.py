@@ -23,8 +23,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 from transformers import PreTrainedModel, activations
 
+from bartviz.families import registry
 from bartviz.families.family import Family
-from bartviz.families.registry import FAMILIES
 from bartviz.tape.tape import IMPLEMENTATION, attend_on, current
 
 _ROOM = 64  # positions allocated at first; doubled when full
@@ -251,7 +251,7 @@ def family_of(network: PreTrainedModel) -> Family | None:
     It is written for the families built like BART, exactly as in transformers: not for a network with a module
     replaced, quantized, wrapped, hooked or in half precision, or with an activation that is not elementwise.
     """
-    family = FAMILIES[network.config.model_type]
+    family = registry.family_of(network.config.model_type)
     source = f"transformers.models.{family.name}.modeling_{family.name}"
     if not family.fast_step or (type(network).__module__, type(network).__name__) != (source, family.classes[0]):
         return None

@@ -29,7 +29,7 @@ from transformers.masking_utils import sdpa_mask
 from transformers.pytorch_utils import Conv1D
 
 from bartviz.errors import Cancelled, ModelError, SettingError, choices
-from bartviz.families.registry import FAMILIES
+from bartviz.families.registry import FAMILIES, family_of, is_known
 from bartviz.language import later
 from bartviz.record.attention import Head, Kind
 
@@ -177,7 +177,7 @@ def attach(network: PreTrainedModel) -> None:
 
 def check_family(family: str) -> None:
     """Raise ModelError for a model type whose attention cannot be recorded."""
-    if family not in FAMILIES:
+    if not is_known(family):
         raise ModelError(
             later(
                 "Models of type {family} do not offer their attention. Supported types: {names}.",
@@ -189,13 +189,13 @@ def check_family(family: str) -> None:
 
 def depths(network: PreTrainedModel) -> dict[Kind, int]:
     """The number of layers of each kind of attention, from the configuration."""
-    family = FAMILIES[network.config.model_type]
+    family = family_of(network.config.model_type)
     return {kind: getattr(network.config, family.key(kind, "layers")) for kind in family.attention}
 
 
 def check_heads(network: PreTrainedModel, heads: Mapping[Head, float]) -> None:
     """Raise SettingError for a head that the network does not have."""
-    layers, family = depths(network), FAMILIES[network.config.model_type]
+    layers, family = depths(network), family_of(network.config.model_type)
     for name in heads:
         count = getattr(network.config, family.key(name.kind, "heads"))
         if name.kind not in layers or not 0 <= name.layer < layers[name.kind] or not 0 <= name.head < count:
@@ -210,7 +210,7 @@ def _sites(network: PreTrainedModel) -> dict[str, Site]:
     """The attention modules by name. ALBERT calls one module once per layer: its layers are counted as they run."""
     sites: dict[str, Site] = {}
     layers = depths(network)
-    for kind, (path, output) in FAMILIES[network.config.model_type].attention.items():
+    for kind, (path, output) in family_of(network.config.model_type).attention.items():
         pattern = re.compile(r"(?:^|\.)" + re.escape(path).replace(r"\{\}", r"(\d+)") + "$")
         for name, _ in network.named_modules():
             if match := pattern.search(name):

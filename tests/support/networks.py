@@ -332,6 +332,9 @@ FAMILIES: Mapping[str, Recipe] = {
     "mistral": Recipe(MISTRAL, _gpt2, {"sliding_window": 5}),
     "gemma2": Recipe(GEMMA2, _gpt2, {**_WINDOWS, "attn_logit_softcapping": 3.0, "query_pre_attn_scalar": 1}),
     **{family.name: Recipe(family, _gpt2, _WINDOWS) for family in (GEMMA3_TEXT, OLMO3, EXAONE4, COHERE2, GPT_OSS)},
+    "ernie4_5": Recipe(
+        LLAMA, _gpt2, {"pad_token_id": None}, network="Ernie4_5ForCausalLM"
+    ),  # a type that is not listed
 }
 ENCODERS = tuple(name for name, recipe in FAMILIES.items() if recipe.family.kind == "encoder")
 ENCODER_DECODERS = tuple(name for name, recipe in FAMILIES.items() if recipe.family.kind == "encoder-decoder")
