@@ -45,7 +45,7 @@ def doubt(record: Record) -> Doubt | None:
     chosen = {step.row: step.log_probability for step in bare(record.steps) if step.rule is None}
     if mode not in WRITTEN or record.output is None or not chosen:
         return None
-    texts = () if record.encoder is None else (record.target_text or "",)
+    texts = () if record.reads_own_text else (record.target_text or "",)
     sure = sorted(
         (math.exp(sum(chosen[row] for row in rows)), word.text)
         for word in words(record.output, *texts)
@@ -82,7 +82,7 @@ def _said(record: Record, found: Doubt, least: str) -> str:
     if found.drawn:
         said = _("This text was drawn by chance, and the model gave it little probability.")
         return f"{said} " + _("The least probable: {words}.", words=least) if least else said
-    if record.encoder is None:  # it goes on with a text: there is no right one
+    if record.reads_own_text:  # it goes on with a text: there is no right one
         said = _("The model was unsure how to go on: other words would have fitted too.")
     else:
         said = _("The model was unsure of this text: it may be wrong.")

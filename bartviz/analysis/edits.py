@@ -118,7 +118,7 @@ class Edit:
     @property
     def edited(self) -> Kind:
         """The stack that reads the changed token."""
-        return "decoder" if self.part == "target" or self.record.encoder is None else "encoder"
+        return "decoder" if self.part == "target" or self.record.reads_own_text else "encoder"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -167,7 +167,7 @@ def _texts_of(record: Record, kind: Kind, *, columns: bool) -> tuple[str, ...]:
     written = (record.target_text or "",)
     if kind == "cross":
         return record.texts if columns else written
-    return written if kind == "decoder" and record.encoder is not None else record.texts
+    return written if kind == "decoder" and not record.reads_own_text else record.texts
 
 
 def _best(record: Record, kind: Kind, rows: tuple[Word, ...], columns: tuple[Word, ...]) -> tuple[Head, float, Floats]:

@@ -29,7 +29,7 @@ Way = Callable[[Floats], Ways | None]
 def texts_of(record: Record, kind: Kind) -> tuple[Texts, Texts]:
     """The texts of the rows and of the columns of one kind; empty for a decoder-only model, whose pieces are
     complete."""
-    if record.encoder is None:
+    if record.reads_own_text:
         return (), ()
     written = () if record.target_text is None else (record.target_text,)
     return written if kind != "encoder" else record.texts, written if kind == "decoder" else record.texts

@@ -76,7 +76,7 @@ def of(record: Record, *, again: bool = True) -> tuple[Check, ...]:
         checks.append(Check(IDS, float(_wrong_ids(record)), 0.0))
     if len(record.steps):
         checks.append(Check(PROBABILITIES, _largest_disagreement(record), PROBABILITY_LIMIT))
-    if record.encoder is not None:  # what a decoder-only model reads and writes is one text, which no record holds
+    if not record.reads_own_text:  # what a decoder-only model reads and writes is one text, which no record holds
         checks.append(Check(SPANS, float(_outside(record.source, record.texts)), 0.0))
     # A decoder-only record holds its prompt as the text: there is none to compare its output with.
     if record.cross is not None and record.provenance.mode in WRITTEN:

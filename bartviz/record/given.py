@@ -51,11 +51,12 @@ def from_attentions(
     """A record of attention weights that another program has computed: L layers, H heads, Q queries, K keys.
 
     attention: an output of transformers (of a call with ``output_attentions=True``, or of ``generate`` with
-    ``return_dict_in_generate=True`` as well), a cache of TransformerLens, or the weights of one stack. One stack is a
+    ``return_dict_in_generate=True`` as well), a cache of TransformerLens, an output of inseq's method "attention" (with
+    ``attribute_target=True``; its tokens come with it), or the weights of one stack. One stack is a
     decoder's if no row attends to a later token, else an encoder's; ``encoder=`` or ``decoder=`` settles it.
     encoder, decoder, cross: the weights by name: an array (L, H, Q, K), or for each layer an array (H, Q, K) or
     (1, H, Q, K), of NumPy, torch or lists, on any device. The same with bertviz's names: encoder_attention, ...
-    Cross-attention comes with both others.
+    Cross-attention comes with the decoder's; without the encoder's, which inseq does not have, the record has none.
     tokens: the strings of a single stack, as ``tokenizer.convert_ids_to_tokens`` returns them. encoder_tokens and
     decoder_tokens: those of an encoder-decoder. The decoder's are those that it reads; with one more, the whole
     ``sequences`` of ``generate``, each row also gets the token that it predicts.
@@ -81,7 +82,8 @@ def from_attentions(
     )
     for kind, array in arrays.items():
         _check(kind, array)
-    lists = _lists(arrays, tokens, encoder_tokens, decoder_tokens)
+    own = weights.strings(attention)
+    lists = _lists(arrays, tokens, encoder_tokens or own.get("encoder"), decoder_tokens or own.get("decoder"))
     return _record(arrays, _texts(arrays, lists), name)
 
 
@@ -93,11 +95,11 @@ def _by_kind(given: Mapping[weights.Name, Floats]) -> dict[Kind, Floats]:
         if kind in arrays:
             raise RecordError(later("The {name} attention is given twice.", name=kind))
         arrays[kind] = array
-    if set(arrays) not in ({"encoder"}, {"decoder"}, set(KINDS)):
+    if set(arrays) not in ({"encoder"}, {"decoder"}, {"decoder", "cross"}, set(KINDS)):
         raise RecordError(
             later(
-                "A record holds the attention of an encoder, of a decoder, or of both with cross-attention; given: "
-                "{kinds}.",
+                "A record holds the attention of an encoder, of a decoder, of a decoder and its cross-attention, or of "
+                "all three; given: {kinds}.",
                 kinds=choices(kind for kind in KINDS if kind in arrays),
             )
         )
@@ -168,7 +170,7 @@ def _lists(
     sides: dict[Kind, Sequence[str] | None] = {"encoder": encoder_tokens, "decoder": decoder_tokens}
     for kind, own in sides.items():
         strings = own if own is not None or len(arrays) > 1 else tokens
-        if kind not in arrays:
+        if kind not in arrays and not (kind == "encoder" and "cross" in arrays):
             continue
         if strings is None:
             names = _NAMES[kind] if len(arrays) > 1 else "tokens"
@@ -185,7 +187,7 @@ def _texts(arrays: Mapping[Kind, Floats], lists: Mapping[Kind, Sequence[str]]) -
     texts: dict[Kind, _Text] = {}
     for kind, strings in lists.items():
         text, tokens = from_strings(strings, numbers)
-        rows = arrays[kind].shape[2]
+        rows = arrays[kind].shape[2] if kind in arrays else len(strings)  # compared with cross-attention below
         if kind == "decoder" and len(strings) == rows + 1:
             texts[kind] = _Text(text, tokens.take(slice(rows)), tokens.take(slice(1, None)))
         elif len(strings) != rows:
@@ -216,7 +218,9 @@ def _texts(arrays: Mapping[Kind, Floats], lists: Mapping[Kind, Sequence[str]]) -
 
 
 def _record(arrays: Mapping[Kind, Floats], texts: Mapping[Kind, _Text], name: str) -> Record:
-    seen: dict[Kind, Bools] = {kind: np.any(arrays[kind], axis=(0, 1, 2)) for kind in texts}  # (K,)
+    seen: dict[Kind, Bools] = {  # (K,)
+        kind: np.any(arrays[kind if kind in arrays else "cross"], axis=(0, 1, 2)) for kind in texts
+    }
     tokens = {kind: _without_padding(text.tokens, seen[kind]) for kind, text in texts.items()}
     made: dict[Kind, Attention] = {}
     for kind, array in arrays.items():

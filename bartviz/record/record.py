@@ -121,7 +121,8 @@ class Provenance:
 class Record:
     """One run: the unit that is cached, saved, compared, shared and drawn.
 
-    An encoder-only model has ``encoder``, a decoder-only model ``decoder``, an encoder-decoder all three.
+    An encoder-only model has ``encoder``, a decoder-only model ``decoder``, an encoder-decoder all three. Of given
+    weights those of an encoder may be missing.
     ``decoder.query`` are the decoder's *inputs*, start token first. ``output`` has one token for each of those rows,
     the next one, so ``output[t]`` is what row t *predicts* while ``decoder.query[t]`` is what it *reads*.
     ``beams`` is the tree of a beam search, whose best hypothesis the record shows, or None.
@@ -217,10 +218,15 @@ class Record:
 
     @property
     def source(self) -> Tokens:
-        """The tokens of the source text: the encoder's, or a decoder-only model's own."""
-        attention = self.encoder or self.decoder
+        """The tokens of the source text: those that the encoder reads, or a decoder-only model's own."""
+        attention = self.encoder or self.cross or self.decoder
         assert attention is not None  # kinds is not empty
-        return attention.query
+        return attention.key
+
+    @property
+    def reads_own_text(self) -> bool:
+        """Whether its model has a decoder alone, which reads one text and goes on with it."""
+        return self.encoder is None and self.cross is None
 
     @property
     def texts(self) -> tuple[str, ...]:

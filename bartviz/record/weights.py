@@ -1,7 +1,7 @@
 """Attention weights as other programs hold them -> one array (L, H, Q, K). Nothing but NumPy is imported.
 
 Arrays, tensors, tuples of layers with a batch axis of 1, outputs of transformers (of ``forward`` and of ``generate``),
-caches of TransformerLens. They are recognised by what they hold, not by their class.
+caches of TransformerLens, attributions of inseq. They are recognised by what they hold, not by their class.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from bartviz.errors import RecordError
 from bartviz.language import later
 
 Name = Literal["self", "encoder", "decoder", "cross"]  # self: of the encoder or the decoder, whichever it is
+Side = Literal["encoder", "decoder"]
 
 _OUTPUT: Mapping[Name, str] = {
     "self": "attentions",
@@ -28,7 +29,11 @@ _CACHED = re.compile(r"(blocks|encoder|decoder)\.(\d+)\.(attn|cross_attn)\.hook_
 
 
 def named(attention: object) -> dict[Name, object]:
-    """The stacks of weights in an output of transformers or a cache of TransformerLens; anything else is one stack."""
+    """The stacks of weights in an output of transformers, a cache of TransformerLens or an attribution of inseq;
+    anything else is one stack."""
+    attribution = _attribution(attention)
+    if attribution is not None:
+        return _attributed(attribution)
     cache = _cached(attention)
     if cache:
         return cache
@@ -36,6 +41,63 @@ def named(attention: object) -> dict[Name, object]:
     if any(hasattr(attention, field) for field in _OUTPUT.values()):
         return {name: stack for name, stack in output.items() if stack is not None and stack != ()}
     return {"self": attention}
+
+
+def strings(attention: object) -> dict[Side, list[str]]:
+    """The tokens that come with the weights: those of an attribution of inseq, where what is generated comes last."""
+    attribution = _attribution(attention)
+    if attribution is None:
+        return {}
+    target = [str(one.token) for one in attribution.target]
+    if attribution.source_attributions is None:
+        return {"decoder": target}
+    return {"encoder": [str(one.token) for one in attribution.source], "decoder": target}
+
+
+def _attribution(attention: object) -> Any:
+    """The attribution of one text by inseq, or None. Raises RecordError for several texts."""
+    several = getattr(attention, "sequence_attributions", None)
+    if several is not None and len(several) != 1:
+        raise RecordError(
+            later(
+                "The output of inseq is of {count} texts; a record holds one: pass output.sequence_attributions[0].",
+                count=len(several),
+            )
+        )
+    one = attention if several is None else several[0]
+    return one if hasattr(one, "source_attributions") and hasattr(one, "target_attributions") else None
+
+
+def _attributed(attribution: Any) -> dict[Name, object]:
+    """inseq's weights (K, T, L, H), of T generated tokens, as (L, H, T, K): row t reads the token before the one that
+    it predicts. What a row cannot see is NaN there. Raises RecordError."""
+    given = {"cross": attribution.source_attributions, "decoder": attribution.target_attributions}
+    found = {name: _array(stack, name) for name, stack in given.items() if stack is not None}
+    if any(stack.ndim != 4 for stack in found.values()):
+        raise RecordError(
+            later(
+                'Of inseq the method "attention" is read, before anything is aggregated: a weight for each layer and '
+                "head."
+            )
+        )
+    if "decoder" not in found:
+        raise RecordError(
+            later(
+                "The output of inseq has no attention of the decoder to itself. Call attribute(..., "
+                "attribute_target=True)."
+            )
+        )
+    if attribution.attr_pos_start != 1:
+        raise RecordError(
+            later(
+                "The output of inseq begins at token {start} of the target: a record needs every row. Call "
+                "attribute(..., attr_pos_start=1).",
+                start=int(attribution.attr_pos_start),
+            )
+        )
+    steps = found["decoder"].shape[1]
+    found["decoder"] = np.nan_to_num(found["decoder"][:steps], nan=0.0)
+    return {name: stack.transpose(2, 3, 1, 0) for name, stack in found.items()}  # type: ignore[misc]
 
 
 def _cached(attention: object) -> dict[Name, object]:

@@ -83,6 +83,24 @@ def test_page_opens_for_a_single_stack(app: App, kind: ModelKind, word: str) -> 
     assert not page.error
 
 
+@pytest.mark.parametrize("level", ["beginner", "expert"])
+@pytest.mark.parametrize("word", WORDS)
+def test_page_opens_without_the_attention_of_the_encoder(app: App, word: str, level: str) -> None:
+    """As with an output of inseq."""
+    record = stand_in.record()
+    assert record.cross is not None
+    weights = record.to_numpy()
+    given = bartviz.from_attentions(
+        decoder=weights["decoder"],
+        cross=weights["cross"],
+        encoder_tokens=record.cross.key.pieces,
+        decoder_tokens=record.cross.query.pieces,
+    )
+    page = app(word, record=given, level=level)
+    assert not page.exception
+    assert not page.error
+
+
 def test_quiz_asks_about_weights_and_not_about_queries_and_keys() -> None:
     asked = [question for seed in range(9) for question in quiz.questions(given(), seed, 1, kinds=["memory"])]
     assert asked

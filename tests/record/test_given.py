@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache, partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -103,7 +104,7 @@ REFUSED: Mapping[str, tuple[Any, str]] = {
     ),
     "two texts": (partial(whole, encoder=np.stack([one(EVEN)] * 2, axis=1)), "select it on the batch axis"),
     "no weights": (partial(whole, encoder=(None, None)), 'attn_implementation="eager"'),
-    "cross-attention alone": (partial(bartviz.from_attentions, cross=one(EVEN)), "with cross-attention; given: cross"),
+    "cross-attention alone": (partial(bartviz.from_attentions, cross=one(EVEN)), "all three; given: cross"),
     "nothing": (bartviz.from_attentions, "given: none"),
     "twice": (partial(whole, encoder_attention=one(EVEN)), "given twice"),
     "a decoder that looks ahead": (partial(whole, decoder=one(np.full((2, 2), 0.5))), "encoder="),
@@ -230,10 +231,28 @@ def source_of(name: str) -> Record:
             encoder_tokens=strings(IDS),
             decoder_tokens=strings(IDS[:, :4]),
         )
+    if name == "inseq":
+        return bartviz.from_attentions(SimpleNamespace(sequence_attributions=[of_inseq()]))
     return bartviz.from_attentions(FORMS["cache of TransformerLens"], ABC)
 
 
-SOURCES = ("named", "forward", "generate", "bertviz", "cache")
+def of_inseq(**changed: Any) -> Any:
+    """What inseq 0.6 returns for a text: (keys, generated tokens, layers, heads), NaN for what a row cannot see."""
+    target = torch.tensor([[2, 0, 9, 4]])
+    output = bart()(IDS, decoder_input_ids=target[:, :-1], output_attentions=True)
+    cross, own = (
+        torch.stack(layers, -1)[0].permute(2, 1, 3, 0).detach()  # (K, T, L, H)
+        for layers in (output.cross_attentions, output.decoder_attentions)
+    )
+    keys, steps = torch.arange(4)[:, None], torch.arange(3)
+    own = torch.cat([own, own[:1] * 0]).masked_fill((keys > steps)[..., None, None], torch.nan)
+    tokens = ([SimpleNamespace(token=one) for one in strings(ids)] for ids in (IDS, target))
+    source, target_tokens = tokens
+    values = {"source": source, "target": target_tokens, "attr_pos_start": 1, "attr_pos_end": 4}
+    return SimpleNamespace(**values | {"source_attributions": cross, "target_attributions": own} | changed)
+
+
+SOURCES = ("inseq", "named", "forward", "generate", "bertviz", "cache")
 
 
 @pytest.mark.parametrize("name", SOURCES)
@@ -258,6 +277,42 @@ def test_the_steps_of_generate_are_the_rows_of_one_pass(cache: bool) -> None:
         expected = np.stack([layer[0].detach().numpy() for layer in again[f"{kind}_attentions"]])
         np.testing.assert_allclose(weights, expected, atol=5e-5)
     assert record.rows("cross").labels == tuple(strings(output.sequences[:, 1:]))
+
+
+def test_an_output_of_inseq_has_its_tokens_and_no_encoder() -> None:
+    record = bartviz.from_attentions(of_inseq())
+    expected = bart()(IDS, decoder_input_ids=torch.tensor([[2, 0, 9]]), output_attentions=True)
+    assert record.kinds == ("decoder", "cross")
+    for kind, weights in record.to_numpy().items():
+        eager = np.stack([layer[0].detach().numpy() for layer in expected[f"{kind}_attentions"]])
+        np.testing.assert_array_equal(weights, eager)
+    assert (record.source.labels, record.rows("cross").labels) == (tuple(strings(IDS)), ("w0", "w9", "w4"))
+    assert (record.source_text, record.target_text) == ("w0 w5 w6 w7 w8 w2", "w2 w0 w9 w4")
+    assert record.sound
+
+
+def test_a_decoder_alone_of_inseq_is_whole_from_its_first_token_on() -> None:
+    alone = of_inseq(source_attributions=None, source=of_inseq().target)
+    record = bartviz.from_attentions(alone)
+    assert record.kinds == ("decoder",)
+    assert record.source.labels == ("w2", "w0", "w9")
+    with pytest.raises(RecordError, match=r"begins at token 2.*attr_pos_start=1"):
+        bartviz.from_attentions(of_inseq(source_attributions=None, attr_pos_start=2))
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({"target_attributions": None}, "attribute_target=True"),
+        ({"source_attributions": torch.ones(6, 3)}, "before anything is aggregated"),
+        ({"source": []}, "and 6 columns, but the decoder has 3 tokens and the encoder 0"),
+    ],
+)
+def test_what_inseq_left_out_is_named(changed: dict[str, Any], reason: str) -> None:
+    with pytest.raises(RecordError, match=reason):
+        bartviz.from_attentions(of_inseq(**changed))
+    with pytest.raises(RecordError, match="of 2 texts"):
+        bartviz.from_attentions(SimpleNamespace(sequence_attributions=[of_inseq(), of_inseq()]))
 
 
 def test_a_prompt_and_its_continuation_are_one_decoder() -> None:

@@ -106,7 +106,7 @@ def _text(record: Record, place: Place) -> None:
         _tokens(record, place.part),
         None,
         chosen=place.position,
-        kind="decoder" if place.part == "target" or record.encoder is None else "encoder",
+        kind="decoder" if place.part == "target" or record.reads_own_text else "encoder",
         label=label,
         key="edit_text",
     )
