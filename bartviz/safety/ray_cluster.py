@@ -31,7 +31,7 @@ def connected(address: str, cpus: int = 1) -> Any:
     os.environ["RAY_AUTH_MODE"] = "token"
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     own = address == LOCAL
-    if own and not os.environ.keys() & set(TOKENS):
+    if own and not _has_token():
         os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
     try:
         ray: Any = import_module("ray")
@@ -52,11 +52,16 @@ def connected(address: str, cpus: int = 1) -> Any:
 
 def expect_token() -> None:
     """Raise SettingError unless there is a token that several processes of this user can share."""
-    if os.environ.keys() & set(TOKENS) or (Path.home() / ".ray" / "auth_token").is_file():
-        return
-    raise SettingError(
-        "Ray needs a token that the apps have, too: make one with ray get-auth-token --generate, or set RAY_AUTH_TOKEN."
-    )
+    if not _has_token():
+        raise SettingError(
+            "Ray needs a token that the apps have, too: make one with ray get-auth-token --generate, or set "
+            "RAY_AUTH_TOKEN."
+        )
+
+
+def _has_token() -> bool:
+    """Whether this user has a token: in the environment, or in the file that ``ray get-auth-token`` writes."""
+    return bool(os.environ.keys() & set(TOKENS)) or (Path.home() / ".ray" / "auth_token").is_file()
 
 
 def expect(address: str) -> None:

@@ -84,16 +84,13 @@ print(hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest())
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    folder = tmp_path_factory.mktemp("models")
+    """Of a user whose token is where ``ray get-auth-token --generate`` leaves it."""
+    folder, home = tmp_path_factory.mktemp("models"), tmp_path_factory.mktemp("home")
     networks.save("bart", folder / "small-bart")
-    ours = {
-        "BARTVIZ_MODEL_ROOTS": str(folder),
-        "HF_HUB_OFFLINE": "1",
-        "OMP_NUM_THREADS": "1",
-        "RAY_AUTH_MODE": "token",
-        "RAY_AUTH_TOKEN": secrets.token_hex(32),
-    }
-    return os.environ | ours
+    (home / ".ray").mkdir()
+    (home / ".ray" / "auth_token").write_text(secrets.token_hex(32))
+    ours = {"BARTVIZ_MODEL_ROOTS": str(folder), "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", "HOME": str(home)}
+    return {name: value for name, value in os.environ.items() if not name.startswith("RAY_")} | ours
 
 
 @pytest.fixture(scope="module")
@@ -182,6 +179,32 @@ def without_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_replicas_need_a_token_that_apps_can_have_too(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["serve"]) == 2
     assert "Ray needs a token" in capsys.readouterr().err
+
+
+class WithoutRay:
+    """Stands for the package ray, and its exceptions."""
+
+    RayError = OSError
+
+    def init(self, **settings: Any) -> None:
+        assert settings["address"] == ray_cluster.LOCAL
+
+
+@pytest.mark.usefixtures("without_token")
+def test_a_ray_of_our_own_takes_the_token_that_the_user_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Apps have no other; without one it makes a token that nobody else can know."""
+    monkeypatch.setattr(ray_cluster, "import_module", lambda name: WithoutRay())
+    for name in ("RAY_AUTH_MODE", "RAY_USAGE_STATS_ENABLED", "RAY_AUTH_TOKEN"):
+        monkeypatch.setenv(name, "")  # so that it is as before after the test
+        monkeypatch.delenv(name)
+    (tmp_path / ".ray").mkdir()
+    token = tmp_path / ".ray" / "auth_token"
+    token.write_text("of this user")
+    ray_cluster.connected(ray_cluster.LOCAL)
+    assert "RAY_AUTH_TOKEN" not in os.environ
+    token.unlink()
+    ray_cluster.connected(ray_cluster.LOCAL)
+    assert len(os.environ["RAY_AUTH_TOKEN"]) == 64
 
 
 @pytest.mark.parametrize(
