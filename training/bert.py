@@ -32,9 +32,10 @@ PAD, CLS, SEP, MASK, FIRST_WORD = 0, 2, 3, 4, 5
 IGNORED = -100
 SHARE = 0.15  # of the tokens is to be predicted: of these 80% become [MASK], 10% another word, 10% stay
 PAIRS = 0.35  # share of texts that are sentence pairs; half of them do not belong together
-SHARING = 0.15  # share of texts that are two sentences with a rare word in common, which is masked in the second
-LEAST_LETTERS = 2  # of a word that is rare
-RARE = 40  # sentences that a rare word stands in, at most
+SHARING = 0.2  # share of texts that are two sentences with a word in common, which is masked in the second
+LEAST_LETTERS = 2  # of a word in common, one more at least
+COMMON = 1000  # sentences that such a word stands in, at most: "money" is one, "could" is not
+MOST = 60  # pairs of one word, about
 
 
 class Masking:
@@ -117,17 +118,17 @@ class Shared:
 
 
 def sharing(texts: Sequence[str]) -> list[Shared]:
-    """Pairs of texts that share a word which stands in few of them: what is masked in one can be found in the other."""
+    """Pairs of texts that share a word: what is masked in the second is found in the first."""
     having: dict[str, dict[int, Word]] = defaultdict(dict)
     for i, text in enumerate(texts):
         for word in words(text):
             if len(word.text) > LEAST_LETTERS:
                 having[word.text.lower()][i] = word
-    rare = [found for found in having.values() if 1 < len(found) <= RARE]
     return [
         Shared(texts[a], texts[b][: found[b].start], found[b].text, texts[b][found[b].end :])
-        for found in rare
-        for a, b in itertools.pairwise(found)
+        for found in having.values()
+        if 1 < len(found) <= COMMON
+        for a, b in itertools.pairwise(list(found)[:: -(-len(found) // MOST)])
     ]
 
 
