@@ -75,7 +75,7 @@ def difference(
         "zmid": 0,
         "colorscale": theme.difference_scale(dark),
         "hoverongaps": False,
-        "colorbar": color_bar(_("B - A: orange A more, blue B more, ±{limit:g}", limit=limit), dark, height),
+        "colorbar": color_bar(_("B - A: orange A more, blue B more"), dark, height),
         "hovertemplate": f"{hover}<extra></extra>",
     }
     traces = [cells, axes.anchor()]

@@ -17,7 +17,8 @@ from bartviz.figures.cells import BUTTONS, Part, unseen
 NUMBERS = 64  # cells of a grid of heads up to which each shows its number
 ZEROS = 96  # positions of a grid up to which each 0 is written; beyond, what is 0 is grey
 BAR = 52  # pixels below the labels for a colour bar with its title
-GAP = 0.05  # of the width, between two grids with the labels of the right one
+GAP = 0.05  # of the width, between two grids, at least
+LETTER = 0.0095  # of the width, for each letter of the right grid's row labels
 CELL, LEAST, MOST = 30, 90, 380  # pixels: a row at most, the rows of a grid at least and at most
 
 
@@ -81,8 +82,10 @@ def written(zeros: NDArray[Any]) -> bool:
 def _domains(given: Sequence[Panel]) -> list[tuple[float, float]]:
     """The horizontal extent of each grid, 0..1 from left to right."""
     wide = np.array([max(panel.values.shape[1], 4) for panel in given], float)
-    widths = wide / wide.sum() * (1 - GAP * (len(given) - 1))
-    starts = np.cumsum([0.0, *(widths + GAP)[:-1]])
+    longest = [max(theme.width(label) for label in panel.row_labels) for panel in given[1:]]
+    gaps = np.array([max(GAP, letters * LETTER) for letters in longest])
+    widths = wide / wide.sum() * (1 - gaps.sum())
+    starts = np.cumsum([0.0, *(widths[:-1] + gaps)])
     return [(float(a), float(min(a + w, 1.0))) for a, w in zip(starts, widths, strict=True)]
 
 

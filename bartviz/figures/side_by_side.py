@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from bartviz.figures import theme
+from bartviz.figures import axes, theme
 from bartviz.figures.cells import Part
 
 ABOVE = 92  # pixels over a map for the labels of its columns and what they are
 LINE = 88  # letters of a line of titles over the whole width
+WIDE = 1000  # pixels, about, of the whole figure
 GAP = 0.09  # share of the figure's width between two maps, for the labels of the right one
 
 
@@ -35,7 +36,15 @@ def beside(maps: Sequence[go.Figure], titles: Sequence[str], *, dark: bool = Fal
         layout |= _axes(one, 2 * place, (left, min(left + width, 1.0)))
         if place and one.layout.yaxis2.title.text == maps[0].layout.yaxis2.title.text:
             layout[f"yaxis{2 * place + 2}"] |= {"title": {"text": ""}}
-    return theme.build(traces, layout, dark=dark, height=max(int(one.layout.height) for one in maps) + top - 80)
+    high = max(one.layout.height - _unused(one, WIDE * width) for one in maps)
+    return theme.build(traces, layout, dark=dark, height=int(high) + top - 80)
+
+
+def _unused(one: go.Figure, wide: float) -> float:
+    """The pixels of a map's height that stay empty in ``wide`` pixels, where its cells are smaller."""
+    rows, columns = (abs(axis.range[1] - axis.range[0]) for axis in (one.layout.yaxis, one.layout.xaxis))
+    drawn, high = axes.map_size(int(rows), int(columns))
+    return max(high * (1 - wide / drawn), 0.0)
 
 
 def _title(title: str, left: float, dark: bool) -> Part:

@@ -23,6 +23,7 @@ _MIME = "application/vnd.plotly.v1+json"
 Scale = list[list[float | str]]
 
 FACE = "Source Sans Pro, Noto Sans, Noto Sans CJK KR, sans-serif"
+PANEL, NARROW = 320, 720  # pixels: the least width of each part side by side, and of a whole figure at most
 MONO = "Source Code Pro, Noto Sans Mono, Noto Sans CJK KR, monospace"
 
 # From the background to the kind's colour in even steps of CIELAB lightness: 11 in the light, 12 in the dark.
@@ -100,8 +101,13 @@ class Figure(go.Figure):  # type: ignore[misc]  # plotly has no types
             notebook.display(self)
 
     def _drawn(self, *, script: bool) -> str:
+        """The figure as wide as its cell; what stands side by side keeps a least width, and scrolls in a narrow one."""
         drawn: str = self.to_html(full_html=False, include_plotlyjs=script)
-        return drawn
+        beside = {round(axis.domain[0], 2) for axis in self.select_xaxes() if axis.domain}
+        if len(beside) < 2:
+            return drawn
+        least = min(len(beside) * PANEL, NARROW)
+        return f'<div tabindex="0" style="overflow-x: auto"><div style="min-width: {least}px">{drawn}</div></div>'
 
 
 def _notebook() -> Any:
