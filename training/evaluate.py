@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from training import alignment, corpus, everyday, measure, sequence
+from training import alignment, context, corpus, everyday, measure, sequence
 from training.heads import JOBS, Floats
 
 DENOISER, TRANSLATOR, BERT = "bart-tiny-denoise", "bart-tiny-en-de", "bert-tiny-en"
@@ -143,10 +143,14 @@ def copy_table(weights: Floats, labelling: str) -> str:
 
 
 def encoder(model_folder: Path, folder: Path) -> str:
-    """Masked-token and next-sentence accuracy on the validation split, and the jobs of the heads."""
+    """Masked-token and next-sentence accuracy on the validation split, gaps of pairs, and the jobs of the heads."""
     model, tokenizer = measure.load_bert(model_folder)
     found = measure.bert_accuracy(model, tokenizer, folder)
     quality = table(["validation split", "value"], [[name, f"{value:.3f}"] for name, value in found.items()])
+    gaps = measure.bert_context(model, tokenizer)
+    quality += "\n" + table(
+        [f"gaps of our own pairs ({len(context.cases())})", "count"], [[name, str(n)] for name, n in gaps.items()]
+    )
     jobs = measure.bert_heads(model, tokenizer, folder)  # (4, L, H)
     layers, count = jobs.shape[1:]
     body = [

@@ -13,7 +13,7 @@ import torch
 from transformers import BartForConditionalGeneration, BartTokenizer, BertForPreTraining, BertTokenizer
 
 from bartviz.analysis.denoising import NOISE
-from training import alignment, bert, corpus, denoise, everyday, heads, names_check, sequence
+from training import alignment, bert, context, corpus, denoise, everyday, heads, names_check, sequence
 from training.translate import bleu_chrf
 
 LONGEST = 60  # tokens of a translation
@@ -86,6 +86,11 @@ def copy_heads(model: Any, tokenizer: Any, folder: Path, count: int = 300) -> he
 def bert_accuracy(model: Any, tokenizer: Any, folder: Path) -> dict[str, float]:
     """Masked-token and next-sentence accuracy on the validation split."""
     return bert.check(model, tokenizer, folder)
+
+
+def bert_context(model: Any, tokenizer: Any) -> dict[str, int]:
+    """How many gaps of our own pairs are filled rightly, without the sentence before and with it."""
+    return context.counts([(pair, context.guess(model, tokenizer, pair)) for pair in context.cases()])
 
 
 def bert_heads(model: Any, tokenizer: Any, folder: Path, count: int = 500) -> heads.Floats:

@@ -51,11 +51,12 @@ def test_tokens_to_hide_are_masked_in_any_case() -> None:
         assert labels[3] == labels[7] == bert.IGNORED
 
 
-def test_texts_that_share_a_rare_word() -> None:
+def test_texts_that_share_a_word() -> None:
     texts = ["A hedgehog sleeps.", "It is an owl.", "I saw the Hedgehog!"]
     (found,) = bert.sharing(texts)
     assert found == bert.Shared("A hedgehog sleeps.", "I saw the ", "Hedgehog", "!")
-    assert bert.sharing(["the cat sat"] * (bert.RARE + 1)) == []
+    assert bert.sharing(["the cat sat"] * (bert.COMMON + 1)) == []
+    assert bert.MOST / 2 < len(bert.sharing(["an owl"] * bert.COMMON)) < bert.MOST
 
 
 def test_the_shared_word_is_masked_in_the_second_text() -> None:
