@@ -262,9 +262,12 @@ def _mbart() -> PreTrainedTokenizerBase:
 
 @lru_cache
 def _marian_folder() -> str:
+    import atexit
+    import shutil
     import tempfile
 
     folder = Path(tempfile.mkdtemp(prefix="bartviz-marian-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     source, target = (sentence_pieces(folder, name) for name in ("source.spm", "target.spm"))
     pieces = ["</s>", "<unk>"]
     for path in (source, target):
