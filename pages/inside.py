@@ -16,8 +16,8 @@ from bartviz.ui.views.inside import parts
 def main() -> None:
     record = page.begin("inside")
     prediction.section(record)
-    lead = show.place("lead")
     strip = show.place("strip")
+    lead = show.place("lead")
     picked = parts.choose(record)
     with strip:
         roads.walk(record, "inside", picked.one.kind)
