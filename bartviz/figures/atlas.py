@@ -62,8 +62,7 @@ def atlas(heads: pd.DataFrame, *, measure: str = "previous", kind: Kind | None =
             "ticktext": names if len(names) <= 3 * WRITTEN else [],
             "tickfont": {"family": theme.MONO, "size": 10},
         },
-        "shapes": [] if np.isnan(even) else [_line(even, dark)],
-        "plot_bgcolor": theme.palette(dark).masked,
+        "shapes": [_ground(dark), *([] if np.isnan(even) else [_line(even, dark)])],
         "modebar": BUTTONS,
         "hovermode": "closest",
     }
@@ -134,6 +133,12 @@ def _points(rows: pd.DataFrame, measure: str, kind: Kind, dark: bool) -> Part:
 def _counted(index: pd.Series) -> Part:
     values = np.arange(int(index.max()) + 1, dtype=np.int32)
     return {"tickvals": values, "showgrid": False, "tickfont": {"family": theme.MONO, "size": 12}}
+
+
+def _ground(dark: bool) -> Part:
+    """What is seen where the mosaic has a gap."""
+    whole = {"type": "rect", "xref": "x domain", "yref": "y domain", "x0": 0, "x1": 1, "y0": 0, "y1": 1}
+    return whole | {"layer": "below", "line": {"width": 0}, "fillcolor": theme.palette(dark).masked}
 
 
 def _line(even: float, dark: bool) -> Part:

@@ -64,9 +64,17 @@ def test_every_number_can_be_read_on_its_cell(dark: bool) -> None:
 
 
 def test_the_dotted_line_is_even_attention_where_that_is_known() -> None:
-    (line,) = figures.atlas(table(), measure="previous").layout.shapes
+    (line,) = figures.atlas(table(), measure="previous").select_shapes({"type": "line"})
     assert line.x0 == line.x1 == 0.25
-    assert not figures.atlas(table(), measure="alignment").layout.shapes
+    assert not list(figures.atlas(table(), measure="alignment").select_shapes({"type": "line"}))
+
+
+def test_only_the_mosaic_stands_on_the_grey_of_gaps() -> None:
+    figure = figures.atlas(table(), measure="previous")
+    (ground,) = figure.select_shapes({"type": "rect"})
+    assert (ground.xref, ground.yref, ground.layer) == ("x domain", "y domain", "below")
+    assert ground.fillcolor == theme.LIGHT.masked
+    assert figure.layout.plot_bgcolor == theme.LIGHT.background
 
 
 def test_what_cannot_be_drawn_is_refused_with_the_choices() -> None:
