@@ -18,11 +18,12 @@ from tests.browser.conftest import PATIENCE, forget
 STILL = 0.1  # layout shift of a good page; above 0.25 it is poor
 WITH_CHART, WITHOUT = 5_000_000, 2_000_000  # bytes of a first visit
 CHART = ".js-plotly-plot"
-SHIFTS = """() => new Promise((done) => {
-    new PerformanceObserver((list) => done(list.getEntries().filter(({ hadRecentInput }) => !hadRecentInput)
-        .reduce((sum, { value }) => sum + value, 0))).observe({ type: "layout-shift", buffered: true });
-    setTimeout(done, 1000, 0);  // nothing has moved
-})"""
+SHIFTS = """() => {
+    const watch = new PerformanceObserver(() => {});
+    watch.observe({ type: "layout-shift", buffered: true });
+    const moves = watch.takeRecords().filter(({ hadRecentInput }) => !hadRecentInput);
+    return moves.reduce((sum, { value }) => sum + value, 0);
+}"""
 
 
 def moved(page: Page) -> float:
