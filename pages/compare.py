@@ -25,7 +25,7 @@ TABS = {
 
 def main() -> None:
     record = page.begin("compare")
-    lead, pickers = show.place("lead"), show.place("compare_pickers")
+    lead, pickers = show.place("compare_lead"), show.place("compare_pickers")
     all_heads, two_heads = show.place("compare_all"), st.container()
     with pickers:
         chosen = parts.choose(record, two_heads)

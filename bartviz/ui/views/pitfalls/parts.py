@@ -55,9 +55,8 @@ def title(number: int, text: str) -> None:
 
 def sources_and_link(sources: str, word: str, label: str, query: Mapping[str, str]) -> None:
     """The sources, and a link to the page with more detail."""
-    with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
-        show.note(sources)
-        st.page_link(sitemap.page(word).file, label=label, icon=":material/arrow_forward:", query_params=dict(query))
+    show.note(sources)
+    st.page_link(sitemap.page(word).file, label=label, icon=":material/arrow_forward:", query_params=dict(query))
 
 
 def head_query(head: Head, **more: str) -> dict[str, str]:
