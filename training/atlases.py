@@ -1,6 +1,6 @@
 """Make the atlases that the corpus page opens with: embedded models over the validation split, which none has seen.
 
-``python -m training.atlases --corpus FOLDER``; about 200 kB for each model.
+``python -m training.atlases --corpus FOLDER [--only MODEL]``; about 200 kB for each model.
 """
 
 from __future__ import annotations
@@ -25,14 +25,16 @@ def main() -> None:
     """Measure every shipped atlas's model, and keep the tables without the shards."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--corpus", help="folder of the corpus (default: BARTVIZ_CORPUS)")
-    rows = pairs(folder(parser.parse_args().corpus), "valid")
+    parser.add_argument("--only", choices=shipped.NAMES, help="measure one model")
+    given = parser.parse_args()
+    rows = pairs(folder(given.corpus), "valid")
     english = unique(row.en for row in rows)
     lines = {
         "bart-tiny-en-de": (["en\tde", *(f"{row.en}\t{row.de}" for row in rows)], Columns("en", target="de")),
         "bart-tiny-denoise": (["en", *english], Columns("en", target="en")),
         "bert-tiny-en": (["en", *english], Columns("en")),
     }
-    for name in shipped.NAMES:
+    for name in [given.only] if given.only else shipped.NAMES:
         texts, columns = lines[name]
         with tempfile.TemporaryDirectory() as made:
             file, out = Path(made, "tatoeba-valid.tsv"), Path(made, "atlas")

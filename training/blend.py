@@ -31,8 +31,8 @@ def main() -> None:
         parser.add_argument(f"--{name}", type=Path, required=True)
     parser.add_argument("--share", type=float, required=True, help="of the second model, 0 to 1")
     given = parser.parse_args()
-    model, tokenizer = measure.load_bart(given.before)
-    after, _ = measure.load_bart(given.after)
+    model, tokenizer = measure.load(given.before)
+    after, _ = measure.load(given.after)
     model.load_state_dict(blended(model.state_dict(), after.state_dict(), given.share))
     networks.export(model, tokenizer, given.out)
 

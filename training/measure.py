@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,12 @@ class Rates:
     layer: list[float]  # mean of the heads of a layer
     every: float  # mean of all heads
     best_heads: tuple[list[tuple[int, int]], float]  # mean of the few heads that are best together, and its rate
+
+
+def load(folder: Path) -> tuple[Any, Any]:
+    """Model and tokenizer of either kind, by the folder's configuration."""
+    kind = json.loads((folder / "config.json").read_text(encoding="utf-8"))["model_type"]
+    return (load_bert if kind == "bert" else load_bart)(folder)
 
 
 def load_bart(folder: Path) -> tuple[Any, Any]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from transformers import BertForPreTraining, BertTokenizer
 
+import bartviz
 from bartviz.families.catalogue import EMBEDDED
+from bartviz.ui.frame.examples import BY_MODEL
 from training import context
 from training.context import Case, Guess
 
@@ -43,3 +45,18 @@ def test_the_shipped_model_guesses_by_itself_and_with_the_sentence_before() -> N
     assert found.after > found.before
     with pytest.raises(ValueError, match="not one token"):
         context.guess(model, tokenizer, Case("hippopotamuses", "____", "hippopotamuses"))
+
+
+def test_the_pair_that_the_app_offers_is_filled_and_a_head_looks_at_the_word() -> None:
+    folder, example = EMBEDDED / "bert-tiny-en", BY_MODEL["bert-tiny-en"][-1]
+    model, tokenizer = BertForPreTraining.from_pretrained(folder).eval(), BertTokenizer.from_pretrained(folder)
+    pair = Case(example.text, example.pair.replace("[MASK]", context.GAP), "island")
+    found = context.guess(model, tokenizer, pair)
+    assert (found.alone != "island", found.together) == (True, "island")
+    record = bartviz.capture(
+        bartviz.load("bert-tiny-en"), example.text, pair=example.pair, allow_special=example.special
+    )
+    labels, attention = list(record.source.labels), record.attention("encoder")
+    mask, word = labels.index("[MASK]"), labels.index("island")
+    layers, heads = attention.shape[:2]
+    assert max(attention.head(layer, head)[mask, word] for layer in range(layers) for head in range(heads)) > 0.5

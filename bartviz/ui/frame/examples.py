@@ -34,8 +34,15 @@ NEWS = (
         "people across the river until then. Shop owners fear that fewer visitors will come."
     ),
 )
+TIRED = Example("The animal did not cross the street because it was too tired.")
+SOFA = Example("The cat is sleeping on the sofa.", pair="A cat lies on the couch and sleeps.")
 BY_MODEL: Mapping[str, tuple[Example, ...]] = {
     "bart-tiny-denoise": REPAIR,
+    "bert-tiny-en": (  # the first sentence has the word that the second lacks: a head of the last layer looks there
+        TIRED,
+        SOFA,
+        Example("My uncle lives on an island.", pair="The [MASK] is very small.", special=True),
+    ),
     "facebook/bart-base": REPAIR,
     "facebook/bart-large": REPAIR,
     "facebook/bart-large-cnn": NEWS,
@@ -45,11 +52,7 @@ BY_MODEL: Mapping[str, tuple[Example, ...]] = {
     "t5-base": (Example("translate English to German: I want to buy a car."), *NEWS),
 }
 BY_KIND: Mapping[ModelKind, tuple[Example, ...]] = {
-    "encoder": (
-        Example("The animal did not cross the street because it was too tired."),
-        Example("The cat is sleeping on the sofa.", pair="A cat lies on the couch and sleeps."),
-        Example("Paris is the [MASK] of France.", special=True),
-    ),
+    "encoder": (TIRED, SOFA, Example("Paris is the [MASK] of France.", special=True)),
     "decoder": (
         Example("The animal did not cross the street because it was too"),
         Example("Once upon a time there was a king who"),

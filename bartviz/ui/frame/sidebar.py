@@ -245,7 +245,7 @@ def _given(kind: ModelKind, bind: Literal["query-params"] | None) -> None:
 def _examples(kind: ModelKind) -> None:
     with st.container(key="examples", gap="small"):
         for number, example in enumerate(examples(st.session_state["model"], kind)):
-            label = shorten(example.text, 66, placeholder=" …")
+            label = shorten(f"{example.text} {example.pair}", 66, placeholder=" …")
             st.form_submit_button(
                 show.plain(label),
                 key=f"example_{number}",

@@ -17,15 +17,15 @@ from tests.analysis.ledger import found, judged
 def test_line_35_is_not_decided_by_the_small_bert() -> None:
     verdict = judged("35")
     assert verdict.word == "undecided"
-    assert found(verdict, "evenness of the first layer") == 0.55
-    assert verdict.numbers[0].claimed == "> 0.81"
+    assert found(verdict, "evenness of the first layer") == 0.38
+    assert verdict.numbers[0].claimed == "> 0.64"
     assert not verdict.numbers[0].agrees
 
 
 def test_line_35b_is_not_decided_by_the_small_bert() -> None:
     verdict = judged("35b")
     assert verdict.word == "undecided"
-    assert [number.found for number in verdict.numbers] == [4, 0, 19]
+    assert [number.found for number in verdict.numbers] == [4, 10, 6]
 
 
 def deep(*, trained: bool = True) -> Record:

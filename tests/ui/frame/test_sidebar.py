@@ -158,6 +158,15 @@ def test_an_example_is_one_click(app: App, answers: Answers) -> None:
     assert page.text_area(key="text").value == "Paris is the [MASK] of France."
 
 
+def test_an_example_of_two_sentences_names_both(app: App, answers: Answers) -> None:
+    page = app()
+    page.selectbox(key="model").set_value("bert-tiny-en").run()
+    label = page.button(key="example_2").label.replace("\\", "")  # what Markdown would read is escaped
+    assert label == "My uncle lives on an island. The [MASK] is very small."
+    page.button(key="example_2").click().run()
+    assert (answers.asked[0].pair, answers.asked[0].allow_special) == ("The [MASK] is very small.", True)
+
+
 def test_a_refusal_has_one_sentence_and_one_button(app: App, answers: Answers) -> None:
     def refuse(ticket: Any, request: Request) -> Record:
         raise TextError("The text is *empty*.")
