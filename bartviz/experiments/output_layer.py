@@ -15,6 +15,7 @@ from bartviz.errors import SettingError
 from bartviz.experiments.replay import Replay
 from bartviz.language import later
 from bartviz.models.model import Model
+from bartviz.models.output import OutputLayer as Layer
 from bartviz.record.record import Record
 from bartviz.run.branches import scaled
 from bartviz.tape.tape import Tape
@@ -46,7 +47,10 @@ def output_layer(
     ids = torch.tensor([candidate.token_id for candidate in shown])
     scale = _scale(model)
     last = replay.run(Tape(scale_heads=scaled(record), cancelled=cancelled)).last[0, one.row] * scale  # (D,)
-    matrix, bias = _matrix(model)
+    layer = Layer.of(model.network)
+    assert layer is not None  # every network that writes has one
+    matrix = layer.matrix  # (V, D)
+    bias = torch.zeros(len(matrix)) if layer.bias is None else layer.bias  # (V,)
     logits = matrix @ last + bias  # (V,)
     parts = (logits - logits.max()).double().exp()
     parts[ids] = 0
@@ -68,13 +72,6 @@ def output_layer(
         tied=matrix.data_ptr() == _words(model).data_ptr(),
         scale=scale,
     )
-
-
-def _matrix(model: Model) -> tuple[Tensor, Tensor]:
-    """The output matrix (V, D) and its bias (V,), zeros where the model has none."""
-    layer: Any = model.network.get_output_embeddings()
-    bias = getattr(model.network, "final_logits_bias", layer.bias)  # BART's is no parameter
-    return layer.weight, torch.zeros(len(layer.weight)) if bias is None else bias.flatten()
 
 
 def _words(model: Model) -> Tensor:

@@ -14,7 +14,7 @@ from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerB
 from bartviz.errors import BudgetError, ModelError
 from bartviz.families.family import DECODER_HEAD
 from bartviz.language import later
-from bartviz.models import checkpoint, task_head, unlisted, weights
+from bartviz.models import checkpoint, output, task_head, unlisted, weights
 from bartviz.models.alone import alone
 from bartviz.models.checkpoint import Settings
 from bartviz.models.deadline import Job
@@ -168,8 +168,11 @@ def _class(name: str) -> Any:
     return getattr(transformers, name)
 
 
-def probe(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
-    """One short pass: every layer on the tape, every number finite. Raises ModelError."""
+def probe(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> bool:
+    """One short pass: every layer on the tape, every number finite. Raises ModelError.
+
+    Whether the output layer alone makes the network's logits (output.py).
+    """
     with guarded(ModelError(later("The model's tokenizer fails on a short text: its files contradict each other."))):
         ids = torch.tensor([tokenizer("a b")["input_ids"][:8] or [0]])  # (1, n)
     inputs = {"input_ids": ids}
@@ -178,7 +181,7 @@ def probe(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
     record = tape.Tape(values=True)
     failed = ModelError(later("The model fails on a short text: its settings and weights contradict each other."))
     with guarded(failed), torch.inference_mode(), tape.recording(record):
-        output = network(**inputs)[0]
+        first = network(**inputs)[0]
     expected = {(kind, layer) for kind, depth in tape.depths(network).items() for layer in range(depth)}
     if set(record.entries) != expected:
         raise ModelError(
@@ -188,8 +191,10 @@ def probe(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
                 seen=len(record.entries),
             )
         )
-    numbers = [output, *(part for entry in record.entries.values() for part in (*entry.q, *entry.outputs))]
+    numbers = [first, *(part for entry in record.entries.values() for part in (*entry.q, *entry.outputs))]
     if not all(bool(torch.isfinite(part).all()) for part in numbers):
         raise ModelError(
             later("The model computes numbers that are not finite (NaN or infinity) on a first short text.")
         )
+    with guarded(failed), torch.inference_mode():
+        return network.can_generate() and output.is_all(network, inputs, first)

@@ -43,7 +43,8 @@ class Model:
 
     ``notices`` list what was left out or replaced; ``revision`` is the hub's commit; ``nbytes`` the size in memory.
     ``head``: what a fine-tuned checkpoint labels; None for any other. ``network`` is on the CPU, to read its matrices;
-    ``runner`` is what runs: the same, or its copy on another ``device``.
+    ``runner`` is what runs: the same, or its copy on another ``device``. ``output_alone``: its output layer alone makes
+    the logits from the last states.
     """
 
     info: ModelInfo
@@ -57,6 +58,7 @@ class Model:
     head: TaskHead | None = None
     changed: Callable[[], bool] = field(default=lambda: False, repr=False)
     copied: PreTrainedModel | None = None
+    output_alone: bool = False
 
     @property
     def runner(self) -> PreTrainedModel:
@@ -137,7 +139,7 @@ def _read(
     with claims(needed, job.check) as claim:
         stored = weights.read(paths, job)
         network, head, network_notices = build.network_of(settings, stored, job)
-        build.probe(network, tokenizer)
+        output_alone = build.probe(network, tokenizer)
         if _stamp(folder) != stamp:
             raise ModelError(later("The model's files changed while they were read. Load it again."))
         content = hashlib.sha256(
@@ -157,6 +159,7 @@ def _read(
             commit,
             head,
             lambda: _stamp(folder) != stamp,
+            output_alone=output_alone,
         ).to(where)
         claim.become(model, size)
     return model

@@ -81,13 +81,24 @@ def _wrap(network: nn.Module, tokenizer: PreTrainedTokenizerBase | None, name: s
     changed = _changes(network)
     stored, job = weights.of(body, Job(DEADLINE)), Job(DEADLINE)
     made, head, notices = build.network_of(settings, stored, job)
-    build.probe(made, words)
+    alone = build.probe(made, words)
     content = f"{stored.digest} {_digest(words)} {type(made).__name__} {settings.content}"
     fingerprint = hashlib.sha256(content.encode()).hexdigest()[:32]
     info = describe(name or _name(plain), "memory", made, head, settings, fingerprint)
     size = build.nbytes(made) + nbytes(head)
     notices = (*_notices(plain, body), *settings.notices, *vocabulary.notices(words), *notices)
-    return Model(info, made, words, made.config, settings.generation, notices, size, head=head, changed=changed)
+    return Model(
+        info,
+        made,
+        words,
+        made.config,
+        settings.generation,
+        notices,
+        size,
+        head=head,
+        changed=changed,
+        output_alone=alone,
+    )
 
 
 def _body(network: nn.Module) -> PreTrainedModel:

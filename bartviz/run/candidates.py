@@ -13,12 +13,14 @@ from transformers import PreTrainedTokenizerBase
 
 from bartviz.errors import SettingError
 from bartviz.language import later
+from bartviz.models.output import Rows
 from bartviz.record.checks import LOGITS, Check
 from bartviz.record.steps import Numbers, Steps
 from bartviz.text import tokenize
 from bartviz.text.labels import CONTINUES
 
 LOGITS_LIMIT = 4e-4  # largest error of a step's numbers, relative to the largest logit
+_MADE = 128  # rows whose logits are made at once
 _AT_ONCE = 1 << 19  # logits processed at once: 2 MB of float32 fit in the cache
 _BLOCK = 64  # columns per block; the maximum of each block is computed first
 
@@ -103,18 +105,17 @@ class Summary:
         """The numbers of each row of raw logits (B, V)."""
         return rows_of(logits.float(), self._top_k)
 
-    def given(self, logits: Tensor, chosen: Sequence[int], *, first: int = 0) -> list[Numbers]:
+    def given(self, logits: Tensor | Rows, chosen: Sequence[int], *, first: int = 0) -> list[Numbers]:
         """The numbers of a step for each row of logits (T, V) from ``first`` on; ``chosen`` followed each row."""
         steps: list[Numbers] = []
-        block = max(_AT_ONCE // logits.shape[1], 1)  # rows
-        for start in range(first, len(chosen), block):
-            stop = min(start + block, len(chosen))
-            chosen_logits = logits[start:stop].gather(1, torch.tensor(chosen[start:stop])[:, None])[:, 0].tolist()
+        for start in range(first, len(chosen), _MADE):
+            stop = min(start + _MADE, len(chosen))
+            made = logits[start:stop]  # (rows, V)
+            of_chosen = made.gather(1, torch.tensor(chosen[start:stop])[:, None])[:, 0].tolist()
+            found = [row for part in torch.split(made, max(_AT_ONCE // made.shape[1], 1)) for row in self.rows(part)]
             steps += (
-                Numbers(
-                    row - first, row, numbers.best, numbers.log_z, numbers.bits, chosen[row], chosen_logits[row - start]
-                )
-                for row, numbers in enumerate(self.rows(logits[start:stop]), start)
+                Numbers(row - first, row, numbers.best, numbers.log_z, numbers.bits, chosen[row], logit)
+                for row, (numbers, logit) in enumerate(zip(found, of_chosen, strict=True), start)
             )
         return steps
 

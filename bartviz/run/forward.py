@@ -13,11 +13,13 @@ from dataclasses import replace
 from typing import Any
 
 import torch
+from torch import Tensor
 from transformers import PreTrainedTokenizerBase
 
 from bartviz.errors import SettingError, TextError
 from bartviz.language import later
 from bartviz.models.model import Model, expect_model
+from bartviz.models.output import OutputLayer, Rows
 from bartviz.models.wrap import model_of
 from bartviz.record.record import Record
 from bartviz.record.vocabulary import GIVEN_TARGET, ONE_PASS
@@ -163,20 +165,34 @@ def _results(
 
 @torch.inference_mode()
 def _forward(model: Model, batch: Batch, tape: Tape) -> Any:
-    """Run the network once under the tape -> its output; of an encoder without a head the base model's."""
+    """Run the network once under the tape -> its output; the base model's where no head is needed, and of a model whose
+    logits are made from it."""
     inputs = {name: part.to(model.device) for name, part in batch.inputs.items()}
     with recording(tape), guarded(run_failed()):
         if model.info.kind == "encoder":
             network = model.runner.base_model if model.head is None else model.runner
             return network(**inputs)
+        if _apart(model):
+            return model.runner.base_model(**inputs, use_cache=False)
         return model.runner(**inputs, use_cache=False, output_hidden_states=model.head is not None)
+
+
+def _apart(model: Model) -> bool:
+    """Whether logits are made from the last states, a few rows at a time, instead of by the network."""
+    return model.output_alone and model.head is None
+
+
+def _logits(model: Model, out: Any) -> list[Tensor | Rows]:
+    """The logits of each text of a model that writes, from the output of its pass."""
+    layer = OutputLayer.of(model.runner) if _apart(model) else None
+    return list(out.logits.cpu()) if layer is None else [Rows(layer, states) for states in out.last_hidden_state]
 
 
 def _run(model: Model, batch: Batch, tape: Tape, top_k: int) -> list[Result]:
     """The results of one pass, their text fields still empty."""
     out = _forward(model, batch, tape)
-    logits = None if model.info.kind == "encoder" else out.logits.cpu()  # (B, Q, V)
-    results = [_result(model, batch, item, logits, top_k) for item in range(len(batch.source))]
+    logits = [None] * len(batch.source) if model.info.kind == "encoder" else _logits(model, out)
+    results = [_result(model, batch, item, rows, top_k) for item, rows in enumerate(logits)]
     if model.head is None:
         return results
     made = []
@@ -188,8 +204,8 @@ def _run(model: Model, batch: Batch, tape: Tape, top_k: int) -> list[Result]:
     return [replace(result, prediction=said) for result, said in zip(results, made, strict=True)]
 
 
-def _result(model: Model, batch: Batch, item: int, logits: torch.Tensor | None, top_k: int) -> Result:
-    """One text's result, with its text fields still empty; logits (B, Q, V).
+def _result(model: Model, batch: Batch, item: int, logits: Tensor | Rows | None, top_k: int) -> Result:
+    """One text's result, with its text fields still empty; logits (Q, V).
 
     The output is the given target or, without one, the text shifted by one token.
     """
@@ -198,14 +214,14 @@ def _result(model: Model, batch: Batch, item: int, logits: torch.Tensor | None, 
     if logits is None:
         return Result(source=source, text="", query=query, output=output)
     if output is None:
-        output = _next_tokens(model, source, batch.lengths[item], logits[item])
+        output = _next_tokens(model, source, batch.lengths[item], logits)
     # without a target the prediction after the last token is not a step of the text
     rows = batch.lengths[item] - (not batch.output)
     summary = Summary(model.tokenizer, top_k)
-    numbers = summary.given(logits[item], output.ids[:rows].tolist())
+    numbers = summary.given(logits, output.ids[:rows].tolist())
     inputs = source if query is None else query
     steps = summary.steps(numbers, inputs.ids[:rows].tolist())
-    checks = tuple(summary.compared(one, logits[item, one.row]) for one in numbers[-1:])
+    checks = tuple(summary.compared(one, logits[one.row]) for one in numbers[-1:])
     return Result(source=source, text="", query=query, output=output, steps=steps, checks=checks)
 
 
@@ -220,14 +236,14 @@ def _continued(
     wholes = [_whole(model, prompt, target) for prompt, target in zip(prompts, targets, strict=True)]
     batch = Batch.of(model, [whole.take(slice(0, -1)) for whole in wholes], None)
     check_budget(model, batch, values=tape.values)
-    logits = _forward(model, batch, tape).logits.cpu()  # (B, Q, V)
+    logits = _logits(model, _forward(model, batch, tape))
     summary, results = Summary(model.tokenizer, top_k), []
-    for item, (prompt, whole, reads) in enumerate(zip(prompts, wholes, batch.source, strict=True)):
+    for said, prompt, whole, reads in zip(logits, prompts, wholes, batch.source, strict=True):
         output, rows = whole.take(slice(1, None)), len(whole) - 1
-        numbers = summary.given(logits[item], output.ids.tolist(), first=len(prompt) - 1)
+        numbers = summary.given(said, output.ids.tolist(), first=len(prompt) - 1)
         steps = summary.steps(numbers, reads.ids[:rows].tolist())
         output = tokenize.pad(output, model.tokenizer, len(reads))
-        checks = (summary.compared(numbers[-1], logits[item, numbers[-1].row]),)
+        checks = (summary.compared(numbers[-1], said[numbers[-1].row]),)
         results.append(Result(source=reads, text="", output=output, steps=steps, checks=checks))
     return results
 
@@ -240,7 +256,7 @@ def _whole(model: Model, prompt: Tokens, target: Tokens) -> Tokens:
     return whole
 
 
-def _next_tokens(model: Model, source: Tokens, length: int, logits: torch.Tensor) -> Tokens:
+def _next_tokens(model: Model, source: Tokens, length: int, logits: Tensor | Rows) -> Tokens:
     """The token after each token of a decoder-only model's text; after the last one, the model's first choice."""
     predicted = tokenize.from_ids(model.tokenizer, [int(logits[length - 1].argmax())])[1]
     predicted = replace(predicted, spans=(None,))  # it is not part of the text

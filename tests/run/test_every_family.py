@@ -15,6 +15,7 @@ from tests.support import loaded, networks, writers
 
 TEXT = "The cat is sleeping on the sofa, but the children played outside: what time is it?"
 TARGET = "Die Katze schläft auf dem Sofa, aber die Kinder spielten draußen. Ich will ein Auto kaufen."
+SCALED_OR_CAPPED = {"t5", "t5-gated", "mt5", "umt5", "cohere", "cohere2", "gemma2"}
 WRITERS = tuple(name for name, recipe in networks.FAMILIES.items() if recipe.family.kind != "encoder")
 
 
@@ -74,3 +75,23 @@ def _assert_rows_are_those_of_one_pass(family: str, record: Record) -> None:
         for layer, weights in enumerate(layers):
             ours = torch.tensor(record.attention(kind).layer(layer))
             torch.testing.assert_close(ours, weights[0], atol=2e-5, rtol=0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", WRITERS)
+def test_steps_of_one_pass_are_those_of_the_networks_own_logits(family: str) -> None:
+    """Most networks' logits are made from their last states, some rows at a time; others scale or cap theirs."""
+    model = loaded.model(family)
+    target = TARGET if model.info.kind == "encoder-decoder" else None
+    record = bartviz.capture(model, TEXT, target=target)
+    inputs = {"input_ids": torch.from_numpy(record.source.ids.copy())[None]}
+    if record.cross is not None:
+        inputs["decoder_input_ids"] = torch.from_numpy(record.cross.query.ids.copy())[None]
+    with torch.inference_mode():
+        logits = loaded.reference(family)(**inputs).logits[0].double()
+    known, bound = logits.log_softmax(-1), 1e-4 * float(logits.abs().max())
+    for step in record.steps:
+        for candidate in step.candidates:
+            assert candidate.logit == pytest.approx(float(logits[step.row, candidate.token_id]), abs=bound)
+        assert step.log_probability == pytest.approx(float(known[step.row, step.chosen.token_id]), abs=bound)
+    assert model.output_alone == (family not in SCALED_OR_CAPPED)
