@@ -1,6 +1,6 @@
 """Pre-train the small BART on the five noise functions of `bartviz.analysis.denoising`.
 
-python -m training.denoise --corpus FOLDER --out FOLDER [--minutes 60 --workers 2]
+python -m training.denoise --corpus FOLDER --out FOLDER [--minutes 60 --workers 2] [--start FOLDER]
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.random import Generator
+from safetensors.torch import load_file
 from transformers import BartTokenizer
 
 from bartviz.analysis.denoising import NOISE, Noised, sentences, words
@@ -25,8 +26,8 @@ from training.loop import Settings, arguments, train
 from training.vocabulary import train_bart
 
 CHUNK = 6000  # documents drawn, sorted and cut into batches together
-SHARES = (0.62, 0.20, 0.18)  # single sentences, groups of unrelated sentences, coherent passages
-FOR_ONE = {"text infilling": 0.5, "token masking": 0.15, "token deletion": 0.2, "document rotation": 0.15}
+SHARES = (0.78, 0.10, 0.12)  # single sentences, groups of unrelated sentences, coherent passages
+FOR_ONE = {"text infilling": 0.45, "token masking": 0.2, "token deletion": 0.25, "document rotation": 0.1}
 FOR_MANY = {
     "sentence permutation": 0.6,
     "text infilling": 0.1,
@@ -65,11 +66,13 @@ class Denoising:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.documents = Documents(settings.corpus, "train")
-        known = settings.out / "tokenizer.json"  # of the run that is continued
-        self.tokenizer = (
-            BartTokenizer.from_pretrained(settings.out) if known.is_file() else train_bart(self.documents.single)
-        )
+        folder = settings.start or settings.out  # the run that is continued has its tokenizer in the latter
+        known = (folder / "tokenizer.json").is_file()
+        self.tokenizer = BartTokenizer.from_pretrained(folder) if known else train_bart(self.documents.single)
         self.model = networks.bart(len(self.tokenizer))
+        if settings.start is not None:
+            self.model.load_state_dict(load_file(settings.start / "model.safetensors"), strict=False)
+            self.model.tie_weights()
         self.decks: list[Deck] = []
 
     def batches(self, rng: Generator) -> Iterator[list[Example]]:
@@ -173,7 +176,9 @@ def validation(folder: Path, tokenizer: Any, name: str, count: int) -> list[Exam
 
 def main() -> None:
     """Read the command line and train."""
-    given = vars(arguments(__doc__ or "", minutes=60.0, workers=2).parse_args())
+    parser = arguments(__doc__ or "", minutes=60.0, workers=2)
+    parser.add_argument("--start", type=Path, help="folder of a model to train on from")
+    given = vars(parser.parse_args())
     train(Denoising, Settings(**given | {"corpus": corpus.folder(given["corpus"])}))
 
 
