@@ -140,6 +140,11 @@ def scale(kind: Kind, dark: bool = False) -> Scale:
     return _scale(_RAMPS[kind][dark])
 
 
+def stops(kind: Kind, dark: bool = False) -> Sequence[str]:
+    """The colours of that scale, in even steps: scripts in the browser make theirs from them."""
+    return _RAMPS[kind][dark]
+
+
 def difference_scale(dark: bool = False) -> Scale:
     """Orange (negative) - neutral - blue (positive)."""
     return _scale(_DIFFERENCE[dark])

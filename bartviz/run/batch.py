@@ -85,11 +85,11 @@ def shifted(model: Model, start: int, output: Tokens) -> Tokens:
     return tokenize.join(first, output.take(slice(0, -1)))
 
 
-def check_budget(model: Model, batch: Batch, *, values: bool) -> None:
+def check_run(model: Model, batch: Batch, *, values: bool) -> None:
     """Raise BudgetError where the captured attention would be larger than MAX_BYTES."""
     source = len(batch.source[0])
     target = len(batch.query[0]) if batch.query else source
-    refuse_over(len(batch.source) * predicted_bytes(model, source, target, values=values))
+    refuse_run(len(batch.source) * predicted_bytes(model, source, target, values=values))
 
 
 def predicted_bytes(model: Model, source: int, target: int, *, values: bool = False, beams: int = 1) -> int:
@@ -110,7 +110,7 @@ def predicted_bytes(model: Model, source: int, target: int, *, values: bool = Fa
     return total
 
 
-def refuse_over(size: int) -> None:
+def refuse_run(size: int) -> None:
     if size > MAX_BYTES:
         raise BudgetError(
             later(

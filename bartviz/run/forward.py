@@ -24,7 +24,7 @@ from bartviz.models.wrap import model_of
 from bartviz.record.record import Record
 from bartviz.record.vocabulary import GIVEN_TARGET, ONE_PASS
 from bartviz.run import predict
-from bartviz.run.batch import Batch, Heads, check_budget, head_factors
+from bartviz.run.batch import Batch, Heads, check_run, head_factors
 from bartviz.run.candidates import Summary
 from bartviz.run.collect import Result, ablated, collect
 from bartviz.run.generate import decode, decode_batch
@@ -157,7 +157,7 @@ def _results(
         results = _continued(model, tape, tokens, targets, top_k)
     else:
         batch = Batch.of(model, tokens, targets)
-        check_budget(model, batch, values=tape.values)
+        check_run(model, batch, values=tape.values)
         results = _run(model, batch, tape, top_k)
     texts = zip(results, sources, target_texts, strict=True)
     return [replace(result, text=source.text, pair=source.pair, target=target) for result, source, target in texts]
@@ -235,7 +235,7 @@ def _continued(
     """
     wholes = [_whole(model, prompt, target) for prompt, target in zip(prompts, targets, strict=True)]
     batch = Batch.of(model, [whole.take(slice(0, -1)) for whole in wholes], None)
-    check_budget(model, batch, values=tape.values)
+    check_run(model, batch, values=tape.values)
     logits = _logits(model, _forward(model, batch, tape))
     summary, results = Summary(model.tokenizer, top_k), []
     for said, prompt, whole, reads in zip(logits, prompts, wholes, batch.source, strict=True):

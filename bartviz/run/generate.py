@@ -23,7 +23,7 @@ from bartviz.record.beam_tree import EarlyStopping
 from bartviz.record.record import Record
 from bartviz.record.vocabulary import CHOSEN_BY_YOU, GREEDY
 from bartviz.run import beam_search, loop, rules
-from bartviz.run.batch import Heads, head_factors, predicted_bytes, refuse_over, shifted, start_token
+from bartviz.run.batch import Heads, head_factors, predicted_bytes, refuse_run, shifted, start_token
 from bartviz.run.candidates import Summary
 from bartviz.run.collect import Result, ablated, collect
 from bartviz.run.loop import Forced, Task, Written
@@ -151,7 +151,7 @@ def decode_batch(
     if model.info.kind == "encoder-decoder":
         planned = [_planned(model, one, (start_token(model),), {}, options) for one in prepared]
         sizes = (_predicted(task, one, options) for (task, _), one in zip(planned, prepared, strict=True))
-        refuse_over(sum(sizes))
+        refuse_run(sum(sizes))
         with torch.inference_mode():
             whole = loop.together([task for task, _ in planned], [tape for _, tape in planned], sample)
         if whole is not None:
@@ -186,7 +186,7 @@ def write(
     way = method(model, options)
     task, tape = _planned(model, prepared, start, forced, options)
     beams = way.beams if isinstance(way, beam_search.Settings) else 1
-    refuse_over(_predicted(task, prepared, options, beams))
+    refuse_run(_predicted(task, prepared, options, beams))
     with torch.inference_mode(), recording(tape):
         written = (
             loop.with_beams(task, tape, way) if isinstance(way, beam_search.Settings) else loop.single(task, tape, way)

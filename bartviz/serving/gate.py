@@ -163,7 +163,7 @@ class Gate:
             older = [other for other in self._queue if other.owner == owner]
             index = self._queue.index(older[0]) if older else len(self._queue)
             if not older and len(self._queue) >= self.waiting:
-                raise Busy(
+                raise Busy(  # the app does not show it: the run waits outside and asks again (Run.retry)
                     later(
                         "{count} runs wait already, which is the limit. Try again in a moment.", count=len(self._queue)
                     )

@@ -1,7 +1,7 @@
 // The canvas's functions that need no page.
 import test from "node:test";
 import assert from "node:assert/strict";
-import * as colors from "../../../bartviz/ui/components/canvas/colors.js";
+import * as colors from "../../../bartviz/ui/components/canvas/pixels.js";
 import * as following from "../../../bartviz/ui/components/canvas/following.js";
 import * as numbers from "../../../bartviz/ui/components/canvas/numbers.js";
 import * as overview from "../../../bartviz/ui/components/canvas/overview.js";

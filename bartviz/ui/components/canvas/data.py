@@ -218,7 +218,7 @@ class Picture:
             "hidden": list(dict.fromkeys(view.hidden_labels)),
             "renormalised": view.renormalised,
             "words": messages(attention, predicts=view.predicts, renormalised=view.renormalised),
-            "ramps": {kind: [_ramp(theme.scale(kind)), _ramp(theme.scale(kind, dark=True))] for kind in KINDS},
+            "ramps": {kind: [theme.stops(kind), theme.stops(kind, dark=True)] for kind in KINDS},
         }
 
 
@@ -256,10 +256,6 @@ def _key_chips(attention: Attention, shown: Shown, view: heads.View) -> list[Chi
 
 def _stacked(maps: Sequence[Codes], shape: tuple[int, ...]) -> Codes:
     return np.stack(maps) if maps else np.empty((0, *shape), np.uint16)
-
-
-def _ramp(scale: theme.Scale) -> list[str]:
-    return [str(color) for _, color in scale]
 
 
 def codes(weights: Floats) -> Codes:

@@ -2,7 +2,7 @@
 
 /** @import { Canvas } from "./types.js" */
 import { fillMasked } from "../shared/drawing.js";
-import { maskedRuns, paintMap } from "./colors.js";
+import { maskedRuns, paintMap } from "./pixels.js";
 import { fontSize, label } from "./labels.js";
 import { mapNumber } from "./numbers.js";
 import { current, sourceOf } from "./state.js";

@@ -2,7 +2,7 @@
 
 /** @import { Canvas } from "./types.js" */
 import { measured, shortened } from "../shared/drawing.js";
-import { paintMap } from "./colors.js";
+import { paintMap } from "./pixels.js";
 import { fontSize } from "./labels.js";
 import { mapNumber } from "./numbers.js";
 import { sourceOf } from "./state.js";

@@ -3,7 +3,7 @@
 /** @import { Canvas, Choice, Codes, Component, Shaded, Weight } from "./types.js" */
 import { css, inkOn, rampOn, strongOf, themeOf } from "../shared/colors.js";
 import { nameAll, speaker } from "../shared/words.js";
-import { packedColors, shadesOf, smallShades } from "./colors.js";
+import { packedColors, shadesOf, smallShades } from "./pixels.js";
 import { decode, largest, mapNumber, unpacked } from "./numbers.js";
 
 export const LIVE = (globalThis[Symbol.for("bartviz.canvas")] ??= new Set()); // all canvases of the page

@@ -120,12 +120,8 @@ def described(record: Record, layer: int | None, head: int | None, *, branched: 
         "branch": None,
         "asks": True,
         "stopped": stopped(record.provenance.stopped or ""),
-        "ramps": {name: [_ramp(theme.scale(name)), _ramp(theme.scale(name, dark=True))] for name in KINDS},
+        "ramps": {name: [theme.stops(name), theme.stops(name, dark=True)] for name in KINDS},
     }
-
-
-def _ramp(scale: theme.Scale) -> list[str]:
-    return [str(color) for _, color in scale]
 
 
 def _chips(tokens: Tokens) -> list[tuple[str, bool, bool]]:
