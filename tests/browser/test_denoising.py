@@ -103,3 +103,12 @@ def test_nothing_hangs_over_the_edge_of_a_phone(visit: Open, shipped: str, look:
     box = page.locator(LINES).bounding_box()
     assert box is not None
     assert box["x"] + box["width"] <= 420
+
+
+def test_words_of_a_second_line_stand_beside_the_names_not_below_them(visit: Open, shipped: str) -> None:
+    page = opened(visit, f"{shipped}/denoising?text_of=three+sentences", size=(390, 844))
+    names = page.locator(f"{LINES} .bv-names").bounding_box()
+    boxes = [column.bounding_box() for column in page.locator(f"{LINES} .bv-column:not(.bv-names)").all()]
+    assert names is not None
+    assert len({box["y"] for box in boxes if box is not None}) > 1
+    assert all(box is not None and box["x"] >= names["x"] + names["width"] for box in boxes)

@@ -29,7 +29,7 @@ def repair_lines(repair: Repair) -> str:
     label = html.escape(_("Original, corrupted and reconstructed words, column by column"), quote=True)
     return (
         f"<div class='bv-text bv-repair' role='group' aria-label='{label}' tabindex='0'>"
-        f"<div class='bv-column bv-names'>{names}</div>{''.join(columns)}</div>"
+        f"<div class='bv-column bv-names'>{names}</div><div class='bv-columns'>{''.join(columns)}</div></div>"
     )
 
 
