@@ -1,4 +1,4 @@
-"""What does each head do over a corpus? Every head with its interval, its distribution, examples and passport."""
+"""What does each head do over a corpus of texts? Every head: interval, distribution, examples, passport."""
 
 from functools import partial
 

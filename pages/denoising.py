@@ -8,7 +8,7 @@ from bartviz.analysis import repairs
 from bartviz.figures import denoising as figure
 from bartviz.language import _
 from bartviz.ui.controls import show
-from bartviz.ui.frame import doubt, levels, page
+from bartviz.ui.frame import doubt, gaps, levels, page
 from bartviz.ui.views.denoising import parts
 
 STYLE = Path(parts.__file__).with_name("denoising.css")
@@ -17,6 +17,7 @@ STYLE = Path(parts.__file__).with_name("denoising.css")
 def main() -> None:
     record = page.begin("denoising")
     st.html(STYLE)
+    gaps.section(record)
     lead = show.place("lead")
     chosen = parts.choose(record)
     with st.container(key="denoising_lines"):

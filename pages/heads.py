@@ -3,13 +3,14 @@
 from bartviz.analysis import heads as analysis
 from bartviz.figures import heads as figure
 from bartviz.ui.controls import prediction, show
-from bartviz.ui.frame import levels, page
+from bartviz.ui.frame import gaps, levels, page
 from bartviz.ui.views.heads import classic, parts
 
 
 def main() -> None:
     record = page.begin("heads")
     prediction.section(record)
+    gaps.section(record)
     lead = show.place("lead")
     chosen = parts.choose(record)
     if isinstance(chosen, classic.Chosen):

@@ -12,7 +12,7 @@ from bartviz.language import _, mark
 from bartviz.record.record import Record
 from bartviz.ui.components import ribbons
 from bartviz.ui.controls import show
-from bartviz.ui.frame import doubt, levels, page, roads, sidebar
+from bartviz.ui.frame import doubt, gaps, levels, page, roads, sidebar
 from bartviz.ui.state.once import once
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 def picture(record: Record, chosen: start.Ribbons) -> None:
     show.lead(start.notice(chosen))
     doubt.line(record)
+    gaps.section(record)
     cross = chosen.head.kind == "cross"
     above, below = (_("source text"), _("output")) if cross else (_("text, looked at"), _("text, looking"))
     ribbons.show(chosen.first(), key="ribbons", above=above, below=below)

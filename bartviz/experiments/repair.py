@@ -18,6 +18,7 @@ from bartviz.errors import SettingError, TextError, choices
 from bartviz.experiments.replay import Replay, SideBySide
 from bartviz.language import later
 from bartviz.models.model import Model
+from bartviz.record.record import Record
 from bartviz.run.forward import capture
 from bartviz.run.generate import decode
 from bartviz.run.prepare import prepare
@@ -132,6 +133,16 @@ def guesses(model: Model, text: str, k: int = 5, *, cancelled: Callable[[], bool
             later("Masks are filled by a model such as BERT, with 1 to {limit} guesses.", limit=MOST_GUESSES)
         )
     record = capture(model, text.replace("<mask>", mask), allow_special=True, truncate="first", cancelled=cancelled)
+    return filled(model, record, k, cancelled=cancelled)
+
+
+def filled(
+    model: Model, record: Record, k: int = 5, *, cancelled: Callable[[], bool] = lambda: False
+) -> tuple[Guess, ...]:
+    """What a masked language model predicts for each mask of a record's text, in order.
+
+    Raises SettingError for a record of another model, and for a network that names no words; Cancelled.
+    """
     logits = Replay(model, record).run(SideBySide(cancelled=cancelled)).logits  # (1, n, V)
     if logits is None:
         raise SettingError(

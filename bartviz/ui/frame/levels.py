@@ -58,7 +58,10 @@ def choose() -> Level:
         {level: _(name) for level, name in NAMES.items()},
         key=KEY,
         default=DEFAULT,
-        hint=_("How much is said: pictures and words, then formulas, then definitions, sources and code."),
+        hint=_(
+            "How much is said: pictures and words, then formulas, then definitions, sources and code. The page Models "
+            "is in the menu from Intermediate on."
+        ),
     )
     return current()
 

@@ -1,4 +1,4 @@
-"""On a phone the sidebar closes when a page is chosen or a run begins."""
+"""On a phone the sidebar closes when a page is chosen or a run begins, and its button says what it opens."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from pathlib import Path
 
 import streamlit as st
 
+from bartviz.language import _
 from bartviz.ui.components.unseen import unseen
 
 _CLOSE = unseen("menu", Path(__file__).parents[1] / "components" / "menu" / "menu.js")
 
 
 def close() -> None:
-    """Add the listener; it takes no space on the page."""
+    """Add the listener, and the button's word for style.css; they take no space on the page."""
     with st.container(key="menu"):
+        st.html(f"<style>:root {{ --bv-menu: '{_('Menu')}'; }}</style>")
         _CLOSE(key="menu_close")

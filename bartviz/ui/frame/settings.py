@@ -125,7 +125,7 @@ def own() -> Mapping[str, Any] | None:
 
 def _section() -> None:
     """Drawn from the first opening on: a field that is not drawn would lose its value."""
-    with fold.folded(_("Decoding"), key="decoding") as opened:
+    with fold.folded(_("Decoding settings"), key="decoding") as opened:
         if opened or fold.asked_for("decoding", KEYS):
             _fields()
 

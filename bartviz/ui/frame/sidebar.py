@@ -257,7 +257,7 @@ def _examples(kind: ModelKind) -> None:
 
 
 def _reading() -> None:
-    with fold.folded(_("Settings"), key="reading") as opened:
+    with fold.folded(_("Text settings"), key="reading") as opened:
         if not (opened or fold.asked_for("reading", READING)):
             return
         pick.select(_("A text that is too long"), named(TOO_LONG_NAMES), key="too_long")

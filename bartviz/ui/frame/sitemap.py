@@ -66,7 +66,7 @@ DOORS: tuple[Door, ...] = (
             Page("inputs", mark("Inputs"), mark("What are the model's inputs?")),
             Page("masks", mark("Masks"), mark("Which words do the masks hide?")),
             Page("inside", mark("Inside a head"), mark("What happens inside a head?"), weights=False),
-            Page("parameters", mark("Parameters"), mark("Where are the parameters?"), "intermediate", run=False),
+            Page("parameters", mark("Parameters"), mark("Where are the parameters?"), run=False),
             Page("models", mark("Models"), mark("How do the models differ?"), "intermediate", run=False),
         ),
     ),
@@ -75,8 +75,8 @@ DOORS: tuple[Door, ...] = (
         (
             Page("experiments", mark("Experiments"), mark("Experiments: what changes if ...?"), weights=False),
             Page("denoising", mark("Denoising"), mark("Can denoising repair what was lost?")),
-            Page("compare", mark("Compare"), mark("How do the heads compare?"), "intermediate"),
-            Page("corpus", mark("Corpus"), mark("What does each head do over a corpus?"), "intermediate", run=False),
+            Page("compare", mark("Compare"), mark("How do the heads compare?")),
+            Page("corpus", mark("Corpus of texts"), mark("What does each head do over a corpus of texts?"), run=False),
         ),
     ),
 )

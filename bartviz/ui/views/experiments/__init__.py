@@ -7,7 +7,7 @@ import streamlit as st
 from bartviz.language import _, mark, named
 from bartviz.ui.controls import pick, show
 
-NAMES = {"ablation": mark("ablation"), "edit": mark("edit"), "reach": mark("reach")}
+NAMES = {"ablation": mark("silence heads"), "edit": mark("change a token"), "reach": mark("reach of a word")}
 EXPERIMENTS = {
     "ablation": mark("... heads are silenced, or made louder? What each is worth here, and what the model then says."),
     "edit": mark("... one token is replaced? Which states, rows of attention and predictions it affects."),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,7 +31,7 @@ from bartviz.ui.state import address
 OWN, ALL = "config.json", "all"
 COMPONENTS = {
     ALL: mark("all parts"),
-    "shared": mark("shared"),
+    "shared": mark("shared embeddings"),
     "encoder": mark("encoder"),
     "decoder": mark("decoder"),
     "head": mark("head"),
@@ -42,7 +42,7 @@ EXAMPLE = '{"model_type": "bart", "d_model": 512, "encoder_layers": 4, "decoder_
 _HINT = mark(
     "Any model of the catalogue, a folder, or your own configuration. Nothing is downloaded: sizes decide everything."
 )
-_DEFAULT, _CHECKED, _ASKED = "facebook/bart-base", "_checked", "_check_asked"
+_CHECKED, _ASKED = "_checked", "_check_asked"
 
 
 @dataclass(frozen=True)
@@ -60,13 +60,16 @@ class Chosen:
 
 
 def choose() -> Chosen:
-    """The pickers of model and class (URL ``of`` and ``class``); shows why a configuration is invalid."""
+    """The pickers of model and class (URL ``of`` and ``class``), at first of the sidebar's model.
+
+    Shows why a configuration is invalid.
+    """
     model, kind = st.columns([3, 2])
     with model:
         folders = [name for name in listed(default_roots()) if entry(name) is None]
         names = [*(known.name for known in CATALOGUE), *folders, OWN]
         labels = {name: name for name in names} | {OWN: _("your own config.json")}
-        name = pick.select(_("Which model"), labels, key="of", default=_DEFAULT, hint=_(_HINT))
+        name = pick.select(_("Which model"), labels, key="of", default=_first(names), hint=_(_HINT))
         text = _pasted() if name == OWN else ""
     try:
         config = configs.parse(text) if name == OWN else _known(name)
@@ -80,6 +83,12 @@ def choose() -> Chosen:
         architecture = pick.select(_("Its class"), [*variants], key="class", default=architecture_of(config), hint=hint)
     title = _("Your {family}", family=sizes.family.title) if name == OWN else name.rsplit("/", 1)[-1]
     return Chosen(name, title, config, architecture)
+
+
+def _first(names: Sequence[str]) -> str:
+    """The model that is chosen in the sidebar, if its parameters can be counted."""
+    chosen = str(st.session_state.get("model"))
+    return chosen if chosen in names else names[0]
 
 
 def treemap(chosen: Chosen, *, dark: bool) -> go.Figure:

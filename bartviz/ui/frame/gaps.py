@@ -1,0 +1,66 @@
+"""What a model such as BERT puts in the gaps of the visitor's text, and a typed gap that was read as letters."""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING
+
+import numpy as np
+import streamlit as st
+
+from bartviz.language import _, later
+from bartviz.language.shares import percent
+from bartviz.text.labels import visible
+from bartviz.ui.controls import show, tasks
+from bartviz.ui.frame import sidebar
+from bartviz.ui.state import content
+
+if TYPE_CHECKING:
+    from bartviz.experiments.repair import Guess
+    from bartviz.models.model import Model
+    from bartviz.record.record import Record
+    from bartviz.serving.gate import Ticket
+
+MASKS = ("[MASK]", "<mask>")
+
+
+def section(record: Record) -> None:
+    """The guesses for each gap of an encoder's text; a way to read a typed gap as one; else nothing."""
+    if record.model.kind != "encoder" or record.prediction is not None or record.from_weights:
+        return
+    typed = next((name for name in MASKS if name in f"{record.source_text} {record.pair_text or ''}"), None)
+    pieces = record.source.pieces
+    gaps = [i for i in np.flatnonzero(record.source.special).tolist() if pieces[i] in MASKS]
+    if gaps:
+        _filled(record)
+    elif typed is not None and st.session_state.get("special"):
+        show.note(_("This model knows no gap “{typed}”: BERT's is [MASK], RoBERTa's <mask>.", typed=typed))
+    elif typed is not None:
+        note, button = st.columns([3, 1], vertical_alignment="center")
+        with note:
+            show.note(_("“{typed}” was read as letters, not as a gap.", typed=typed))
+        button.button(_("Read it as a gap"), on_click=sidebar.again, args=("special", True), width="stretch")
+
+
+def _filled(record: Record) -> None:
+    def work(model: Model, ticket: Ticket[tuple[Guess, ...]]) -> tuple[Guess, ...]:
+        from bartviz.experiments.repair import filled
+
+        ticket.report(later("The model fills the gaps"))
+        return filled(model, record, cancelled=ticket.cancelled)
+
+    key = {"record": content.key(record)}
+    found = tasks.ask("gaps", record.model.name, key, work, lambda made: 2_000 * len(made) + 200)
+    if found is not None:
+        st.html("".join(_line(number, one, len(found)) for number, one in enumerate(found, 1)))
+
+
+def _line(number: int, guess: Guess, count: int) -> str:
+    """The words of one gap, the likeliest first, shaded by their probability."""
+    name = _("In the gap:") if count == 1 else _("In gap {number}:", number=number)
+    chips = [
+        f"<span class='bv-chip{' bv-strong' if p > show.INK_TURNS else ''}' style='--w:{100 * p:.1f}%'>"
+        f"{html.escape(visible(label))} {html.escape(percent(p))}</span>"
+        for label, p in guess.candidates
+    ]
+    return f"<p class='bv-text bv-encoder'><span class='bv-note'>{html.escape(name)}</span> {' '.join(chips)}</p>"
