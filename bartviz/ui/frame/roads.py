@@ -15,7 +15,7 @@ import streamlit as st
 from bartviz.analysis import sentence_words
 from bartviz.language import _, mark
 from bartviz.record.attention import Head
-from bartviz.ui.frame import levels, sitemap
+from bartviz.ui.frame import sitemap
 
 if TYPE_CHECKING:
     from bartviz.record.record import Record
@@ -53,8 +53,7 @@ def of_head(record: Record, head: Head, row: int | None = None) -> list[Road]:
         roads.append(
             Road("decoding", mark("Decode with it"), {**step, "step_weights": "head", **chosen} if seen else step)
         )
-    if levels.at_least(sitemap.page("compare").level):
-        roads.append(Road("compare", mark("Compare it"), {"kind": head.kind, "a": str(head)}))
+    roads.append(Road("compare", mark("Compare it"), {"kind": head.kind, "a": str(head)}))
     return [road for road in roads if not record.from_weights or sitemap.page(road.to).weights]
 
 
