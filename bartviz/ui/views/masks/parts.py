@@ -64,9 +64,11 @@ def choose(record: Record) -> Shown:
             ),
         )
     shapes = [record.attention(kind).shape for kind in record.kinds]
-    with naming:
-        reading: Reading = pick.reading() if record.output is not None else "reads"
-    with at:
+    reading: Reading = "reads"
+    if record.output is not None:
+        with naming:
+            reading = pick.reading()
+    with naming if record.output is None else at:
         _follow_older_link()
         row = _row(max(shape[2] for shape in shapes), "row")
     number, layer, head = "lowest", 0, 0
