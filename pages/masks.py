@@ -31,14 +31,20 @@ def main() -> None:
             part, tab = pick.tabs({word: _(label) for word, (label, _draw) in TABS.items()}, key="about")
             with tab, show.or_missing():
                 TABS[part][1](record)
-    show.table(partial(analysis.table, record), title=_("Every row of every mask as a table"))
+    show.table(partial(analysis.table, record, shown.reading), title=_("Every row of every mask as a table"))
     levels.explain("masks")
     show.downloads(
         "masks",
-        table=lambda: analysis.table(record),
+        table=lambda: analysis.table(record, shown.reading),
         arrays=lambda: downloads.arrays(record, shown.view, shown.layer, shown.head),
         figure=lambda: figure(
-            record, view=shown.view, number=shown.number, layer=shown.layer, head=shown.head, dark=page.dark()
+            record,
+            view=shown.view,
+            number=shown.number,
+            layer=shown.layer,
+            head=shown.head,
+            reading=shown.reading,
+            dark=page.dark(),
         ),
     )
 

@@ -9,6 +9,7 @@ import streamlit as st
 
 from bartviz.analysis import sentence_words, start
 from bartviz.language import _, mark
+from bartviz.record.attention import Head
 from bartviz.record.record import Record
 from bartviz.ui.components import ribbons
 from bartviz.ui.controls import show
@@ -50,14 +51,15 @@ def drawn(chosen: start.Ribbons) -> go.Figure:
     return figure(chosen, dark=page.dark())
 
 
-def cards(record: Record | None) -> None:
-    """What to do next: learn, look at this sentence, or type another one."""
+def cards(record: Record | None, head: Head | None = None) -> None:
+    """What to do next: learn, look at this sentence (on Heads, at the head that is drawn here), or type another one."""
     learn, look, own = st.container(key="cards").columns(3, gap="medium")
     with learn.container(border=True, height="stretch", gap="xsmall"):
         page.link("lessons", _("**Learn it in ten minutes**"))
         show.note(_("Short tours: look, guess, and see. No experience needed."))
     with look.container(border=True, height="stretch", gap="xsmall"):
-        page.link("heads", _("**Look inside this sentence**"))
+        query = roads.of_head(record, head)[0].query if record is not None and head is not None else None
+        page.link("heads", _("**Look inside this sentence**"), query)
         show.note(_("Every layer and every head of this text, one of them large."))
         if record is not None and record.steps:
             page.link("decoding", _("How was each word chosen?"))
@@ -74,7 +76,7 @@ def main() -> None:
         return
     chosen = once(partial(start.ribbons, record))
     picture(record, chosen)
-    cards(record)
+    cards(record, chosen.head)
     roads.carry_on(record, "start", chosen.head)
     levels.explain("start")
     show.downloads(

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 Measure = Literal["log_probability", "divergence", "changed", "distance"]
 MEASURES: tuple[Measure, ...] = get_args(Measure)
 ROUNDING = 1e-4  # nats; a smaller change of log p is float32 arithmetic in another order
+SMALLEST = 1e-3  # probability of a text; a smaller one is said as log p alone
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -252,10 +253,18 @@ def notice(found: Ablation) -> str:
         if turned
         else _("The best token stays the same at all {rows}", rows=rows)
     )
-    changed = _(
-        "log p of its {tokens} changed by {effect} nats.",
-        tokens=count(rows),
-        effect=sentence_words.signed(found.effect, "+.2f"),
+    effect = sentence_words.signed(found.effect, "+.2f")
+    before, after = (float(np.exp(one.log_probability.sum())) for one in (found.before, found.after))
+    changed = (
+        _("log p of its {tokens} changed by {effect} nats.", tokens=count(rows), effect=effect)
+        if min(before, after) < SMALLEST
+        else _(
+            "the probability of its {tokens} went from {was} to {now} (log p {effect} nats).",
+            tokens=count(rows),
+            was=percent(before),
+            now=percent(after),
+            effect=effect,
+        )
     )
     return f"{went} {best}; {changed}"
 

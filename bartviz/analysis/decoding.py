@@ -10,6 +10,7 @@ Letters in shapes: T steps, Q decoder rows, K key columns, S source tokens.
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -152,7 +153,13 @@ def notice(record: Record) -> str:
     if count == 1:
         return f"{said}."
     total = f"{record.log_probability:.1f}".replace("-", "−")
-    return _("{said}. All {count} steps together: log p {total}.", said=said, count=count, total=total)
+    return _(
+        "{said}. All {count} steps together: {likely} (log p {total}).",
+        said=said,
+        count=count,
+        likely=percent(math.exp(record.log_probability)),
+        total=total,
+    )
 
 
 def rules_notice(record: Record) -> str:

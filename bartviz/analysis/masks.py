@@ -14,7 +14,7 @@ from bartviz.arrays import Bools
 from bartviz.errors import SettingError
 from bartviz.language import _, later, plural
 from bartviz.record.attention import Attention
-from bartviz.record.record import Record
+from bartviz.record.record import Reading, Record
 from bartviz.text.tokens import Tokens
 
 if TYPE_CHECKING:
@@ -68,14 +68,14 @@ def notice(record: Record) -> str:
 
 def row_sentence(attention: Attention, row: int, query: Tokens | None = None) -> str:
     """One or two sentences: which keys this row may attend to, and why not to the others; ``query`` replaces the labels
-    of rows.
+    of rows by what they predict.
 
     Raises SettingError for a row that does not exist.
     """
     rows = attention.shape[2]
     if not 0 <= row < rows:
         raise no_row(row, rows)
-    name = quote((query or attention.query).labels[row])
+    name = _row_name(attention, row, query)
     seen = np.flatnonzero(attention.mask[row])  # (open keys,)
     if seen.size == 0:
         return _("{row} may look at nothing: its weights come out uniform and mean nothing.", row=name)
@@ -98,6 +98,15 @@ def row_sentence(attention: Attention, row: int, query: Tokens | None = None) ->
     )
 
 
+def _row_name(attention: Attention, row: int, query: Tokens | None) -> str:
+    """The token of an encoder's row; of a decoder's row also whether it is the one that it reads or predicts."""
+    predicts = query is not None and query is not attention.query
+    token = quote((query or attention.query).labels[row])
+    if attention.kind == "encoder":
+        return token
+    return _("The row that predicts {token}", token=token) if predicts else _("The row that reads {token}", token=token)
+
+
 def no_row(row: int, rows: int) -> SettingError:
     """The error for a row that is not there."""
     return SettingError(later("There is no row {row}: choose 0 to {last}.", row=row, last=rows - 1))
@@ -118,15 +127,17 @@ def _reasons(attention: Attention, row: int) -> list[str]:
     return parts
 
 
-def table(record: Record) -> pd.DataFrame:
-    """Every row of every mask: kind, row, query, how many keys are open and closed, and which are open."""
+def table(record: Record, reading: Reading = "reads") -> pd.DataFrame:
+    """Every row of every mask: kind, row, query, how many keys are open and closed, and which are open.
+
+    ``reading``: whether a decoder row's query is the token that it reads or the one that it predicts."""
     import pandas as pd
 
     lines = []
     for kind in record.kinds:
         attention = record.attention(kind)
         keys = attention.shape[3]
-        for row, query in enumerate(attention.query.labels):
+        for row, query in enumerate(record.rows(kind, reading).labels):
             seen = np.flatnonzero(attention.mask[row])
             lines.append((kind, row, query, seen.size, keys - seen.size, listed(attention.key.labels, seen)))
     return pd.DataFrame(lines, columns=["kind", "row", "query", "open", "closed", "may look at"])

@@ -99,7 +99,7 @@ def sentence(record: Record) -> str:
             listed=", ".join(chosen) or _("none"),
             read=read,
         )
-    return _('The model says "{label}", with a probability of {p:.1%}. {read}', label=label, p=p, read=read)
+    return _("The model says “{label}”, with a probability of {p:.1%}. {read}", label=label, p=p, read=read)
 
 
 def _source(record: Record, said: Prediction) -> str:
@@ -113,7 +113,7 @@ def _answer_sentence(found: Answer | None) -> str:
     if found is None:
         return _("This model looks for an answer in a second text: put the question first, and the text second.")
     said = _(
-        'The model answers "{text}": tokens {first} to {last}, with a probability of {start:.1%} for the start and '
+        "The model answers “{text}”: tokens {first} to {last}, with a probability of {start:.1%} for the start and "
         "{end:.1%} for the end.",
         text=found.text,
         first=found.first,
@@ -123,7 +123,7 @@ def _answer_sentence(found: Answer | None) -> str:
     )
     if found.none <= found.probability:
         return said
-    return f"{said} " + _("It finds it likelier ({none:.1%}) that the text has no answer.", none=found.none)
+    return f"{said} " + _("It finds it more likely ({none:.1%}) that the text has no answer.", none=found.none)
 
 
 def table(record: Record) -> pd.DataFrame:

@@ -14,7 +14,7 @@ import numpy as np
 from bartviz.analysis import sentence_words
 from bartviz.analysis.look_ahead import AHEAD, Ways, ways
 from bartviz.analysis.words import Word, merge, words
-from bartviz.arrays import Floats
+from bartviz.arrays import Bools, Floats
 from bartviz.language import _
 from bartviz.language.shares import percent
 from bartviz.record.attention import Head, Kind
@@ -56,15 +56,24 @@ class Ribbons:
         return [(int(t), int(s), round(float(self.weights[t, s]), 4)) for t, s in zip(rows, columns, strict=True)]
 
     def first(self, most: int = MOST_WORDS) -> Ribbons:
-        """The same with the first words of both lines alone, for a picture; weights then need not sum to 1."""
+        """The same with the first words of both lines alone, for a picture; weights then need not sum to 1.
+
+        Sentences that name a word which is not drawn say so.
+        """
+        rows, columns = self.weights.argmax(axis=1), self.weights.argmax(axis=0)  # (T,) and (S,): the words named
         return replace(
             self,
             above=self.above[:most],
             below=self.below[:most],
             weights=self.weights[:most, :most],
-            say_above=self.say_above[:most],
-            say_below=self.say_below[:most],
+            say_above=_with_undrawn(self.say_above[:most], columns >= most),
+            say_below=_with_undrawn(self.say_below[:most], rows >= most),
         )
+
+
+def _with_undrawn(sentences: tuple[str, ...], undrawn: Bools) -> tuple[str, ...]:
+    more = _("That word comes after those drawn here.")
+    return tuple(f"{one} {more}" if far else one for one, far in zip(sentences, undrawn.tolist(), strict=False))
 
 
 def table(ribbons: Ribbons) -> pd.DataFrame:

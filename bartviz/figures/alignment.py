@@ -204,7 +204,7 @@ def _groups(shown: Table, found: Links, gold: Gold | None) -> list[tuple[str, _L
 
 
 def _links(name: str, look: _Look, pairs: list[Link], shown: Table, place: _Places, dark: bool) -> Part:
-    """The links of one group as one path of curves, each with its mark in the middle."""
+    """The links of one group as one path of curves; links that were judged have a mark in the middle."""
     ease = _BEND**2 * (3 - 2 * _BEND)
     x, y, said = [], [], []
     for i, j in pairs:
@@ -213,7 +213,8 @@ def _links(name: str, look: _Look, pairs: list[Link], shown: Table, place: _Plac
         y.append(np.append(start + (end - start) * ease, np.nan))
         said += [_say(shown, i, j, name)] * (len(_BEND) + 1)
     sizes = np.zeros(len(_BEND) + 1)
-    sizes[_MARK] = 10 if look.symbol != "circle" or look.faint else 8
+    if name in _LOOKS:
+        sizes[_MARK] = 10 if look.symbol != "circle" or look.faint else 8
     color = _color(name, look, dark)
     return {
         "type": "scatter",

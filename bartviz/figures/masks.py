@@ -19,7 +19,7 @@ from bartviz.figures.maps import COLUMN, ROW, attention_map
 from bartviz.figures.side_by_side import beside
 from bartviz.language import _, later, mark
 from bartviz.record.attention import Attention, Kind
-from bartviz.record.record import Record
+from bartviz.record.record import Reading, Record
 from bartviz.text.tokens import Tokens
 
 View = Literal["pattern", "additive", "weights"]
@@ -39,9 +39,9 @@ class Room(NamedTuple):
     top: float
 
 
-def room(attentions: Sequence[Attention]) -> Room:
-    """The room in which these squares have cells of one size and begin at one height."""
-    labels = [axes.short(label) for one in attentions for label in one.query.labels]
+def room(attentions: Sequence[Attention], rows: Sequence[Tokens] | None = None) -> Room:
+    """The room in which these squares have cells of one size and begin at one height; ``rows`` replaces the labels."""
+    labels = [axes.short(label) for one in rows or [one.query for one in attentions] for label in one.labels]
     return Room(
         rows=max(one.shape[2] for one in attentions),
         columns=max(one.shape[3] for one in attentions),
@@ -51,17 +51,33 @@ def room(attentions: Sequence[Attention]) -> Room:
 
 
 def masks(
-    record: Record, *, view: View = "pattern", number: str = "lowest", layer: int = 0, head: int = 0, dark: bool = False
+    record: Record,
+    *,
+    view: View = "pattern",
+    number: str = "lowest",
+    layer: int = 0,
+    head: int = 0,
+    reading: Reading = "reads",
+    dark: bool = False,
 ) -> go.Figure:
     """The record's own masks side by side, one square for each kind; rows attend to columns.
 
     ``view``: "pattern" (open or closed), "additive" (0 and the ``number`` of ``analysis.added.NUMBERS``, and T5's
-    bias), or "weights" of a head after the softmax; layer and head are clamped to what each kind has.
-    Raises SettingError for an unknown view or number.
+    bias), or "weights" of a head after the softmax; layer and head are clamped to what each kind has. ``reading``:
+    whether decoder rows are named by the token that they read or by the one that they predict.
+    Raises SettingError for an unknown view, number or reading.
     """
     expect(record, Record, RECORD)
     squares = [
-        square(record.attention(kind), view=view, number=number, layer=layer, head=head, dark=dark)
+        square(
+            record.attention(kind),
+            view=view,
+            number=number,
+            layer=layer,
+            head=head,
+            query=record.rows(kind, reading),
+            dark=dark,
+        )
         for kind in record.kinds
     ]
     named = [_(_TITLES[kind]) for kind in record.kinds]

@@ -60,11 +60,13 @@ def test_the_effect_is_the_change_of_the_summed_log_p() -> None:
     assert found.effect == pytest.approx(np.log(0.5))
     assert found.turned.tolist() == [1]
     assert analysis.notice(found) == (
-        "With cross L1H2 silenced, “b” went from 50% to 25%. The best token is another one at 1 of 3; log p of its 3 "
-        "tokens changed by −0.69 nats."
+        "With cross L1H2 silenced, “b” went from 50% to 25%. The best token is another one at 1 of 3; the probability "
+        "of its 3 tokens went from 20% to 10% (log p −0.69 nats)."
     )
     same = analysis.notice(ablation([0.5, 0.5, 0.8], [0.5, 0.25, 0.8], [7, 7, 7]))
-    assert "The best token stays the same at all 3; log p" in same
+    assert "The best token stays the same at all 3; the probability" in same
+    rare = analysis.notice(ablation([0.01, 0.01, 0.01], [0.01, 0.005, 0.01], [7, 7, 7]))
+    assert rare.endswith("log p of its 3 tokens changed by −0.69 nats.")  # not "from <0.1% to <0.1%"
 
 
 def test_a_token_of_tiny_probability_is_not_called_impossible() -> None:

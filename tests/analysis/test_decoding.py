@@ -100,7 +100,7 @@ def test_notice_names_the_least_sure_step_that_no_rule_decided() -> None:
     assert decoding.least_sure(small()).chosen.label == "Ha"
     assert (
         decoding.notice(small())
-        == "Least sure at “Ha” (50%, 1.0 bits): “Ho” had 50%. All 2 steps together: log p −2.1."
+        == "Least sure at “Ha” (50%, 1.0 bits): “Ho” had 50%. All 2 steps together: 13% (log p −2.1)."
     )
 
 

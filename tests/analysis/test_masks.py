@@ -35,18 +35,24 @@ def test_full_row_names_all_it_sees() -> None:
 
 def test_causal_row_says_what_comes_later() -> None:
     own = records.attention("decoder", LABELS, LABELS)
-    assert masks.row_sentence(own, 2) == "“b” may look at 3 tokens: <s> a b. Closed: 1 token that comes later."
-    assert masks.row_sentence(own, 3) == "“</s>” may look at all 4 tokens: <s> a b </s>."
+    assert masks.row_sentence(own, 2) == (
+        "The row that reads “b” may look at 3 tokens: <s> a b. Closed: 1 token that comes later."
+    )
+    assert masks.row_sentence(own, 3) == "The row that reads “</s>” may look at all 4 tokens: <s> a b </s>."
 
 
 def test_padding_is_closed_to_every_row() -> None:
     own = records.attention("cross", LABELS, LABELS, padding=2)
-    assert masks.row_sentence(own, 0) == "“<s>” may look at 2 tokens: <s> a. Closed: 2 of padding, to every row."
+    assert masks.row_sentence(own, 0) == (
+        "The row that reads “<s>” may look at 2 tokens: <s> a. Closed: 2 of padding, to every row."
+    )
 
 
 def test_a_wholly_masked_row_has_a_note_that_it_means_nothing() -> None:
     own = records.attention("cross", LABELS, LABELS, padding=4)
-    assert masks.row_sentence(own, 0) == "“<s>” may look at nothing: its weights come out uniform and mean nothing."
+    assert masks.row_sentence(own, 0) == (
+        "The row that reads “<s>” may look at nothing: its weights come out uniform and mean nothing."
+    )
 
 
 def test_pattern_of_a_model_is_named_as_such() -> None:
@@ -76,7 +82,9 @@ def test_a_word_that_is_read_from_right_to_left_leaves_its_neighbours_in_a_sente
 
 def test_rows_can_be_named_by_what_they_predict() -> None:
     own = records.attention("decoder", LABELS, LABELS)
-    assert masks.row_sentence(own, 0, query=stand_in.tokens(("X", "Y", "Z", "</s>"))).startswith("“X” may look")
+    assert masks.row_sentence(own, 0).startswith("The row that reads “<s>” may look")
+    query = stand_in.tokens(("X", "Y", "Z", "</s>"))
+    assert masks.row_sentence(own, 0, query=query).startswith("The row that predicts “X” may look")
 
 
 def test_unknown_row_is_refused_with_the_choices() -> None:
@@ -97,6 +105,8 @@ def test_table_has_every_row_of_every_kind() -> None:
     assert list(frame["open"]) == [3, 3, 3, 1, 2, 3, 3]
     assert list(frame["closed"]) == [0, 0, 0, 1, 0, 0, 0]
     assert frame["may look at"][4] == "</s> b"
+    assert record.output is not None
+    assert list(masks.table(record, "predicts")["query"][3:5]) == list(record.output.labels)
 
 
 @settings(max_examples=50, deadline=None)

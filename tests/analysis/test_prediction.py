@@ -62,7 +62,7 @@ def test_a_table_has_a_line_for_each_label_or_token() -> None:
     logits = np.log(np.array([[0.2, 0.8]], np.float32))
     text = replace(record, prediction=Prediction("text", ("bad", "good"), logits))
     assert analysis.table(text)["probability"].tolist() == pytest.approx([0.2, 0.8])
-    assert 'says "good", with a probability of 80.0%' in analysis.sentence(text)
+    assert "says “good”, with a probability of 80.0%" in analysis.sentence(text)
     every = Prediction("tokens", ("O", "NAME"), np.tile(logits, (len(record.source), 1)))
     frame = analysis.table(replace(record, prediction=every))
     assert set(frame["label"]) == {"NAME"}

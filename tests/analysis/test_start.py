@@ -192,6 +192,13 @@ def test_a_long_text_is_cut_for_the_picture_alone() -> None:
     assert (len(cut.above), len(cut.below), cut.weights.shape, len(cut.say_above)) == (10, 10, (10, 10), 10)
 
 
+def test_a_sentence_that_names_a_word_beyond_those_drawn_says_so() -> None:
+    cut = self_attention(["a", " b", " c", " d"], next_ones(4)).first(2)
+    more = "That word comes after those drawn here."
+    assert cut.say_below == ("“a” looks mostly at “b” (1.00).", f"“b” looks mostly at “c” (1.00). {more}")
+    assert cut.say_above == (f"“a” is looked at most by “d” (1.00). {more}", "“b” is looked at most by “a” (1.00).")
+
+
 def test_the_sentences_need_no_label_of_a_candidate() -> None:
     """Labels are decoded one by one, ten for each step: none is shown on the start page."""
 

@@ -73,6 +73,23 @@ def test_a_click_is_in_the_address_as_a_word_and_back_undoes_it(visit: Open, ser
     expect(chosen(page, "Cross")).to_be_visible()
 
 
+def test_one_press_of_back_leaves_a_page_that_a_link_opened_and_finds_the_choices_of_the_one_before(
+    visit: Open, server: str
+) -> None:
+    page = visit(f"{server}/heads?kind=cross&layer=2&head=3")
+    page.get_by_role("link", name="Look inside it").click()
+    page.wait_for_url(re.compile("/inside"))
+    settle(page)
+    expect(page).not_to_have_url(re.compile("kind="))  # the page has left out the default
+    page.go_back()
+    settle(page)
+    expect(page).to_have_url(re.compile(r"/heads\?layer=2&head=3$"))
+    expect(page.locator(".attention [data-is=name]")).to_have_text("Cross L2H3")
+    page.go_forward()
+    settle(page)
+    expect(page).to_have_url(re.compile("/inside"))
+
+
 def test_quick_clicks_end_where_the_last_one_was(visit: Open, server: str) -> None:
     page = visit(f"{server}/heads")
     for name in ("Encoder", "Decoder", "Encoder", "Cross", "Decoder"):

@@ -59,7 +59,7 @@ def cell(page: Page, chart: int, row: int, column: int, shape: tuple[int, int]) 
 
 
 def test_a_click_silences_a_head_and_a_second_click_restores_it(visit: Open, server: str) -> None:
-    page = opened(visit, f"{server}/experiments", "log p of its")
+    page = opened(visit, f"{server}/experiments", "the probability of its")
     ticked = page.get_by_test_id("stMultiSelect")
     expect(ticked).to_contain_text("L")
     expect(ticked).not_to_contain_text("encoder L1H2")
@@ -83,7 +83,7 @@ def test_a_shared_link_shows_the_same_ablation(visit: Open, server: str) -> None
 
 
 def test_the_ranked_file_holds_what_the_library_measures(visit: Open, server: str, tmp_path: Path) -> None:
-    page = opened(visit, f"{server}/experiments", "log p of its")
+    page = opened(visit, f"{server}/experiments", "the probability of its")
     with page.expect_download() as download:
         page.get_by_role("button", name="NPZ").first.click()
     download.value.save_as(tmp_path / "sweep.npz")

@@ -34,12 +34,12 @@ def test_the_hover_text_says_which_cells_are_open(visit: Open, server: str) -> N
 
 
 def test_a_row_is_described_in_words_and_is_in_the_link(visit: Open, server: str) -> None:
-    page = visit(f"{server}/masks?row_decoder=1&level=intermediate")
+    page = visit(f"{server}/masks?row=1&level=intermediate")
     drawn(page)
-    expect(page.get_by_text("may look at 2 tokens: </s> <s>.")).to_be_visible()
-    page.get_by_role("slider", name="Row").nth(1).press("ArrowRight")
+    expect(page.get_by_text("The row that predicts “Ich” may look at 2 tokens: </s> <s>.")).to_be_visible()
+    page.get_by_role("slider", name="Row").press("ArrowRight")
     expect(page.get_by_text("may look at 3 tokens: </s> <s> Ich.")).to_be_visible()
-    expect(page).to_have_url(re.compile("row_decoder=2"))
+    expect(page).to_have_url(re.compile("row=2"))
 
 
 def test_views_come_from_the_link_and_from_the_switch(visit: Open, server: str) -> None:

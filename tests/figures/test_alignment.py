@@ -50,6 +50,15 @@ def test_each_link_is_one_path_from_its_source_to_its_output_word(record: Record
     assert len(looks) == 5
 
 
+def test_links_have_a_mark_only_where_they_are_judged(record: Record) -> None:
+    shown, links = table(record, heads_of(record)), frozenset({(0, 0), (3, 4)})
+    bare = [trace for name, trace in traces(lines(shown, links)).items() if name[-1] == ")"]
+    judged = traces(lines(shown, links, gold=read("0-0 1-1", 7, 6)))
+    assert bare
+    assert not any(np.any(trace.marker.size) for trace in bare)
+    assert np.any(judged["wrong (1)"].marker.size)
+
+
 def test_the_matrix_marks_each_link_at_its_cell(record: Record) -> None:
     shown = table(record, heads_of(record))
     figure = matrix(shown, frozenset({(0, 0), (3, 4)}), gold=read("0-0 1-1", 7, 6))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import plotly.graph_objects as go
@@ -14,10 +14,11 @@ import bartviz
 from bartviz.errors import SettingError
 from bartviz.figures.masks import VIEWS, View, room, square
 from bartviz.figures.patterns import gallery, row_bars, svg
-from bartviz.record.record import Record
+from bartviz.record.record import Reading, Record
 from tests.support import records, stand_in
 
 TOKENS = stand_in.tokens(("<s>", "a", "b"))
+READINGS: tuple[Reading, ...] = get_args(Reading)
 CAUSAL = np.tri(3).astype(np.bool_)
 
 
@@ -51,6 +52,17 @@ def test_bias_of_a_head_is_added_where_a_row_may_look() -> None:
     np.testing.assert_array_equal(trace(figure, "open").z[CAUSAL], own.bias[1][CAUSAL])
     assert trace(figure, "open").showscale is not False
     assert "bias" in trace(figure, "open").colorbar.title.text
+
+
+def test_rows_of_decoders_are_named_by_what_they_predict_if_asked() -> None:
+    record = records.encoder_decoder(("a", "b"), ("x", "y", "z"))
+    rows = {
+        reading: [axis.ticktext for axis in bartviz.figures.masks(record, reading=reading).select_yaxes()]
+        for reading in READINGS
+    }
+    assert rows["predicts"].count(("x", "y", "z")) == 4  # two axes of two squares
+    assert ("x", "y", "z") not in rows["reads"]
+    assert ("a", "b") in rows["predicts"]
 
 
 def test_weights_after_the_softmax_are_those_of_the_head() -> None:

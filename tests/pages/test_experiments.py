@@ -122,6 +122,7 @@ def test_no_head_or_all_but_one_are_a_press_away(app: App, subject: Subject) -> 
     assert page.multiselect[0].value == []
     assert not page.exception
     assert "Each alone silenced" in words(page)
+    assert "No head is silenced: click a cell" in words(page)
 
 
 @pytest.mark.slow

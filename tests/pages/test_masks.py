@@ -35,10 +35,35 @@ def test_each_kind_has_its_square_and_its_sentence(record: Record) -> None:
     assert r"\operatorname{softmax}" in app.latex[0].value
 
 
-def test_a_row_is_chosen_with_its_slider(record: Record) -> None:
-    app = opened(record)
-    app.slider(key="row_decoder").set_value(0).run()
-    assert "“&lt;/s&gt;” may look at 1 token: &lt;/s&gt;." in words(app)
+def test_one_slider_chooses_the_row_of_all_squares(record: Record) -> None:
+    app = opened(record, reading="reads")
+    assert [slider.key for slider in app.slider] == ["row"]
+    app.slider(key="row").set_value(0).run()
+    assert "The row that reads “&lt;/s&gt;” may look at 1 token: &lt;/s&gt;." in words(app)
+    assert "“&lt;s&gt;” may look at all 9 tokens" in words(app)
+
+
+def test_rows_of_a_decoder_are_named_as_on_the_page_heads(record: Record) -> None:
+    assert record.output is not None
+    app = opened(record, row="2")
+    assert (
+        f"The row that predicts “{record.output.labels[2]}” may look at 3 tokens: &lt;/s&gt; &lt;s&gt; Ich."
+        in words(app)
+    )
+    assert record.output.labels[3] in charts(app)[1].proto.spec
+
+
+def test_a_square_with_fewer_rows_frames_its_last_one() -> None:
+    app = opened(records.encoder_decoder(("a", "b", "c", "d"), ("x", "y")), row="3")
+    assert "“d” may look at all 4 tokens" in words(app)
+    assert "The row that predicts" in words(app)
+
+
+@pytest.mark.parametrize("older", ["row_encoder", "row_decoder", "row_cross"])
+def test_a_link_to_the_row_of_one_square_chooses_it_in_all(record: Record, older: str) -> None:
+    app = opened(record, **{older: "1"})
+    assert app.slider(key="row").value == 1
+    assert older not in app.query_params
 
 
 def test_numbers_that_are_added_can_be_chosen(record: Record) -> None:
@@ -55,7 +80,9 @@ def test_weights_of_a_head_keep_within_each_kind() -> None:
 @pytest.mark.parametrize(
     "query",
     [
-        {"view": "bits", "row_encoder": "-1", "row_decoder": "99", "row_cross": "abc"},
+        {"view": "bits", "row": "-1"},
+        {"row": "99"},
+        {"row_decoder": "abc"},
         {"view": "weights", "layer": "1e9", "head": ""},
         {"view": "additive", "number": "7"},
         {"pattern": "diagonal", "set_window": "99", "pattern_row": "-3"},

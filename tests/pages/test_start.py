@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from urllib.parse import parse_qs
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -45,6 +46,17 @@ def test_a_long_text_says_how_much_of_it_is_drawn(app: App) -> None:
     (given,) = sent(page)
     assert len(given["above"]) == start.MOST_WORDS  # type: ignore[arg-type]
     assert f"The first {start.MOST_WORDS} of 101 words are drawn." in words(page)
+
+
+def test_the_card_leads_to_the_head_that_is_drawn(app: App, record: Record) -> None:
+    head = start.ribbons(record).head
+    (card,) = [link for link in app().get("page_link") if link.proto.label == "**Look inside this sentence**"]
+    chosen = parse_qs(card.proto.query_string)
+    assert {key: chosen[key] for key in ("kind", "layer", "head")} == {
+        "kind": [head.kind],
+        "layer": [str(head.layer)],
+        "head": [str(head.head)],
+    }
 
 
 def test_without_a_record_the_cards_lead_on(app: App) -> None:

@@ -75,7 +75,8 @@ def test_attention(start: Record) -> None:
 def test_masks(start: Record) -> None:
     assert facts("masks", 1)["others"] == 0  # "not one"
     assert (facts("masks", 1)["closed"], facts("masks", 1)["cells"]) == (28, 64)
-    assert (facts("masks", 2)["reads"], facts("masks", 2)["count"], facts("masks", 2)["before"]) == ("möchte", 4, 3)
+    assert (facts("masks", 2)["predicts"], facts("masks", 2)["count"]) == ("ein", 4)
+    assert facts("masks", 6)["reads"] == "möchte"
     assert start.attention("cross").mask.all()
     assert facts("masks", 4)["weight"] == 0
     rows = weights(start, "decoder", 1, 4)

@@ -27,7 +27,7 @@ _MAP: View = {"layer": 0, "head": 0, "row": 0, "words": False, "view": "map", "r
 DEFAULTS: Mapping[str, View] = {
     "start": {},
     "inputs": {"look": "pieces"},
-    "masks": {"view": "pattern"},
+    "masks": {"view": "pattern", "row": 0, "reading": "predicts"},
     "inside": {"layer": 0, "head": 0, "row": 0, "follow": True, "order": "dimension"},
     "heads": {**_MAP, "weights": "head", "small": "all", "hide": False},
     "compare": {"words": False, "view": "map", "range": "fixed"},

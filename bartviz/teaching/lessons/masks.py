@@ -11,7 +11,7 @@ from bartviz.teaching.lessons import facts
 from bartviz.teaching.lessons.lesson import Lesson, Step
 
 HEAD = (1, 4)  # of the decoder
-ROW = 3  # reads "möchte"
+ROW = 3  # reads "möchte", predicts "ein"
 
 
 def _closed(record: Record) -> Mapping[str, object]:
@@ -24,7 +24,12 @@ def _closed(record: Record) -> Mapping[str, object]:
 def _may(record: Record) -> Mapping[str, object]:
     attention = record.attention("decoder")
     open_ = int(attention.mask[ROW].sum())
-    return {"reads": attention.query.labels[ROW], "count": open_, "before": open_ - 1, "all": len(attention.query)}
+    return {
+        "reads": attention.query.labels[ROW],
+        "predicts": record.rows("decoder", "predicts").labels[ROW],
+        "count": open_,
+        "all": len(attention.query),
+    }
 
 
 def _cross(record: Record) -> Mapping[str, object]:
@@ -57,26 +62,11 @@ LESSON = Lesson(
     "masks",
     6,
     (
-        Step("masks", {"row_encoder": 4, "row_decoder": ROW, "row_cross": ROW}, facts=_closed),
-        Step("masks", {"row_encoder": 4, "row_decoder": ROW, "row_cross": ROW}, facts=_may),
-        Step("masks", {"row_encoder": 4, "row_decoder": 0, "row_cross": 0}, facts=_cross),
-        Step(
-            "masks",
-            {"view": "additive", "number": "lowest", "row_encoder": 4, "row_decoder": ROW, "row_cross": ROW},
-            facts=_added,
-        ),
-        Step(
-            "masks",
-            {
-                "view": "weights",
-                "layer": HEAD[0],
-                "head": HEAD[1],
-                "row_encoder": 4,
-                "row_decoder": 0,
-                "row_cross": ROW,
-            },
-            facts=_shared,
-        ),
+        Step("masks", {"row": ROW}, facts=_closed),
+        Step("masks", {"row": ROW}, facts=_may),
+        Step("masks", {"row": 0}, facts=_cross),
+        Step("masks", {"view": "additive", "number": "lowest", "row": ROW}, facts=_added),
+        Step("masks", {"view": "weights", "layer": HEAD[0], "head": HEAD[1], "row": 0}, facts=_shared),
         Step("inside", {"kind": "decoder", "layer": HEAD[0], "head": HEAD[1], "row": ROW}, facts=_may),
         Step("heads", {"kind": "encoder", "layer": 2, "head": 0, "row": 9}, facts=_bert, record="words"),
     ),

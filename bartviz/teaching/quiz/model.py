@@ -149,20 +149,20 @@ def feed_forward(material: Material, random: Generator) -> Question | None:
     name = material.record.model.name
     if sizes["cross-attention"]:
         prompt = later(
-            "In a decoder layer of {model}, how many parameters has the feed-forward part for each "
-            "parameter of its two attentions?",
+            "In a decoder layer of {model}, how many times as many parameters does the feed-forward part have as its "
+            "two attentions?",
             model=name,
         )
     elif side == "decoder":
         prompt = later(
-            "In a decoder layer of {model}, how many parameters has the feed-forward part for each "
-            "parameter of its attention?",
+            "In a decoder layer of {model}, how many times as many parameters does the feed-forward part have as its "
+            "attention?",
             model=name,
         )
     else:
         prompt = later(
-            "In an encoder layer of {model}, how many parameters has the feed-forward part for each "
-            "parameter of its attention?",
+            "In an encoder layer of {model}, how many times as many parameters does the feed-forward part have as its "
+            "attention?",
             model=name,
         )
     return Question(

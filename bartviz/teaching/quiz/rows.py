@@ -291,13 +291,13 @@ def closed(material: Material, random: Generator) -> Question | None:
                 for at in drawn(random, seen, 3)
             ],
         )
-        prompt = later(
-            "At which of these tokens may the {kind} row of {token} (row {row}) not look?",
-            kind=kind_word(attention.kind),
-            token=quote(label),
-            row=row,
+        words = {"kind": kind_word(attention.kind), "token": quote(label), "row": row}
+        prompt = (
+            later("At which of these tokens may the {kind} row of {token} (row {row}) not look?", **words)
+            if attention.kind == "encoder"
+            else later("At which of these tokens may the {kind} row that reads {token} (row {row}) not look?", **words)
         )
-        query = {"view": "pattern", f"row_{attention.kind}": str(row)}
+        query = {"view": "pattern", "row": str(row)} | ({} if attention.kind == "encoder" else {"reading": "reads"})
         return Question(
             "closed", prompt, options, answer, why, "masks", query, about={"kind": attention.kind, "row": row}
         )

@@ -32,7 +32,7 @@ def begin() -> None:
 def toggle() -> None:
     """The switch in the sidebar, with the style if it is on, and the key listener."""
     large = st.toggle(
-        _("Large type `Z`"), key=KEY, bind="query-params", help=_("For a projector: enlarges every page.")
+        _("Large type (Z)"), key=KEY, bind="query-params", help=_("For a projector: enlarges every page.")
     )
     with st.container(key="large_key"):
         if large:

@@ -93,7 +93,11 @@ def several(
 
     held = st.session_state.get(key)
     had = tuple(held) if isinstance(held, list | tuple) else None  # another page may hold a single word under this key
+    asked = st.query_params.get_all(key) if address.opened(key) else []
     words = address.resolve(key, had, parse, first)
+    unknown = [part for part in asked if part and _word(part, names) is None]
+    if unknown:
+        address.lacks(key, ", ".join(unknown), " ".join(words))
     if held is not None and had != words:
         st.session_state[key] = list(words)
     chosen = st.multiselect(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, overload
 
@@ -191,9 +192,9 @@ def dark() -> bool:
     return theme.dark()
 
 
-def link(word: str, label: str) -> None:
-    """A link to another page, with its own label."""
-    st.page_link(sitemap.page(word).file, label=label)
+def link(word: str, label: str, query: Mapping[str, str] | None = None) -> None:
+    """A link to another page, with its own label; ``query`` are the words of the address that choose there."""
+    st.page_link(sitemap.page(word).file, label=label, query_params=dict(query) if query else None)
 
 
 def _report(error: BartvizError, record: Record | None) -> None:

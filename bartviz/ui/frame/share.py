@@ -43,18 +43,23 @@ def draw(button: DeltaGenerator) -> None:
             else _("This link shows this page with the same choices, and none of your own text.")
         )
         st.code(address, language=None, wrap_lines=True)
-        if hosts.is_local(urlsplit(address).hostname or ""):
-            show.note(
-                _(
-                    "Only this computer can open it. To let others in, start the app with bartviz app --share, and "
-                    "open the address that it prints."
-                )
-            )
+        note_local(address)
         if len(address) <= LONGEST_CODE:
             st.image(code(address), width=220)
             show.note(_("For a room: point a phone's camera at it."))
         if with_text:
             settings.long_link()
+
+
+def note_local(address: str) -> None:
+    """What to do where only this computer can open the address."""
+    if hosts.is_local(urlsplit(address).hostname or ""):
+        show.note(
+            _(
+                "Only this computer can open it. To let others in, start the app with bartviz app --share, and open "
+                "the address that it prints."
+            )
+        )
 
 
 def missing() -> None:

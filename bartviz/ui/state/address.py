@@ -17,6 +17,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from urllib.parse import parse_qs
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -194,10 +195,24 @@ def carry(key: str, default: float) -> None:
     """Give a number or a switch that Streamlit binds its value from an earlier page.
 
     Streamlit carries over a value that the visitor changed, but drops one set by a link as soon as the page changes.
+    After Back to another page it also ignores the words of the address that widgets of the page before were bound to.
     """
     kept, (page, back) = address().choice(key), _navigation()
-    if kept.page != page and not back and kept.chosen and key not in st.query_params:
+    if kept.page == page:
+        return
+    if back:
+        _restore(key)
+    elif kept.chosen and key not in st.query_params:
         st.session_state[key] = type(default)(float(kept.chosen[0]))
+
+
+def _restore(key: str) -> None:
+    """Let the widget of this key begin with what the address says."""
+    context = get_script_run_ctx()
+    said = parse_qs(context.query_string).get(key) if context is not None else None
+    if context is not None and said:
+        with context.session_state.query_params() as query:
+            query._initial_query_params.setdefault(key, said)
 
 
 def keep(key: str, value: float, default: float) -> None:

@@ -2,6 +2,7 @@
 import test from "node:test";
 import assert from "node:assert/strict";
 import { isSame, stepOf } from "../../../bartviz/ui/components/lessons/history.js";
+import { entries } from "../../../bartviz/ui/components/menu/entries.js";
 import { isField, letterOf, meant } from "../../../bartviz/ui/components/lessons/lessons.js";
 import { differs, merged } from "../../../bartviz/ui/components/lessons/store.js";
 
@@ -67,4 +68,26 @@ test("a browser keeps the most that was seen and the place of this visit", () =>
   assert.ok(differs({ heads: [6, 0] }, { heads: [3, 2] }));
   assert.ok(differs({ heads: [6, 0] }, {}));
   assert.ok(!differs({ heads: [3, 0] }, { heads: [3, 2], masks: [1, 0] }));
+});
+
+test("one act of a visitor is one entry of the history, whatever is written for it", () => {
+  const said = [];
+  const { write, act, rest } = entries(
+    (_state, _unused, url) => said.push(`new ${url}`),
+    (_state, _unused, url) => said.push(`same ${url}`),
+  );
+  const to = (...addresses) => addresses.forEach((address) => write(null, "", address));
+  to("/heads?row=1"); // the page that was opened leaves out a default
+  act();
+  to("/heads?kind=cross", "/inside?kind=cross", "/inside");
+  act();
+  rest(); // Back
+  to("/heads?row=1");
+  assert.deepEqual(said, [
+    "same /heads?row=1",
+    "new /heads?kind=cross",
+    "same /inside?kind=cross",
+    "same /inside",
+    "same /heads?row=1",
+  ]);
 });

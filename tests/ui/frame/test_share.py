@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -108,7 +109,8 @@ def test_a_link_to_a_step_of_a_longer_text_says_so_until_another_is_chosen(app: 
         ("heads", {"head": "first"}, "head “first”, which is not here"),
         ("heads", {"layer": "-1"}, "layer “-1”, which is not here"),
         ("inside", {"row": "2.5"}, "row “2.5”, which is not here"),
-        ("masks", {"row_encoder": "999"}, "row_encoder “999”, which is not here"),
+        ("masks", {"row": "999"}, "row “999”, which is not here"),
+        ("masks", {"row_encoder": "999"}, "row “999”, which is not here"),
         ("alignment", {"links": "threshold", "link_weight": "7"}, "link_weight “7”, which is not here"),
         ("compare", {"threshold": "many"}, "threshold “many”, which is not here: “0.5”"),
         ("denoising", {"noise_seed": "-1"}, "noise_seed “-1”, which is not here: “1”"),
@@ -118,10 +120,11 @@ def test_a_link_to_a_step_of_a_longer_text_says_so_until_another_is_chosen(app: 
         ("start", {"search": "beams", "length_penalty": "x"}, "length_penalty “x”, which is not here"),
         ("start", {"ngrams": "-4"}, "ngrams “-4”, which is not here"),
         ("start", {"level": "genius"}, "level “genius”, which is not here"),
+        ("alignment", {"align": "set", "set": ["L1H0", "L9H9"]}, "set “L9H9”, which is not here: “L1H0”"),
         ("textbook", {"line": "no-such-line"}, "line “no-such-line”, which is not here"),
     ],
 )
-def test_a_number_that_is_none_or_too_large_is_said(app: App, word: str, query: dict[str, str], said: str) -> None:
+def test_what_is_not_there_is_said(app: App, word: str, query: dict[str, Any], said: str) -> None:
     page = app(word, **query)
     assert not page.exception
     assert said in words(page)

@@ -99,6 +99,12 @@ def test_a_given_output_waits_for_the_kind_of_model_that_it_was_given_to(app: Ap
     assert [request.target for request in answers.asked] == ["Hallo.", "and on", "and on"]
 
 
+def test_labels_are_spoken_without_signs_of_markdown(app: App) -> None:
+    page = app("heads")
+    assert page.toggle(key="large").label == "Large type (Z)"
+    assert not [toggle.label for toggle in page.toggle if set("`*_") & set(toggle.label)]
+
+
 def test_a_browser_that_reconnects_to_a_new_server_restores_its_text(app: App, answers: Answers) -> None:
     """The visit is new, since its earlier one was closed; the browser still has what was typed."""
     page = app()

@@ -1,6 +1,8 @@
 // On a phone the sidebar lies over the page: it closes when a page is chosen or a run begins, and never comes up open.
+// The script is on every page, so it also keeps the browser's history.
 
 import { begun } from "../shared/begun.js";
+import { oneEntryForAnAct } from "./entries.js";
 
 const PHONE = 768; // pixels; below, Streamlit draws the sidebar over the page
 const LEAVES = "[data-testid='stSidebarNavLink'], [data-testid='stSidebarLogo'], [data-testid='stFormSubmitButton']";
@@ -22,5 +24,6 @@ export default function ({ parentElement }) {
   if (body.dataset.closesMenu) return; // one listener is enough, whichever page it came with
   body.dataset.closesMenu = "yes";
   close();
+  oneEntryForAnAct();
   document.addEventListener("click", (event) => leaves(event.composedPath()) && setTimeout(close));
 }

@@ -180,6 +180,12 @@ def numbers(record: Record, chosen: Chosen) -> None:
     with st.container(horizontal=True, gap="large", key="alignment_numbers"):
         for label, value in values.items():
             st.metric(label, value, width="content")
+    show.note(
+        _(
+            "Agreement: how much of the words' attention lies on words that choose each other, 0 to 1. To special "
+            "tokens: the share of all attention that goes to them."
+        )
+    )
     if chosen.gold is not None:
         if not chosen.gold.sure:
             show.note(_("No link is sure: recall is not defined, and the error rate is 1 − precision."))

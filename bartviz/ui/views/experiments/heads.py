@@ -59,6 +59,8 @@ def draw(record: Record) -> tuple[Ablation | None, Sweep | None]:
     heads = _heads(record, sweep)
     with map_container:
         _maps(record, chosen, sweep, heads)
+    if sweep is not None and not heads:
+        show.note(_("No head is silenced: click a cell to see what the model writes without that head."))
     ablation = _ablate(record, heads, chosen.factor) if heads else None
     with lead:
         show.lead(_lead(ablation, sweep, heads))

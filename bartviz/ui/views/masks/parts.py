@@ -19,8 +19,9 @@ from bartviz.figures.masks import Room, View, room, square
 from bartviz.figures.patterns import gallery, row_bars
 from bartviz.language import _, mark
 from bartviz.record.attention import Attention, Kind
-from bartviz.record.record import Record
+from bartviz.record.record import Reading, Record
 from bartviz.record.softmax import masked_softmax
+from bartviz.text.tokens import Tokens
 from bartviz.ui.controls import pick, show
 from bartviz.ui.frame import page
 from bartviz.ui.views.masks import batch, downloads
@@ -34,23 +35,27 @@ SMALL = 312  # pixels of a square with its labels, which is a third of the page 
 MOST = 24  # tokens to which a pattern is applied
 RELATIVE = "relative"
 TEXTS = ("The cat sleeps.", "Yes!")
+OLDER = ("row_decoder", "row_cross", "row_encoder")  # address words of links in which each square had its own row
 _BATCH = "_masks_batch"
 _HINT = mark("Open and closed cells; the numbers that the formula adds; the weights that a head has left.")
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """How the squares are shown: the view, the added number, the layer and head of the weights."""
+    """How the squares are shown: the view, the added number, the layer and head of the weights, the row that is
+    framed, and what names the rows of a decoder."""
 
     view: View
     number: str
     layer: int
     head: int
+    row: int
+    reading: Reading = "reads"
 
 
 def choose(record: Record) -> Shown:
-    """The pickers above the squares; only those that the view needs are drawn."""
-    which, first, second = st.columns([1.6, 1, 1], vertical_alignment="center")
+    """The pickers above the squares; only those that the view needs are drawn. One row is chosen for all squares."""
+    which, naming, at = st.columns([1.6, 1.6, 1.6], vertical_alignment="center")
     with which:
         view = cast(
             "View",
@@ -59,34 +64,57 @@ def choose(record: Record) -> Shown:
             ),
         )
     shapes = [record.attention(kind).shape for kind in record.kinds]
+    reading: Reading = "reads"
+    if record.output is not None:
+        with naming:
+            reading = pick.reading()
+    with naming if record.output is None else at:
+        _follow_older_link()
+        row = _row(max(shape[2] for shape in shapes), "row")
     number, layer, head = "lowest", 0, 0
     if view == "additive":
-        with first:
-            number = pick.one_of(_("A closed cell gets"), NUMBER_NAMES, key="number", default="lowest")
+        number = pick.one_of(_("A closed cell gets"), NUMBER_NAMES, key="number", default="lowest")
     if view == "weights":
+        first, second, _rest = st.columns([1.6, 1.6, 1.6])
         with first:
             layer = pick.index(_("Layer"), max(shape[0] for shape in shapes), key="layer")
         with second:
             head = pick.index(_("Head"), max(shape[1] for shape in shapes), key="head")
-    return Shown(view, number, layer, head)
+    return Shown(view, number, layer, head, row, reading)
+
+
+def _follow_older_link() -> None:
+    """Choose the row of an older link, the decoder's if it names several."""
+    given = [st.query_params.pop(key) for key in OLDER if key in st.query_params]
+    if given and "row" not in st.query_params:
+        st.query_params["row"] = given[0]
+        if given[0].isdecimal() and len(given[0]) < 6:
+            st.session_state["row"] = int(given[0])
+
+
+def _row(rows: int, key: str) -> int:
+    """One row for all squares; a square with fewer rows frames its last one."""
+    return pick.index(_("Row"), rows, key=key, default=rows // 2)
 
 
 def squares(record: Record, shown: Shown) -> None:
-    """One square for each kind, with a picker of its row and a sentence on what that row may see."""
+    """One square for each kind, its row framed, with a sentence on what that row may see."""
     with st.container(key="squares"):
         columns = st.columns(len(record.kinds), gap="medium")
-    within = room([record.attention(kind) for kind in record.kinds])
-    for column, kind in zip(columns, record.kinds, strict=True):
+    names = [record.rows(kind, shown.reading) for kind in record.kinds]
+    within = room([record.attention(kind) for kind in record.kinds], names)
+    for column, kind, rows in zip(columns, record.kinds, names, strict=True):
         attention = record.attention(kind)
         with column:
-            _square(attention, shown, f"{pick.kind_name(kind)}: {masks.shape(attention.mask).name}", within)
+            _square(attention, shown, f"{pick.kind_name(kind)}: {masks.shape(attention.mask).name}", within, query=rows)
 
 
-def _square(attention: Attention, shown: Shown, title: str, within: Room, *, key: str = "") -> None:
+def _square(
+    attention: Attention, shown: Shown, title: str, within: Room, *, query: Tokens | None = None, key: str = ""
+) -> None:
     st.markdown(f"**{title}**")
-    container, rows = st.container(), attention.shape[2]
-    row = pick.index(_("Row"), rows, key=f"row_{attention.kind}{key}", default=rows // 2)
-    sentence = masks.row_sentence(attention, row)
+    row = min(shown.row, attention.shape[2] - 1)
+    sentence = masks.row_sentence(attention, row, query)
     figure = partial(
         square,
         attention,
@@ -94,13 +122,13 @@ def _square(attention: Attention, shown: Shown, title: str, within: Room, *, key
         number=shown.number,
         layer=shown.layer,
         head=shown.head,
+        query=query,
         row=row,
         dark=page.dark(),
         height=SMALL + (40 if shown.view == "weights" else 0),
         within=within,
     )
-    with container:
-        show.figure(figure, key=f"square_{attention.kind}{key}", alt=f"{title}. {sentence}")
+    show.figure(figure, key=f"square_{attention.kind}{key}", alt=f"{title}. {sentence}")
     show.note(sentence)
 
 
@@ -164,7 +192,8 @@ def _batch(records: tuple[Record, ...]) -> None:
             share=filled / total,
         )
     )
-    heads = Shown("weights" if pick.switch(_("Weights of L0H0"), key="batch_weights") else "pattern", "lowest", 0, 0)
+    weights = pick.switch(_("Weights of L0H0"), key="batch_weights")
+    heads = Shown("weights" if weights else "pattern", "lowest", 0, 0, _row(attentions[0].shape[2], "batch_row"))
     downloads.batch(attentions)
     with st.container(key="squares_batch"):
         columns = st.columns(len(attentions), gap="medium")

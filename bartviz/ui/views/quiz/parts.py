@@ -15,7 +15,7 @@ from bartviz.serving import first_record
 from bartviz.teaching.quiz import AT_LEVEL, COUNT, MOST_QUESTIONS, MOST_SEED, questions, sheet
 from bartviz.teaching.quiz.question import READ_SO, Question
 from bartviz.ui.controls import export, show
-from bartviz.ui.frame import levels, record_link, sitemap
+from bartviz.ui.frame import levels, record_link, share, sitemap
 from bartviz.ui.state import address
 
 if TYPE_CHECKING:
@@ -263,8 +263,10 @@ def _go_to(number: int) -> None:
 
 def _sheets(quiz: Quiz) -> None:
     """The link to the same quiz, and the files, with or without the answers."""
-    st.code(link(quiz), language=None, wrap_lines=True)
+    whole = link(quiz)
+    st.code(whole, language=None, wrap_lines=True)
     show.note(_("Anyone who opens this link gets the same questions."))
+    share.note_local(whole)
     answers = st.toggle(_("With the answers"), key="quiz_answers")
     content, spoken = "answers" if answers else "questions", current()
     address = partial(_address, record_link.query(quiz.record), st.context.url)
