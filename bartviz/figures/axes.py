@@ -103,6 +103,11 @@ def label_room(key_labels: Sequence[str]) -> float:
     return longest * (7.5 if _angle(len(key_labels)) == -90 else 5.5) + 10
 
 
+def overhang(key_labels: Sequence[str]) -> float:
+    """Pixels by which the last column label reaches beyond the map: plotly leaves out a label that has no room."""
+    return 8.0 if _angle(len(key_labels)) == -90 else len(short(key_labels[-1])) * 5.5 + 8
+
+
 def every(labels: int, fit: int) -> int:
     """The step between the labels of an axis: 1, 2, 5, 10, 20 ..., so that at most ``fit`` are shown."""
     return next(step for step in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, labels) if labels <= step * fit)

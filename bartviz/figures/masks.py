@@ -37,6 +37,7 @@ class Room(NamedTuple):
     columns: int
     left: float
     top: float
+    right: float
 
 
 def room(attentions: Sequence[Attention], rows: Sequence[Tokens] | None = None) -> Room:
@@ -47,6 +48,7 @@ def room(attentions: Sequence[Attention], rows: Sequence[Tokens] | None = None) 
         columns=max(one.shape[3] for one in attentions),
         left=max(map(len, labels)) * 8 + 40,
         top=max(axes.label_room(one.key.labels) for one in attentions) + 44,
+        right=max(axes.overhang(one.key.labels) for one in attentions),
     )
 
 
@@ -117,6 +119,7 @@ def square(
             yaxis_range=[within.rows - 0.5, -0.5],
             margin_l=within.left,
             margin_t=within.top,
+            margin_r=within.right,
         )
     return drawn
 

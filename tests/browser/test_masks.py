@@ -91,3 +91,10 @@ def test_nothing_hangs_over_the_edge_of_a_phone(visit: Open, server: str) -> Non
     page.get_by_role("tab", name="Other patterns").click()
     drawn(page, 5)
     assert page.evaluate("document.documentElement.scrollWidth") <= 420
+
+
+def test_every_column_of_a_square_has_its_label(visit: Open, server: str) -> None:
+    page = visit(f"{server}/masks")
+    settle(page)
+    first = page.locator(".js-plotly-plot").first.locator(".x2tick text")
+    expect(first).to_have_text(["<s>", "I", "want", "to", "buy", "a", "car", ".", "</s>"])
