@@ -20,7 +20,7 @@ def parts(folder: Path, *, quick: bool) -> dict[str, Callable[[], object]]:
     if quick:
         return {
             "capture": lambda: capture.report(folder, lengths=(32,), seconds=1.0),
-            "corpus": lambda: corpus.report(rows=64, seconds=1.0),
+            "corpus": lambda: corpus.report(rows=64, seconds=1.0, sizes=(600, 700)),
             "find": lambda: find.report(edges=100_000, repeats=1),
             "merge": lambda: merge.report(shards=20, shape=(2, 4)),
             "decode": lambda: decode.report(folder, lengths=(32,), seconds=1.0),

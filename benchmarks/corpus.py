@@ -1,9 +1,16 @@
-"""A corpus measured beside plain forward passes over the same sorted batches, in CPU time."""
+"""A corpus measured beside plain forward passes over the same sorted batches, in CPU time; what two workers do in a
+second beside passes with as many threads; and the memory of a run, which does not grow with the corpus."""
 
 from __future__ import annotations
 
 import copy
+import resource
+import subprocess
+import sys
+import tempfile
+import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -11,7 +18,8 @@ import torch
 import bartviz
 from bartviz.corpus.encode import Encoded, encode
 from bartviz.corpus.measure import batches, forward, measure, padded
-from bartviz.corpus.read import Line
+from bartviz.corpus.read import Columns, Line
+from bartviz.corpus.run import Progress, corpus
 from bartviz.corpus.shards import Job
 from bartviz.corpus.work import measured
 from bartviz.families.catalogue import EMBEDDED
@@ -20,9 +28,11 @@ from benchmarks.pairs import paired
 
 MODELS = ("bart-tiny-en-de", "bert-tiny-en")
 ROWS = 2_048
+MEMORY = (5_000, 20_000)  # rows of the runs whose memory is compared
+WORKERS = 2
 
 
-def report(*, rows: int = ROWS, seconds: float = 20.0) -> None:
+def report(*, rows: int = ROWS, seconds: float = 20.0, sizes: tuple[int, int] = MEMORY) -> None:
     print(f"\nCorpus: CPU time of {rows:,} sorted texts / plain passes over the same batches (fast kernel)")
     for name in MODELS:
         model = bartviz.load(name)
@@ -34,6 +44,53 @@ def report(*, rows: int = ROWS, seconds: float = 20.0) -> None:
         print(f"  {name:16} measures, by passes of the stacks  {paired(ours(model, parts), stacks, seconds=seconds)}")
         everything = paired(lambda: measured(model, job), whole, seconds=seconds)  # noqa: B023
         print(f"  {name:16} all, tokens and sums included      {everything}", flush=True)
+    print(f"Lines in a second of the clock: {WORKERS} workers / plain passes with {WORKERS} threads")
+    for name in MODELS:
+        print(f"  {name:16} {together(name, sizes[0]):6.0f}   {threaded(name, rows):6.0f}", flush=True)
+    print("Highest resident memory of a run (a process of its own), bert-tiny-en")
+    for size in sizes:
+        command = [sys.executable, "-m", "benchmarks.corpus", str(size)]
+        print(
+            f"  {size:6,} lines  " + subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout,
+            end="",
+        )
+
+
+def together(name: str, rows: int) -> float:
+    """The rate of a run by several workers, from its first part on."""
+    seen: list[Progress] = []
+    _run(name, rows, workers=WORKERS, size=256, report=seen.append)
+    fresh, seconds = seen[-1].fresh - seen[0].fresh, seen[-1].seconds - seen[0].seconds
+    return fresh / seconds
+
+
+def threaded(name: str, rows: int) -> float:
+    """The rate of plain passes, output layer included, with several threads; from the second time on."""
+    model = bartviz.load(name)
+    encoded = [encode(model, line) for line in lines(model, rows)]
+    passes = plain(model, [[encoded[index] for index in batch] for batch in batches(encoded)], whole=True)
+    before = torch.get_num_threads()
+    torch.set_num_threads(WORKERS)
+    passes()
+    started = time.monotonic()
+    passes()
+    torch.set_num_threads(before)
+    return rows / (time.monotonic() - started)
+
+
+def _run(name: str, rows: int, *, workers: int = 1, size: int = ROWS, report: Callable[[Progress], None]) -> None:
+    made = lines(bartviz.load(name), rows)
+    columns = Columns("text", target="target" if made[0].target else None)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "lines.tsv"
+        path.write_text("text\ttarget\n" + "".join(f"{line.text}\t{line.target}\n" for line in made), "utf-8")
+        corpus(path, name, Path(folder) / "atlas", columns=columns, workers=workers, size=size, report=report)
+
+
+def _memory(rows: int) -> None:
+    torch.set_num_threads(1)
+    _run("bert-tiny-en", rows, report=lambda _progress: None)
+    print(f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3:6.0f} MB")
 
 
 def lines(model: Model, rows: int) -> list[Line]:
@@ -67,3 +124,7 @@ def plain(model: Model, parts: list[list[Encoded]], *, whole: bool) -> Callable[
             forward(model, network, source, read)
 
     return passes
+
+
+if __name__ == "__main__":
+    _memory(int(sys.argv[1]))

@@ -79,7 +79,7 @@ def scores_of(tape: Tape, kind: Kind, layer: int) -> Tensor:
         scores = (scores / entry.softcap).tanh_() * entry.softcap
     mask = tape.masks[kind, entry.window][0]
     if not mask.all():
-        scores.masked_fill_(~mask[:, None], _MASKED)
+        scores += torch.where(mask, 0.0, _MASKED)[:, None]
     return scores
 
 
@@ -186,8 +186,8 @@ class Texts:
             done.arcs.append(self.arcs.followed(weights))
         done.sums.append(weights.flatten(2) @ self.factors.mT)
         done.columns.append((self.seen[:, None, None] @ weights)[:, :, 0])
-        done.peaks.append(weights.amax(dim=-1))
-        done.tops.append(scores.amax(dim=-1))
+        done.peaks.append(_largest(weights))
+        done.tops.append(_largest(scores))
         outputs = self._outputs(entry, weights)
         done.bits.append(scores.mul_(weights).flatten(2) @ self.bits.mT)
         return outputs
@@ -332,6 +332,14 @@ def _lengths(vectors: Tensor, gram: Tensor) -> Tensor:
     flat = vectors.flatten(0, 1).transpose(0, 1)  # (H, B n, d)
     squares = (torch.bmm(flat, gram) * flat).sum(dim=-1)  # (H, B n)
     return squares.clamp(min=0).sqrt().view(len(gram), *vectors.shape[:2]).transpose(0, 1)
+
+
+def _largest(scores: Tensor) -> Tensor:
+    """(B, H, Q) of (B, H, Q, K): what ``amax`` returns, in a third of its time for few columns."""
+    while (columns := scores.shape[-1]) > 1:
+        half = (columns + 1) // 2
+        scores = torch.maximum(scores[..., :half], scores[..., columns - half :])
+    return scores[..., 0]
 
 
 def _stacked(layers: list[Tensor]) -> Tensor:

@@ -5,8 +5,11 @@ Letters in shapes: n tokens, B texts of a batch.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import lru_cache
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -26,7 +29,13 @@ from bartviz.run.batch import start_token
 from bartviz.run.generate import decode
 from bartviz.run.prepare import prepare, prepare_target
 from bartviz.text import tokenize
+from bartviz.text.clean import MAX_CHARACTERS
+from bartviz.text.encoders import encoder_of
+from bartviz.text.labels import simple_words
 from bartviz.text.tokens import Tokens
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
 
 Whole = NDArray[np.int64]
 _STARTS: WeakKeyDictionary[Model, dict[int, Side]] = WeakKeyDictionary()
@@ -63,7 +72,8 @@ class Encoded:
 
     ``inputs`` is what a decoder reads, ``output`` what each of its rows predicts; None for models without
     cross-attention, as is ``gold``, the links of an alignment by hand. ``tree``: of the source, with the tokens of its
-    words. ``labels`` are the readable tokens of each.
+    words. ``labels`` are the readable tokens of
+    each, where they were asked for.
     """
 
     line: Line
@@ -80,11 +90,36 @@ class Encoded:
         return (0 if self.inputs is None else len(self.inputs)), len(self.source)
 
 
-def encode(model: Model, line: Line) -> Encoded:
+def encode(model: Model, line: Line, *, labels: bool = False) -> Encoded:
     """The tokens of a line. An encoder-decoder without a target writes its own, as ``bartviz.capture`` does.
 
-    Raises TextError for a text that is longer than the model reads, or an alignment that does not fit it.
+    labels: the readable tokens, too. Raises TextError for a text that is longer than the model reads, or an alignment
+    that does not fit it.
     """
+    return (None if labels else _quickly(model, line)) or _described(model, line)
+
+
+def _quickly(model: Model, line: Line) -> Encoded | None:
+    """A line of simple texts; None for one that needs ``_described``."""
+    if line.pair is not None or line.tree is not None or line.gold is not None:
+        return None
+    limit = model.info.positions
+    if model.info.kind != "encoder-decoder":
+        if model.info.kind != "encoder":
+            return None
+        source = simple_side(model.tokenizer, line.text, {}, limit=limit)
+        return None if source is None else Encoded(line, source)
+    if line.target is None or model.info.known.start == "language":
+        return None
+    known: dict[str, int] = {}
+    output = simple_side(model.tokenizer, line.target, known, limit=limit, target=True)
+    source = None if output is None else simple_side(model.tokenizer, line.text, known, limit=limit)
+    if source is None or output is None:
+        return None
+    return Encoded(line, source, _after(_start(model, start_token(model)), output), output)
+
+
+def _described(model: Model, line: Line) -> Encoded:
     prepared = prepare(model, line.text, pair=line.pair)
     texts = (prepared.text,) if prepared.pair is None else (prepared.text, prepared.pair)
     if model.info.kind != "encoder-decoder":
@@ -134,6 +169,70 @@ def side(tokens: Tokens, texts: Sequence[str], known: dict[str, int]) -> Side:
         words=np.repeat(np.array(words, np.int64), sizes),
         codes=codes,
     )
+
+
+def simple_side(
+    tokenizer: PreTrainedTokenizerBase, text: str, known: dict[str, int], *, limit: int | None, target: bool = False
+) -> Side | None:
+    """What ``side`` returns, without labels and spans of tokens, which take most of its time.
+
+    None, and ``known`` unchanged, for a text with signs that are not simple, more than ``limit`` tokens, or tokens that
+    are only a space.
+    """
+    words = simple_words(text) if len(text) <= MAX_CHARACTERS else None
+    if not words:
+        return None
+    encoder = encoder_of(tokenizer)
+    tokens = encoder.encode(text, None, target=target, allow_special=False)
+    if limit is not None and len(tokens) > limit:
+        return None
+    at = [-1] * len(text)  # the word of each character
+    for number, (first, last) in enumerate(words):
+        at[first:last] = [number] * (last - first)
+    special, signs, groups, numbers = [], [], [], []
+    spans: list[list[int]] = []  # of each word, which may be several of ``words``
+    start = end = 0
+    group, reached = -1, -1  # the last of ``words`` that a token touched
+    for token in tokens:
+        special.append(token.special)
+        if token.span is None and token.special:
+            group, reached = group + 1, -1
+            signs.append(False)
+            numbers.append(-1)
+        else:
+            if token.special or token.span is None or encoder.piece(token.id).blank:
+                return None
+            before, (start, end) = (start, end), token.span
+            while start < end and text[start] == " ":
+                start += 1
+            while start < end and text[end - 1] == " ":
+                end -= 1
+            if start >= end or start < before[0] or end < before[1]:
+                return None
+            if at[start] > reached:
+                group += 1
+                spans.append([start, end])
+            spans[-1][1] = end
+            reached = at[end - 1]
+            signs.append(_is_punctuation(text[start:end]))
+            numbers.append(len(spans) - 1)
+        groups.append(group)
+    found = [text[first:last].casefold() for first, last in spans]
+    codes = [known.setdefault(word, len(known)) if any(map(str.isalnum, word)) else -1 for word in found]
+    return Side(
+        ids=np.array([token.id for token in tokens], np.int64),
+        segments=np.array([token.segment for token in tokens], np.int64),
+        special=np.array(special, np.int64),
+        punctuation=np.array(signs, np.int64),
+        groups=np.array(groups, np.int64),
+        words=np.array(numbers, np.int64),
+        codes=np.array([*codes, -1], np.int64)[numbers],
+    )
+
+
+@lru_cache(1 << 14)
+def _is_punctuation(written: str) -> bool:
+    return all(unicodedata.category(sign).startswith("P") for sign in written)
 
 
 def _start(model: Model, token: int) -> Side:

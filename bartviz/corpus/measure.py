@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from bartviz.corpus.batch_measures import Texts, Values
 from bartviz.corpus.encode import Encoded, Padded, padding_token
@@ -16,13 +17,13 @@ from bartviz.models.model import Model
 from bartviz.record.attention import Kind
 from bartviz.tape.tape import Tape, depths, recording
 
-TOKENS = 4_096  # of a batch, padding included
+TOKENS = 3_072  # of a batch, padding included
 CELLS = 1 << 19  # of a batch: texts x rows x columns
 
 
 def batches(rows: Sequence[Encoded]) -> list[list[int]]:
     """The indices of the rows of each batch: rows of about the same length, within ``TOKENS`` and ``CELLS``."""
-    order = sorted(range(len(rows)), key=lambda index: (rows[index].size, index))
+    order = sorted(range(len(rows)), key=lambda index: (*_snaking(*rows[index].size), index))
     found: list[list[int]] = []
     longest, widest = 0, 0
     for index in order:
@@ -34,6 +35,12 @@ def batches(rows: Sequence[Encoded]) -> list[list[int]]:
             longest, widest = target, source
         found[-1].append(index)
     return found
+
+
+def _snaking(target: int, source: int) -> tuple[int, int]:
+    """The place of a row among others: by the target, two lengths at a time, and within these by the source, upwards
+    and downwards in turn, so that neighbours are alike in both."""
+    return target // 2, source if target // 2 % 2 == 0 else -source
 
 
 def measure(model: Model, rows: Sequence[Encoded], edges: float | None = None) -> dict[Kind, Values]:
@@ -51,8 +58,22 @@ def measure(model: Model, rows: Sequence[Encoded], edges: float | None = None) -
             kinds[kind] = Texts(kind, query, reads, source if kind == "cross" else reads, gold, edges)
             if reads is source and kind != "cross":
                 kinds[kind].arcs = arcs
-        run(model, source, inputs, Tape(kernel=lambda tape, kind, layer: kinds[kind].layer(tape, layer)))
+        left = sum(depths(model.network).values())
+
+        def kernel(tape: Tape, kind: Kind, layer: int) -> Tensor:
+            nonlocal left
+            outputs, left = kinds[kind].layer(tape, layer), left - 1
+            if left == 0:
+                raise _AllMeasured
+            return outputs
+
+        with suppress(_AllMeasured):
+            run(model, source, inputs, Tape(kernel=kernel))
         return {kind: texts.values() for kind, texts in kinds.items()}
+
+
+class _AllMeasured(Exception):
+    """Ends a pass after its last attention: the feed-forward layer behind it changes no measure."""
 
 
 @torch.inference_mode()

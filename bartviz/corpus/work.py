@@ -33,7 +33,7 @@ def measured(model: Model, job: Job) -> Shard:
     bad = list(job.bad)
     for line in job.lines:
         try:
-            rows.append(encode(model, line))
+            rows.append(encode(model, line, labels=job.edges is not None))
         except TextError as error:
             bad.append(Bad(line.number, line.file, line.line, error.args[0]))
     bad.sort(key=lambda row: row.number)

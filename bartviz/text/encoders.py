@@ -14,10 +14,9 @@ import json
 import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from threading import RLock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from bartviz.errors import ModelError
@@ -33,8 +32,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 
-@dataclass(frozen=True)
-class Raw:
+class Raw(NamedTuple):
     """One token as the tokenizer returns it; ``span`` is None for a token that the tokenizer added."""
 
     id: int

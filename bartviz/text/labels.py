@@ -25,6 +25,8 @@ _LETTER = regex.compile(
 _APOSTROPHES = "'’"
 # Characters that form no cluster with others: most Western, Korean and Chinese texts need nothing else (fast path).
 _SIMPLE = regex.compile(r"[\t\n\x20-\u02ff\u2010-\u2027\u2030-\u205e\u4e00-\u9fff\uac00-\ud7a3]*")
+# Those of them in scripts with spaces between words.
+_SPACED = regex.compile(r"[\x20-\u02ff\u2010-\u2027\u2030-\u205e\uac00-\ud7a3]*")
 _SIMPLE_WORD = regex.compile(rf"\w+(?:[{_APOSTROPHES}]\w+)*|\S")
 # Scripts without spaces between words, in which each piece of the tokenizer counts as a word.
 _UNSPACED = regex.compile(
@@ -101,6 +103,14 @@ class Layout:
     def unspaced(self, position: int) -> bool:
         """Whether a word may end before this character without a space: Chinese, Japanese, Thai, ..."""
         return any(_UNSPACED.match(sign) for sign in self.text[max(position - 1, 0) : position + 1])
+
+
+def simple_words(text: str) -> list[Span] | None:
+    """The words of ``split_words`` for a text of printable signs that form no cluster with others, in a script with
+    spaces between words; None for any other text."""
+    if not _SPACED.fullmatch(text) or not text.isprintable():
+        return None
+    return [match.span() for match in _SIMPLE_WORD.finditer(text)]
 
 
 def split_words(text: str) -> tuple[Span, ...]:

@@ -250,7 +250,9 @@ def test_every_edge_is_there_once_after_a_worker_or_the_run_was_killed(which: st
     right = corpus(path, "bert-tiny-en", tmp_path / "whole", columns=columns, size=1, edges=LEAST)
     resumed, whole = bartviz.open_atlas(out).find(limit=10**6), right.find(limit=10**6)
     assert resumed.count == whole.count > 0
-    assert_frame_equal(resumed.edges, whole.edges, rtol=1e-5)
+    order = ["line", "layer", "head", "query", "key"]  # that of the weights may differ where two are almost equal
+    first, second = (found.edges.sort_values(order, ignore_index=True) for found in (resumed, whole))
+    assert_frame_equal(first, second, rtol=1e-5)
     assert not resumed.edges.duplicated(["text", "kind", "layer", "head", "query", "key"]).any()
     assert not list(out.rglob("*.part"))
 
