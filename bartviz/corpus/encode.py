@@ -72,8 +72,7 @@ class Encoded:
 
     ``inputs`` is what a decoder reads, ``output`` what each of its rows predicts; None for models without
     cross-attention, as is ``gold``, the links of an alignment by hand. ``tree``: of the source, with the tokens of its
-    words. ``labels`` are the readable tokens of
-    each, where they were asked for.
+    words. ``labels`` are the readable tokens of each, where they were asked for.
     """
 
     line: Line
