@@ -74,7 +74,9 @@ def app(programs: Path, home: Path, **environment: str) -> None:
         print(f"A visitor's first text was run after {seconds:.1f} s.")
     finally:
         server.terminate()
-        server.wait(60)
+        status = server.wait(60)
+    if status:
+        raise SystemExit(f"The app ended with {status}.")
 
 
 def corpus(programs: Path, home: Path, *options: str) -> None:
