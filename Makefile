@@ -12,7 +12,7 @@ export PYTHONUTF8 = 1
 export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help run quick test check format lock bench load fuzz pictures docs evaluate records atlases dist installed clean
+.PHONY: help run quick test check format lock bench load fuzz pictures docs evaluate records atlases dist installed copies clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -71,8 +71,11 @@ dist: $(VENV)/.dev ## Build the source archive and the wheel in dist/
 	rm -rf dist
 	$(BIN)/python -m scripts.dist
 
-installed: dist ## Install the wheel in empty environments, three ways, and use it there (ARGS="library app ray"; needs an index)
+installed: dist $(VENV)/.browser ## Install the wheel in empty environments, five ways, and use it (ARGS="library app corpus notebook ray"; needs an index)
 	$(BIN)/python -m scripts.installed $(ARGS)
+
+copies: $(VENV)/.dev $(VENV)/.browser ## Serve two copies of the app behind Caddy and visit them in a browser (needs caddy)
+	$(BIN)/python -m scripts.copies
 
 clean: ## Remove the virtual environment, every cache and what was built
 	rm -rf $(VENV) node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info

@@ -1,6 +1,7 @@
 """``python -m benchmarks [part ...] [--quick] [--out FILE]``: measure, print, and keep what was measured.
 
-Without a part all of them are measured and written to benchmarks/RESULTS.md.
+Without a part all of them are measured and written to benchmarks/RESULTS.md. A part that is measured alone replaces its
+section of the file that ``--out`` names.
 """
 
 from __future__ import annotations
@@ -12,7 +13,22 @@ from pathlib import Path
 
 import torch
 
-from benchmarks import capture, corpus, decode, drawing, find, load, memory, merge, pages, payload, results, sessions
+from benchmarks import (
+    capture,
+    corpus,
+    decode,
+    drawing,
+    files,
+    find,
+    load,
+    memory,
+    merge,
+    pages,
+    payload,
+    peak,
+    results,
+    sessions,
+)
 
 
 def parts(folder: Path, *, quick: bool) -> dict[str, Callable[[], object]]:
@@ -24,7 +40,9 @@ def parts(folder: Path, *, quick: bool) -> dict[str, Callable[[], object]]:
             "find": lambda: find.report(edges=100_000, repeats=1),
             "merge": lambda: merge.report(shards=20, shape=(2, 4)),
             "decode": lambda: decode.report(folder, lengths=(32,), seconds=1.0),
+            "peak": lambda: peak.report(folder, n=32),
             "payload": lambda: payload.report(lengths=(16,), single=(16,), large=16, seconds=0.0),
+            "files": lambda: files.report(folder, lengths=(16,), seconds=0.0),
             "drawing": lambda: drawing.report(lengths=(64,)),
             "pages": lambda: pages.report(visits=1),
             "sessions": lambda: sessions.report(crowds=(5,), passers=20),
@@ -37,7 +55,9 @@ def parts(folder: Path, *, quick: bool) -> dict[str, Callable[[], object]]:
         "find": find.report,
         "merge": merge.report,
         "decode": lambda: decode.report(folder),
+        "peak": lambda: peak.report(folder),
         "payload": payload.report,
+        "files": lambda: files.report(folder),
         "drawing": drawing.report,
         "pages": pages.report,
         "sessions": sessions.report,
@@ -57,8 +77,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         known = parts(Path(folder), quick=given.quick)
         if unknown := set(given.parts) - set(known):
             parser.error(f"no part: {', '.join(sorted(unknown))}; choose from {', '.join(known)}")
+        order = tuple(known) if given.parts else None
         whole = None if given.parts or given.quick else results.FILE
-        results.write({name: known[name] for name in given.parts or known}, given.out or whole)
+        results.write({name: known[name] for name in given.parts or known}, given.out or whole, order=order)
 
 
 if __name__ == "__main__":

@@ -1,14 +1,18 @@
-"""decode() with everything kept, beside generate() without attention: the same tokens."""
+"""decode() with everything kept, beside generate() without attention, and inseq: the same tokens."""
 
 from __future__ import annotations
 
 import copy
+import warnings
+from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 
 import torch
 from transformers import GenerationConfig
 
 import bartviz
+from bartviz.families.catalogue import EMBEDDED
 from bartviz.record.record import Record
 from benchmarks.pairs import paired
 from benchmarks.subjects import ids, subject, text
@@ -46,7 +50,29 @@ def report(folder: Path, *, lengths: tuple[int, ...] = (32, 128, 512), seconds: 
         same = [step.chosen.token_id for step in ours().steps] == theirs()
         ratio = paired(ours, theirs, seconds=seconds)
         print(f"  facebook/bart-base   n = {n:5}   {ratio}   same tokens: {same}", flush=True)
+    _inseq(seconds)
     _together(seconds)
+
+
+def _inseq(seconds: float) -> None:
+    """A sentence with the attention of its decoder: inseq is not among our packages, and measured where it is there."""
+    if find_spec("inseq") is None:
+        print("  bart-tiny-en-de, a sentence / inseq: not installed", flush=True)
+        return
+    import inseq
+
+    warnings.simplefilter("ignore")
+    options = {"attn_implementation": "eager"}
+    peer = inseq.load_model(str(EMBEDDED / "bart-tiny-en-de"), "attention", model_kwargs=options)
+    model, text = bartviz.load("bart-tiny-en-de"), "The teacher gave the old book to a friend of mine."
+
+    def theirs() -> Record:
+        output = peer.attribute(text, attribute_target=True, show_progress=False)
+        return bartviz.from_attentions(output)
+
+    same = bartviz.decode(model, text).target_text == theirs().target_text
+    ratio = paired(lambda: bartviz.decode(model, text), theirs, seconds=seconds)
+    print(f"  bart-tiny-en-de, a sentence / inseq {version('inseq')}   {ratio}   same text: {same}", flush=True)
 
 
 def _together(seconds: float) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import gc
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import plotly.graph_objects as go
@@ -99,13 +99,18 @@ def _peers(what: str, own: Attention, maps: int, seconds: float) -> None:
 
 
 def _plotly(layers: list[Floats], names: list[str]) -> int:
+    return len(drawn(layers, names).to_json())
+
+
+def drawn(layers: Sequence[Floats], names: Sequence[str]) -> go.Figure:
+    """A heatmap of plotly for each head."""
     count = len(layers[0])
     figure = make_subplots(len(layers), count) if len(layers) * count > 1 else go.Figure()
     for row, layer in enumerate(layers):
         for column, weights in enumerate(layer):
             place = {"row": row + 1, "col": column + 1} if len(layers) * count > 1 else {}
             figure.add_trace(go.Heatmap(z=weights, x=names, y=names, zmin=0, zmax=1), **place)
-    return len(figure.to_json())
+    return figure
 
 
 def _bertviz(view: Callable[..., object], layers: list[Floats], names: list[str]) -> int:

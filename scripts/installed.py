@@ -1,12 +1,15 @@
-"""``make installed``: install the wheel of dist/ in empty environments, three ways, and use it there. Needs an index.
+"""``make installed``: install the wheel of dist/ in empty environments, each way that documents name, and use it there.
 
-``python -m scripts.installed [library] [app] [ray]``, without a word all of them. Versions are those of
-requirements.txt where it names them.
+``python -m scripts.installed [library] [app] [corpus] [notebook] [ray]``, without a word all of them. Needs an index.
+Versions are those of requirements.txt where it names them.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
+import re
+import secrets
 import subprocess
 import sys
 import tempfile
@@ -15,10 +18,12 @@ import venv
 from pathlib import Path
 
 from benchmarks.sessions import answered
+from scripts import notebooks
 from scripts.dist import ROOT
 from scripts.serving import PATIENCE, free_port, health
 
-EXTRAS = {"library": "", "app": "[app]", "ray": "[ray]"}
+EXTRAS = {"library": "", "app": "[app]", "corpus": "[corpus]", "notebook": "[notebook]", "ray": "[app,ray]"}
+BESIDE = {"notebook": ("jupyterlab", "nbconvert", "marimo")}  # what such a user has, too
 LIBRARY = """
 from importlib.util import find_spec
 import bartviz
@@ -44,7 +49,7 @@ def install(way: str, home: Path) -> Path:
     programs = home / ("Scripts" if sys.platform == "win32" else "bin")
     wheel = f"bartviz{EXTRAS[way]} @ {wheels[0].as_uri()}"
     pip = [str(programs / "python"), "-m", "pip", "install", "--quiet", "--constraint", str(ROOT / "requirements.txt")]
-    subprocess.run([*pip, wheel], check=True)
+    subprocess.run([*pip, wheel, *BESIDE.get(way, ())], check=True)
     return programs
 
 
@@ -53,11 +58,12 @@ def library(programs: Path, home: Path) -> None:
     subprocess.run([str(programs / "python"), "-c", LIBRARY], check=True, cwd=home)
 
 
-def app(programs: Path, home: Path) -> None:
+def app(programs: Path, home: Path, **environment: str) -> None:
     """The app answers, and runs a visitor's text."""
     port = free_port()
     address = f"http://127.0.0.1:{port}"
-    server = subprocess.Popen([str(programs / "bartviz"), "app", "--port", str(port)], cwd=home)
+    command = [str(programs / "bartviz"), "app", "--port", str(port)]
+    server = subprocess.Popen(command, cwd=home, env={**os.environ, **environment})
     try:
         until = time.monotonic() + PATIENCE
         while health(address, 2) is None:
@@ -68,15 +74,42 @@ def app(programs: Path, home: Path) -> None:
         print(f"A visitor's first text was run after {seconds:.1f} s.")
     finally:
         server.terminate()
-        server.wait(60)
+        status = server.wait(60)
+    if status:
+        raise SystemExit(f"The app ended with {status}.")
 
 
-def ray(programs: Path, home: Path) -> None:
-    """A corpus is measured by two workers of Ray."""
+def corpus(programs: Path, home: Path, *options: str) -> None:
+    """Every head over a file of texts, and the atlas opens."""
     texts = home / "texts.txt"
     texts.write_text("I want to buy a car.\nThe weather is nice today.\n", "utf-8")
     command = [str(programs / "bartviz"), "corpus", str(texts), "--model", "bert-tiny-en", "--out", str(home / "atlas")]
-    subprocess.run([*command, "--workers", "2", "--ray", "local"], check=True, cwd=home)
+    subprocess.run([*command, *options], check=True, cwd=home)
+    code = f"import bartviz; assert len(bartviz.open_atlas({str(home / 'atlas')!r}).heads)"
+    subprocess.run([str(programs / "python"), "-c", code], check=True, cwd=home)
+
+
+def notebook(programs: Path, home: Path) -> None:
+    """The explorer in JupyterLab, in a page of nbconvert, and in marimo."""
+    notebooks.tried(programs)
+
+
+def ray(programs: Path, home: Path) -> None:
+    """A corpus is measured by two workers of Ray; two replicas compute for an app that holds no model."""
+    corpus(programs, home, "--workers", "2", "--ray", "local")
+    token = {"RAY_AUTH_TOKEN": secrets.token_hex(32)}
+    command = [str(programs / "bartviz"), "serve", "--replicas", "2", "--cpus", "0.5"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=home, env={**os.environ, **token}) as serving:
+        try:
+            assert serving.stdout is not None
+            line = serving.stdout.readline()
+            address = re.search(r"BARTVIZ_COMPUTE=(\S+) ", line)
+            if address is None:
+                raise SystemExit(f"The replicas did not come up: {line}")
+            app(programs, home, BARTVIZ_COMPUTE=address[1], **token)
+        finally:
+            serving.terminate()
+            serving.wait(120)
 
 
 def main(ways: list[str]) -> None:
@@ -84,7 +117,7 @@ def main(ways: list[str]) -> None:
         with tempfile.TemporaryDirectory() as folder:
             home = Path(folder)
             programs = install(way, home / "environment")
-            {"library": library, "app": app, "ray": ray}[way](programs, home)
+            {"library": library, "app": app, "corpus": corpus, "notebook": notebook, "ray": ray}[way](programs, home)
             print(f"bartviz{EXTRAS[way]}: installed from the wheel, and used", flush=True)
 
 

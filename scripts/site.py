@@ -83,6 +83,8 @@ def build(folder: Path = FOLDER, *, execute: bool = True) -> Path:
     startup = home / "profile_default" / "startup"
     startup.mkdir(parents=True)
     (startup / "figures.py").write_text(STARTUP, "utf-8")
+    # A kernel warns that it listens on this machine, without encryption; the notebooks are ours, and so is the machine.
+    (startup.parent / "ipython_kernel_config.py").write_text("c.IPKernelApp.log_level = 40\n", "utf-8")
     options = ["-W", "--keep-going", "-q", "-b", "html", "-d", str(folder / "doctrees")]
     options += [] if execute else ["-D", "nb_execution_mode=off"]
     environment = {**os.environ, "IPYTHONDIR": str(home), "PLOTLY_RENDERER": "plotly_mimetype", "HF_HUB_OFFLINE": "1"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,19 @@ def test_the_citation_names_this_version_and_licence() -> None:
     assert citation["version"] == bartviz.__version__
     assert citation["license"] == "Apache-2.0"
     assert citation["title"].startswith('"bartviz')
+
+
+def test_badges_say_what_the_package_says() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    versions = [line.rsplit(" ", 1)[1] for line in project["classifiers"] if re.search(r":: 3\.\d+$", line)]
+    told = {"version": bartviz.__version__, "python": ", ".join(versions), "licence": project["license"]}
+    for name, value in told.items():
+        badge = (ROOT / "docs" / "badges" / f"{name}.svg").read_text("utf-8")
+        assert re.findall(r"<(?:title|text)[^>]*>([^<]+)<", badge) == [f"{name}: {value}", name, value]
+    shown = re.findall(r"!\[(\w+) ([^]]+)\]\(docs/badges/(\w+)\.svg\)", (ROOT / "README.md").read_text("utf-8"))
+    assert {file: (word.lower(), value) for word, value, file in shown} == {
+        name: (name, value) for name, value in told.items()
+    }
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)

@@ -30,6 +30,8 @@ def connected(address: str, cpus: int = 1) -> Any:
         raise SettingError("Ray was imported without authentication: set RAY_AUTH_MODE=token before that.")
     os.environ["RAY_AUTH_MODE"] = "token"
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    # Ray's own handler of SIGTERM would come before the app's: it prints the stack, and may abort.
+    os.environ.setdefault("RAY_DISABLE_FAILURE_SIGNAL_HANDLER", "1")
     own = address == LOCAL
     if own and not _has_token():
         os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)

@@ -119,6 +119,22 @@ def test_a_page_is_whole_in_both_schemes_and_widths(name: str, built: Path, chro
         context.close()
 
 
+def test_no_page_has_a_serious_finding_or_asks_the_network(pages: dict[Path, Read], chrome: Browser) -> None:
+    context = chrome.new_context(viewport={"width": 390, "height": 800}, color_scheme="dark", offline=True)
+    page = context.new_page()
+    asked = watched(page)
+    found = []
+    for path in pages:
+        page.goto(path.as_uri())
+        page.evaluate(AXE.read_text("utf-8"))
+        found += [(path.name, finding) for finding in page.evaluate(FOUND)]
+        if page.evaluate("document.documentElement.scrollWidth") > 390:
+            found.append((path.name, "wider than the window"))
+    assert found == []
+    assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
+    context.close()
+
+
 def test_the_explorer_is_live_in_its_page(built: Path, chrome: Browser) -> None:
     page = chrome.new_page()
     page.goto((built / "views" / "heads.html").as_uri())

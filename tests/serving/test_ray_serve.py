@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
@@ -10,6 +11,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,6 +24,8 @@ from bartviz.commands.cli import main
 from bartviz.errors import SettingError
 from bartviz.safety import ray_cluster
 from bartviz.serving import ray_serve
+from benchmarks.sessions import answered
+from scripts.serving import free_port, health
 from tests.support import networks
 from tests.support.process import ROOT
 
@@ -139,6 +143,23 @@ def test_a_run_whose_replica_is_killed_begins_again_on_another(address: str, env
     assert found["record"] == asked(address, environment)["record"]
 
 
+@needs_ray
+@pytest.mark.slow
+def test_an_app_that_uses_replicas_ends_as_others_do(address: str, environment: dict[str, str]) -> None:
+    """Ray would put a handler of its own before the app's, which prints the stack, and sometimes aborts."""
+    here = f"http://127.0.0.1:{(port := free_port())}"
+    command = [sys.executable, "-m", "bartviz", "app", "--port", str(port)]
+    ours = environment | {"BARTVIZ_COMPUTE": address}
+    with subprocess.Popen(command, cwd=ROOT, env=ours, stderr=subprocess.PIPE, text=True) as app:
+        while health(here, 2) is None:
+            assert app.poll() is None
+            time.sleep(0.1)
+        asyncio.run(answered(here, TEXT))
+        app.send_signal(signal.SIGTERM)
+        assert "SIGTERM received" not in app.communicate(timeout=120)[1]
+        assert app.returncode == 0
+
+
 def test_tokens_are_not_among_the_settings_of_replicas_which_ray_logs() -> None:
     given = {"BARTVIZ_MODEL_MB": "9", "HF_HUB_OFFLINE": "1", "HF_TOKEN": "h", "RAY_AUTH_TOKEN": "r", "HOME": "/"}
     assert ray_serve.passed_on(given) == {"BARTVIZ_MODEL_MB": "9", "HF_HUB_OFFLINE": "1"}
@@ -194,7 +215,7 @@ class WithoutRay:
 def test_a_ray_of_our_own_takes_the_token_that_the_user_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Apps have no other; without one it makes a token that nobody else can know."""
     monkeypatch.setattr(ray_cluster, "import_module", lambda name: WithoutRay())
-    for name in ("RAY_AUTH_MODE", "RAY_USAGE_STATS_ENABLED", "RAY_AUTH_TOKEN"):
+    for name in ("RAY_AUTH_MODE", "RAY_USAGE_STATS_ENABLED", "RAY_AUTH_TOKEN", "RAY_DISABLE_FAILURE_SIGNAL_HANDLER"):
         monkeypatch.setenv(name, "")  # so that it is as before after the test
         monkeypatch.delenv(name)
     (tmp_path / ".ray").mkdir()

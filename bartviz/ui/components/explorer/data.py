@@ -38,7 +38,7 @@ from bartviz.ui.components.player.words import some, titles
 
 UNIT = 26_214  # the code of a weight of 1
 MOST = 6_000_000  # bytes of a file
-_RESERVED = 300_000  # of them for scripts, styles and messages
+_PLACE = 12  # bytes that the place of a map takes in the header, compressed, at most
 _ROUGHLY = 1.1  # how far the sample may be off
 _SAMPLED = 6  # maps from which the size of all is estimated
 _STEP = 1.15  # between two limits that are tried
@@ -62,9 +62,17 @@ class _Parts:
 
 
 def encode(records: Sequence[Record], names: Sequence[str], most: int | None) -> str:
-    """Everything that the page shows, as base64. ``most``: bytes of the whole file; None keeps every weight."""
+    """Everything that the page shows, as base64. ``most``: characters of it; None keeps every weight."""
     maps = [one for record in records for one in _maps(record)]
-    least, packed = _fitted(maps, None if most is None else max(most - _RESERVED, 0) * 3 // 4)
+    room = None
+    if most is not None:
+        without = len(_encoded(records, names, [b""] * len(maps), UNIT))
+        room = max((most - without) * 3 // 4 - _PLACE * len(maps), 0)
+    least, packed = _fitted(maps, room)
+    return _encoded(records, names, packed, least)
+
+
+def _encoded(records: Sequence[Record], names: Sequence[str], packed: Sequence[bytes], least: int) -> str:
     parts, every = _Parts(), iter(packed)
     described_records = [
         _record(record, name, number, parts, every)

@@ -65,17 +65,18 @@ def page(records: Record | Sequence[Record], *, names: Sequence[str] | None = No
     templates = "".join(
         f'<template id="{name}"><style>{styles[name]}</style>{_read(name, ".html")}</template>\n' for name in parts
     )
-    text = (
+    before = (
         f'<!doctype html>\n<html lang="{html.escape(current())}">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="referrer" content="no-referrer">\n<meta name="generator" content="bartviz">\n'
         f"<title>{html.escape(' · '.join(named))}</title>\n<style>{styles['explorer']}</style>\n</head>\n<body>\n"
         f"{_read('explorer', '.html')}\n{templates}"
-        f'<script type="text/plain" id="data">{encode(shown, named, most)}</script>\n'
-        f'<script type="module">{script}</script>\n</body>\n</html>\n'
-    )
-    return text.encode("utf-8", "replace")
+        '<script type="text/plain" id="data">'
+    ).encode("utf-8", "replace")
+    after = f'</script>\n<script type="module">{script}</script>\n</body>\n</html>\n'.encode()
+    data = encode(shown, named, None if most is None else most - len(before) - len(after))
+    return before + data.encode() + after
 
 
 def frame(record: Record) -> str:
