@@ -79,11 +79,14 @@ def self_check(record: Record) -> str:
 
 def _scope(record: Record) -> str:
     """The part that was compared with the kernel's output: ``all 12 layers, one head and 64 of 300 rows in each``."""
-    kept = [attention for kind in record.kinds if (attention := record.attention(kind)).sample is not None]
-    layers = sum(attention.shape[0] for attention in kept)
-    rows = max(attention.shape[2] for attention in kept)
-    seen = max(attention.sample.rows.shape[1] for attention in kept if attention.sample is not None)
-    whole = all(attention.v is not None for attention in kept)
+    layers, whole, seen, rows = 0, True, 1, 1
+    for attention in map(record.attention, record.kinds):
+        if attention.sample is not None:
+            heads, part = attention.sample.compared
+            layers += attention.shape[0]
+            whole = whole and heads == attention.shape[1]
+            if part * rows < seen * attention.shape[2]:  # the kind of which least was compared
+                seen, rows = part, attention.shape[2]
     if seen < rows:
         message = (
             mark("all {layers} layers, every head, {seen} of {rows} rows")

@@ -127,6 +127,11 @@ def test_the_self_check_in_one_line(record: Record, tmp_path: Path) -> None:
     assert self_check(real) == "checked when it was made: all 12 layers, one head in each"
     whole = bartviz.capture(model, "I want to buy a car.", values=True)
     assert self_check(whole) == "checked when it was made: all 12 layers, every head"
+    sample = whole.attention("cross").sample
+    assert sample is not None
+    fewer = replace(sample, heads=sample.heads[:, :1], output=sample.output[:, :1])
+    partly = replace(whole, cross=replace(whole.attention("cross"), sample=fewer))
+    assert self_check(partly) == "checked when it was made: all 12 layers, one head in each"
     long = bartviz.capture(model, "I want to buy a car. " * 14, target="Ich will ein Auto kaufen.")
     rows = len(long.source)
     assert self_check(long) == f"checked when it was made: all 12 layers, one head and 64 of {rows} rows in each"
