@@ -437,7 +437,16 @@ def test_verify_names_another_model_another_text_and_other_numbers(translator: M
     other = replace(whole, model=replace(whole.model, fingerprint="another"))
     assert [check.passed for check in bartviz.verify(translator, other)] == [False]
     text = replace(whole, source_text="We have been waiting for the train for more than an hour.")
-    assert [check.name for check in bartviz.verify(translator, text) if not check.passed] == [checks.TEXT]
+    last = whole.steps[-1]
+    candidates = tuple(replace(one, label="train") for one in last.candidates)
+    candidate = replace(whole, steps=(*whole.steps[:-1], replace(last, candidates=candidates)))
+    for record in (text, named(whole, "train"), named(text, "train"), candidate):
+        assert [check.name for check in bartviz.verify(translator, record) if not check.passed] == [checks.TEXT]
+    relative = replace(whole, model=replace(whole.model, family="mbart", trained=False))
+    (told,) = (check for check in bartviz.verify(translator, relative) if not check.passed)
+    assert (told.name, told.value) == ("description of the model", 2)
+    elsewhere = replace(whole, model=replace(whole.model, name="a-folder", source="folder", activation=None))
+    assert all(check.passed for check in bartviz.verify(translator, elsewhere))
     shaken = with_array(whole, "decoder", "k", noise)
     failed = [check for check in bartviz.verify(translator, shaken) if not check.passed]
     assert [check.kind for check in failed] == ["decoder"]
