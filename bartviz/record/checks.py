@@ -156,14 +156,22 @@ def _wrong_tokens(record: Record, attention: Attention) -> int:
 
 
 def _wrong_ids(record: Record) -> int:
-    """Predicted tokens that the next row does not read, and steps whose token is not the one in the output."""
+    """Predicted tokens that the next row does not read, steps whose token is not the one in the output, and candidates
+    that cannot be."""
     output, decoder = record.output, record.decoder
     if output is None or decoder is None:
         return 1  # steps without an output
     rows = np.flatnonzero(_columns(decoder.mask))  # not padding
     reads, predicts = decoder.query.ids[rows][1:], output.ids[rows][:-1]
     chosen = zip(bare(record.steps), chosen_ids(record.steps), strict=True)
-    return int((reads != predicts).sum()) + sum(int(output.ids[step.row]) != token for step, token in chosen)
+    wrong = int((reads != predicts).sum()) + sum(int(output.ids[step.row]) != token for step, token in chosen)
+    return wrong + sum(_wrong_candidates(step, record.model.vocabulary) for step in bare(record.steps))
+
+
+def _wrong_candidates(step: Step | Numbers, vocabulary: int) -> int:
+    """Candidates that are not in the vocabulary, or there twice."""
+    ids = [i for i, _ in step.best] if isinstance(step, Numbers) else [one.token_id for one in step.candidates]
+    return sum(not 0 <= i < vocabulary for i in ids) + len(ids) - len(set(ids))
 
 
 def _largest_disagreement(record: Record) -> float:

@@ -194,6 +194,19 @@ def named(record: Record, name: str) -> Record:
     return replace(record, encoder=replace(encoder, query=tokens, key=tokens), cross=replace(cross, key=tokens))
 
 
+def with_candidates(record: Record, token: Callable[[int], int]) -> Record:
+    """The record with other tokens as candidates, by their place in the list."""
+    return replace(
+        record,
+        steps=tuple(
+            replace(
+                step, candidates=tuple(replace(one, token_id=token(place)) for place, one in enumerate(step.candidates))
+            )
+            for step in record.steps
+        ),
+    )
+
+
 TAMPERED: dict[str, Callable[[Record], Record]] = {
     "cross queries are noise": lambda record: with_array(record, "cross", "q", noise),
     "the last layer's keys are noise": lambda record: with_array(
@@ -221,6 +234,8 @@ TAMPERED: dict[str, Callable[[Record], Record]] = {
     "candidates are in another order": lambda record: replace(
         record, steps=tuple(replace(step, candidates=step.candidates[::-1]) for step in record.steps)
     ),
+    "candidates are all the same token": lambda record: with_candidates(record, lambda place: 5),
+    "candidates are in no vocabulary": lambda record: with_candidates(record, lambda place: 10**6 + place),
     "the steps are of other tokens": lambda record: replace(
         record, steps=tuple(replace(step, chosen=record.steps[0].chosen) for step in record.steps)
     ),
