@@ -46,7 +46,7 @@ PROBABILITIES = mark("probabilities")
 SPANS = mark("places in the text")
 TEXT = mark("text")
 LOGITS = mark("the network's logits")
-FILE = mark("file unchanged")
+FILE = mark("file")
 
 
 @dataclass(frozen=True, slots=True)

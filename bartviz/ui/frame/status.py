@@ -10,6 +10,7 @@ import streamlit as st
 
 from bartviz.analysis import sentence_words
 from bartviz.language import _, mark, plural
+from bartviz.record.checks import FILE
 from bartviz.ui.frame import levels
 
 if TYPE_CHECKING:
@@ -109,6 +110,8 @@ def value(check: Check) -> str:
     """The measured value of a check, and its limit."""
     if check.value is None:
         return _("nothing to measure by")
+    if check.name == FILE:
+        return _("unchanged since it was saved") if check.passed else _("changed after it was saved")
     if check.limit == 0:
         return _("none wrong") if check.passed else _("{count:.0f} wrong", count=check.value)
     return _("{value:.2g}, limit {limit:.2g}", value=check.value, limit=check.limit)

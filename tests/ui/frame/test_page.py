@@ -139,6 +139,10 @@ def test_the_self_check_in_one_line(record: Record, tmp_path: Path) -> None:
     again = bartviz.open(tmp_path / "x.safetensors")
     said = "checked when it was opened: all 12 layers, one head in each; unchanged since it was saved"
     assert self_check(again) == said
+    data = bytearray((tmp_path / "x.safetensors").read_bytes())
+    data[-1] ^= 1
+    changed = bartviz.open(bytes(data), allow_unsound=True)
+    assert self_check(changed).endswith("FAILED: file (changed after it was saved)")
     cross = real.attention("cross")
     bad = replace(real, cross=replace(cross, q=np.flip(cross.queries, axis=0)))
     assert self_check(bad).startswith("FAILED: cross the kernel's output (")
