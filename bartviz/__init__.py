@@ -98,6 +98,9 @@ def __getattr__(name: str) -> Any:
         extra = _EXTRAS.get(error.name or "", "models")
         message = f"bartviz.{name} needs {error.name}, which is not installed: pip install 'bartviz[{extra}]'"
         raise ModuleNotFoundError(message, name=error.name) from error
+    except ValueError:  # the hub's library, with an HF_ENDPOINT that is no address
+        import_module("bartviz.safety.addresses").check_hub()
+        raise
     value = module if attribute is None else getattr(module, attribute)
     globals()[name] = value
     return value

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 from bartviz.commands import align, app, completion, corpus, files, find, passport, run, serve, tables
 from bartviz.errors import BartvizError
+from bartviz.safety import addresses
 from bartviz.version import __version__
 
 ERROR = 2
@@ -30,6 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     command: Callable[[argparse.Namespace], int] = options.run
     try:
+        addresses.check_hub()
         status = command(options)
         sys.stdout.flush()
     except BartvizError as error:

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import httpx2
 from huggingface_hub import constants, get_session, get_token
@@ -21,6 +20,7 @@ from bartviz.errors import ModelError
 from bartviz.language import later
 from bartviz.models import blobs
 from bartviz.models.deadline import Job
+from bartviz.safety.addresses import host_port, no_hub
 from bartviz.version import __version__
 
 TIMEOUT = 10.0  # seconds without a byte
@@ -76,28 +76,18 @@ class Total:
 def endpoint() -> str:
     """The hub's address, from HF_ENDPOINT where it is set."""
     address: str = os.environ.get("HF_ENDPOINT", constants.ENDPOINT).rstrip("/")
-    if not address.startswith(("http://", "https://")) or _host_port(address) is None:
-        raise ModelError(later("HF_ENDPOINT must be the hub's address, beginning with https:// or http://."))
+    if not address.startswith(("http://", "https://")) or host_port(address) is None:
+        raise no_hub()
     return address
-
-
-def _host_port(url: str) -> tuple[str, int] | None:
-    """Host and port of an address, or None if it is invalid."""
-    try:
-        parts = urlsplit(url)
-        port = parts.port or (443 if parts.scheme == "https" else 80)
-    except ValueError:  # a port beyond 65535, a bracket that is not closed
-        return None
-    return None if not parts.hostname else (parts.hostname, port)
 
 
 def address(proxies: Mapping[str, str], bypass: Callable[[str], object]) -> tuple[str, int]:
     """Host and port to connect to: the hub's, or the proxy's."""
     url = endpoint()
-    target = _host_port(url)
+    target = host_port(url)
     proxy = proxies.get(url.partition(":")[0]) or proxies.get("all")
     if target is None or (proxy and not bypass(target[0])):
-        target = _host_port(proxy if proxy and "//" in proxy else f"http://{proxy}")
+        target = host_port(proxy if proxy and "//" in proxy else f"http://{proxy}")
     if target is None:
         raise ModelError(later("The proxy's address (HTTPS_PROXY, HTTP_PROXY or ALL_PROXY) is not valid: correct it."))
     return target

@@ -207,7 +207,9 @@ class Attention:
         if sample.v is not None:
             values = sample.v.shape
         if (
-            shapes != ((layers, chosen), (layers, sampled_rows), (layers, chosen, sampled_rows, width))
+            not chosen
+            or not sampled_rows
+            or shapes != ((layers, chosen), (layers, sampled_rows), (layers, chosen, sampled_rows, width))
             or values != (layers, chosen, columns, width)
             or not _within(sample.heads, heads)
             or not _within(sample.rows, rows)

@@ -7,12 +7,14 @@ hand no kernel output) counts as not passed, but not as failed either.
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
+import regex
 
 from bartviz.arrays import Bools
 from bartviz.language import mark
@@ -24,7 +26,10 @@ from bartviz.text.labels import CONTINUES, visible
 from bartviz.text.tokens import Tokens
 
 if TYPE_CHECKING:
+    from bartviz.record.beam_tree import BeamTree
     from bartviz.record.record import Record
+
+_MARKED = regex.compile(r"[\p{M}\p{C}]")  # combining marks, and what is invisible
 
 OUTPUT_LIMIT = 1e-4  # largest difference to the kernel's output, relative to its largest number
 PROBABILITY_LIMIT = 1e-4  # how far probabilities, logits and entropy of a step may disagree
@@ -41,7 +46,7 @@ PROBABILITIES = mark("probabilities")
 SPANS = mark("places in the text")
 TEXT = mark("text")
 LOGITS = mark("the network's logits")
-FILE = mark("file unchanged")
+FILE = mark("file")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +80,14 @@ def of(record: Record, *, again: bool = True) -> tuple[Check, ...]:
     if record.output is not None or len(record.steps):
         checks.append(Check(IDS, float(_wrong_ids(record)), 0.0))
     if len(record.steps):
-        checks.append(Check(PROBABILITIES, _largest_disagreement(record), PROBABILITY_LIMIT))
+        totals = 0.0 if record.beams is None else _wrong_totals(record.beams)
+        checks.append(Check(PROBABILITIES, worst(_largest_disagreement(record), totals), PROBABILITY_LIMIT))
     if not record.reads_own_text:  # what a decoder-only model reads and writes is one text, which no record holds
         checks.append(Check(SPANS, float(_outside(record.source, record.texts)), 0.0))
-    # A decoder-only record holds its prompt as the text: there is none to compare its output with.
-    if record.cross is not None and record.provenance.mode in WRITTEN:
-        checks.append(Check(TEXT, float(_wrong_text(record)), 0.0))
+        # It holds its prompt as the text, so there is none to compare its output with either.
+        wrong = _wrong_source(record)
+        wrong += _wrong_text(record) if record.cross is not None and record.provenance.mode in WRITTEN else 0
+        checks.append(Check(TEXT, float(wrong), 0.0))
     checks += record.provenance.checks
     if record.seal != "made":
         value = {"unchanged": 0.0, "changed": 1.0, "older": None}[record.seal]
@@ -149,18 +156,41 @@ def _wrong_tokens(record: Record, attention: Attention) -> int:
 
 
 def _wrong_ids(record: Record) -> int:
-    """Predicted tokens that the next row does not read, and steps whose token is not the one in the output."""
+    """Predicted tokens that the next row does not read, steps whose token is not the one in the output, and candidates
+    that cannot be."""
     output, decoder = record.output, record.decoder
     if output is None or decoder is None:
         return 1  # steps without an output
     rows = np.flatnonzero(_columns(decoder.mask))  # not padding
     reads, predicts = decoder.query.ids[rows][1:], output.ids[rows][:-1]
     chosen = zip(bare(record.steps), chosen_ids(record.steps), strict=True)
-    return int((reads != predicts).sum()) + sum(int(output.ids[step.row]) != token for step, token in chosen)
+    wrong = int((reads != predicts).sum()) + sum(int(output.ids[step.row]) != token for step, token in chosen)
+    return wrong + sum(_wrong_candidates(step, record.model.vocabulary) for step in bare(record.steps))
+
+
+def _wrong_candidates(step: Step | Numbers, vocabulary: int) -> int:
+    """Candidates that are not in the vocabulary, or there twice."""
+    ids = [i for i, _ in step.best] if isinstance(step, Numbers) else [one.token_id for one in step.candidates]
+    return sum(not 0 <= i < vocabulary for i in ids) + len(ids) - len(set(ids))
 
 
 def _largest_disagreement(record: Record) -> float:
-    return max(disagreement(step, record.model.vocabulary) for step in bare(record.steps))
+    return worst(*(disagreement(step, record.model.vocabulary) for step in bare(record.steps)))
+
+
+def _wrong_totals(tree: BeamTree) -> float:
+    """How far a total of a beam tree is from the sum of log p of the tokens up to its node."""
+    apart = [0.0]
+    for node in tree.nodes:
+        before = 0.0 if node.parent is None else tree.nodes[node.parent].total
+        if not math.isinf(before):  # a token that the model thinks impossible may have been forced
+            apart.append(abs(math.exp(min(node.total - before, 1.0)) - node.token.probability))
+    return worst(*apart)
+
+
+def worst(*values: float) -> float:
+    """The largest value; infinity if one is no number, which ``max`` may pass over."""
+    return math.inf if any(map(math.isnan, values)) else max(values)
 
 
 def disagreement(step: Step | Numbers, vocabulary: int) -> float:
@@ -177,7 +207,7 @@ def disagreement(step: Step | Numbers, vocabulary: int) -> float:
         log_z, bits = logits[0] - math.log(given[0]), step.entropy
         expected = step.chosen.logit - log_z  # log p; minus infinity for an impossible token
         token_error = 0.0 if expected == step.log_probability else abs(expected - step.log_probability)
-        token_error = max(token_error, abs(step.chosen.probability - math.exp(min(expected, 1.0))))
+        token_error = worst(token_error, abs(step.chosen.probability - math.exp(min(expected, 1.0))))
     p = np.exp(np.minimum(np.array(logits) - log_z, 1.0))
     largest = float(np.abs(p - np.array(given)).max())
     order = max((b - a for a, b in pairwise(logits) if b > a), default=0.0)
@@ -186,7 +216,7 @@ def disagreement(step: Step | Numbers, vocabulary: int) -> float:
     rest, others = max(1 - total, 0.0), max(vocabulary - len(p), 1)
     most = partial + (rest * math.log2(others / rest) if rest > 0 else 0.0)
     tolerance = 0.01  # bits: float32 over a large vocabulary
-    return max(token_error, largest, order, total - 1, partial - bits - tolerance, bits - most - tolerance)
+    return worst(token_error, largest, order, total - 1, partial - bits - tolerance, bits - most - tolerance)
 
 
 def _outside(tokens: Tokens, texts: Sequence[str]) -> int:
@@ -194,6 +224,27 @@ def _outside(tokens: Tokens, texts: Sequence[str]) -> int:
     ends = [len(texts[segment]) if segment < len(texts) else 0 for segment in (0, 1)]
     spans = zip(tokens.spans, tokens.segments.tolist(), strict=True)
     return sum(span is not None and span[1] > ends[segment] for span, segment in spans)
+
+
+def _wrong_source(record: Record) -> int:
+    """Source tokens whose label is another word than the text has at their span.
+
+    A tokenizer may rewrite a text before it reads it, so only what none rewrites is compared: letters, without case and
+    accents, of texts in their plain form.
+    """
+    source, wrong = record.source, 0
+    plain = [unicodedata.is_normalized("NFKC", text) and not _MARKED.search(text) for text in record.texts]
+    for label, span, segment in zip(source.labels, source.spans, source.segments.tolist(), strict=True):
+        if span is not None and segment < len(plain) and plain[segment]:
+            read, written = _letters(label.removeprefix(CONTINUES)), _letters(record.texts[segment][slice(*span)])
+            wrong += read.isalnum() and written.isalnum() and read not in written
+    return wrong
+
+
+def _letters(text: str) -> str:
+    """The text without case and accents."""
+    bare_text: str = _MARKED.sub("", unicodedata.normalize("NFKD", text))
+    return bare_text.casefold()
 
 
 def _wrong_text(record: Record) -> int:

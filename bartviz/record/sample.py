@@ -30,6 +30,12 @@ class Sample:
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, frozen(getattr(self, name), dtype))
 
+    @property
+    def compared(self) -> tuple[int, int]:
+        """How many heads and rows can be checked in each layer: different ones, in the layer that has the fewest."""
+        heads, rows = (min(len(np.unique(layer)) for layer in indices) for indices in (self.heads, self.rows))
+        return heads, rows
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sample) and same(self, other)
 

@@ -132,7 +132,7 @@ def _decode(data: bytes, cls: type[T], unread: RecordError) -> tuple[T, Seal]:
     except (SafetensorError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise unread from None
     assert isinstance(value, cls)
-    if version == OLDER:
+    if version == OLDER and _DIGEST not in metadata:
         return value, "older"
     return value, "unchanged" if metadata.get(_DIGEST) == _digest(metadata[_HEADER], arrays) else "changed"
 

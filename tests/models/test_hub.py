@@ -23,7 +23,7 @@ from bartviz.errors import BudgetError, Cancelled, ModelError
 from bartviz.language import Later
 from bartviz.models import blobs, deadline, download, folders, hub
 from bartviz.models.load import load
-from tests.support import hub_server, networks
+from tests.support import hub_server, networks, process
 from tests.support.hub_server import Hub
 
 NAME = "owner/small-bart"
@@ -521,6 +521,27 @@ def test_half_a_download_does_not_serve(server: Hub, monkeypatch: pytest.MonkeyP
 def test_a_bad_endpoint_is_refused_by_name(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_ENDPOINT", value)
     assert "HF_ENDPOINT" in refused()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("value", ["http://hub:99999", "http://[::1"])
+def test_an_endpoint_with_which_the_hubs_library_cannot_be_imported_is_refused_by_name(value: str) -> None:
+    script = """
+import bartviz
+from bartviz.commands.cli import main
+from bartviz.errors import ModelError
+
+for name in ("load", "capture", "verify", "edit"):
+    try:
+        getattr(bartviz, name)
+    except ModelError as error:
+        assert "HF_ENDPOINT" in str(error), error
+    else:
+        raise AssertionError(name)
+assert bartviz.open("bartviz/embedded/records/start.safetensors").sound
+assert main(["capture", "A text.", "--model", "bert-tiny-en"]) == 2
+"""
+    process.printed(script, os.environ | {"HF_ENDPOINT": value})
 
 
 def test_the_proxy_is_what_must_be_reachable(monkeypatch: pytest.MonkeyPatch) -> None:

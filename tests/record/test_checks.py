@@ -25,7 +25,9 @@ from bartviz.record.checks import Check
 from bartviz.record.record import Record
 from bartviz.record.sample import Sample
 from bartviz.record.steps import Candidate, Numbers, Step
-from tests.support import loaded, networks, stand_in
+from bartviz.text import tokenize
+from tests.support import loaded, networks, small_tokenizers, stand_in
+from tests.text.test_tokenize import HARD
 
 Array = NDArray[Any]
 TEXT = "We have been waiting for the bus for more than an hour."
@@ -183,6 +185,28 @@ def sure(record: Record) -> Record:
     )
 
 
+def named(record: Record, name: str) -> Record:
+    """The record with another name for the source's token "bus", everywhere."""
+    labels = [name if label == "bus" else label for label in record.source.labels]
+    tokens, encoder, cross = replace(record.source, labels=tuple(labels)), record.encoder, record.cross
+    assert encoder is not None
+    assert cross is not None
+    return replace(record, encoder=replace(encoder, query=tokens, key=tokens), cross=replace(cross, key=tokens))
+
+
+def with_candidates(record: Record, token: Callable[[int], int]) -> Record:
+    """The record with other tokens as candidates, by their place in the list."""
+    return replace(
+        record,
+        steps=tuple(
+            replace(
+                step, candidates=tuple(replace(one, token_id=token(place)) for place, one in enumerate(step.candidates))
+            )
+            for step in record.steps
+        ),
+    )
+
+
 TAMPERED: dict[str, Callable[[Record], Record]] = {
     "cross queries are noise": lambda record: with_array(record, "cross", "q", noise),
     "the last layer's keys are noise": lambda record: with_array(
@@ -203,9 +227,15 @@ TAMPERED: dict[str, Callable[[Record], Record]] = {
     "the tokens of an axis are others": lambda record: replace(
         record, cross=replace(record.attention("cross"), key=replace(record.source, ids=record.source.ids + 1))
     ),
+    "a word of the source text is another": lambda record: replace(
+        record, source_text=record.source_text.replace("bus", "car")
+    ),
+    "the name of a source token is another": lambda record: named(record, "train"),
     "candidates are in another order": lambda record: replace(
         record, steps=tuple(replace(step, candidates=step.candidates[::-1]) for step in record.steps)
     ),
+    "candidates are all the same token": lambda record: with_candidates(record, lambda place: 5),
+    "candidates are in no vocabulary": lambda record: with_candidates(record, lambda place: 10**6 + place),
     "the steps are of other tokens": lambda record: replace(
         record, steps=tuple(replace(step, chosen=record.steps[0].chosen) for step in record.steps)
     ),
@@ -242,6 +272,65 @@ def test_what_was_tampered_with_is_not_sound_and_does_not_open(
     again = bartviz.open(tmp_path / "x.safetensors", allow_unsound=True)
     assert not again.sound
     assert any(check.failed for check in again.check())
+
+
+def changed(step: Step, name: str, value: float) -> Step:
+    """The step with another number; one of a candidate changes in all candidates but the first."""
+    new: Any = {name: value}
+    if hasattr(step, name):
+        return replace(step, **new)
+    first, *others = step.candidates
+    return replace(step, candidates=(first, *(replace(one, **new) for one in others)))
+
+
+@pytest.mark.parametrize("name", ["entropy", "log_probability", "probability", "logit"])
+@pytest.mark.parametrize("at", [0, 2])
+def test_what_is_no_number_is_not_sound(name: str, at: int, bare: Record) -> None:
+    steps = list(bare.steps)
+    steps[at] = changed(steps[at], name, math.nan)
+    tampered = replace(bare, steps=tuple(steps))
+    assert {check.name for check in tampered.check() if check.failed} == {checks.PROBABILITIES}
+
+
+@pytest.mark.parametrize("total", [-0.01, math.nan])
+def test_a_total_of_a_beam_tree_is_the_sum_of_its_tokens(total: float, translator: Model) -> None:
+    record = bartviz.decode(translator, "Stop.", beams=2)
+    assert record.sound
+    tree = record.beams
+    assert tree is not None
+    nodes = [*tree.nodes[:-1], replace(tree.nodes[-1], total=total)]
+    tampered = replace(record, beams=replace(tree, nodes=tuple(nodes)))
+    assert {check.name for check in tampered.check() if check.failed} == {checks.PROBABILITIES}
+
+
+@pytest.mark.parametrize("axis", ["heads", "rows"])
+def test_a_sample_without_heads_or_rows_is_refused(axis: str, bare: Record) -> None:
+    sample = bare.attention("cross").sample
+    assert sample is not None
+    assert sample.v is not None
+    empty = (
+        replace(sample, heads=sample.heads[:, :0], output=sample.output[:, :0], v=sample.v[:, :0])
+        if axis == "heads"
+        else replace(sample, rows=sample.rows[:, :0], output=sample.output[:, :, :0])
+    )
+    with pytest.raises(RecordError, match="does not fit"):
+        replace(bare.attention("cross"), sample=empty)
+
+
+def test_what_was_compared_counts_each_head_and_row_once() -> None:
+    nothing = np.zeros((2, 3, 4, 1), np.float32)
+    sample = Sample(np.array([[0, 1, 2], [0, 0, 1]]), np.array([[0, 1, 2, 3], [3, 3, 3, 3]]), nothing)
+    assert sample.compared == (2, 1)
+
+
+@pytest.mark.parametrize("name", small_tokenizers.NAMES)
+def test_what_a_tokenizer_rewrites_contradicts_no_text(name: str) -> None:
+    for text in (*HARD, "Straße ΣΑΣ “quoted” … ｆｕｌｌ １２３ naïve ﬁne Ⅷ 어텐션을 봅니다"):
+        tokens = tokenize.encode(small_tokenizers.tokenizer(name), text)
+        if len(tokens):
+            encoder = stand_in.attention("encoder", tokens, tokens)
+            record = replace(stand_in.record(kind="encoder"), encoder=encoder, source_text=text)
+            assert all(check.passed for check in record.check() if check.name == checks.TEXT), text
 
 
 @pytest.mark.parametrize("name", WITH_VALUES)
@@ -307,6 +396,9 @@ def test_a_record_from_arrays_or_of_an_older_version_is_not_sound(bare: Record, 
     path.write_bytes(save(load(data), metadata={"bartviz": json.dumps(older)}))
     again = bartviz.open(path)
     assert (again.seal, again.sound) == ("older", False)
+    path.write_bytes(save(load(data), metadata=metadata | {"bartviz": json.dumps(older)}))
+    with pytest.raises(RecordError, match="was changed after it was saved"):  # an older file would have no digest
+        bartviz.open(path)
 
 
 def test_a_copy_of_an_opened_record_is_built_again(bare: Record, tmp_path: Path) -> None:
@@ -360,7 +452,16 @@ def test_verify_names_another_model_another_text_and_other_numbers(translator: M
     other = replace(whole, model=replace(whole.model, fingerprint="another"))
     assert [check.passed for check in bartviz.verify(translator, other)] == [False]
     text = replace(whole, source_text="We have been waiting for the train for more than an hour.")
-    assert [check.name for check in bartviz.verify(translator, text) if not check.passed] == [checks.TEXT]
+    last = whole.steps[-1]
+    candidates = tuple(replace(one, label="train") for one in last.candidates)
+    candidate = replace(whole, steps=(*whole.steps[:-1], replace(last, candidates=candidates)))
+    for record in (text, named(whole, "train"), named(text, "train"), candidate):
+        assert [check.name for check in bartviz.verify(translator, record) if not check.passed] == [checks.TEXT]
+    relative = replace(whole, model=replace(whole.model, family="mbart", trained=False))
+    (told,) = (check for check in bartviz.verify(translator, relative) if not check.passed)
+    assert (told.name, told.value) == ("description of the model", 2)
+    elsewhere = replace(whole, model=replace(whole.model, name="a-folder", source="folder", activation=None))
+    assert all(check.passed for check in bartviz.verify(translator, elsewhere))
     shaken = with_array(whole, "decoder", "k", noise)
     failed = [check for check in bartviz.verify(translator, shaken) if not check.passed]
     assert [check.kind for check in failed] == ["decoder"]

@@ -10,6 +10,7 @@ import streamlit as st
 
 from bartviz.analysis import sentence_words
 from bartviz.language import _, mark, plural
+from bartviz.record.checks import FILE
 from bartviz.ui.frame import levels
 
 if TYPE_CHECKING:
@@ -79,11 +80,14 @@ def self_check(record: Record) -> str:
 
 def _scope(record: Record) -> str:
     """The part that was compared with the kernel's output: ``all 12 layers, one head and 64 of 300 rows in each``."""
-    kept = [attention for kind in record.kinds if (attention := record.attention(kind)).sample is not None]
-    layers = sum(attention.shape[0] for attention in kept)
-    rows = max(attention.shape[2] for attention in kept)
-    seen = max(attention.sample.rows.shape[1] for attention in kept if attention.sample is not None)
-    whole = all(attention.v is not None for attention in kept)
+    layers, whole, seen, rows = 0, True, 1, 1
+    for attention in map(record.attention, record.kinds):
+        if attention.sample is not None:
+            heads, part = attention.sample.compared
+            layers += attention.shape[0]
+            whole = whole and heads == attention.shape[1]
+            if part * rows < seen * attention.shape[2]:  # the kind of which least was compared
+                seen, rows = part, attention.shape[2]
     if seen < rows:
         message = (
             mark("all {layers} layers, every head, {seen} of {rows} rows")
@@ -106,6 +110,8 @@ def value(check: Check) -> str:
     """The measured value of a check, and its limit."""
     if check.value is None:
         return _("nothing to measure by")
+    if check.name == FILE:
+        return _("unchanged since it was saved") if check.passed else _("changed after it was saved")
     if check.limit == 0:
         return _("none wrong") if check.passed else _("{count:.0f} wrong", count=check.value)
     return _("{value:.2g}, limit {limit:.2g}", value=check.value, limit=check.limit)

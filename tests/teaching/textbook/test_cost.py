@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from bartviz.teaching.textbook import cost, masks
 from tests.analysis.ledger import found, judged
 
 
@@ -45,6 +46,13 @@ def test_line_34b_decoding() -> None:
     assert verdict.word == "caveat"
     assert found(verdict, "growth of a step with a cache") == pytest.approx(1.05)
     assert "7.4 times without" in verdict.why
+
+
+def test_no_article_is_named_for_a_claim_that_none_makes() -> None:
+    sources = {claim.number: claim.sources for claim in (*cost.CLAIMS, *masks.CLAIMS)}
+    assert sources["34b"] == ("none",)  # no article speaks of a cache
+    (patterns,) = (claim for claim in masks.CLAIMS if claim.number == "11")
+    assert "prefix" not in patterns.said  # the notes speak of arbitrary masks
 
 
 def test_line_34c_weights_gradients_and_adam() -> None:

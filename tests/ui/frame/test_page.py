@@ -127,6 +127,11 @@ def test_the_self_check_in_one_line(record: Record, tmp_path: Path) -> None:
     assert self_check(real) == "checked when it was made: all 12 layers, one head in each"
     whole = bartviz.capture(model, "I want to buy a car.", values=True)
     assert self_check(whole) == "checked when it was made: all 12 layers, every head"
+    sample = whole.attention("cross").sample
+    assert sample is not None
+    fewer = replace(sample, heads=sample.heads[:, :1], output=sample.output[:, :1])
+    partly = replace(whole, cross=replace(whole.attention("cross"), sample=fewer))
+    assert self_check(partly) == "checked when it was made: all 12 layers, one head in each"
     long = bartviz.capture(model, "I want to buy a car. " * 14, target="Ich will ein Auto kaufen.")
     rows = len(long.source)
     assert self_check(long) == f"checked when it was made: all 12 layers, one head and 64 of {rows} rows in each"
@@ -134,6 +139,10 @@ def test_the_self_check_in_one_line(record: Record, tmp_path: Path) -> None:
     again = bartviz.open(tmp_path / "x.safetensors")
     said = "checked when it was opened: all 12 layers, one head in each; unchanged since it was saved"
     assert self_check(again) == said
+    data = bytearray((tmp_path / "x.safetensors").read_bytes())
+    data[-1] ^= 1
+    changed = bartviz.open(bytes(data), allow_unsound=True)
+    assert self_check(changed).endswith("FAILED: file (changed after it was saved)")
     cross = real.attention("cross")
     bad = replace(real, cross=replace(cross, q=np.flip(cross.queries, axis=0)))
     assert self_check(bad).startswith("FAILED: cross the kernel's output (")
