@@ -199,7 +199,7 @@ def test_denoising() -> None:
     assert lost["bits"] > 5
     assert lost["copy_bits"] < 0.1
     assert facts("denoising", 3)["key"] == "<mask>"
-    assert facts("denoising", 3)["mean"] > facts("denoising", 3)["weight"]
+    assert min(facts("denoising", 3)["mean"], facts("denoising", 3)["weight"]) > 0.8  # it looks at the gap as it copies
     assert facts("denoising", 4)["lost"] == facts("denoising", 4)["masks"]  # "one for each"
     assert facts("denoising", 5)["lost"] > facts("denoising", 5)["masks"]
     assert "." in facts("denoising", 6)["names"]
