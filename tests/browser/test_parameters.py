@@ -21,7 +21,7 @@ def test_a_deep_link_draws_map_and_curves(server: str, visit: Open) -> None:
 
 
 def test_the_hero_is_on_the_first_screen(server: str, visit: Open) -> None:
-    page = visit(f"{server}/parameters?level=intermediate")
+    page = visit(f"{server}/parameters?of=facebook/bart-base&level=intermediate")
     expect(page.locator(".treemaplayer").get_by_text("Layer 5").first).to_be_visible()
     settle(page)
     box = page.locator(".js-plotly-plot").first.bounding_box()
@@ -30,7 +30,7 @@ def test_the_hero_is_on_the_first_screen(server: str, visit: Open) -> None:
 
 
 def test_a_click_opens_a_layer_to_its_matrices_and_the_path_leads_back(server: str, visit: Open) -> None:
-    page = visit(f"{server}/parameters?level=intermediate")
+    page = visit(f"{server}/parameters?of=facebook/bart-base&level=intermediate")
     layer = page.locator(".treemaplayer").get_by_text("Layer 2", exact=True).last
     expect(layer).to_be_visible()
     settle(page)

@@ -19,6 +19,7 @@ ROOT = Path(__file__).parents[2]
 FILES = ("pyproject.toml", lock.EXACT, lock.LOCK, lock.DEV)
 APP = ("bartviz", "pages", "app.py")
 OURS = ("bartviz", "pages", "app", "tests", "training", "benchmarks", "scripts")
+PEERS = {"inseq", "attnview"}  # benchmarks measure them where somebody has installed them
 
 
 def python_files(*places: str) -> list[Path]:
@@ -36,7 +37,7 @@ def imported(files: list[Path]) -> set[str]:
                 modules |= {alias.name.split(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 modules.add(node.module.split(".")[0])
-    foreign = modules - sys.stdlib_module_names - set(OURS)
+    foreign = modules - sys.stdlib_module_names - set(OURS) - PEERS
     known = packages_distributions()
     assert foreign <= known.keys()
     return {canonicalize_name(known[module][0]) for module in foreign}

@@ -112,7 +112,7 @@ def _impossible(
         answer,
         later("Row {letter}. {reason}", letter=LETTERS[answer], reason=reason),
         "masks",
-        {**view, f"row_{kind}": str(rows[0][2])},
+        {**view, "row": str(rows[0][2])} | ({} if kind == "encoder" else {"reading": "reads"}),
         (grid,),
         {"kind": kind, "rows": tuple(rows[one][2] for one in order)},
     )

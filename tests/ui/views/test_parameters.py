@@ -27,8 +27,13 @@ def figures(page: AppTest) -> list[str]:
 
 
 @pytest.mark.slow
-def test_bart_base_at_first(app: App) -> None:
-    page = app("parameters", record=None)
+def test_the_model_of_the_sidebar_is_counted_at_first(app: App) -> None:
+    for model, total in (("bart-tiny-en-de", "7,387,136"), ("gpt2", "124,439,808")):
+        assert f"{total} parameters" in html(app("parameters", record=None, model=model)), model
+
+
+def test_bart_base(app: App) -> None:
+    page = app("parameters", record=None, of="facebook/bart-base")
     assert not page.exception
     assert "28% of 139,420,416 parameters, counted once." in html(page)
     table = page.dataframe[0].value
@@ -80,7 +85,7 @@ def test_invalid_links(app: App, query: dict[str, str]) -> None:
     page = app("parameters", **query)
     assert not page.exception
     assert page.select_slider(key="n").value in LENGTHS
-    assert "139,420,416" in html(page)
+    assert "7,387,136" in html(page)
 
 
 @pytest.mark.parametrize(
