@@ -21,16 +21,14 @@ if TYPE_CHECKING:
     from bartviz.record.record import Record
     from bartviz.serving.gate import Ticket
 
-MASKS = ("[MASK]", "<mask>")
-
 
 def section(record: Record) -> None:
     """The guesses for each gap of an encoder's text; a way to read a typed gap as one; else nothing."""
     if record.model.kind != "encoder" or record.prediction is not None or record.from_weights:
         return
-    typed = next((name for name in MASKS if name in f"{record.source_text} {record.pair_text or ''}"), None)
+    typed = next((name for name in sidebar.GAPS if name in f"{record.source_text} {record.pair_text or ''}"), None)
     pieces = record.source.pieces
-    gaps = [i for i in np.flatnonzero(record.source.special).tolist() if pieces[i] in MASKS]
+    gaps = [i for i in np.flatnonzero(record.source.special).tolist() if pieces[i] in sidebar.GAPS]
     if gaps:
         _filled(record)
     elif typed is not None and st.session_state.get("special"):

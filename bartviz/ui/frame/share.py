@@ -43,8 +43,9 @@ def draw(button: DeltaGenerator) -> None:
             else _("This link shows this page with the same choices, and none of your own text.")
         )
         st.code(address, language=None, wrap_lines=True)
-        note_local(address)
-        if len(address) <= LONGEST_CODE:
+        if hosts.is_local(urlsplit(address).hostname or ""):
+            note_local(address)
+        elif len(address) <= LONGEST_CODE:
             st.image(code(address), width=220)
             show.note(_("For a room: point a phone's camera at it."))
         if with_text:

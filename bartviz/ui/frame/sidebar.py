@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from functools import partial
 from textwrap import shorten
@@ -35,6 +36,8 @@ TOO_LONG: dict[str, Truncate | None] = {"refuse": None, "first": "first", "last"
 TOO_LONG_NAMES = {"refuse": mark("refuse it"), "first": mark("keep its beginning"), "last": mark("keep its end")}
 CUTS = {"first": mark("Read only its first {limit:,} tokens"), "last": mark("Read only its last {limit:,} tokens")}
 READING = ("too_long", "special")
+GAPS = ("[MASK]", "<mask>")  # what is typed for a gap, as BERT and RoBERTa call it
+_SPECIAL = re.compile(r"\[[A-Z]+\]|</?[a-z]+>")  # what looks like a special token
 LINKED = ("model", "text", "pair", "target", *READING, *settings.KEYS)
 
 
@@ -207,6 +210,12 @@ def _kind_of_folder(name: str) -> ModelKind | None:
         return None
 
 
+def _has_gaps_alone() -> bool:
+    """Whether the texts hold gaps, and nothing else that looks like a special token: they are read as gaps then."""
+    found = _SPECIAL.findall(f"{st.session_state.get('text')} {st.session_state.get('pair')}")
+    return bool(found) and set(found) <= set(GAPS)
+
+
 def linked() -> bool:
     """Whether the visitor's texts are in the address."""
     return bool(st.session_state.get("link", st.session_state["_link"]))
@@ -330,6 +339,6 @@ def _request() -> Request:
         max_new_tokens=most,
         top_k=kept,
         truncate=TOO_LONG[too_long],
-        allow_special=bool(value("special")),
+        allow_special=bool(value("special")) or (kind == "encoder" and _has_gaps_alone()),
         search=Search() if kind == "encoder" or target is not None else settings.read(),
     )

@@ -53,6 +53,18 @@ def test_without_the_text_it_says_so(app: App) -> None:
     assert "none of your own text" not in words(page)
 
 
+@pytest.mark.parametrize(("host", "for_a_room"), [("127.0.0.1", False), ("192.168.1.5", True)])
+def test_only_a_link_that_others_can_open_has_a_code(
+    app: App, monkeypatch: pytest.MonkeyPatch, host: str, for_a_room: bool
+) -> None:
+    monkeypatch.setattr(share, "link", lambda *, with_text: f"http://{host}:8501/heads")
+    monkeypatch.setattr("bartviz.ui.frame.share.st.image", lambda drawn, width: None)  # it needs a server
+    page = opened(app("heads"))
+    assert not page.exception
+    assert ("point a phone" in words(page)) == for_a_room
+    assert ("Only this computer can open it" in words(page)) != for_a_room
+
+
 @pytest.mark.parametrize("length", [share.LONGEST_CODE, 200])
 def test_the_longest_link_still_has_a_code(length: int) -> None:
     assert "<path" in share.code("h" * length)

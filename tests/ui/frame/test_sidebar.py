@@ -156,6 +156,25 @@ def test_the_fields_follow_the_kind_of_the_model(app: App, answers: Answers) -> 
     assert (answers.asked[2].text, answers.asked[2].target) == (answers.asked[1].text, "and on")
 
 
+@pytest.mark.parametrize(
+    ("model", "text", "as_gaps"),
+    [
+        ("bert-base-uncased", "My uncle lives on an [MASK].", True),
+        ("bert-base-uncased", "An [MASK].[SEP]", False),
+        ("bert-base-uncased", "No gap here.", False),
+        ("facebook/bart-base", "My uncle lives on an <mask>.", False),
+    ],
+)
+def test_a_model_that_fills_gaps_reads_a_typed_gap_as_one(
+    app: App, answers: Answers, model: str, text: str, as_gaps: bool
+) -> None:
+    page = app()
+    page.selectbox(key="model").set_value(model).run()
+    page.text_area(key="text").input(text)
+    press(page, "Run")
+    assert (answers.asked[0].text, answers.asked[0].allow_special) == (text, as_gaps)
+
+
 def test_an_example_is_one_click(app: App, answers: Answers) -> None:
     page = app()
     page.selectbox(key="model").set_value("bert-base-uncased").run()

@@ -9,7 +9,7 @@ from bartviz.ui.controls import pick, show
 
 NAMES = {"ablation": mark("silence heads"), "edit": mark("change a token"), "reach": mark("reach of a word")}
 EXPERIMENTS = {
-    "ablation": mark("... heads are silenced, or made louder? What each is worth here, and what the model then says."),
+    "ablation": mark("... heads are silenced, or made louder? Click a head in the maps, and read what the model says."),
     "edit": mark("... one token is replaced? Which states, rows of attention and predictions it affects."),
     "reach": mark("... a word is far away? How many steps its effect needs to arrive, under three masks."),
 }
