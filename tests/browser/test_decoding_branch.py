@@ -16,8 +16,8 @@ from tests.support import stand_in, trees
 
 @pytest.fixture(scope="module")
 def long(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A server that begins with an output of 128 tokens, every third of them Korean."""
-    words = ("<s>", *(f" Wort{i}" if i % 3 else " 어텐션" for i in range(126)), "</s>")
+    """A server that begins with an output of 96 tokens, every third of them Korean: its vocabulary has hardly more."""
+    words = ("<s>", *(f" Wort{i}" if i % 3 else " 어텐션" for i in range(94)), "</s>")
     with beginning(tmp_path_factory.mktemp("long"), stand_in.record(output=words)) as address:
         yield address
 
@@ -151,7 +151,7 @@ def test_korean_that_the_model_cannot_say_is_still_a_branch(shipped: str, visit:
 
 def test_the_words_of_a_long_film_are_read_and_the_current_one_is_in_view(long: str, visit: Open) -> None:
     page = visit(f"{long}/decoding?step=70")
-    counter(page, 70, steps=128)
+    counter(page, 70, steps=96)
     current = page.locator(".player [data-is=frames] .current")
     film = page.locator(".player [data-is=film]").bounding_box()
     assert film is not None
