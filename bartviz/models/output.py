@@ -42,17 +42,25 @@ class OutputLayer:
         return nn.functional.linear(states, self.matrix, self.bias)
 
 
-@dataclass(frozen=True)
 class Rows:
-    """The raw logits of a text's rows, made each time they are asked for: ``rows[3]`` (V,), ``rows[2:5]`` (3, V)."""
+    """The raw logits of a text's rows, made when they are asked for: ``rows[2:5]`` (3, V), ``rows[3]`` (V,).
 
-    layer: OutputLayer
-    states: Tensor  # (n, D), the last ones
+    A single row of the slice that was made last is taken from it: reading the whole matrix for one row takes long.
+    """
+
+    def __init__(self, layer: OutputLayer, states: Tensor) -> None:
+        self._layer, self._states = layer, states  # (n, D), the last ones
+        self._first, self._made = 0, states.new_empty(0)
 
     @torch.inference_mode()
     def __getitem__(self, rows: int | slice) -> Tensor:
+        if isinstance(rows, int) and 0 <= rows - self._first < len(self._made):
+            return self._made[rows - self._first]
         with guarded(run_failed()):
-            return self.layer.logits(self.states[rows]).cpu()
+            made = self._layer.logits(self._states[rows]).cpu()
+        if isinstance(rows, slice):
+            self._first, self._made = rows.indices(len(self._states))[0], made
+        return made
 
 
 def is_all(network: PreTrainedModel, inputs: Mapping[str, Tensor], logits: Tensor) -> bool:
