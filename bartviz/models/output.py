@@ -1,8 +1,9 @@
 """The output layer of a network that writes: the matrix product from its last states to the logits.
 
 A network makes the logits of all rows at once, and BART's copies them to add its bias: for 500 rows of 50,000 tokens
-two times 100 MB. Made from the last states, a hundred rows at a time, they are read while they are in the cache. At width
-256 a capture with its candidates takes 0.86 to 1.15 of a plain pass so, by how the system gives that pass its memory.
+two times 100 MB. Made from the last states, a hundred rows at a time, they are read while they are in the cache. At
+width 256 a capture with its candidates takes 0.86 to 1.15 of a plain pass, by how the system gives that pass its
+memory.
 
 Letters in shapes: D width, V vocabulary, n rows.
 """
