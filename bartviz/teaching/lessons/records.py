@@ -23,7 +23,7 @@ def read(name: str) -> Record:
     return open_record(FILE.with_name(f"{name}.safetensors"))
 
 
-def controls(name: str) -> dict[str, str | bool]:
+def controls(name: str) -> dict[str, str]:
     """The sidebar's values for this record: model, texts, and whether typed masks are special tokens."""
     record = read(name)
     return {
@@ -31,5 +31,5 @@ def controls(name: str) -> dict[str, str | bool]:
         "text": record.source_text,
         "pair": PAIRS.get(name, ""),
         "target": GIVEN.get(name, ""),
-        "special": "<mask>" in record.source_text or "[MASK]" in record.source_text,
+        "special": "true" if "<mask>" in record.source_text or "[MASK]" in record.source_text else "gaps",
     }

@@ -31,13 +31,13 @@ def section(record: Record) -> None:
     gaps = [i for i in np.flatnonzero(record.source.special).tolist() if pieces[i] in sidebar.GAPS]
     if gaps:
         _filled(record)
-    elif typed is not None and st.session_state.get("special"):
+    elif typed is not None and sidebar.reads_special("encoder", record.source_text, record.pair_text or ""):
         show.note(_("This model knows no gap “{typed}”: BERT's is [MASK], RoBERTa's <mask>.", typed=typed))
     elif typed is not None:
         note, button = st.columns([3, 1], vertical_alignment="center")
         with note:
             show.note(_("“{typed}” was read as letters, not as a gap.", typed=typed))
-        button.button(_("Read it as a gap"), on_click=sidebar.again, args=("special", True), width="stretch")
+        button.button(_("Read it as a gap"), on_click=sidebar.again, args=("special", "true"), width="stretch")
 
 
 def _filled(record: Record) -> None:

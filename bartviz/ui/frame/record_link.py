@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from bartviz.record.vocabulary import BEAM_SEARCH, BRANCHED_AT, FORCED_END_TOKEN, GIVEN_TARGET, LENGTH_LIMIT, SAMPLING
 from bartviz.ui.frame.settings import MOST_TOKENS, STOPS
+from bartviz.ui.frame.sidebar import has_gaps
 
 if TYPE_CHECKING:
     from bartviz.record.record import Record
@@ -25,8 +26,9 @@ def query(record: Record) -> dict[str, str]:
     values = {"model": record.model.name, "text": record.source_text}
     if record.pair_text is not None:
         values["pair"] = record.pair_text
-    if any(special and span is not None for special, span in zip(tokens.special, tokens.spans, strict=True)):
-        values["special"] = "true"
+    special = any(special and span is not None for special, span in zip(tokens.special, tokens.spans, strict=True))
+    if special != has_gaps(record.model.kind, record.source_text, record.pair_text or ""):
+        values["special"] = str(special).lower()
     if record.provenance.mode == GIVEN_TARGET or (record.cross is not None and BRANCHED_AT in settings):
         return values | {"target": record.target_text or ""}
     return values | _decoding(record)

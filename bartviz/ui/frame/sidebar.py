@@ -37,6 +37,8 @@ TOO_LONG_NAMES = {"refuse": mark("refuse it"), "first": mark("keep its beginning
 CUTS = {"first": mark("Read only its first {limit:,} tokens"), "last": mark("Read only its last {limit:,} tokens")}
 READING = ("too_long", "special")
 GAPS = ("[MASK]", "<mask>")  # what is typed for a gap, as BERT and RoBERTa call it
+# which typed special tokens are read as such
+SPECIAL = {"gaps": mark("gaps of a model that fills them"), "true": mark("all"), "false": mark("none: as letters")}
 _SPECIAL = re.compile(r"\[[A-Z]+\]|</?[a-z]+>")  # what looks like a special token
 LINKED = ("model", "text", "pair", "target", *READING, *settings.KEYS)
 
@@ -210,10 +212,18 @@ def _kind_of_folder(name: str) -> ModelKind | None:
         return None
 
 
-def _has_gaps_alone() -> bool:
-    """Whether the texts hold gaps, and nothing else that looks like a special token: they are read as gaps then."""
-    found = _SPECIAL.findall(f"{st.session_state.get('text')} {st.session_state.get('pair')}")
-    return bool(found) and set(found) <= set(GAPS)
+def reads_special(kind: ModelKind, text: str, pair: str = "") -> bool:
+    """Whether special tokens typed in these texts are read as such, by the sidebar's setting."""
+    chosen = st.session_state.get("special", "gaps")
+    if chosen not in SPECIAL:
+        raise SettingError(later("Special tokens in the text: {choices}.", choices=choices(SPECIAL)))
+    return chosen == "true" or (chosen == "gaps" and has_gaps(kind, text, pair))
+
+
+def has_gaps(kind: ModelKind, text: str, pair: str) -> bool:
+    """Whether an encoder's texts hold gaps, and nothing else that looks like a special token."""
+    found = set(_SPECIAL.findall(f"{text} {pair}"))
+    return kind == "encoder" and bool(found) and found <= set(GAPS)
 
 
 def linked() -> bool:
@@ -271,11 +281,14 @@ def _reading() -> None:
             return
         pick.select(_("A text that is too long"), named(TOO_LONG_NAMES), key="too_long")
         show.note(_longest())
-        st.toggle(
-            _("Read typed special tokens as special tokens"),
+        pick.select(
+            _("Special tokens in the text"),
+            named(SPECIAL),
             key="special",
-            bind="query-params",
-            help=_("Whether a typed <mask> or [SEP] means the special token, or just these letters."),
+            hint=_(
+                "Whether a typed <mask> or [SEP] means the special token, or just these letters. A model such as BERT "
+                "fills gaps: its [MASK] is a gap unless you say otherwise."
+            ),
         )
 
 
@@ -294,14 +307,14 @@ def _longest() -> str:
 def take(example: Example) -> None:
     """Run an example: a callback."""
     st.session_state["_bare"] = False
-    _set(text=example.text, pair=example.pair, target="", special=example.special)
+    _set(text=example.text, pair=example.pair, target="", special="true" if example.special else "gaps")
     _run()
 
 
 def run_text(model: str, text: str, target: str = "", pair: str = "") -> None:
     """Run a text with a model, from a page: a callback."""
     st.session_state["_bare"] = False
-    _set(model=model, text=text, pair=pair, target=target, special=False)
+    _set(model=model, text=text, pair=pair, target=target, special="gaps")
     st.session_state["_kind"] = kind_of(model)
     _run()
 
@@ -331,14 +344,15 @@ def _request() -> Request:
         raise SettingError(later("A text that is too long: {choices}.", choices=choices(TOO_LONG)))
     most, kept = settings.limits()
     target = (value("target") or None) if kind != "encoder" else None
+    text, pair = value("text") or "", (value("pair") or None) if kind == "encoder" else None
     return Request(
         model=str(value("model") or ""),
-        text=value("text") or "",
-        pair=(value("pair") or None) if kind == "encoder" else None,
+        text=text,
+        pair=pair,
         target=target,
         max_new_tokens=most,
         top_k=kept,
         truncate=TOO_LONG[too_long],
-        allow_special=bool(value("special")) or (kind == "encoder" and _has_gaps_alone()),
+        allow_special=reads_special(kind, text, pair or ""),
         search=Search() if kind == "encoder" or target is not None else settings.read(),
     )

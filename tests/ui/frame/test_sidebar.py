@@ -131,7 +131,7 @@ def test_run_requests_the_sidebars_values_and_shows_the_result(app: App, answers
     page.number_input(key="max_new_tokens").set_value(7)
     page.number_input(key="top_k").set_value(4)
     page.selectbox(key="too_long").set_value("last")
-    page.toggle(key="special").set_value(True)
+    page.selectbox(key="special").set_value("true")
     page = press(page, "Run")
     assert not page.exception
     assert answers.asked == [Request("facebook/bart-base", "Hello there.", None, "Hallo.", 7, 4, "last", True)]
@@ -173,6 +173,17 @@ def test_a_model_that_fills_gaps_reads_a_typed_gap_as_one(
     page.text_area(key="text").input(text)
     press(page, "Run")
     assert (answers.asked[0].text, answers.asked[0].allow_special) == (text, as_gaps)
+
+
+@pytest.mark.parametrize(
+    ("special", "text", "read"),
+    [("false", "An [MASK].", False), ("true", "An [MASK].[SEP]", True), ("", "[MASK]", True)],
+)
+def test_a_link_says_how_special_tokens_are_read(
+    app: App, answers: Answers, special: str, text: str, read: bool
+) -> None:
+    settled(app("start", model="bert-base-uncased", text=text, **({"special": special} if special else {})))
+    assert [request.allow_special for request in answers.asked] == [read]
 
 
 def test_an_example_is_one_click(app: App, answers: Answers) -> None:

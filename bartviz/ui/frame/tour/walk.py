@@ -244,7 +244,7 @@ def _first() -> dict[str, object]:
     st.session_state["_linked"] = st.session_state["_link"] = False
     st.session_state["_source"] = text
     model = {} if first is None else {"model": first.model.name}
-    return {**model, "text": text, "pair": "", "target": "", "special": False}
+    return {**model, "text": text, "pair": "", "target": "", "special": "gaps"}
 
 
 def _show(record: Record | None, controls: Mapping[str, object]) -> None:

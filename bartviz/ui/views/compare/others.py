@@ -67,7 +67,8 @@ def _of_text(record: Record) -> Record | None:
 
 def _run(request: Request) -> Record | None:
     """The record of a request besides the sidebar's; None until it is ready."""
-    request = replace(request, allow_special=bool(st.session_state.get("special")))
+    special = sidebar.reads_special(sidebar.kind_of(request.model), request.text, request.pair or "")
+    request = replace(request, allow_special=special)
     key = {"text": request.text, "pair": request.pair, "special": request.allow_special}
     found: Record | None = tasks.ask("beside", request.model, key, partial(_record, request=request), _bytes)
     return found
