@@ -63,8 +63,10 @@ def test_who_does_what_the_beginner_is_told_silences_heads(language: str, silenc
     """The strongest head is silenced at first, so a click on it would switch it on again."""
     best, other = {"x": 1, "y": 0}, {"x": 2, "y": 0}
     at_first = ["cross L0H1"]
-    assert clicked(at_first, best) == []
+    assert clicked(at_first, best, preset=at_first) == []
+    assert clicked(at_first, other, preset=at_first) == ["cross L0H2"]
     assert clicked(at_first, other) == ["cross L0H1", "cross L0H2"]
+    assert clicked(["cross L1H0"], other, preset=at_first) == ["cross L1H0", "cross L0H2"]
     with speaking(language):
         told = explanation("ablation").beginner.split("**")[-1]
     assert silenced in told
@@ -72,10 +74,10 @@ def test_who_does_what_the_beginner_is_told_silences_heads(language: str, silenc
     assert "주황 칸을 누르" not in told
 
 
-def clicked(chosen: list[str], cell: dict[str, int]) -> list[str]:
-    """The silenced heads after a click on a cell of the cross-attention's map."""
+def clicked(chosen: list[str], cell: dict[str, int], *, preset: list[str] | None = None) -> list[str]:
+    """The silenced heads after a click on a cell of the cross-attention's map; ``preset`` is the page's own choice."""
     chart = SimpleNamespace(selection=SimpleNamespace(points=[cell]))
-    state = {heads.SILENCED: chosen, "worth_cross_0": chart}
+    state = {heads.SILENCED: chosen, "worth_cross_0": chart, heads.PRESET: preset}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(streamlit, "session_state", state)
         heads._toggle("worth_cross_0", "cross")

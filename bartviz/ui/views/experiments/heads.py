@@ -38,6 +38,7 @@ MEASURES = {
 MODES = {"each": mark("scale it alone"), "only": mark("scale all others of its layer")}
 SILENCED, FACTOR, LOUDEST = "silenced", "factor", 2.0
 CLICKS = "_silenced_clicks"
+PRESET = "_silenced_preset"  # the head that the page chose, until the visitor chooses
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +167,11 @@ def _maps(record: Record, chosen: Chosen, sweep: Sweep | None, heads: list[Head]
             _clickable(figure, kind, alt)
     if sweep is not None:
         notes = [analysis.sweep_notice(sweep)] if heads else []
-        notes += [_("Click heads to scale them together."), _("Head by head as in Michel et al. 2019.")]
+        if PRESET in st.session_state:
+            notes.append(_("The head that matters most is chosen at first; the first that you click takes its place."))
+        else:
+            notes.append(_("Click heads to scale them together."))
+        notes.append(_("Head by head as in Michel et al. 2019."))
         show.note(" ".join(notes))
 
 
@@ -176,12 +181,16 @@ def _clickable(drawn: partial[go.Figure], kind: Kind, alt: str) -> None:
 
 
 def _toggle(key: str, kind: Kind) -> None:
-    """Handle a click: toggle the head's selection."""
+    """Handle a click: toggle the head's selection. The visitor's first head takes the place of the page's own."""
     chosen: list[str] = list(st.session_state.get(SILENCED, []))
+    preset = st.session_state.pop(PRESET, None)
     for point in st.session_state[key].selection.points:
         if {"x", "y"} <= set(point):
             name = str(Head(kind, int(point["y"]), int(point["x"])))
-            chosen = [other for other in chosen if other != name] if name in chosen else [*chosen, name]
+            if name in chosen:
+                chosen = [other for other in chosen if other != name]
+            else:
+                chosen = [name] if chosen == preset else [*chosen, name]
     st.session_state[SILENCED] = chosen
     st.session_state[CLICKS] = st.session_state.get(CLICKS, 0) + 1
 
@@ -204,6 +213,10 @@ def _heads(record: Record, sweep: Sweep | None) -> list[Head]:
             default=first,
             placeholder=_("Click heads in the map, or type their names"),
         )
+    if list(chosen) != first:
+        st.session_state.pop(PRESET, None)
+    elif not st.session_state.get(CLICKS):
+        st.session_state[PRESET] = first
     with right, st.popover(_("Several at once"), width="stretch"):
         _several(record)
     return [Head.parse(name) for name in chosen]
