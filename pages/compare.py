@@ -25,13 +25,12 @@ TABS = {
 
 def main() -> None:
     record = page.begin("compare")
-    lead, pickers = show.place("compare_lead"), show.place("compare_pickers")
-    all_heads, two_heads = show.place("compare_all"), st.container()
+    lead, two_heads, pickers = show.place("compare_lead"), st.container(), show.place("compare_pickers")
+    all_heads = show.place("compare_all")
     with pickers:
         chosen = parts.choose(record, two_heads)
-    with two_heads:
-        if not chosen.a.other:
-            roads.carry_on(record, "compare", chosen.a.head)
+    if not chosen.a.other:
+        roads.carry_on(record, "compare", chosen.a.head)
     with lead:
         show.lead(once(partial(analysis.notice, chosen.measured, threshold=chosen.threshold)))
     part, tab = pick.tabs({word: _(label) for word, (label, _draw) in TABS.items()}, key="below")

@@ -27,7 +27,7 @@ from training.vocabulary import train_bart
 
 CHUNK = 6000  # documents drawn, sorted and cut into batches together
 SHARES = (0.78, 0.10, 0.12)  # single sentences, groups of unrelated sentences, coherent passages
-FOR_ONE = {"text infilling": 0.45, "token masking": 0.2, "token deletion": 0.25, "document rotation": 0.1}
+FOR_ONE = {"text infilling": 0.6, "token masking": 0.2, "token deletion": 0.17, "document rotation": 0.03}
 FOR_MANY = {
     "sentence permutation": 0.6,
     "text infilling": 0.1,
@@ -69,10 +69,9 @@ class Denoising:
         folder = settings.start or settings.out  # the run that is continued has its tokenizer in the latter
         known = (folder / "tokenizer.json").is_file()
         self.tokenizer = BartTokenizer.from_pretrained(folder) if known else train_bart(self.documents.single)
-        self.model = networks.bart(len(self.tokenizer))
+        self.model = networks.bart(len(self.tokenizer), settings.hidden or networks.HIDDEN)
         if settings.start is not None:
-            self.model.load_state_dict(load_file(settings.start / "model.safetensors"), strict=False)
-            self.model.tie_weights()
+            networks.begin_with(self.model, load_file(settings.start / "model.safetensors"))
         self.decks: list[Deck] = []
 
     def batches(self, rng: Generator) -> Iterator[list[Example]]:
@@ -178,6 +177,7 @@ def main() -> None:
     """Read the command line and train."""
     parser = arguments(__doc__ or "", minutes=60.0, workers=2)
     parser.add_argument("--start", type=Path, help="folder of a model to train on from")
+    parser.add_argument("--hidden", type=int, help="width of the feed-forward parts, at least that of the start")
     given = vars(parser.parse_args())
     train(Denoising, Settings(**given | {"corpus": corpus.folder(given["corpus"])}))
 

@@ -51,6 +51,7 @@ class Settings:
     look: float = 5.0  # minutes between evaluations
     stop: float = 1e9  # minutes after which to pause (the schedule stays that of `minutes`)
     start: Path | None = None
+    hidden: int | None = None  # width of the feed-forward parts
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 

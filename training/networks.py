@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from training.vocabulary import POSITIONS, VOCABULARY
 
 BOS, PAD, EOS = 0, 1, 2
 WORDPIECES = VOCABULARY
+HIDDEN = 512  # width of BART's feed-forward parts
 LEFT_BY_USE = (
     "max_length",
     "stride",
@@ -28,7 +30,7 @@ LEFT_BY_USE = (
 )
 
 
-def bart(vocabulary: int) -> Any:
+def bart(vocabulary: int, hidden: int = HIDDEN) -> Any:
     """BART in small: 4 + 4 layers of 8 heads, few enough to train in an hour, enough to compare (7.4M parameters)."""
     config = BartConfig(
         vocab_size=vocabulary,
@@ -37,8 +39,8 @@ def bart(vocabulary: int) -> Any:
         decoder_layers=4,
         encoder_attention_heads=8,
         decoder_attention_heads=8,
-        encoder_ffn_dim=512,
-        decoder_ffn_dim=512,
+        encoder_ffn_dim=hidden,
+        decoder_ffn_dim=hidden,
         max_position_embeddings=POSITIONS,
         activation_function="gelu",
         dropout=0.1,
@@ -56,6 +58,22 @@ def bart(vocabulary: int) -> Any:
     model = BartForConditionalGeneration(config)
     _begin(model)
     return model
+
+
+def begin_with(model: Any, weights: Mapping[str, Tensor]) -> None:
+    """Take the weights of a trained network; what is wider here goes on from them.
+
+    New units of the feed-forward parts read at random and write nothing yet, so that at first the network computes what
+    the trained one did (Chen, Goodfellow and Shlens 2016, Net2Net, section 2).
+    """
+    own = model.state_dict()
+    for name, given in weights.items():
+        grown = own[name]
+        if name.endswith("fc2.weight"):
+            grown[:, given.shape[1] :] = 0.0
+        grown[tuple(slice(size) for size in given.shape)] = given
+    model.load_state_dict(own)
+    model.tie_weights()
 
 
 def _begin(model: Any) -> None:

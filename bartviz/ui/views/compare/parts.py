@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     from streamlit.delta_generator import DeltaGenerator
 
-HEIGHT = 372  # pixels of the scatter and of the matrix
+HEIGHT = 320  # pixels of the scatter and of the matrix
 _SCATTER, _MATRIX = "compare_scatter", "compare_matrix"
 
 
@@ -67,8 +67,8 @@ class Chosen:
         return pins.to_a(self.a) if "A" in self.places else None
 
 
-def choose(record: Record, below: DeltaGenerator) -> Chosen:
-    """The pickers of the kind and the three measures, and, in the container ``below``, of A and B."""
+def choose(record: Record, above: DeltaGenerator) -> Chosen:
+    """The pickers of the kind and the three measures, and, in the container ``above``, of A and B."""
     for letter in "ab":
         canvas.catch_up(f"compare_{letter}")
     first, second, third, fourth, fifth = st.columns([1.85, 1.15, 1.15, 1.15, 1.05], vertical_alignment="bottom")
@@ -80,7 +80,7 @@ def choose(record: Record, below: DeltaGenerator) -> Chosen:
         words = pick.by_words()
         view = cast("Views", pick.one_of(_("A and B seen as"), named(parts.VIEWS), key="view"))
         span = cast("Range", pick.one_of(_("Colours of maps from"), named(parts.RANGE_NAMES), key="range"))
-    with below:
+    with above:
         a, b = pins.both(record, measured, threshold)
     near = [analysis.TO_A] if a.head.kind == kind and not a.other else []
     options, start = [*measured.defined, *near], analysis.defaults(kind)

@@ -85,7 +85,7 @@ def both(record: Record, measured: Measured, threshold: float) -> tuple[Pin, Pin
     with third:
         b = _choose(other or record, "B", a.head if other else _default(measured, threshold, but=a.head), other=other)
     with fourth:
-        pick.one_of(_("A click above pins a head as"), ["A", "B"], key="click")
+        pick.one_of(_("A click below pins a head as"), ["A", "B"], key="click")
     return a, b
 
 

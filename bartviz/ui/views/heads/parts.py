@@ -135,7 +135,12 @@ def _follow_canvas(choice: Choice) -> None:
 
 def note(chosen: Chosen, shown: heads.View) -> None:
     """A note on the picture and on what is hidden in it."""
-    parts = [_("{name}. A row attends to columns.", name=sentence_words.capitalized(shown.name))]
+    parts = [
+        _(
+            "{name}. A row attends to columns: click a word on the left to choose its row.",
+            name=sentence_words.capitalized(shown.name),
+        )
+    ]
     if max(chosen.attention.shape[2:]) > SIDE:
         parts.append(_("A small map shows the largest weight of each block of tokens."))
     show.note(" ".join([*parts, heads.hidden_note(shown)]))
