@@ -22,13 +22,16 @@ if TYPE_CHECKING:
 
 def picture(record: Record, chosen: start.Ribbons) -> None:
     cross = chosen.head.kind == "cross"
-    if not levels.at_least("intermediate"):
-        show.note(
-            _("Above, the text that the model read; below, its output. Ribbons show where it looked for each word.")
-            if cross
-            else _("Twice the text that the model read. Ribbons show where each word of the lower line looks.")
-        )
-    show.lead(start.notice(chosen))
+    if levels.at_least("intermediate"):
+        show.lead(start.notice(chosen))
+    else:
+        with show.place("start_lead"):
+            show.note(
+                _("Above, the text that the model read; below, its output. Ribbons show where it looked for each word.")
+                if cross
+                else _("Twice the text that the model read. Ribbons show where each word of the lower line looks.")
+            )
+            show.lead(start.notice(chosen))
     doubt.line(record)
     gaps.section(record)
     above, below = (_("source text"), _("output")) if cross else (_("text, looked at"), _("text, looking"))
