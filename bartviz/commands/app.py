@@ -19,6 +19,8 @@ from bartviz.safety import logs, ray_cluster
 from bartviz.serving import framing, hosts
 from bartviz.ui.frame.place import APP
 
+PATH = "STREAMLIT_SERVER_BASE_URL_PATH"  # Streamlit's own setting
+
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
@@ -72,9 +74,10 @@ def run(options: argparse.Namespace) -> int:
     _check_settings()
     names = [*hosts.LOCAL, *hosts.of(host), *options.allow]
     shown = next((name for name in hosts.of(host)), host)
-    print(f"bartviz: {hosts.url(shown, options.port)} (Ctrl+C ends it)", flush=True)
+    path = os.environ.get(PATH, "")
+    print(f"bartviz: {hosts.url(shown, options.port, path)} (Ctrl+C ends it)", flush=True)
     if options.share:
-        print(invitation(hosts.of(host), options.port), flush=True)
+        print(invitation(hosts.of(host), options.port, path), flush=True)
     os.chdir(APP.parent)  # the folder of .streamlit
     for ending in (signal.SIGTERM, signal.SIGINT):
         signal.signal(ending, lambda *_: sys.exit(0))
@@ -84,13 +87,13 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def invitation(names: Sequence[str], port: int) -> str:
+def invitation(names: Sequence[str], port: int, path: str = "") -> str:
     """What to tell a room: the address under the first of these names, and its QR code in block characters."""
     if not names:
         return "This machine is in no network that others could reach it by."
     import segno  # a package of the extra "app"
 
-    address, drawn = hosts.url(names[0], port), StringIO()
+    address, drawn = hosts.url(names[0], port, path), StringIO()
     segno.make(address, error="l").terminal(drawn, compact=True)
     return f"Others in your network open {address}, or point a phone's camera here:\n{drawn.getvalue()}"
 

@@ -91,7 +91,7 @@ def comes_from_here(allowed: Sequence[str], origin: str | None, host: str | None
     return (page[0] == named[0] and named[1] in (None, port)) or serves(known, page[0])
 
 
-def reach(listening: str, port: int, allowed: Sequence[str]) -> str:
+def reach(listening: str, port: int, allowed: Sequence[str], path: str = "") -> str:
     """One sentence for the person who starts a server: who can open it."""
     known = [name for name in allowed if not is_local(name)]
     if is_local(listening):
@@ -101,12 +101,13 @@ def reach(listening: str, port: int, allowed: Sequence[str]) -> str:
         return "It listens on your network but answers only this machine: allow a name with --allow."
     if "*" in known:
         return f"Everyone in your network can open it, under any name, on port {port}."
-    return f"Everyone in your network can open it: {_listed([url(name, port) for name in known])}."
+    return f"Everyone in your network can open it: {_listed([url(name, port, path) for name in known])}."
 
 
-def url(name: str, port: int) -> str:
-    """The URL to open."""
-    return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
+def url(name: str, port: int, path: str = "") -> str:
+    """The URL to open; with a slash at its end where the app has a path of its own."""
+    root = f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
+    return f"{root}/{path.strip('/')}/" if path.strip("/") else root
 
 
 def _parts(host: str | None) -> tuple[str, int | None] | None:

@@ -19,6 +19,7 @@ from bartviz.safety import foreign, memory
 
 SIZE = 400  # MB of the model library
 ROOMS = ("bartviz.analysis", "bartviz.figures", "bartviz.ui")  # used for drawing pages; none of them imports torch
+APART = {"bartviz.ui.components.explorer.widget"}  # of notebooks alone: it needs a package that no page does
 _PAGES, _IMPORT, _WARM = threading.Lock(), threading.Lock(), threading.Lock()
 _whole = threading.Event()
 _SHORT = threading.Event()  # there was too little memory
@@ -31,7 +32,8 @@ def pages() -> None:
             return
         for room in ROOMS:
             for module in pkgutil.walk_packages(import_module(room).__path__, f"{room}."):
-                import_module(module.name)
+                if module.name not in APART:
+                    import_module(module.name)
         _whole.set()
 
 

@@ -236,9 +236,11 @@ def test_a_path_of_its_own_is_said_by_the_environment(monkeypatch: pytest.Monkey
             assert sent.text
             return sent.failed
 
-    with started() as (address, _, _):
-        while ask(address, "/bart/_stcore/health", Host="localhost").status != 200:
-            time.sleep(0.1)
+    with started() as (address, process, said):
+        _await(f"{address}/bart", process)
+        assert said[0] == f"bartviz: {address}/bart/ (Ctrl+C ends it)\n"
+        statuses = [ask(address, path, Host="localhost").status for path in ("/", "/healthz")]
+        assert statuses == [404, 200]
         assert wait_for(open_page(address)) == []
 
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tarfile
 import venv
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.metadata import distribution
 from pathlib import Path
 from zipfile import ZipFile
@@ -84,20 +84,20 @@ def test_the_source_archive_has_neither_tests_nor_caches(built: tuple[Path, Path
 def test_the_library_alone_opens_a_record_where_torch_and_streamlit_are_not_installed(
     environment: Path, tmp_path: Path
 ) -> None:
-    for package in needed("bartviz"):
-        for top in {file.parts[0] for file in distribution(package).files or () if file.parts[0] != ".."}:
-            target = tmp_path / "packages" / top
-            target.parent.mkdir(exist_ok=True)
-            if not target.exists() and (HERE / top).exists() and top != "__pycache__":
-                target.symlink_to(HERE / top)
-    out = run(environment, LIBRARY, tmp_path, PYTHONPATH=str(tmp_path / "packages"))
+    link(needed(Requirement("bartviz")), tmp_path / "site-packages")
+    out = run(environment, LIBRARY, tmp_path, PYTHONPATH=str(tmp_path / "site-packages"))
     assert out == "True Figure []\n"
     assert (tmp_path / "record.html").stat().st_size > 100_000
 
 
-def test_the_app_is_served_from_the_wheel(environment: Path, tmp_path: Path) -> None:
+def test_the_app_is_served_from_the_wheel_where_nothing_else_is_installed_than_it_asks_for(
+    environment: Path, tmp_path: Path
+) -> None:
     (site,) = environment.parent.rglob("site-packages")
-    (site / "others.pth").write_text(str(HERE), "utf-8")  # after the wheel's own folder
+    link(needed(Requirement("bartviz[app]")), tmp_path / "site-packages")  # Streamlit goes by this name
+    (site / "others.pth").write_text(str(tmp_path / "site-packages"), "utf-8")  # after the wheel's own folder
+    absent = "from importlib.util import find_spec; print(find_spec('torch') is not None, find_spec('anywidget'))"
+    assert run(environment, absent, tmp_path) == "True None\n"
     places = run(environment, PLACES, tmp_path).splitlines()
     assert len(places) > 15
     assert all(Path(place).is_relative_to(site) and Path(place).is_file() for place in places)
@@ -124,10 +124,23 @@ def clean(**variables: str) -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | variables
 
 
-def needed(package: str, seen: tuple[str, ...] = ()) -> Iterator[str]:
-    """What a package without its extras needs, and what that needs."""
-    for line in distribution(package).requires or ():
+def needed(asked: Requirement, seen: set[str] | None = None) -> Iterator[str]:
+    """What a package with these extras needs, and what that needs."""
+    seen = set() if seen is None else seen
+    for line in distribution(asked.name).requires or ():
         need = Requirement(line)
-        if need.name not in seen and (need.marker is None or need.marker.evaluate({"extra": ""})):
-            yield need.name
-            yield from needed(need.name, (*seen, package))
+        wanted = need.marker is None or any(need.marker.evaluate({"extra": extra}) for extra in ("", *asked.extras))
+        if wanted and str(need) not in seen:
+            seen.add(str(need))
+            if need.name != "bartviz":
+                yield need.name
+            yield from needed(need, seen)
+
+
+def link(packages: Iterable[str], folder: Path) -> None:
+    """A folder with these packages alone, of those that are installed for the tests."""
+    folder.mkdir()
+    for package in packages:
+        for top in {file.parts[0] for file in distribution(package).files or () if file.parts[0] != ".."}:
+            if not (folder / top).exists() and (HERE / top).exists() and top != "__pycache__":
+                (folder / top).symlink_to(HERE / top)

@@ -153,3 +153,9 @@ def test_the_names_of_this_machine_ask_nobody(monkeypatch: pytest.MonkeyPatch) -
 )
 def test_who_can_open_it_is_one_sentence(listening: str, allowed: list[str], said: str) -> None:
     assert hosts.reach(listening, 80, allowed) == said
+
+
+def test_a_path_of_the_app_is_part_of_what_is_opened() -> None:
+    assert hosts.url("localhost", 80) == hosts.url("localhost", 80, "/") == "http://localhost:80"
+    assert hosts.url("::1", 80, "bart") == hosts.url("::1", 80, "/bart/") == "http://[::1]:80/bart/"
+    assert hosts.reach("0.0.0.0", 80, ["desk"], "bart").endswith(": http://desk:80/bart/.")

@@ -1,7 +1,8 @@
-"""For whoever operates the server: whether it is ready (``/readyz``), and figures for a monitor (``/metrics``).
+"""For an operator: whether visitors can come (``/healthz``), whether a text would run soon (``/readyz``), and figures
+for a monitor (``/metrics``).
 
-Both tell counts, bytes and seconds, never a text. The figures are in the format of Prometheus, for this process since
-its start.
+All are at the root, whatever the path of the app, and contain counts, bytes and seconds, never a text. The figures are
+in the format of Prometheus, for this process since its start.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from starlette.concurrency import run_in_threadpool
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
+from streamlit.runtime import Runtime
 
 from bartviz.ui.state import session
 
@@ -22,6 +24,12 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
 COUNTED: Counter[str] = Counter()  # "refused": requests under a name, or from a page, that is not allowed
+
+
+async def healthy(_request: Request) -> PlainTextResponse:
+    """200 if visitors can come, else 503: Streamlit's own answer, which it gives only below the path of the app."""
+    well, message = await Runtime.instance().is_ready_for_browser_connection
+    return PlainTextResponse(message, 200 if well else 503)
 
 
 async def ready(_request: Request) -> JSONResponse:
@@ -42,7 +50,7 @@ async def figures(_request: Request) -> Response:
     return Response(await run_in_threadpool(generate_latest, _registry()), media_type=CONTENT_TYPE_LATEST)
 
 
-ROUTES = [Route("/readyz", ready), Route("/metrics", figures)]
+ROUTES = [Route("/healthz", healthy), Route("/readyz", ready), Route("/metrics", figures)]
 
 
 @cache

@@ -93,9 +93,10 @@ async def lifespan(_app: App) -> AsyncIterator[dict[str, Any] | None]:
     # Streamlit's first element reads the file of every module to find out whether it runs in a prompt: skip that.
     delta_generator._use_warning_has_been_displayed = True
     address, port = st.get_option("server.address"), st.get_option("server.port")
-    print(hosts.reach(address, port, st.get_option("server.allowedHosts")), flush=True)
+    path = st.get_option("server.baseUrlPath")
+    print(hosts.reach(address, port, st.get_option("server.allowedHosts"), path), flush=True)
     if not st.get_option("server.headless"):
-        webbrowser.open(hosts.url("localhost" if hosts.is_local(address) else address, port))
+        webbrowser.open(hosts.url("localhost" if hosts.is_local(address) else address, port, path))
     yield None
 
 

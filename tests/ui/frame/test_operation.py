@@ -43,6 +43,7 @@ async def run(address: str, text: str) -> None:
 def test_a_server_is_ready_once_its_library_is_there_and_counts_what_it_does(tmp_path: Path) -> None:
     with served(tmp_path / "log") as (address, _):
         before = figures(address)
+        assert ask(address, "/healthz") == (200, "ok")
         status, text = ask(address, "/readyz")  # begins the import
         assert status == 503
         assert json.loads(text)["library"] is False
