@@ -21,10 +21,19 @@ if TYPE_CHECKING:
 
 
 def picture(record: Record, chosen: start.Ribbons) -> None:
-    show.lead(start.notice(chosen))
+    cross = chosen.head.kind == "cross"
+    if levels.at_least("intermediate"):
+        show.lead(start.notice(chosen))
+    else:
+        with show.place("start_lead"):
+            show.note(
+                _("Above, the text that the model read; below, its output. Ribbons show where it looked for each word.")
+                if cross
+                else _("Twice the text that the model read. Ribbons show where each word of the lower line looks.")
+            )
+            show.lead(start.notice(chosen))
     doubt.line(record)
     gaps.section(record)
-    cross = chosen.head.kind == "cross"
     above, below = (_("source text"), _("output")) if cross else (_("text, looked at"), _("text, looking"))
     ribbons.show(chosen.first(), key="ribbons", above=above, below=below)
     layers, heads = record.attention(chosen.head.kind).shape[:2]

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.random import Generator
-from safetensors.torch import load_file
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 from transformers import BertTokenizer
@@ -51,7 +50,7 @@ class Masking:
         self.tokenizer = BertTokenizer.from_pretrained(folder) if known else train_bert(texts)
         self.model = networks.bert(len(self.tokenizer))
         if settings.start is not None:
-            self.model.load_state_dict(load_file(settings.start / "model.safetensors"), strict=False)
+            self.model.load_state_dict(networks.tensors(settings.start), strict=False)
 
     def batches(self, rng: Generator) -> Iterator[list[Example]]:
         """Endless batches of (ids, segments, labels, [next])."""
@@ -84,7 +83,7 @@ class Masking:
 
     def export(self, out: Path) -> None:
         """Write the folder that ships."""
-        networks.export(self.model, self.tokenizer, out)
+        networks.export(self.model, self.tokenizer, out, int8=self.settings.int8)
 
 
 def material(folder: Path, split: str) -> tuple[list[str], list[tuple[str, str]]]:

@@ -30,11 +30,12 @@ def main() -> None:
     for name in ("before", "after", "out"):
         parser.add_argument(f"--{name}", type=Path, required=True)
     parser.add_argument("--share", type=float, required=True, help="of the second model, 0 to 1")
+    parser.add_argument("--int8", action="store_true", help="write matrices as int8 rows, half of float16's size")
     given = parser.parse_args()
     model, tokenizer = measure.load(given.before)
     after, _ = measure.load(given.after)
     model.load_state_dict(blended(model.state_dict(), after.state_dict(), given.share))
-    networks.export(model, tokenizer, given.out)
+    networks.export(model, tokenizer, given.out, int8=given.int8)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.random import Generator
-from safetensors.torch import load_file
 from transformers import BartTokenizer
 
 from bartviz.analysis.denoising import NOISE, Noised, sentences, words
@@ -71,7 +70,7 @@ class Denoising:
         self.tokenizer = BartTokenizer.from_pretrained(folder) if known else train_bart(self.documents.single)
         self.model = networks.bart(len(self.tokenizer), settings.hidden or networks.HIDDEN)
         if settings.start is not None:
-            networks.begin_with(self.model, load_file(settings.start / "model.safetensors"))
+            networks.begin_with(self.model, networks.tensors(settings.start))
         self.decks: list[Deck] = []
 
     def batches(self, rng: Generator) -> Iterator[list[Example]]:
@@ -106,7 +105,7 @@ class Denoising:
 
     def export(self, out: Path) -> None:
         """Write the folder that ships."""
-        networks.export(self.model, self.tokenizer, out)
+        networks.export(self.model, self.tokenizer, out, int8=self.settings.int8)
 
 
 def without_end(text: str, rng: Generator) -> str:

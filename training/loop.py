@@ -52,6 +52,7 @@ class Settings:
     stop: float = 1e9  # minutes after which to pause (the schedule stays that of `minutes`)
     start: Path | None = None
     hidden: int | None = None  # width of the feed-forward parts
+    int8: bool = False  # write matrices as int8 rows
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -243,6 +244,7 @@ def arguments(description: str, **defaults: Any) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--corpus", help="folder of the corpus (default: BARTVIZ_CORPUS)")
     parser.add_argument("--out", type=Path, required=True, help="folder for checkpoints and the model")
+    parser.add_argument("--int8", action="store_true", help="write matrices as int8 rows, half of float16's size")
     for name, kind in (
         ("minutes", float),
         ("workers", int),

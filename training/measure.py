@@ -14,7 +14,7 @@ import torch
 from transformers import BartForConditionalGeneration, BartTokenizer, BertForPreTraining, BertTokenizer
 
 from bartviz.analysis.denoising import NOISE
-from training import alignment, bert, context, corpus, denoise, everyday, heads, names_check, sequence
+from training import alignment, bert, context, corpus, denoise, everyday, heads, names_check, networks, sequence
 from training.translate import bleu_chrf
 
 LONGEST = 60  # tokens of a translation
@@ -38,13 +38,13 @@ def load(folder: Path) -> tuple[Any, Any]:
 
 def load_bart(folder: Path) -> tuple[Any, Any]:
     """Model and tokenizer, with the attention that returns its weights."""
-    model = BartForConditionalGeneration.from_pretrained(folder, attn_implementation="eager").eval()
+    model = networks.opened(BartForConditionalGeneration, folder).eval()
     return model, BartTokenizer.from_pretrained(folder)
 
 
 def load_bert(folder: Path) -> tuple[Any, Any]:
     """Model and tokenizer, with the attention that returns its weights."""
-    model = BertForPreTraining.from_pretrained(folder, attn_implementation="eager").eval()
+    model = networks.opened(BertForPreTraining, folder).eval()
     return model, BertTokenizer.from_pretrained(folder)
 
 

@@ -10,13 +10,24 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from transformers import BartConfig, BartForConditionalGeneration, BertConfig, BertForPreTraining, GenerationConfig
+from transformers import (
+    AutoConfig,
+    BartConfig,
+    BartForConditionalGeneration,
+    BertConfig,
+    BertForPreTraining,
+    GenerationConfig,
+)
 
+from bartviz.models import weights
+from bartviz.models.deadline import DEADLINE, Job
+from bartviz.models.int8 import write as write_int8
 from training.vocabulary import POSITIONS, VOCABULARY
 
 BOS, PAD, EOS = 0, 1, 2
 WORDPIECES = VOCABULARY
 HIDDEN = 512  # width of BART's feed-forward parts
+WEIGHTS = "model.safetensors"
 LEFT_BY_USE = (
     "max_length",
     "stride",
@@ -139,16 +150,35 @@ def generation(max_length: int = POSITIONS) -> GenerationConfig:
     )
 
 
-def export(model: Any, tokenizer: Any, out: Path) -> None:
-    """Write weights in float16 (tied ones once), tokenizer and configurations; loading gives float32."""
+def export(model: Any, tokenizer: Any, out: Path, *, int8: bool = False) -> None:
+    """Write weights in float16 (tied ones once), tokenizer and configurations; loading gives float32.
+
+    int8: matrices as int8 with a scale for each row (`bartviz.models.int8`), which takes half of that.
+    """
     out.mkdir(parents=True, exist_ok=True)
     small = type(model)(model.config)
     small.load_state_dict(model.state_dict())
     if hasattr(model.config, "decoder_start_token_id") and model.config.is_encoder_decoder:
         small.generation_config = generation()
-    small.half().save_pretrained(out)
+    (small if int8 else small.half()).save_pretrained(out)
+    if int8:
+        write_int8(out / WEIGHTS, out / WEIGHTS)
     save_tokenizer(tokenizer, out)
     _set(out / "config.json", dtype="float32")
+
+
+def tensors(folder: Path) -> dict[str, Tensor]:
+    """The weights that `export` wrote, as float32."""
+    return dict(weights.read([folder / WEIGHTS], Job(DEADLINE)).tensors)
+
+
+def opened(kind: Any, folder: Path) -> Any:
+    """The network of this class that `export` wrote, with the attention that returns its weights."""
+    config = AutoConfig.from_pretrained(folder)
+    model = kind.from_pretrained(None, config=config, state_dict=tensors(folder), attn_implementation="eager")
+    if model.can_generate():
+        model.generation_config = GenerationConfig.from_pretrained(folder)
+    return model
 
 
 def save_tokenizer(tokenizer: Any, out: Path) -> None:

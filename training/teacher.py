@@ -19,7 +19,7 @@ import sacrebleu
 import torch
 from transformers import BartForConditionalGeneration, BartTokenizer
 
-from training import corpus
+from training import corpus, networks
 from training.corpus import Pair
 from training.loop import number_type
 
@@ -64,7 +64,7 @@ def main() -> None:
     given = parser.parse_args()
     torch.set_num_threads(1)
     tokenizer = BartTokenizer.from_pretrained(given.model)
-    model = BartForConditionalGeneration.from_pretrained(given.model).float().eval()
+    model = networks.opened(BartForConditionalGeneration, given.model).eval()
     references = corpus.references(corpus.pairs(corpus.folder(given.corpus), "train"))
     texts = list(references)
     order = np.random.default_rng(given.seed).permutation(len(texts))

@@ -35,7 +35,7 @@ class Translating:
         if start is None:
             raise SystemExit("name the folder of the denoiser with --start")
         self.tokenizer = BartTokenizer.from_pretrained(start)
-        self.model = BartForConditionalGeneration.from_pretrained(start, attn_implementation="eager")
+        self.model = networks.opened(BartForConditionalGeneration, start)
         self.model.generation_config = networks.generation()
         self.rows = corpus.pairs(settings.corpus, "train")
         taught = settings.extra.get("taught")
@@ -87,7 +87,7 @@ class Translating:
 
     def export(self, out: Path) -> None:
         """Write the folder that ships."""
-        networks.export(self.model, self.tokenizer, out)
+        networks.export(self.model, self.tokenizer, out, int8=self.settings.int8)
 
 
 def bleu_chrf(found: list[str], references: list[list[str]]) -> Metrics:

@@ -5,6 +5,7 @@ A run that was stopped, by whatever, is resumed: parts whose shard is there are 
 
 from __future__ import annotations
 
+import gc
 import os
 import threading
 import time
@@ -183,6 +184,7 @@ def _start(folder: Folder, loading: Loading) -> None:
     threading.Thread(target=_end_with_the_run, daemon=True).start()
     torch.set_num_threads(1)
     model = loading()
+    gc.freeze()  # what is loaded stays: no collection looks at it again
     _worker["put"] = lambda job: folder.put(job, work.measured(model, job).files())
 
 

@@ -99,6 +99,9 @@ def _relations(kind: Kind, arrays: Mapping[str, Any]) -> Relations:
     return Relations(distances, dict(zip(names, arrays[f"{kind}/followed"], strict=True)))
 
 
+_LINE, _BAD = ([entry.name for entry in fields(row)] for row in (Line, Bad))
+
+
 @dataclass(frozen=True)
 class Job:
     """A part of the corpus to measure: its number, its lines, and the rows that could not be read.
@@ -120,8 +123,9 @@ class Job:
     def name(self, run: str) -> str:
         """The file of its shard, by the digest of the run and of every row."""
         whole = hashlib.sha256(run.encode())
-        for rows in (self.lines, self.bad):
-            whole.update(json.dumps([list(asdict(row).values()) for row in rows]).encode())
+        for rows, names in ((self.lines, _LINE), (self.bad, _BAD)):
+            values = [[getattr(row, name) for name in names] for row in rows]
+            whole.update(json.dumps(values, default=asdict).encode())
         return f"{self.number:06d}-{whole.hexdigest()[:24]}.npz"
 
 

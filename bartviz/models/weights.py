@@ -1,10 +1,14 @@
-"""A checkpoint's weights: read only from safetensors, as float32, and validated before use."""
+"""A checkpoint's weights: read only from safetensors, as float32, and validated before use.
+
+Floats of any precision are read, and matrices as int8 with a scale for each row (int8.py writes them). Letters: N rows
+and D columns of a matrix.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +23,10 @@ from bartviz.language import later
 from bartviz.models.deadline import Job
 from bartviz.safety import memory
 
+INT8 = "bartviz-int8"  # the metadata's format in a file whose matrices are int8
+SCALE = ".row_scale"  # after a matrix's name: the name of its scales
+LARGEST = 127  # of the stored integers, on both sides of 0
+_SCALES = frozenset({"F32", "F16"})
 _FLOATS = frozenset({"F64", "F32", "F16", "BF16"})
 _FLOAT_TYPES = frozenset({torch.float64, torch.float32, torch.float16, torch.bfloat16})
 _UNTRAINED_SPREAD = 0.01
@@ -42,21 +50,27 @@ class Weights:
 
 
 def check_file(path: Path) -> int:
-    """The bytes that a safetensors file takes as float32, from its header alone. Raises ModelError naming the file.
+    """The bytes that a safetensors file takes as float32, from its header alone. Raises ModelError naming the file, or
+    the weight whose scales are missing or too many.
 
     The reader checks the header, and that the tensors cover the file exactly.
     """
     try:
         with safe_open(path, framework="pt", backend="pread") as file:
-            slices = [file.get_slice(key) for key in file.keys()]  # noqa: SIM118 - not a mapping
-            return 4 * sum(_numbers(piece.get_shape()) for piece in slices if piece.get_dtype() in _FLOATS)
+            matrices = _int8_matrices(file)
+            slices = {key: file.get_slice(key) for key in _names(file, matrices)}
+            return 4 * sum(
+                _numbers(piece.get_shape())
+                for key, piece in slices.items()
+                if key in matrices or piece.get_dtype() in _FLOATS
+            )
     except (SafetensorError, OSError, MemoryError):
         raise ModelError(_damaged(path)) from None
 
 
 def read(paths: Sequence[Path], job: Job) -> Weights:
-    """All tensors of the files. Raises ModelError for damaged files, quantized or non-finite numbers, and duplicate
-    names.
+    """All tensors of the files, int8 matrices multiplied by their scales. Raises ModelError for damaged files, numbers
+    quantized in another way or not finite, and duplicate names.
 
     Each tensor is copied into memory: tensors mapped from a file would change, or crash the process, if the file were
     replaced while the model is in use.
@@ -66,15 +80,18 @@ def read(paths: Sequence[Path], job: Job) -> Weights:
     for path in paths:
         try:
             with safe_open(path, framework="pt", backend="pread") as file:
-                for key in sorted(file.keys()):
+                matrices = _int8_matrices(file)
+                for key in _names(file, matrices):
                     job.check()
                     if key in tensors:
                         raise ModelError(later("The model's files hold the weight {name} twice.", name=shown([key])))
                     stored = file.get_slice(key).get_dtype()
-                    if stored not in _FLOATS:
+                    if key in matrices:
+                        tensors[key] = _expanded(file.get_tensor(key), file.get_tensor(key + SCALE), key, digest)
+                    elif stored in _FLOATS:
+                        tensors[key] = _to_float32(file.get_tensor(key), key, digest)
+                    else:
                         _refuse_quantized(key, stored)
-                        continue
-                    tensors[key] = _to_float32(file.get_tensor(key), key, digest)
         except (SafetensorError, OSError, MemoryError, RuntimeError) as error:
             if memory.was_short(error):  # the file is sound: its header and sizes were checked before
                 raise MemoryError from None  # becomes BudgetError in foreign.guarded
@@ -107,11 +124,73 @@ def identity(tensor: Tensor) -> tuple[object, ...]:
     return tensor.device, tensor.dtype, tensor.data_ptr(), tuple(tensor.shape), tensor.stride()
 
 
+def _names(file: Any, matrices: Collection[str]) -> list[str]:
+    """The names of a file's tensors in order, without the scales of these matrices."""
+    return sorted(set(file.keys()) - {key + SCALE for key in matrices})
+
+
+def _int8_matrices(file: Any) -> frozenset[str]:
+    """The names of a file's int8 matrices, each of which has a scale for each row; none unless the metadata say that
+    bartviz wrote it. Raises ModelError."""
+    if (file.metadata() or {}).get("format") != INT8:
+        return frozenset()
+    slices = {key: file.get_slice(key) for key in file.keys()}  # noqa: SIM118 - not a mapping
+    stored = {key: (piece.get_dtype(), tuple(piece.get_shape())) for key, piece in slices.items()}
+    matrices = frozenset(key for key, (kind, _) in stored.items() if kind == "I8")
+    for key in sorted(matrices):
+        shape = stored[key][1]
+        kind, scales = stored.get(key + SCALE, ("", ()))
+        if len(shape) != 2 or kind not in _SCALES or scales != shape[:1]:
+            raise ModelError(
+                later(
+                    "The model's weight {name} is stored as int8 without one scale for each of its rows. The same file "
+                    "must hold {scales}, float32 or float16. Write the model again with bartviz.models.int8.write.",
+                    name=shown([key]),
+                    scales=shown([key + SCALE]),
+                )
+            )
+    alone = sorted(key for key in stored if key.endswith(SCALE) and key.removesuffix(SCALE) not in matrices)
+    if alone:
+        raise ModelError(
+            later(
+                "The model's file holds scales for weights that it does not store as int8: {names}. Write the model "
+                "again with bartviz.models.int8.write.",
+                names=shown(alone),
+            )
+        )
+    return matrices
+
+
+def _expanded(values: Tensor, scales: Tensor, key: str, digest: Any) -> Tensor:
+    """An int8 matrix as float32, each row multiplied by its scale, checked; updates the digest with both."""
+    _update(digest, key, values)
+    _update(digest, key + SCALE, scales)
+    if values.numel() and (values.amin() < -LARGEST or scales.amin() < 0):
+        raise ModelError(
+            later(
+                "The model's weight {name} holds int8 numbers below {least} or negative scales, which bartviz never "
+                "writes: the file is damaged. Download, copy or write the model again.",
+                name=shown([key]),
+                least=-LARGEST,
+            )
+        )
+    return _finite(values.to(torch.float32).mul_(scales.to(torch.float32)[:, None]), key)  # (N, D)
+
+
 def _to_float32(stored: Tensor, key: str, digest: Any) -> Tensor:
-    """The tensor as float32, checked to be finite; updates the digest with its name, shape and stored bytes."""
+    """The tensor as float32, checked to be finite; updates the digest."""
+    _update(digest, key, stored)
+    return _finite(stored.to(torch.float32), key)
+
+
+def _update(digest: Any, key: str, stored: Tensor) -> None:
+    """Add a tensor's name, shape and stored bytes to the digest."""
     digest.update(f"{key} {stored.dtype} {tuple(stored.shape)}".encode())
     digest.update(stored.contiguous().reshape(-1).view(torch.uint8).numpy().data)
-    tensor = stored.to(torch.float32)
+
+
+def _finite(tensor: Tensor, key: str) -> Tensor:
+    """The same tensor. Raises ModelError if it holds NaN or infinity."""
     if tensor.numel() and not all(torch.isfinite(end) for end in torch.aminmax(tensor)):
         raise ModelError(
             later(

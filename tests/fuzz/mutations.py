@@ -197,7 +197,8 @@ def _filled(random: Random, array: NDArray[Any]) -> NDArray[Any]:
     if not np.isfinite(number) and made.dtype.kind != "f":
         number = -7
     if made.dtype.kind != "f":
-        number = int(np.clip(number, -(2**31), 2**31 - 1)) if made.dtype.kind == "i" else bool(number)
+        most = min(np.iinfo(made.dtype).max, 2**31 - 1) if made.dtype.kind == "i" else 1
+        number = int(np.clip(number, -most, most)) if made.dtype.kind == "i" else bool(number)
     if random.random() < 0.5:
         made[...] = number
     elif made.size:

@@ -109,6 +109,9 @@ class Models(Target):
         self.folders: dict[str, Path] = {}
         for family in self.families:
             self.folders[family] = networks.save(family, self.folder / "good" / family, trained=True)
+        for family in ("bert", "bart"):
+            name = f"{family}-int8"
+            self.folders[name] = networks.save(family, self.folder / "good" / name, trained=True, int8=True)
 
     def attack(self, random: Random) -> None:
         good = self.folders[random.choice(sorted(self.folders))]

@@ -70,6 +70,7 @@ from bartviz.families.starcoder2 import STARCODER2
 from bartviz.families.t5 import T5
 from bartviz.families.umt5 import UMT5
 from bartviz.families.xlm_roberta import XLM_ROBERTA
+from bartviz.models.int8 import write as write_int8
 
 transformers.utils.logging.disable_progress_bar()
 
@@ -386,11 +387,19 @@ def _widen(network: PreTrainedModel, seed: int, spread: float, trained: bool) ->
 
 
 def save(
-    family: str, folder: Path, *, seed: int = 0, half: bool = False, shard: str | None = None, **options: Any
+    family: str,
+    folder: Path,
+    *,
+    seed: int = 0,
+    half: bool = False,
+    int8: bool = False,
+    shard: str | None = None,
+    **options: Any,
 ) -> Path:
     """The folder of a model: config.json, safetensors weights, tokenizer.
 
-    half: float16 on disk. shard: the largest size of a weights file, such as "100KB".
+    half: float16 on disk. int8: matrices as int8 rows. shard: the largest size of a weights file, such as "100KB"; not
+    with int8.
     """
     network, words = build(family, seed=seed, **options)
     if half:
@@ -398,6 +407,8 @@ def save(
     kept: dict[str, Any] = {} if shard is None else {"max_shard_size": shard}
     network.save_pretrained(folder, **kept)
     words.save_pretrained(folder)
+    if int8:
+        write_int8(folder / "model.safetensors", folder / "model.safetensors")
     return folder
 
 

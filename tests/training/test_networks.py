@@ -11,6 +11,7 @@ import torch
 from safetensors.torch import load_file
 from transformers import BartForConditionalGeneration, BartTokenizer, BertForPreTraining, BertTokenizer
 
+from bartviz.models import int8
 from training import networks
 from training.vocabulary import train_bart, train_bert
 
@@ -76,3 +77,38 @@ def test_bert_has_both_heads_and_float16_weights(tmp_path: Path) -> None:
     output = model(**given)
     assert output.prediction_logits.shape[-1] == model.config.vocab_size
     assert output.seq_relationship_logits.shape == (1, 2)
+
+
+def test_int8_takes_half_and_is_read_back_to_train_on(bart_folder: Path, tmp_path: Path) -> None:
+    tokenizer = BartTokenizer.from_pretrained(bart_folder)
+    model = networks.opened(BartForConditionalGeneration, bart_folder)
+    networks.export(model, tokenizer, tmp_path, int8=True)
+    whole, small = ((folder / networks.WEIGHTS).stat().st_size for folder in (bart_folder, tmp_path))
+    assert small < 0.55 * whole
+    again = networks.opened(BartForConditionalGeneration, tmp_path)
+    assert again.lm_head.weight is again.model.shared.weight
+    assert all(p.requires_grad and p.dtype == torch.float32 for p in again.parameters())
+    assert again.generation_config.forced_bos_token_id == networks.BOS
+    wanted, grown = model.state_dict(), networks.bart(len(tokenizer))
+    networks.begin_with(grown, networks.tensors(tmp_path))
+    for name, tensor in again.state_dict().items():
+        assert torch.equal(grown.state_dict()[name], tensor), name
+        half = wanted[name].abs().amax(-1, keepdim=True) / 254 if tensor.ndim == 2 else 0.0  # half a scale
+        assert bool(((tensor - wanted[name]).abs() <= half * 1.001).all()), name
+
+
+@pytest.mark.slow
+def test_what_is_opened_is_what_transformers_opens(bart_folder: Path) -> None:
+    one = networks.opened(BartForConditionalGeneration, bart_folder)
+    other: Any = BartForConditionalGeneration.from_pretrained(bart_folder)
+    for name, tensor in other.state_dict().items():
+        assert torch.equal(one.state_dict()[name], tensor), name
+    assert one.generation_config.to_dict() == other.generation_config.to_dict()
+
+
+def test_16_mb_hold_twice_the_network_as_int8() -> None:
+    network = networks.bart(8000, hidden=2320)
+    kept = {name: p for name, p in network.named_parameters() if "embed_tokens" not in name}  # tied ones once
+    size = sum(tensor.nbytes for tensor in int8.pack(kept).values())
+    assert sum(p.numel() for p in kept.values()) > 2 * sum(p.numel() for p in networks.bart(8000).parameters())
+    assert size < 16e6

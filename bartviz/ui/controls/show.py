@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 import streamlit as st
@@ -58,6 +58,14 @@ def place(key: str) -> DeltaGenerator:
     reserved = st.container(key=key, gap=None)
     reserved.html("<i hidden></i>")  # an empty container would not be there
     return reserved.container()
+
+
+def halves(
+    key: str, widths: Sequence[float], *, align: Literal["center", "bottom"] = "bottom", after: bool = False
+) -> list[DeltaGenerator]:
+    """Columns of small controls, two in a line on a phone; ``after``: after the first, which has a line of its own."""
+    with st.container(key=f"halves_{'after_' if after else ''}{key}"):
+        return st.columns(widths, vertical_alignment=align)
 
 
 def lead(sentence: str) -> None:

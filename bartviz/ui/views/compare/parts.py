@@ -71,7 +71,7 @@ def choose(record: Record, above: DeltaGenerator) -> Chosen:
     """The pickers of the kind and the three measures, and, in the container ``above``, of A and B."""
     for letter in "ab":
         canvas.catch_up(f"compare_{letter}")
-    first, second, third, fourth, fifth = st.columns([1.85, 1.15, 1.15, 1.15, 1.05], vertical_alignment="bottom")
+    first, second, third, fourth, fifth = show.halves("axes", [1.85, 1.15, 1.15, 1.15, 1.05], after=True)
     with first:
         kind = pick.kind(record, default="cross" if "cross" in record.kinds else None)
     measured = pins.measured(record, kind)

@@ -14,7 +14,7 @@ from bartviz.language import _, named
 from bartviz.record.attention import KINDS, Attention, Head, Kind
 from bartviz.record.record import Record
 from bartviz.text.tokens import Tokens
-from bartviz.ui.controls import pick
+from bartviz.ui.controls import pick, show
 from bartviz.ui.state.once import once
 from bartviz.ui.views.compare import others
 
@@ -76,7 +76,7 @@ def names(record: Record, first: Kind | None = None) -> list[str]:
 
 def both(record: Record, measured: Measured, threshold: float) -> tuple[Pin, Pin]:
     """The pickers of A, of what it is compared with (URL ``against``), of B, and of the pin that a click sets."""
-    first, second, third, fourth = st.columns([1.25, 1.25, 1.25, 1.25], vertical_alignment="bottom")
+    first, second, third, fourth = show.halves("pins", [1.25, 1.25, 1.25, 1.25])
     with first:
         a = _choose(record, "A", _default(measured, threshold))
     with second:

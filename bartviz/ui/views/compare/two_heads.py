@@ -77,10 +77,11 @@ def _canvas(chosen: Chosen, pin: Pin, row: int, *, key: str) -> None:
     """The canvas of one pin; its row and view set the page's, its rows and columns go into the link."""
     measured = pins.measured(pin.record, pin.head.kind)
     called = naming.sentence(naming.name(measured, *pin.place, threshold=chosen.threshold))
-    show.note(
-        _("{letter}: {head}; {called}. A row attends to columns.", letter=pin.letter, head=pin.label, called=called)
-    )
     letter = pin.letter.lower()
+    with st.container(key=f"pin_{letter}"):  # as high as that of the other, so that the maps are level
+        show.note(
+            _("{letter}: {head}; {called}. A row attends to columns.", letter=pin.letter, head=pin.label, called=called)
+        )
     name, several = f"compare_{letter}", (f"chosen_row_{letter}", f"chosen_column_{letter}")
     rows, keys = canvas.linked(name, several)
     choice = canvas.show(

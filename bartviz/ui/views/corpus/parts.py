@@ -79,7 +79,7 @@ def choose() -> Chosen:
     names = {name: ALL[name].title for name in best}
     with third:
         measure = pick.select(_("Measure"), names, key="by", default="alignment" if kind == "cross" else "previous")
-    left, right = st.columns(2)
+    left, right = show.halves("head", [1, 1])
     with left:
         layer = pick.index(_("Layer"), layers, key="layer", default=best[measure][0])
     with right:

@@ -72,7 +72,7 @@ class Chosen:
 
 def choose(record: Record) -> Chosen:
     """The pickers: kind, layer, head, query token; and for a long text the keys shown."""
-    first, second, third, fourth, fifth = st.columns([2.2, 1, 1, 1.4, 1], vertical_alignment="center")
+    first, second, third, fourth, fifth = show.halves("inside", [2.2, 1, 1, 1.4, 1], align="center", after=True)
     with first:
         kind = pick.kind(record, default="cross" if "cross" in record.kinds else None)
     attention = record.attention(kind)
