@@ -74,8 +74,8 @@ dist: $(VENV)/.dev ## Build the source archive and the wheel in dist/
 installed: dist $(VENV)/.browser ## Install the wheel in empty environments, five ways, and use it (ARGS="library app corpus notebook ray"; needs an index)
 	$(BIN)/python -m scripts.installed $(ARGS)
 
-copies: $(VENV)/.dev $(VENV)/.browser ## Serve two copies of the app behind Caddy and visit them in a browser (needs caddy)
-	$(BIN)/python -m scripts.copies
+copies: $(VENV)/.dev $(VENV)/.browser ## Serve copies of the app behind Caddy and visit them in a browser (ARGS="plain tls"; needs caddy)
+	$(BIN)/python -m scripts.copies $(ARGS)
 
 clean: ## Remove the virtual environment, every cache and what was built
 	rm -rf $(VENV) node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info

@@ -33,6 +33,7 @@ HEAVY = 24  # visitors
 SLAMS = 300
 STAYING = 20  # visitors whose memory is weighed
 SOAK_RATE = 1.0  # visits a second
+SOAK_RECORDS = "16"  # megabytes of records that are kept: soon full, then the server's memory has to stay
 MODELS = ("bart-tiny-en-de", "bert-tiny-en", "bart-tiny-denoise")
 
 
@@ -157,7 +158,7 @@ def report(words: Sequence[str], minutes: float) -> None:
         with _ready() as (address, server):
             _row(address, server, f"one after {SLAMS} who left", lambda: slam(address, SLAMS))
     if "soak" in wanted:
-        with _ready() as (address, server):
+        with _ready(BARTVIZ_RECORD_MB=SOAK_RECORDS) as (address, server):
             _row(address, server, "soak, first half", lambda: paced(address, SOAK_RATE, 30 * minutes, texts))
             _row(address, server, "soak, second half", lambda: paced(address, SOAK_RATE, 30 * minutes, texts))
     if "paced" in wanted:
@@ -179,9 +180,9 @@ def _row(
 
 
 @contextmanager
-def _ready() -> Iterator[tuple[str, psutil.Process]]:
+def _ready(**environment: str) -> Iterator[tuple[str, psutil.Process]]:
     """A server that has imported the model library and drawn every page once."""
-    with served(without=OURS) as (address, process):
+    with served(None, "app.py", OURS, **environment) as (address, process):
         asyncio.run(_warm(address))
         yield address, psutil.Process(process.pid)
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import bartviz
-from bartviz.commands.cli import main
 from bartviz.teaching.lessons.course import LESSONS
 
 ROOT = Path(__file__).parent.parent
@@ -58,25 +57,3 @@ def test_the_number_of_lessons_and_of_their_steps_is_right(path: Path) -> None:
 def test_make_targets_that_are_named_exist(path: Path) -> None:
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.M))
     assert set(re.findall(r"`make ([a-z]+)", path.read_text("utf-8"))) <= targets
-
-
-def test_the_files_for_deployment_use_options_and_files_that_exist(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["app", "--help"])
-    options = set(re.findall(r"--[a-z]+", capsys.readouterr().out))
-    files = {path.name: path.read_text("utf-8") for path in (ROOT / "deploy").rglob("*") if path.is_file()}
-    started = re.findall(r"ExecStart=(.*)|ENTRYPOINT (.*)|command: (.*)", "\n".join(files.values()))
-    used = {option for line in started for option in re.findall(r"--[a-z]+", " ".join(line))}
-    assert {"--host", "--allow", "--port"} == used <= options
-    for line in re.findall(r"^COPY (.+) \S+$", files["Containerfile"], re.M):
-        assert all((ROOT / name).exists() for name in line.split())
-    assert "Caddyfile:/etc/caddy" in files["compose.yaml"]
-
-
-def test_the_space_serves_on_its_port_under_its_name_in_its_frame() -> None:
-    head = (ROOT / "deploy/space/README.md").read_text("utf-8").split("---")[1]
-    told = dict(re.findall(r"^(\w+): (.+)$", head, re.M))
-    made = (ROOT / "deploy/space/Dockerfile").read_text("utf-8")
-    assert told["sdk"] == "docker"
-    assert re.findall(r'"--port", "(\d+)"', made) == re.findall(r"EXPOSE (\d+)", made) == [told["app_port"]]
-    assert "BARTVIZ_FRAME_ANCESTORS=https://huggingface.co" in made

@@ -9,6 +9,7 @@ import signal
 import socket
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from io import StringIO
 from typing import Any
 
@@ -58,7 +59,9 @@ def add_arguments(app: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Serve until Ctrl+C or SIGTERM, which are not errors."""
+    """Serve until Ctrl+C or SIGTERM, which are not errors. Raises ModuleNotFoundError without the extra "app"."""
+    if find_spec("streamlit") is None:  # before an address is printed; to import it takes a second
+        raise ModuleNotFoundError("No module named 'streamlit'", name="streamlit")
     if not APP.is_file():
         return _refuse("the app is not part of this installation. Run it from a copy of the repository.")
     host = options.host or (hosts.EVERYWHERE if options.share else hosts.LOCAL[0])

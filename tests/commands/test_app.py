@@ -218,6 +218,17 @@ def test_what_is_no_host_is_refused_before_anything_starts(
     assert told in " ".join(capsys.readouterr().err.split())
 
 
+def test_without_streamlit_no_address_is_printed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from bartviz.commands.cli import main
+
+    monkeypatch.setattr("bartviz.commands.app.find_spec", lambda _name: None)
+    assert main(["app"]) == 2
+    said = capsys.readouterr()
+    assert (said.out, said.err) == ("", "bartviz: streamlit is not installed: pip install 'bartviz[app]'\n")
+
+
 def test_an_address_that_is_not_ours_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     from bartviz.commands.cli import main
 
