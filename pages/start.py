@@ -21,17 +21,16 @@ if TYPE_CHECKING:
 
 
 def picture(record: Record, chosen: start.Ribbons) -> None:
-    cross = chosen.head.kind == "cross"
-    if levels.at_least("intermediate"):
+    cross, beginner = chosen.head.kind == "cross", not levels.at_least("intermediate")
+    legend = mark("Twice the text that the model read. Ribbons show where each word of the lower line looks.")
+    if cross:
+        legend = mark(
+            "Above, the text that the model read; below, its output. Ribbons show where it looked for each word."
+        )
+    with show.place("start_lead" if beginner else "lead"):
+        if beginner:
+            show.note(_(legend))
         show.lead(start.notice(chosen))
-    else:
-        with show.place("start_lead"):
-            show.note(
-                _("Above, the text that the model read; below, its output. Ribbons show where it looked for each word.")
-                if cross
-                else _("Twice the text that the model read. Ribbons show where each word of the lower line looks.")
-            )
-            show.lead(start.notice(chosen))
     doubt.line(record)
     gaps.section(record)
     above, below = (_("source text"), _("output")) if cross else (_("text, looked at"), _("text, looking"))
@@ -43,7 +42,7 @@ def picture(record: Record, chosen: start.Ribbons) -> None:
             "{head}: among {count} heads, of those that look for the next word the one whose words choose each other "
             "most ({score:.2f})."
         )
-    if not levels.at_least("intermediate"):
+    if beginner:
         reason = mark("{head}, one of {count} heads, chosen because its picture is the clearest.")
     head = sentence_words.head(chosen.head.kind, chosen.head.layer, chosen.head.head)
     message = _(reason, head=sentence_words.capitalized(head), count=layers * heads, score=chosen.score)
