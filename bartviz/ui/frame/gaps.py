@@ -31,7 +31,7 @@ def section(record: Record) -> None:
     gaps = [i for i in np.flatnonzero(record.source.special).tolist() if pieces[i] in sidebar.GAPS]
     if gaps:
         _filled(record)
-    elif typed is not None and sidebar.reads_special("encoder", record.source_text, record.pair_text or ""):
+    elif typed is not None and st.session_state.get("special") == "true":
         show.note(_("This model knows no gap “{typed}”: BERT's is [MASK], RoBERTa's <mask>.", typed=typed))
     elif typed is not None:
         note, button = st.columns([3, 1], vertical_alignment="center")
