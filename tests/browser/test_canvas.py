@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from bartviz.record.attention import Attention
+from bartviz.ui.state import clicks
 from scripts.settled import settle
 from tests.browser.conftest import Open, beginning
 from tests.support import records, stand_in
@@ -256,6 +257,7 @@ def test_a_picker_moves_the_canvas_and_the_canvas_the_page_again(visit: Open, se
     part(page, "overview").press("ArrowRight")
     expect(page.locator(".bv-lead")).to_contain_text("Cross L1H1")
     page.get_by_role("button", name="How it is shown").click()
+    page.wait_for_timeout(1000 * clicks.LAG)  # a slider set back sooner is taken for a message of before
     page.get_by_role("slider", name="Head").press("ArrowLeft")
     ready(page, "Cross L1H0")
     expect(page.locator(".bv-lead")).to_contain_text("Cross L1H0")
