@@ -23,7 +23,7 @@ from bartviz.serving.search import Search
 from bartviz.text.clean import Truncate
 from bartviz.text.encodings import ENCODINGS, EncodingError, TooLong
 from bartviz.ui.controls import fold, large_type, pick, show
-from bartviz.ui.frame import ctrl_enter, languages, levels, menu, settings, status, theme, uploads
+from bartviz.ui.frame import languages, levels, listeners, menu, settings, status, theme, uploads
 from bartviz.ui.frame.examples import Example, examples
 from bartviz.ui.state import session
 
@@ -74,7 +74,7 @@ def draw(shows_run: bool) -> None:
         languages.choose()
         large_type.toggle()
         theme.watch()
-        ctrl_enter.keep()
+        listeners.keep()
         menu.close()
     if st.session_state["_linked"] or session.came_back():
         _run()  # the flag is cleared last: the script run may be interrupted in between

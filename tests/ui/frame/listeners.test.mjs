@@ -1,7 +1,7 @@
 // Who Ctrl+Enter belongs to.
 import test from "node:test";
 import assert from "node:assert/strict";
-import { belongsToField } from "../../../bartviz/ui/components/keys/keys.js";
+import { belongsToField } from "../../../bartviz/ui/components/listeners/keys.js";
 
 const node = (tagName, testid) => ({ tagName, dataset: testid ? { testid } : {} });
 const page = [node("DIV"), node("BODY")];

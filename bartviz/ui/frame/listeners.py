@@ -8,7 +8,7 @@ import streamlit as st
 
 from bartviz.ui.components.unseen import unseen
 
-_SCRIPT = Path(__file__).parents[1] / "components" / "keys" / "keys.js"
+_SCRIPT = Path(__file__).parents[1] / "components" / "listeners" / "keys.js"
 _KEEP = unseen("keys", _SCRIPT)
 
 
