@@ -75,6 +75,19 @@ def test_a_click_silences_a_head_and_a_second_click_restores_it(visit: Open, ser
     expect(page.get_by_text("No head is silenced")).to_be_visible()
 
 
+def test_a_tap_silences_the_head_that_is_tapped_at_once(visit: Open, server: str) -> None:
+    page = opened(visit, f"{server}/experiments", "the probability of its", size=(390, 844))
+    ticked = page.get_by_test_id("stMultiSelect")
+    plot, place = cell(page, 0, 1, 2, (4, 8))
+    plot.tap(position=place)  # type: ignore[arg-type]
+    expect(ticked).to_contain_text("encoder L1H2")
+    settle(page)
+    plot, place = cell(page, 0, 2, 3, (4, 8))
+    plot.tap(position=place)  # type: ignore[arg-type]
+    expect(ticked).to_contain_text("encoder L2H3")
+    expect(page).to_have_url(re.compile(r"silenced=encoder\+L1H2&silenced=encoder\+L2H3$"))
+
+
 def test_a_shared_link_shows_the_same_ablation(visit: Open, server: str) -> None:
     page = opened(
         visit, f"{server}/experiments?silenced=cross+L3H1&silenced=cross+L3H2&factor=0.5", "multiplied by 0.5"

@@ -1,4 +1,8 @@
-"""Ctrl+Enter in a text field of a page applies that field instead of pressing Run in the sidebar."""
+"""What Streamlit and plotly make of keys and touches, put right.
+
+Ctrl+Enter in a text field of a page applies that field instead of pressing Run in the sidebar. A tap on a chart acts at
+once instead of showing a tip first.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +12,11 @@ import streamlit as st
 
 from bartviz.ui.components.unseen import unseen
 
-_SCRIPT = Path(__file__).parents[1] / "components" / "listeners" / "keys.js"
-_KEEP = unseen("keys", _SCRIPT)
+_SCRIPT = Path(__file__).parents[1] / "components" / "listeners" / "listeners.js"
+_LISTEN = unseen("listeners", _SCRIPT)
 
 
-def keep() -> None:
-    """Add the key listener; it takes no space on the page."""
-    with st.container(key="keys"):
-        _KEEP(key="keys_keep")
+def begin() -> None:
+    """Add the listeners; they take no space on the page."""
+    with st.container(key="listeners"):
+        _LISTEN(key="listeners_begin")

@@ -74,7 +74,7 @@ def draw(shows_run: bool) -> None:
         languages.choose()
         large_type.toggle()
         theme.watch()
-        listeners.keep()
+        listeners.begin()
         menu.close()
     if st.session_state["_linked"] or session.came_back():
         _run()  # the flag is cleared last: the script run may be interrupted in between

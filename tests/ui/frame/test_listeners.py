@@ -1,9 +1,9 @@
-"""Ctrl+Enter, as JavaScript decides it."""
+"""Keys and touches, as JavaScript decides on them."""
 
 from pathlib import Path
 
 from tests.support import node
 
 
-def test_who_ctrl_enter_belongs_to() -> None:
-    node.run_tests(Path(__file__).with_name("keys.test.mjs"))
+def test_who_ctrl_enter_belongs_to_and_which_touch_a_chart_hears_of() -> None:
+    node.run_tests(Path(__file__).with_name("listeners.test.mjs"))

@@ -1,8 +1,6 @@
 // Ctrl+Enter belongs to the field that is being typed in: Run's shortcut, which listens at the document, hears it only
 // from the sidebar and from places where nothing is typed. React's own listeners are further in and come first.
 
-import { begun } from "../shared/begun.js";
-
 /** Whether a key press is Ctrl+Enter (or Cmd+Enter) in a text field outside of the sidebar. `path`: from the field up. */
 export function belongsToField({ key, ctrlKey, metaKey }, path) {
   if (key !== "Enter" || !(ctrlKey || metaKey)) return false;
@@ -10,12 +8,7 @@ export function belongsToField({ key, ctrlKey, metaKey }, path) {
   return ["TEXTAREA", "INPUT"].includes(path[0]?.tagName);
 }
 
-export default function ({ parentElement }) {
-  begun(parentElement);
-  const { body } = document;
-  if (body.dataset.keepsEnter) return; // one listener is enough, whichever page it came with
-  body.dataset.keepsEnter = "yes";
-  body.addEventListener("keydown", (event) => {
-    if (belongsToField(event, event.composedPath())) event.stopPropagation();
-  });
+/** Keep such a key press from Run. */
+export function keepFromRun(event) {
+  if (belongsToField(event, event.composedPath())) event.stopPropagation();
 }

@@ -1,0 +1,14 @@
+// What Streamlit and plotly make of keys and touches, put right for all pages.
+
+import { begun } from "../shared/begun.js";
+import { keepFromRun } from "./keys.js";
+import { hoverFirst } from "./touch.js";
+
+export default function ({ parentElement }) {
+  begun(parentElement);
+  const { body } = document;
+  if (body.dataset.listens) return; // once is enough, whichever page it came with
+  body.dataset.listens = "yes";
+  body.addEventListener("keydown", keepFromRun);
+  body.addEventListener("touchstart", hoverFirst, { capture: true, passive: true });
+}
