@@ -20,7 +20,7 @@ from bartviz.analysis.masks import count, quote
 from bartviz.analysis.readonly import Brief, array_bytes, freeze
 from bartviz.arrays import Floats, Ints
 from bartviz.errors import SettingError, choices
-from bartviz.language import _, later, plural
+from bartviz.language import _, later, mark, plural
 from bartviz.language.shares import percent
 from bartviz.record.attention import KINDS, Head, Kind
 from bartviz.record.record import Record
@@ -240,13 +240,12 @@ def notice(found: Ablation) -> str:
         return _("With {heads} {done}, every number is the same to the last bit.", **who)
     worst = int(np.argmin(found.after.log_probability - found.before.log_probability))
     was, now = (percent(np.exp(one.log_probability[worst])) for one in (found.before, found.after))
-    went = _(
-        "With {heads} {done}, {token} went from {was} to {now}.",
-        token=quote(found.targets[worst]),
-        was=was,
-        now=now,
-        **who,
+    moved = (
+        mark("With {heads} {done}, hardly any probability changes: {token} stays at {now}.")
+        if was == now
+        else mark("With {heads} {done}, {token} went from {was} to {now}.")
     )
+    went = _(moved, token=quote(found.targets[worst]), was=was, now=now, **who)
     rows, turned = len(found.rows), len(found.turned)
     best = (
         _("The best token is another one at {turned} of {rows}", turned=turned, rows=rows)
@@ -255,17 +254,14 @@ def notice(found: Ablation) -> str:
     )
     effect = sentence_words.signed(found.effect, "+.2f")
     before, after = (float(np.exp(one.log_probability.sum())) for one in (found.before, found.after))
-    changed = (
-        _("log p of its {tokens} changed by {effect} nats.", tokens=count(rows), effect=effect)
-        if min(before, after) < SMALLEST
-        else _(
-            "the probability of its {tokens} went from {was} to {now} (log p {effect} nats).",
-            tokens=count(rows),
-            was=percent(before),
-            now=percent(after),
-            effect=effect,
-        )
-    )
+    was, now = percent(before), percent(after)
+    if min(before, after) < SMALLEST:
+        whole = mark("log p of its {tokens} changed by {effect} nats.")
+    elif was == now:
+        whole = mark("the probability of its {tokens} stays at {now} (log p {effect} nats).")
+    else:
+        whole = mark("the probability of its {tokens} went from {was} to {now} (log p {effect} nats).")
+    changed = _(whole, tokens=count(rows), was=was, now=now, effect=effect)
     return f"{went} {best}; {changed}"
 
 

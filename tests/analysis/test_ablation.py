@@ -67,6 +67,9 @@ def test_the_effect_is_the_change_of_the_summed_log_p() -> None:
     assert "The best token stays the same at all 3; the probability" in same
     rare = analysis.notice(ablation([0.01, 0.01, 0.01], [0.01, 0.005, 0.01], [7, 7, 7]))
     assert rare.endswith("log p of its 3 tokens changed by −0.69 nats.")  # not "from <0.1% to <0.1%"
+    still = analysis.notice(ablation([0.5, 0.5, 0.8], [0.5, 0.499, 0.8], [7, 7, 7]))
+    assert still.startswith("With cross L1H2 silenced, hardly any probability changes: “b” stays at 50%.")
+    assert still.endswith("the probability of its 3 tokens stays at 20% (log p −0.00 nats).")
 
 
 def test_a_token_of_tiny_probability_is_not_called_impossible() -> None:

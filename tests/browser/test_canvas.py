@@ -183,8 +183,15 @@ def test_the_table_holds_the_weights(visit: Open, server: str) -> None:
     ready(page, "Decoder L1H1")
     part(page, "details").locator("summary").click()
     weights = stand_in.record().attention("decoder").head(1, 1)
-    cells = part(page, "table").locator("tbody tr").nth(2).locator("td")
-    expect(cells).to_have_text(["masked", "masked", *(f"{value:.3f}" for value in weights[2:, 2])])
+    rows = part(page, "table").locator("tbody tr")
+    masked = len(weights) - 3
+    expect(rows.nth(2).locator("td")).to_have_text([*(f"{value:.3f}" for value in weights[2, :3]), *["masked"] * masked])
+    part(page, "overview").press("Enter")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    chosen = part(page, "table").locator("tr.chosen th")
+    expect(chosen).to_have_count(1)
+    expect(part(page, "said")).to_contain_text(re.compile(rf"\({chosen.inner_text().split()[0]}\) attends"))
 
 
 def test_512_tokens_come_as_small_maps_and_one_exact_on_demand(visit: Open, long_server: str) -> None:

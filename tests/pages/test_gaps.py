@@ -62,6 +62,15 @@ def test_a_gap_that_the_model_does_not_know_is_named(app: App) -> None:
     assert OFFER not in [button.label for button in page.button]
 
 
+@pytest.mark.slow
+def test_a_gap_typed_for_a_model_that_writes_leads_to_one_that_fills_it(app: App) -> None:
+    translator = bartviz.load("bart-tiny-en-de", roots=default_roots())
+    page = app("heads", record=bartviz.capture(translator, TEXT))
+    next(button for button in page.button if button.label == "Let bert-tiny-en fill it").click().run()
+    assert page.session_state["model"] == "bert-tiny-en"
+    assert "In the gap:" in words(page)
+
+
 def test_a_text_without_gaps_and_a_model_that_writes_have_no_such_line(app: App) -> None:
     for record in (stand_in.record(kind="encoder"), stand_in.record()):
         page = app("heads", record=record)

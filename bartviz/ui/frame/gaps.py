@@ -21,23 +21,28 @@ if TYPE_CHECKING:
     from bartviz.record.record import Record
     from bartviz.serving.gate import Ticket
 
+BERT_GAP, FILLER = "[MASK]", "bert-tiny-en"  # a model that ships, and what it fills
+
 
 def section(record: Record) -> None:
-    """The guesses for each gap of an encoder's text; a way to read a typed gap as one; else nothing."""
-    if record.model.kind != "encoder" or record.prediction is not None or record.from_weights:
+    """The guesses for each gap of an encoder's text; what reads a typed gap as one; else nothing."""
+    if record.prediction is not None or record.from_weights:
         return
     typed = next((name for name in sidebar.GAPS if name in f"{record.source_text} {record.pair_text or ''}"), None)
-    pieces = record.source.pieces
-    gaps = [i for i in np.flatnonzero(record.source.special).tolist() if pieces[i] in sidebar.GAPS]
-    if gaps:
-        _filled(record)
+    pieces, encoder = record.source.pieces, record.model.kind == "encoder"
+    if any(pieces[i] in sidebar.GAPS for i in np.flatnonzero(record.source.special)):
+        if encoder:
+            _filled(record)
     elif typed is not None and st.session_state.get("special") == "true":
         show.note(_("This model knows no gap “{typed}”: BERT's is [MASK], RoBERTa's <mask>.", typed=typed))
     elif typed is not None:
         note, button = st.columns([3, 1], vertical_alignment="center")
         with note:
             show.note(_("“{typed}” was read as letters, not as a gap.", typed=typed))
-        button.button(_("Read it as a gap"), on_click=sidebar.again, args=("special", "true"), width="stretch")
+        label, change = _("Read it as a gap"), ("special", "true")
+        if not encoder and typed == BERT_GAP and FILLER in sidebar.models():
+            label, change = _("Let {name} fill it", name=FILLER), ("model", FILLER)
+        button.button(label, on_click=sidebar.again, args=change, width="stretch")
 
 
 def _filled(record: Record) -> None:

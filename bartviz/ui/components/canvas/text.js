@@ -153,7 +153,7 @@ function hiddenShare(it, rows) {
   });
 }
 
-/** The numbers as a table: the whole map where it is small, else the chosen rows. */
+/** The numbers as a table: the whole map as it stands where it is small, else the chosen rows as columns. */
 const MOST_CELLS = 5000;
 
 /** @param {Canvas} it */
@@ -161,11 +161,10 @@ export function buildTable(it) {
   const { meta } = it,
     weight = weightOf(it),
     whole = meta.query.length * meta.key.length <= MOST_CELLS;
-  const now = [meta.revision, mapNumber(meta.shape, it.choice), Boolean(weight), whole || it.rows].join();
+  const now = [meta.revision, mapNumber(meta.shape, it.choice), Boolean(weight), it.rows].join();
   if (it.tabled === now || !it.$("details").open) return;
   it.tabled = now;
-  const table = make("table"),
-    shownRows = whole ? [...meta.query.keys()] : it.rows;
+  const table = make("table");
   table.createCaption().textContent = it.say(whole ? "table_whole" : "table_rows", {
     name: nameOf(meta, it.choice),
     count: meta.query.length,
@@ -177,15 +176,19 @@ export function buildTable(it) {
       : weight
         ? weight(row, column).toFixed(3)
         : "";
-  const lines = meta.key.map((text, column) => {
-    const line = make("tr");
-    line.append(heading(`${column} ${text}`, "row"), ...shownRows.map((row) => make("td", "", cell(row, column))));
+  const numbered = (/** @type {string[]} */ names) => (/** @type {number} */ place) => `${place} ${names[place]}`;
+  const rowName = numbered(meta.query),
+    columnName = numbered(meta.key);
+  const lines = (whole ? meta.query : meta.key).map((_, place) => {
+    const line = make("tr", whole && it.rows.includes(place) ? "chosen" : "");
+    const cells = whole ? meta.key.map((_, column) => cell(place, column)) : it.rows.map((row) => cell(row, place));
+    line.append(heading((whole ? rowName : columnName)(place), "row"), ...cells.map((text) => make("td", "", text)));
     return line;
   });
   const first = make("tr");
   first.append(
-    heading(it.say("table_corner"), "col"),
-    ...shownRows.map((row) => heading(`${row} ${meta.query[row]}`, "col")),
+    heading(it.say(whole ? "table_corner" : "table_corner_rows"), "col"),
+    ...(whole ? meta.key.map((_, column) => columnName(column)) : it.rows.map(rowName)).map((text) => heading(text, "col")),
   );
   table.createTHead().append(first);
   table.createTBody().append(...lines);

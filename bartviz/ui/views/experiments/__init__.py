@@ -17,7 +17,7 @@ EXPERIMENTS = {
 
 def choose() -> str:
     """The experiment (URL ``experiment``), and its question."""
-    left, right = st.columns([1.4, 3], vertical_alignment="bottom")
+    left, right = st.columns([1.9, 3], vertical_alignment="bottom")
     with left:
         chosen = pick.one_of(_("What changes if ..."), named(NAMES), key="experiment")
     with right:

@@ -26,7 +26,7 @@ def lines(
     special: tuple[Sequence[bool], Sequence[bool]] | None = None,
 ) -> None:
     """The labels of two outputs: equal stretches in both lines, removed ones struck through, new ones framed."""
-    parts = []
+    parts = [_cell([_name(_("before"))], [_name(_("after"))])]
     for stretch in stretches:
         if stretch.same:
             parts += [
@@ -56,6 +56,10 @@ def _cell(above: list[str], below: list[str]) -> str:
 def _chip(label: str, special: bool, style: str = "") -> str:
     name = "bv-chip bv-special" if special else "bv-chip"
     return f"<span class='{name}' style='{style}'>{html.escape(label) or '&nbsp;'}</span>"
+
+
+def _name(label: str) -> str:
+    return f"<span class='bv-chip bv-special' style='border-color:transparent;padding-left:0'>{html.escape(label)}</span>"
 
 
 def _nothing() -> str:
