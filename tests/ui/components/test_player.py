@@ -250,6 +250,15 @@ def test_a_rule_is_named_in_the_film_by_a_word_or_two(rule: str | None, tag: str
     assert words.tag(rule) == tag
 
 
+def test_candidates_that_read_the_same_are_told_apart(record: Record) -> None:
+    step = record.steps[1]
+    first, second = step.candidates[:2]
+    twins = replace(step, candidates=(first, replace(second, label=first.label)))
+    changed = replace(record, steps=(record.steps[0], twins, *record.steps[2:]))
+    sent = player.payload(changed, layer=1, head=None)["meta"]
+    assert [bar[0] for bar in sent["steps"][1]["candidates"]] == [first.label, f"{first.label} #{second.token_id}"]
+
+
 def test_each_candidate_has_its_probability_of_being_drawn(record: Record) -> None:
     """Beside the model's own probability the share after temperature and filters, 0 for what they left out."""
     step = record.steps[1]

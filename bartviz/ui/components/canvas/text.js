@@ -188,7 +188,9 @@ export function buildTable(it) {
   const first = make("tr");
   first.append(
     heading(it.say(whole ? "table_corner" : "table_corner_rows"), "col"),
-    ...(whole ? meta.key.map((_, column) => columnName(column)) : it.rows.map(rowName)).map((text) => heading(text, "col")),
+    ...(whole ? meta.key.map((_, column) => columnName(column)) : it.rows.map(rowName)).map((text) =>
+      heading(text, "col"),
+    ),
   );
   table.createTHead().append(first);
   table.createTBody().append(...lines);

@@ -144,10 +144,15 @@ def _steps(record: Record) -> list[dict[str, Any]]:
 
 
 def _candidate(step: Step, index: int) -> tuple[str, float, bool, int, float | None]:
-    """Label, probability, whether it was chosen, token id, and its probability of being drawn."""
+    """Label, probability, whether it was chosen, token id, and its probability of being drawn.
+
+    A label that a likelier candidate has too (a word's piece with and without its space) is followed by the id.
+    """
     candidate = step.candidates[index]
     same = candidate.token_id == step.chosen.token_id
-    return candidate.label, candidate.probability, same, candidate.token_id, candidate.filtered
+    again = candidate.label in {other.label for other in step.candidates[:index]}
+    label = f"{candidate.label} #{candidate.token_id}" if again else candidate.label
+    return label, candidate.probability, same, candidate.token_id, candidate.filtered
 
 
 def _cost(record: Record) -> dict[str, Any]:

@@ -59,7 +59,8 @@ def _chip(label: str, special: bool, style: str = "") -> str:
 
 
 def _name(label: str) -> str:
-    return f"<span class='bv-chip bv-special' style='border-color:transparent;padding-left:0'>{html.escape(label)}</span>"
+    plain = "border-color:transparent;padding-left:0"  # as high as the chips after it
+    return f"<span class='bv-chip bv-special' style='{plain}'>{html.escape(label)}</span>"
 
 
 def _nothing() -> str:
