@@ -73,7 +73,7 @@ def cards(record: Record | None, head: Head | None = None) -> None:
             page.link("decoding", _("How was each word chosen?"))
     with own.container(border=True, height="stretch"), st.form("own", border=False, clear_on_submit=True):
         text, button = st.columns([3, 1], vertical_alignment="bottom", gap="small")
-        text.text_input(_("Use your own text"), key="own_text", placeholder="I want to buy a car.")
+        text.text_input(_("Use your own text"), key="own_text", placeholder=_("type here, then press Enter"))
         button.form_submit_button(_("Run"), width="stretch", on_click=sidebar.start_with_own, args=("own_text",))
 
 

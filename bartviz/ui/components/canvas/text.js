@@ -181,7 +181,7 @@ export function buildTable(it) {
     columnName = numbered(meta.key);
   const lines = (whole ? meta.query : meta.key).map((_, place) => {
     const line = make("tr", whole && it.rows.includes(place) ? "chosen" : "");
-    const cells = whole ? meta.key.map((_, column) => cell(place, column)) : it.rows.map((row) => cell(row, place));
+    const cells = whole ? meta.key.map((__, column) => cell(place, column)) : it.rows.map((row) => cell(row, place));
     line.append(heading((whole ? rowName : columnName)(place), "row"), ...cells.map((text) => make("td", "", text)));
     return line;
   });
