@@ -17,10 +17,13 @@ from bartviz.ui.frame.tour import progress, walk
 
 _HERE = Path(__file__).parent
 _KEYS = unseen("lessons", progress.SCRIPTS / "lessons.js")
-# Until the answer is asked for, the page does not say it either.
+# Until the answer is asked for, the page does not say it either. On a phone the picture takes the sentence's place.
 _QUIET = (
     "<style>:root .st-key-lesson_quiet { display: none; } :root .bv-lead { visibility: hidden; } "
-    ":root .st-key-player { --bv-said: hidden; }</style>"
+    ":root .st-key-player { --bv-said: hidden; } "
+    "@media (max-width: 760px) { :root .bv-lead { display: none; } "
+    ":root :is(.st-key-lead, .st-key-ablation_lead, .st-key-compare_lead, .st-key-start_lead) { min-height: 0; } }"
+    "</style>"
 )
 NEXT, BACK, ANSWER = "N", "B", "A"
 
