@@ -243,9 +243,9 @@ def link_table(shown: Table, found: Iterable[Link], gold: Gold | None = None) ->
     every = sorted(linked | (gold.sure if gold is not None else frozenset()), key=lambda link: (link[1], link[0]))
     columns: dict[str, list[object]] = {
         "source word": [i for i, _j in every],
-        "source": [shown.source.labels[i] for i, _ in every],
+        "source": [shown.source.labels[i] for i, _j in every],
         "target word": [j for _i, j in every],
-        "target": [shown.target.labels[j] for _, j in every],
+        "target": [shown.target.labels[j] for _i, j in every],
         "weight": [float(shown.weights[j, i]) for i, j in every],
     }
     if gold is not None:

@@ -198,7 +198,7 @@ def cache_table(record: Record) -> pd.DataFrame:
     """
     rows = step_rows(record)  # (T,)
     assert record.decoder is not None
-    layers, heads, _, width = record.decoder.queries.shape
+    layers, heads, _rows, width = record.decoder.queries.shape
     inner = heads * width  # of all heads together
     source = 0 if record.cross is None else record.cross.shape[3]  # S
     now, new = rows + 1, np.diff(rows, prepend=-1)  # (T,) rows so far, rows of this step
@@ -242,7 +242,7 @@ def encoder_operations(record: Record) -> int:
     """Operations of the encoder's attention, done once for all steps; 0 without an encoder."""
     if record.encoder is None:
         return 0
-    layers, heads, rows, _ = record.encoder.shape
+    layers, heads, rows, _columns = record.encoder.shape
     inner = heads * record.encoder.queries.shape[3]
     return int(layers * (4 * 2 * record.model.width * inner * rows + 4 * inner * rows * rows))
 

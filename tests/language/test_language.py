@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import string
 import threading
@@ -101,6 +102,16 @@ def test_a_percentage_is_written_in_one_way() -> None:
     for code in OTHERS:
         texts |= {f"{code} {message}": " ".join(strings) for message, (_file, strings) in translated(code).items()}
     assert [name for name, text in texts.items() if re.search(r"[\d}] %(?!\w|[{(])", text)] == []
+
+
+def test_where_messages_are_looked_up_nothing_else_has_that_name() -> None:
+    """Python 3.12 takes ``_`` in one comprehension for a loop's variable of another."""
+    code = {file: list(ast.walk(ast.parse(file.read_text("utf-8")))) for file in sources() if file.suffix == ".py"}
+    speaks = {file for file, nodes in code.items() if any(isinstance(n, ast.alias) and n.name == "_" for n in nodes)}
+    assert len(speaks) > 100
+    for file in speaks:
+        stored = (node for node in code[file] if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+        assert "_" not in {node.id for node in stored}, file
 
 
 @pytest.mark.parametrize("code", OTHERS)

@@ -177,7 +177,7 @@ def running(text: str, tokens: Tokens) -> list[Segment]:
     from left to right (a pair, a changed text), the tokens' labels are used instead.
     """
     groups = _grouped(tokens)
-    spans = [span for span, _ in groups if span is not None]
+    spans = [span for span, _columns in groups if span is not None]
     if any(a[1] > b[0] for a, b in pairwise(spans)) or (spans and spans[-1][1] > len(text)):
         return _labels(tokens)
     segments: list[Segment] = []

@@ -92,7 +92,7 @@ def both(record: Record, measured: Measured, threshold: float) -> tuple[Pin, Pin
 def _default(measured: Measured, threshold: float, but: Head | None = None) -> Head:
     """The head with the clearest name, or the first head if none has a name; never ``but``."""
     layers, count = measured.shape
-    named = [index for index, _ in once(partial(naming.clearest, measured, threshold=threshold))]
+    named = [index for index, _name in once(partial(naming.clearest, measured, threshold=threshold))]
     places = [*named, *(divmod(index, count) for index in range(layers * count))]
     heads = [Head(measured.kind, layer, head) for layer, head in places]
     return next((head for head in heads if head != but), heads[0])
