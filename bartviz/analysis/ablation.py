@@ -238,14 +238,15 @@ def notice(found: Ablation) -> str:
     still = (found.divergence, found.distance, *found.attention.values())
     if found.effect == 0 and not any(np.any(part) for part in still):
         return _("With {heads} {done}, every number is the same to the last bit.", **who)
-    worst = int(np.argmin(found.after.log_probability - found.before.log_probability))
-    was, now = (percent(np.exp(one.log_probability[worst])) for one in (found.before, found.after))
+    shares = [np.exp(one.log_probability) for one in (found.before, found.after)]
+    most = int(np.argmax(np.abs(shares[1] - shares[0])))
+    was, now = (percent(share[most]) for share in shares)
     moved = (
         mark("With {heads} {done}, hardly any probability changes: {token} stays at {now}.")
         if was == now
         else mark("With {heads} {done}, {token} went from {was} to {now}.")
     )
-    went = _(moved, token=quote(found.targets[worst]), was=was, now=now, **who)
+    went = _(moved, token=quote(found.targets[most]), was=was, now=now, **who)
     rows, turned = len(found.rows), len(found.turned)
     best = (
         _("The best token is another one at {turned} of {rows}", turned=turned, rows=rows)

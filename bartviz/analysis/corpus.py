@@ -67,7 +67,7 @@ def notice(found: Evidence, head: Head) -> str:
     """The role of a head as a sentence, with its interval, even attention, and the texts that speak against it."""
     name = sentence_words.capitalized(sentence_words.head(head.kind, head.layer, head.head))
     says = (
-        _("{head} is “{role}” over this corpus", head=name, role=found.role)
+        _("{head} is called “{role}” over this corpus", head=name, role=found.role)
         if found.role
         else _("{head} has no role over this corpus", head=name)
     )

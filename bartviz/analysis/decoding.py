@@ -131,10 +131,10 @@ def alignment(record: Record, kind: Kind | None = None, *, layer: int | None = N
 
 
 def least_sure(record: Record) -> Step:
-    """The step of highest entropy among those that the probabilities decided; raises RecordError without steps."""
+    """The step of least probability among those that the probabilities decided; raises RecordError without steps."""
     kind_of(record)
     free = [step for step in record.steps if step.rule is None] or list(record.steps)
-    return max(free, key=lambda step: step.entropy)
+    return min(free, key=lambda step: step.chosen.probability)
 
 
 def notice(record: Record) -> str:

@@ -11,7 +11,7 @@ from bartviz.analysis.corpus_definitions import ALL
 from bartviz.arrays import Floats
 from bartviz.errors import SettingError, choices
 from bartviz.figures import theme
-from bartviz.figures.cells import BUTTONS, Part, color_bar, written
+from bartviz.figures.cells import BUTTONS, Part, box, color_bar, unseen, written
 from bartviz.figures.checks import expect, expect_word
 from bartviz.language import _
 from bartviz.record.attention import KINDS, Kind
@@ -23,11 +23,18 @@ TABLE = "the table of an atlas, bartviz.open_atlas(folder).heads"
 WRITTEN = 16  # heads across: up to so many have their number written in the mosaic
 
 
-def atlas(heads: pd.DataFrame, *, measure: str = "previous", kind: Kind | None = None, dark: bool = False) -> go.Figure:
+def atlas(
+    heads: pd.DataFrame,
+    *,
+    measure: str = "previous",
+    kind: Kind | None = None,
+    head: tuple[int, int] | None = None,
+    dark: bool = False,
+) -> go.Figure:
     """All heads of a kind by one measure: left the means as layers x heads, right each with its 95% interval.
 
-    ``heads`` is the table of an atlas, ``kind`` by default the first that has the measure. The dotted line is even
-    attention. Raises SettingError for a measure or kind that the table lacks.
+    ``heads`` is the table of an atlas, ``kind`` by default the first that has the measure; ``head`` (layer, head) is
+    framed. The dotted line is even attention. Raises SettingError for a measure or kind that the table lacks.
     """
     import pandas as pd
 
@@ -62,7 +69,7 @@ def atlas(heads: pd.DataFrame, *, measure: str = "previous", kind: Kind | None =
             "ticktext": names if len(names) <= 3 * WRITTEN else [],
             "tickfont": {"family": theme.MONO, "size": 10},
         },
-        "shapes": [_ground(dark), *([] if np.isnan(even) else [_line(even, dark)])],
+        "shapes": [_ground(dark), *_framed(head, names, dark), *([] if np.isnan(even) else [_line(even, dark)])],
         "modebar": BUTTONS,
         "hovermode": "closest",
     }
@@ -97,9 +104,13 @@ def _mosaic(rows: pd.DataFrame, measure: str, kind: Kind, dark: bool) -> list[Pa
         "colorbar": color_bar(bar, dark),
         "hovertemplate": "<b>L%{y}H%{x}</b> %{z:.3f}<extra></extra>",
     }
+    down, across = np.nonzero(np.isfinite(means))
+    said = "<b>L%{y}H%{x}</b> %{customdata[2]:.3f}<extra></extra>"
+    places = np.column_stack([down, across, means[down, across]]).astype(np.float32)  # (n, 3)
+    clicks = unseen(across, down, name="cells", size=18, customdata=places, hovertemplate=said)
     if means.shape[1] > WRITTEN:
-        return [cells]
-    return [cells, written(means, np.char.mod("%.2f", means), top, scale)]
+        return [cells, clicks]
+    return [cells, written(means, np.char.mod("%.2f", means), top, scale), clicks]
 
 
 def _points(rows: pd.DataFrame, measure: str, kind: Kind, dark: bool) -> Part:
@@ -133,6 +144,19 @@ def _points(rows: pd.DataFrame, measure: str, kind: Kind, dark: bool) -> Part:
 def _counted(index: pd.Series) -> Part:
     values = np.arange(int(index.max()) + 1, dtype=np.int32)
     return {"tickvals": values, "showgrid": False, "tickfont": {"family": theme.MONO, "size": 12}}
+
+
+def _framed(head: tuple[int, int] | None, names: list[str], dark: bool) -> list[Part]:
+    """A frame around the head's cell and a line through its interval."""
+    if head is None or (name := "L{}H{}".format(*head)) not in names:
+        return []
+    (layer, across), row = head, names.index(name)
+    ink = theme.palette(dark).ink
+    through = {"type": "line", "xref": "x2 domain", "yref": "y2", "x0": 0, "x1": 1, "y0": row, "y1": row}
+    return [
+        box(across - 0.5, across + 0.5, layer - 0.5, layer + 0.5, ink, 2),
+        through | {"layer": "below", "line": {"color": theme.palette(dark).hatch, "width": 12}},
+    ]
 
 
 def _ground(dark: bool) -> Part:

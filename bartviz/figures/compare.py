@@ -14,7 +14,7 @@ from bartviz.analysis.measures import Measured, measures
 from bartviz.analysis.naming import THRESHOLD, names, sentence
 from bartviz.analysis.similar import Likeness
 from bartviz.analysis.weight_scale import Range
-from bartviz.arrays import Bools, Floats
+from bartviz.arrays import Bools, Floats, Ints
 from bartviz.errors import SettingError
 from bartviz.figures import theme
 from bartviz.figures.cells import BUTTONS, Part, box, color_bar, unseen
@@ -97,8 +97,9 @@ def scatter(
     strong = np.full(layers * count, 1.0) if kept is None else np.where(kept.ravel(), 1.0, 0.15)
     layer, head = np.divmod(np.arange(layers * count), count)
     given = names(measured, threshold=threshold)
-    called = [sentence(given.get(place)) for place in zip(layer.tolist(), head.tolist(), strict=True)]
-    apart = _labelled(x, y, np.array([place in given for place in zip(layer.tolist(), head.tolist(), strict=True)]))
+    places, pinned = list(zip(layer.tolist(), head.tolist(), strict=True)), set((pins or {}).values())
+    called = [sentence(given.get(place)) for place in places]
+    apart = _labelled(x, y, np.array([2 * (place in pinned) + (place in given) for place in places]))
     shown = [f"L{one}H{two}" if free else "" for one, two, free in zip(layer, head, apart, strict=True)]
     colors = theme.palette(dark)
     points: Part = {
@@ -160,16 +161,16 @@ def alike(
     return figure
 
 
-def _labelled(x: Field, y: Field, first: Bools) -> Bools:
+def _labelled(x: Field, y: Field, rank: Ints) -> Bools:
     """(L * H,) the points whose label, above them, covers no other label and no other point.
 
-    The points of ``first`` are tried first, then the outermost.
+    The points of the highest ``rank`` (L * H,) are tried first, and of these the outermost.
     """
     place = np.stack([_share(x), _share(y)], axis=1)  # (L * H, 2) in 0..1
     outside = np.nan_to_num(np.abs(place - 0.5).max(axis=1))
     wide, high = LABEL
     free = np.zeros(len(place), np.bool_)
-    for point in np.lexsort((-outside, ~first)):
+    for point in np.lexsort((-outside, -rank)):
         away = place - place[point]  # (L * H, 2)
         labels = (np.abs(away[free]) < LABEL).all(axis=1)
         points = (np.abs(away[:, 0]) < wide / 2) & (away[:, 1] > high / 5) & (away[:, 1] < high)
@@ -253,7 +254,7 @@ def matrix(
         name="heads",
         size=22,
         customdata=shown.values.ravel(),
-        hovertemplate=f"<b>L%{{y}}H%{{x}}</b>, {shown.title} %{{customdata:.3f}}<extra></extra>",
+        hovertemplate=f"<b>%{{y}}%{{x}}</b>, {shown.title} %{{customdata:.3f}}<extra></extra>",
     )
     ticks = {"showgrid": False, "ticks": "", "tickfont": {"family": theme.MONO, "size": 12}}
     layout = {

@@ -16,7 +16,8 @@ from bartviz.figures.cells import BUTTONS, Part, unseen
 
 NUMBERS = 64  # cells of a grid of heads up to which each shows its number
 ZEROS = 96  # positions of a grid up to which each 0 is written; beyond, what is 0 is grey
-BAR = 52  # pixels below the labels for a colour bar with its title
+WHOLE = 32  # rows and columns of a grid up to which a drag does not zoom it
+BAR = 57  # pixels below the labels for a colour bar with its title
 GAP = 0.05  # of the width, between two grids, at least
 LETTER = 0.0095  # of the width, for each letter of the right grid's row labels
 CELL, LEAST, MOST = 30, 90, 380  # pixels: a row at most, the rows of a grid at least and at most
@@ -230,6 +231,7 @@ def _axes(panel: Panel, name: str, domain: tuple[float, float], dark: bool) -> P
     width = (domain[1] - domain[0]) * 1100
     across = axes.shown(panel.column_labels, panel.special, width, "", dark) | {"title": {"text": ""}}
     step = axes.every(rows, 16)
+    whole = {"fixedrange": max(rows, columns) <= WHOLE}
     return {
         f"xaxis{name}": across
         | {
@@ -239,6 +241,7 @@ def _axes(panel: Panel, name: str, domain: tuple[float, float], dark: bool) -> P
             "showgrid": False,
             "tickangle": -90 if max(map(len, panel.column_labels)) > 3 else 0,
             "ticks": "",
+            **whole,
         },
         f"yaxis{name}": {
             "anchor": f"x{name}",
@@ -248,6 +251,7 @@ def _axes(panel: Panel, name: str, domain: tuple[float, float], dark: bool) -> P
             "tickfont": faint,
             "tickvals": np.arange(0, rows, step),
             "ticktext": [theme.escape(t) for t in panel.row_labels[::step]],
+            **whole,
         },
     }
 

@@ -32,7 +32,7 @@ def test_the_evidence_is_the_interval_and_the_texts_below_the_threshold() -> Non
     assert (found.role, found.measure, found.n, found.below) == ("previous token", "previous", 100, 7)
     assert (found.low, found.mean, found.high, found.even) == pytest.approx((0.76, 0.8, 0.84, 0.2))
     said = corpus.notice(found, Head("encoder", 0, 0))
-    assert "Encoder L0H0 is “previous token”" in said
+    assert "Encoder L0H0 is called “previous token”" in said
     assert "0.76 to 0.84" in said
     assert "In 7 of 100 texts" in said
 

@@ -1,8 +1,8 @@
-// Who Ctrl+Enter belongs to, and which touch a chart hears of.
+// Who Ctrl+Enter belongs to, and which touches are the browser's.
 import test from "node:test";
 import assert from "node:assert/strict";
 import { belongsToField } from "../../../bartviz/ui/components/listeners/keys.js";
-import { hoverFirst } from "../../../bartviz/ui/components/listeners/touch.js";
+import { leaveToBrowser } from "../../../bartviz/ui/components/listeners/touch.js";
 
 const node = (tagName, testid) => ({ tagName, dataset: testid ? { testid } : {} });
 const page = [node("DIV"), node("BODY")];
@@ -25,18 +25,14 @@ test("a window or document on the path breaks nothing", () => {
   assert.ok(belongsToField(both, [node("INPUT"), {}, {}]));
 });
 
-test("a chart hears where a finger touches it before it takes the touch for a click", () => {
-  globalThis.MouseEvent = class {
-    constructor(type, options) {
-      Object.assign(this, { type }, options);
-    }
+test("touches of a chart's area are the browser's, those of its buttons and of all else are heard", () => {
+  const heard = (target) => {
+    let stopped = false;
+    leaveToBrowser({ target, stopPropagation: () => (stopped = true) });
+    return !stopped;
   };
-  const heard = [];
-  const target = { matches: (selector) => selector.includes(".nsewdrag"), dispatchEvent: (event) => heard.push(event) };
-  hoverFirst({ touches: [{ clientX: 3, clientY: 4 }], target });
-  assert.deepEqual({ ...heard[0] }, { type: "mousemove", clientX: 3, clientY: 4, bubbles: true });
-  hoverFirst({ touches: [{}, {}], target }); // two fingers zoom
-  hoverFirst({ touches: [{ clientX: 3, clientY: 4 }], target: { ...target, matches: () => false } });
-  hoverFirst({ touches: [{ clientX: 3, clientY: 4 }], target: {} });
-  assert.equal(heard.length, 1);
+  const inside = (place) => ({ closest: (selector) => (selector.endsWith(place) ? {} : null) });
+  assert.ok(!heard(inside(".draglayer")));
+  assert.ok(heard(inside(".modebar")));
+  assert.ok(heard({})); // the document
 });

@@ -5,5 +5,5 @@ from pathlib import Path
 from tests.support import node
 
 
-def test_who_ctrl_enter_belongs_to_and_which_touch_a_chart_hears_of() -> None:
+def test_who_ctrl_enter_belongs_to_and_which_touches_are_the_browsers() -> None:
     node.run_tests(Path(__file__).with_name("listeners.test.mjs"))

@@ -2,7 +2,7 @@
 
 import { begun } from "../shared/begun.js";
 import { keepFromRun } from "./keys.js";
-import { hoverFirst } from "./touch.js";
+import { leaveToBrowser } from "./touch.js";
 
 export default function ({ parentElement }) {
   begun(parentElement);
@@ -10,5 +10,5 @@ export default function ({ parentElement }) {
   if (body.dataset.listens) return; // once is enough, whichever page it came with
   body.dataset.listens = "yes";
   body.addEventListener("keydown", keepFromRun);
-  body.addEventListener("touchstart", hoverFirst, { capture: true, passive: true });
+  body.addEventListener("touchstart", leaveToBrowser, { capture: true, passive: true });
 }

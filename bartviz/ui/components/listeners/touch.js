@@ -1,9 +1,8 @@
-// A tap on a chart acts at once, and on the cell that is tapped. Plotly handles a click by what the pointer was over last,
-// which a finger has not been: the first tap only showed a tip, and the second acted on the first one's cell.
+// A finger on a chart scrolls the page, and a tap clicks what is tapped: touches are the browser's own, which makes mouse
+// events of a tap. Plotly's answer was to zoom the chart by every swipe, and to click, on the second tap, the cell of the
+// first: it handles a click by what the pointer was over before.
 
-/** Let the chart know where the finger is before it takes the touch for a click. */
-export function hoverFirst({ touches, target }) {
-  if (touches.length !== 1 || !target.matches?.(".js-plotly-plot .nsewdrag")) return;
-  const { clientX, clientY } = touches[0];
-  target.dispatchEvent(new MouseEvent("mousemove", { clientX, clientY, bubbles: true }));
+/** Keep a touch of a chart's area from plotly. */
+export function leaveToBrowser(event) {
+  if (event.target.closest?.(".js-plotly-plot .draglayer")) event.stopPropagation();
 }

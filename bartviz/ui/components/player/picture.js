@@ -363,8 +363,10 @@ function showChoice(it, step) {
   });
   $("note").textContent = step.note;
   const now = it.say("sums", { log_p: signed(step.log_probability), entropy: signed(step.entropy_bits) });
+  const rest = Math.max(1 - bars.reduce((sum, { p }) => sum + p, 0), 0);
+  const others = it.say("others", { share: percent(rest) });
   $("sums").textContent =
-    `${now}\n${it.say("sums_so_far", { log_p: signed(step.running_log_probability), p: scientific(step.running_probability) })}`;
+    `${others}\n${now}\n${it.say("sums_so_far", { log_p: signed(step.running_log_probability), p: scientific(step.running_probability) })}`;
 }
 
 /** The name of a bar's message: it says what a click does, where there is somebody to ask. */

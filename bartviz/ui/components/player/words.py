@@ -172,6 +172,7 @@ def _steps() -> Words:
         "bar": _("{token} {share}: follow it instead"),
         "bar_only": _("{token} {share}"),
         "instead": _("Follow “{token}” instead"),
+        "others": _("all other tokens together {share}"),
         "sums": _("log p {log_p} · entropy {entropy} bits"),
         "sums_so_far": _("so far log p {log_p}, p = {p}"),
         "matrix": _("Rows 1 to {step} of {count}. {said} The table below has the numbers."),

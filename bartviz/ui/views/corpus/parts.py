@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
 
+_HEADS = "corpus_heads"
 _STYLE = Path(__file__).with_name("corpus.css")
 
 
@@ -112,8 +113,10 @@ def _notice(chosen: Chosen) -> str:
 
 
 def all_heads(chosen: Chosen, *, dark: bool) -> go.Figure:
-    """Every head of the kind by the measure."""
-    return drawing(chosen.of.heads, measure=chosen.measure, kind=chosen.head.kind, dark=dark)
+    """Every head of the kind by the measure; the chosen one is framed."""
+    head = chosen.head
+    place = (head.layer, head.head)
+    return drawing(chosen.of.heads, measure=chosen.measure, kind=head.kind, head=place, dark=dark)
 
 
 def _values(chosen: Chosen, *, dark: bool) -> go.Figure:
@@ -127,7 +130,7 @@ def picture(chosen: Chosen) -> None:
     alt = _("Each head by its mean over the corpus: left as layers and heads, right as points with 95% intervals")
     st.html(_STYLE)
     with st.container(key="corpus_wide"):
-        show.figure(partial(all_heads, chosen, dark=page.dark()), key="corpus_heads", alt=alt)
+        show.figure(partial(all_heads, chosen, dark=page.dark()), key=_HEADS, alt=alt, on_click=_choose_clicked)
     of = chosen.of.description
     counted = _(
         "{texts:,} texts of {corpus} through {model}; a dotted line is even attention, where it is defined.",
@@ -135,7 +138,16 @@ def picture(chosen: Chosen) -> None:
         corpus=of["corpus"]["name"],
         model=of["model"]["name"],
     )
-    show.note(" ".join((counted, ALL[chosen.measure].says, _(chosen.of.source) if chosen.of.source else "")))
+    source = _(chosen.of.source) if chosen.of.source else ""
+    show.note(" ".join((_("Click a head to choose it."), counted, ALL[chosen.measure].says, source)))
+
+
+def _choose_clicked() -> None:
+    """Choose the head of the cell, or of the point, that was clicked: each has its layer and head with it."""
+    for point in st.session_state[_HEADS].selection.points:
+        layer, head = point.get("customdata", (None, None))[:2]
+        if layer is not None and head is not None:
+            st.session_state["layer"], st.session_state["head"] = int(layer), int(head)
 
 
 def values(chosen: Chosen) -> None:

@@ -37,6 +37,7 @@ SEEN_AS = {**VIEWS, "classic": "bertviz"}
 _CANVAS = "heads_canvas"
 SEVERAL = ("chosen_row", "chosen_column")  # address words that a link may repeat
 NAMED = 3  # rows named in a title
+TABLED = 5000  # weights up to which the canvas has the whole map as a table
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,14 +155,15 @@ def roads_from(record: Record, chosen: Chosen, choice: Choice) -> None:
 
 
 def numbers(shown: heads.View, choice: Choice) -> None:
-    """The chosen rows and the whole map as tables, each computed when it is opened."""
+    """The chosen rows as a table, and the whole map where the canvas has no table of it; computed when opened."""
     rows = choice.rows or (choice.row,)
     names, more = ", ".join(show.plain(shown.query_labels[row]) for row in rows[:NAMED]), len(rows) - NAMED
     title = plural("The numbers of the row {names}", "The numbers of the rows {names}", len(rows), names=names)
     if more > 0:
         title = _("The numbers of the rows {names} and {more} more", names=names, more=more)
     _table_in_expander(title, "row", lambda: _rows(shown, rows))
-    _table_in_expander(_("The whole map as a table"), "map", lambda: heads.table(shown))
+    if shown.weights.size > TABLED:
+        _table_in_expander(_("The whole map as a table"), "map", lambda: heads.table(shown))
 
 
 def _rows(shown: heads.View, rows: tuple[int, ...]) -> pd.DataFrame:
