@@ -104,10 +104,9 @@ def _mosaic(rows: pd.DataFrame, measure: str, kind: Kind, dark: bool) -> list[Pa
         "colorbar": color_bar(bar, dark),
         "hovertemplate": "<b>L%{y}H%{x}</b> %{z:.3f}<extra></extra>",
     }
-    down, across = np.nonzero(np.isfinite(means))
-    said = "<b>L%{y}H%{x}</b> %{customdata[2]:.3f}<extra></extra>"
-    places = np.column_stack([down, across, means[down, across]]).astype(np.float32)  # (n, 3)
-    clicks = unseen(across, down, name="cells", size=18, customdata=places, hovertemplate=said)
+    down, across = (index.ravel() for index in np.indices(means.shape))  # counted layer by layer, as the points are
+    said = "<b>L%{y}H%{x}</b> %{customdata:.3f}<extra></extra>"
+    clicks = unseen(across, down, name="cells", size=18, customdata=means.ravel(), hovertemplate=said)
     if means.shape[1] > WRITTEN:
         return [cells, clicks]
     return [cells, written(means, np.char.mod("%.2f", means), top, scale), clicks]

@@ -17,6 +17,25 @@ def test_an_example_opens_as_a_record_with_the_head_chosen(visit: Open, shipped:
     expect(page.locator(".bv-lead").first).to_contain_text("L1H4")
 
 
+def test_a_click_on_a_cell_or_a_point_chooses_its_head(visit: Open, shipped: str) -> None:
+    page = visit(f"{shipped}/corpus?level=intermediate&layer=1&head=4")
+    areas = page.locator(".st-key-corpus_heads .nsewdrag")
+    cells, points = areas.nth(0), areas.nth(1)
+    box = cells.bounding_box()
+    assert box is not None
+    cells.click(position={"x": box["width"] * 2.5 / 8, "y": box["height"] * 3.5 / 4})
+    expect(page).to_have_url(re.compile("layer=3&head=2"))
+    expect(page.locator(".bv-lead").first).to_contain_text("L3H2")
+    settle(page)
+    point = page.locator(".st-key-corpus_heads .trace.scatter").last.locator(".point").nth(8 * 2 + 5)
+    spot, area = point.bounding_box(), points.bounding_box()
+    assert spot is not None
+    assert area is not None
+    place = (spot["x"] + spot["width"] / 2 - area["x"], spot["y"] + spot["height"] / 2 - area["y"])
+    points.click(position={"x": place[0], "y": place[1]})
+    expect(page.locator(".bv-lead").first).to_contain_text("L2H5")
+
+
 def test_in_korean_and_on_a_phone_nothing_is_wider_than_the_screen(visit: Open, shipped: str) -> None:
     page = visit(f"{shipped}/corpus?lang=ko", size=(390, 844))
     expect(page.get_by_text("가장 비슷한 헤드")).to_be_visible()

@@ -44,6 +44,7 @@ class Chosen:
     version: int
     measure: str
     head: Head
+    shape: tuple[int, int]  # layers, heads in each
 
     @property
     def of(self) -> Atlas:
@@ -85,7 +86,7 @@ def choose() -> Chosen:
         layer = pick.index(_("Layer"), layers, key="layer", default=best[measure][0])
     with right:
         number = pick.index(_("Head"), heads, key="head", default=best[measure][1])
-    return Chosen(name, version, measure, Head(kind, layer, number))
+    return Chosen(name, version, measure, Head(kind, layer, number), (layers, heads))
 
 
 def _held(name: str, _version: int) -> dict[Kind, tuple[int, int, dict[str, tuple[int, int]]]]:
@@ -130,7 +131,8 @@ def picture(chosen: Chosen) -> None:
     alt = _("Each head by its mean over the corpus: left as layers and heads, right as points with 95% intervals")
     st.html(_STYLE)
     with st.container(key="corpus_wide"):
-        show.figure(partial(all_heads, chosen, dark=page.dark()), key=_HEADS, alt=alt, on_click=_choose_clicked)
+        clicked = partial(_choose_clicked, *chosen.shape)
+        show.figure(partial(all_heads, chosen, dark=page.dark()), key=_HEADS, alt=alt, on_click=clicked)
     of = chosen.of.description
     counted = _(
         "{texts:,} texts of {corpus} through {model}; a dotted line is even attention, where it is defined.",
@@ -142,12 +144,12 @@ def picture(chosen: Chosen) -> None:
     show.note(" ".join((_("Click a head to choose it."), counted, ALL[chosen.measure].says, source)))
 
 
-def _choose_clicked() -> None:
-    """Choose the head of the cell, or of the point, that was clicked: each has its layer and head with it."""
-    for point in st.session_state[_HEADS].selection.points:
-        layer, head = point.get("customdata", (None, None))[:2]
-        if layer is not None and head is not None:
-            st.session_state["layer"], st.session_state["head"] = int(layer), int(head)
+def _choose_clicked(layers: int, heads: int) -> None:
+    """Choose the head of the cell, or of the point, that was clicked: both are counted layer by layer."""
+    points = st.session_state[_HEADS].selection.points
+    index = points[0].get("point_index") if points else None
+    if isinstance(index, int) and 0 <= index < layers * heads:
+        st.session_state["layer"], st.session_state["head"] = divmod(index, heads)
 
 
 def values(chosen: Chosen) -> None:
