@@ -55,7 +55,7 @@ def atlas(
     even = float(rows["even"].iloc[0])
     layout = {
         "xaxis": {"domain": [0, 0.4], "side": "top", "title": title | {"text": _("heads →")}, **_counted(rows["head"])},
-        "yaxis": {"autorange": "reversed", "title": title | {"text": _("layers ↓")}, **_counted(rows["layer"])},
+        "yaxis": {"title": title | {"text": _("layers ↓")}, **_counted(rows["layer"], down=True)},
         "xaxis2": {
             "domain": [0.6, 1],
             "anchor": "y2",
@@ -140,9 +140,11 @@ def _points(rows: pd.DataFrame, measure: str, kind: Kind, dark: bool) -> Part:
     }
 
 
-def _counted(index: pd.Series) -> Part:
+def _counted(index: pd.Series, *, down: bool = False) -> Part:
     values = np.arange(int(index.max()) + 1, dtype=np.int32)
-    return {"tickvals": values, "showgrid": False, "tickfont": {"family": theme.MONO, "size": 12}}
+    ends = [-0.5, len(values) - 0.5]
+    font = {"family": theme.MONO, "size": 12}
+    return {"tickvals": values, "range": ends[::-1] if down else ends, "showgrid": False, "tickfont": font}
 
 
 def _framed(head: tuple[int, int] | None, names: list[str], dark: bool) -> list[Part]:
@@ -154,7 +156,7 @@ def _framed(head: tuple[int, int] | None, names: list[str], dark: bool) -> list[
     through = {"type": "line", "xref": "x2 domain", "yref": "y2", "x0": 0, "x1": 1, "y0": row, "y1": row}
     return [
         box(across - 0.5, across + 0.5, layer - 0.5, layer + 0.5, ink, 2),
-        through | {"layer": "below", "line": {"color": theme.palette(dark).hatch, "width": 12}},
+        through | {"layer": "below", "line": {"color": theme.palette(dark).masked, "width": 12}},
     ]
 
 
