@@ -182,7 +182,7 @@ def test_the_beam_tree_is_drawn(beams: str, visit: Open) -> None:
 
 def test_ctrl_enter_in_a_field_of_a_page_does_not_press_run(shipped: str, visit: Open) -> None:
     page = visit(f"{shipped}/parameters?of=your+own+config.json")
-    page.wait_for_selector("body[data-keeps-enter]", state="attached")
+    page.wait_for_selector("body[data-listens]", state="attached")
     field = page.locator("[data-testid=stMain] textarea").first
     field.fill('{"model_type": "bert"}')
     page.evaluate(

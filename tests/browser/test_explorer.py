@@ -167,7 +167,7 @@ def test_means_are_those_of_the_heads(explore: Explore, file: Path, record: Reco
     expect(page.locator("[data-is=canvas] table")).to_be_visible()
     shown = [[cell or "0" for cell in row] for row in page.evaluate(SHOWN)]
     expected = record.attention("encoder").layer(1).mean(axis=0)
-    np.testing.assert_allclose(np.array(shown, float).T, expected, atol=6e-4)
+    np.testing.assert_allclose(np.array(shown, float), expected, atol=6e-4)
 
 
 def test_languages_and_themes_are_switched(explore: Explore, file: Path) -> None:
