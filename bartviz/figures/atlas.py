@@ -14,7 +14,7 @@ from bartviz.figures import theme
 from bartviz.figures.cells import BUTTONS, Part, box, color_bar, unseen, written
 from bartviz.figures.checks import expect, expect_word
 from bartviz.language import _
-from bartviz.record.attention import KINDS, Kind
+from bartviz.record.attention import KINDS, Head, Kind
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,13 +28,13 @@ def atlas(
     *,
     measure: str = "previous",
     kind: Kind | None = None,
-    head: tuple[int, int] | None = None,
+    head: Head | None = None,
     dark: bool = False,
 ) -> go.Figure:
     """All heads of a kind by one measure: left the means as layers x heads, right each with its 95% interval.
 
-    ``heads`` is the table of an atlas, ``kind`` by default the first that has the measure; ``head`` (layer, head) is
-    framed. The dotted line is even attention. Raises SettingError for a measure or kind that the table lacks.
+    ``heads`` is the table of an atlas, ``kind`` by default the first that has the measure; ``head``, one of that
+    kind, is framed. The dotted line is even attention. Raises SettingError for a measure or kind that the table lacks.
     """
     import pandas as pd
 
@@ -72,6 +72,7 @@ def atlas(
         "shapes": [_ground(dark), *_framed(head, names, dark), *([] if np.isnan(even) else [_line(even, dark)])],
         "modebar": BUTTONS,
         "hovermode": "closest",
+        "hoverdistance": -1,  # a whole cell belongs to its point
     }
     return theme.build([*mosaic, points], layout, dark=dark, height=max(420, 80 + 14 * min(len(rows), 3 * WRITTEN)))
 
@@ -102,7 +103,7 @@ def _mosaic(rows: pd.DataFrame, measure: str, kind: Kind, dark: bool) -> list[Pa
         "xgap": 2,
         "ygap": 2,
         "colorbar": color_bar(bar, dark),
-        "hovertemplate": "<b>L%{y}H%{x}</b> %{z:.3f}<extra></extra>",
+        "hoverinfo": "skip",  # the points on the cells have the text, and are what a click hits
     }
     down, across = (index.ravel() for index in np.indices(means.shape))  # counted layer by layer, as the points are
     said = "<b>L%{y}H%{x}</b> %{customdata:.3f}<extra></extra>"
@@ -144,14 +145,15 @@ def _counted(index: pd.Series, *, down: bool = False) -> Part:
     values = np.arange(int(index.max()) + 1, dtype=np.int32)
     ends = [-0.5, len(values) - 0.5]
     font = {"family": theme.MONO, "size": 12}
-    return {"tickvals": values, "range": ends[::-1] if down else ends, "showgrid": False, "tickfont": font}
+    ends = ends[::-1] if down else ends
+    return {"tickvals": values, "range": ends, "fixedrange": True, "showgrid": False, "tickfont": font}
 
 
-def _framed(head: tuple[int, int] | None, names: list[str], dark: bool) -> list[Part]:
+def _framed(head: Head | None, names: list[str], dark: bool) -> list[Part]:
     """A frame around the head's cell and a line through its interval."""
-    if head is None or (name := "L{}H{}".format(*head)) not in names:
+    if head is None or head.short not in names:
         return []
-    (layer, across), row = head, names.index(name)
+    layer, across, row = head.layer, head.head, names.index(head.short)
     ink = theme.palette(dark).ink
     through = {"type": "line", "xref": "x2 domain", "yref": "y2", "x0": 0, "x1": 1, "y0": row, "y1": row}
     return [

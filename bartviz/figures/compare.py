@@ -256,7 +256,7 @@ def matrix(
         customdata=shown.values.ravel(),
         hovertemplate=f"<b>%{{y}}%{{x}}</b>, {shown.title} %{{customdata:.3f}}<extra></extra>",
     )
-    ticks = {"showgrid": False, "ticks": "", "tickfont": {"family": theme.MONO, "size": 12}}
+    ticks = {"showgrid": False, "fixedrange": True, "ticks": "", "tickfont": {"family": theme.MONO, "size": 12}}
     layout = {
         "xaxis": ticks
         | _numbered("H", count)

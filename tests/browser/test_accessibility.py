@@ -1,28 +1,17 @@
-"""Every page, light on a desk and dark on a phone: nothing serious for axe-core, nothing too wide, little moves."""
+"""Every page on a desk: nothing serious for axe-core, nothing too wide, little moves. test_calm.py has the phone."""
 
 from __future__ import annotations
-
-from pathlib import Path
-from typing import Any, Literal
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from bartviz.ui.frame import sitemap
 from scripts.settled import settle
+from tests.browser.axe import AXE, findings
 from tests.browser.conftest import Open
 from tests.browser.test_calm import STILL, moved
 
-AXE = Path(__file__).parents[2] / "node_modules" / "axe-core" / "axe.min.js"
-SEEN: tuple[tuple[Literal["light", "dark"], int, int], ...] = (("light", 1366, 768), ("dark", 390, 844))
 TALL = (1366, 1080)  # the more is seen, the more can move
-# Streamlit's own menu of a phone puts its headings between the list and its items.
-RUN = """async () => (await axe.run({ exclude: ["[data-testid=stSidebarNavItems]"] },
-    { resultTypes: ["violations"] })).violations
-    .filter(({ impact }) => ["serious", "critical"].includes(impact))
-    .map(({ id, nodes }) => [id, nodes.map((node) => node.target.join(" ") + ": " + node.failureSummary)])"""
-
-
 WITHOUT = {"lessons", "inputs", "quiz", "textbook"}  # pages without a picture that takes the focus
 STOPS = 12  # presses of Tab from the beginning of a page's content to its first picture, at most
 PICTURE = """.stPlotlyChart, [data-testid=stMain]
@@ -43,13 +32,6 @@ def stops(page: Page) -> int:
     return STOPS + 1
 
 
-def findings(page: Page) -> list[Any]:
-    """What axe-core finds on the page as it is."""
-    settle(page)
-    found: list[Any] = page.evaluate(RUN)
-    return found
-
-
 @pytest.mark.parametrize("entry", sitemap.PAGES, ids=lambda entry: entry.word)
 def test_axe_finds_nothing_serious_and_nothing_is_too_wide(entry: sitemap.Page, visit: Open, shipped: str) -> None:
     address = f"{shipped}/{'' if entry is sitemap.PAGES[0] else entry.word}"
@@ -58,17 +40,13 @@ def test_axe_finds_nothing_serious_and_nothing_is_too_wide(entry: sitemap.Page, 
     assert moved(page) <= STILL or moved(visit(address, size=TALL)) <= STILL
     assert entry.word in WITHOUT or stops(page) <= STOPS
     page.evaluate("document.activeElement.blur()")
-    page.evaluate(AXE.read_text("utf-8"))
-    for scheme, width, height in SEEN:
-        page.emulate_media(color_scheme=scheme)
-        page.set_viewport_size({"width": width, "height": height})
-        assert findings(page) == [], f"{scheme}, {width} wide"
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.set_viewport_size({"width": 1366, "height": 768})
+    assert findings(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1366
 
 
 def test_axe_finds_what_is_wrong(visit: Open, shipped: str) -> None:
     page = visit(f"{shipped}/lessons")
-    page.evaluate(AXE.read_text("utf-8"))
     page.evaluate("document.body.append(document.createElement('button'))")  # beside the app: no run takes it away
     assert [name for name, _nodes in findings(page)] == ["button-name"]
 

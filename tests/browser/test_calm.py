@@ -1,4 +1,4 @@
-"""The first visit of every page on a phone: little moves, little is sent, and nothing is missing.
+"""The first visit of every page on a phone: little moves, little is sent, nothing is missing, serious or too wide.
 
 What moves on a desk is measured where axe-core visits every page.
 """
@@ -6,13 +6,14 @@ What moves on a desk is measured where axe-core visits every page.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Response
 
 from bartviz.ui.frame import sitemap
 from scripts.settled import settle
+from tests.browser.axe import findings
 from tests.browser.conftest import PATIENCE, forget
 
 STILL = 0.1  # layout shift of a good page; above 0.25 it is poor
@@ -40,12 +41,15 @@ def phone(chrome: Browser) -> Iterator[BrowserContext]:
 
 
 class Visit(NamedTuple):
-    """What the first visit of a page moved, loaded (bytes) and missed, and whether it has a chart."""
+    """What the first visit of a page moved, loaded (bytes) and missed, whether it has a chart, what axe-core finds in
+    the dark, and how wide it is then."""
 
     shift: float
     sent: float
     missing: list[str]
     has_chart: bool
+    serious: list[Any]
+    width: int
 
 
 def first_visit(phone: BrowserContext, address: str) -> Visit:
@@ -65,9 +69,11 @@ def first_visit(phone: BrowserContext, address: str) -> Visit:
     forget(page, address)
     page.goto(address)
     settle(page)
-    found = Visit(moved(page), sum(sent), missing, page.locator(CHART).count() > 0)
+    shift, size, has_chart = moved(page), sum(sent), page.locator(CHART).count() > 0
+    page.emulate_media(color_scheme="dark")
+    serious, width = findings(page), page.evaluate("document.documentElement.scrollWidth")
     page.close()
-    return found
+    return Visit(shift, size, missing, has_chart, serious, width)
 
 
 @pytest.mark.parametrize("entry", sitemap.PAGES, ids=lambda entry: entry.word)
@@ -75,6 +81,8 @@ def test_a_first_visit_is_calm_and_light(phone: BrowserContext, shipped: str, en
     address = f"{shipped}/{'' if entry is sitemap.PAGES[0] else entry.word}"
     first = first_visit(phone, address)
     assert first.missing == []
+    assert first.serious == []
+    assert first.width <= 390
     assert 300_000 < first.sent < (WITH_CHART if first.has_chart else WITHOUT)
     # On a busy machine a page may come in other pieces than it mostly does: what always moves moves again.
     assert first.shift <= STILL or first_visit(phone, address).shift <= STILL

@@ -14,6 +14,8 @@ from scripts.settled import settle
 from tests.browser.conftest import Open
 from tests.support import records, stand_in
 
+SCROLLED = "document.querySelector('[data-testid=stMain]').scrollTop"
+
 
 def of(page: Page, letter: str, name: str) -> Locator:
     """A part of the canvas of A or of B."""
@@ -32,6 +34,26 @@ def click_on(page: Page, chart: int, across: float, down: float) -> None:
     box = page.locator(".stPlotlyChart .nsewdrag").nth(chart).bounding_box()
     assert box is not None
     page.mouse.click(box["x"] + box["width"] * across, box["y"] + box["height"] * down)
+
+
+def test_a_swipe_over_a_chart_scrolls_the_page_and_leaves_the_chart(visit: Open, server: str) -> None:
+    page = visit(f"{server}/compare?kind=Encoder", size=(390, 844))
+    drawn(page)
+    chart = page.locator(".stPlotlyChart").first
+    chart.evaluate("(chart) => chart.scrollIntoView({ block: 'center' })")
+    box, ticks = chart.locator(".nsewdrag").bounding_box(), chart.locator(".xtick, .ytick").all_text_contents
+    assert box is not None
+    above, before = page.evaluate(SCROLLED), ticks()
+    assert "0.5" in before
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    finger = page.context.new_cdp_session(page)
+    finger.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
+    for way in range(0, 160, 16):
+        finger.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": [{"x": x, "y": y - way}]})
+    finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    page.wait_for_function(f"{SCROLLED} > {above} + 100")
+    settle(page)
+    assert ticks() == before
 
 
 def test_a_click_in_the_matrix_pins_that_head(visit: Open, server: str) -> None:

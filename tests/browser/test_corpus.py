@@ -23,7 +23,7 @@ def test_a_click_on_a_cell_or_a_point_chooses_its_head(visit: Open, shipped: str
     cells, points = areas.nth(0), areas.nth(1)
     box = cells.bounding_box()
     assert box is not None
-    cells.click(position={"x": box["width"] * 2.5 / 8, "y": box["height"] * 3.5 / 4})
+    cells.click(position={"x": box["width"] * 2.9 / 8, "y": box["height"] * 3.9 / 4})  # near a corner
     expect(page).to_have_url(re.compile("layer=3&head=2"))
     expect(page.locator(".bv-lead").first).to_contain_text("L3H2")
     settle(page)

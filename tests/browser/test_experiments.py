@@ -88,24 +88,6 @@ def test_a_tap_silences_the_head_that_is_tapped_at_once(visit: Open, server: str
     expect(page).to_have_url(re.compile(r"silenced=encoder\+L1H2&silenced=encoder\+L2H3$"))
 
 
-def test_a_swipe_over_a_map_scrolls_the_page_and_leaves_the_map(visit: Open, server: str) -> None:
-    page = opened(visit, f"{server}/experiments", "the probability of its", size=(390, 844))
-    plot = page.locator(PLOT).first
-    box = plot.bounding_box()
-    assert box is not None
-    labels = page.locator(".stPlotlyChart").first.locator(".xtick, .ytick").all_inner_texts
-    before = labels()
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    finger = page.context.new_cdp_session(page)
-    finger.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
-    for way in range(0, 200, 20):
-        finger.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": [{"x": x, "y": y - way}]})
-    finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
-    page.wait_for_function("document.querySelector('[data-testid=stMain]').scrollTop > 100")
-    assert labels() == before
-    assert len(before) == 4 + 8
-
-
 def test_a_shared_link_shows_the_same_ablation(visit: Open, server: str) -> None:
     page = opened(
         visit, f"{server}/experiments?silenced=cross+L3H1&silenced=cross+L3H2&factor=0.5", "multiplied by 0.5"

@@ -13,8 +13,8 @@ from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request,
 
 import bartviz
 from bartviz.record.record import Record
+from tests.browser.axe import AXE, RUN
 from tests.browser.conftest import Open
-from tests.browser.test_accessibility import AXE, RUN
 from tests.support import records, stand_in
 
 LIMIT = 30_000  # milliseconds

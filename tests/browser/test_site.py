@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page, Request, expect
 
 from bartviz.ui.frame import sitemap
 from scripts import site
-from tests.browser.test_accessibility import AXE
+from tests.browser.axe import AXE
 
 pytestmark = pytest.mark.slow
 LOADED = {"script": "src", "img": "src", "iframe": "src", "link": "href", "source": "src", "object": "data"}

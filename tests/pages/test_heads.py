@@ -1,7 +1,9 @@
 """The heads page as a script: its texts on the chosen head, and odd links and records."""
 
+import re
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -144,3 +146,9 @@ def test_the_mean_of_all_heads_is_computed_once_for_page_and_canvas(monkeypatch:
     assert "Mean of all 12 cross heads" in words(app)
     app.run()
     assert computed.count((None, None)) == 1
+
+
+def test_the_page_has_a_table_of_the_whole_map_where_the_canvas_has_none() -> None:
+    script = Path(data.__file__).with_name("text.js").read_text("utf-8")
+    (limit,) = re.findall(r"const MOST_CELLS = (\d+);", script)
+    assert int(limit) == ui.TABLED

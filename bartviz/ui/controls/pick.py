@@ -230,3 +230,10 @@ def _word(text: str, names: Mapping[str, str]) -> str | None:
         return text
     meant = {text.casefold(), _(text).casefold()}
     return next((word for word, label in names.items() if {word.casefold(), label.casefold()} & meant), None)
+
+
+def clicked_head(figure: str, layers: int, heads: int) -> tuple[int, int] | None:
+    """The layer and head of the point that was clicked in a figure whose points are counted layer by layer."""
+    points = st.session_state[figure].selection.points
+    index = points[0].get("point_index") if points else None
+    return divmod(index, heads) if isinstance(index, int) and 0 <= index < layers * heads else None

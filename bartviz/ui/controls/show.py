@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
@@ -24,6 +25,7 @@ from bartviz.serving import torch_import
 from bartviz.text.encodings import megabytes
 from bartviz.text.labels import CONTINUES
 from bartviz.text.tokens import Tokens
+from bartviz.ui.components.unseen import unseen
 from bartviz.ui.controls import large_type
 from bartviz.ui.controls.columns import CELLS, COLUMNS, HEADS
 from bartviz.ui.state import once
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from bartviz.figures.paper import Picture
     from bartviz.record.record import Record
 
+_SIDEWAYS = unseen("sideways", Path(__file__).parents[1] / "components" / "sideways" / "sideways.js")
 T = TypeVar("T")
 Maybe: TypeAlias = T | Callable[[], T] | None
 _MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")  # every ASCII sign that may be Markdown syntax
@@ -66,6 +69,15 @@ def halves(
     """Columns of small controls, two in a line on a phone; ``after``: after the first, which has a line of its own."""
     with st.container(key=f"halves_{'after_' if after else ''}{key}"):
         return st.columns(widths, vertical_alignment=align)
+
+
+@contextmanager
+def sideways(key: str) -> Iterator[None]:
+    """A container whose picture scrolls sideways where the window is narrow (the style of its key says so)."""
+    with st.container(key=key):
+        yield
+        with st.container(key=f"sideways_{key}"):
+            _SIDEWAYS(key=f"sideways_{key}_script", data={"box": key})
 
 
 def lead(sentence: str) -> None:

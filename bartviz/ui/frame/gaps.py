@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from bartviz.record.record import Record
     from bartviz.serving.gate import Ticket
 
-BERT_GAP, FILLER = "[MASK]", "bert-tiny-en"  # a model that ships, and what it fills
+BERT_GAP, FILLER = sidebar.GAPS[0], "bert-tiny-en"  # what a model that ships fills
 
 
 def section(record: Record) -> None:

@@ -25,14 +25,19 @@ test("a window or document on the path breaks nothing", () => {
   assert.ok(belongsToField(both, [node("INPUT"), {}, {}]));
 });
 
-test("touches of a chart's area are the browser's, those of its buttons and of all else are heard", () => {
+test("touches of a chart are the browser's, unless it is moved sideways; all others are heard", () => {
   const heard = (target) => {
     let stopped = false;
     leaveToBrowser({ target, stopPropagation: () => (stopped = true) });
     return !stopped;
   };
-  const inside = (place) => ({ closest: (selector) => (selector.endsWith(place) ? {} : null) });
-  assert.ok(!heard(inside(".draglayer")));
-  assert.ok(heard(inside(".modebar")));
+  const chart = (layout) => ({ closest: () => ({ closest: () => ({ layout }) }) });
+  const [fixed, free] = [{ fixedrange: true }, {}];
+  assert.ok(!heard(chart({})));
+  assert.ok(!heard(chart({ dragmode: "zoom", xaxis: free, yaxis: fixed })));
+  assert.ok(!heard(chart({ dragmode: "pan", xaxis: fixed, yaxis: fixed }))); // Streamlit's mode where points are chosen
+  assert.ok(!heard(chart({ dragmode: "pan", xaxis: free, yaxis: free })));
+  assert.ok(heard(chart({ dragmode: "pan", xaxis: free, yaxis: fixed }))); // the beam tree
+  assert.ok(heard({ closest: () => null }));
   assert.ok(heard({})); // the document
 });

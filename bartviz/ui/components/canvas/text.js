@@ -176,22 +176,18 @@ export function buildTable(it) {
       : weight
         ? weight(row, column).toFixed(3)
         : "";
-  const numbered = (/** @type {string[]} */ names) => (/** @type {number} */ place) => `${place} ${names[place]}`;
-  const rowName = numbered(meta.query),
-    columnName = numbered(meta.key);
-  const lines = (whole ? meta.query : meta.key).map((_, place) => {
+  const rows = meta.query.map((text, row) => `${row} ${text}`),
+    columns = meta.key.map((text, column) => `${column} ${text}`);
+  const across = whole ? columns : it.rows.map((row) => rows[row]);
+  const lines = (whole ? rows : columns).map((name, place) => {
     const line = make("tr", whole && it.rows.includes(place) ? "chosen" : "");
-    const cells = whole ? meta.key.map((__, column) => cell(place, column)) : it.rows.map((row) => cell(row, place));
-    line.append(heading((whole ? rowName : columnName)(place), "row"), ...cells.map((text) => make("td", "", text)));
+    const cells = across.map((_, at) => (whole ? cell(place, at) : cell(it.rows[at], place)));
+    line.append(heading(name, "row"), ...cells.map((text) => make("td", "", text)));
     return line;
   });
   const first = make("tr");
-  first.append(
-    heading(it.say(whole ? "table_corner" : "table_corner_rows"), "col"),
-    ...(whole ? meta.key.map((_, column) => columnName(column)) : it.rows.map(rowName)).map((text) =>
-      heading(text, "col"),
-    ),
-  );
+  const corner = heading(it.say(whole ? "table_corner" : "table_corner_rows"), "col");
+  first.append(corner, ...across.map((name) => heading(name, "col")));
   table.createTHead().append(first);
   table.createTBody().append(...lines);
   it.$("table").replaceChildren(table);

@@ -166,11 +166,10 @@ def clickable(drawn: partial[go.Figure], *, key: str, alt: str) -> None:
 
 
 def _pin_clicked(key: str) -> None:
-    """Pin the head that was clicked: points count layer by layer, and invalid ones are ignored."""
-    points, record = st.session_state[key].selection.points, session.current_record()
-    kind, index = st.session_state.get("kind"), points[0].get("point_index") if points else None
-    if record is None or kind not in record.kinds or not isinstance(index, int):
+    """Pin the head that was clicked."""
+    record, kind = session.current_record(), st.session_state.get("kind")
+    if record is None or kind not in record.kinds:
         return
-    layers, count = record.attention(kind).shape[:2]
-    if 0 <= index < layers * count:
-        pins.put(Head(kind, *divmod(index, count)))
+    place = pick.clicked_head(key, *record.attention(kind).shape[:2])
+    if place is not None:
+        pins.put(Head(kind, *place))

@@ -116,8 +116,7 @@ def _notice(chosen: Chosen) -> str:
 def all_heads(chosen: Chosen, *, dark: bool) -> go.Figure:
     """Every head of the kind by the measure; the chosen one is framed."""
     head = chosen.head
-    place = (head.layer, head.head)
-    return drawing(chosen.of.heads, measure=chosen.measure, kind=head.kind, head=place, dark=dark)
+    return drawing(chosen.of.heads, measure=chosen.measure, kind=head.kind, head=head, dark=dark)
 
 
 def _values(chosen: Chosen, *, dark: bool) -> go.Figure:
@@ -130,7 +129,7 @@ def picture(chosen: Chosen) -> None:
     """The mosaic and the intervals of every head."""
     alt = _("Each head by its mean over the corpus: left as layers and heads, right as points with 95% intervals")
     st.html(_STYLE)
-    with st.container(key="corpus_wide"):
+    with show.sideways("corpus_wide"):
         clicked = partial(_choose_clicked, *chosen.shape)
         show.figure(partial(all_heads, chosen, dark=page.dark()), key=_HEADS, alt=alt, on_click=clicked)
     of = chosen.of.description
@@ -145,11 +144,10 @@ def picture(chosen: Chosen) -> None:
 
 
 def _choose_clicked(layers: int, heads: int) -> None:
-    """Choose the head of the cell, or of the point, that was clicked: both are counted layer by layer."""
-    points = st.session_state[_HEADS].selection.points
-    index = points[0].get("point_index") if points else None
-    if isinstance(index, int) and 0 <= index < layers * heads:
-        st.session_state["layer"], st.session_state["head"] = divmod(index, heads)
+    """Choose the head of the cell, or of the point, that was clicked."""
+    place = pick.clicked_head(_HEADS, layers, heads)
+    if place is not None:
+        st.session_state["layer"], st.session_state["head"] = place
 
 
 def values(chosen: Chosen) -> None:

@@ -17,6 +17,7 @@ from bartviz.figures.heads import one
 from bartviz.language import _, later, mark, named
 from bartviz.ui.controls import pick, show, tasks
 from bartviz.ui.frame import page
+from bartviz.ui.frame.gaps import FILLER
 from bartviz.ui.frame.status import facts
 from bartviz.ui.views.denoising.chips import guess_lines, repair_lines
 from bartviz.ui.views.denoising.noise import DENOISER, Chosen, choose
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from bartviz.record.attention import Kind
     from bartviz.serving.gate import Ticket
 
-FILLER = "bert-tiny-en"
 LOOKS = {
     "tokens": mark("token by token"),
     "attention": mark("attention"),

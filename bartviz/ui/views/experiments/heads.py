@@ -52,7 +52,7 @@ class Chosen:
 
 def draw(record: Record) -> tuple[Ablation | None, Sweep | None]:
     """Draw this part; returns the results, for the downloads."""
-    lead = show.place("ablation_lead")
+    lead = show.place("lead")
     note_ablated(record)
     chosen = _settings()
     map_container = show.place("ablation_maps")

@@ -126,7 +126,7 @@ def row(record: Record, chosen: Chosen) -> None:
     st.html(_STYLE)
     with st.container(key="inside_essentials"):
         st.html(_essentials(chosen.one, shown, chosen.key, dark=page.dark()))
-    with st.container(key="inside_hero" if chosen.one.bias is None else "inside_hero_bias"):
+    with show.sideways("inside_hero" if chosen.one.bias is None else "inside_hero_bias"):
         show.figure(figure, key=_HERO, alt=alt, on_click=lambda: _choose_clicked(shown.keys), most=1.1)
     notes = [
         _("Colour is positive, grey negative. Hover for numbers; click a weight to take its key apart."),

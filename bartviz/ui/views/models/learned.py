@@ -13,6 +13,7 @@ from bartviz.language import _
 from bartviz.language.shares import percent
 from bartviz.teaching.lessons import records
 from bartviz.ui.controls import tasks
+from bartviz.ui.frame.gaps import FILLER
 from bartviz.ui.state import session
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ DENOISER, ROTATED, RESTORED = (
     "to bed early. I was tired and went",
     "I was tired and went to bed early.",
 )
-FILLER, TEXT, MOST = "bert-tiny-en", "My brother is older than <mask>.", 3
+TEXT, MOST = "My brother is older than <mask>.", 3
 TASK = "models_learned"
 _STYLE = Path(__file__).with_name("models.css")
 

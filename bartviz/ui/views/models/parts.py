@@ -71,7 +71,7 @@ def picture(subjects: Sequence[Subject], drawn: partial[go.Figure]) -> None:
     """The drawing of the models and its legend; on a narrow screen it scrolls sideways."""
     st.html(_STYLE)
     alt = _("The layers of each model as bars, encoder left, decoder right, as long as the model is wide")
-    with st.container(key=f"models_wide_{len(subjects)}"):
+    with show.sideways(f"models_wide_{len(subjects)}"):
         show.figure(drawn, key="layers", alt=alt)
     entries = "".join(
         f"<li>{''.join(_swatch(color) for color in colors)}{html.escape(_(SUBLAYERS[part]))}</li>"

@@ -1,0 +1,25 @@
+"""What axe-core finds on a page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Page
+
+from scripts.settled import settle
+
+AXE = Path(__file__).parents[2] / "node_modules" / "axe-core" / "axe.min.js"
+# Streamlit's own menu of a phone puts its headings between the list and its items.
+RUN = """async () => (await axe.run({ exclude: ["[data-testid=stSidebarNavItems]"] },
+    { resultTypes: ["violations"] })).violations
+    .filter(({ impact }) => ["serious", "critical"].includes(impact))
+    .map(({ id, nodes }) => [id, nodes.map((node) => node.target.join(" ") + ": " + node.failureSummary)])"""
+
+
+def findings(page: Page) -> list[Any]:
+    """The serious and critical findings on the page as it is."""
+    settle(page)
+    page.evaluate(AXE.read_text("utf-8"))
+    found: list[Any] = page.evaluate(RUN)
+    return found
