@@ -45,7 +45,8 @@ def main() -> None:
     roads.walk(record, "decoding")
     lead, settings = st.columns([4, 1], vertical_alignment="center")
     with lead:
-        show.lead(decoding.notice(record))
+        with show.place("lead"):
+            show.lead(decoding.notice(record))
         doubt.line(record)
     with settings, st.popover(_("Layer and head"), width="stretch"):
         layer, head = parts.choices(record)

@@ -17,7 +17,7 @@ def main() -> None:
     record = page.begin("inside")
     prediction.section(record)
     strip = show.place("strip")
-    lead = show.place("lead")
+    lead = show.place("inside_lead")
     picked = parts.choose(record)
     with strip:
         roads.walk(record, "inside", picked.one.kind)

@@ -22,7 +22,7 @@ _QUIET = (
     "<style>:root .st-key-lesson_quiet { display: none; } :root .bv-lead { visibility: hidden; } "
     ":root .st-key-player { --bv-said: hidden; } "
     "@media (max-width: 760px) { :root .bv-lead { display: none; } "
-    ":root :is(.st-key-lead, .st-key-compare_lead, .st-key-start_lead) { min-height: 0; } }"
+    ":root :is(.st-key-lead, .st-key-compare_lead, .st-key-inside_lead, .st-key-start_lead) { min-height: 0; } }"
     "</style>"
 )
 NEXT, BACK, ANSWER = "N", "B", "A"

@@ -107,7 +107,7 @@ def choose(record: Record) -> Quiz:
             _sheets(quiz)
     with button:
         st.button(_("New questions"), width="stretch", on_click=_again, args=(quiz,))
-    with line:
+    with line.container(key="quiz_score"):
         _score(quiz)
     return quiz
 
@@ -153,7 +153,8 @@ def _score(quiz: Quiz) -> None:
 def ask(quiz: Quiz) -> None:
     """The question in large type, its picture, the options as buttons, and the feedback."""
     question = quiz.question
-    st.html(f"<p class='bv-question'>{html.escape(_(question.prompt))}</p>")
+    with st.container(key="quiz_asked"):
+        st.html(f"<p class='bv-question'>{html.escape(_(question.prompt))}</p>")
     side_by_side = len(question.grids) == 1 and not question.grids[0].digits
     picture, choice = st.columns([1, 2], gap="medium") if side_by_side else (st.container(), st.container())
     if question.grids:
