@@ -20,7 +20,7 @@ from bartviz.text import tokenize
 from bartviz.text.labels import CONTINUES
 
 LOGITS_LIMIT = 4e-4  # largest error of a step's numbers, relative to the largest logit
-_MADE = 128  # rows whose logits are made at once
+_ROWS, _MADE = 256, 1 << 24  # rows whose logits are made at once, and logits: 64 MB; fewer rows cost a product more
 _AT_ONCE = 1 << 19  # logits processed at once: 2 MB of float32 fit in the cache
 _BLOCK = 64  # columns per block; the maximum of each block is computed first
 
@@ -108,8 +108,9 @@ class Summary:
     def given(self, logits: Tensor | Rows, chosen: Sequence[int], *, first: int = 0) -> list[Numbers]:
         """The numbers of a step for each row of logits (T, V) from ``first`` on; ``chosen`` followed each row."""
         steps: list[Numbers] = []
-        for start in range(first, len(chosen), _MADE):
-            stop = min(start + _MADE, len(chosen))
+        rows = max(min(_ROWS, _MADE // logits.shape[1]), 1)
+        for start in range(first, len(chosen), rows):
+            stop = min(start + rows, len(chosen))
             made = logits[start:stop]  # (rows, V)
             of_chosen = made.gather(1, torch.tensor(chosen[start:stop])[:, None])[:, 0].tolist()
             found = [row for part in torch.split(made, max(_AT_ONCE // made.shape[1], 1)) for row in self.rows(part)]
@@ -117,6 +118,7 @@ class Summary:
                 Numbers(row - first, row, numbers.best, numbers.log_z, numbers.bits, chosen[row], logit)
                 for row, (numbers, logit) in enumerate(zip(found, of_chosen, strict=True), start)
             )
+            del made  # its memory is free for the next rows
         return steps
 
     def compared(self, numbers: Numbers, logits: Tensor) -> Check:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import torch
+from torch import Tensor
 
 from bartviz.models.output import OutputLayer, Rows
+from bartviz.run.candidates import Summary, rows_of
 from tests.support import loaded
 
 
@@ -15,6 +20,28 @@ def test_rows_are_those_of_the_whole_product_whatever_was_made_before() -> None:
     rows = Rows(OutputLayer(matrix, bias), states)
     for asked in (slice(4, 7), 6, 4, 3, slice(0, 3), 2, 6, slice(5, 20), 5, 0):
         torch.testing.assert_close(rows[asked], whole[asked])
+
+
+def test_the_rows_made_before_are_gone_while_the_next_are_made() -> None:
+    tokenizer = loaded.model("gpt2").tokenizer
+    made: list[weakref.ref[torch.UntypedStorage]] = []
+
+    class Watched(OutputLayer):
+        def logits(self, states: Tensor) -> Tensor:
+            gc.collect()
+            assert [one() for one in made] == [None] * len(made)
+            logits = super().logits(states)
+            made.append(weakref.ref(logits.untyped_storage()))
+            return logits
+
+    torch.manual_seed(0)
+    matrix, states = torch.randn(500, 4), torch.randn(700, 4)
+    numbers = Summary(tokenizer, 3).given(Rows(Watched(matrix, None), states), range(500))
+    assert len(made) > 1
+    whole = rows_of(states[:500] @ matrix.T, 3)
+    for one, row in zip(numbers, whole, strict=True):
+        assert [token for token, _logit in one.best] == [token for token, _logit in row.best]
+        torch.testing.assert_close(torch.tensor([one.log_z, one.bits]), torch.tensor([row.log_z, row.bits]))
 
 
 def test_a_model_without_a_bias_has_none() -> None:
