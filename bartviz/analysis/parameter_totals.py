@@ -131,19 +131,21 @@ def notice(rows: Sequence[Parameter]) -> str:
             size=size,
             every=every,
         )
-    ties = shared(rows)
+    found, ties = parts(rows), shared(rows)
+    largest = max(found, key=lambda name: found[name])
     if ties and len(ties[0].shape) == 2:
         tokens, width = ties[0].shape
         return _(
-            "One matrix, {tokens:,} tokens × {width:,}, is {uses}: {share} of {size:,} parameters, counted once.",
+            "Of {size:,} parameters {share} are in the {part}. One matrix, {tokens:,} tokens × {width:,}, is {uses}: "
+            "{once}, counted once.",
+            size=size,
+            share=percent(found[largest] / size),
+            part=roles.title(largest),
             tokens=tokens,
             width=width,
             uses=_listed(ties[0].uses),
-            share=percent(ties[0].elements / size),
-            size=size,
+            once=percent(ties[0].elements / size),
         )
-    found = parts(rows)
-    largest = max(found, key=lambda name: found[name])
     return _(
         "Of {size:,} parameters {share} are in the {part}; no matrix is used twice.",
         size=size,
