@@ -197,10 +197,10 @@ MEASURES: Mapping[str, Measure] = {
             mark("alignment"),
             mark("Σ a(t, s) over words t, s that choose each other / number of words t"),
             mark(
-                "Weight on pairs of words where s is what t looks at most, and t what looks at s most. Pieces are "
-                "merged into words; special tokens are left out. Heads that look for the next word and heads that look "
-                "back at the word just read both score: a name says which, and rows of the latter are named by the "
-                "word that they have read."
+                "Weight on pairs of words that choose each other: the output's word looks at the other most, and no "
+                "word of the output looks at that one more. Pieces are merged into words; special tokens are left out. "
+                "Heads that look for the next word and heads that look back at the word just read both score: a name "
+                "says which, and rows of the latter are named by the word that they have read."
             ),
             mark("after Och and Ney 2003 (intersection)"),
             kinds=("cross",),

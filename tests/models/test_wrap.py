@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 import transformers
@@ -55,6 +56,16 @@ def record_of(model: Any, text: str = TEXT, **options: Any) -> Record:
     """One pass; with a given target where the family has cross-attention."""
     config = model.config
     return bartviz.capture(model, text, target=TARGET if config.is_encoder_decoder else None, **options)
+
+
+def differs(made: Record, expected: Record) -> bool:
+    """Whether a weight is another one; libraries of matrix products round by how many threads they are given."""
+    maps = [(made.attention(kind), expected.attention(kind)) for kind in made.kinds]
+    return any(
+        one.shape != other.shape or np.abs(one.layer(at) - other.layer(at)).max() > 1e-4
+        for one, other in maps
+        for at in range(one.shape[0])
+    )
 
 
 IDS = torch.tensor([[5, 17, 30, 6, 22, 9, 41, 4]])
@@ -247,21 +258,24 @@ def test_two_threads_with_different_texts_and_a_third_that_uses_the_network_plai
         plain = network(**whole)[0]
     before = state(network, words)
     assert not bartviz.wrap(network, words).notices  # transformers' own hooks are none
-    start, finished, wrong = threading.Barrier(3), threading.Event(), []
+    assert differs(expected[TEXT], expected[OTHER])
+    start, finished = threading.Barrier(3), threading.Event()
+    wrong: list[str] = []
 
     def capture(text: str) -> None:
         start.wait()
-        for _ in range(4):
-            made = record_of(network, text, tokenizer=words)
-            if any(made.attention(kind) != expected[text].attention(kind) for kind in made.kinds):
-                wrong.append(text)
+        made = (record_of(network, text, tokenizer=words) for _ in range(4))
+        wrong.extend(text for each in made if differs(each, expected[text]))
 
     def use() -> None:
         start.wait()
         while not finished.is_set():
             with torch.no_grad():
                 out = network(**whole)
-            if not torch.equal(out[0], plain) or len(out.cross_attentions) != network.config.decoder_layers:
+            if (
+                not torch.allclose(out[0], plain, atol=1e-4)
+                or len(out.cross_attentions) != network.config.decoder_layers
+            ):
                 wrong.append("plain")
 
     threads = [threading.Thread(target=capture, args=(text,)) for text in expected]
