@@ -20,10 +20,10 @@ def main() -> None:
     show.lead(cards.lead())
     show.note(
         _(
-            "Keys in a lesson: N next, B back, A answer, Z large type. The address of each step is a link to it. What "
-            "you do in between is up to you: every control works, and N goes on. How far you are is kept in this "
-            "browser."
-        )
+            "The address of each step is a link to it. What you do in between is up to you: every control works. How "
+            "far you are is kept in this browser."
+        ),
+        keys=_("Keys in a lesson: N next, B back, A answer, Z large type."),
     )
     cards.cards()
     levels.explain("lessons")

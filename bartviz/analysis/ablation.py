@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 Measure = Literal["log_probability", "divergence", "changed", "distance"]
 MEASURES: tuple[Measure, ...] = get_args(Measure)
 ROUNDING = 1e-4  # nats; a smaller change of log p is float32 arithmetic in another order
+QUIET = 0.05  # nats; below it no change of a token's log p is worth a word
 SMALLEST = 1e-3  # probability of a text; a smaller one is said as log p alone
 
 
@@ -241,12 +242,16 @@ def notice(found: Ablation) -> str:
     shares = [np.exp(one.log_probability) for one in (found.before, found.after)]
     most = int(np.argmax(np.abs(shares[1] - shares[0])))
     was, now = (percent(share[most]) for share in shares)
-    moved = (
-        mark("With {heads} {done}, hardly any probability changes: {token} stays at {now}.")
-        if was == now
-        else mark("With {heads} {done}, {token} went from {was} to {now}.")
-    )
-    went = _(moved, token=quote(found.targets[most]), was=was, now=now, **who)
+    change = found.after.log_probability - found.before.log_probability
+    if was != now:
+        moved = mark("With {heads} {done}, {token} went from {was} to {now}.")
+    elif np.abs(change).max() < QUIET:
+        moved = mark("With {heads} {done}, the probabilities of its tokens hardly change: {token} stays at {now}.")
+    else:
+        most = int(np.abs(change).argmax())
+        moved = mark("With {heads} {done}, log p of {token} changes by {nats} nats.")
+    nats = sentence_words.signed(float(change[most]), "+.2f")
+    went = _(moved, token=quote(found.targets[most]), was=was, now=now, nats=nats, **who)
     rows, turned = len(found.rows), len(found.turned)
     best = (
         _("The best token is another one at {turned} of {rows}", turned=turned, rows=rows)

@@ -33,8 +33,9 @@ def atlas(
 ) -> go.Figure:
     """All heads of a kind by one measure: left the means as layers x heads, right each with its 95% interval.
 
-    ``heads`` is the table of an atlas, ``kind`` by default the first that has the measure; ``head``, one of that
-    kind, is framed. The dotted line is even attention. Raises SettingError for a measure or kind that the table lacks.
+    ``heads`` is the table of an atlas; ``head`` is framed; ``kind`` is by default the head's, else the first that has
+    the measure. The dotted line is even attention. Raises SettingError for a measure, kind or head that the table
+    lacks, and for a head of another kind.
     """
     import pandas as pd
 
@@ -45,13 +46,17 @@ def atlas(
     expect_word(measure, known, "The measure")
     rows = heads[heads["measure"] == measure]
     there = [name for name in KINDS if (rows["kind"] == name).any()]
-    chosen = there[0] if kind is None else kind
+    chosen = kind or (there[0] if head is None else head.kind)
     if chosen not in there:
         raise SettingError(f"No {chosen} attention has the measure {measure}: choose {choices(there)}.")
+    if head is not None and head.kind != chosen:
+        raise SettingError(f"{head} is no head of {chosen} attention, which is drawn.")
     rows = rows[rows["kind"] == chosen].sort_values(["layer", "head"])
     mosaic, points = _mosaic(rows, measure, chosen, dark), _points(rows, measure, chosen, dark)
     title = {"font": {"size": 13, "color": theme.palette(dark).faint}, "standoff": 6}
-    names = [f"L{layer}H{head}" for layer, head in zip(rows["layer"], rows["head"], strict=True)]
+    names = [f"L{layer}H{number}" for layer, number in zip(rows["layer"], rows["head"], strict=True)]
+    if head is not None and head.short not in names:
+        raise SettingError(f"The table has no head {head}.")
     even = float(rows["even"].iloc[0])
     layout = {
         "xaxis": {"domain": [0, 0.4], "side": "top", "title": title | {"text": _("heads →")}, **_counted(rows["head"])},
@@ -151,7 +156,7 @@ def _counted(index: pd.Series, *, down: bool = False) -> Part:
 
 def _framed(head: Head | None, names: list[str], dark: bool) -> list[Part]:
     """A frame around the head's cell and a line through its interval."""
-    if head is None or head.short not in names:
+    if head is None:
         return []
     layer, across, row = head.layer, head.head, names.index(head.short)
     ink = theme.palette(dark).ink

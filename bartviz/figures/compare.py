@@ -254,7 +254,8 @@ def matrix(
         name="heads",
         size=22,
         customdata=shown.values.ravel(),
-        hovertemplate=f"<b>%{{y}}%{{x}}</b>, {shown.title} %{{customdata:.3f}}<extra></extra>",
+        text=[f"L{layer}H{head}" for layer, head in zip(y, x, strict=True)],  # an axis names only where it has a tick
+        hovertemplate=f"<b>%{{text}}</b>, {shown.title} %{{customdata:.3f}}<extra></extra>",
     )
     ticks = {"showgrid": False, "fixedrange": True, "ticks": "", "tickfont": {"family": theme.MONO, "size": 12}}
     layout = {

@@ -68,8 +68,17 @@ def test_the_effect_is_the_change_of_the_summed_log_p() -> None:
     rare = analysis.notice(ablation([0.01, 0.01, 0.01], [0.01, 0.005, 0.01], [7, 7, 7]))
     assert rare.endswith("log p of its 3 tokens changed by −0.69 nats.")  # not "from <0.1% to <0.1%"
     still = analysis.notice(ablation([0.5, 0.5, 0.8], [0.5, 0.499, 0.8], [7, 7, 7]))
-    assert still.startswith("With cross L1H2 silenced, hardly any probability changes: “b” stays at 50%.")
+    assert still.startswith(
+        "With cross L1H2 silenced, the probabilities of its tokens hardly change: “b” stays at 50%."
+    )
     assert still.endswith("the probability of its 3 tokens stays at 20% (log p −0.00 nats).")
+
+
+def test_a_change_too_small_for_its_share_is_told_by_its_log_p() -> None:
+    told = analysis.notice(ablation([9e-4, 5e-4, 4e-4], [9e-4, 5e-12, 4e-4], [7, 7, 7]))
+    assert told.startswith("With cross L1H2 silenced, log p of “b” changes by −18.42 nats. The best token stays")
+    told = analysis.notice(ablation([9e-4, 5e-4, 4e-4], [9e-4, 5e-4, 4e-4], [7, 3, 7]))
+    assert "of its tokens hardly change: “a” stays at <0.1%. The best token is another one at 1 of 3;" in told
 
 
 def test_a_token_of_tiny_probability_is_not_called_impossible() -> None:

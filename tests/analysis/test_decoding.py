@@ -104,6 +104,13 @@ def test_notice_names_the_least_sure_step_that_no_rule_decided() -> None:
     )
 
 
+def test_the_least_sure_step_is_the_least_probable_not_that_of_the_highest_entropy() -> None:
+    record = small()
+    likely, rare = record.steps[0], replace(record.steps[0], chosen=Candidate(6, "Ho", 0.4, 1.0), entropy=0.97)
+    record = replace(record, steps=(replace(likely, entropy=3.0), replace(rare, position=1, row=1)))
+    assert decoding.least_sure(record).chosen.label == "Ho"
+
+
 def test_cache_costs_by_hand() -> None:
     """Width 4, two heads of 1, one layer, three source tokens: a projection costs 2 x 4 x 2 = 16 a row."""
     table = decoding.cache_table(small())

@@ -12,6 +12,7 @@ import pytest
 from bartviz import figures
 from bartviz.errors import SettingError
 from bartviz.figures import theme
+from bartviz.record.attention import Head
 from tests.support.contrast import contrast
 
 
@@ -75,6 +76,25 @@ def test_only_the_mosaic_stands_on_the_grey_of_gaps() -> None:
     assert (ground.xref, ground.yref, ground.layer) == ("x domain", "y domain", "below")
     assert ground.fillcolor == theme.LIGHT.masked
     assert figure.layout.plot_bgcolor == theme.LIGHT.background
+
+
+def test_the_chosen_head_is_framed_and_has_a_line_through_its_interval() -> None:
+    figure = figures.atlas(table(), measure="entropy", head=Head("cross", 1, 2))
+    assert trace(figure, "cells").hovertemplate.startswith("<b>L%{y}H%{x}</b>")
+    np.testing.assert_array_equal(
+        trace(figure, "entropy").z, trace(figures.atlas(table(), measure="entropy", kind="cross"), "entropy").z
+    )
+    (frame,) = [shape for shape in figure.layout.shapes if shape.type == "rect" and shape.x0 == 1.5]
+    assert (frame.x1, sorted((frame.y0, frame.y1))) == (2.5, [0.5, 1.5])
+    (line,) = [shape for shape in figure.layout.shapes if shape.type == "line" and shape.yref == "y2"]
+    assert (line.y0, line.y1) == (5, 5)  # the last of 2 x 3
+    assert figure.layout.hoverdistance == -1  # so that a click anywhere in a cell chooses its head
+    with pytest.raises(SettingError, match="cross L1H2 is no head of encoder attention"):
+        figures.atlas(table(), measure="entropy", kind="encoder", head=Head("cross", 1, 2))
+    with pytest.raises(SettingError, match="no head cross L1H3"):
+        figures.atlas(table(), measure="entropy", head=Head("cross", 1, 3))
+    with pytest.raises(SettingError, match="No decoder attention"):
+        figures.atlas(table(), measure="entropy", head=Head("decoder", 1, 2))
 
 
 def test_what_cannot_be_drawn_is_refused_with_the_choices() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,23 @@ def test_pins_are_ringed_in_their_colours_and_those_left_out_are_faint() -> None
     opacity = trace(figure, "heads").marker.opacity
     assert opacity[6] == 1
     assert max(np.delete(opacity, 6)) < 0.5
+
+
+def test_pinned_heads_have_their_label_before_others() -> None:
+    values = np.full((2, 4), 0.5, np.float32)  # all at one place: there is room for one label
+    same = replace(PEAK, values=values)
+    for place in ((1, 2), (0, 0)):
+        shown = trace(scatter(MEASURED, same, same, pins={"A": place}), "heads").text
+        assert [text for text in shown if text] == [f"L{place[0]}H{place[1]}"]
+
+
+def test_the_matrix_names_each_head_even_where_the_axes_name_none() -> None:
+    wide = records.encoder_decoder(layers=(20, 2), heads=(18, 2)).attention("encoder")
+    measured = measures(wide)
+    cells = trace(matrix(measured, field(measured, "peak")), "heads")
+    assert cells.text[3 * 18 + 5] == "L3H5"
+    assert len(cells.text) == 20 * 18
+    assert cells.hovertemplate.startswith("<b>%{text}</b>")
 
 
 def test_the_matrix_shows_the_measure_and_frames_the_pins() -> None:

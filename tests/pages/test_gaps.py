@@ -11,7 +11,7 @@ from bartviz.experiments.repair import guesses
 from bartviz.models.folders import default_roots
 from bartviz.record.record import Record
 from tests.conftest import App
-from tests.support import stand_in
+from tests.support import loaded, stand_in
 from tests.support.visits import words
 
 pytestmark = pytest.mark.usefixtures("engine")
@@ -69,6 +69,16 @@ def test_a_gap_typed_for_a_model_that_writes_leads_to_one_that_fills_it(app: App
     next(button for button in page.button if button.label == "Let bert-tiny-en fill it").click().run()
     assert page.session_state["model"] == "bert-tiny-en"
     assert "In the gap:" in words(page)
+
+
+@pytest.mark.slow
+def test_a_gap_is_only_offered_to_a_model_that_writes_if_it_knows_it(app: App) -> None:
+    text = "My uncle lives on an <mask>."
+    page = app("heads", record=bartviz.capture(loaded.model("gpt2"), text))
+    assert "This model knows no gap" in words(page)
+    assert OFFER not in [button.label for button in page.button]
+    page = app("heads", record=bartviz.capture(bartviz.load("bart-tiny-en-de", roots=default_roots()), text))
+    assert OFFER in [button.label for button in page.button]
 
 
 def test_a_text_without_gaps_and_a_model_that_writes_have_no_such_line(app: App) -> None:

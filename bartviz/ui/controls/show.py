@@ -85,9 +85,10 @@ def lead(sentence: str) -> None:
     st.html(f"<p class='bv-lead'>{html.escape(sentence)}</p>")
 
 
-def note(sentence: str) -> None:
-    """A small line next to a control or below a picture; shown literally."""
-    st.html(f"<p class='bv-note'>{html.escape(sentence)}</p>")
+def note(sentence: str, *, keys: str = "") -> None:
+    """A small line next to a control or below a picture; shown literally. ``keys``: for those who have a keyboard."""
+    pressed = f" <span class='bv-keys'>{html.escape(keys)}</span>" if keys else ""
+    st.html(f"<p class='bv-note'>{html.escape(sentence)}{pressed}</p>")
 
 
 def missing(error: WeightsOnlyError) -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from bartviz.serving.gate import Ticket
 
 BERT_GAP, FILLER = sidebar.GAPS[0], "bert-tiny-en"  # what a model that ships fills
+_BARTS = {"bart", "mbart", "plbart"}  # families that write and have a token for a gap, <mask>
 
 
 def section(record: Record) -> None:
@@ -33,16 +34,24 @@ def section(record: Record) -> None:
     if any(pieces[i] in sidebar.GAPS for i in np.flatnonzero(record.source.special)):
         if encoder:
             _filled(record)
-    elif typed is not None and st.session_state.get("special") == "true":
-        show.note(_("This model knows no gap “{typed}”: BERT's is [MASK], RoBERTa's <mask>.", typed=typed))
     elif typed is not None:
+        offer = None
+        if not encoder and typed == BERT_GAP and FILLER in sidebar.models():
+            offer = _("Let {name} fill it", name=FILLER), ("model", FILLER)
+        elif st.session_state.get("special") != "true" and (encoder or _is_mask(record, typed)):
+            offer = _("Read it as a gap"), ("special", "true")
+        if offer is None:
+            show.note(_("This model knows no gap “{typed}”: BERT's is [MASK], RoBERTa's <mask>.", typed=typed))
+            return
+        label, change = offer
         note, button = st.columns([3, 1], vertical_alignment="center")
         with note:
             show.note(_("“{typed}” was read as letters, not as a gap.", typed=typed))
-        label, change = _("Read it as a gap"), ("special", "true")
-        if not encoder and typed == BERT_GAP and FILLER in sidebar.models():
-            label, change = _("Let {name} fill it", name=FILLER), ("model", FILLER)
         button.button(label, on_click=sidebar.again, args=change, width="stretch")
+
+
+def _is_mask(record: Record, typed: str) -> bool:
+    return typed != BERT_GAP and (record.model.like or record.model.family) in _BARTS
 
 
 def _filled(record: Record) -> None:

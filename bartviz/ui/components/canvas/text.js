@@ -161,9 +161,26 @@ export function buildTable(it) {
   const { meta } = it,
     weight = weightOf(it),
     whole = meta.query.length * meta.key.length <= MOST_CELLS;
-  const now = [meta.revision, mapNumber(meta.shape, it.choice), Boolean(weight), it.rows].join();
-  if (it.tabled === now || !it.$("details").open) return;
+  if (!it.$("details").open) return;
+  const now = [meta.revision, mapNumber(meta.shape, it.choice), Boolean(weight), whole ? "" : it.rows].join();
+  if (it.tabled !== now) fillTable(it, weight, whole);
   it.tabled = now;
+  if (whole)
+    it.$("table")
+      .querySelectorAll("tbody tr")
+      .forEach((line, row) => markRow(line, it.rows.includes(row)));
+}
+
+/** Mark a row of the table as chosen, for the eye and for who hears it. */
+function markRow(line, chosen) {
+  line.classList.toggle("chosen", chosen);
+  if (chosen) line.setAttribute("aria-current", "true");
+  else line.removeAttribute("aria-current");
+}
+
+/** @param {Canvas} it */
+function fillTable(it, weight, whole) {
+  const { meta } = it;
   const table = make("table");
   table.createCaption().textContent = it.say(whole ? "table_whole" : "table_rows", {
     name: nameOf(meta, it.choice),
@@ -180,7 +197,7 @@ export function buildTable(it) {
     columns = meta.key.map((text, column) => `${column} ${text}`);
   const across = whole ? columns : it.rows.map((row) => rows[row]);
   const lines = (whole ? rows : columns).map((name, place) => {
-    const line = make("tr", whole && it.rows.includes(place) ? "chosen" : "");
+    const line = make("tr");
     const cells = across.map((_, at) => (whole ? cell(place, at) : cell(it.rows[at], place)));
     line.append(heading(name, "row"), ...cells.map((text) => make("td", "", text)));
     return line;

@@ -210,8 +210,8 @@ def _feedback(quiz: Quiz, question: Question) -> None:
         st.info(f"{show.plain(_(question.options[taken[-1]].says))} {show.plain(_('Not yet; try another one.'))}")
         st.button(_("Show the answer"), key=f"quiz_show_{index}", type="tertiary", on_click=_show, args=(quiz, index))
     else:
-        choose, press = _("Choose an answer."), _("Or press its key, 1 to {count}.", count=len(question.options))
-        st.html(f"<p class='bv-note'>{html.escape(choose)} <span class='bv-keys'>{html.escape(press)}</span></p>")
+        press = _("Or press its key, 1 to {count}.", count=len(question.options))
+        show.note(_("Choose an answer."), keys=press)
 
 
 def _show(quiz: Quiz, place: int) -> None:
