@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from bartviz.serving.gate import Ticket
 
 BERT_GAP, FILLER = sidebar.GAPS[0], "bert-tiny-en"  # what a model that ships fills
-_BARTS = {"bart", "mbart", "plbart"}  # families that write and have a token for a gap, <mask>
 
 
 def section(record: Record) -> None:
@@ -35,12 +34,12 @@ def section(record: Record) -> None:
         if encoder:
             _filled(record)
     elif typed is not None:
-        offer = None
+        knows = encoder or (record.model.known.denoises and typed != BERT_GAP)  # as far as its family says
         if not encoder and typed == BERT_GAP and FILLER in sidebar.models():
             offer = _("Let {name} fill it", name=FILLER), ("model", FILLER)
-        elif st.session_state.get("special") != "true" and (encoder or _is_mask(record, typed)):
+        elif knows and st.session_state.get("special") != "true":
             offer = _("Read it as a gap"), ("special", "true")
-        if offer is None:
+        else:
             show.note(_("This model knows no gap “{typed}”: BERT's is [MASK], RoBERTa's <mask>.", typed=typed))
             return
         label, change = offer
@@ -48,10 +47,6 @@ def section(record: Record) -> None:
         with note:
             show.note(_("“{typed}” was read as letters, not as a gap.", typed=typed))
         button.button(label, on_click=sidebar.again, args=change, width="stretch")
-
-
-def _is_mask(record: Record, typed: str) -> bool:
-    return typed != BERT_GAP and (record.model.like or record.model.family) in _BARTS
 
 
 def _filled(record: Record) -> None:
