@@ -34,10 +34,10 @@ def section(record: Record) -> None:
         if encoder:
             _filled(record)
     elif typed is not None:
-        knows = encoder or (record.model.known.denoises and typed != BERT_GAP)  # as far as its family says
+        may = encoder or (record.model.kind == "encoder-decoder" and typed != BERT_GAP)  # know it
         if not encoder and typed == BERT_GAP and FILLER in sidebar.models():
             offer = _("Let {name} fill it", name=FILLER), ("model", FILLER)
-        elif knows and st.session_state.get("special") != "true":
+        elif may and st.session_state.get("special") != "true":
             offer = _("Read it as a gap"), ("special", "true")
         else:
             show.note(_("This model knows no gap “{typed}”: BERT's is [MASK], RoBERTa's <mask>.", typed=typed))
