@@ -34,6 +34,7 @@ from bartviz.language import later
 from bartviz.models.load import load
 from bartviz.models.model import Model
 from bartviz.record.attention import Kind
+from bartviz.safety.torch_defaults import torch_defaults
 from bartviz.tape.tape import depths
 
 SIZE = 2_048  # rows of a part
@@ -63,6 +64,7 @@ class Progress:
 Report = Callable[[Progress], None]
 
 
+@torch_defaults()
 def corpus(
     path: str | Path,
     model: str,
@@ -119,6 +121,7 @@ def corpus(
     return _finish(folder, jobs(rows(), size), rows())
 
 
+@torch_defaults()
 def of_lines(
     model: Model, rows: Sequence[Line | Bad], name: str, *, size: int = SIZE, report: Report = lambda _progress: None
 ) -> atlas.Atlas:

@@ -29,6 +29,7 @@ from bartviz.record.vocabulary import GREEDY, ONE_PASS
 from bartviz.run.batch import Heads, head_factors
 from bartviz.run.generate import decode
 from bartviz.run.prepare import prepare
+from bartviz.safety.torch_defaults import torch_defaults
 from bartviz.tape.tape import Tape
 
 LARGEST = 16.0  # factor
@@ -39,6 +40,7 @@ LOGITS = 32 << 20  # logits in one batch of runs
 Factors = dict[Head, float]
 
 
+@torch_defaults()
 def ablate(
     model: Model,
     record: Record,
@@ -83,6 +85,7 @@ def ablate(
     return Ablation(record, factors, rows, labels, before, after, divergence, distance, attention, changed, written)
 
 
+@torch_defaults()
 def ablate_sweep(
     model: Model,
     record: Record,

@@ -26,6 +26,7 @@ from bartviz.record.attention import Kind
 from bartviz.record.record import Record
 from bartviz.run.prepare import prepare
 from bartviz.safety.foreign import guarded, run_failed
+from bartviz.safety.torch_defaults import torch_defaults
 from bartviz.tape.tape import Tape, recording
 from bartviz.text import tokenize
 from bartviz.text.tokens import Tokens
@@ -35,6 +36,7 @@ Predictions = tuple[Ints, tuple[str, ...], Guesses | None, Guesses | None, Float
 _NUMBER = re.compile(r"#(\d{1,9})")
 
 
+@torch_defaults()
 def edit(
     model: Model,
     record: Record,
@@ -133,6 +135,7 @@ def token_id(model: Model, token: str | int, old: Tokens, position: int, *, part
     )
 
 
+@torch_defaults()
 def reach(
     model: Model,
     text: str | Record,

@@ -22,6 +22,7 @@ from bartviz.experiments.replay import Replay
 from bartviz.language import later
 from bartviz.models.model import Model
 from bartviz.record.record import Record
+from bartviz.safety.torch_defaults import torch_defaults
 from bartviz.tape.tape import Tape
 from bartviz.text import clean, tokenize
 from bartviz.text.encoders import encoder_of
@@ -35,6 +36,7 @@ _HOW = {
 }
 
 
+@torch_defaults()
 @torch.inference_mode()
 def inputs(
     model: Model, record: Record, *, stack: Stack | None = None, cancelled: Callable[[], bool] = lambda: False

@@ -18,12 +18,14 @@ from bartviz.models.model import Model
 from bartviz.models.output import OutputLayer as Layer
 from bartviz.record.record import Record
 from bartviz.run.branches import scaled
+from bartviz.safety.torch_defaults import torch_defaults
 from bartviz.tape.tape import Tape
 from bartviz.text import tokenize
 
 MOST = 5  # candidates that are shown
 
 
+@torch_defaults()
 @torch.inference_mode()
 def output_layer(
     model: Model, record: Record, step: int = 0, *, most: int = MOST, cancelled: Callable[[], bool] = lambda: False

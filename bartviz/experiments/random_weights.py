@@ -20,10 +20,12 @@ from bartviz.models import build, weights
 from bartviz.models.alone import alone
 from bartviz.models.model import Model
 from bartviz.record.record import Record
+from bartviz.safety.torch_defaults import torch_defaults
 from bartviz.tape import tape
 from bartviz.tape.tape import Tape
 
 
+@torch_defaults()
 def untrained(model: Model, *, seed: int = 0) -> Model:
     """A model of the same sizes and tokenizer with random weights; the given model does not change.
 

@@ -22,6 +22,7 @@ from bartviz.record.record import Record
 from bartviz.run.forward import capture
 from bartviz.run.generate import decode
 from bartviz.run.prepare import prepare
+from bartviz.safety.torch_defaults import torch_defaults
 from bartviz.text import clean as texts
 from bartviz.text import tokenize
 
@@ -121,6 +122,7 @@ def all_noises(
     return scores
 
 
+@torch_defaults()
 def guesses(model: Model, text: str, k: int = 5, *, cancelled: Callable[[], bool] = lambda: False) -> tuple[Guess, ...]:
     """What a masked language model predicts for each ``<mask>`` of a text, given all the other words.
 

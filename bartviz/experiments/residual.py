@@ -22,11 +22,13 @@ from bartviz.models.model import Model
 from bartviz.record.attention import Attention
 from bartviz.record.record import Record
 from bartviz.run.branches import scaled
+from bartviz.safety.torch_defaults import torch_defaults
 from bartviz.tape.tape import Tape
 
 _SELF, _CROSS, _FEED = "self-attention", "cross-attention", "feed-forward"
 
 
+@torch_defaults()
 @torch.inference_mode()
 def residual(
     model: Model, record: Record, stack: Stack, layer: int, row: int, *, cancelled: Callable[[], bool] = lambda: False

@@ -17,6 +17,7 @@ from bartviz.families.catalogue import EMBEDDED
 from bartviz.language import later
 from bartviz.models.model import Model
 from bartviz.record.record import Record
+from bartviz.safety.torch_defaults import torch_defaults
 from bartviz.text import tokenize
 from bartviz.text.labels import CONTINUES
 from bartviz.text.tokens import Tokens
@@ -46,6 +47,7 @@ def words() -> frozenset[str]:
     return frozenset((EMBEDDED / "words.txt").read_text(encoding="utf-8").split())
 
 
+@torch_defaults()
 def suggestions(model: Model, record: Record, position: int, *, part: Part = "source") -> tuple[Suggestion, ...]:
     """Replacements for the token at a position, most likely first, without the current token.
 

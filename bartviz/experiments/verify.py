@@ -22,6 +22,7 @@ from bartviz.record.vocabulary import EDITED, WRITTEN
 from bartviz.run import predict
 from bartviz.run.branches import scaled
 from bartviz.run.candidates import Summary
+from bartviz.safety.torch_defaults import torch_defaults
 from bartviz.tape.tape import Tape
 from bartviz.text import tokenize
 from bartviz.text.tokens import Tokens
@@ -35,6 +36,7 @@ LABELS_LIMIT = 1e-3  # of a logit
 LOGITS_LIMIT = 1e-2  # nats of log p
 
 
+@torch_defaults()
 def verify(model: Model, record: Record, *, cancelled: Callable[[], bool] = lambda: False) -> tuple[Check, ...]:
     """Run a record's tokens through its model again, in one pass, and compare with the record.
 

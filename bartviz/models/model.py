@@ -31,6 +31,7 @@ from bartviz.models.task_head import TaskHead
 from bartviz.record.record import ModelInfo, Record
 from bartviz.safety.foreign import guarded
 from bartviz.safety.memory import Claims
+from bartviz.safety.torch_defaults import torch_defaults
 
 Source = Literal["embedded", "folder", "hub", "memory"]
 Stamp = tuple[tuple[str, int, int, int], ...]
@@ -107,6 +108,7 @@ def expect_model(model: object, record: object = None) -> None:
         raise SettingError(f"A record is expected, as bartviz.capture gives it, not a {type(record).__name__}.")
 
 
+@torch_defaults()
 def read(
     name: str | os.PathLike[str],
     revision: str | None,

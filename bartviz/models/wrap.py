@@ -18,6 +18,7 @@ from pathlib import Path
 import torch
 import transformers
 from torch import Tensor, nn
+from torch._subclasses.fake_tensor import FakeTensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from bartviz.errors import ModelError, SettingError
@@ -30,11 +31,13 @@ from bartviz.models.checkpoint import Settings
 from bartviz.models.deadline import DEADLINE, Job
 from bartviz.models.model import Model, describe, expect_model, nbytes
 from bartviz.safety.foreign import guarded
+from bartviz.safety.torch_defaults import torch_defaults
 from bartviz.tape.tape import check_family
 
 _HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
 
+@torch_defaults()
 def wrap(network: nn.Module, tokenizer: PreTrainedTokenizerBase | None, *, name: str | None = None) -> Model:
     """A model from a network that is already loaded, of any supported family and class, and its tokenizer.
 
@@ -115,12 +118,12 @@ def _body(network: nn.Module) -> PreTrainedModel:
     unlisted.adopt(model_type)
     check_family(model_type)
     body = network if _is_kept(_class_name(network), family_of(network.config.model_type)) else network.base_model
-    away = [name for name, part in body.named_parameters() if part.is_meta]
+    away = [name for name, part in body.named_parameters() if part.is_meta or isinstance(part, FakeTensor)]
     if away:
         raise ModelError(
             later(
-                "The network's weights are not in memory (meta device): {names}. Load it without device_map, or onto "
-                "one device.",
+                "The network's weights are not in memory (meta device, or fake tensors): {names}. Load it without "
+                "device_map, or onto one device.",
                 names=weights.shown(away),
             )
         )

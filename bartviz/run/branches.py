@@ -20,6 +20,7 @@ from bartviz.run.loop import Forced, Written
 from bartviz.run.options import Options, forced_ids
 from bartviz.run.prepare import Prepared
 from bartviz.run.sampling import Sampling
+from bartviz.safety.torch_defaults import torch_defaults
 from bartviz.text import tokenize
 
 _LENGTHS = {"max_new_tokens": int, "min_new_tokens": int, "no_repeat_ngram_size": int, "use_rules": bool}
@@ -27,6 +28,7 @@ _SEARCH = {"beams": int, "length_penalty": float, "early_stopping": bool | str}
 _DRAWN = {"temperature": float, "top_k": int, "top_p": float, "seed": int}
 
 
+@torch_defaults()
 def branch(model: Model, record: Record, position: int, token: str | int, **options: Any) -> Record:
     """Keep the source and the tokens before step ``position``, put ``token`` there, and let the model continue.
 

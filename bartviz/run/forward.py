@@ -30,12 +30,14 @@ from bartviz.run.collect import Result, ablated, collect
 from bartviz.run.generate import decode, decode_batch
 from bartviz.run.prepare import Prepared, prepare, prepare_target
 from bartviz.safety.foreign import guarded, run_failed
+from bartviz.safety.torch_defaults import torch_defaults
 from bartviz.tape.tape import Tape, recording
 from bartviz.text import tokenize
 from bartviz.text.clean import Truncate, check_length
 from bartviz.text.tokens import Tokens
 
 
+@torch_defaults()
 def capture(
     model: Model | torch.nn.Module,
     text: str,
@@ -100,6 +102,7 @@ def capture(
     return collect(model, tape, result, started=started, settings=settings, notices=notices)
 
 
+@torch_defaults()
 def capture_batch(
     model: Model,
     texts: Sequence[str],

@@ -30,11 +30,13 @@ from bartviz.run.loop import Forced, Task, Written
 from bartviz.run.options import Options, forced_ids, generation_of, longest_of, method
 from bartviz.run.prepare import Prepared, prepare
 from bartviz.run.sampling import Sampling
+from bartviz.safety.torch_defaults import torch_defaults
 from bartviz.tape.tape import Tape, recording
 from bartviz.text import tokenize
 from bartviz.text.clean import Truncate
 
 
+@torch_defaults()
 def decode(
     model: Model | torch.nn.Module,
     text: str,
@@ -107,6 +109,7 @@ def decode(
     return write(model, prepared, tuple(start), forced, options, started, notices)
 
 
+@torch_defaults()
 def decode_batch(
     model: Model,
     texts: Sequence[str],
