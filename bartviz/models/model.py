@@ -137,17 +137,17 @@ def _read(
     settings = checkpoint.read(files)
     paths = _weight_paths(files)
     needed = build.check_budget(settings, budget, sum(weights.check_file(path) for path in paths))
-    tokenizer, tokenizer_digest = _tokenizer(files, settings, job)
+    words = _tokenizer(files, settings, job)
+    tokenizer = words.tokenizer
     with claims(needed, job.check) as claim:
         stored = weights.read(paths, job)
         network, head, network_notices = build.network_of(settings, stored, job)
         output_alone = build.probe(network, tokenizer)
         if _stamp(folder) != stamp:
             raise ModelError(later("The model's files changed while they were read. Load it again."))
-        content = hashlib.sha256(
-            f"{stored.digest} {tokenizer_digest} {type(network).__name__} {settings.content}".encode()
-        )
-        notices = (*notices, *settings.notices, *vocabulary.notices(tokenizer), *network_notices)
+        content = hashlib.sha256(f"{stored.digest} {words.digest} {type(network).__name__} {settings.content}".encode())
+        of_words = (*words.notices, *vocabulary.notices(tokenizer, settings))
+        notices = (*notices, *settings.notices, *of_words, *network_notices)
         info = describe(name, source, network, head, settings, content.hexdigest()[:32])
         size = build.nbytes(network) + nbytes(head)
         model = Model(
@@ -193,7 +193,7 @@ def _weight_paths(files: Mapping[str, Path]) -> list[Path]:
     return [files[name] for name in names]
 
 
-def _tokenizer(files: Mapping[str, Path], settings: Settings, job: Job) -> tuple[PreTrainedTokenizerBase, str]:
+def _tokenizer(files: Mapping[str, Path], settings: Settings, job: Job) -> vocabulary.Read:
     with alone(job):
         return vocabulary.read(files, settings)
 

@@ -89,7 +89,7 @@ def _wrap(network: nn.Module, tokenizer: PreTrainedTokenizerBase | None, name: s
     fingerprint = hashlib.sha256(content.encode()).hexdigest()[:32]
     info = describe(name or _name(plain), "memory", made, head, settings, fingerprint)
     size = build.nbytes(made) + nbytes(head)
-    notices = (*_notices(plain, body), *settings.notices, *vocabulary.notices(words), *notices)
+    notices = (*_notices(plain, body), *settings.notices, *vocabulary.notices(words, settings), *notices)
     return Model(
         info,
         made,

@@ -44,6 +44,10 @@ def prepare(
         return tokenize.encode(model.tokenizer, part, pair=after, allow_special=allow_special)
 
     encoded = encode(cleaned.text)
+    if not len(encoded):
+        raise TextError(
+            later("The tokenizer drops every character of the text, and nothing is left to read. Type another text.")
+        )
     limit = model.info.positions
     if limit is None or len(encoded) <= limit:
         return Prepared(
@@ -89,7 +93,7 @@ def _unfamiliar(model: Model, encoded: Tokens, *texts: str) -> tuple[str, ...]:
     """A notice if the model's vocabulary lacks most letters of the texts: a script that the model does not read."""
     unknown, split = tokenize.unread_shares(encoded, model.tokenizer, *texts)
     if unknown + split < MOST_LETTERS:
-        return ()
+        return _dropped(encoded, *texts)
     message = mark(
         "The model hardly knows this script: {share} of the letters are not in its vocabulary, and its output may "
         "mean nothing. Write in a language that it was trained on."
@@ -100,6 +104,18 @@ def _unfamiliar(model: Model, encoded: Tokens, *texts: str) -> tuple[str, ...]:
             "tell them apart. Write in a language that it was trained on."
         )
     return (later(message, share=percent(unknown + split)),)
+
+
+def _dropped(encoded: Tokens, *texts: str) -> tuple[str, ...]:
+    """A notice if no token holds some signs of the texts."""
+    count = len(tokenize.unheld(encoded, *texts))
+    if not count:
+        return ()
+    message = mark(
+        "The tokenizer drops {count:,} of the {all:,} characters: they are in no token, and the model does not see "
+        "them."
+    )
+    return (later(message, count=count, all=sum(map(len, texts))),)
 
 
 def _is_empty(text: str) -> bool:
@@ -114,4 +130,4 @@ def prepare_target(model: Model, target: str) -> Prepared:
     encoded = tokenize.encode(model.tokenizer, cleaned.text, target=True)
     if model.info.positions is not None:
         clean.check_length(len(encoded), model.info.positions, can_cut=False)
-    return Prepared(cleaned.text, encoded, cleaned.notices)
+    return Prepared(cleaned.text, encoded, (*cleaned.notices, *_dropped(encoded, cleaned.text)))

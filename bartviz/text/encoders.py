@@ -19,7 +19,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-from bartviz.errors import ModelError
+from bartviz.errors import ModelError, TextError
 from bartviz.language import later
 from bartviz.safety.foreign import guarded
 from bartviz.text.labels import Span
@@ -45,6 +45,8 @@ class Encoder(ABC):
     """The uniform interface to one tokenizer: its special tokens, its scheme, and its encoding."""
 
     scheme: Scheme
+    rows: int | None = None
+    """How many ids the network has embeddings for; None: for all of the tokenizer's."""
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
         added = {i: str(token) for i, token in tokenizer.added_tokens_decoder.items() if token.special}
@@ -78,10 +80,25 @@ class Encoder(ABC):
         """The tokens of a text, or of a pair of texts, special tokens included.
 
         ``target``: encode as an output of the model. ``allow_special``: whether a special token typed in the text
-        counts as one. Raises ModelError if the library fails.
+        counts as one. Raises ModelError if the library fails, TextError for a token that the network has no embedding
+        for.
         """
         with guarded(_broken()):
-            return self._encode(text, pair, target=target, allow_special=allow_special)
+            tokens = self._encode(text, pair, target=target, allow_special=allow_special)
+        beyond = next((token.id for token in tokens if self.rows is not None and token.id >= self.rows), None)
+        if beyond is not None:
+            raise TextError(
+                later(
+                    "The network has no embedding for {token}: the tokenizer adds this token, but the model was not "
+                    "trained with it. Leave it out of the text.",
+                    token=self.piece(beyond).name,
+                )
+            )
+        return tokens
+
+    def unlimited(self, text: str) -> list[Raw]:
+        """The tokens of a text, whether or not the network has embeddings for them."""
+        return self._encode(text, None, target=False, allow_special=False)
 
     @abstractmethod
     def _encode(self, text: str, pair: str | None, *, target: bool, allow_special: bool) -> list[Raw]:
@@ -222,6 +239,14 @@ class MarianEncoder(Encoder):
 
 _LOCK = RLock()
 _ENCODERS: WeakKeyDictionary[Any, tuple[object, Encoder]] = WeakKeyDictionary()
+_ROWS: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+
+
+def limit(tokenizer: PreTrainedTokenizerBase, rows: int) -> None:
+    """Refuse texts whose tokens have ids of ``rows`` or more from now on."""
+    with _LOCK:
+        _ROWS[tokenizer] = rows
+        _ENCODERS.pop(tokenizer, None)
 
 
 def encoder_of(tokenizer: PreTrainedTokenizerBase) -> Encoder:
@@ -236,6 +261,7 @@ def _encoder_of(tokenizer: PreTrainedTokenizerBase) -> Encoder:
         known = _ENCODERS.get(tokenizer)
         if known is None or known[0] != state:
             known = (state, _encoder(tokenizer))
+            known[1].rows = _ROWS.get(tokenizer)
             _ENCODERS[tokenizer] = known
         return known[1]
 

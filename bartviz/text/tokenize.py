@@ -20,6 +20,7 @@ Japanese, Thai, ...) each piece is a word. An unknown token is part of the text,
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -159,11 +160,12 @@ def join(*parts: Tokens) -> Tokens:
 
 
 def unread_shares(tokens: Tokens, tokenizer: PreTrainedTokenizerBase, *texts: str) -> tuple[float, float]:
-    """The shares (0..1) of the letters of the texts that the vocabulary lacks: those in unknown tokens, and those of
-    which a token holds only some bytes. ``texts``: one for each segment. Without letters, every visible sign counts.
+    """The shares (0..1) of the letters of the texts that the model cannot read: those in unknown tokens or in none,
+    and those of which a token holds only some bytes. ``texts``: one for each segment. Without letters, every visible
+    sign counts.
     """
     encoder = encoder_of(tokenizer)
-    unknown, split = set[tuple[int, int]](), set[tuple[int, int]]()  # segment and index of each character
+    unknown, split = set(unheld(tokens, *texts)), set[tuple[int, int]]()  # segment and index of each character
     for i, (token_id, special) in enumerate(zip(tokens.ids.tolist(), tokens.special.tolist(), strict=True)):
         lacking = unknown if token_id == encoder.unknown else split if encoder.piece(token_id).text is None else None
         if special or lacking is None or (span := tokens.spans[i]) is None:
@@ -172,9 +174,29 @@ def unread_shares(tokens: Tokens, tokenizer: PreTrainedTokenizerBase, *texts: st
         lacking.update((segment, index) for index in range(*span))
     if not unknown and not split:
         return 0.0, 0.0
-    visible_signs = {(n, i) for n, text in enumerate(texts) for i, sign in enumerate(text) if not sign.isspace()}
-    counted = {(n, i) for n, i in visible_signs if texts[n][i].isalpha()} or visible_signs
+    counted = {(n, i) for n, text in enumerate(texts) for i, sign in enumerate(text) if sign.isalpha()}
+    counted = counted or _visible(texts)
     return len(unknown & counted) / len(counted), len(split & counted) / len(counted)
+
+
+def unheld(tokens: Tokens, *texts: str) -> list[tuple[int, int]]:
+    """The visible signs of the texts that no token holds, as segment and index: the tokenizer drops them.
+
+    Marks and control characters do not count where there is anything else: they change how others are drawn.
+    """
+    signs = _visible(texts)
+    counted = {(n, i) for n, i in signs if unicodedata.category(texts[n][i]) not in _WITHOUT_INK} or signs
+    for span, segment in zip(tokens.spans, tokens.segments.tolist(), strict=True):
+        if span is not None:
+            counted.difference_update((segment, index) for index in range(*span))
+    return sorted(counted)
+
+
+_WITHOUT_INK = frozenset(("Cc", "Cf", "Cs", "Mn", "Me", "Mc"))
+
+
+def _visible(texts: Sequence[str]) -> set[tuple[int, int]]:
+    return {(n, i) for n, text in enumerate(texts) for i, sign in enumerate(text) if not sign.isspace()}
 
 
 def _entry(encoder: Encoder, token_id: int, segment: int, special: bool, span: Span | None) -> Entry:

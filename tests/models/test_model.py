@@ -543,7 +543,7 @@ def test_texts_are_not_cut_by_a_tokenizer_file(kind: str, bart: Path) -> None:
     )
     whole = networks.tokenizer("bart")(networks.PROBE)["input_ids"]
     files = folders.contents(bart)
-    words, _ = tokenizer.read(files, checkpoint.read(files))
+    words = tokenizer.read(files, checkpoint.read(files)).tokenizer
     assert words.backend_tokenizer.encode(networks.PROBE).ids == whole
     assert load(bart).tokenizer(networks.PROBE)["input_ids"] == whole
 
