@@ -60,8 +60,6 @@ _HOMES = {
     "paper": ("bartviz.figures.paper", None),
 }
 
-_EXTRAS = {"anywidget": "notebook"}
-
 __all__ = [
     "Sampling",
     "__version__",
@@ -95,8 +93,7 @@ def __getattr__(name: str) -> Any:
     try:
         module = import_module(home)
     except ModuleNotFoundError as error:
-        extra = _EXTRAS.get(error.name or "", "models")
-        message = f"bartviz.{name} needs {error.name}, which is not installed: pip install 'bartviz[{extra}]'"
+        message = import_module("bartviz.errors").needs(f"bartviz.{name}", error.name)
         raise ModuleNotFoundError(message, name=error.name) from error
     except ValueError:  # the hub's library, with an HF_ENDPOINT that is no address
         import_module("bartviz.safety.addresses").check_hub()

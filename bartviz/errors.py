@@ -49,6 +49,39 @@ class PackageError(BartvizError, ImportError):
     """A package is not installed that only this needs; the message says how to install it."""
 
 
+EXTRAS = {
+    "anywidget": "notebook",
+    "duckdb": "find",
+    "prometheus_client": "app",
+    "pyarrow": "corpus",
+    "ray": "ray",
+    "segno": "app",
+    "shtab": "app",
+    "starlette": "app",
+    "streamlit": "app",
+    "typst": "paper",
+}
+"""The extra that a package belongs to, if that is not ``models``."""
+
+
+def needs(name: str, package: str | None) -> str:
+    """The message that ``name`` needs a package that is not installed, and how to install it. Not with the name of
+    bartviz itself, which pip does not find unless it is given a folder or a file."""
+    extra = EXTRAS.get(package or "", "models")
+    return later(
+        "{name} needs {package}, which is not installed. It is in the extra {extra}: pip install '.[{extra}]' in a "
+        "copy of the repository.",
+        name=name,
+        package=package,
+        extra=extra,
+    )
+
+
+def missing(package: str) -> PackageError:
+    """The error where a single package is not installed, which is enough."""
+    return PackageError(later("{package} is not installed, and this needs it: pip install {package}", package=package))
+
+
 class BudgetError(BartvizError):
     """The work would need more memory than allowed; the message gives the number and the limit."""
 

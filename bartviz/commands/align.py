@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from bartviz.analysis import aligners as ranks
 from bartviz.analysis import alignment, gold_alignment
 from bartviz.analysis.gold_alignment import Gold, Score
-from bartviz.commands.output import EXAMPLES, print_json, rows_of
+from bartviz.commands.output import EXAMPLES, print_json, rows_of, say, say_table
 from bartviz.errors import TextError
 from bartviz.record.attention import Head
 from bartviz.record.record import Reading, Record, open_record
@@ -71,16 +70,16 @@ def run(options: argparse.Namespace) -> int:
                 | judged
             )
             continue
-        print(gold_alignment.write(links, either))
-        print(f"{shown.name}, rows named by what they {options.reading.removesuffix('s')}", file=sys.stderr)
+        say(gold_alignment.write(links, either))
+        say(f"{shown.name}, rows named by what they {options.reading.removesuffix('s')}", error=True)
     if gold and not options.rank:
-        print(_measures(total), file=sys.stderr)
+        say(_measures(total), error=True)
     return 0
 
 
 def _heads(record: Record, options: argparse.Namespace) -> Sequence[Head]:
     if options.heads is not None:
-        return tuple(Head.parse(f"cross {name}") for name in options.heads.split(","))
+        return tuple(Head.parse(name, kinds=("cross",)) for name in options.heads.split(","))
     if options.layer is not None:
         return alignment.heads_of(record, options.layer)
     return ranks.best(ranks.aligners(record), options.reading).heads
@@ -91,7 +90,7 @@ def _rank(record: Record, gold: Gold | None, options: argparse.Namespace, path: 
     if options.json:
         print_json({"file": str(path), "ranking": rows_of(frame)})
     else:
-        print(frame.to_string(index=False, float_format="{:.3f}".format))
+        say_table(frame.to_string(index=False, float_format="{:.3f}".format))
 
 
 def _gold_lines(options: argparse.Namespace) -> list[str]:

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from io import StringIO
 from typing import Any
 
-from bartviz.commands.output import EXAMPLES
+from bartviz.commands.output import EXAMPLES, print_json, say
 from bartviz.errors import BartvizError, SettingError
 from bartviz.models.folders import default_roots
 from bartviz.safety import logs, ray_cluster
@@ -56,6 +56,7 @@ def add_arguments(app: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="host name that may be served, as behind a proxy; several with commas, or give it again",
     )
+    app.add_argument("--json", action="store_true", help="print the address as JSON")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -78,8 +79,12 @@ def run(options: argparse.Namespace) -> int:
     names = [*hosts.LOCAL, *hosts.of(host), *options.allow]
     shown = next((name for name in hosts.of(host)), host)
     path = os.environ.get(PATH, "")
-    print(f"bartviz: {hosts.url(shown, options.port, path)} (Ctrl+C ends it)", flush=True)
-    if options.share:
+    address = hosts.url(shown, options.port, path)
+    if options.json:
+        print_json({"address": address, "names": list(dict.fromkeys(names))})
+    else:
+        say(f"bartviz: {address} (Ctrl+C ends it)")
+    if options.share and not options.json:
         print(invitation(hosts.of(host), options.port, path), flush=True)
     os.chdir(APP.parent)  # the folder of .streamlit
     for ending in (signal.SIGTERM, signal.SIGINT):
@@ -126,7 +131,7 @@ def _check_settings() -> None:
 
 
 def _refuse(why: str) -> int:
-    print(f"bartviz: {why}", file=sys.stderr)
+    say(f"bartviz: {why}", error=True)
     return 2
 
 

@@ -6,14 +6,14 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, NoReturn
 
-from bartviz.commands import align, app, completion, corpus, files, find, passport, run, serve, tables
-from bartviz.errors import BartvizError
-from bartviz.safety import addresses
+from bartviz.errors import BartvizError, needs
 from bartviz.version import __version__
 
 ERROR = 2
+STOPPED = 130  # as a shell reports a program that Ctrl+C has ended
 
 
 class _Parser(argparse.ArgumentParser):
@@ -23,21 +23,28 @@ class _Parser(argparse.ArgumentParser):
         super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **settings)
 
     def error(self, message: str) -> NoReturn:
-        self.exit(ERROR, f"bartviz: {message}. See {self.prog} --help.\n")
+        self.exit(_refused(f"{message}. See {self.prog} --help."))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit status: 0, or 2 with one sentence on stderr."""
-    options = _parser().parse_args(arguments)
-    command: Callable[[argparse.Namespace], int] = options.run
+    """Run one command; returns the exit status: 0, or with one sentence on stderr 2, and 130 after Ctrl+C."""
+    advice: Callable[[], str] = _again
     try:
+        from bartviz.safety import addresses
+
+        options = _parser().parse_args(arguments)
+        advice = getattr(options, "stopped", advice)
+        command: Callable[[argparse.Namespace], int] = options.run
         addresses.check_hub()
         status = command(options)
         sys.stdout.flush()
+    except KeyboardInterrupt:
+        _refused(advice())
+        return STOPPED
     except BartvizError as error:
         return _refused(str(error))
     except ModuleNotFoundError as error:
-        return _refused(f"{error.name} is not installed: pip install 'bartviz[app]'")
+        return _refused(needs("This command", error.name))
     except BrokenPipeError:  # the reader, such as ``head``, has stopped: avoid a second error at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
@@ -47,11 +54,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _refused(why: str) -> int:
-    print(f"bartviz: {' '.join(why.split())}", file=sys.stderr)
+    from bartviz.commands.output import say
+
+    with suppress(BrokenPipeError):  # nobody reads it any more
+        say(f"bartviz: {' '.join(why.split())}", error=True)
     return ERROR
 
 
+def _again() -> str:
+    return "Stopped before the end. To start anew, repeat the command."
+
+
 def _parser() -> argparse.ArgumentParser:
+    # Here and not above: what they import takes a while, in which Ctrl+C would end in a traceback.
+    from bartviz.commands import align, app, completion, corpus, files, find, passport, run, serve, tables
+
     parser = _Parser(
         prog="bartviz", description="See, step through and test attention: an app, and the same from a shell."
     )

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bartviz.commands.output import DEVICE, EXAMPLES, print_json, rows_of
+from bartviz.commands.output import DEVICE, EXAMPLES, print_json, rows_of, say
 
 if TYPE_CHECKING:
     from bartviz.corpus.run import Progress
@@ -44,15 +43,37 @@ def add(commands: Any) -> None:
         metavar="N",
         help="silence each head in turn on about N texts, drawn at random",
     )
+    corpus.add_argument(
+        "--size", type=int, metavar="N", help="rows of a part: what a run that is stopped loses at most (2,048)"
+    )
     corpus.add_argument("--resume", action="store_true", help="finish a run that was stopped")
     corpus.add_argument("--json", action="store_true", help="print JSON")
-    corpus.set_defaults(run=run)
+    shown = Shown()
+    corpus.set_defaults(run=lambda options: run(options, shown), stopped=shown.stopped)
 
 
-def run(options: argparse.Namespace) -> int:
+class Shown:
+    """Progress as it is printed to stderr, and what to say when Ctrl+C ends the run."""
+
+    def __init__(self) -> None:
+        self.last: Progress | None = None
+
+    def report(self, progress: Progress) -> None:
+        self.last = progress
+        left = "" if progress.left is None else f", {_time(progress.left)} left"
+        say(f"{progress.rows:,} of {progress.all:,} rows, {progress.rate:,.0f} rows/s{left}", error=True)
+
+    def stopped(self) -> str:
+        """What is measured, and how the run goes on."""
+        if self.last is None:
+            return "Stopped before a part was measured. The same command with --resume goes on."
+        return f"Stopped after {self.last.rows:,} of {self.last.all:,} rows. The same command with --resume goes on."
+
+
+def run(options: argparse.Namespace, shown: Shown) -> int:
     """Print progress to stderr, and what came out to stdout."""
     from bartviz.corpus.read import Columns
-    from bartviz.corpus.run import corpus
+    from bartviz.corpus.run import SIZE, corpus
 
     atlas = corpus(
         options.corpus,
@@ -66,26 +87,22 @@ def run(options: argparse.Namespace) -> int:
         resume=options.resume,
         edges=options.edges,
         silence=options.silence,
-        report=_report,
+        size=SIZE if options.size is None else options.size,
+        report=shown.report,
     )
     texts, left_out = atlas.description["texts"], atlas.description["left_out"]
     if options.json:
         found = {"roles": rows_of(atlas.roles), "bad": rows_of(atlas.bad)}
         print_json({"texts": texts, "left_out": left_out, **found, "saved": str(options.out)})
         return 0
-    print(f"texts    {texts:,}, {left_out:,} rows left out")
+    say(f"texts    {texts:,}, {left_out:,} rows left out")
     for row in atlas.bad.head(5).itertuples():
-        print(f"         {row.file}, line {row.line}: {row.reason}")
+        say(f"         {row.file}, line {row.line}: {row.reason}")
     for role, heads in atlas.roles.groupby("role"):
         names = ", ".join(f"{row.kind} L{row.layer}H{row.head} {row.mean:.2f}" for row in heads.itertuples())
-        print(f"{role}: {names}")
-    print(f"saved    {options.out}")
+        say(f"{role}: {names}")
+    say(f"saved    {options.out}")
     return 0
-
-
-def _report(progress: Progress) -> None:
-    left = "" if progress.left is None else f", {_time(progress.left)} left"
-    print(f"{progress.rows:,} of {progress.all:,} rows, {progress.rate:,.0f} rows/s{left}", file=sys.stderr, flush=True)
 
 
 def _time(seconds: float) -> str:

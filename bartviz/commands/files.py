@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bartviz.commands import app, pictures
-from bartviz.commands.output import EXAMPLES, print_json
+from bartviz.commands import app, atlas_tables, pictures
+from bartviz.commands.output import EXAMPLES, print_json, say
 from bartviz.record.record import open_record
 
 if TYPE_CHECKING:
@@ -24,13 +24,17 @@ def add(commands: Any) -> None:
         + "bartviz export greedy.safetensors beams.safetensors both.html --exact\n  "
         + "bartviz export car.safetensors head.svg --kind cross --layer 3 --head 2\n  "
         + "bartviz export car.safetensors heads.pdf --kind encoder --picture overview --width 480\n  "
-        + "bartviz export car.safetensors measures.tex --kind encoder",
+        + "bartviz export car.safetensors measures.tex --kind encoder\n  "
+        + "bartviz export atlas heads.csv\n  bartviz export atlas both.csv --against other",
     )
     export.add_argument("records", nargs="+", type=Path, metavar="FILE", help="saved records; each becomes a tab")
-    export.add_argument("page", type=Path, metavar="OUT", help="the file to write: .html, .svg, .pdf, .png or .tex")
+    export.add_argument(
+        "page", type=Path, metavar="OUT", help="the file to write: .html, .svg, .pdf, .png or .tex; .csv of an atlas"
+    )
     export.add_argument("--exact", action="store_true", help="keep every weight, however large the file gets")
     export.add_argument("--json", action="store_true", help="print JSON")
     pictures.add_arguments(export)
+    atlas_tables.add_arguments(export)
     export.set_defaults(run=_export, refuse=export.error)
 
     opened = commands.add_parser(
@@ -46,7 +50,11 @@ def add(commands: Any) -> None:
 
 
 def _export(options: argparse.Namespace) -> int:
-    if options.page.suffix.lower() in pictures.SUFFIXES:
+    if options.records[0].is_dir():
+        if len(options.records) > 1:
+            options.refuse("a table is of one atlas; another one beside it is --against")
+        atlas_tables.write(options.records[0], options.page, options)
+    elif options.page.suffix.lower() in pictures.SUFFIXES:
         if len(options.records) > 1:
             options.refuse("a picture or table is of one record")
         pictures.write(open_record(options.records[0]), options.page, options)
@@ -59,7 +67,7 @@ def _export(options: argparse.Namespace) -> int:
     if options.json:
         print_json({"records": [str(file) for file in options.records], "saved": str(options.page), "bytes": size})
     else:
-        print(f"saved    {options.page} ({size / 1e6:.1f} MB)")
+        say(f"saved    {options.page} ({size / 1e6:.1f} MB)")
     return 0
 
 
@@ -81,5 +89,6 @@ def _open_atlas(options: argparse.Namespace) -> int:
     open_atlas(folder)
     others = os.environ.get(folders.SETTING)
     os.environ[folders.SETTING] = f"{folder}{os.pathsep}{others}" if others else str(folder)
-    print("the atlas is on the page Corpus (under Test)", flush=True)
+    if not options.json:
+        say("the atlas is on the page Corpus (under Test)")
     return app.run(options)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bartviz.commands.output import EXAMPLES, print_json, rows_of
+from bartviz.commands.output import EXAMPLES, print_json, rows_of, say
 from bartviz.errors import SettingError
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ def add(commands: Any) -> None:
         help="find where heads look, in an atlas with single edges",
         description="Find single edges of an atlas. The run needs --edges. Fields: kind, layer, head, query, key (a "
         "token, or number, punctuation, capitalised, special), where (earlier, later, same, or key minus query), "
-        "least (weight), same (true: both tokens are equal).",
+        "least (weight), same (true: both tokens are equal). A head may also be written as one: head='cross L2H5'.",
         epilog=EXAMPLES + "bartviz find atlas key=, where=earlier least=0.8\n  bartviz find atlas kind=cross same=true",
     )
     find.add_argument("atlas", type=Path, metavar="DIR", help="folder of the atlas")
@@ -37,18 +36,25 @@ def run(options: argparse.Namespace) -> int:
 
     if not all("=" in word for word in options.fields):
         raise SettingError("Fields are written as FIELD=VALUE, such as layer=0.")
-    fields: dict[str, Any] = dict(word.split("=", 1) for word in options.fields)
+    pairs = [word.split("=", 1) for word in options.fields]
+    names = [name for name, _ in pairs]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise SettingError(f"The field {twice} is given twice. All fields must hold: give each once.")
+    if "limit" in names:
+        raise SettingError("How many edges are printed is no field but an option, such as --limit 3.")
+    fields: dict[str, Any] = dict(pairs)
     with warnings.catch_warnings(record=True) as notes:
         warnings.simplefilter("always", UserWarning)
         found = open_atlas(options.atlas).find(limit=options.limit, **fields)
     for note in notes:
-        print(note.message, file=sys.stderr)
+        say(str(note.message), error=True)
     if options.json:
         print_json({"count": found.count, "edges": rows_of(found.edges)})
         return 0
-    print(f"{found.count:,} edges, {len(found.edges):,} shown")
+    say(f"{found.count:,} edges, {len(found.edges):,} shown")
     for row in found.edges.to_dict("records"):
         head = f"{row['kind']} L{row['layer']}H{row['head']}"
         edge = f"{row['query_token']} ({row['query']}) -> {row['key_token']} ({row['key']})"
-        print(f"{row['weight']:.3f}  {head}  {edge}  | {row['text']}")
+        say(f"{row['weight']:.3f}  {head}  {edge}  | {row['text']}")
     return 0

@@ -1,10 +1,19 @@
-"""What several commands print: JSON, tables, and the heading of their examples."""
+"""What several commands print: lines, JSON, tables, and the heading of their examples.
+
+Texts, tokens and names in a file may have been written by anybody, so every line passes ``say``: a control character
+would reach the terminal as a command.
+"""
 
 from __future__ import annotations
 
 import json
 import math
+import sys
 from typing import TYPE_CHECKING, Any
+
+import regex
+
+from bartviz.text.labels import visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -13,9 +22,33 @@ EXAMPLES = "examples:\n  "
 DEVICE = "where the model computes: cpu, cuda, cuda:1, mps, or auto for the accelerator if there is one (%(default)s)"
 
 
+# What JSON may contain and a terminal obeys, or what changes the order of what it shows.
+_UNSEEN = regex.compile(r"[\p{C}\p{Zl}\p{Zp}]")
+
+
+def say(line: str, *, error: bool = False) -> None:
+    """Print one line, with everything visible in it, to stdout or stderr."""
+    print(seen(line), file=sys.stderr if error else sys.stdout, flush=True)
+
+
+def say_table(table: str) -> None:
+    """Print the lines of a table that pandas has laid out."""
+    for line in table.split("\n"):
+        say(line)
+
+
+def seen(line: str) -> str:
+    """The line with control and direction characters made visible; the spaces that lay it out stay."""
+    return visible(line) if line.strip(" ") else line
+
+
 def print_json(value: object) -> None:
-    """One line of JSON; what is not finite is null."""
-    print(json.dumps(_finite(value), ensure_ascii=False, allow_nan=False))
+    """One line of JSON; what is not finite is null, and what a terminal would obey is escaped."""
+    print(_UNSEEN.sub(_escaped, json.dumps(_finite(value), ensure_ascii=False, allow_nan=False)), flush=True)
+
+
+def _escaped(found: regex.Match[str]) -> str:
+    return json.dumps(found[0])[1:-1]
 
 
 def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bartviz.commands.output import EXAMPLES
+from bartviz.commands.output import EXAMPLES, print_json, say
 
 if TYPE_CHECKING:
     import argparse
@@ -22,14 +22,19 @@ def add(commands: Any) -> None:
     passport.add_argument("head", metavar="HEAD", help='the head, such as "cross L1H4"')
     passport.add_argument("page", type=Path, metavar="OUT", help="the HTML file to write")
     passport.add_argument("--measure", help="of the distribution and the examples (that of its role)")
+    passport.add_argument("--json", action="store_true", help="print JSON")
     passport.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Write the page."""
     from bartviz.corpus.atlas import open_atlas
+    from bartviz.record import store
 
-    page = open_atlas(options.atlas).passport(options.head, measure=options.measure)
-    options.page.write_text(page, encoding="utf-8")
-    print(f"saved    {options.page}")
+    page = open_atlas(options.atlas).passport(options.head, measure=options.measure).encode()
+    store.replace(options.page, page)
+    if options.json:
+        print_json({"atlas": str(options.atlas), "saved": str(options.page), "bytes": len(page)})
+    else:
+        say(f"saved    {options.page}")
     return 0

@@ -24,7 +24,7 @@ def add_arguments(export: argparse.ArgumentParser) -> None:
     group.add_argument("--picture", choices=PICTURES, default="map", help="what is drawn (%(default)s)")
     group.add_argument("--kind", choices=KINDS, help="kind of attention; by default cross where there is one")
     group.add_argument("--layer", type=int, help="counted from 0; without it the mean of all heads")
-    group.add_argument("--head", type=int, help="counted from 0; without it the mean of the layer")
+    group.add_argument("--head", help='counted from 0, or "cross L3H2"; without it the mean of the layer')
     group.add_argument("--row", type=int, help="the row of text and lines, counted from 0")
     group.add_argument("--reading", choices=get_args(Reading), help="rows of a decoder are named by what they ...")
     group.add_argument("--words", action="store_true", help="merge pieces into words")
@@ -39,12 +39,26 @@ def write(record: Record, path: Path, options: argparse.Namespace) -> None:
     from bartviz.figures.paper.caption import caption
     from bartviz.record import store
 
+    _read_head(record, options)
     kind = options.kind or ("cross" if record.cross is not None else record.kinds[0])
     if path.suffix.lower() == ".tex":
         name = f"{kind} heads"
         store.replace(path, paper.latex(paper.measures(record, kind), caption=caption(record, name)).encode())
     else:
         _drawn(record, kind, options).save(path, ppi=options.ppi)
+
+
+def _read_head(record: Record, options: argparse.Namespace) -> None:
+    """Put a head that is given by its name, such as "cross L3H2", into kind, layer and head. Raises SettingError."""
+    if options.head is None:
+        return
+    if options.head.isdecimal():
+        options.head = int(options.head)
+        return
+    head = Head.parse(options.head, kinds=record.kinds if options.kind is None else (options.kind,))
+    if options.kind not in (None, head.kind) or options.layer not in (None, head.layer):
+        raise SettingError(f"The head {head} has its kind and its layer in its name: leave out --kind and --layer.")
+    options.kind, options.layer, options.head = head.kind, head.layer, head.head
 
 
 def _drawn(record: Record, kind: Any, options: argparse.Namespace) -> Picture:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
-from bartviz.commands.output import DEVICE, EXAMPLES, print_json
+from bartviz.commands.output import DEVICE, EXAMPLES, print_json, say
 from bartviz.language.shares import percent
+from bartviz.text.clean import MAX_CHARACTERS, Truncate
 from bartviz.text.encodings import decode
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from bartviz.record.record import Record
 
 _STDIN = "-"
+_MOST = 4 * (MAX_CHARACTERS + 2)  # bytes of stdin that are read: a stream may have no end
 
 
 def add(commands: Any) -> None:
@@ -50,6 +52,9 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("text", help="the text, or - to read it from stdin")
     parser.add_argument("--model", default="bart-tiny-en-de", help="embedded name, folder or hub id (%(default)s)")
     parser.add_argument("--device", default="cpu", metavar="NAME", help=DEVICE)
+    parser.add_argument(
+        "--truncate", choices=get_args(Truncate), help="read this part of a text that is too long, instead of none"
+    )
     parser.add_argument("--ablate", action="append", default=[], metavar='"cross L2H5"', help="silence a head")
     parser.add_argument(
         "--save", type=Path, metavar="FILE", help="write the record: run.safetensors, or run.html for the explorer"
@@ -89,9 +94,12 @@ def _forced(text: str) -> tuple[int, str]:
 
 
 def _text(options: argparse.Namespace) -> str:
-    """The text of the command, or that of stdin without its last line break. Raises EncodingError."""
+    """The text of the command, or that of stdin without its last line break, as far as a text may be long. Raises
+    EncodingError."""
     given: str = options.text
-    return decode(sys.stdin.buffer.read()).removesuffix("\n").removesuffix("\r") if given == _STDIN else given
+    if given != _STDIN:
+        return given
+    return decode(sys.stdin.buffer.read(_MOST)).removesuffix("\n").removesuffix("\r")
 
 
 def _capture(options: argparse.Namespace) -> int:
@@ -99,19 +107,21 @@ def _capture(options: argparse.Namespace) -> int:
 
     text = _text(options)
     model = bartviz.load(options.model, device=options.device)
-    record = bartviz.capture(model, text, pair=options.pair, target=options.target, ablate=options.ablate)
+    record = bartviz.capture(
+        model, text, pair=options.pair, target=options.target, ablate=options.ablate, truncate=options.truncate
+    )
     if options.save is not None:
         record.save(options.save)
     if options.json:
         print_json(_described(options, record) | {"kinds": _kinds(record), "checks": _checks(record)})
         return 0
     for kind, shape in _kinds(record).items():
-        print("{0:8} {layers} layers x {heads} heads, {rows} rows attend to {columns} columns".format(kind, **shape))
+        say("{0:8} {layers} layers x {heads} heads, {rows} rows attend to {columns} columns".format(kind, **shape))
     if record.target_text is not None:
-        print(f"output   {record.target_text}")
+        say(f"output   {record.target_text}")
     for check in record.check():
         value = "nothing to measure by" if check.value is None else f"{check.value:.2g} (limit {check.limit:g})"
-        print(f"{'ok  ' if check.passed else 'FAIL'} {check.kind or ''} {check.name}: {value}")
+        say(f"{'ok  ' if check.passed else 'FAIL'} {check.kind or ''} {check.name}: {value}")
     return _saved(options)
 
 
@@ -134,6 +144,7 @@ def _decode(options: argparse.Namespace) -> int:
         no_repeat_ngram_size=options.no_repeat_ngram_size,
         force=dict(options.force),
         ablate=options.ablate,
+        truncate=options.truncate,
     )
     if options.save is not None:
         record.save(options.save)
@@ -146,17 +157,18 @@ def _decode(options: argparse.Namespace) -> int:
             f"{c.label} {percent(c.probability)}" for c in step.candidates if c.token_id != step.chosen.token_id
         )
         rule = f" [{step.rule}]" if step.rule else ""
-        print(f"{step.position:4} {step.chosen.label:16} {percent(step.chosen.probability):>7}{rule}   {others}")
+        say(f"{step.position:4} {step.chosen.label:16} {percent(step.chosen.probability):>7}{rule}   {others}")
     for ending in _texts(record.beams):
         labels = " ".join(ending["tokens"])
-        print(f"{ending['state']:8} score {ending['score']:8.4f}  log p {ending['log_probability']:8.3f}  {labels}")
-    print(f"{record.target_text}\n({record.provenance.stopped}; log p = {record.log_probability:.3f})")
+        say(f"{ending['state']:8} score {ending['score']:8.4f}  log p {ending['log_probability']:8.3f}  {labels}")
+    say(str(record.target_text))
+    say(f"({record.provenance.stopped}; log p = {record.log_probability:.3f})")
     return _saved(options)
 
 
 def _saved(options: argparse.Namespace) -> int:
     if options.save is not None:
-        print(f"saved    {options.save}")
+        say(f"saved    {options.save}")
     return 0
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 import signal
-import sys
 import threading
 from typing import Any
 
-from bartviz.commands.output import EXAMPLES
+from bartviz.commands.output import EXAMPLES, print_json, say
 from bartviz.safety import ray_cluster
 
 MOST = 1000
@@ -32,6 +31,7 @@ def add(commands: Any) -> None:
         metavar="ADDRESS",
         help="a Ray to start them on, as 10.0.0.5:6379; by default one of their own on this machine",
     )
+    serve.add_argument("--json", action="store_true", help="print the address as JSON, once the replicas are ready")
     serve.add_argument("--cpus", type=_cpus, default=1.0, help="CPUs that each of them asks for (%(default)s)")
     serve.set_defaults(run=run)
 
@@ -41,13 +41,16 @@ def run(options: argparse.Namespace) -> int:
     from bartviz.serving import ray_serve
 
     ray_cluster.expect_token()
-    print(f"bartviz: starting {options.replicas} replicas", file=sys.stderr, flush=True)
+    say(f"bartviz: starting {options.replicas} replicas", error=True)
     address = ray_serve.deploy(options.ray, options.replicas, options.cpus)
     ended = threading.Event()
     for ending in (signal.SIGTERM, signal.SIGINT):  # now, as Ray has put its own in their place
         signal.signal(ending, lambda *_: ended.set())
     try:
-        print(f"bartviz: ready. Apps of this Ray: BARTVIZ_COMPUTE={address} bartviz app (Ctrl+C ends it)", flush=True)
+        if options.json:
+            print_json({"address": address, "replicas": options.replicas})
+        else:
+            say(f"bartviz: ready. Apps of this Ray: BARTVIZ_COMPUTE={address} bartviz app (Ctrl+C ends it)")
         ended.wait()
     finally:
         ray_serve.end(options.ray)

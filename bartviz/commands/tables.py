@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bartviz.commands.output import EXAMPLES, print_json, rows_of
+from bartviz.commands.output import EXAMPLES, print_json, rows_of, say, say_table
 
 if TYPE_CHECKING:
     import argparse
@@ -37,13 +37,13 @@ def _parameters(options: argparse.Namespace) -> int:
         options.refuse("name one model")
     name = options.name or options.model
     if options.latex:
-        print(bartviz.paper.latex(bartviz.paper.parameters(name), caption=name), end="")
+        say_table(bartviz.paper.latex(bartviz.paper.parameters(name), caption=name).rstrip("\n"))
         return 0
     table = bartviz.parameters(name)
     if options.json:
         print_json(rows_of(table))
     else:
-        print(table.to_string())
+        say_table(table.to_string())
     return 0
 
 
@@ -56,5 +56,5 @@ def _models(options: argparse.Namespace) -> int:
         )
         return 0
     for entry in CATALOGUE:
-        print(f"{entry.name:32} {entry.kind:16} {entry.source:9} {entry.title}")
+        say(f"{entry.name:32} {entry.kind:16} {entry.source:9} {entry.title}")
     return 0

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from bartviz.analysis.corpus_against import against
 from bartviz.analysis.corpus_roles import roles
 from bartviz.corpus import tables
-from bartviz.corpus.find import LIMIT, Found, check_heads, find, least_of
+from bartviz.corpus.find import LIMIT, Found, check_heads, find, least_of, with_head
 from bartviz.corpus.partial import Partial
 from bartviz.corpus.passport import passport
 from bartviz.corpus.read import Bad, Line
@@ -24,9 +24,9 @@ from bartviz.corpus.relations import Relations
 from bartviz.corpus.shards import FORMAT, Folder
 from bartviz.corpus.shards import write as write_file
 from bartviz.corpus.stability import stability
-from bartviz.errors import PackageError, SettingError
+from bartviz.errors import SettingError, missing
 from bartviz.language import later
-from bartviz.record.attention import Head, Kind
+from bartviz.record.attention import KINDS, Head, Kind
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,6 +70,11 @@ class Atlas:
         found, texts = self._table("examples"), self._table("texts")
         return found.merge(texts, on="number", how="left").drop(columns="number")
 
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds of attention, in reading order."""
+        return tuple(kind for kind in KINDS if (self.heads["kind"] == kind).any())
+
     @cached_property
     def histograms(self) -> pd.DataFrame:
         """How many texts have a value in each bin: kind, layer, head, measure, bin (where it begins), texts. The last
@@ -95,10 +100,11 @@ class Atlas:
         """The heads that have a role, as ``analysis.corpus_roles.roles`` names them."""
         return roles(self.heads)
 
-    def against(self, other: Atlas) -> pd.DataFrame:
-        """This atlas and another one, head by head, with their difference, as ``analysis.corpus_against.against``
-        compares them. Raises SettingError where no kind of attention has the same layers and heads in both."""
-        return against(self.heads, other.heads)
+    def against(self, other: Atlas | str | Path) -> pd.DataFrame:
+        """This atlas and another one, or the one in a folder, head by head, with their difference, as
+        ``analysis.corpus_against.against`` compares them. Raises SettingError where no kind of attention has the same
+        layers and heads in both."""
+        return against(self.heads, (other if isinstance(other, Atlas) else open_atlas(other)).heads)
 
     def passport(self, head: Head | str, *, measure: str | None = None) -> str:
         """All that is known of a head, such as "cross L2H5", as one HTML page that can be printed.
@@ -106,22 +112,24 @@ class Atlas:
         ``measure``: of its distribution and examples, by default the one that names it. Raises SettingError for a head
         or a measure that the atlas lacks.
         """
-        return passport(self, Head.parse(head) if isinstance(head, str) else head, measure)
+        return passport(self, Head.parse(head, kinds=self.kinds) if isinstance(head, str) else head, measure)
 
     def stability(self, *, seed: int = 0) -> pd.DataFrame:
         """The interval of each mean by a bootstrap over the parts of the run, as ``corpus.stability.stability``
         computes it. Raises SettingError for a folder without the run's shards, or with few."""
         return stability(self._folder(), seed=seed)
 
-    def find(self, *, limit: int = LIMIT, **fields: Any) -> Found:
+    def find(self, /, *, limit: int = LIMIT, **fields: Any) -> Found:
         """The edges that match every field, the highest weights first; how many match in all.
 
-        kind, layer, head: of the head. query, key: the text of a token as it is shown, or "number", "punctuation",
-        "capitalised", "special" ("=number" is that text). where: the key is "earlier", "later" or the "same" token,
-        or key minus query position; of self-attention alone. least: weight. same: whether both tokens are equal.
+        kind, layer, head: of the head; or head alone, such as "cross L2H5". query, key: the text of a token as it is
+        shown, or "number", "punctuation", "capitalised", "special" ("=number" is that text). where: the key is
+        "earlier", "later" or the "same" token, or key minus query position; of self-attention alone. least: weight.
+        same: whether both tokens are equal.
         Raises SettingError for other fields or values, or an atlas without single edges; PackageError without duckdb.
         Warns where ``least`` is below the weight above which the run kept edges.
         """
+        fields = with_head(fields, self.kinds)
         check_heads(fields, self.heads)
         found = find(self._folder(), fields, limit)
         kept = self.description["settings"].get("edges", 0.0)
@@ -207,4 +215,4 @@ def _check_parquet() -> None:
     try:
         import pyarrow  # noqa: F401
     except ModuleNotFoundError as error:
-        raise PackageError("An atlas needs the package pyarrow: pip install 'bartviz[corpus]'") from error
+        raise missing("pyarrow") from error

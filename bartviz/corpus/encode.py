@@ -119,7 +119,7 @@ def _quickly(model: Model, line: Line) -> Encoded | None:
 
 
 def _described(model: Model, line: Line) -> Encoded:
-    prepared = prepare(model, line.text, pair=line.pair)
+    prepared = prepare(model, line.text, pair=line.pair, can_cut=False)
     texts = (prepared.text,) if prepared.pair is None else (prepared.text, prepared.pair)
     if model.info.kind != "encoder-decoder":
         # of a decoder-only model the pieces are complete, as in ``word_matches.texts_of``

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bartviz.errors import PackageError, SettingError
+from bartviz.errors import SettingError, missing
 from bartviz.language import later
-from bartviz.record.attention import KINDS
+from bartviz.record.attention import KINDS, Head, Kind
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,7 +50,7 @@ def find(path: Path, fields: Mapping[str, Any], limit: int = LIMIT) -> Found:
     try:
         import duckdb
     except ModuleNotFoundError as error:
-        raise PackageError(later("Finding edges needs the package duckdb: pip install 'bartviz[find]'")) from error
+        raise missing("duckdb") from error
     where = " AND ".join(condition for condition, _ in conditions) or "true"
     values = [value for _, given in conditions for value in given]
     source = f"FROM read_parquet(?) WHERE {where}"  # only the conditions that are written in this module
@@ -80,6 +80,18 @@ def _best(source: str) -> str:
     )
     shown = f"file, line, text, pair, target, {', '.join(_COLUMNS)}"
     return f"SELECT {shown} FROM ({joined}) ORDER BY {_ORDER.replace('text', 'number')}"
+
+
+def with_head(fields: Mapping[str, Any], kinds: Sequence[Kind]) -> dict[str, Any]:
+    """The fields, in which a head that is written as "cross L2H5" has become kind, layer and head."""
+    name = fields.get("head")
+    if not isinstance(name, Head | str) or (isinstance(name, str) and name.strip().lstrip("+-").isdecimal()):
+        return dict(fields)
+    kind = fields.get("kind")
+    head = name if isinstance(name, Head) else Head.parse(name, kinds=(kind,) if kind in KINDS else kinds)
+    if kind not in (None, head.kind) or fields.get("layer") is not None:
+        raise SettingError(f"The head {head} has its kind and its layer in its name: leave out those fields.")
+    return {**fields, "kind": head.kind, "layer": head.layer, "head": head.head}
 
 
 def check_heads(fields: Mapping[str, Any], heads: pd.DataFrame) -> None:

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from bartviz.corpus import conllu
 from bartviz.corpus.conllu import Tree
-from bartviz.errors import BartvizError, PackageError, SettingError, TextError, choices
+from bartviz.errors import BartvizError, SettingError, TextError, choices, missing
 from bartviz.text.clean import clean
 from bartviz.text.labels import is_blank
 from bartviz.text.rows import COLUMNS, Row, as_wide, delimiter_of, object_rows, separated_rows
@@ -225,7 +225,7 @@ def _parquet(file: Path, columns: Columns) -> Iterator[Named]:
     try:
         import pyarrow.parquet as pq
     except ModuleNotFoundError as error:
-        raise PackageError("Parquet needs the package pyarrow: pip install 'bartviz[corpus]'") from error
+        raise missing("pyarrow") from error
     table: Any = pq.ParquetFile(file)
     chosen = _chosen(list(table.schema_arrow.names), columns, file.name)
     number = 0

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
+import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
-from multiprocessing import get_context, parent_process
+from multiprocessing import active_children, get_context, parent_process
 from pathlib import Path
 
 import torch
@@ -99,6 +102,7 @@ def corpus(
     if edges is not None and not 0 < edges < 1:
         raise SettingError("The weight above which edges are kept is between 0 and 1.")
     rows = partial(read.lines, source, chosen, paragraphs=paragraphs)
+    next(rows(), None)  # a column that is not there is found before the model is loaded, which takes a while
     loading = partial(load, model, device=device)
     loaded = loading()
     check_columns(loaded, chosen)
@@ -207,6 +211,7 @@ def _together(folder: Folder, loading: Loading, workers: int, todo: Iterator[Job
     """Several processes, each of which writes what it measured: a pool waits forever for the rest of a long reply whose
     worker is killed. In the order of the parts; so many parts wait that no process does.
     """
+    others = set(active_children())
     with ProcessPoolExecutor(workers, get_context("spawn"), _start, (folder, loading)) as pool:
         try:
             waiting: deque[tuple[Job, Future[None]]] = deque()
@@ -217,15 +222,37 @@ def _together(folder: Folder, loading: Loading, workers: int, todo: Iterator[Job
                 return job
 
             for job in todo:
-                waiting.append((job, pool.submit(_put, job)))
+                with _own_interrupts():
+                    begun = pool.submit(_put, job)
+                waiting.append((job, begun))
                 if len(waiting) > 2 * workers:
                     yield first()
             while waiting:
                 yield first()
         except BrokenProcessPool as error:
             raise Cancelled("A worker was stopped. Resume the run: what is measured is kept.") from error
+        except KeyboardInterrupt:  # a part takes long, and shards are written whole or not at all
+            for worker in set(active_children()) - others:
+                worker.terminate()
+            raise
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+@contextmanager
+def _own_interrupts() -> Iterator[None]:
+    """Start processes that Ctrl+C does not reach: a terminal sends it to all, and each would print a traceback.
+
+    A signal that is blocked here is delivered afterwards, and stays blocked in a process that is started meanwhile.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _finish(folder: Folder, todo: Iterator[Job], rows: Iterator[Line | Bad]) -> atlas.Atlas:

@@ -88,7 +88,7 @@ def alignment(
 
 
 def _head(named: Head | str) -> Head:
-    return named if isinstance(named, Head) else Head.parse(named)
+    return named if isinstance(named, Head) else Head.parse(named, kinds=("cross",))
 
 
 def lines(

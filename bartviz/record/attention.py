@@ -26,7 +26,7 @@ from bartviz.text.tokens import Tokens
 Kind = family.Kind
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
-_HEAD = re.compile(r"\s*(encoder|decoder|cross)\s+L(\d+)H(\d+)\s*", re.IGNORECASE)
+_HEAD = re.compile(rf"\s*(?:({'|'.join(KINDS)})\s+)?L([0-9]{{1,9}})H([0-9]{{1,9}})\s*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -38,16 +38,28 @@ class Head:
     head: int
 
     @classmethod
-    def parse(cls, name: str) -> Head:
-        """Read ``"cross L2H5"``; raises SettingError for anything else."""
-        match = _HEAD.fullmatch(name)
+    def parse(cls, name: str, *, kinds: Sequence[Kind] = KINDS) -> Head:
+        """Read ``"cross L2H5"``, in capitals or not. Where heads are of a single kind, ``kinds``, ``"L2H5"`` is enough.
+        Raises SettingError for anything else."""
+        match = _HEAD.fullmatch(name) if isinstance(name, str) else None
         if match is None:
             raise SettingError(
                 later(
-                    'A head is written as "cross L2H5": the kind ({kinds}), the layer, the head.', kinds=choices(KINDS)
+                    'A head is written as "{example}": the kind ({kinds}), the layer, the head.',
+                    example=f"{kinds[-1]} L2H5",
+                    kinds=choices(kinds),
                 )
             )
-        kind = next(kind for kind in KINDS if kind == match[1].lower())
+        head = f"L{int(match[2])}H{int(match[3])}"
+        if match[1] is None and len(kinds) > 1:
+            raise SettingError(
+                later(
+                    "{head} can be a head of several kinds of attention: write {choices}.",
+                    head=head,
+                    choices=choices([f'"{kind} {head}"' for kind in kinds]),
+                )
+            )
+        kind = kinds[0] if match[1] is None else next(kind for kind in KINDS if kind == match[1].lower())
         return cls(kind, int(match[2]), int(match[3]))
 
     @property

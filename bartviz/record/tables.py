@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bartviz.arrays import Floats
-from bartviz.errors import BudgetError, PackageError
+from bartviz.errors import BudgetError, missing
 from bartviz.language import later
 
 if TYPE_CHECKING:
@@ -49,9 +49,7 @@ def labelled(record: Record, kinds: Sequence[str], reading: Reading | None) -> d
     try:
         xarray = import_module("xarray")  # by name: it is no dependency, and needed only by callers who have it
     except ModuleNotFoundError:
-        raise PackageError(
-            later("{package} is not installed, and this needs it: pip install {package}", package="xarray")
-        ) from None
+        raise missing("xarray") from None
 
     made: dict[Kind, Any] = {}
     for attention in _chosen(record, kinds, _CELL):

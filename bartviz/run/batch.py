@@ -126,6 +126,9 @@ def head_factors(model: Model, ablate: Heads) -> dict[Head, float]:
     """Heads by name -> factor of their output (0 silences). Raises SettingError for a head that does not exist."""
     named = (ablate,) if isinstance(ablate, str | Head) else ablate
     pairs = named.items() if isinstance(named, Mapping) else ((name, 0.0) for name in named)
-    factors = {name if isinstance(name, Head) else Head.parse(name): float(factor) for name, factor in pairs}
+    kinds = tuple(depths(model.network))
+    factors = {
+        name if isinstance(name, Head) else Head.parse(name, kinds=kinds): float(factor) for name, factor in pairs
+    }
     check_heads(model.network, factors)
     return factors

@@ -30,9 +30,16 @@ class Prepared:
 
 
 def prepare(
-    model: Model, text: str, *, pair: str | None = None, allow_special: bool = False, truncate: Truncate | None = None
+    model: Model,
+    text: str,
+    *,
+    pair: str | None = None,
+    allow_special: bool = False,
+    truncate: Truncate | None = None,
+    can_cut: bool = True,
 ) -> Prepared:
-    """Clean and tokenize a source text. Raises TextError if it is empty or too long."""
+    """Clean and tokenize a source text. Raises TextError if it is empty or too long; ``can_cut``: whether the caller
+    can ask for its first or last part, which the message then offers."""
     cleaned = clean.clean(text)
     if pair is not None and _is_empty(pair):
         raise TextError(later("The second sentence is empty, or only white space. Type one, or leave it out."))
@@ -54,7 +61,7 @@ def prepare(
             cleaned.text, encoded, notices + _unfamiliar(model, encoded, *_texts(cleaned.text, after)), after
         )
     if truncate is None:
-        clean.check_length(len(encoded), limit)
+        clean.check_length(len(encoded), limit, can_cut=can_cut)
     shorter, encoded = _cut(cleaned.text, encoded, limit, truncate or "first", encode)
     which = (
         mark("The last {count:,} of {all:,} tokens are shown.")

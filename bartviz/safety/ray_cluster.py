@@ -11,11 +11,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from bartviz.errors import PackageError, SettingError
+from bartviz.errors import PackageError, SettingError, needs
 
 LOCAL = "local"
 STORE = 256 << 20  # bytes that a local Ray keeps of what is on its way
-_MISSING = "Ray is not installed: pip install 'bartviz[ray]'"
 TOKENS = ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
 
 
@@ -39,7 +38,7 @@ def connected(address: str, cpus: int = 1) -> Any:
         ray: Any = import_module("ray")
         errors: Any = import_module("ray.exceptions")
     except ModuleNotFoundError as error:
-        raise PackageError(_MISSING) from error
+        raise PackageError(needs("This", "ray")) from error
     settings: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
     if own:
         settings |= {"num_cpus": cpus, "num_gpus": 0, "object_store_memory": STORE, "include_dashboard": False}
@@ -69,7 +68,7 @@ def _has_token() -> bool:
 def expect(address: str) -> None:
     """Raise PackageError without Ray, and SettingError unless a Ray may be at this address."""
     if find_spec("ray") is None:
-        raise PackageError(_MISSING)
+        raise PackageError(needs("This", "ray"))
     if address == LOCAL:
         raise SettingError("An address is needed, such as 127.0.0.1:6379: bartviz serve prints it.")
     expect_token()

@@ -13,7 +13,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
-from bartviz.errors import BartvizError, PackageError, SettingError
+from bartviz.errors import BartvizError, PackageError, SettingError, needs
 from bartviz.language import later
 from bartviz.safety.ray_cluster import LOCAL, connected
 from bartviz.serving.limits import Limits
@@ -137,7 +137,7 @@ def _serve() -> Any:
     try:
         return import_module("ray.serve")
     except ModuleNotFoundError as error:
-        raise PackageError("Ray Serve is not installed: pip install 'bartviz[ray]'") from error
+        raise PackageError(needs("This", "ray")) from error
 
 
 def _deployed(serve: Any) -> type[Replica]:

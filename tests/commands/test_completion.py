@@ -40,4 +40,4 @@ def test_without_the_package_completion_names_the_extra(
 ) -> None:
     monkeypatch.setitem(sys.modules, "shtab", None)
     assert main(["completion", "bash"]) == 2
-    assert "pip install 'bartviz[app]'" in capsys.readouterr().err
+    assert "pip install '.[app]'" in capsys.readouterr().err

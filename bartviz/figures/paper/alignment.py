@@ -19,7 +19,7 @@ from bartviz.figures.paper.sheet import Sheet
 from bartviz.figures.paper.size import COLUMN, check_width
 from bartviz.language import _, later, mark
 from bartviz.language.shares import percent
-from bartviz.record.attention import Head
+from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Reading, Record
 
 _LINKS: dict[Method, str] = {
@@ -54,7 +54,12 @@ def alignment(
     source, target = analysis.lines(record)
     if not len(source) or not len(target):
         raise SettingError(later("There are only special tokens here: nothing to align."))
-    parsed = None if heads is None else tuple(Head.parse(head) if isinstance(head, str) else head for head in heads)
+    cross: tuple[Kind, ...] = ("cross",)
+    parsed = (
+        None
+        if heads is None
+        else tuple(Head.parse(head, kinds=cross) if isinstance(head, str) else head for head in heads)
+    )
     chosen = best(aligners(record), reading).heads if parsed is None else parsed
     shown = analysis.table(record, chosen, reading=reading)
     links = analysis.links(shown.weights, method, threshold=threshold)

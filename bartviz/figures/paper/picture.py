@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from bartviz.errors import PackageError, SettingError
+from bartviz.errors import PackageError, SettingError, needs
 from bartviz.language import later
 from bartviz.record import store
 
@@ -64,12 +64,7 @@ class Picture:
         try:
             import typst
         except ModuleNotFoundError:
-            raise PackageError(
-                later("PDF and PNG need the package {package}: pip install {install}", package="typst", install=_EXTRA)
-            ) from None
+            raise PackageError(needs(f"{form.upper()}", "typst")) from None
         options: dict[str, Any] = {"format": form, "ppi": float(ppi), "sys_inputs": {"svg": self.svg}}
         made: bytes = typst.compile(_PAGE.encode(), **options)
         return made
-
-
-_EXTRA = "'bartviz[paper]'"

@@ -35,7 +35,7 @@ def ribbons(
     """
     expect(record, Record, RECORD)
     sheet = Sheet(check_width(width))
-    shown = start.ribbons(record, head=Head.parse(head) if isinstance(head, str) else head)
+    shown = start.ribbons(record, head=Head.parse(head, kinds=record.kinds) if isinstance(head, str) else head)
     lines = shown.above, shown.below
     turned = any(_length(line) > width for line in lines)
     most = int(width / _TURNED) if turned else start.MOST_WORDS

@@ -75,4 +75,4 @@ def test_without_the_package_it_says_how_to_get_it() -> None:
     code = "import sys; sys.modules['anywidget'] = None; import bartviz; bartviz.explore"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "bartviz.explore needs anywidget" in done.stderr
-    assert "pip install 'bartviz[notebook]'" in done.stderr
+    assert "pip install '.[notebook]'" in done.stderr
