@@ -24,13 +24,16 @@ from bartviz.record.vocabulary import (
     FORCED,
     FORCED_END_TOKEN,
     FORCED_FIRST_TOKEN,
+    LENGTH_DECAY,
     REPETITION_PENALTY,
     SOURCE_PREFERENCE,
 )
 from bartviz.text.labels import CONTINUES
 
 Which = Literal["all", "kept", "survivors"]
-WEIGHING = frozenset({REPETITION_PENALTY, SOURCE_PREFERENCE})  # they change log p here, logits in greedy search
+WEIGHING = frozenset(
+    {REPETITION_PENALTY, SOURCE_PREFERENCE, LENGTH_DECAY}
+)  # they change log p here, logits in greedy search
 MOST = 1200  # nodes of a picture: all of 4 beams and 142 tokens, as a large summarizer writes them
 
 

@@ -62,6 +62,22 @@ def _ids(value: object) -> bool:
     return isinstance(value, list) and all(map(_whole, value))
 
 
+def _share(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+
+
+def _decay(value: object) -> bool:
+    return isinstance(value, list | tuple) and len(value) == 2 and _whole(value[0]) and _positive(value[1])
+
+
+def _biases(value: object) -> bool:
+    """A list of [ids, bias], the form in which a file can hold a bias for each sequence of tokens."""
+    return isinstance(value, list) and all(
+        isinstance(pair, list) and len(pair) == 2 and _ids(pair[0]) and pair[0] and isinstance(pair[1], float)
+        for pair in value
+    )
+
+
 # The supported generation settings, each with its validator.
 _RULES: Mapping[str, Callable[[object], bool]] = {
     **dict.fromkeys(("max_length", "max_new_tokens", "min_length", "min_new_tokens", "num_beams", "top_k"), _whole),
@@ -70,16 +86,43 @@ _RULES: Mapping[str, Callable[[object], bool]] = {
     **dict.fromkeys(("do_sample", "renormalize_logits", "remove_invalid_values"), lambda v: isinstance(v, bool)),
     **dict.fromkeys(("suppress_tokens", "begin_suppress_tokens"), _ids),
     **dict.fromkeys(_IDS, lambda v: _whole(v) or _ids(v)),
+    **dict.fromkeys(("min_p", "epsilon_cutoff", "eta_cutoff"), _share),
+    **dict.fromkeys(("top_h", "typical_p"), lambda v: _share(v) and v != 0),
     "bad_words_ids": lambda v: isinstance(v, list) and all(map(_ids, v)),
+    "exponential_decay_length_penalty": _decay,
+    "sequence_bias": _biases,
     "early_stopping": lambda v: isinstance(v, bool) or v == "never",
     "length_penalty": lambda v: isinstance(v, int | float) and math.isfinite(v),
 }
+APPLIED = frozenset(_RULES)
+# Settings that change what generate() writes and that no run here applies, with the values that do change something.
+UNAPPLIED: Mapping[str, Callable[[object], bool]] = {
+    **dict.fromkeys(("guidance_scale", "num_return_sequences", "num_beam_groups"), lambda v: v != 1),
+    **dict.fromkeys(("token_healing", "use_mtp", "is_assistant", "diversity_penalty", "penalty_alpha"), bool),
+    **dict.fromkeys(("stop_strings", "constraints", "force_words_ids", "dola_layers"), bool),
+    **dict.fromkeys(
+        ("max_time", "watermarking_config", "prompt_lookup_num_tokens", "assistant_early_exit"), lambda v: True
+    ),
+    "cache_implementation": lambda v: v == "quantized",
+}
+# Settings that change how generate() computes or what it returns, but not the text.
+NEUTRAL = frozenset(
+    {
+        *("use_cache", "cache_config", "max_cache_len", "prefill_chunk_size", "low_memory", "compile_config"),
+        *("disable_compile", "continuous_batching_config", "return_dict_in_generate", "transformers_version"),
+        *("output_attentions", "output_hidden_states", "output_scores", "output_logits"),
+        # read by a second model that drafts, which neither a file nor a network brings
+        *("num_assistant_tokens", "num_assistant_tokens_schedule", "assistant_confidence_threshold"),
+        *("speculation_type", "max_matching_ngram_size", "assistant_lookbehind", "target_lookbehind"),
+        "assistant_ensemble_weight",
+    }
+)
 
 
 @dataclass(frozen=True)
 class Settings:
     """A checkpoint's settings after sanitizing; ``architectures`` are the class names that it lists, ``head`` what the
-    first of them labels, if it labels anything."""
+    first of them labels, if it labels anything; ``unapplied`` generation settings that runs do not apply."""
 
     config: PreTrainedConfig
     sizes: configs.Sizes
@@ -87,6 +130,7 @@ class Settings:
     generation: GenerationConfig
     notices: tuple[str, ...]
     head: TaskHead | None = None
+    unapplied: tuple[str, ...] = ()
 
     @property
     def content(self) -> str:
@@ -174,6 +218,7 @@ def sanitise(raw: Mapping[str, Any], rules: Mapping[str, Any] | None = None) -> 
         generation=_generation(config, raw, rules),
         notices=_stripped(raw),
         head=head,
+        unapplied=_unapplied(raw if rules is None else rules, sizes),
     )
 
 
@@ -230,13 +275,33 @@ def _check_ids(settings: PreTrainedConfig | GenerationConfig, sizes: configs.Siz
                 )
 
 
+def _unapplied(given: Mapping[str, Any], sizes: configs.Sizes) -> tuple[str, ...]:
+    """The generation settings of a file that change what ``generate`` writes, and that runs do not apply: of those
+    that are applied, one with a value that cannot be.
+
+    One that transformers has and that nobody has listed here counts as such, whatever its value.
+    """
+    public = {key for key in vars(GenerationConfig()) if not key.startswith("_")} | UNAPPLIED.keys()
+    unknown = [key for key in public - APPLIED - NEUTRAL if given.get(key) is not None]
+    changing = [key for key in unknown if UNAPPLIED.get(key, bool)(given[key])]
+    invalid = [key for key in APPLIED if given.get(key) is not None and not _can_apply(key, given[key], sizes)]
+    return tuple(sorted(changing + invalid))
+
+
+def _can_apply(key: str, value: object, sizes: configs.Sizes) -> bool:
+    """Whether a generation setting has a value that a run can apply."""
+    if not _RULES[key](value):
+        return False
+    sequences = {"sequence_bias": lambda pairs: [ids for ids, _ in pairs], "bad_words_ids": list}.get(key)
+    vocabulary = max(sizes.vocabulary, sizes.target_vocabulary)
+    return sequences is None or all(token < vocabulary for ids in sequences(value) for token in ids)
+
+
 def _generation(config: PreTrainedConfig, raw: Mapping[str, Any], rules: Mapping[str, Any] | None) -> GenerationConfig:
     """The generation settings. Older models without a separate file keep them in config.json."""
     given = raw if rules is None else rules
-    kept = {key: value for key, value in given.items() if key in _RULES and value is not None}
-    for key, value in kept.items():
-        if not _RULES[key](value):
-            raise ModelError(later("The model's generation setting {key} has a value that is not supported.", key=key))
+    sizes = configs.sizes({**raw, "model_type": config.model_type})
+    kept = {key: given[key] for key in APPLIED if given.get(key) is not None and _can_apply(key, given[key], sizes)}
     for key in _SPECIAL:
         kept.setdefault(key, getattr(config, key, None))
     if rules is None and getattr(config, "forced_eos_token_id", None) is not None:
@@ -244,5 +309,5 @@ def _generation(config: PreTrainedConfig, raw: Mapping[str, Any], rules: Mapping
     with guarded(ModelError(later("The model's generation settings have values that are not supported."))):
         generation = GenerationConfig(**kept)
         generation.validate()
-    _check_ids(generation, configs.sizes({**raw, "model_type": config.model_type}))
+    _check_ids(generation, sizes)
     return generation

@@ -45,7 +45,7 @@ class Model:
     ``notices`` list what was left out or replaced; ``revision`` is the hub's commit; ``nbytes`` the size in memory.
     ``head``: what a fine-tuned checkpoint labels; None for any other. ``network`` is on the CPU, to read its matrices;
     ``runner`` is what runs: the same, or its copy on another ``device``. ``output_alone``: its output layer alone makes
-    the logits from the last states.
+    the logits from the last states. ``unapplied``: the checkpoint's generation settings that runs do not apply.
     """
 
     info: ModelInfo
@@ -60,6 +60,7 @@ class Model:
     changed: Callable[[], bool] = field(default=lambda: False, repr=False)
     copied: PreTrainedModel | None = None
     output_alone: bool = False
+    unapplied: tuple[str, ...] = ()
 
     @property
     def runner(self) -> PreTrainedModel:
@@ -162,6 +163,7 @@ def _read(
             head,
             lambda: _stamp(folder) != stamp,
             output_alone=output_alone,
+            unapplied=settings.unapplied,
         ).to(where)
         claim.become(model, size)
     return model

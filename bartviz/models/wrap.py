@@ -12,14 +12,15 @@ import hashlib
 import json
 import re
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import torch
 import transformers
 from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensor
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
+from transformers import GenerationConfig, PreTrainedModel, PreTrainedTokenizerBase
 
 from bartviz.errors import ModelError, SettingError
 from bartviz.families.family import Family
@@ -101,6 +102,7 @@ def _wrap(network: nn.Module, tokenizer: PreTrainedTokenizerBase | None, name: s
         head=head,
         changed=changed,
         output_alone=alone,
+        unapplied=settings.unapplied,
     )
 
 
@@ -148,8 +150,16 @@ def _settings(body: PreTrainedModel, network: nn.Module) -> Settings:
     name = type(body).__name__
     raw |= {"dtype": str(min(dtypes, key=str)) if dtypes else None, "torch_dtype": None}
     raw["architectures"] = [name if _is_kept(name, family) else family.classes[-1]]
-    rules = json.loads(body.generation_config.to_json_string()) if body.can_generate() else None
-    return checkpoint.sanitise(raw, rules)
+    return checkpoint.sanitise(raw, _rules(body.generation_config) if body.can_generate() else None)
+
+
+def _rules(generation: GenerationConfig) -> dict[str, Any]:
+    """Generation settings as a file can hold them; JSON has no key that is a sequence of tokens."""
+    given = generation.to_dict()
+    biases = given.pop("sequence_bias", None)
+    if isinstance(biases, Mapping):
+        biases = [[list(ids), bias] for ids, bias in biases.items()]
+    return {**json.loads(GenerationConfig(**given).to_json_string()), "sequence_bias": biases}
 
 
 def _check_modules(body: PreTrainedModel, expected: PreTrainedModel) -> None:

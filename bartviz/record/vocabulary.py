@@ -39,6 +39,8 @@ EXCLUDED_AT_START: Final = mark("excluded at the start")
 REPETITION_PENALTY: Final = mark("repetition penalty")
 SOURCE_PREFERENCE: Final = mark("source preference")
 NO_INVALID_NUMBERS: Final = mark("no invalid numbers")
+SEQUENCE_BIAS: Final = mark("bias on sequences of tokens")
+LENGTH_DECAY: Final = mark("length penalty on the end token")
 RENORMALIZED: Final = mark("probabilities sum to 1 again")
 NO_REPEATED_NGRAMS: Final = mark("no {count} tokens repeated")
 NO_SOURCE_NGRAMS: Final = mark("no {count} tokens of the source")
@@ -59,6 +61,8 @@ RULES: Final = (
         REPETITION_PENALTY,
         SOURCE_PREFERENCE,
         NO_INVALID_NUMBERS,
+        SEQUENCE_BIAS,
+        LENGTH_DECAY,
         RENORMALIZED,
     }
 )

@@ -19,13 +19,13 @@ from bartviz.run import generate
 from bartviz.run.loop import Forced, Written
 from bartviz.run.options import Options, forced_ids
 from bartviz.run.prepare import Prepared
-from bartviz.run.sampling import Sampling
+from bartviz.run.sampling import FILTERS, Sampling
 from bartviz.safety.torch_defaults import torch_defaults
 from bartviz.text import tokenize
 
 _LENGTHS = {"max_new_tokens": int, "min_new_tokens": int, "no_repeat_ngram_size": int, "use_rules": bool}
 _SEARCH = {"beams": int, "length_penalty": float, "early_stopping": bool | str}
-_DRAWN = {"temperature": float, "top_k": int, "top_p": float, "seed": int}
+_DRAWN = {"temperature": float, "top_k": int, "top_p": float, "seed": int, **dict.fromkeys(FILTERS, float)}
 
 
 @torch_defaults()

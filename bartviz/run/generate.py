@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Literal
 
 import torch
-from transformers import PreTrainedTokenizerBase
+from transformers import GenerationConfig, PreTrainedTokenizerBase
 
 from bartviz.errors import SettingError, TextError
 from bartviz.language import later
@@ -60,6 +60,9 @@ def decode(
     on_step: Callable[[int, int], None] = lambda step, longest: None,
 ) -> Record:
     """Generate a text and keep all attention of every step: the tokens are those of ``generate`` with these settings.
+
+    A setting of the checkpoint that is not applied here (``stop_strings``, ``guidance_scale``, a watermark ...) is
+    named in a notice. Where neither the caller nor the checkpoint limits the length, it is 128 new tokens.
 
     model: as ``bartviz.load`` returns it, or a network of transformers with its tokenizer, which is wrapped for this
     call.
@@ -153,14 +156,17 @@ def decode_batch(
     prepared = [prepare(model, text, allow_special=allow_special, truncate=truncate) for text in texts]
     if model.info.kind == "encoder-decoder":
         planned = [_planned(model, one, (start_token(model),), {}, options) for one in prepared]
+        drawing = options.sample and options.sample.completed(
+            model.generation if options.use_rules else GenerationConfig()
+        )
         sizes = (_predicted(task, one, options) for (task, _), one in zip(planned, prepared, strict=True))
         refuse_run(sum(sizes))
         with torch.inference_mode():
-            whole = loop.together([task for task, _ in planned], [tape for _, tape in planned], sample)
+            whole = loop.together([task for task, _ in planned], [tape for _, tape in planned], drawing)
         if whole is not None:
             return tuple(
                 _recorded(
-                    task, written, one, started, {**_settings(task, tape, sample, options), "batch": len(prepared)}
+                    task, written, one, started, {**_settings(task, tape, drawing, options), "batch": len(prepared)}
                 )
                 for (task, tape), written, one in zip(planned, whole, prepared, strict=True)
             )
@@ -208,7 +214,7 @@ def _planned(
     active = rules.of(generation, prompt=len(start), longest=longest, source=source) if options.use_rules else ()
     summary = Summary(model.tokenizer, options.top_k)
     read = source if model.info.kind == "encoder-decoder" else None
-    task = Task(model, start, read, longest, active, forced, summary, options.on_step)
+    task = Task(model, start, read, longest, active, forced, summary, options.on_step, options.use_rules)
     tape = Tape(values=options.values, scale_heads=head_factors(model, options.ablate), cancelled=options.cancelled)
     return task, tape
 
@@ -232,8 +238,20 @@ def _recorded(
         _result(task, written, prepared),
         started=started,
         settings=settings,
-        notices=prepared.notices + notices,
+        notices=(*prepared.notices, *_unapplied(task), *notices),
         stopped=written.stopped,
+    )
+
+
+def _unapplied(task: Task) -> tuple[str, ...]:
+    """The notice of a checkpoint's settings with which ``generate`` may write another text."""
+    if not (names := task.model.unapplied) or not task.use_rules:
+        return ()
+    return (
+        later(
+            "The checkpoint's generation settings {names} are not applied here: generate() may write another text.",
+            names=", ".join(names),
+        ),
     )
 
 

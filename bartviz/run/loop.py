@@ -44,7 +44,8 @@ class Forced:
 @dataclass(frozen=True)
 class Task:
     """A text to generate. start: the decoder's first tokens; source (1, S): the encoder's, or None; longest: maximum
-    number of tokens; forced: by position among the new tokens; on_step: called with the steps done and their maximum.
+    number of tokens; forced: by position among the new tokens; on_step: called with the steps done and their maximum;
+    use_rules: whether the checkpoint's rules apply.
     """
 
     model: Model
@@ -55,6 +56,7 @@ class Task:
     forced: Mapping[int, Forced]
     summary: Summary
     on_step: Callable[[int, int], None]
+    use_rules: bool = True
 
     @property
     def ends(self) -> tuple[int, ...]:

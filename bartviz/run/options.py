@@ -23,6 +23,7 @@ from bartviz.text import tokenize
 DEFAULT_NEW_TOKENS = 128  # if neither the caller nor the checkpoint sets a limit
 MOST_NEW_TOKENS = 4096
 MOST_BEAMS = 32
+TOP_K = 50  # of a checkpoint that samples and sets none, as generate() does
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +54,8 @@ def method(model: Model, options: Options) -> beam_search.Settings | Sampling | 
     if not 1 <= beams <= MOST_BEAMS:
         raise _wrong_beams(beams)
     if options.beams == "own" and sample is None and checkpoint.do_sample and beams == 1:
-        sample = Sampling(checkpoint.temperature or 1.0, checkpoint.top_k or 0, checkpoint.top_p or 1.0)
+        top_k = TOP_K if checkpoint.top_k is None else checkpoint.top_k
+        sample = Sampling(checkpoint.temperature or 1.0, top_k, checkpoint.top_p or 1.0)
     if sample is not None and beams > 1:
         raise SettingError(
             later("Sampling writes one text, not {beams} beams: leave out beams or sample.", beams=beams)
@@ -64,7 +66,7 @@ def method(model: Model, options: Options) -> beam_search.Settings | Sampling | 
             raise SettingError(
                 later("length_penalty and early_stopping belong to beam search: choose 2 beams or more.")
             )
-        return sample
+        return None if sample is None else sample.completed(checkpoint if options.use_rules else GenerationConfig())
     if penalty is None:
         penalty = 1.0 if checkpoint.length_penalty is None else checkpoint.length_penalty
     if early is None:

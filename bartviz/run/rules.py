@@ -88,11 +88,13 @@ def of(generation: GenerationConfig, *, prompt: int, longest: int, source: Tenso
     return (
         *_repetitions(generation, source, end),
         *_lengths(generation, prompt, longest, end),
-        *_exclusions(generation, prompt),
+        *_exclusions(generation, prompt, end),
     )
 
 
 def _repetitions(g: GenerationConfig, source: Tensor | None, end: list[int]) -> Iterator[Rule]:
+    if g.sequence_bias:
+        yield Rule(vocabulary.SEQUENCE_BIAS, processors.SequenceBiasLogitsProcessor(g.sequence_bias))
     if source is not None and (g.encoder_repetition_penalty or 1.0) != 1.0:
         penalty = processors.EncoderRepetitionPenaltyLogitsProcessor(g.encoder_repetition_penalty, source)
         yield Rule(vocabulary.SOURCE_PREFERENCE, penalty)
@@ -125,9 +127,12 @@ def _lengths(g: GenerationConfig, prompt: int, longest: int, end: list[int]) -> 
         )
 
 
-def _exclusions(g: GenerationConfig, prompt: int) -> Iterator[Rule]:
+def _exclusions(g: GenerationConfig, prompt: int, end: list[int]) -> Iterator[Rule]:
     if g.remove_invalid_values:
         yield Rule(vocabulary.NO_INVALID_NUMBERS, processors.InfNanRemoveLogitsProcessor())
+    if g.exponential_decay_length_penalty and end:
+        decay = processors.ExponentialDecayLengthPenalty(g.exponential_decay_length_penalty, torch.tensor(end), prompt)
+        yield Rule(vocabulary.LENGTH_DECAY, decay)
     if g.suppress_tokens:
         yield Rule(vocabulary.EXCLUDED_TOKENS, processors.SuppressTokensLogitsProcessor(g.suppress_tokens))
     if g.begin_suppress_tokens:

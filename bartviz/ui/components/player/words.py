@@ -16,7 +16,9 @@ from bartviz.record.vocabulary import (
     FORCED_END_TOKEN,
     FORCED_FIRST_TOKEN,
     KEPT,
+    LENGTH_DECAY,
     MINIMUM_LENGTH,
+    SEQUENCE_BIAS,
     STOPS,
 )
 from bartviz.ui.components.scripts import both
@@ -32,6 +34,8 @@ _RULES = (
     (FORCED_END_TOKEN, mark("the longest length was reached"), mark("forced")),
     (CHOSEN_BY_YOU, "", mark("yours")),
     (r"excluded", mark("it forbids some tokens"), mark("excluded")),
+    (LENGTH_DECAY, mark("the end becomes likelier as the text grows"), mark("length")),
+    (SEQUENCE_BIAS, mark("it changes the scores of some tokens"), mark("bias")),
     (r".*(penalty|preference)", mark("it changes the scores of tokens seen before"), mark("penalty")),
 )
 
