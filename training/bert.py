@@ -25,6 +25,7 @@ from training.batches import Deck, Example, by_length, forever, pad
 from training.checkpoint import Metrics
 from training.loop import Settings, arguments, train
 from training.vocabulary import POSITIONS, train_bert
+from training.withhold import withhold
 
 CHUNK = 8000
 PAD, CLS, SEP, MASK, FIRST_WORD = 0, 2, 3, 4, 5
@@ -84,6 +85,7 @@ class Masking:
     def export(self, out: Path) -> None:
         """Write the folder that ships."""
         networks.export(self.model, self.tokenizer, out, int8=self.settings.int8)
+        withhold(out)
 
 
 def material(folder: Path, split: str) -> tuple[list[str], list[tuple[str, str]]]:

@@ -14,26 +14,35 @@ import itertools
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 PAIRS_FILE = "tatoeba_en_de.tsv.gz"
 TALES_FILE = "grimm_en.txt.gz"
 HELD_OUT = 20  # every 20th paragraph of the tales is kept for validation
 SPLITS = ("train", "valid", "test")
 
-# Beginnings of words that a classroom model should not say; `\b` ends a stem that would hit harmless words.
+Language = Literal["en", "de"]
+
+# Beginnings of words that a classroom model should not say: violence, sex, insults, curses and weapons; `\b` ends a
+# stem that would hit harmless words.
 _UNFIT = (
-    r"kill|murder|rape[ds]?\b|rapist|raping|suicid|shoot|shot\b|gun\b|guns\b|gunn|stab(?:bed|bing|s)?\b"
+    r"kill|murder|rape[ds]?\b|rapist|raping|suicid|shoot|shot\b|gun\b|guns\b|gunn|gunsh|stab(?:bed|bing|s)?\b"
+    r"|pistol|rifle|weapon|idiot|moron|stupid|dumb\b|damn|crap\b|piss|pee[ds]?\b|cocks?\b|cum\b|butts?\b|farts?\b"
+    r"|ass\b|asses\b|asshole|arses?\b"
     r"|strangl|behead|hang(?:ed|ing) (?:him|her|my)self"
     r"|corpse|slaughter|tortur|terroris|bomb|blood|slut|whore|prostitut|fuck|shit|bitch|bastard|sex|naked|nude"
     r"|porn|penis|vagina|breasts?\b|condom|masturb|orgasm|virgin\b|nazi|hitler|nigg|execut(?:ed|ion)|massacre|poison"
     r"|töte|tötet|getötet|umbring|umgebracht|ermord|mord\b|mörder|vergewalt|selbstmord|erschieß|erschoss|schieß|schoss"
     r"|erstoch|erwürg|leiche|folter|bombe|blut|hure|schlampe|nutte|fick|scheiß|arsch|miststück|nackt|kondom|jungfrau\b"
-    r"|hingericht|massaker|vergift"
+    r"|hingericht|massaker|vergift|gewehr|trottel|depp\b|deppen|dummk|blöd|verdammt|hölle\b"
 )
-_UNFIT_WORD = re.compile(rf"\b(?:{_UNFIT})", re.IGNORECASE)
+_UNFIT_WORDS: Mapping[Language, re.Pattern[str]] = {
+    "en": re.compile(rf"\b(?:{_UNFIT}|hell\b)", re.IGNORECASE),  # German for "bright"
+    "de": re.compile(rf"\b(?:{_UNFIT})", re.IGNORECASE),
+}
 
 
 @dataclass(frozen=True)
@@ -52,9 +61,9 @@ def folder(given: str | None) -> Path:
     return path
 
 
-def is_fit(text: str) -> bool:
-    """Whether a text is free of violent and sexual words."""
-    return _UNFIT_WORD.search(text) is None
+def is_fit(text: str, language: Language = "en") -> bool:
+    """Whether a text is free of words that a class should not be offered."""
+    return _UNFIT_WORDS[language].search(text) is None
 
 
 def pairs(corpus: Path, split: str, *, all_rows: bool = False) -> list[Pair]:
@@ -64,7 +73,7 @@ def pairs(corpus: Path, split: str, *, all_rows: bool = False) -> list[Pair]:
     with gzip.open(corpus / PAIRS_FILE, "rt", encoding="utf-8") as file:
         rows = (line.rstrip("\n").split("\t") for line in file)
         found = [Pair(en, de) for name, en, de in rows if name == split]
-    return found if all_rows else [pair for pair in found if is_fit(pair.en) and is_fit(pair.de)]
+    return found if all_rows else [pair for pair in found if is_fit(pair.en) and is_fit(pair.de, "de")]
 
 
 def references(rows: Iterable[Pair]) -> dict[str, list[str]]:

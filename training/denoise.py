@@ -23,6 +23,7 @@ from training.batches import Deck, Example, forever
 from training.checkpoint import Metrics
 from training.loop import Settings, arguments, train
 from training.vocabulary import train_bart
+from training.withhold import withhold
 
 CHUNK = 6000  # documents drawn, sorted and cut into batches together
 SHARES = (0.78, 0.10, 0.12)  # single sentences, groups of unrelated sentences, coherent passages
@@ -106,6 +107,7 @@ class Denoising:
     def export(self, out: Path) -> None:
         """Write the folder that ships."""
         networks.export(self.model, self.tokenizer, out, int8=self.settings.int8)
+        withhold(out)
 
 
 def without_end(text: str, rng: Generator) -> str:

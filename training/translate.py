@@ -36,6 +36,7 @@ class Translating:
             raise SystemExit("name the folder of the denoiser with --start")
         self.tokenizer = BartTokenizer.from_pretrained(start)
         self.model = networks.opened(BartForConditionalGeneration, start)
+        self.model.final_logits_bias.zero_()  # the denoiser withholds words; a translator writes what it is given
         self.model.generation_config = networks.generation()
         self.rows = corpus.pairs(settings.corpus, "train")
         taught = settings.extra.get("taught")

@@ -39,14 +39,33 @@ def test_a_sentence_has_all_its_references(folder: Path) -> None:
     assert corpus.references(corpus.pairs(folder, "train")) == {"Hi.": ["Hallo!", "Grüß Gott!"]}
 
 
-@pytest.mark.parametrize("text", ["The table is stable.", "It is a skill.", "Es ist leicht.", "Assess it.", "Essex"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The table is stable.",
+        "It is a skill.",
+        "Es ist leicht.",
+        "Assess it.",
+        "Essex",
+        "the butter",
+        "I assume so.",
+        "the peacock",
+    ],
+)
 def test_harmless_words_pass(text: str) -> None:
     assert corpus.is_fit(text)
 
 
-@pytest.mark.parametrize("text", ["He was KILLED.", "Er hat ihn getötet.", "a naked man", "Mörder!"])
+@pytest.mark.parametrize(
+    "text", ["He was KILLED.", "Er hat ihn getötet.", "a naked man", "Mörder!", "a dumb idiot", "Go to hell!", "ass"]
+)
 def test_unfit_words_do_not(text: str) -> None:
     assert not corpus.is_fit(text)
+
+
+def test_a_word_is_unfit_in_its_own_language() -> None:
+    assert corpus.is_fit("Der Mond ist hell.", "de")
+    assert not corpus.is_fit("War is hell.")
 
 
 def test_every_twentieth_paragraph_is_held_out(folder: Path) -> None:
