@@ -22,7 +22,7 @@ from bartviz.record.attention import KINDS, Attention, Kind
 from bartviz.record.steps import Numbers, Step, bare, chosen_ids
 from bartviz.record.valid import ROW_LIMIT
 from bartviz.record.vocabulary import WRITTEN
-from bartviz.text.labels import CONTINUES, visible
+from bartviz.text.labels import CONTINUES, normalized, visible
 from bartviz.text.tokens import Tokens
 
 if TYPE_CHECKING:
@@ -233,7 +233,7 @@ def _wrong_source(record: Record) -> int:
     accents, of texts in their plain form.
     """
     source, wrong = record.source, 0
-    plain = [unicodedata.is_normalized("NFKC", text) and not _MARKED.search(text) for text in record.texts]
+    plain = [not _MARKED.search(text) and unicodedata.is_normalized("NFKC", text) for text in record.texts]
     for label, span, segment in zip(source.labels, source.spans, source.segments.tolist(), strict=True):
         if span is not None and segment < len(plain) and plain[segment]:
             read, written = _letters(label.removeprefix(CONTINUES)), _letters(record.texts[segment][slice(*span)])
@@ -243,7 +243,7 @@ def _wrong_source(record: Record) -> int:
 
 def _letters(text: str) -> str:
     """The text without case and accents."""
-    bare_text: str = _MARKED.sub("", unicodedata.normalize("NFKD", text))
+    bare_text: str = _MARKED.sub("", normalized("NFKD", text))
     return bare_text.casefold()
 
 

@@ -11,7 +11,6 @@ piece is in the vocabulary, with the best score. Such a text uses a copy whose s
 from __future__ import annotations
 
 import json
-import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cached_property
@@ -22,7 +21,7 @@ from weakref import WeakKeyDictionary
 from bartviz.errors import ModelError, TextError
 from bartviz.language import later
 from bartviz.safety.foreign import guarded
-from bartviz.text.labels import Span
+from bartviz.text.labels import Span, normalized
 from bartviz.text.pieces import SPACE, Piece, Scheme
 
 if TYPE_CHECKING:
@@ -155,7 +154,7 @@ class FastEncoder(Encoder):
             return True
         if self.unknown is None or self.unknown not in encoding.ids:
             return False
-        return self.unknown_piece in unicodedata.normalize("NFKC", f"{text} {pair or ''}")
+        return self.unknown_piece in normalized("NFKC", f"{text} {pair or ''}")
 
     @cached_property
     def _strict(self) -> Backend:

@@ -7,10 +7,12 @@ Spans are (start, end) in the text, counted in code points as Python does.
 
 from __future__ import annotations
 
+import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Literal
 
 import regex
 
@@ -18,7 +20,11 @@ CONTINUES = "⋯"  # before a label: this token continues the word, or the chara
 
 Span = tuple[int, int]
 
-_CLUSTER = regex.compile(r"\X")
+# Flags are pairs of letters. They are matched here because ``\X`` counts all letters before each of a run again, which
+# takes seconds for a text of them.
+_CLUSTER = regex.compile(
+    r"\p{GCB=Prepend}*+\p{GCB=Regional_Indicator}{1,2}+[\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=SpacingMark}]*+|\X"
+)
 _LETTER = regex.compile(
     r"[^\W\u200c\u200d]"
 )  # letters, marks, digits and _; not the joiners, which cannot begin a word
@@ -64,7 +70,8 @@ _NAMES = {
 }
 _MARKS = 4  # combining marks that a label shows per character; the others are counted
 _MARK = regex.compile(r"\p{M}")
-_MANY_MARKS = regex.compile(rf"\p{{M}}{{{_MARKS + 1},}}$")
+_LONG_RUN = regex.compile(r"\p{M}{30}(?=\p{M})")
+_MANY_MARKS = regex.compile(rf"(\p{{M}}{{{_MARKS}}})(\p{{M}}++)")
 
 
 @dataclass(frozen=True)
@@ -81,7 +88,7 @@ class Layout:
         if _SIMPLE.fullmatch(text):
             words = tuple(match.span() for match in _SIMPLE_WORD.finditer(text))
             return cls(text, tuple(range(len(text) + 1)), words, tuple(start for start, _ in words))
-        clusters = (*(match.start() for match in _CLUSTER.finditer(text)), len(text))
+        clusters = cluster_starts(text)
         words = tuple(_words(text, clusters))
         return cls(text, clusters, words, tuple(start for start, _ in words))
 
@@ -103,6 +110,22 @@ class Layout:
     def unspaced(self, position: int) -> bool:
         """Whether a word may end before this character without a space: Chinese, Japanese, Thai, ..."""
         return any(_UNSPACED.match(sign) for sign in self.text[max(position - 1, 0) : position + 1])
+
+
+def clusters(text: str) -> list[str]:
+    """What a reader calls the characters of a text, in order. The time grows with the length of the text alone."""
+    return _CLUSTER.findall(text)
+
+
+def cluster_starts(text: str) -> tuple[int, ...]:
+    """The start of each cluster, and the end of the text."""
+    return (*(match.start() for match in _CLUSTER.finditer(text)), len(text))
+
+
+def normalized(form: Literal["NFC", "NFD", "NFKC", "NFKD"], text: str) -> str:
+    """``unicodedata.normalize``, whose time grows with the square of a run of marks: a run of more than 30 is parted by
+    U+034F, as in Unicode's stream-safe text."""
+    return unicodedata.normalize(form, _LONG_RUN.sub("\\g<0>\u034f", text))
 
 
 def simple_words(text: str) -> list[Span] | None:
@@ -172,12 +195,12 @@ def visible(text: str) -> str:
         return text
     if text and not text.strip(" "):
         return "␣" * len(text)
-    return "".join(_visible_cluster(cluster) for cluster in _CLUSTER.findall(text))
+    return "".join(map(_visible_cluster, clusters(text)))
 
 
 def _visible_cluster(cluster: str) -> str:
     if _EMOJI.fullmatch(cluster):
-        return cluster
+        return _few_marks(cluster)
     if _JOINING.match(cluster):
         hidden = cluster.replace("\u200c", "").replace("\u200d", "")
         if not _HIDDEN.search(hidden):
@@ -193,5 +216,4 @@ def _few_marks(cluster: str) -> str:
     """A lone mark on a dotted circle; for many marks, the first few and the number of the others."""
     if _MARK.match(cluster):
         cluster = "◌" + cluster
-    marks = _MANY_MARKS.search(cluster)
-    return cluster if marks is None else f"{cluster[: marks.start() + _MARKS]}‹+{len(marks[0]) - _MARKS}›"
+    return _MANY_MARKS.sub(lambda marks: f"{marks[1]}‹+{len(marks[2])}›", cluster)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
+import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bartviz.text.labels import Layout, number_words, split_words, visible
+from bartviz.text.labels import Layout, clusters, normalized, number_words, split_words, visible
 
 FAMILY = "👨‍👩‍👧"
 ENGLAND = "🏴󠁧󠁢󠁥󠁮󠁧󠁿"
@@ -36,6 +39,36 @@ ENGLAND = "🏴󠁧󠁢󠁥󠁮󠁧󠁿"
 )
 def test_words(text: str, words: list[str]) -> None:
     assert [text[start:end] for start, end in split_words(text)] == words
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("🇩🇪🇫🇷", ["🇩🇪", "🇫🇷"]),
+        ("🇩🇪🇫", ["🇩🇪", "🇫"]),
+        ("🇩\u0301🇪🇫", ["🇩\u0301", "🇪🇫"]),  # a mark ends the pair
+        ("x🇩🇪\ufe0f🇫y", ["x", "🇩🇪\ufe0f", "🇫", "y"]),
+        ("\u0600🇩🇪🇫🇷", ["\u0600🇩🇪", "🇫🇷"]),
+        ("🇩 🇪🇫", ["🇩", " ", "🇪🇫"]),
+    ],
+)
+def test_flags_are_pairs_of_letters(text: str, parts: list[str]) -> None:
+    assert clusters(text) == parts
+
+
+@settings(deadline=None)
+@given(st.text("🇩🇪\u0301\u200d\ufe0f👩\u1100\u1161\u11a8 \r\n\u0600a\u0903", max_size=12))
+def test_characters_are_those_of_unicode(text: str) -> None:
+    assert clusters(text) == regex.findall(r"\X", text)
+
+
+def test_long_runs_of_marks_are_normalized_in_parts() -> None:
+    assert normalized("NFC", "e\u0301 " + "\u0316\u0301" * 15) == unicodedata.normalize(
+        "NFC", "e\u0301 " + "\u0316\u0301" * 15
+    )
+    parted = normalized("NFD", "é" + "\u0301" * 100)
+    assert parted.replace("\u034f", "") == "e" + "\u0301" * 101
+    assert max(map(len, parted.split("\u034f"))) <= 32
 
 
 @pytest.mark.slow
@@ -97,6 +130,8 @@ def test_word_numbers() -> None:
         ("\u0301", "◌\u0301"),
         ("a\u0301", "a\u0301"),
         ("a" + "\u0301" * 5, "a" + "\u0301" * 4 + "‹+1›"),
+        ("a" + "\u0301" * 6 + "\u200d", "a" + "\u0301" * 4 + "‹+2›‹ZWJ›"),
+        ("👩" + "\u0301" * 6, "👩" + "\u0301" * 4 + "‹+2›"),
         (FAMILY, FAMILY),
         (ENGLAND, ENGLAND),
         ("👍🏽", "👍🏽"),

@@ -15,6 +15,7 @@ import regex
 from bartviz.figures import theme
 from bartviz.figures.paper.picture import Picture
 from bartviz.language import current
+from bartviz.text.labels import clusters, normalized
 
 INK, FAINT, GRID, MASKED, HATCH = (getattr(theme.LIGHT, name) for name in ("ink", "faint", "grid", "masked", "hatch"))
 FACE = "Helvetica, Arial, 'Liberation Sans', 'Noto Sans', 'Noto Sans CJK KR', sans-serif"
@@ -22,7 +23,6 @@ MONO = "'Source Code Pro', Menlo, Consolas, 'DejaVu Sans Mono', 'Noto Sans Mono'
 SMALL = 6.5  # points: the font size of captions and titles
 LEADING = 1.25  # from line to line, in font sizes
 CAPTION_LINES = 6
-_CLUSTER = regex.compile(r"\X")
 _FORBIDDEN = regex.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # by XML 1.0
 _NARROW, _WIDE = frozenset("iljtfrI.,:;'|!()[]{}/\\ -·’“”"), frozenset("mwMW@%—…→↓")
 
@@ -68,7 +68,7 @@ class Sheet:
     ) -> None:
         """A line of text, its baseline at ``y``, turned by ``turn`` degrees; cut to ``room`` points, with all of it as
         the title."""
-        text = unicodedata.normalize("NFC", text)  # converters find fonts for whole characters more often
+        text = normalized("NFC", text)  # converters find fonts for whole characters more often
         shown = text if room is None else fitted(text, size, room, mono=mono)
         turned = f' transform="rotate({turn} {number(x)} {number(y)})"' if turn else ""
         face = MONO if mono else FACE
@@ -122,7 +122,7 @@ def fitted(text: str, size: float, room: float, *, mono: bool = False) -> str:
         return text
     left = room - measure("…", size, mono=mono)
     kept = ""
-    for cluster in _CLUSTER.findall(text):
+    for cluster in clusters(text):
         left -= measure(cluster, size, mono=mono)
         if left < 0:
             break
@@ -132,20 +132,23 @@ def fitted(text: str, size: float, room: float, *, mono: bool = False) -> str:
 
 def wrapped(text: str, size: float, room: float) -> Iterator[str]:
     """The text in lines that fit; a word that is too long is broken."""
-    line = ""
+    line, filled = "", 0.0  # the line, and its width: to measure it anew each time takes long where signs have no width
+    space = measure(" ", size)
     for word in text.split():
-        longer = f"{line} {word}" if line else word
-        if measure(longer, size) <= room:
-            line = longer
+        width = measure(word, size)
+        longer = filled + space + width if line else width
+        if longer <= room:
+            line, filled = f"{line} {word}" if line else word, longer
             continue
         if line:
             yield line
-        line = ""
-        for cluster in _CLUSTER.findall(word):
-            if line and measure(line + cluster, size) > room:
+        line, filled = "", 0.0
+        for cluster in clusters(word):
+            width = measure(cluster, size)
+            if line and filled + width > room:
                 yield line
-                line = ""
-            line += cluster
+                line, filled = "", 0.0
+            line, filled = line + cluster, filled + width
     if line:
         yield line
 
