@@ -11,6 +11,7 @@ from bartviz.analysis import sentence_words, start
 from bartviz.language import _, mark
 from bartviz.record.attention import Head
 from bartviz.record.record import Record
+from bartviz.serving.limits import TYPED
 from bartviz.ui.components import ribbons
 from bartviz.ui.controls import show
 from bartviz.ui.frame import doubt, gaps, levels, page, roads, sidebar
@@ -73,7 +74,9 @@ def cards(record: Record | None, head: Head | None = None) -> None:
             page.link("decoding", _("How was each word chosen?"))
     with own.container(border=True, height="stretch"), st.form("own", border=False, clear_on_submit=True):
         text, button = st.columns([3, 1], vertical_alignment="bottom", gap="small")
-        text.text_input(_("Use your own text"), key="own_text", placeholder=_("type here, then press Enter"))
+        text.text_input(
+            _("Use your own text"), key="own_text", max_chars=TYPED, placeholder=_("type here, then press Enter")
+        )
         button.form_submit_button(_("Run"), width="stretch", on_click=sidebar.start_with_own, args=("own_text",))
 
 

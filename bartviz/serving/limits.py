@@ -9,6 +9,9 @@ from bartviz.errors import SettingError
 from bartviz.language import later
 
 LARGEST = 1_000_000
+# Characters that a text field takes: twice of what is read, so that a text that is a little too long is refused with
+# its number. All fields of a visitor together hold at most ``server.maxWidgetStateSize`` (.streamlit/config.toml).
+TYPED = 200_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from bartviz.families.registry import FAMILIES
 from bartviz.language import _, later, mark, named
 from bartviz.models.folders import default_roots, find, listed, unfit
 from bartviz.serving import first_record
+from bartviz.serving.limits import TYPED
 from bartviz.serving.request import Request
 from bartviz.serving.search import Search
 from bartviz.text.clean import Truncate
@@ -233,9 +234,24 @@ def linked() -> bool:
 
 def _texts(kind: ModelKind) -> None:
     bind: Literal["query-params"] | None = "query-params" if linked() else None
-    st.text_area(_("Text"), st.session_state["_source"], key="text", height=96, bind=bind, persist_state="session")
+    st.text_area(
+        _("Text"),
+        st.session_state["_source"],
+        key="text",
+        height=96,
+        max_chars=TYPED,
+        bind=bind,
+        persist_state="session",
+    )
     if kind == "encoder":
-        st.text_input(_("Second sentence"), key="pair", placeholder=_("optional"), bind=bind, persist_state="session")
+        st.text_input(
+            _("Second sentence"),
+            key="pair",
+            max_chars=TYPED,
+            placeholder=_("optional"),
+            bind=bind,
+            persist_state="session",
+        )
     else:
         _given(kind, bind)
 
@@ -248,6 +264,7 @@ def _given(kind: ModelKind, bind: Literal["query-params"] | None) -> None:
     text = st.text_input(
         _("Given output"),
         key="target",
+        max_chars=TYPED,
         placeholder=_("optional"),
         bind=bind,
         persist_state="session",

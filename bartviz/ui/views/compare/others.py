@@ -13,6 +13,7 @@ from bartviz.errors import BartvizError
 from bartviz.language import _, later, mark
 from bartviz.record.record import Record, open_record
 from bartviz.serving import request as requests
+from bartviz.serving.limits import TYPED
 from bartviz.serving.request import Request
 from bartviz.ui.controls import show, tasks
 from bartviz.ui.frame import settings, sidebar
@@ -58,6 +59,7 @@ def _of_text(record: Record) -> Record | None:
     text = st.text_input(
         _("Other text"),
         key=settings.OTHER_TEXT,
+        max_chars=TYPED,
         placeholder=_("Type a text and press Enter"),
         bind="query-params" if sidebar.linked() else None,
         persist_state="session",

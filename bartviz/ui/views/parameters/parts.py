@@ -24,6 +24,7 @@ from bartviz.language.shares import percent
 from bartviz.models.folders import contents, default_roots, find, listed
 from bartviz.record.record import Record
 from bartviz.serving import torch_import
+from bartviz.serving.limits import TYPED
 from bartviz.teaching.textbook.articles import Claim
 from bartviz.ui.controls import pick, show
 from bartviz.ui.state import address
@@ -114,6 +115,7 @@ def _pasted() -> str:
         EXAMPLE,
         key="config",
         height=110,
+        max_chars=TYPED,
         persist_state="session",
         help=_(
             "The config.json of any of the {count} families that are read, such as BERT, BART, T5 or Llama. What it "
