@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import parse_qs
 
@@ -29,14 +29,19 @@ LAG = 60.0  # seconds for which a slow browser may still send an address older t
 
 @dataclass
 class Choice:
-    """One choice of this visitor. ``chosen`` is None before any choice; ``in_address`` is the last known address."""
+    """One choice of this visitor. ``chosen`` is None before any choice; ``in_address`` is the last known address.
+
+    ``restored``: whether ``chosen`` was just restored, so that it also overrides what the widget holds.
+    """
 
     key: str
     chosen: Words | None = None
+    restored: bool = False
     drawn: Words | None = None
     page: str | None = None
     in_address: Words = ()
     older: tuple[tuple[float, Words], ...] = ()
+    default: float | None = None  # of a number or a switch, as it was drawn last
 
     def linked(self, words: Words, page: str) -> bool:
         """Whether a link from this page to itself changed the address: no script run has written these words."""
@@ -90,7 +95,7 @@ def resolve(key: str, held: Words | None, parse: Callable[[Words], Words | None]
     linked = opened(key)
     if back or (words and page != choice.page) or choice.linked(words, page):
         choice.chosen = words or default
-    elif held is not None and (held != choice.drawn or page != choice.page):
+    elif held is not None and not choice.restored and (held != choice.drawn or page != choice.page):
         choice.chosen = held
     resolved = default if choice.chosen is None else parse(choice.chosen)
     if resolved is None and linked:
@@ -198,15 +203,17 @@ def carry(key: str, default: float) -> None:
     After Back to another page it also ignores the words of the address that widgets of the page before were bound to.
     """
     kept, (page, back) = address().choice(key), _navigation()
-    if kept.page == page:
-        return
-    if back:
-        _restore(key)
-    elif kept.chosen and key not in st.query_params:
-        st.session_state[key] = type(default)(float(kept.chosen[0]))
+    here = kept.page == page
+    if here and not kept.restored:
+        if kept.chosen is None and kept.default not in (None, default):  # that of another record
+            st.session_state[key] = default
+    elif back:
+        _from_address(key)
+    elif (kept.chosen or kept.restored) and (here or key not in st.query_params):
+        st.session_state[key] = type(default)(float(kept.chosen[0])) if kept.chosen else default
 
 
-def _restore(key: str) -> None:
+def _from_address(key: str) -> None:
     """Let the widget of this key begin with what the address says."""
     context = get_script_run_ctx()
     said = parse_qs(context.query_string).get(key) if context is not None else None
@@ -221,8 +228,39 @@ def keep(key: str, value: float, default: float) -> None:
     kept = choices.choice(key)
     if kept.page != page and value != default and not previous:
         choices.waiting[key] = (str(value).lower(),)
-    kept.chosen, kept.page = (str(float(value)),), page
+    if kept.chosen is not None or value != default:
+        kept.chosen = (str(float(value)),)
+    kept.default, kept.page = default, page
     shows(key, str(value))
+
+
+def chosen() -> dict[str, Words | None]:
+    """The visitor's choices now, by key; ``restore`` returns to them."""
+    return {key: choice.chosen for key, choice in address().choices.items()}
+
+
+def restore(before: Mapping[str, Words | None], without: Container[str] = ()) -> None:
+    """Return to earlier choices, whatever was chosen or linked since; choices that were not made then are undone.
+
+    Choices ``without`` which the return is made stay. Call it before any widget is drawn, and ``restored`` once the
+    script run has completed: until then values of widgets that are still there, or that a browser sends again, do not
+    count.
+    """
+    choices = address()
+    for key in {*choices.choices, *before}:
+        if key not in without:
+            choice = choices.choice(key)
+            choice.chosen, choice.restored = before.get(key), True
+
+
+def restored() -> None:
+    """Note that the widgets of this page were drawn with what ``restore`` returned to; drop values of all others."""
+    page, _ = _navigation()
+    for choice in address().choices.values():
+        if choice.restored and choice.page != page:
+            st.session_state.pop(choice.key, None)
+            choice.page = None
+        choice.restored = False
 
 
 def finite(key: str) -> None:

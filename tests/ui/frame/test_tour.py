@@ -16,6 +16,7 @@ from bartviz.teaching import prose
 from bartviz.teaching.lessons import heads_found, records
 from bartviz.teaching.lessons.course import LESSONS
 from bartviz.teaching.lessons.lesson import ADDRESS, DEFAULTS, HOME, Lesson, Step
+from bartviz.teaching.quiz import questions
 from bartviz.ui.frame import sitemap
 from bartviz.ui.frame.tour import walk
 from bartviz.ui.state import session
@@ -98,7 +99,9 @@ def test_a_link_opens_at_its_step(app: App, lesson: Lesson, at: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("lesson", LESSONS, ids=[lesson.word for lesson in LESSONS])
 def test_a_lesson_is_walked_to_its_end_and_back(app: App, lesson: Lesson) -> None:
-    test = app("lessons")
+    test = app("heads", record=records.read("start"), **OWN)
+    menu(test, "lessons")
+    before = chosen(test)
     test.button(key=f"begin_{lesson.word}").click().run()
     for at in range(len(lesson.steps)):
         assert_stands(test, lesson, at)
@@ -106,6 +109,81 @@ def test_a_lesson_is_walked_to_its_end_and_back(app: App, lesson: Lesson) -> Non
     assert test.title[0].value == sitemap.page("lessons").title
     assert walked(test).reached[lesson.word] == len(lesson.steps)
     assert "lesson" not in test.query_params
+    assert chosen(test) == before
+    menu(test, "heads")
+    assert_own(test)
+
+
+def test_leaving_restores_what_the_visitor_had_chosen(app: App) -> None:
+    test = app("heads", record=records.read("start"), **OWN)
+    menu(test, "lessons")
+    test.button(key="begin_cross").click().run()
+    for _step in range(3):
+        test.button(key="lesson_next").click().run()
+    menu(test, "heads")  # where the browser is; AppTest still is on the page that has switched to it
+    assert test.button_group(key="reading").value == "reads"
+    assert test.slider(key="layer").value == heads_found.back(records.read("start"))[0]
+    test.button(key="lesson_leave").click().run()
+    assert_own(test)
+    assert "lesson" not in test.query_params
+
+
+def test_what_was_never_chosen_is_the_default_again_after_a_lesson(app: App) -> None:
+    fresh = app("heads", record=records.read("start"))
+    first = view(fresh)
+    test = app("start", record=records.read("start"), lesson="cross", at="4")
+    assert view(test) != first
+    test.button(key="lesson_leave").click().run()
+    assert view(test) == first
+    menu(test, "masks")
+    menu(test, "heads")
+    assert view(test) == first
+
+
+def test_a_page_that_is_not_that_of_the_step_has_the_choices_of_the_visitor(app: App) -> None:
+    test = app("heads", record=records.read("start"), **OWN)
+    menu(test, "lessons")
+    test.button(key="begin_attention").click().run()
+    test.button(key="lesson_next").click().run()
+    menu(test, "inside")
+    assert (test.slider(key="layer").value, test.slider(key="head").value) == (1, 3)
+    menu(test, "heads")  # back at the page of the step, which its sentences are about
+    assert_stands(test, walk.BY_WORD["attention"], 1)
+    test.button(key="lesson_leave").click().run()
+    assert_own(test)
+
+
+@pytest.mark.parametrize("teaching", ["quiz", "pitfalls", "textbook"])
+def test_an_example_that_a_page_links_to_leaves_nothing_behind(app: App, teaching: str) -> None:
+    test = app("heads", record=records.read("start"), **OWN)
+    menu(test, teaching)
+    menu(test, "masks", view="additive", row="2", reading="predicts")  # as its links do
+    assert test.slider(key="row").value == 2
+    menu(test, "heads")
+    assert_own(test)
+
+
+def test_a_link_from_another_page_chooses_for_good(app: App) -> None:
+    test = app("inside", record=records.read("start"), kind="decoder", layer="1", head="3")
+    menu(test, "heads")
+    assert (test.slider(key="layer").value, test.slider(key="head").value) == (1, 3)
+
+
+@pytest.mark.slow
+def test_every_question_of_the_quiz_leads_to_an_example_that_leaves_nothing_behind(app: App) -> None:
+    record = first_record.record()
+    assert record is not None
+    seen = {(one.page, tuple(sorted(one.query))): one for seed in range(3) for one in questions(record, seed, 10)}
+    assert len(seen) >= 6
+    test = app("heads", record=records.read("start"), **OWN)
+    menu(test, "quiz")
+    before = chosen(test)
+    for question in seen.values():
+        menu(test, question.page, **question.query)
+        menu(test, "quiz")
+        assert chosen(test) == before
+    menu(test, "heads")
+    assert_own(test)
 
 
 @pytest.mark.slow
@@ -206,6 +284,33 @@ def test_every_view_has_defaults_for_its_page() -> None:
     pages = {step.page for lesson in LESSONS for step in lesson.steps}
     assert pages <= set(DEFAULTS)
     assert set(ADDRESS) <= set(DEFAULTS)
+
+
+OWN = {"kind": "decoder", "reading": "reads", "layer": "1", "head": "3", "view": "lines"}  # a visitor's choices
+
+
+def menu(test: AppTest, word: str, **query: str) -> None:
+    """Open a page by the menu, or by a link with these words."""
+    test.query_params.clear()
+    test.query_params.update(query)
+    test.switch_page(f"pages/{word}.py").run()
+    assert not test.exception
+
+
+def view(test: AppTest) -> dict[str, object]:
+    """What the page Heads shows, by its pickers."""
+    sliders = {key: test.slider(key=key).value for key in ("layer", "head")}
+    return sliders | {key: test.button_group(key=key).value for key in ("kind", "view", "reading", "weights")}
+
+
+def assert_own(test: AppTest) -> None:
+    assert {key: str(value) for key, value in view(test).items()} == {**OWN, "weights": "head"}
+
+
+def chosen(test: AppTest) -> dict[str, object]:
+    """Every choice of the visitor."""
+    choices = test.session_state["_address"].choices
+    return {key: one.chosen for key, one in choices.items() if one.chosen is not None and key not in walk.EVERYWHERE}
 
 
 def walked(test: AppTest) -> walk.Walk:

@@ -4,6 +4,9 @@ A script run calls ``prepare`` before any widget is drawn. It sets the view of a
 names. Every run sets it again until one of them has completed (``drawn``): the browser may interrupt a run, and values
 that it sent in the meantime would otherwise override the step. For the same reason callbacks set a state rather than
 toggle one: they may run twice.
+
+The view of a step is on loan: on any other page, and after the lesson, the visitor has the choices of before again. So
+is that of an example, which a page of the door "Learn" links to.
 """
 
 from __future__ import annotations
@@ -33,6 +36,10 @@ BY_WORD |= {"fooled": BY_WORD["pitfalls"]}  # the word in older links
 _WALK, _PLAYER, _ECHO = "_walk", "_player_place", "_echo"
 FRAME = ("lang", "level")  # words of the address that belong to no page
 _KEPT = ("model", "text", "pair", "target", "special")
+_POSITIONS = (_PLAYER, "_decoding_said")  # choices that the pages store in the session, not as words of the address
+# Words of the address that choose no view: they stay as the visitor has set them.
+EVERYWHERE = frozenset((*FRAME, *_KEPT, LESSON, AT, large_type.KEY, "too_long"))
+_TEACHING = frozenset(page.word for door in sitemap.DOORS if door.label == "Learn" for page in door.pages)
 
 
 @dataclass(frozen=True)
@@ -41,6 +48,15 @@ class _Before:
 
     record: Record | None
     controls: Mapping[str, object]
+
+
+@dataclass
+class _Loan:
+    """The visitor's choices, and what the session held of them, while ``page`` shows a step or an example."""
+
+    page: str
+    choices: Mapping[str, address.Words | None]
+    held: Mapping[str, object]
 
 
 @dataclass
@@ -55,6 +71,8 @@ class Walk:
     reached: dict[str, int] = field(default_factory=dict)
     places: dict[str, int] = field(default_factory=dict)  # the current step of each lesson
     before: _Before | None = None
+    loan: _Loan | None = None
+    page: str = ""  # the page of the last script run
     finished: Lesson | None = None  # the lesson that has just ended, until another one starts
     asked: dict[str, str] = field(default_factory=dict)  # what the address asked for in vain, by its key
 
@@ -94,10 +112,16 @@ def prepare(page: str) -> None:
             st.switch_page(sitemap.page(walk.to).file, query_params=_frame())
         walk.to = ""
     step = walk.step
-    if walk.due and step is not None:
+    if step is not None and (walk.due or (page == step.page and walk.loan is None)):
         if page != step.page or _contradicted(step):
             st.switch_page(sitemap.page(step.page).file, query_params={**_frame(), **_address(walk)})
+        _lend(walk, page)
         _apply(walk, step)
+    else:
+        _restore_choices(walk, page)
+        if walk.page in _TEACHING - {page} and not EVERYWHERE.issuperset(st.query_params):
+            _lend(walk, page)
+    walk.page = page
     _say_what_lacks(walk, page)
     _write_address(walk)
 
@@ -107,6 +131,7 @@ def drawn() -> None:
     walk: Walk | None = st.session_state.get(_WALK)
     if walk is not None:
         walk.due = False
+        address.restored()
 
 
 def start(word: str, at: int) -> None:
@@ -149,6 +174,33 @@ def leave() -> None:
         _show(before.record, before.controls)
     walk.before = None
     walk.lesson, walk.due, walk.shown = None, False, False
+    if walk.loan is not None:
+        walk.loan.page = ""
+
+
+def _lend(walk: Walk, page: str) -> None:
+    """Store the visitor's choices before a step or an example sets others on this page."""
+    if walk.loan is None:
+        held = {key: st.session_state[key] for key in _POSITIONS if key in st.session_state}
+        walk.loan = _Loan(page, address.chosen(), held)
+    walk.loan.page = page
+
+
+def _restore_choices(walk: Walk, page: str) -> None:
+    """Restore the visitor's choices where the step or example that has set others is not shown."""
+    loan, context = walk.loan, get_script_run_ctx()
+    if loan is None or loan.page == page:
+        return
+    address.restore(loan.choices, without=EVERYWHERE)
+    for key in _POSITIONS:
+        if key in loan.held:
+            st.session_state[key] = loan.held[key]
+        else:
+            st.session_state.pop(key, None)
+    walk.loan = None
+    stays = walk.page == page and not (context is not None and context.is_history_navigation)
+    if stays and not EVERYWHERE.issuperset(st.query_params):  # the address still has the words of the step
+        st.switch_page(sitemap.page(page).file, query_params=_frame())
 
 
 def _save(walk: Walk) -> None:
