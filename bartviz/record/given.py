@@ -17,10 +17,11 @@ from bartviz.record.attention import KINDS, Attention, Kind
 from bartviz.record.record import ModelInfo, Provenance, Record
 from bartviz.record.valid import ROW_LIMIT
 from bartviz.record.vocabulary import GIVEN_WEIGHTS
-from bartviz.text.strings import from_strings
+from bartviz.text.strings import from_strings, schemes
 from bartviz.text.tokens import Tokens, writable
 from bartviz.version import __version__
 
+_EVEN = 1e-6  # weights of a row that are as close as this are equal: every key is masked alike
 NOTICE = later("The attention weights were given, not computed here: there are no queries, keys, values or steps.")
 _NAMES: Mapping[Kind, str] = {"encoder": "encoder_tokens", "decoder": "decoder_tokens", "cross": "decoder_tokens"}
 
@@ -63,10 +64,13 @@ def from_attentions(
     name: what the record calls the model.
 
     The record has weights (L, H, Q, K) as float32, unchanged, and no queries, keys, values or steps: what needs them
-    raises WeightsOnlyError. A key without any weight counts as padding. Raises RecordError for weights that are not
-    finite, are negative, or do not sum to 1 in each row (to 0.01), for several texts or beams, for layers with
-    different numbers of heads, and for tokens that do not fit.
+    raises WeightsOnlyError. A key without any weight counts as padding. Of beams the best text is followed, by the
+    output's ``beam_indices``. Raises RecordError for weights that are not finite, are negative, or do not sum to 1 in
+    each row (to 0.01), with the likely cause (dropout, a masked row, padding on the left, an attention sink, a cache);
+    for several texts, for layers with different numbers of heads, and for tokens that do not fit.
     """
+    if not writable(name):
+        raise RecordError(later("The name of the model cannot be written as UTF-8."))
     given = {} if attention is None else weights.named(attention)
     by_name: dict[weights.Name, tuple[object, ...]] = {
         "encoder": (encoder, encoder_attention),
@@ -91,7 +95,7 @@ def _by_kind(given: Mapping[weights.Name, Floats]) -> dict[Kind, Floats]:
     """The weights by kind; those of an unnamed stack are a decoder's if they are 0 above the diagonal."""
     arrays: dict[Kind, Floats] = {}
     for name, array in given.items():
-        kind: Kind = name if name != "self" else ("encoder" if np.triu(array, 1).any() else "decoder")
+        kind: Kind = name if name != "self" else ("decoder" if _is_decoders(array) else "encoder")
         if kind in arrays:
             raise RecordError(later("The {name} attention is given twice.", name=kind))
         arrays[kind] = array
@@ -115,37 +119,64 @@ def _by_kind(given: Mapping[weights.Name, Floats]) -> dict[Kind, Floats]:
     return arrays
 
 
+def _is_decoders(array: Floats) -> bool:
+    """Whether weights (L, H, Q, K) of one stack are a decoder's: no row attends to a later token, but for rows of
+    padding; with a cache there are fewer rows than columns."""
+    if array.shape[2] != array.shape[3]:
+        return True
+    return not np.triu(array, 1).any() or _left_padding(array) > 0
+
+
+def _left_padding(array: Floats) -> int:
+    """How many rows at the beginning of a decoder's weights (L, H, Q, Q) belong to padding: their whole row is masked,
+    so that they attend evenly to every token, and no later row attends to them."""
+    even = (np.ptp(array, axis=-1) < _EVEN).all(axis=(0, 1))  # (Q,)
+    count = int(even.argmin())  # of the even rows before the first other one
+    rest = array[:, :, count:]
+    padded = (
+        count > 0 and np.triu(array, 1).any() and not np.triu(rest, 1 + count).any() and not rest[..., :count].any()
+    )
+    return count if padded else 0
+
+
 def _check(kind: Kind, array: Floats) -> None:
     """Raise RecordError unless rows are weights: finite, not negative, summing to 1, and causal in a decoder."""
-    if not np.isfinite(array).all():
-        raise RecordError(later("The {name} attention holds numbers that are not finite (NaN or infinity).", name=kind))
+    _check_finite(kind, array)
     if array.min() < 0:
         raise RecordError(
             later(
                 "The {name} attention holds negative numbers: give weights, not scores before the softmax.", name=kind
             )
         )
-    apart = np.abs(array.sum(axis=-1) - 1)  # (L, H, Q)
-    if apart.max() > ROW_LIMIT:
-        layer, head, row = (int(index) for index in np.unravel_index(apart.argmax(), apart.shape))
+    _check_sums(kind, array)
+    rows, columns = array.shape[2:]
+    if kind != "cross" and rows < columns:
         raise RecordError(
             later(
-                "Rows of weights sum to 1, within {limit}; row {row} of {kind} L{layer}H{head} sums to {total:.3f}.",
-                limit=ROW_LIMIT,
-                row=row,
-                kind=kind,
-                layer=layer,
-                head=head,
-                total=float(array[layer, head, row].sum()),
+                "The {name} attention has {rows} rows and {columns} columns: a call with a cache (past_key_values) "
+                "returns the rows of its new tokens alone. Call the network on the whole text, or pass the whole "
+                "output of generate().",
+                name=kind,
+                rows=rows,
+                columns=columns,
             )
         )
-    if kind != "cross" and array.shape[2] != array.shape[3]:
+    if kind != "cross" and rows != columns:
         raise RecordError(
             later(
                 "The {name} attention has {rows} rows and {columns} columns: of one text, it has as many of both.",
                 name=kind,
-                rows=array.shape[2],
-                columns=array.shape[3],
+                rows=rows,
+                columns=columns,
+            )
+        )
+    if kind == "decoder" and (padding := _left_padding(array)):
+        raise RecordError(
+            later(
+                "The first {count} rows of the decoder attend evenly to every token, and no later row attends to them: "
+                "they are padding on the left. Leave out these rows and columns, and their tokens (weights of an "
+                "encoder: pass them as encoder=).",
+                count=padding,
             )
         )
     if kind == "decoder" and np.triu(array, 1).any():
@@ -155,6 +186,81 @@ def _check(kind: Kind, array: Floats) -> None:
                 "encoder=, or leave out padding on the left."
             )
         )
+
+
+def _check_finite(kind: Kind, array: Floats) -> None:
+    finite = np.isfinite(array).all(axis=-1)  # (L, H, Q)
+    if finite.all():
+        return
+    layer, head, row = (int(index) for index in np.unravel_index(finite.argmin(), finite.shape))
+    place = {"kind": kind, "layer": layer, "head": head, "row": row}
+    if np.isnan(array[layer, head, row]).all() and finite.any():
+        raise RecordError(_masked_row(place))
+    raise RecordError(
+        later(
+            "The {kind} attention holds numbers that are not finite (NaN or infinity), first in row {row} of "
+            "L{layer}H{head}.",
+            **place,
+        )
+    )
+
+
+def _masked_row(place: Mapping[str, object]) -> str:
+    return later(
+        "Row {row} of {kind} L{layer}H{head} attends to nothing: every key is masked, as for a row of padding. Leave "
+        "out such rows, and their tokens.",
+        **place,
+    )
+
+
+def _check_sums(kind: Kind, array: Floats) -> None:
+    sums = array.sum(axis=-1)  # (L, H, Q)
+    apart = np.abs(sums - 1)
+    if apart.max() <= ROW_LIMIT:
+        return
+    masked = (sums == 0).all(axis=1)  # (L, Q): a mask is the same for all heads of a layer
+    dropped = _dropped(array)
+    if masked.any() and not masked.all() and not dropped:
+        layer, row = (int(index) for index in np.unravel_index(masked.argmax(), masked.shape))
+        raise RecordError(_masked_row({"kind": kind, "layer": layer, "head": 0, "row": row}))
+    layer, head, row = (int(index) for index in np.unravel_index(apart.argmax(), apart.shape))
+    place = {"kind": kind, "layer": layer, "head": head, "row": row}
+    values = {**place, "limit": ROW_LIMIT, "total": float(sums[layer, head, row])}
+    if dropped:
+        raise RecordError(
+            later(
+                "Rows of weights sum to 1, within {limit}; row {row} of {kind} L{layer}H{head} sums to {total:.3f}. "
+                "Single weights are 0 and rows exceed 1, as with dropout: call network.eval() first.",
+                **values,
+            )
+        )
+    if (sums < 1 + ROW_LIMIT).all() and (sums < 1 - ROW_LIMIT).any(axis=(1, 2)).all():
+        raise RecordError(
+            later(
+                "Rows of weights sum to 1, within {limit}; row {row} of {kind} L{layer}H{head} sums to {total:.3f}. "
+                "If the rest belongs to an attention sink, as in gpt-oss, open the model with bartviz.load, which "
+                "keeps the sinks.",
+                **values,
+            )
+        )
+    raise RecordError(
+        later(
+            "Rows of weights sum to 1, within {limit}; row {row} of {kind} L{layer}H{head} sums to {total:.3f}.",
+            **values,
+        )
+    )
+
+
+def _dropped(array: Floats) -> bool:
+    """Whether dropout was on: weights are 0 where those of other heads of the layer are not, so that no mask is the
+    reason, and a row exceeds 1 or is empty. Of a single head: a row exceeds 1, and one before its end is 0."""
+    zero, sums = array == 0, array.sum(axis=-1)
+    beyond = (sums > 1 + ROW_LIMIT).any()
+    if array.shape[1] == 1:
+        return bool(beyond and (zero & np.tri(*array.shape[2:], dtype=bool)).any())
+    holes = zero & ~zero.all(axis=1, keepdims=True)
+    empty = (sums == 0) & ~(sums == 0).all(axis=1, keepdims=True)
+    return bool(holes.any() and (beyond or empty.any()))
 
 
 def _lists(
@@ -185,8 +291,8 @@ def _texts(arrays: Mapping[Kind, Floats], lists: Mapping[Kind, Sequence[str]]) -
     """The text of each stack. Equal strings have equal ids, in both texts."""
     numbers: dict[str, int] = {}
     texts: dict[Kind, _Text] = {}
-    for kind, strings in lists.items():
-        text, tokens = from_strings(strings, numbers)
+    for (kind, strings), scheme in zip(lists.items(), schemes(list(lists.values())), strict=True):
+        text, tokens = from_strings(strings, numbers, scheme)
         rows = arrays[kind].shape[2] if kind in arrays else len(strings)  # compared with cross-attention below
         if kind == "decoder" and len(strings) == rows + 1:
             texts[kind] = _Text(text, tokens.take(slice(rows)), tokens.take(slice(1, None)))

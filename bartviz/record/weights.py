@@ -37,10 +37,54 @@ def named(attention: object) -> dict[Name, object]:
     cache = _cached(attention)
     if cache:
         return cache
+    if not any(hasattr(attention, field) for field in _OUTPUT.values()):
+        return {"self": attention}
     output = {name: getattr(attention, field, None) for name, field in _OUTPUT.items()}
-    if any(hasattr(attention, field) for field in _OUTPUT.values()):
-        return {name: stack for name, stack in output.items() if stack is not None and stack != ()}
-    return {"self": attention}
+    given = {name: stack for name, stack in output.items() if not _is_empty(stack)}
+    if not given:
+        raise _not_returned()
+    beams = _beams(attention)
+    return given if beams is None else {name: _followed(stack, beams) for name, stack in given.items()}
+
+
+def _is_empty(given: object) -> bool:
+    """Whether this is None, or a tuple or list of nothing else, as a network returns where it keeps no weights."""
+    return given is None or (isinstance(given, tuple | list) and all(map(_is_empty, given)))
+
+
+def _not_returned() -> RecordError:
+    return RecordError(
+        later(
+            "The network did not return its attention weights. Load it with "
+            'attn_implementation="eager" and call it with output_attentions=True (generate() with '
+            "return_dict_in_generate=True, too)."
+        )
+    )
+
+
+def _beams(attention: object) -> list[int] | None:
+    """For each step of a beam search the row of the batch in which its best text was, or None for another output.
+    Raises RecordError for several texts."""
+    given = getattr(attention, "beam_indices", None)
+    if given is None:
+        return None
+    beams = _array(given, "beam_indices")  # (N, T), -1 after the end of a text
+    if beams.ndim != 2 or len(beams) != 1:
+        raise RecordError(
+            later(
+                "The beams of {count} texts were given; a record holds one: call generate() with one text and "
+                "num_return_sequences=1.",
+                count=len(beams),
+            )
+        )
+    return [int(row) for row in beams[0] if row >= 0]
+
+
+def _followed(stack: Any, beams: Sequence[int]) -> Any:
+    """The steps of a stack along the best text: beams change places in the batch from step to step."""
+    if not _is_steps(stack):
+        return stack  # an encoder's, which ran once
+    return [[layer[row : row + 1] for layer in step] for step, row in zip(stack, beams, strict=False)]
 
 
 def strings(attention: object) -> dict[Side, list[str]]:
@@ -114,6 +158,8 @@ def _cached(attention: object) -> dict[Name, object]:
 
 def stacked(given: Any, name: str) -> Floats:
     """(L, H, Q, K) float32. Raises RecordError, which names the stack, for anything that is not weights of one text."""
+    if _is_empty(given):
+        raise _not_returned()
     layers = _joined(given, name) if _is_steps(given) else [_array(layer, name) for layer in _items(given, name)]
     single = [_one_text(layer, name) for layer in layers]
     if not single:
@@ -154,20 +200,18 @@ def _items(given: Any, name: str) -> Iterable[Any]:
 def _array(given: Any, name: str) -> Floats:
     """float32 numbers of an array, a tensor on any device, or nested lists."""
     if given is None:
+        raise _not_returned()
+    try:
+        if hasattr(given, "detach"):  # a tensor of torch; NumPy has no bfloat16
+            given = given.detach().cpu().float()
+        array: Floats = np.asarray(given, np.float32)
+    except (TypeError, ValueError, RuntimeError):  # torch raises RuntimeError for tensors without plain numbers
         raise RecordError(
             later(
-                "The {name} attention holds None: the network did not return its weights. Load it with "
-                'attn_implementation="eager" and call it with output_attentions=True.',
+                "The {name} attention must be numbers in memory, dense and not quantized: layers x heads x queries x "
+                "keys.",
                 name=name,
             )
-        )
-    if hasattr(given, "detach"):  # a tensor of torch; NumPy has no bfloat16
-        given = given.detach().cpu().float()
-    try:
-        array: Floats = np.asarray(given, np.float32)
-    except (TypeError, ValueError):
-        raise RecordError(
-            later("The {name} attention must be numbers: layers x heads x queries x keys.", name=name)
         ) from None
     return array
 
@@ -177,7 +221,8 @@ def _one_text(layer: Floats, name: str) -> Floats:
     if layer.ndim == 4 and layer.shape[0] > 1:
         raise RecordError(
             later(
-                "The {name} attention is of {count} texts or beams; a record holds one: select it on the batch axis.",
+                "The {name} attention is of {count} texts or beams; a record holds one. Select a text on the batch "
+                "axis; for beams, which change places from step to step, pass the whole output of generate().",
                 name=name,
                 count=layer.shape[0],
             )
@@ -214,8 +259,20 @@ def _joined(steps: Sequence[Sequence[Any]], name: str) -> list[Floats]:
 
 
 def _rows(parts: Sequence[Floats], name: str) -> Floats:
-    """(H, Q, K): the rows of the steps below each other; keys that a step did not have yet get 0."""
+    """(H, Q, K): the rows of the steps below each other; keys that a step did not have get 0."""
     if len({len(part) for part in parts}) != 1:
         raise RecordError(later("The steps of the {name} attention do not have the same heads.", name=name))
+    if name != "cross":
+        ends = np.cumsum([part.shape[1] for part in parts])  # after each step there are as many keys as rows
+        parts = [_placed(part, int(end)) for part, end in zip(parts, ends, strict=True)]
     columns = max(part.shape[2] for part in parts)
     return np.concatenate([np.pad(part, ((0, 0), (0, 0), (0, columns - part.shape[2]))) for part in parts], axis=1)
+
+
+def _placed(part: Floats, end: int) -> Floats:
+    """The rows (H, q, k) of a step after which there are ``end`` keys: a sliding window holds the last of them, a cache
+    of fixed size has columns for later ones, which nothing attends to."""
+    columns = part.shape[2]
+    if columns < end:
+        return np.pad(part, ((0, 0), (0, 0), (end - columns, 0)))
+    return part if part[:, :, end:].any() else part[:, :, :end]

@@ -27,6 +27,11 @@ def _byte_signs() -> dict[str, int]:
 _BYTES = _byte_signs()
 
 
+def byte_of(sign: str) -> int | None:
+    """The byte that a character stands for in a byte-level vocabulary, or None."""
+    return _BYTES.get(sign)
+
+
 @dataclass(frozen=True, slots=True)
 class Piece:
     """One string of a vocabulary, and its text, with its space.

@@ -11,7 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from transformers import BartConfig, BartForConditionalGeneration, BertConfig, BertModel, GPT2Config, GPT2LMHeadModel
+from transformers import (
+    BartConfig,
+    BartForConditionalGeneration,
+    BertConfig,
+    BertModel,
+    GPT2Config,
+    GPT2LMHeadModel,
+    MistralConfig,
+    MistralForCausalLM,
+)
 
 import bartviz
 from bartviz.analysis.alignment import table
@@ -94,6 +103,17 @@ def test_layers_of_a_cache_are_in_the_order_of_their_numbers() -> None:
 REFUSED: Mapping[str, tuple[Any, str]] = {
     "a row that sums to 0.9": (partial(whole, encoder=one(EVEN * 0.9)), "sums to 0.900"),
     "NaN": (partial(whole, encoder=one(EVEN * np.nan)), "not finite"),
+    "a masked row of NaN": (
+        partial(whole, encoder=one([[1, 0, 0], [np.nan] * 3, [0, 1, 0]])),
+        "Row 1 of encoder L0H0 attends to nothing",
+    ),
+    "a masked row of 0": (
+        partial(whole, cross=one([[0.5, 0.25, 0.25], [0, 0, 0]])),
+        "Row 1 of cross L0H0 attends to nothing",
+    ),
+    "infinity": (partial(whole, encoder=one([[1, 0, 0], [np.inf, 0, 0], [0, 1, 0]])), "first in row 1 of L0H0"),
+    "a tensor without numbers": (partial(whole, encoder=torch.empty(1, 1, 3, 3, device="meta")), "in memory"),
+    "a name that no file holds": (partial(whole, name="\ud800"), "cannot be written"),
     "scores": (partial(whole, encoder=one([[2, -1, 0]] * 3)), "negative"),
     "another number of tokens": (partial(whole, encoder_tokens=["a", "b"]), "2 tokens of the encoder"),
     "no tokens": (partial(whole, encoder_tokens=None), "give encoder_tokens"),
@@ -102,8 +122,9 @@ REFUSED: Mapping[str, tuple[Any, str]] = {
         partial(bartviz.from_attentions, [CAUSAL[None], np.stack([CAUSAL] * 2)], ABC),
         "Layer 1 of the given attention has 2 heads, layer 0 has 1",
     ),
-    "two texts": (partial(whole, encoder=np.stack([one(EVEN)] * 2, axis=1)), "select it on the batch axis"),
+    "two texts": (partial(whole, encoder=np.stack([one(EVEN)] * 2, axis=1)), "Select a text on the batch axis"),
     "no weights": (partial(whole, encoder=(None, None)), 'attn_implementation="eager"'),
+    "steps without weights": (partial(whole, decoder=((), ())), 'attn_implementation="eager"'),
     "cross-attention alone": (partial(bartviz.from_attentions, cross=one(EVEN)), "all three; given: cross"),
     "nothing": (bartviz.from_attentions, "given: none"),
     "twice": (partial(whole, encoder_attention=one(EVEN)), "given twice"),
@@ -337,7 +358,141 @@ def test_an_encoder_is_known_by_what_it_attends_to() -> None:
     assert record.encoder.shape == (2, 2, 6, 6)
 
 
-def test_beams_are_refused() -> None:
+def small(config: type, network: type, **sizes: Any) -> Any:
+    torch.manual_seed(0)
+    common = {"vocab_size": 30, "pad_token_id": 1, "bos_token_id": 0, "eos_token_id": None}
+    return network._from_config(config(**common | sizes), attn_implementation="eager").eval()
+
+
+def gpt2(**sizes: Any) -> Any:
+    return small(GPT2Config, GPT2LMHeadModel, n_embd=16, n_layer=2, n_head=2, n_positions=40, **sizes)
+
+
+def forced(network: Any, ids: torch.Tensor) -> np.ndarray[Any, Any]:
+    """(L, H, T, T): eager attention in one pass of a decoder over its own output but the last token."""
+    output = network(ids[:, :-1], output_attentions=True)
+    return np.stack([layer[0].detach().numpy() for layer in output.attentions])
+
+
+@pytest.mark.parametrize("cached", [True, False])
+@pytest.mark.parametrize("beams", [2, 4])
+def test_the_best_of_the_beams_is_followed_from_place_to_place(beams: int, cached: bool) -> None:
+    """Row 0 of each step is another text wherever the beams changed places, so this differs from eager's one pass."""
+    output = bart().generate(IDS, num_beams=beams, use_cache=cached, **GENERATE)
+    record = bartviz.from_attentions(output, encoder_tokens=strings(IDS), decoder_tokens=strings(output.sequences))
+    again = bart()(IDS, decoder_input_ids=output.sequences[:, :-1], output_attentions=True)
+    for kind, weights in record.to_numpy().items():
+        expected = np.stack([layer[0].detach().numpy() for layer in again[f"{kind}_attentions"]])
+        np.testing.assert_allclose(weights, expected, atol=5e-5)
+    network = gpt2(initializer_range=1.0)
+    output = network.generate(IDS, num_beams=beams, use_cache=cached, **GENERATE)
+    assert len(set(output.beam_indices[0].tolist())) > 1
+    alone = bartviz.from_attentions(output, strings(output.sequences))
+    np.testing.assert_allclose(alone.to_numpy()["decoder"], forced(network, output.sequences), atol=5e-5)
+
+
+def test_beams_that_cannot_be_followed_are_refused() -> None:
     output = bart().generate(IDS, num_beams=2, **GENERATE)
-    with pytest.raises(RecordError, match="of 2 texts or beams"):
-        bartviz.from_attentions(output, encoder_tokens=strings(IDS), decoder_tokens=strings(output.sequences))
+    given = {"encoder_tokens": strings(IDS), "decoder_tokens": strings(output.sequences)}
+    stacks = {kind: output[f"{kind}_attentions"] for kind in ("encoder", "decoder", "cross")}
+    with pytest.raises(RecordError, match=r"of 2 texts or beams.*pass the whole output"):
+        bartviz.from_attentions(**stacks, **given)
+    two = bart().generate(IDS, num_beams=2, num_return_sequences=2, **GENERATE)
+    with pytest.raises(RecordError, match=r"beams of 2 texts.*num_return_sequences=1"):
+        bartviz.from_attentions(two, **given)
+
+
+def test_what_the_fast_kernel_does_not_return_is_named() -> None:
+    sizes = {"vocab_size": 30, "n_embd": 16, "n_layer": 2, "n_head": 2, "eos_token_id": None, "pad_token_id": 1}
+    fast: Any = GPT2LMHeadModel(GPT2Config(**sizes)).eval()
+    bare = bart()(IDS, decoder_input_ids=IDS)
+    written = fast.generate(IDS, **GENERATE)
+    for output in (fast(IDS, output_attentions=True), bare, written, written.attentions, (), (None,)):
+        with pytest.raises(RecordError, match='attn_implementation="eager"'):
+            bartviz.from_attentions(output, strings(IDS))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_dropout_is_named(seed: int) -> None:
+    network = small(
+        BertConfig,
+        BertModel,
+        hidden_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=16,
+        attention_probs_dropout_prob=0.3,
+    )
+    torch.manual_seed(seed)
+    with pytest.raises(RecordError, match=r"dropout: call network\.eval"):
+        bartviz.from_attentions(network.train()(IDS, output_attentions=True), strings(IDS))
+    with pytest.raises(RecordError, match=r"dropout: call network\.eval"):  # one head
+        bartviz.from_attentions(decoder=one([[0, 0, 0], [0, 2, 0], [0.4, 0.6, 0]])[:, :, 1:, :], tokens=ABC)
+
+
+def test_a_share_of_a_sink_is_named() -> None:
+    with pytest.raises(RecordError, match="attention sink"):
+        bartviz.from_attentions(decoder=one(CAUSAL * [[0.3], [0.5], [0.9]]), tokens=ABC)
+
+
+@pytest.mark.parametrize("padding", [1, 2, 3])
+def test_padding_on_the_left_of_a_decoder_is_named(padding: int) -> None:
+    """Rows of padding come out even from a softmax over masked scores; a stack without a name is a decoder's still."""
+    network = gpt2()
+    ids = torch.cat([torch.ones(1, padding, dtype=torch.long), IDS], dim=1)
+    mask = (torch.arange(ids.shape[1]) >= padding).long()[None]
+    output = network(ids, attention_mask=mask, output_attentions=True)
+    for given in ({"attention": output}, {"decoder": output.attentions}):
+        with pytest.raises(RecordError, match=f"first {padding} rows of the decoder.*padding on the left"):
+            bartviz.from_attentions(**given, tokens=strings(ids))
+    cut = [layer[:, :, padding:, padding:] for layer in output.attentions]
+    assert bartviz.from_attentions(cut, strings(IDS)).kinds == ("decoder",)
+
+
+@pytest.mark.parametrize("left", [True, False])
+def test_padding_of_an_encoder_is_no_text_on_either_side(left: bool) -> None:
+    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 16}
+    network = small(BertConfig, BertModel, **sizes)
+    pad = torch.ones(1, 2, dtype=torch.long)
+    ids = torch.cat([pad, IDS] if left else [IDS, pad], dim=1)
+    output = network(ids, attention_mask=(ids != 1).long(), output_attentions=True)
+    record = bartviz.from_attentions(output, strings(ids))
+    assert record.kinds == ("encoder",)
+    assert record.source.special.tolist() == (ids[0] == 1).tolist()
+
+
+def test_a_row_that_a_mask_leaves_empty_is_named() -> None:
+    torch.manual_seed(0)
+    layer = torch.nn.MultiheadAttention(8, 2, batch_first=True)
+    states, padding = torch.randn(1, 3, 8), torch.tensor([[False, False, True]])
+    causal = torch.tensor([[True, True, True], [False, False, True], [False, False, False]])  # row 0 sees nothing
+    _, weights = layer(states, states, states, key_padding_mask=padding, attn_mask=causal, average_attn_weights=False)
+    with pytest.raises(RecordError, match="Row 0 of encoder L0H0 attends to nothing"):
+        bartviz.from_attentions(encoder=[weights], tokens=ABC)
+
+
+def test_a_call_with_a_cache_is_named() -> None:
+    network = gpt2()
+    past = network(IDS[:, :4], use_cache=True).past_key_values
+    output = network(IDS[:, 4:], past_key_values=past, output_attentions=True)
+    with pytest.raises(RecordError, match=r"decoder attention has 2 rows and 6 columns.*past_key_values"):
+        bartviz.from_attentions(output, strings(IDS[:, 4:]))
+
+
+@pytest.mark.parametrize("options", [{}, {"cache_implementation": "static"}, {"use_cache": False}])
+def test_steps_of_a_sliding_window_and_of_a_cache_of_fixed_size_are_rows_of_one_pass(options: dict[str, Any]) -> None:
+    """A window's cache holds the last keys alone, one of fixed size has columns for keys that are still to come."""
+    network = small(
+        MistralConfig,
+        MistralForCausalLM,
+        hidden_size=16,
+        intermediate_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        num_key_value_heads=1,
+        sliding_window=3,
+        initializer_range=0.5,
+    )
+    output = network.generate(IDS, **GENERATE | options)
+    record = bartviz.from_attentions(output, strings(output.sequences))
+    np.testing.assert_allclose(record.to_numpy()["decoder"], forced(network, output.sequences), atol=1e-5)
