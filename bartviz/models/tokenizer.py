@@ -18,13 +18,13 @@ from transformers.tokenization_utils_base import get_fast_tokenizer_file
 
 from bartviz.errors import ModelError, choices
 from bartviz.language import later
-from bartviz.models import checkpoint
+from bartviz.models import checkpoint, tokenizer_parts
 from bartviz.models.checkpoint import Settings
 from bartviz.models.folders import TOKENIZER_FILES, check_vocabulary
 from bartviz.safety.foreign import guarded
 from bartviz.text import encoders
 
-MAX_FILE_BYTES = 256 << 20
+MAX_FILE_BYTES = 128 << 20
 # What a tokenizer_config.json may set; the rest (code, paths of files, templates) is left out.
 KEPT = frozenset(
     {"model_max_length", "tokenizer_class", "do_lower_case", "strip_accents", "tokenize_chinese_chars"}
@@ -103,9 +103,13 @@ def _copies(files: Mapping[str, Path], settings: Settings) -> Iterator[Path]:
             temporary = tempfile.TemporaryDirectory(prefix="bartviz-", ignore_cleanup_errors=True)
             folder = Path(stack.enter_context(temporary))
             for name in files.keys() & set(TOKENIZER_FILES):
-                (folder / name).write_bytes(checkpoint.read_bytes(files[name], MAX_FILE_BYTES))
+                content = checkpoint.read_bytes(files[name], MAX_FILE_BYTES)
+                tokenizer_parts.CHECKS.get(name, len)(content)
+                (folder / name).write_bytes(tokenizer_parts.linear(content) if name == "tokenizer.json" else content)
             _restrict(folder / "tokenizer_config.json")
-            _write(folder / "config.json", _of_config(files, settings))
+            if (folder / "special_tokens_map.json").is_file():
+                tokenizer_parts.check_settings(checkpoint.read_json(folder / "special_tokens_map.json"))
+            _write(folder / "config.json", _of_config(folder, files, settings))
         except OSError:
             raise ModelError(
                 later(
@@ -120,11 +124,13 @@ def _write(path: Path, value: Mapping[str, Any]) -> None:
     path.write_text(json.dumps(value), encoding="utf-8")
 
 
-def _of_config(files: Mapping[str, Path], settings: Settings) -> dict[str, str]:
+def _of_config(folder: Path, files: Mapping[str, Path], settings: Settings) -> dict[str, str]:
     """What config.json says of the tokenizer: the class that old folders name there alone, and what transformers reads
     to choose one."""
     raw = checkpoint.read_json(files["config.json"]) if "config.json" in files else {}
     said = {key: raw[key] for key in _OF_CONFIG if isinstance(raw.get(key), str)}
+    if "fix_mistral_regex" not in checkpoint.read_json(folder / "tokenizer_config.json"):
+        said.pop("transformers_version", None)
     return {key: value for key, value in said.items() if key != "tokenizer_class" or value.isidentifier()} | {
         "model_type": settings.sizes.model_type
     }
@@ -142,7 +148,9 @@ def _restrict(path: Path) -> None:
                 "which is not read. Save the tokenizer again with today's transformers."
             )
         )
-    _write(path, {key: asked[key] for key in sorted(asked) if key in KEPT or key.endswith("_token")})
+    kept = {key: asked[key] for key in sorted(asked) if key in KEPT or key.endswith("_token")}
+    tokenizer_parts.check_settings(kept)
+    _write(path, kept)
 
 
 def _left_out(files: Mapping[str, Path]) -> Iterator[str]:
@@ -191,6 +199,8 @@ def _build(folder: Path) -> PreTrainedTokenizerBase:
     if backend is not None:  # a file may set truncation or padding for every text
         backend.no_truncation()
         backend.no_padding()
+        if getattr(backend.model, "dropout", None):
+            backend.model.dropout = None
     return tokenizer
 
 
@@ -202,6 +212,9 @@ def _other_rules(folder: Path, tokenizer: PreTrainedTokenizerBase) -> Iterator[s
     own = Backend.from_file(str(path))
     own.no_truncation()
     own.no_padding()
+    if getattr(own.model, "dropout", None):
+        own.model.dropout = None
+        yield later("The tokenizer cuts words at random (dropout): here it always cuts them in the same way.")
     if any(own.encode(text).ids != tokenizer(text)["input_ids"] for text in _PROBES):
         yield later(
             "Texts are cut by transformers' {name}, as AutoTokenizer does; the rules in tokenizer.json would cut some "
@@ -235,7 +248,7 @@ def check(tokenizer: PreTrainedTokenizerBase, settings: Settings) -> None:
         raise _too_many(largest, rows)
     if min(largest, rows) <= len(set(tokenizer.all_special_ids) - unused.keys()):
         raise ModelError(later("The model's tokenizer knows no words, only special tokens: its vocabulary is missing."))
-    encoders.encoder_of(tokenizer)
+    encoders.encoder_of(tokenizer).unlimited("a b")
     if unused:
         if not tokenizer.is_fast:
             raise _too_many(largest, rows)

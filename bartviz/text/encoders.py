@@ -21,6 +21,8 @@ from weakref import WeakKeyDictionary
 from bartviz.errors import ModelError, TextError
 from bartviz.language import later
 from bartviz.safety.foreign import guarded
+from bartviz.text.clean import MAX_CHARACTERS
+from bartviz.text.encodings import TooLong
 from bartviz.text.labels import Span, normalized
 from bartviz.text.pieces import SPACE, Piece, Scheme
 
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer as Backend
     from tokenizers.processors import PostProcessor
     from transformers import PreTrainedTokenizerBase
+
+_SLICE = 200  # characters that are normalized at once; a normalizer makes them at most a thousand times longer
+_MAX_NORMALIZED = 3 * MAX_CHARACTERS
 
 
 class Raw(NamedTuple):
@@ -122,6 +127,7 @@ class FastEncoder(Encoder):
         return self._aware.id_to_token(token_id) if 0 <= token_id < 1 << 32 else None
 
     def _encode(self, text: str, pair: str | None, *, target: bool, allow_special: bool) -> list[Raw]:
+        self._check_growth(f"{text}{pair or ''}")
         other = target and self._target is not None
         if allow_special:
             return self._raw((self._target_aware if other else self._aware).encode(text, pair), typed=True)
@@ -132,6 +138,23 @@ class FastEncoder(Encoder):
                 self._strict.post_processor = literal.post_processor
                 encoding = self._strict.encode(text, pair)
         return self._raw(encoding, typed=False)
+
+    def _check_growth(self, text: str) -> None:
+        """Raise TooLong for a text that the normalizer makes much longer (one Arabic sign may become 18 letters)."""
+        normalizer, size = self._aware.normalizer, 0
+        if normalizer is None or len(text) <= _SLICE:
+            return
+        for start in range(0, len(text), _SLICE):
+            size += len(normalizer.normalize_str(text[start : start + _SLICE]))
+            if size > _MAX_NORMALIZED:
+                raise TooLong(
+                    later(
+                        "The tokenizer's normalizer makes more than {limit:,} characters of this text. Shorten it.",
+                        limit=_MAX_NORMALIZED,
+                    ),
+                    size,
+                    _MAX_NORMALIZED,
+                )
 
     def _raw(self, encoding: Encoding, *, typed: bool) -> list[Raw]:
         """``typed``: special tokens in the text count as such."""
