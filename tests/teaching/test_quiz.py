@@ -6,6 +6,7 @@ import csv
 import io
 import math
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,7 @@ from bartviz.errors import SettingError
 from bartviz.language import _, speaking
 from bartviz.record.attention import Attention
 from bartviz.record.record import Record, open_record
-from bartviz.teaching.quiz import COUNT, KINDS, noise, questions, sheet
+from bartviz.teaching.quiz import AT_LEVEL, COUNT, KINDS, noise, questions, sheet
 from bartviz.teaching.quiz.question import Grid, Option, Question, hundredths
 from bartviz.ui.controls import export
 from tests.support import records, stand_in
@@ -352,6 +353,37 @@ def test_no_question_comes_twice_and_easy_ones_come_first() -> None:
     assert len(asked) == len({(question.prompt, question.grids, question.right.text) for question in asked})
     order = [list(KINDS).index(question.kind) for question in asked]
     assert order == sorted(order)
+
+
+def asked_about(question: Question) -> tuple[object, ...]:
+    """What a reader is asked: the sentence and the rows, whichever head they are of and whatever is offered."""
+    about = question.about
+    return question.kind, _(question.prompt), about.get("kind"), about.get("row", about.get("rows"))
+
+
+@pytest.mark.parametrize("name", ["start", "words"])
+def test_a_round_asks_nothing_twice_and_the_next_one_begins_with_something_else(name: str) -> None:
+    record = open_record(next(file for file in SHIPPED if file.stem == name))
+    easy = AT_LEVEL["beginner"]
+    rounds = [[asked_about(one) for one in questions(record, seed, 10, kinds=easy)] for seed in range(6, 12)]
+    for round_ in rounds:
+        assert len(set(round_)) == len(round_)
+    maps = [[one for one in round_ if one[0] == "whose"] for round_ in rounds]
+    assert all(len({one[2] for one in asked}) == len(asked) for asked in maps)  # not the same kind of attention
+    for one, other in pairwise(rounds):
+        assert not {row for row in one if row[0] == "closed"} & {row for row in other if row[0] == "closed"}
+
+
+def test_the_map_whose_kind_is_asked_has_the_colour_of_none() -> None:
+    record = open_record(next(file for file in SHIPPED if file.stem == "start"))
+    asked = [*questions(record, 4, 3, kinds=("whose",)), *questions(record, 4, 10)]
+    assert {one.about["kind"] for one in asked if one.kind == "whose"} == {"encoder", "decoder", "cross"}
+    for question in asked:
+        kinds = {grid.kind for grid in question.grids}
+        assert kinds <= ({None} if question.kind == "whose" else {question.about.get("kind")})
+        shown = sheet.grids(question)
+        colours = {name for name in ("encoder", "decoder", "cross", "any") if f"bv-{name}" in shown}
+        assert colours == {name or "any" for name in kinds}
 
 
 def test_a_seed_or_count_out_of_range_is_refused() -> None:

@@ -22,6 +22,8 @@ __all__ = ["AT_LEVEL", "COUNT", "KINDS", "MOST_QUESTIONS", "MOST_SEED", "Grid", 
 COUNT, MOST_QUESTIONS, MOST_SEED = 10, 40, 999_999
 _LAPS = 6  # how often each kind is asked for another question, at most
 
+Subject = tuple[str, str, str]  # the kind of question, its prompt, and what it is about
+
 # In the order in which a round asks: what can be seen at once comes first.
 KINDS: Mapping[str, Maker] = MappingProxyType(
     {
@@ -56,8 +58,8 @@ def questions(
 ) -> tuple[Question, ...]:
     """``count`` questions of these kinds about a record, or fewer if there are no more; easy ones first.
 
-    A kind is repeated only when all possible kinds have been asked. Raises SettingError for a seed or count out of
-    range.
+    A kind is repeated only when all possible kinds have been asked, and no question is asked twice. The next seed
+    begins with other questions, where the record has others. Raises SettingError for a seed or count out of range.
     """
     if not 0 <= seed <= MOST_SEED or not 1 <= count <= MOST_QUESTIONS:
         raise SettingError(
@@ -70,24 +72,57 @@ def questions(
     material = Material(record)
     drawn = [list(KINDS)[place] for place in np.random.default_rng(seed).permutation(len(KINDS))]
     order = [kind for kind in drawn if kind in kinds]
+    asked: set[Subject] = set()
     found: list[Question] = []
     for lap in range(_LAPS):
         for kind in order:
-            random = np.random.default_rng((seed, lap, list(KINDS).index(kind)))
-            try:
-                made = KINDS[kind](material, random)
-            except WeightsOnlyError:  # a record of given weights has nothing to ask about here
-                continue
-            if made is not None and all(_asked(made) != _asked(known) for known in found):
+            others = _rounds_beside(material, seed, kind) if lap == 0 else frozenset[Subject]()
+            made = _new(material, (seed, lap), kind, asked | others) if others else None
+            made = made or _new(material, (seed, lap), kind, asked)  # a short text has the same question each time
+            if made is not None:
+                asked |= _subjects(made)
                 found.append(made)
             if len(found) == count:
                 return _sorted(found)
     return _sorted(found)
 
 
-def _asked(question: Question) -> tuple[object, ...]:
-    """The identity of a question: equal for two questions that ask the same."""
-    return question.prompt, question.grids, "" if question.grids else question.right.text
+def _rounds_beside(material: Material, seed: int, kind: str) -> frozenset[Subject]:
+    """What the first question of a kind is about in the rounds before and after this one.
+
+    Rounds of even seeds ask what comes first; those of odd seeds avoid both, so that two rounds in a row differ.
+    """
+    if seed % 2 == 0:
+        return frozenset()
+    made = (_made(material, (other % (MOST_SEED + 1), 0), kind) for other in (seed - 1, seed + 1))
+    return frozenset(subject for one in made if one is not None for subject in _subjects(one))
+
+
+def _new(material: Material, draw: tuple[int, int], kind: str, asked: Collection[Subject]) -> Question | None:
+    """A question of the kind that is about none of these, if one of a few draws is."""
+    seed, first = draw
+    for lap in range(first, _LAPS):
+        made = _made(material, (seed, lap), kind)
+        if made is None or not _subjects(made) & set(asked):
+            return made
+    return None
+
+
+def _made(material: Material, draw: tuple[int, int], kind: str) -> Question | None:
+    try:
+        return KINDS[kind](material, np.random.default_rng((*draw, list(KINDS).index(kind))))
+    except WeightsOnlyError:  # a record of given weights has nothing to ask about here
+        return None
+
+
+def _subjects(question: Question) -> set[Subject]:
+    """What a question is about, and the names of its rows: two that share one of them ask a reader the same.
+
+    Which answers are offered makes no difference, nor does the head that a row is of, or which number of it is hidden.
+    """
+    about = {name: value for name, value in question.about.items() if name not in ("head", "column", "seed")}
+    rows = [(grid.rows, grid.columns) for grid in question.grids if grid.digits]
+    return {(question.kind, question.prompt, repr(each)) for each in (sorted(about.items()), rows) if each}
 
 
 def _sorted(found: list[Question]) -> tuple[Question, ...]:

@@ -64,7 +64,7 @@ def rest(material: Material, random: Generator) -> Question | None:
         lambda kind: later("Which of these {kind} heads has most weight on special tokens?", kind=kind),
         lambda said: later(
             "{head} puts {share:.2f} of a row's weight on special tokens, averaged over the rows of words. The "
-            "next best of these puts {next:.2f} there. A head with nothing to look for puts its weight on them.",
+            "next best of these puts {next:.2f} there. A head with nothing to look for may put its weight on them.",
             **said,
         ),
     )

@@ -44,14 +44,15 @@ class Option:
 class Grid:
     """A table of numbers, rows by columns; None is the number that is asked for.
 
-    ``digits``: whether numbers are written, or cells are only shaded (a weight of 1 in full colour). ``title``: its
-    name if there are several.
+    ``kind``: the attention in whose colour it is shaded; None for grey, where the kind is what is asked. ``digits``:
+    whether numbers are written, or cells are only shaded (a weight of 1 in full colour). ``title``: its name if there
+    are several.
     """
 
     rows: tuple[str, ...]
     columns: tuple[str, ...]
     cells: tuple[tuple[float | None, ...], ...]
-    kind: Kind
+    kind: Kind | None
     digits: bool = True
     title: str = ""
 

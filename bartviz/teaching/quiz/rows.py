@@ -246,7 +246,7 @@ def whose(material: Material, random: Generator) -> Question | None:
         says[kind],
         "heads",
         _query(kind, layer, head),
-        (Grid(*labels, cells, "encoder", digits=False),),
+        (Grid(*labels, cells, None, digits=False),),
         {"kind": kind, "head": f"L{layer}H{head}"},
     )
 
@@ -293,9 +293,9 @@ def closed(material: Material, random: Generator) -> Question | None:
         )
         words = {"kind": kind_word(attention.kind), "token": quote(label), "row": row}
         prompt = (
-            later("At which of these tokens may the {kind} row of {token} (row {row}) not look?", **words)
+            later("Which of these tokens is closed to the {kind} row of {token} (row {row})?", **words)
             if attention.kind == "encoder"
-            else later("At which of these tokens may the {kind} row that reads {token} (row {row}) not look?", **words)
+            else later("Which of these tokens is closed to the {kind} row that reads {token} (row {row})?", **words)
         )
         query = {"view": "pattern", "row": str(row)} | ({} if attention.kind == "encoder" else {"reading": "reads"})
         return Question(

@@ -25,7 +25,7 @@ _STYLE = (
     "table{border-collapse:collapse;font:12px 'Source Code Pro','Noto Sans Mono','Noto Sans CJK KR',monospace;"
     "margin:.5rem 0}th,td{border:1px solid #d0d5dd;padding:.1rem .35rem;text-align:right;font-weight:400;"
     "print-color-adjust:exact;-webkit-print-color-adjust:exact}.bv-maps{display:flex;flex-wrap:wrap;gap:1rem}"
-    ".bv-encoder{--kind:#16877b}.bv-decoder{--kind:#c24e1c}.bv-cross{--kind:#6d53b3}"
+    ".bv-encoder{--kind:#16877b}.bv-decoder{--kind:#c24e1c}.bv-cross{--kind:#6d53b3}.bv-any{--kind:#475467}"
     "td{background:color-mix(in srgb,var(--kind) var(--w,0%),transparent)}"
     ".bv-small td{width:.62rem;height:.62rem;padding:0}.bv-small th{font-size:9px;border:0;padding:0 .15rem}"
     ".bv-small th[scope=col]{writing-mode:vertical-rl;transform:rotate(180deg)}caption{text-align:left;font-weight:600}"
@@ -130,7 +130,7 @@ def grids(question: Question) -> str:
 
 def _table(grid: Grid) -> str:
     """A table whose cells are shaded by their weight; without digits a small picture."""
-    names = f"bv-grid bv-{grid.kind}{'' if grid.digits else ' bv-small'}"
+    names = f"bv-grid bv-{grid.kind or 'any'}{'' if grid.digits else ' bv-small'}"
     caption = f"<caption>{html.escape(_(grid.title))}</caption>" if grid.title else ""
     columns = "".join(f"<th scope='col'>{html.escape(label)}</th>" for label in grid.columns)
     rows = "".join(

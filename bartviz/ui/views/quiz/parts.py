@@ -151,8 +151,10 @@ def _score(quiz: Quiz) -> None:
 
 
 def ask(quiz: Quiz) -> None:
-    """The question in large type, its picture, the options as buttons, and the feedback."""
+    """At the end the result; the question in large type, its picture, the options as buttons, and the feedback."""
     question = quiz.question
+    if quiz.score[0] == len(quiz.questions):
+        _result(quiz)
     with st.container(key="quiz_asked"):
         st.html(f"<p class='bv-question'>{html.escape(_(question.prompt))}</p>")
     side_by_side = len(question.grids) == 1 and not question.grids[0].digits
@@ -219,7 +221,7 @@ def _show(quiz: Quiz, place: int) -> None:
 
 
 def _navigation(quiz: Quiz) -> None:
-    """The buttons back and next; at the end the result."""
+    """The buttons back and next."""
     last = len(quiz.questions) - 1
     with st.container(horizontal=True, gap="small"):
         st.button(
@@ -234,8 +236,6 @@ def _navigation(quiz: Quiz) -> None:
             shortcut="right",
             type="primary" if quiz.done(quiz.place) and quiz.place < last else "secondary",
         )
-    if quiz.score[0] == len(quiz.questions):
-        _result(quiz)
 
 
 def _result(quiz: Quiz) -> None:
