@@ -6,7 +6,7 @@ import dataclasses
 import json
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -48,6 +48,7 @@ _EXTRA = frozenset(
 )
 _SPECIAL = ("pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id")
 _IDS = (*_SPECIAL, "forced_bos_token_id", "forced_eos_token_id")
+_LISTS_OF_IDS = ("suppress_tokens", "begin_suppress_tokens", "bad_words_ids")
 
 
 def _whole(value: object) -> bool:
@@ -80,7 +81,7 @@ def _biases(value: object) -> bool:
 
 # The supported generation settings, each with its validator.
 _RULES: Mapping[str, Callable[[object], bool]] = {
-    **dict.fromkeys(("max_length", "max_new_tokens", "min_length", "min_new_tokens", "num_beams", "top_k"), _whole),
+    **dict.fromkeys(("max_length", "min_length", "min_new_tokens", "num_beams", "top_k"), _whole),
     **dict.fromkeys(("no_repeat_ngram_size", "encoder_no_repeat_ngram_size"), _whole),
     **dict.fromkeys(("repetition_penalty", "encoder_repetition_penalty", "temperature", "top_p"), _positive),
     **dict.fromkeys(("do_sample", "renormalize_logits", "remove_invalid_values"), lambda v: isinstance(v, bool)),
@@ -88,6 +89,8 @@ _RULES: Mapping[str, Callable[[object], bool]] = {
     **dict.fromkeys(_IDS, lambda v: _whole(v) or _ids(v)),
     **dict.fromkeys(("min_p", "epsilon_cutoff", "eta_cutoff"), _share),
     **dict.fromkeys(("top_h", "typical_p"), lambda v: _share(v) and v != 0),
+    "max_new_tokens": lambda v: _whole(v) and v != 0,
+    "decoder_start_token_id": lambda v: type(v) is int,
     "bad_words_ids": lambda v: isinstance(v, list) and all(map(_ids, v)),
     "exponential_decay_length_penalty": _decay,
     "sequence_bias": _biases,
@@ -199,11 +202,11 @@ def sanitise(raw: Mapping[str, Any], rules: Mapping[str, Any] | None = None) -> 
     config_class = CONFIG_MAPPING[sizes.model_type]
     known = {field.name for field in dataclasses.fields(config_class)} | set(config_class.attribute_map) | _EXTRA
     kept = {key: value for key, value in raw.items() if key in known - _RESERVED}
+    foreign = _drop_foreign_ids(kept, sizes)
     invalid = ModelError(later("The model's config.json holds values that its architecture does not take."))
     with guarded(invalid):  # strict configuration classes raise many types, with the value in the message
         config = config_class(**kept)
         _drop_foreign_defaults(config, kept, sizes)
-    _check_ids(config, sizes)
     architectures = raw.get("architectures")
     names = [name for name in architectures if isinstance(name, str)] if isinstance(architectures, list) else []
     head = task_head.named(raw, sizes, names[0]) if names else None
@@ -211,14 +214,16 @@ def sanitise(raw: Mapping[str, Any], rules: Mapping[str, Any] | None = None) -> 
         numbers = range(sizes.labels)
         labels = dict(zip(numbers, head.labels, strict=True))
         config.id2label, config.label2id = labels, {name: number for number, name in labels.items()}
+    given = {} if sizes.family.kind == "encoder" else dict(raw if rules is None else rules)
+    foreign |= _drop_foreign_ids(given, sizes)
     return Settings(
         config=config,
         sizes=sizes,
         architectures=tuple(names),
-        generation=_generation(config, raw, rules),
-        notices=_stripped(raw),
+        generation=_generation(config, given, sizes, old=rules is None),
+        notices=(*_stripped(raw), *_foreign(foreign, sizes)),
         head=head,
-        unapplied=_unapplied(raw if rules is None else rules, sizes),
+        unapplied=_unapplied(given, sizes),
     )
 
 
@@ -253,26 +258,59 @@ def _stripped(raw: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _drop_foreign_defaults(config: PreTrainedConfig, given: Mapping[str, Any], sizes: configs.Sizes) -> None:
     """Drop special tokens that the file does not set: transformers' defaults belong to another vocabulary."""
-    for name in _IDS:
-        default = getattr(config, name, None)
+    for name in [name for name in config.to_dict() if name.endswith("token_id")]:
+        default = getattr(config, name)
         if name not in given and type(default) is int and not 0 <= default < sizes.vocabulary:
             setattr(config, name, None)
 
 
-def _check_ids(settings: PreTrainedConfig | GenerationConfig, sizes: configs.Sizes) -> None:
-    """Raise ModelError for a special token that the vocabulary does not have."""
-    vocabulary = max(sizes.vocabulary, sizes.target_vocabulary)
-    for name in _IDS:
-        value = getattr(settings, name, None)
-        for token in value if isinstance(value, list) else [value]:
-            if token is not None and not (type(token) is int and 0 <= token < vocabulary):
-                raise ModelError(
-                    later(
-                        "The model's {name} is not in its vocabulary of {vocabulary:,} tokens.",
-                        name=name,
-                        vocabulary=vocabulary,
-                    )
+def _vocabulary(sizes: configs.Sizes) -> int:
+    return max(sizes.vocabulary, sizes.target_vocabulary)
+
+
+def _drop_foreign_ids(given: dict[str, Any], sizes: configs.Sizes) -> dict[str, None]:
+    """Replace ids that no text can produce by none; the keys that held one.
+
+    The decoder's first token stays: a run that needs it refuses it by name. So does the padding token of a family that
+    counts positions from it (RoBERTa): raises ModelError.
+    """
+    count = _vocabulary(sizes)
+    foreign: dict[str, None] = {}
+    for key, value in given.items():
+        if value is None or not (key.endswith("token_id") or key in _LISTS_OF_IDS) or key == "decoder_start_token_id":
+            continue
+        kept = _inside(value, count, 2 if key == "bad_words_ids" else 1)
+        if kept == value and type(kept) is type(value):
+            continue
+        if key == "pad_token_id" and sizes.family.unused_rows:
+            raise ModelError(
+                later(
+                    "The model's {name} is not in its vocabulary of {vocabulary:,} tokens, and its positions are "
+                    "counted from it. Correct it in config.json.",
+                    name=key,
+                    vocabulary=count,
                 )
+            )
+        given[key], foreign[key] = kept, None
+    return foreign
+
+
+def _inside(value: Any, count: int, depth: int) -> Any:
+    """An id below ``count``, or the list of those that are; of lists (of words) those that are so in whole. None where
+    nothing is left."""
+    if isinstance(value, list) and depth:
+        return [item for item in value if item is not None and _inside(item, count, depth - 1) == item] or None
+    return value if type(value) is int and 0 <= value < count else None
+
+
+def _foreign(names: Mapping[str, None], sizes: configs.Sizes) -> Iterator[str]:
+    """A notice on ids that count as none."""
+    if names:
+        yield later(
+            "Not in the model's vocabulary of {vocabulary:,} tokens, so they count as none: {names}.",
+            vocabulary=_vocabulary(sizes),
+            names=", ".join(names),
+        )
 
 
 def _unapplied(given: Mapping[str, Any], sizes: configs.Sizes) -> tuple[str, ...]:
@@ -293,21 +331,19 @@ def _can_apply(key: str, value: object, sizes: configs.Sizes) -> bool:
     if not _RULES[key](value):
         return False
     sequences = {"sequence_bias": lambda pairs: [ids for ids, _ in pairs], "bad_words_ids": list}.get(key)
-    vocabulary = max(sizes.vocabulary, sizes.target_vocabulary)
-    return sequences is None or all(token < vocabulary for ids in sequences(value) for token in ids)
+    return sequences is None or all(token < _vocabulary(sizes) for ids in sequences(value) for token in ids)
 
 
-def _generation(config: PreTrainedConfig, raw: Mapping[str, Any], rules: Mapping[str, Any] | None) -> GenerationConfig:
-    """The generation settings. Older models without a separate file keep them in config.json."""
-    given = raw if rules is None else rules
-    sizes = configs.sizes({**raw, "model_type": config.model_type})
+def _generation(
+    config: PreTrainedConfig, given: Mapping[str, Any], sizes: configs.Sizes, *, old: bool
+) -> GenerationConfig:
+    """The generation settings. Old models, without a separate file, keep them in config.json."""
     kept = {key: given[key] for key in APPLIED if given.get(key) is not None and _can_apply(key, given[key], sizes)}
     for key in _SPECIAL:
         kept.setdefault(key, getattr(config, key, None))
-    if rules is None and getattr(config, "forced_eos_token_id", None) is not None:
+    if old and getattr(config, "forced_eos_token_id", None) is not None:
         kept["forced_eos_token_id"] = config.forced_eos_token_id
     with guarded(ModelError(later("The model's generation settings have values that are not supported."))):
         generation = GenerationConfig(**kept)
         generation.validate()
-    _check_ids(generation, sizes)
     return generation

@@ -250,6 +250,8 @@ def _name(network: nn.Module) -> str:
 
 
 def _notices(network: nn.Module, body: PreTrainedModel) -> Iterator[str]:
+    if "forward" in vars(network):
+        yield later("The network's own forward was replaced: it is not called.")
     if any(map(_hooked, network.modules())):
         yield later("The network's hooks are not called.")
     if family_of(body.config.model_type).kind == "encoder" or not isinstance(network, PreTrainedModel):

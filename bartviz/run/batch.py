@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bartviz.errors import BudgetError
+from bartviz.errors import BudgetError, ModelError
 from bartviz.language import later
 from bartviz.models.model import Model
 from bartviz.record.attention import Head
@@ -75,8 +75,23 @@ def start_token(model: Model, output: Tokens | None = None) -> int:
         for name in ("decoder_start_token_id", "bos_token_id"):
             token = getattr(settings, name, None)
             if token is not None:
-                return int(token)
+                return _checked_start(model, name, token)
     return int(model.tokenizer.pad_token_id)
+
+
+def _checked_start(model: Model, name: str, token: object) -> int:
+    """Raise ModelError for a first token that the decoder has no embedding of."""
+    most = max(model.info.vocabulary, getattr(model.config, "decoder_vocab_size", None) or 0)
+    if type(token) is not int or not 0 <= token < most:
+        raise ModelError(
+            later(
+                "The decoder has no first token: the model's {name} is not in its vocabulary of {vocabulary:,} tokens. "
+                "Correct it in config.json or generation_config.json.",
+                name=name,
+                vocabulary=most,
+            )
+        )
+    return token
 
 
 def shifted(model: Model, start: int, output: Tokens) -> Tokens:

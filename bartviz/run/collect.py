@@ -10,7 +10,6 @@ import torch
 import transformers
 
 from bartviz.errors import ModelError
-from bartviz.families.registry import FAMILIES
 from bartviz.language import later
 from bartviz.models.model import Model
 from bartviz.record.attention import Attention, Kind
@@ -64,6 +63,7 @@ def collect(
 ) -> Record:
     """The Record of one text; ``item`` is its index in the batch on the tape, ``started`` a time.perf_counter().
 
+    What is to be known of the model (``Model.notices``) comes after the run's own ``notices``.
     Its attention is compared with the kernel's output here, so that the comparison counts as part of the run.
     """
     attention: dict[Kind, Attention] = {}
@@ -77,7 +77,7 @@ def collect(
         settings={key: value for key, value in {**settings, **_device(model)}.items() if value not in (None, (), [])},
         seconds=time.perf_counter() - started,
         stopped=stopped,
-        notices=(*notices, *_unverified(model)),
+        notices=(*notices, *model.notices),
         checks=checks,
     )
     record = Record(
@@ -97,19 +97,6 @@ def collect(
     if model.info.like is not None:
         _refuse_unsound(record)
     return record
-
-
-def _unverified(model: Model) -> tuple[str, ...]:
-    """The notice of a type that nobody has listed."""
-    if model.info.like is None:
-        return ()
-    return (
-        later(
-            "Unverified family: {type} is not listed, and is read as {title}, whose matrices it has.",
-            type=model.info.family,
-            title=FAMILIES[model.info.like].title,
-        ),
-    )
 
 
 def _refuse_unsound(record: Record) -> None:

@@ -13,6 +13,8 @@ from bartviz.families.catalogue import CATALOGUE, Entry
 from bartviz.models import checkpoint
 
 BART = {"model_type": "bart", "vocab_size": 100, "d_model": 64}
+BERT = {"model_type": "bert", "vocab_size": 100, "hidden_size": 24}
+GPT2 = {"model_type": "gpt2", "vocab_size": 100, "n_embd": 32, "n_head": 4}
 
 
 @pytest.mark.parametrize("entry", CATALOGUE, ids=lambda entry: entry.name)
@@ -30,10 +32,70 @@ def test_unknown_keys_have_no_way_in() -> None:
 
 def test_default_ids_outside_of_the_vocabulary_are_dropped() -> None:
     """GPT-2's own end token is 50256; a smaller vocabulary has none unless it says which."""
-    gpt2 = {"model_type": "gpt2", "vocab_size": 100, "n_embd": 32, "n_head": 4}
-    assert checkpoint.sanitise(gpt2).config.eos_token_id is None
-    with pytest.raises(ModelError, match="eos_token_id"):
-        checkpoint.sanitise({**gpt2, "eos_token_id": 50_256})
+    default = checkpoint.sanitise(GPT2)
+    assert default.config.eos_token_id is None
+    assert default.notices == ()
+
+
+IDS = ("pad_token_id", "bos_token_id", "eos_token_id", "sep_token_id", "cls_token_id", "mask_token_id")
+
+
+@pytest.mark.parametrize("key", [*IDS, "forced_bos_token_id", "forced_eos_token_id"])
+@pytest.mark.parametrize("token", [100, 50_256, -1, [100], [], True, "0", 1.5, [[0]]])
+def test_an_id_that_no_text_can_produce_is_none(key: str, token: object) -> None:
+    """A GPT-2 trained on a vocabulary of its own keeps 50256 in its configuration."""
+    read = checkpoint.sanitise({**GPT2, key: token})
+    assert getattr(read.config, key, None) is None
+    assert getattr(read.generation, key, None) is None
+    assert key in "".join(read.notices)
+    separate = checkpoint.sanitise(GPT2, {key: token})
+    assert getattr(separate.generation, key, None) is None
+    assert key in "".join(separate.notices)
+
+
+@pytest.mark.parametrize(
+    ("key", "given", "read"),
+    [
+        ("eos_token_id", [3, 50_256, 7], [3, 7]),
+        ("suppress_tokens", [-1, 5, 100], [5]),
+        ("begin_suppress_tokens", [220, 50_256], None),
+        ("bad_words_ids", [[5, 6], [5, 100], [100], [0]], [[5, 6], [0]]),
+        ("eos_token_id", 99, 99),
+        ("eos_token_id", 0, 0),
+    ],
+)
+def test_of_a_list_the_ids_of_the_vocabulary_stay(key: str, given: object, read: object) -> None:
+    settings = checkpoint.sanitise(GPT2, {key: given})
+    assert getattr(settings.generation, key) == read
+    assert (key in "".join(settings.notices)) == (given != read)
+
+
+def test_positions_that_are_counted_from_a_missing_token_are_refused() -> None:
+    with pytest.raises(ModelError, match="pad_token_id"):
+        checkpoint.sanitise({"model_type": "roberta", "vocab_size": 100, "hidden_size": 24, "pad_token_id": 100})
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("temperature", "hot"),
+        ("top_k", -1),
+        ("num_beams", "4"),
+        ("early_stopping", "soon"),
+        ("max_new_tokens", 0),
+        ("length_penalty", None),
+        ("cache_implementation", "mine"),
+        ("num_return_sequences", 5),
+        ("watermarking_config", {"x": 1}),
+        ("assistant_ensemble_weight", 7),
+    ],
+)
+def test_a_generation_setting_that_is_not_supported_refuses_no_model(key: str, value: object) -> None:
+    settings = checkpoint.sanitise(GPT2, {key: value, "no_repeat_ngram_size": 2})
+    assert settings.generation.no_repeat_ngram_size == 2
+    assert getattr(settings.generation, key, None) != value or value is None
+    assert settings.notices == ()
+    assert checkpoint.sanitise({**BERT, key: value}).unapplied == ()
 
 
 def test_generation_settings_stand_in_their_own_file_or_in_the_config() -> None:
@@ -95,6 +157,10 @@ KEYS = st.sampled_from(
         "normalize_before",
         "tie_word_embeddings",
         "early_stopping",
+        "eos_token_id",
+        "suppress_tokens",
+        "sep_token_id",
+        "temperature",
     )
 )
 

@@ -25,6 +25,7 @@ from bartviz.models.model import Model
 from bartviz.record.record import Record
 from tests.support import loaded, networks
 
+HOOKS = "The network's hooks are not called."
 TEXT = "The cat is sleeping on the sofa, but the children played outside."
 OTHER = "How many people live in this house?"
 TARGET = "Die Katze schläft auf dem Sofa."
@@ -128,7 +129,8 @@ def test_the_network_is_left_as_it_was(family: str) -> None:
     with pytest.raises(Cancelled):
         record_of(model, cancelled=lambda: True)
     assert not calls
-    assert "hooks" in " ".join(model.notices)
+    assert record.provenance.notices == model.notices
+    assert HOOKS in model.notices
     assert state(network, words) == before
     assert len(record.source) > 5
     assert record.sound
@@ -290,6 +292,47 @@ def test_two_threads_with_different_texts_and_a_third_that_uses_the_network_plai
     assert state(network, words) == before
 
 
+def test_what_is_to_be_known_of_a_network_is_in_its_records() -> None:
+    """Also where it is wrapped for one call; a forward that its owner replaced is not called, which is said, too."""
+    network, words = networks.build("gpt2", spread=0.3)
+    plain = bartviz.capture(network, TEXT, tokenizer=words)
+    assert plain.provenance.notices == ()
+    network.transformer.h[0].register_forward_hook(lambda module, given, output: None)
+    assert bartviz.capture(network, TEXT, tokenizer=words).provenance.notices == (
+        "The network's hooks are not called.",
+    )
+    network.forward = lambda *given, **named: None
+    said = bartviz.decode(network, TEXT, tokenizer=words, max_new_tokens=2).provenance.notices
+    assert said[0] == "The network's own forward was replaced: it is not called."
+    assert len(said) == 2
+
+
+def test_ids_beyond_the_vocabulary_change_no_output() -> None:
+    """Whoever trains GPT-2 on a vocabulary of their own has its configuration's end token, which no text can reach."""
+    network, words = networks.build("gpt2", spread=0.3)
+    network.config.eos_token_id = network.generation_config.eos_token_id = 50_256
+    network.config.bos_token_id = 50_256
+    record = bartviz.decode(network, TEXT, tokenizer=words, max_new_tokens=8)
+    expected = network.generate(**words(TEXT, return_tensors="pt"), max_new_tokens=8, do_sample=False, pad_token_id=0)
+    assert record.output is not None
+    assert record.output.ids.tolist()[-8:] == expected[0, -8:].tolist()
+    assert "eos_token_id" in "".join(record.provenance.notices)
+
+
+@pytest.mark.parametrize("token", [420, -1])
+def test_a_decoder_without_a_first_token_is_refused_where_it_is_run(token: int) -> None:
+    network, words = networks.build("bart", spread=0.3)
+    network.config.decoder_start_token_id = network.generation_config.decoder_start_token_id = token
+    model = bartviz.wrap(network, words)
+    for run in (
+        lambda: bartviz.decode(model, TEXT),
+        lambda: bartviz.capture(model, TEXT, target="Ja."),
+        lambda: bartviz.decode_batch(model, [TEXT]),
+    ):
+        with pytest.raises(ModelError, match="decoder_start_token_id is not in its vocabulary"):
+            run()
+
+
 def test_one_line_decodes_and_captures() -> None:
     network, words = network_of("bart")
     record = bartviz.decode(network, TEXT, tokenizer=words, max_new_tokens=5, beams=2)
@@ -438,7 +481,7 @@ REFUSED: dict[str, tuple[Callable[[], tuple[Any, Any]], str]] = {
     "a family": (_unknown_family, r"type bloom do not offer.* Supported types: albert, .* or xlm-roberta"),
     "no network": (lambda: (torch.nn.Linear(2, 2), networks.tokenizer("bert")), "expected, such as .*, not a Linear"),
     "no tokenizer": (lambda: (networks.build("bert")[0], None), "needs its tokenizer"),
-    "no weights": (_on_meta, "not in memory .meta device.: bert.embeddings.word_embeddings.weight"),
+    "no weights": (_on_meta, "not in memory .*: bert.embeddings.word_embeddings.weight"),
     "another tokenizer": (_other_tokenizer, "knows .* tokens, but the network has only 50"),
     "a replaced module": (_replaced_module, "encoder.layer.1.attention.self.query is not the Linear"),
     "a patched module": (_patched_forward, "decoder.layers.0.fc1 is not the Linear"),

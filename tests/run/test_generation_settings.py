@@ -132,7 +132,6 @@ def test_a_decaying_length_penalty_ends_a_text() -> None:
         ({"cache_implementation": "static", "use_cache": False, "output_scores": True}, ()),
         ({"sequence_bias": {"(3,)": 1.0}}, ("sequence_bias",)),  # JSON has no such key, and generate() refuses it
         ({"sequence_bias": [[[40], 1.0]]}, ("sequence_bias",)),  # beyond the vocabulary
-        ({"bad_words_ids": [[3], [41, 2]]}, ("bad_words_ids",)),
         ({"typical_p": 0, "temperature": "hot", "min_p": 2}, ("min_p", "temperature", "typical_p")),
         ({"sequence_bias": [[[3], 1.0]], "min_p": 0.1, "eta_cutoff": 0.001}, ()),
         ({"a_setting_of_the_repository": 3}, ()),  # nothing of transformers reads it
