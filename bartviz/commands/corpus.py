@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from argparse import BooleanOptionalAction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bartviz.commands.output import DEVICE, EXAMPLES, print_json, rows_of, say
+from bartviz.errors import choices
+from bartviz.text.encodings import ENCODINGS
 
 if TYPE_CHECKING:
     from bartviz.corpus.run import Progress
@@ -23,14 +26,25 @@ def add(commands: Any) -> None:
         "  bartviz corpus texts.txt --model bert-tiny-en --out atlas --workers 8 --ray local",
     )
     corpus.add_argument(
-        "corpus", type=Path, metavar="FILE", help=".txt, .csv, .tsv, .jsonl, .parquet, .gz, or a folder"
+        "corpus", type=Path, metavar="FILE", help=".txt, .csv, .tsv, .json, .jsonl, .parquet, .conllu, .gz, or a folder"
     )
     corpus.add_argument("--model", required=True, help="a name of the catalogue, or a folder with a checkpoint")
     corpus.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the atlas")
-    corpus.add_argument("--column", metavar="COLUMN", help="of the texts (the usual one, else the first)")
+    corpus.add_argument("--column", metavar="COLUMN", help="of the texts: a name, or a number from 1")
     corpus.add_argument("--pair", metavar="COLUMN", help="of second sentences, for encoder models")
     corpus.add_argument("--target", metavar="COLUMN", help="of given outputs, for encoder-decoder models")
     corpus.add_argument("--gold", metavar="COLUMN", help="of alignments made by hand, such as 0-0 1?2")
+    corpus.add_argument(
+        "--header",
+        action=BooleanOptionalAction,
+        help="whether the first row of a .csv or .tsv names the columns (judged by the file)",
+    )
+    corpus.add_argument(
+        "--quotes",
+        action=BooleanOptionalAction,
+        help="whether quotation marks enclose cells (in a .csv; in a .tsv if the file proves it)",
+    )
+    corpus.add_argument("--encoding", metavar="NAME", help=f"{choices(ENCODINGS)} (that of its mark, else utf-8)")
     corpus.add_argument("--paragraphs", action="store_true", help="texts are divided by blank lines, not by lines")
     corpus.add_argument("--device", default="cpu", metavar="NAME", help=DEVICE)
     corpus.add_argument("--workers", type=int, default=1, metavar="N", help="processes (%(default)s)")
@@ -72,14 +86,20 @@ class Shown:
 
 def run(options: argparse.Namespace, shown: Shown) -> int:
     """Print progress to stderr, and what came out to stdout."""
-    from bartviz.corpus.read import Columns
+    from bartviz.corpus.read import Columns, Form, notices
     from bartviz.corpus.run import SIZE, corpus
 
+    columns = Columns(options.column, options.pair, options.target, options.gold)
+    form = Form(options.header, options.quotes, options.encoding)
+    notes = notices(options.corpus, columns, form)
+    for note in notes:
+        say(note, error=True)
     atlas = corpus(
         options.corpus,
         options.model,
         options.out,
-        columns=Columns(options.column, options.pair, options.target, options.gold),
+        columns=columns,
+        form=form,
         paragraphs=options.paragraphs,
         device=options.device,
         workers=options.workers,
@@ -93,7 +113,7 @@ def run(options: argparse.Namespace, shown: Shown) -> int:
     texts, left_out = atlas.description["texts"], atlas.description["left_out"]
     if options.json:
         found = {"roles": rows_of(atlas.roles), "bad": rows_of(atlas.bad)}
-        print_json({"texts": texts, "left_out": left_out, **found, "saved": str(options.out)})
+        print_json({"texts": texts, "left_out": left_out, "notices": notes, **found, "saved": str(options.out)})
         return 0
     say(f"texts    {texts:,}, {left_out:,} rows left out")
     for row in atlas.bad.head(5).itertuples():

@@ -1,4 +1,5 @@
-"""The texts of a corpus, read as a stream: .txt, .csv, .tsv, .jsonl, .parquet, .conllu, also as .gz, or a folder.
+"""The texts of a corpus, read as a stream: .txt, .csv, .tsv, .json, .jsonl, .parquet, .conllu, also as .gz, or a
+folder.
 
 A row that cannot be used comes out with its line and the reason, and does not affect the others.
 """
@@ -8,10 +9,10 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,24 +20,47 @@ from bartviz.corpus import conllu
 from bartviz.corpus.conllu import Tree
 from bartviz.errors import BartvizError, SettingError, TextError, choices, missing
 from bartviz.text.clean import clean
+from bartviz.text.columns import COLUMNS
+from bartviz.text.encodings import ENCODINGS, known_encoding, marked
+from bartviz.text.json_rows import MAX_DEPTH, cells_of
 from bartviz.text.labels import is_blank
-from bartviz.text.rows import COLUMNS, Row, as_wide, delimiter_of, object_rows, separated_rows
+from bartviz.text.rows import MAX_LINE, Row, joined, physical_lines
+from bartviz.text.tables import JSON, SEPARATED, Rows, of_objects, table
 
-FORMATS = (".txt", ".md", ".csv", ".tsv", ".jsonl", ".parquet", ".conllu")
+TABLES = (*SEPARATED, *JSON, ".parquet")
+FORMATS = (".txt", ".md", *TABLES, ".conllu")
 Part = Literal["text", "pair", "target", "gold"]
 Named = tuple[int, Mapping[str, str] | TextError]  # line, and the texts by column
-_FIRST_LINES = 20  # from which the delimiter of a .csv is judged
-_BROKEN = (OSError, EOFError, ValueError)  # of a file that is damaged
+_BATCH = 1_024  # rows of a .parquet that are in memory
+_BROKEN = (OSError, EOFError, ValueError, MemoryError)  # of a file that is damaged
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The names of the columns to read. ``text`` None: the usual one, else the first. The others are read if named."""
+    """The names of the columns to read, or their numbers, counted from 1. ``text`` None: the usual one, by name or
+    shape. The others are read if named."""
 
     text: str | None = None
     pair: str | None = None
     target: str | None = None
     gold: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How the files of a corpus are written.
+
+    header, quotes: whether the first row of a .csv or .tsv names the columns, and whether quotation marks enclose its
+    cells; None: judged by the file. encoding: one of ``encodings.ENCODINGS``; None: that of the byte order mark, else
+    UTF-8.
+    """
+
+    header: bool | None = None
+    quotes: bool | None = None
+    encoding: str | None = None
+
+    def __post_init__(self) -> None:
+        known_encoding(self.encoding)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,18 +91,58 @@ class Bad:
     reason: str
 
 
-def lines(path: Path, columns: Columns | None = None, *, paragraphs: bool = False) -> Iterator[Line | Bad]:
+def lines(
+    path: Path, columns: Columns | None = None, form: Form | None = None, *, paragraphs: bool = False
+) -> Iterator[Line | Bad]:
     """Every row of the corpus, in order; of a folder file by file, sorted by path.
 
-    A text is a line of a .txt or .md, or with ``paragraphs`` what stands between blank lines. Raises TextError for a
-    path that holds no file in one of ``FORMATS`` or a file that cannot be opened, SettingError for a column that a
-    file lacks.
+    A text is a line of a .txt or .md, or with ``paragraphs`` what stands between blank lines.
+
+    Raises TextError for a path that holds no file in one of ``FORMATS`` or a file that cannot be opened, SettingError
+    for a column that a file lacks.
     """
-    number, columns = 0, columns or Columns()
+    number, columns, form = 0, columns or Columns(), form or Form()
     for name, file in files(path):
-        for line, found in _rows(file, columns, paragraphs):
-            yield _checked(number, name, line, found, columns)
+        for line, found in _rows(file, columns, form, paragraphs):
+            yield _checked(number, name, line, found, columns, form)
             number += 1
+
+
+def check(path: Path, columns: Columns | None = None, form: Form | None = None) -> None:
+    """Read the beginning of every file. Raises what ``lines`` raises."""
+    for _name, file in files(path):
+        next(_rows(file, columns or Columns(), form or Form(), paragraphs=False), None)
+
+
+def notices(path: Path, columns: Columns | None = None, form: Form | None = None) -> tuple[str, ...]:
+    """What was judged of the tables in a corpus: the column of the texts, the header, rows of several lines.
+
+    Raises what ``lines`` raises.
+    """
+    columns, form = columns or Columns(), form or Form()
+    return tuple(
+        notice for name, file in files(path) if _suffix(file) in TABLES for notice in _judged(name, file, columns, form)
+    )
+
+
+def _judged(name: str, file: Path, columns: Columns, form: Form) -> Iterator[str]:
+    with _opened(file):
+        read = _table(file, columns, form)
+        if not read.names:
+            return
+        known = {name.lower() for name in read.names} & set(COLUMNS)
+        usual = read.names[read.usual].lower() in known and len(set(read.names)) == len(read.names)
+        if columns.text is None and len(read.names) > 1 and not usual:
+            title = read.title(read.usual)
+            place = f"{read.usual + 1} ({title})" if read.names[read.usual] else title
+            yield f"{name}: the texts are those of column {place}; --column names another."
+        if read.header and form.header is None and not known | (set(read.names) & _asked(columns)):
+            names = ", ".join(read.titles())
+            yield f"{name}: the first row is a header ({names}); --no-header reads it as a text."
+        if read.header is not None and (count := joined(read)):
+            yield (
+                f"{name}: rows of several lines, in quotation marks: {count:,}; --no-quotes reads each line as a row."
+            )
 
 
 def files(path: Path) -> list[tuple[str, Path]]:
@@ -109,49 +173,48 @@ def _suffix(path: Path) -> str:
     return suffixes[-1] if suffixes else ""
 
 
-def _checked(number: int, file: str, line: int, found: Mapping[str, str] | TextError, columns: Columns) -> Line | Bad:
+def _checked(
+    number: int, file: str, line: int, found: Mapping[str, str] | TextError, columns: Columns, form: Form
+) -> Line | Bad:
     """The row, cleaned, or why it cannot be used."""
     if isinstance(found, TextError):
-        return Bad(number, file, line, str(found))
+        return Bad(number, file, line, found.args[0])
     try:
-        text = _text(found.get("text"), "text")
+        text = _text(found.get("text"), "text", form)
         pair, target, gold = (
-            _text(found.get(part), part) if getattr(columns, part) is not None else None
+            _text(found.get(part), part, form) if getattr(columns, part) is not None else None
             for part in ("pair", "target", "gold")
         )
         tree = conllu.placed(text, found["tree"]) if "tree" in found else None
     except TextError as error:
-        return Bad(number, file, line, str(error))
+        return Bad(number, file, line, error.args[0])
     return Line(number, file, line, text, pair, target, gold, tree)
 
 
-def _text(text: str | None, part: str) -> str:
+def _text(text: str | None, part: str, form: Form) -> str:
     """A cell as a model reads it. Raises TextError."""
     if not text or is_blank(text):
         raise TextError(f"It has no {part}.")
     if any("\udc80" <= sign <= "\udcff" for sign in text):
-        raise TextError(f"Its {part} is not UTF-8.")
+        if form.encoding not in (None, "utf-8"):
+            raise TextError(f"Its {part} is not {ENCODINGS[form.encoding]}.")
+        raise TextError(f"Its {part} is not UTF-8. Name its encoding: {choices(ENCODINGS)}.")
     return clean(text).text
 
 
-def _rows(file: Path, columns: Columns, paragraphs: bool) -> Iterator[Named]:
+def _rows(file: Path, columns: Columns, form: Form, paragraphs: bool) -> Iterator[Named]:
     suffix = _suffix(file)
     with _opened(file):
-        if suffix == ".parquet":
-            yield from _parquet(file, columns)
+        if suffix in TABLES:
+            yield from _named(_table(file, columns, form), columns, file.name)
             return
-        with _stream(file) as stream:
-            if suffix in (".txt", ".md", ".conllu"):
-                if any((columns.text, columns.pair, columns.target, columns.gold)):
-                    raise SettingError(f"{file.name} has no columns: leave the names of columns out.")
-                if suffix == ".conllu":
-                    yield from conllu.sentences(stream)
-                else:
-                    yield from _paragraphs(stream) if paragraphs else _plain(stream)
-            elif suffix == ".jsonl":
-                yield from _objects(stream, columns, file.name)
+        if _asked(columns):
+            raise SettingError(f"{file.name} has no columns: leave the names of columns out.")
+        with _stream(file, form) as stream:
+            if suffix == ".conllu":
+                yield from conllu.sentences(line for _number, line in physical_lines(stream))
             else:
-                yield from _separated(stream, "\t" if suffix == ".tsv" else None, columns, file.name)
+                yield from _paragraphs(stream) if paragraphs else _plain(stream)
 
 
 @contextmanager
@@ -166,75 +229,111 @@ def _opened(file: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _stream(file: Path) -> Iterator[io.TextIOBase]:
-    """The text of a file, unpacked; bytes that are not UTF-8 become lone surrogates, which ``_text`` refuses."""
+def _stream(file: Path, form: Form) -> Iterator[io.TextIOBase]:
+    """The text of a file, unpacked; bytes that are not of its encoding become lone surrogates, which ``_text``
+    refuses."""
     packed = file.suffix.lower() == ".gz"
     with gzip.open(file) if packed else file.open("rb") as data:
-        yield io.TextIOWrapper(data, encoding="utf-8-sig", errors="surrogateescape", newline="")
+        start = data.read(4)
+        data.seek(0)
+        encoding = marked(start, form.encoding) or form.encoding or "utf-8"
+        yield io.TextIOWrapper(data, encoding=encoding, errors="surrogateescape", newline="")
 
 
-def _plain(stream: Iterable[str]) -> Iterator[Named]:
+def _plain(stream: io.TextIOBase) -> Iterator[Named]:
     """Each line that is not blank."""
-    return ((number, {"text": line.rstrip("\r\n")}) for number, line in enumerate(stream, start=1) if line.strip())
+    for number, line in physical_lines(stream):
+        if isinstance(line, TextError):
+            yield number, line
+        elif line.strip():
+            yield number, {"text": line.rstrip("\r\n")}
 
 
-def _paragraphs(stream: Iterable[str]) -> Iterator[Named]:
+def _paragraphs(stream: io.TextIOBase) -> Iterator[Named]:
     """What stands between blank lines, with the number of its first line."""
-    first = 0
+    first = length = 0
     held: list[str] = []
-    for number, line in enumerate(chain(stream, [""]), start=1):
-        if line.strip():
+    for number, line in chain(physical_lines(stream), [(0, "")]):
+        if isinstance(line, TextError):
+            yield number, line
+        elif line.strip():
             first = first if held else number
-            held.append(line.strip())
+            length += len(line)
+            if length <= MAX_LINE:
+                held.append(line.strip())
         elif held:
-            yield first, {"text": " ".join(held)}
-            held = []
+            long = TextError(f"It has more than {MAX_LINE:,} characters.")
+            yield first, long if length > MAX_LINE else {"text": " ".join(held)}
+            held, length = [], 0
 
 
-def _objects(stream: Iterable[str], columns: Columns, file: str) -> Iterator[Named]:
-    numbers: dict[str, int] = {}
-    chosen: dict[str, str] | None = None
-    for row in object_rows(stream, numbers):
-        if isinstance(row.cells, TextError):
-            yield row.first, row.cells
-            continue
-        if chosen is None:  # an object may lack a key: that is one bad row
-            chosen = _chosen([*numbers, *_asked(columns)], columns, file)
-        yield row.first, {part: row.cells.get(numbers.get(name, -1), "") for part, name in chosen.items()}
+def _table(file: Path, columns: Columns, form: Form) -> Rows:
+    suffix, wanted = _suffix(file), _asked(columns)
+    if suffix == ".parquet":
+        return _parquet(file, wanted)
+    return table(lambda: _stream(file, form), suffix, header=form.header, quotes=form.quotes, wanted=wanted)
 
 
-def _separated(stream: Iterable[str], delimiter: str | None, columns: Columns, file: str) -> Iterator[Named]:
-    source = iter(stream)
-    first = list(islice(source, _FIRST_LINES))
-    rows = separated_rows(chain(first, source), delimiter or delimiter_of("".join(first)))
-    head = next((row for row in rows if not isinstance(row.cells, TextError)), None)
-    if head is None or isinstance(head.cells, TextError):
+def _named(read: Rows, columns: Columns, file: str) -> Iterator[Named]:
+    """The texts of the chosen columns of each row. Raises SettingError for a column that is not there."""
+    if not read.names:  # there is no row that can be read
+        for row in read:
+            yield row.first, row.cells if isinstance(row.cells, TextError) else {}
         return
-    names = [cell.strip() for cell in head.cells.values()]
-    named = bool(_asked(columns) & set(names)) or any(name.lower() in COLUMNS for name in names)
-    titles = names if named else [str(place) for place in range(1, len(names) + 1)]
-    chosen = {part: titles.index(name) for part, name in _chosen(titles, columns, file).items()}
-    body: Iterable[Row] = rows if named else chain([head], rows)
-    for row in body:
-        cells = as_wide(row, len(names)).cells
-        texts = cells if isinstance(cells, TextError) else {part: cells.get(at, "") for part, at in chosen.items()}
-        yield row.first, texts
+    chosen = {part: read.column(name, file) for part in _parts() if (name := getattr(columns, part)) is not None}
+    chosen.setdefault("text", read.usual)
+    for row in read:
+        if isinstance(row.cells, TextError):
+            yield row.first, _spanning(row, row.cells)
+        else:
+            yield row.first, {part: row.cells.get(place, "") for part, place in chosen.items()}
 
 
-def _parquet(file: Path, columns: Columns) -> Iterator[Named]:
+def _spanning(row: Row, reason: TextError) -> TextError:
+    """The reason, with the lines where they are several: more than one text may be in them."""
+    if row.first == row.last:
+        return reason
+    return TextError(f"Lines {row.first:,} to {row.last:,}: {reason}")
+
+
+def _parquet(file: Path, wanted: set[str]) -> Rows:
     try:
         import pyarrow.parquet as pq
     except ModuleNotFoundError as error:
         raise missing("pyarrow") from error
-    table: Any = pq.ParquetFile(file)
-    chosen = _chosen(list(table.schema_arrow.names), columns, file.name)
-    number = 0
-    for batch in table.iter_batches(columns=sorted(set(chosen.values()))):
-        for row in batch.to_pylist():
-            number += 1
-            cells = {part: row[name] for part, name in chosen.items()}
-            odd = [part for part, cell in cells.items() if not isinstance(cell, str | None)]
-            yield number, TextError(f"Its {odd[0]} is no text.") if odd else {k: v or "" for k, v in cells.items()}
+
+    with pq.ParquetFile(file) as whole:
+        fields = {name: tuple(_text_paths(name, kind)) for name, kind in _fields(whole.schema_arrow)}
+    known = {path: place for place, path in enumerate(path for paths in fields.values() for path in paths)}
+    asked = {name.partition(".")[0] for name in wanted}
+    stored = [name for name, paths in fields.items() if paths or name in asked]
+
+    def read(known: dict[str, int]) -> Iterator[Row]:
+        number = 0
+        with pq.ParquetFile(file) as whole:
+            for batch in whole.iter_batches(_BATCH, columns=stored):
+                for value in batch.to_pylist():
+                    number += 1
+                    yield Row(number, number, cells_of(value, known, wanted))
+
+    return of_objects(read, wanted, known)
+
+
+def _fields(schema: Any) -> list[tuple[str, Any]]:
+    return [(field.name, field.type) for field in schema]
+
+
+def _text_paths(path: str, kind: Any) -> Iterator[str]:
+    """The paths of the texts in a column of a .parquet, which may hold structs."""
+    from pyarrow import types
+
+    if types.is_struct(kind) and path.count(".") < MAX_DEPTH - 1:
+        for place in range(kind.num_fields):
+            yield from _text_paths(f"{path}.{kind.field(place).name}", kind.field(place).type)
+    elif types.is_dictionary(kind):
+        yield from _text_paths(path, kind.value_type)
+    elif types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
+        yield path
 
 
 def _parts() -> tuple[Part, ...]:
@@ -243,14 +342,3 @@ def _parts() -> tuple[Part, ...]:
 
 def _asked(columns: Columns) -> set[str]:
     return {name for part in _parts() if (name := getattr(columns, part)) is not None}
-
-
-def _chosen(names: list[str], columns: Columns, file: str) -> dict[str, str]:
-    """Part -> the name of its column. Raises SettingError for one that is not there."""
-    usual = (name for name in names if name.lower() in COLUMNS)
-    found = {"text": columns.text or next(usual, names[0] if names else "")}
-    found |= {part: name for part in _parts()[1:] if (name := getattr(columns, part)) is not None}
-    for name in found.values():
-        if name not in names:
-            raise SettingError(f"{file} has no column of the name {name!r}: choose {choices(names)}.")
-    return found

@@ -29,7 +29,7 @@ from bartviz.corpus import silence as silencing
 from bartviz.corpus.cluster import Loading
 from bartviz.corpus.encode import check_columns
 from bartviz.corpus.partial import Partial, merged
-from bartviz.corpus.read import Bad, Columns, Line
+from bartviz.corpus.read import Bad, Columns, Form, Line
 from bartviz.corpus.relations import Relations
 from bartviz.corpus.shards import Folder, Job, Shard, jobs
 from bartviz.errors import Cancelled, SettingError, TextError
@@ -74,6 +74,7 @@ def corpus(
     out: str | Path,
     *,
     columns: Columns | None = None,
+    form: Form | None = None,
     paragraphs: bool = False,
     device: str = "cpu",
     workers: int = 1,
@@ -89,7 +90,7 @@ def corpus(
     model: a name as ``bartviz.load`` accepts it; each of the ``workers`` processes loads it once.
     device: where each of them computes, as for ``bartviz.load``.
     ray: the address of a Ray cluster on which the workers run, or "local" for a Ray of this run's own.
-    columns, paragraphs: what to read, as in ``read.lines``.
+    columns, form, paragraphs: what to read, as in ``read.lines``.
     resume: finish a run that was stopped, with the same model, corpus and settings.
     edges: keep every single edge above this weight for ``Atlas.find``, and the tokens; by default none.
     silence: on about so many texts, drawn at random, silence each head in turn; a pass for each head. By default none.
@@ -101,8 +102,8 @@ def corpus(
         raise SettingError("Workers and rows of a part are at least 1.")
     if edges is not None and not 0 < edges < 1:
         raise SettingError("The weight above which edges are kept is between 0 and 1.")
-    rows = partial(read.lines, source, chosen, paragraphs=paragraphs)
-    next(rows(), None)  # a column that is not there is found before the model is loaded, which takes a while
+    rows = partial(read.lines, source, chosen, form, paragraphs=paragraphs)
+    read.check(source, chosen, form)  # before a model is loaded
     loading = partial(load, model, device=device)
     loaded = loading()
     check_columns(loaded, chosen)
@@ -111,6 +112,7 @@ def corpus(
     if count == 0:
         raise TextError("The corpus has no rows.")
     kept = ({} if edges is None else {"edges": edges}) | ({"silence": silence} if silence else {})
+    kept |= {} if form is None or form == Form() else {"form": asdict(form)}
     about = {"name": source.name, "digest": read.digest(source), "rows": count}
     settings = {"columns": asdict(chosen), "paragraphs": paragraphs, "size": size} | kept
     manifest = _manifest(loaded, about, settings, [SILENCED] * bool(silence))

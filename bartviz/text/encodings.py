@@ -116,22 +116,31 @@ def refuse_binary(data: bytes) -> None:
             raise TextError(later("This file is {kind}, not text. {advice}", kind=kind, advice=advice))
 
 
+def known_encoding(encoding: str | None) -> None:
+    """Raise SettingError for an encoding that is not in ENCODINGS."""
+    if encoding is not None and encoding not in ENCODINGS:
+        raise SettingError(later("Choose one of these encodings: {encodings}.", encodings=choices(ENCODINGS)))
+
+
+def marked(start: bytes, encoding: str | None = None) -> str | None:
+    """The encoding of the byte order mark that a file begins with, unless another one is chosen."""
+    found = next((name for mark, name in _MARKS if start.startswith(mark)), None)
+    return found if encoding is None or (found is not None and found.startswith(encoding)) else None
+
+
 def decode(data: bytes, encoding: str | None = None) -> str:
     """The text of a file: in ``encoding``, or that of its byte order mark (UTF-8, 16 or 32), or strict UTF-8.
 
     Raises EncodingError with the offset and the encodings that would fit, TextError for a file that is not text,
     SettingError for an encoding that is not in ENCODINGS.
     """
-    if encoding is not None and encoding not in ENCODINGS:
-        raise SettingError(later("Choose one of these encodings: {encodings}.", encodings=choices(ENCODINGS)))
-    marked = next((name for mark, name in _MARKS if data.startswith(mark)), None)
-    name = encoding or marked or "utf-8"
-    if name in ("utf-8", "utf-16") and marked is not None and marked.startswith(name):
-        name = marked
+    known_encoding(encoding)
+    mark = marked(data, encoding)
+    name = mark or encoding or "utf-8"
     try:
         text = data.decode(name)
     except UnicodeDecodeError as error:
-        if encoding is None and marked is None:
+        if encoding is None and mark is None:
             _refuse_controls(data)
         raise _wrong(data, name, error) from None
     _refuse_controls(text.encode("utf-8", "surrogatepass"))

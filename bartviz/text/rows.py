@@ -1,24 +1,36 @@
-"""The rows of a table in a text: of a .csv or .tsv, and of a .jsonl, read line by line.
+"""The rows of a table in a text, read line by line: of a .csv or .tsv, and of JSON in ``json_rows``.
 
-A row that cannot be read comes out with the reason, and does not affect the others.
+A row that cannot be read comes out with the reason, and does not affect the others. Memory is bounded by ``MAX_LINE``,
+however long a line or a row is.
 """
 
 from __future__ import annotations
 
 import csv
-import json
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from io import TextIOBase
+from itertools import islice
 from typing import NamedTuple
 
 from bartviz.errors import TextError
 from bartviz.language import later
-from bartviz.text.clean import MAX_CHARACTERS
+from bartviz.text.columns import COLUMNS
 
-MAX_DEPTH = 3  # keys to a text in an object, such as translation.en
-MAX_CELL = 10 << 20  # characters of one cell
-COLUMNS = ("text", "source", "sentence", "src", "input")  # usual names of the column with the texts
+MAX_LINE = 10 << 20  # characters of one line, and of one row of several lines
+MAX_SKIPPED = 64  # lines of this length that one line may be long before the file is refused
+ONE = "\x1f"  # the delimiter of a table of one column: none
+_SIGNS = ",;\t|"
+_FIRST_LINES, _BEGINNING = 40, 10_000  # and their characters, from which the delimiter is judged
+_ENCLOSED = re.compile(r'"(?:[^"]|"")*"')
+_HINT = re.compile(r'"?sep=(.)"?\s*')  # the first line of a .csv of spreadsheets
 
-csv.field_size_limit(max(csv.field_size_limit(), MAX_CELL))  # for the process: a huge cell is one bad row
+csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE))  # for the process: a huge cell is one bad row
+
+Opened = Callable[[], AbstractContextManager[TextIOBase]]
+"""Opens a text again from its beginning; its line ends are as they are in the file."""
 
 
 class Row(NamedTuple):
@@ -29,30 +41,44 @@ class Row(NamedTuple):
     cells: Mapping[int, str] | TextError
 
 
-def object_rows(lines: Iterable[str], columns: dict[str, int]) -> Iterator[Row]:
-    """The rows of a .jsonl, blank lines left out.
+class Written(NamedTuple):
+    """How a .csv or .tsv is written. ``quotes``: whether quotation marks enclose cells, or are letters."""
 
-    ``columns`` grows: the path of a value -> its column.
+    delimiter: str
+    quotes: bool
+    spaced: bool = False  # a space after each delimiter is not of the text
+    hint: bool = False  # the first line names the delimiter
+
+
+def physical_lines(stream: TextIOBase) -> Iterator[tuple[int, str | TextError]]:
+    """The lines with their ends, numbered from 1; the reason instead of a line of more than MAX_LINE characters.
+
+    Raises TextError for a line that does not end within MAX_SKIPPED times as many.
     """
-    for line, part in enumerate(lines, start=1):
-        if not part.strip():
+    number = 0
+    while line := stream.readline(MAX_LINE + 1):
+        number += 1
+        if len(line) <= MAX_LINE or line[-1] in "\r\n":
+            yield number, line
             continue
-        cells: Mapping[int, str] | TextError
-        try:
-            found = dict(_values(json.loads(part)))
-            cells = {columns.setdefault(path, len(columns)): value for path, value in found.items()}
-        except (ValueError, RecursionError):
-            cells = TextError(later("It is not valid JSON."))
-        yield Row(line, line, cells)
+        del line
+        _skip(stream)
+        yield number, TextError(later("It has more than {limit:,} characters in one line.", limit=MAX_LINE))
 
 
-def _values(value: object, *keys: str) -> Iterator[tuple[str, str]]:
-    """The strings of an object by their keys, joined by dots where objects are in objects."""
-    if isinstance(value, str):
-        yield ".".join(keys) or COLUMNS[0], value
-    elif isinstance(value, dict) and len(keys) < MAX_DEPTH:
-        for key, inner in value.items():
-            yield from _values(inner, *keys, key)
+def _skip(stream: TextIOBase) -> None:
+    """Read to the end of a line without keeping it."""
+    for _chunk in range(MAX_SKIPPED):
+        part = stream.readline(MAX_LINE)
+        if not part or part[-1] in "\r\n":
+            return
+    raise TextError(
+        later(
+            "The file has a line of more than {limit:,} characters: that is no text. Save it with a line end after "
+            "each text.",
+            limit=MAX_LINE * MAX_SKIPPED,
+        )
+    )
 
 
 def as_wide(row: Row, width: int) -> Row:
@@ -67,29 +93,155 @@ def as_wide(row: Row, width: int) -> Row:
     return row._replace(cells=TextError(reason))
 
 
-def delimiter_of(text: str) -> str:
-    """The delimiter next to a usual name in the first line, else the one that is most frequent in every one of the
-    first lines; a comma by default."""
-    lines = [line for line in text[:MAX_CHARACTERS].split("\n", 20)[:20] if line.strip()]
-    for sign in ",;\t":
-        names = [cell.strip(' "\r').lower() for cell in (lines or [""])[0].split(sign)]
+def written(opened: Opened, delimiter: str | None, quotes: bool | None) -> Written:
+    """How the table is written: what is not given is judged by its first lines.
+
+    Next to tabs a quotation mark is a letter, unless the file proves otherwise (``_is_quoted``).
+    """
+    with opened() as stream:
+        lines = islice(physical_lines(stream), _FIRST_LINES)
+        first = [line[:_BEGINNING] for _number, line in lines if isinstance(line, str)]
+    hint = _HINT.fullmatch(first[0]) if first and delimiter is None else None
+    if hint is not None:
+        delimiter = hint[1]
+    elif delimiter is None:
+        delimiter = delimiter_of(first)
+    spaced = any(f'{delimiter} "' in line for line in first) and not any(f'{delimiter}"' in line for line in first)
+    if quotes is None:
+        quotes = delimiter != "\t" or _is_quoted(opened, delimiter)
+    return Written(delimiter, quotes, quotes and spaced, hint is not None)
+
+
+def delimiter_of(first: Sequence[str]) -> str:
+    """The delimiter next to a usual name in the first line, else the one that divides most of the first lines into
+    equally many cells; ``ONE`` if there is none."""
+    lines = [line.rstrip("\r\n") for line in first if line.strip()]
+    if not lines or lines[0].strip(' "\t').lower() in COLUMNS:
+        return ONE
+    for sign in _SIGNS:
+        names = [cell.strip(' "').lower() for cell in lines[0].split(sign)]
         if len(names) > 1 and set(names) & set(COLUMNS):
             return sign
-    return max(",;\t", key=lambda sign: min((line.count(sign) for line in lines), default=0))
+    found = max(((*_evenness(lines, sign), sign) for sign in _SIGNS), key=lambda each: each[:2])
+    return found[2] if found[0] >= 0.5 else ONE
 
 
-def separated_rows(lines: Iterable[str], delimiter: str) -> Iterator[Row]:
-    """The rows of a .csv or .tsv that are not empty. ``lines`` keep their line ends."""
-    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+def _evenness(lines: Sequence[str], sign: str) -> tuple[float, int]:
+    """The share of rows that the sign divides into the same number of cells, and that number; 0 where it is prose."""
+    widths = Counter(len(cells) for cells in csv.reader(lines, delimiter=sign) if cells)
+    width = max(widths, key=lambda each: (each > 1, widths[each]), default=1)
+    share = widths[width] / widths.total() if width > 1 else 0.0
+    count = sum(line.count(sign) for line in lines)
+    in_prose = 2 * sum(line.count(f"{sign} ") for line in lines) > count
+    return (0.0, 0) if share < 1 and in_prose else (share, width)
+
+
+def _is_quoted(opened: Opened, delimiter: str) -> bool:
+    """Whether the file proves that its quotation marks enclose cells.
+
+    Either rows are equally long only when they do, or the lines are equally long anyway, and all marks enclose cells,
+    of which one has doubled marks in it, or which are all that have letters.
+    """
+    widths: list[int] = []  # of the first row, and each other one of the others
+    starts = enclosed = doubled = loose = bare = False
+    rows = 0
+    with opened() as stream:
+        for _number, line in physical_lines(stream):
+            if isinstance(line, TextError) or not line.strip():
+                continue
+            cells = line.rstrip("\r\n").split(delimiter)
+            rows += 1
+            if len(cells) not in widths[1:]:
+                widths.append(len(cells))
+            for cell in cells:
+                if '"' not in cell:
+                    bare = bare or any(map(str.isalpha, cell))
+                elif _ENCLOSED.fullmatch(cell):
+                    enclosed = True
+                    doubled = doubled or '""' in cell[1:-1]
+                else:
+                    loose = True
+                starts = starts or cell[:1] == '"'
+    if not starts:
+        return False
+    if _even(widths):
+        return enclosed and not loose and (doubled or (not bare and rows > 1 and widths[0] > 1))
+    with opened() as stream:
+        found: list[int] = []
+        for row in separated_rows(stream, Written(delimiter, quotes=True)):
+            if isinstance(row.cells, TextError):
+                return False
+            if len(row.cells) not in found[1:]:
+                found.append(len(row.cells))
+    return _even(found)
+
+
+def _even(widths: Sequence[int]) -> bool:
+    """Whether rows are equally long; R writes no name above the names of rows, so that its first row is shorter."""
+    return len(widths) == 1 or (len(widths) == 2 and widths[1] - widths[0] in (0, 1))
+
+
+def separated_rows(stream: TextIOBase, form: Written) -> Iterator[Row]:
+    """The rows of a .csv or .tsv that are not empty."""
+    lines = physical_lines(stream)
+    if form.hint:
+        next(lines)
+    yield from _quoted(lines, form) if form.quotes else _unquoted(lines, form.delimiter)
+
+
+def _unquoted(lines: Iterable[tuple[int, str | TextError]], delimiter: str) -> Iterator[Row]:
+    for number, line in lines:
+        if isinstance(line, TextError):
+            yield Row(number, number, line)
+        elif any(cells := line.rstrip("\r\n").split(delimiter)):
+            yield Row(number, number, dict(enumerate(cells)))
+
+
+class _Lines:
+    """Lines for a csv.reader, which stops at one that is too long, and goes on behind it."""
+
+    def __init__(self, lines: Iterator[tuple[int, str | TextError]]) -> None:
+        self.lines = lines
+        self.number = 0
+        self.long: TextError | None = None
+        self.taken = 0  # characters of this row
+
+    def __iter__(self) -> _Lines:
+        return self
+
+    def __next__(self) -> str:
+        self.number, line = next(self.lines)
+        if isinstance(line, TextError):
+            self.long = line
+            raise StopIteration
+        self.taken += len(line)
+        if self.taken > 2 * MAX_LINE:
+            raise csv.Error
+        return line
+
+
+def _quoted(lines: Iterator[tuple[int, str | TextError]], form: Written) -> Iterator[Row]:
+    source = _Lines(lines)
+    source.number = int(form.hint)
+    reader = csv.reader(source, delimiter=form.delimiter, strict=True, skipinitialspace=form.spaced)
     while True:
-        first = reader.line_num + 1
+        first = source.number + 1
+        source.long, source.taken = None, 0
         try:
             cells = next(reader)
-        except StopIteration:
-            return
-        except csv.Error:
-            reason = TextError(later("A quotation mark in it is not closed, or stands within a field."))
-            yield Row(first, reader.line_num, reason)
+        except (StopIteration, csv.Error) as error:
+            if source.long is not None:
+                yield Row(first, source.number, source.long)
+            elif isinstance(error, StopIteration):
+                return
+            else:
+                reason = TextError(later("A quotation mark in it is not closed, or stands within a field."))
+                yield Row(first, source.number, reason)
         else:
             if any(cells):
-                yield Row(first, reader.line_num, dict(enumerate(cells)))
+                yield Row(first, source.number, dict(enumerate(cells)))
+
+
+def joined(rows: Iterable[Row]) -> int:
+    """How many rows are of several lines, since quotation marks enclose line ends."""
+    return sum(row.last > row.first and not isinstance(row.cells, TextError) for row in rows)

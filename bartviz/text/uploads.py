@@ -6,26 +6,26 @@ A bad row is left out and listed, and does not affect the others.
 from __future__ import annotations
 
 import io
-import re
 from collections import Counter
+from contextlib import nullcontext
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import islice
 
 from bartviz.errors import TextError, choices
 from bartviz.language import later
+from bartviz.text import columns as shapes
 from bartviz.text import encodings
 from bartviz.text.clean import Cleaned, base_name, clean, safe_name
 from bartviz.text.encodings import TooLong
 from bartviz.text.labels import is_blank
-from bartviz.text.rows import COLUMNS, Row, as_wide, delimiter_of, object_rows, separated_rows
+from bartviz.text.rows import Row, joined, physical_lines
+from bartviz.text.tables import JSON, SEPARATED, table
 
 MAX_BYTES = 10 << 20  # of one file, both compressed and decompressed
 MAX_ROWS = 10_000  # of one file
 MAX_COLUMNS = 200  # of one file
-TABLES = (".csv", ".tsv", ".jsonl")
+TABLES = (*SEPARATED, *JSON)
 FORMATS = (".txt", ".md", *TABLES)
-
-_LETTER = re.compile(r"[^\W\d_]")
 
 
 @dataclass(frozen=True)
@@ -43,22 +43,32 @@ class Upload:
 
 @dataclass(frozen=True)
 class Table:
-    """The rows of a file, and the names of its columns, empty where a column has none. ``name`` is a safe file name."""
+    """The rows of a file, and the names of its columns, empty where a column has none. ``name`` is a safe file name.
+
+    ``header``: whether the first row names the columns; None where columns are named otherwise.
+    """
 
     name: str
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
+    header: bool | None = None
 
     def usual(self) -> int:
-        """The column that is usually meant: by its name, else the first with letters below its first row."""
-        names = [name.lower() for name in self.columns]
-        rows = [row.cells for row in self.rows if not isinstance(row.cells, TextError)]
-        with_letters = (
-            column
-            for column in range(len(names))
-            if any(_LETTER.search(cells.get(column, "")) for cells in rows[1:] or rows)
+        """The column that is usually meant, as ``columns.usual``."""
+        first = (row.cells for row in self.rows[: shapes.SAMPLE])
+        return shapes.usual(self.columns, [cells for cells in first if not isinstance(cells, TextError)])
+
+    def notices(self) -> tuple[str, ...]:
+        """What a reader may not expect of how the rows were read."""
+        if not (count := joined(self.rows)):
+            return ()
+        return (
+            later(
+                "Rows of several lines, in quotation marks: {count:,}. If a mark is a letter there, save the file "
+                "without it, so that each line is a row.",
+                count=count,
+            ),
         )
-        return next(chain((names.index(name) for name in COLUMNS if name in names), with_letters), 0)
 
     def texts(self, column: int) -> Upload:
         """The texts of a column. Each row is cleaned by itself, so that a bad one does not affect the others.
@@ -89,7 +99,18 @@ class Table:
             later("In {count:,} of {all:,} rows: {notice}", count=count, all=len(texts), notice=notice)
             for notice, count in changes.items()
         )
-        return Upload(tuple(texts), self.name, tuple(notices), tuple(errors))
+        return Upload(tuple(texts), self.name, (*self.notices(), *notices), tuple(errors))
+
+
+def check_file(name: str, data: bytes) -> None:
+    """Raise TextError for a file that is in none of FORMATS."""
+    if _format(name)[0] not in FORMATS:
+        encodings.refuse_binary(data)
+        raise TextError(
+            later(
+                "Files of this format are not read. Upload {formats}, or one of these as .gz.", formats=choices(FORMATS)
+            )
+        )
 
 
 def is_table(name: str) -> bool:
@@ -114,19 +135,21 @@ def read_upload(name: str, data: bytes, *, encoding: str | None = None, max_byte
     return Upload((cleaned.text,), safe_name(name), cleaned.notices)
 
 
-def read_table(name: str, data: bytes, *, encoding: str | None = None, max_bytes: int = MAX_BYTES) -> Table:
+def read_table(
+    name: str, data: bytes, *, encoding: str | None = None, max_bytes: int = MAX_BYTES, header: bool | None = None
+) -> Table:
     """The rows of an uploaded file in one of TABLES, optionally compressed as .gz.
 
-    The first row of a .csv or .tsv names the columns if one of these names is in COLUMNS, and is a row like the others
-    if not. A line of a .jsonl is an object, whose keys are the columns (those of an object within it are joined by a
-    dot), or a string, which is in the column "text".
+    header: whether the first row of a .csv or .tsv names the columns; None: judged by the file. A line of a .jsonl, or
+    a value of an array, is an object, whose keys are the columns (those of an object within it are joined by a dot), or
+    a string, which is in the column "text".
 
     Raises the same errors as ``read_upload``, but not for rows that cannot be used.
     """
     text = _decoded(name, data, encoding, max_bytes)
-    suffix = _format(name)[0]
-    columns, rows = _json_lines(text) if suffix == ".jsonl" else _separated(text, "\t" if suffix == ".tsv" else None)
-    return _limited(Table(safe_name(name), columns, tuple(rows)))
+    read = table(lambda: nullcontext(io.StringIO(text, newline="")), _format(name)[0], header=header)
+    rows = tuple(islice(read, MAX_ROWS + 1))
+    return _limited(Table(safe_name(name), read.names, rows, read.header))
 
 
 def _limited(table: Table) -> Table:
@@ -140,17 +163,21 @@ def _limited(table: Table) -> Table:
     return table
 
 
-def read_rows(name: str, data: bytes) -> Table:
+def read_rows(name: str, data: bytes, *, encoding: str | None = None, header: bool | None = None) -> Table:
     """The rows of an uploaded file in one of FORMATS: as ``read_table``, and of a .txt or .md each line that is not
     blank, in one column without a name.
 
     Raises the same errors as ``read_table``.
     """
     if is_table(name):
-        return read_table(name, data)
-    lines = enumerate(io.StringIO(_decoded(name, data, None, MAX_BYTES), newline=None), start=1)
-    rows = list(islice((Row(line, line, {0: text.rstrip("\n")}) for line, text in lines if text.strip()), MAX_ROWS + 1))
-    return _limited(Table(safe_name(name), ("",), tuple(rows)))
+        return read_table(name, data, encoding=encoding, header=header)
+    lines = physical_lines(io.StringIO(_decoded(name, data, encoding, MAX_BYTES), newline=""))
+    rows = (
+        Row(number, number, line if isinstance(line, TextError) else {0: line.rstrip("\r\n")})
+        for number, line in lines
+        if isinstance(line, TextError) or line.strip()
+    )
+    return _limited(Table(safe_name(name), ("",), tuple(islice(rows, MAX_ROWS + 1))))
 
 
 def cell(row: Row, column: int) -> Cleaned:
@@ -165,7 +192,7 @@ def cell(row: Row, column: int) -> Cleaned:
 
 def _decoded(name: str, data: bytes, encoding: str | None, max_bytes: int) -> str:
     encodings.check_size(len(data), max_bytes)
-    suffix, packed = _format(name)
+    _suffix, packed = _format(name)
     if not data:
         raise TextError(later("The file is empty."))
     if packed and data.startswith(b"\x1f\x8b"):
@@ -173,12 +200,7 @@ def _decoded(name: str, data: bytes, encoding: str | None, max_bytes: int) -> st
         if not data:
             raise TextError(later("The file is empty."))
     encodings.refuse_binary(data)
-    if suffix not in FORMATS:
-        raise TextError(
-            later(
-                "Files of this format are not read. Upload {formats}, or one of these as .gz.", formats=choices(FORMATS)
-            )
-        )
+    check_file(name, data)
     return encodings.decode(data, encoding)
 
 
@@ -195,23 +217,3 @@ def _left_out(row: Row, reason: str) -> str:
     if row.first == row.last:
         return later("Line {line:,} was left out. {reason}", line=row.first, reason=reason)
     return later("Lines {first:,} to {last:,} were left out. {reason}", first=row.first, last=row.last, reason=reason)
-
-
-def _json_lines(text: str) -> tuple[tuple[str, ...], list[Row]]:
-    numbers: dict[str, int] = {}  # path of a value -> its column
-    rows = list(islice(object_rows(text.split("\n"), numbers), MAX_ROWS + 1))
-    return tuple(numbers), rows
-
-
-def _separated(text: str, delimiter: str | None) -> tuple[tuple[str, ...], list[Row]]:
-    lines = io.StringIO(text, newline="")
-    rows = list(
-        islice(separated_rows(lines, delimiter or delimiter_of(text)), MAX_ROWS + 2)
-    )  # with a header and one too many
-    head = next((row for row in rows if not isinstance(row.cells, TextError)), None)
-    if head is None or isinstance(head.cells, TextError):
-        return (), rows
-    names = tuple(cell.strip() for cell in head.cells.values())
-    named = any(name.lower() in COLUMNS for name in names)
-    below = [as_wide(row, len(names)) for row in rows if row is not head or not named]
-    return names if named else ("",) * len(names), below

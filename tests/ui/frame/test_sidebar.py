@@ -444,6 +444,38 @@ def test_a_table_in_another_encoding_is_refused_until_it_is_chosen(app: App, ans
     assert not page.error
 
 
+def header(page: AppTest) -> Any:
+    """The checkbox that says whether the first row of the file is a header."""
+    return next(box for box in page.sidebar.checkbox if str(box.key).startswith("header_"))
+
+
+def test_whether_the_first_row_is_a_header_is_guessed_and_asked(app: App, answers: Answers) -> None:
+    page = app()
+    page = page.file_uploader(key="file").upload("a.csv", b"nr;satz\n1;Es ist da.\n2;Wo ist es?\n").run()
+    assert header(page).value
+    assert chosen(page, "column").options == ["1: nr", "2: satz"]
+    assert chosen(page, "row").options == ["1: Es ist da.", "2: Wo ist es?"]
+    page = press(page, "Run")
+    assert answers.asked[-1].text == "Es ist da."
+    page = header(page).uncheck().run()
+    assert chosen(page, "column").options == ["column 1", "column 2"]
+    assert chosen(page, "row").options == ["1: satz", "2: Es ist da.", "3: Wo ist es?"]
+    press(page, "Run")
+    assert answers.asked[-1].text == "satz"
+
+
+def test_a_file_of_another_format_or_size_is_refused_in_the_language_of_the_page(app: App, answers: Answers) -> None:
+    for name, data, said in (
+        ("a.docx", b"PK\x03\x04" + bytes(9), "텍스트가 아니라"),
+        ("a.exe", b"MZ", "이 형식의 파일은"),
+        ("a.txt", b"A car. " * 200_000, r"1\.0 MB까지"),
+    ):
+        page = app(lang="ko").file_uploader(key="file").upload(name, data).run()
+        assert said in page.sidebar.error[0].value
+        page = press(page, "실행")
+        assert answers.asked == []
+
+
 def test_an_example_is_not_replaced_by_a_file_that_waits(app: App, answers: Answers) -> None:
     page = app()
     page = page.file_uploader(key="file").upload("a.csv", TABLE).run()

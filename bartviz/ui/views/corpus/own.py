@@ -16,9 +16,11 @@ from bartviz.corpus.read import Bad, Line
 from bartviz.errors import BartvizError, Cancelled, TextError
 from bartviz.language import _, later, plural
 from bartviz.safety.size import size
-from bartviz.text.uploads import FORMATS, Table, read_rows
+from bartviz.text.encodings import ENCODINGS, check_size
+from bartviz.text.uploads import FORMATS, Table, check_file, read_rows
 from bartviz.ui.controls import fold, show, tasks
 from bartviz.ui.frame import sidebar
+from bartviz.ui.state import upload_limits
 
 if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
@@ -75,14 +77,16 @@ def section() -> None:
             return
         file = st.file_uploader(
             _("A file: each line of a text, or each row of a table, is a text"),
-            [ending.removeprefix(".") for ending in FORMATS],
             key="corpus_file",
-            max_upload_size=LARGEST,
+            max_upload_size=upload_limits.largest(),  # other files are refused in the visitor's language
         )
         show.note(
             _(
-                "At most {most} texts are measured here, {few} by a model with more than {large:,} parameters; "
-                "the command bartviz corpus has no limit. The texts stay in this server's memory until you leave.",
+                "{formats}, up to {size} MB. At most {most} texts are measured here, {few} by a model with more than "
+                "{large:,} parameters; the command bartviz corpus has no limit. The texts stay in this server's memory "
+                "until you leave.",
+                formats=", ".join(FORMATS),
+                size=LARGEST,
                 most=MOST,
                 few=MOST_LARGE,
                 large=LARGE,
@@ -97,8 +101,21 @@ def section() -> None:
 
 
 def _choose(file: UploadedFile) -> None:
-    """The model and the columns, and the button. Raises TextError for a file that cannot be read."""
-    table = _table(file)
+    """How the file is written, the model and the columns, and the button. Raises TextError for a file that cannot be
+    read."""
+    check_file(file.name, file.getvalue())
+    left, right = st.columns([1, 2], vertical_alignment="bottom")
+    with left:
+        encoding = st.selectbox(
+            _("Its encoding"),
+            list(ENCODINGS),
+            format_func=lambda name: _(ENCODINGS[name]),
+            key=f"corpus_encoding_{file.file_id}",
+        )
+    table = _table(file, None if encoding == "utf-8" else encoding)
+    if table.header is not None:
+        with right:
+            st.checkbox(_("The first row is a header"), table.header, key=_header_key(file))
     if not table.rows:
         raise TextError(later("There are no rows."))
     left, middle, right = st.columns(3, vertical_alignment="bottom")
@@ -127,6 +144,8 @@ def _choose(file: UploadedFile) -> None:
         args=(table.name, model, _first(rows, MOST), usable),
     )
     bad = [row for row in rows if isinstance(row, Bad)]
+    for notice in table.notices():
+        show.note(_(notice))
     if bad:
         show.note(_left_out(bad))
     if usable > MOST:
@@ -208,12 +227,20 @@ def _left_out(bad: Sequence[Bad]) -> str:
     return " ".join([count, *named, *(["…"] if len(bad) > _REASONS else [])])
 
 
-def _table(file: UploadedFile) -> Table:
+def _table(file: UploadedFile, encoding: str | None) -> Table:
     """The rows of a file, read once. Raises TextError."""
-    read: tuple[str, Table] | None = st.session_state.get(_READ)
-    if read is None or read[0] != file.file_id:
-        read = st.session_state[_READ] = (file.file_id, read_rows(file.name, file.getvalue()))
+    header = st.session_state.get(_header_key(file))
+    chosen = (file.file_id, encoding, header)
+    read: tuple[object, Table] | None = st.session_state.get(_READ)
+    if read is None or read[0] != chosen:
+        data = file.getvalue()
+        check_size(len(data), LARGEST << 20)
+        read = st.session_state[_READ] = (chosen, read_rows(file.name, data, encoding=encoding, header=header))
     return read[1]
+
+
+def _header_key(file: UploadedFile) -> str:
+    return f"corpus_header_{file.file_id}"
 
 
 def _own() -> Own | None:
