@@ -230,7 +230,7 @@ def _check_sums(kind: Kind, array: Floats) -> None:
         raise RecordError(
             later(
                 "Rows of weights sum to 1, within {limit}; row {row} of {kind} L{layer}H{head} sums to {total:.3f}. "
-                "Single weights are 0 and rows exceed 1, as with dropout: call network.eval() first.",
+                "Single weights are missing, as with dropout: call network.eval() first.",
                 **values,
             )
         )
