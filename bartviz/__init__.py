@@ -12,78 +12,31 @@ Names are loaded when they are first used: a saved record opens, and every figur
 
 from __future__ import annotations
 
+import ast
+import builtins
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
-from bartviz.version import __version__
 
-if TYPE_CHECKING:
-    from bartviz import figures
-    from bartviz.analysis.parameters import parameters
-    from bartviz.corpus.atlas import open_atlas
-    from bartviz.experiments.ablation import ablate, ablate_sweep
-    from bartviz.experiments.edits import edit, reach
-    from bartviz.experiments.verify import verify
-    from bartviz.figures import paper
-    from bartviz.models.load import load
-    from bartviz.models.wrap import wrap
-    from bartviz.record.given import from_attentions
-    from bartviz.record.record import open_record as open  # noqa: A004
-    from bartviz.run.branches import branch
-    from bartviz.run.forward import capture, capture_batch
-    from bartviz.run.generate import decode, decode_batch
-    from bartviz.run.sampling import Sampling
-    from bartviz.ui.components.explorer.file import save
-    from bartviz.ui.components.explorer.widget import explore
+def _homes() -> dict[str, tuple[str, str]]:
+    """The public names, as __init__.pyi lists them: name -> module, name there."""
+    homes: dict[str, tuple[str, str]] = {}
+    for line in ast.parse(Path(__file__).with_suffix(".pyi").read_text("utf-8")).body:
+        match line:
+            case ast.ImportFrom(module=str(module), names=names):
+                homes |= {alias.asname or alias.name: (module, alias.name) for alias in names}
+            case ast.Assign(targets=[ast.Name(id=public)], value=ast.Name(id=own)):
+                homes[public] = homes.pop(own)
+    return homes
 
-_HOMES = {
-    "load": ("bartviz.models.load", "load"),
-    "capture": ("bartviz.run.forward", "capture"),
-    "capture_batch": ("bartviz.run.forward", "capture_batch"),
-    "decode": ("bartviz.run.generate", "decode"),
-    "decode_batch": ("bartviz.run.generate", "decode_batch"),
-    "branch": ("bartviz.run.branches", "branch"),
-    "Sampling": ("bartviz.run.sampling", "Sampling"),
-    "ablate": ("bartviz.experiments.ablation", "ablate"),
-    "ablate_sweep": ("bartviz.experiments.ablation", "ablate_sweep"),
-    "edit": ("bartviz.experiments.edits", "edit"),
-    "reach": ("bartviz.experiments.edits", "reach"),
-    "from_attentions": ("bartviz.record.given", "from_attentions"),
-    "open_atlas": ("bartviz.corpus.atlas", "open_atlas"),
-    "open": ("bartviz.record.record", "open_record"),
-    "save": ("bartviz.ui.components.explorer.file", "save"),
-    "explore": ("bartviz.ui.components.explorer.widget", "explore"),
-    "parameters": ("bartviz.analysis.parameters", "parameters"),
-    "verify": ("bartviz.experiments.verify", "verify"),
-    "wrap": ("bartviz.models.wrap", "wrap"),
-    "figures": ("bartviz.figures", None),
-    "paper": ("bartviz.figures.paper", None),
-}
 
-__all__ = [
-    "Sampling",
-    "__version__",
-    "ablate",
-    "ablate_sweep",
-    "branch",
-    "capture",
-    "capture_batch",
-    "decode",
-    "decode_batch",
-    "edit",
-    "explore",
-    "figures",
-    "from_attentions",
-    "load",
-    "open",
-    "open_atlas",
-    "paper",
-    "parameters",
-    "reach",
-    "save",
-    "verify",
-    "wrap",
-]
+_HOMES = _homes()
+__all__ = [name for name in sorted(_HOMES) if not hasattr(builtins, name)]  # import * leaves Python's own open alone
+
+
+def __dir__() -> list[str]:
+    return sorted(_HOMES)
 
 
 def __getattr__(name: str) -> Any:
@@ -91,13 +44,22 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'bartviz' has no attribute '{name}'")
     home, attribute = _HOMES[name]
     try:
-        module = import_module(home)
+        module = import_module(home if home != __name__ else f"{home}.{name}")
+        value = module if home == __name__ else getattr(module, attribute)
     except ModuleNotFoundError as error:
-        message = import_module("bartviz.errors").needs(f"bartviz.{name}", error.name)
-        raise ModuleNotFoundError(message, name=error.name) from error
+        return _unavailable(name, import_module("bartviz.errors").needs(f"bartviz.{name}", error.name), error.name)
     except ValueError:  # the hub's library, with an HF_ENDPOINT that is no address
         import_module("bartviz.safety.addresses").check_hub()
         raise
-    value = module if attribute is None else getattr(module, attribute)
     globals()[name] = value
     return value
+
+
+def _unavailable(name: str, message: str, package: str | None) -> Any:
+    """What stands for a function that needs a package that is not installed: it can be listed and described."""
+
+    def function(*values: object, **options: object) -> Any:
+        raise ModuleNotFoundError(message, name=package)
+
+    function.__name__, function.__qualname__, function.__module__, function.__doc__ = name, name, __name__, message
+    return function

@@ -160,7 +160,7 @@ def _glossary() -> str:
 def _reference() -> str:
     """Every public name with its docstring."""
     parts = ["# Library", "What `import bartviz` gives. Docstrings state shapes, units and errors.", "## bartviz"]
-    for name in bartviz.__all__:
+    for name in dir(bartviz):
         value = getattr(bartviz, name)
         if callable(value):
             parts.append(_described("class" if isinstance(value, type) else "function", value))

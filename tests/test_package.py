@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import tomllib
 from importlib.metadata import packages_distributions
 from pathlib import Path
@@ -17,7 +19,7 @@ from tests.support.process import printed
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.mark.parametrize("name", [name for name in bartviz.__all__ if name not in {"__version__", "figures", "paper"}])
+@pytest.mark.parametrize("name", [name for name in dir(bartviz) if name not in {"__version__", "figures", "paper"}])
 def test_a_public_name_is_a_documented_function(name: str) -> None:
     function = getattr(bartviz, name)
     assert callable(function)
@@ -73,7 +75,7 @@ def test_what_needs_an_extra_names_it() -> None:
 import bartviz
 from bartviz.commands.cli import main
 try:
-    bartviz.load
+    bartviz.load("bart-tiny-en-de")
 except ModuleNotFoundError as error:
     print(error)
 sys.stderr = sys.stdout
@@ -84,6 +86,57 @@ print(main(["app", "--port", "1"]))
     assert app.startswith("bartviz: This command needs streamlit, which is not installed.")
     assert "pip install '.[app]'" in app
     assert status == "2"
+
+
+@pytest.mark.slow
+def test_names_are_listed_and_described_where_their_packages_are_missing() -> None:
+    code = """
+import pydoc, rlcompleter, bartviz
+print("load" in rlcompleter.Completer({"bartviz": bartviz}).attr_matches("bartviz.lo")[0])
+page = pydoc.plain(pydoc.render_doc(bartviz))
+print("load(" in page, "pip install" in page, "from_attentions(" in page)
+"""
+    assert blocked(code) == "True\nTrue True True\n"
+
+
+def test_dir_shows_the_public_names_and_nothing_else() -> None:
+    code = """
+import bartviz
+before = dir(bartviz)
+bartviz.parameters, bartviz.figures, bartviz.open  # what is loaded is listed once
+assert dir(bartviz) == before
+print(*before)
+from bartviz import *
+print(open is __builtins__.open, "capture" in globals(), "Path" in globals())
+"""
+    names, star = printed(code).splitlines()
+    assert names.split() == sorted([*bartviz.__all__, "open"])
+    assert "capture" in names.split()
+    assert star == "True True False"
+
+
+@pytest.mark.slow
+def test_a_type_checker_knows_the_names_and_refuses_others(tmp_path: Path) -> None:
+    code = tmp_path / "user.py"
+    code.write_text(
+        "import bartviz\n"
+        "record = bartviz.open('x.safetensors')\n"
+        "reveal_type(record)\n"
+        "bartviz.captur\n"
+        "bartviz.figures.heeds\n"
+        "bartviz.load(3.5, roots=1)\n"
+    )
+    options = ["--strict", "--cache-dir", str(tmp_path / "cache"), "--follow-imports", "silent", "--no-error-summary"]
+    options += ["--no-site-packages", "--ignore-missing-imports"]  # the package's own types are enough
+    found = subprocess.run(
+        [sys.executable, "-m", "mypy", *options, str(code)], capture_output=True, text=True, check=False, cwd=ROOT
+    )
+    lines = {line.split(":")[1]: line for line in found.stdout.splitlines()}
+    assert set(lines) == {"3", "4", "5", "6"}
+    assert 'Revealed type is "bartviz.record.record.Record"' in lines["3"]
+    assert 'Module has no attribute "captur"' in lines["4"]
+    assert 'Module has no attribute "heeds"' in lines["5"]
+    assert "arg-type" in lines["6"]
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
@@ -108,6 +161,6 @@ def test_the_readme_has_a_picture_that_moves_and_is_small() -> None:
 def test_the_library_page_shows_every_public_name() -> None:
     text = (ROOT / "docs" / "library.md").read_text(encoding="utf-8")
     code = text.split("```python")[1].split("```")[0]
-    for name in bartviz.__all__:
+    for name in dir(bartviz):
         if name not in {"__version__", "capture_batch"}:
             assert f"bartviz.{name}" in code

@@ -1,0 +1,27 @@
+# The public names, each with the module that defines it: the only list of them. Type checkers and editors read it, and
+# so does __init__.py.
+
+from bartviz import figures as figures
+from bartviz.analysis.parameters import parameters as parameters
+from bartviz.corpus.atlas import open_atlas as open_atlas
+from bartviz.experiments.ablation import ablate as ablate
+from bartviz.experiments.ablation import ablate_sweep as ablate_sweep
+from bartviz.experiments.edits import edit as edit
+from bartviz.experiments.edits import reach as reach
+from bartviz.experiments.verify import verify as verify
+from bartviz.figures import paper as paper
+from bartviz.models.load import load as load
+from bartviz.models.wrap import wrap as wrap
+from bartviz.record.given import from_attentions as from_attentions
+from bartviz.record.record import open_record as _open
+from bartviz.run.branches import branch as branch
+from bartviz.run.forward import capture as capture
+from bartviz.run.forward import capture_batch as capture_batch
+from bartviz.run.generate import decode as decode
+from bartviz.run.generate import decode_batch as decode_batch
+from bartviz.run.sampling import Sampling as Sampling
+from bartviz.ui.components.explorer.file import save as save
+from bartviz.ui.components.explorer.widget import explore as explore
+from bartviz.version import __version__ as __version__
+
+open = _open  # noqa: A001
