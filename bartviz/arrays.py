@@ -1,8 +1,11 @@
-"""Arrays as records hold them: their types, read-only copies, and equality field by field. NumPy alone."""
+"""Arrays as records hold them: their types, read-only copies, equality field by field, and copies in other processes.
+NumPy alone."""
 
 from __future__ import annotations
 
 from dataclasses import fields
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,3 +32,19 @@ def same(a: object, b: object) -> bool:
         if not equal:
             return False
     return True
+
+
+class Rebuilt:
+    """A frozen dataclass that is copied and pickled by its fields: where it arrives its constructor checks them, and
+    makes arrays and mappings read-only again."""
+
+    __slots__ = ()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        values = {one.name: getattr(self, one.name) for one in fields(self) if one.init}  # type: ignore[arg-type]
+        plain = {name: dict(value) if isinstance(value, MappingProxyType) else value for name, value in values.items()}
+        return _rebuilt, (type(self), plain)
+
+
+def _rebuilt(kind: type[Any], values: dict[str, Any]) -> Any:
+    return kind(**values)

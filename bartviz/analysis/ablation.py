@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from bartviz.analysis import sentence_words
 from bartviz.analysis.masks import count, quote
-from bartviz.analysis.readonly import Brief, array_bytes, freeze
+from bartviz.analysis.readonly import LONGEST, Brief, array_bytes, freeze
 from bartviz.arrays import Floats, Ints
 from bartviz.errors import SettingError, choices
 from bartviz.language import _, later, mark, plural
@@ -75,6 +75,13 @@ class Ablation(Brief):
 
     def __post_init__(self) -> None:
         freeze(self)
+
+    def __repr__(self) -> str:
+        heads = [f"{head} x {factor:g}" for head, factor in self.factors.items()]
+        more = f" and {len(heads) - LONGEST} more" if len(heads) > LONGEST else ""
+        effect = "" if self.before is None else f"log p {self.effect:+.4g} nats, "
+        best = f"{len(self.turned)} of {len(self.rows)} best tokens changed"
+        return f"<Ablation of {', '.join(heads[:LONGEST])}{more}: {effect}{best}>"
 
     @property
     def effect(self) -> float:

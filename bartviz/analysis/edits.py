@@ -65,8 +65,8 @@ def changed_rows(
     return distance, same
 
 
-@dataclass(frozen=True, eq=False)
-class Edit:
+@dataclass(frozen=True, eq=False, repr=False)
+class Edit(Brief):
     """One token replaced by another, everything else unchanged.
 
     ``position`` is a row of the source, or of the decoder's inputs where ``part`` is "target". ``hidden``: for each

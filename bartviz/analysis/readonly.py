@@ -8,12 +8,14 @@ from types import MappingProxyType
 
 import numpy as np
 
+from bartviz.arrays import Rebuilt
+
 LONGEST = 3  # things of a tuple that a ``repr`` names one by one
 
 
-class Brief:
-    """A dataclass (made with ``repr=False``) whose ``repr`` shows arrays by shape and dtype, and shortens long
-    tuples."""
+class Brief(Rebuilt):
+    """A frozen dataclass (made with ``repr=False``) whose ``repr`` shows arrays by shape and dtype, and shortens long
+    tuples; it can be copied and pickled."""
 
     def __repr__(self) -> str:
         said = (f"{entry.name}={brief(getattr(self, entry.name))}" for entry in fields(self))  # type: ignore[arg-type]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NoReturn
 
 import torch
 from transformers import GenerationConfig, PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
@@ -87,6 +87,11 @@ class Model:
         info = self.info
         state = "looks trained" if info.trained else "looks untrained"
         return f"<Model {info.name}: {info.architecture}, {state}, {info.parameters:,} parameters, {info.source}>"
+
+    def __reduce__(self) -> NoReturn:
+        raise ModelError(
+            later("A model cannot be copied or sent to another process: load it there by its name, and send records.")
+        )
 
     def stale(self) -> bool:
         """Whether the files, or the weights of a wrapped network, have changed since the model was validated.

@@ -10,17 +10,18 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from numbers import Integral
 from typing import get_args
 
 import numpy as np
 
-from bartviz.arrays import Bools, Floats, Ints, frozen, same
+from bartviz.arrays import Bools, Floats, Ints, Rebuilt, frozen, same
 from bartviz.errors import RecordError, SettingError, choices
 from bartviz.families import family
 from bartviz.language import later
 from bartviz.record.sample import Sample
 from bartviz.record.softmax import masked_softmax, softmax_with_sink
-from bartviz.record.valid import check_numbers, check_weights, weights_only
+from bartviz.record.valid import check_heads, check_numbers, check_weights, weights_only
 from bartviz.text.tokens import Tokens
 
 Kind = family.Kind
@@ -71,7 +72,7 @@ class Head:
 
 
 @dataclass(frozen=True)
-class Attention:
+class Attention(Rebuilt):
     """One kind of attention over all layers of its stack: softmax(q k^T * scale + bias, over what the mask allows).
 
     Vaswani et al. 2017, equation 1. Kept as queries and keys: each head is computed on demand, never all at once. Or,
@@ -134,6 +135,7 @@ class Attention:
             raise RecordError(f"The kind of attention is one of {choices(KINDS)}.")
         self._validate_origin()
         layers, heads, rows, columns = self.shape
+        check_heads(layers, heads)
         expected = {
             "mask": (self.mask, (rows, columns)),
             "bias": (self.bias, (heads, rows, columns)),
@@ -384,7 +386,7 @@ class Attention:
         """Raise SettingError, with the choices, for a layer or head that does not exist."""
         layers, heads = self.shape[:2]
         for name, index, count in (("layer", layer, layers), ("head", head, heads)):
-            if not 0 <= index < count:
+            if not isinstance(index, Integral) or not 0 <= index < count:
                 raise SettingError(
                     later(
                         "There is no {kind} {name} {index}: choose 0 to {count}.",

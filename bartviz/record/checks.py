@@ -10,7 +10,7 @@ import math
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +21,7 @@ from bartviz.language import mark
 from bartviz.record.attention import KINDS, Attention, Kind
 from bartviz.record.steps import Numbers, Step, bare, chosen_ids
 from bartviz.record.valid import ROW_LIMIT
-from bartviz.record.vocabulary import WRITTEN
+from bartviz.record.vocabulary import STEPPED, WRITTEN
 from bartviz.text.labels import CONTINUES, normalized, visible
 from bartviz.text.tokens import Tokens
 
@@ -46,7 +46,9 @@ PROBABILITIES = mark("probabilities")
 SPANS = mark("places in the text")
 TEXT = mark("text")
 LOGITS = mark("the network's logits")
+RUN = mark("checks of the run")
 FILE = mark("file")
+LIMITS = {TAPE: 0.0, LOGITS: 4e-4}  # of what only the run itself can compare; logits: relative to the largest
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +90,30 @@ def of(record: Record, *, again: bool = True) -> tuple[Check, ...]:
         wrong = _wrong_source(record)
         wrong += _wrong_text(record) if record.cross is not None and record.provenance.mode in WRITTEN else 0
         checks.append(Check(TEXT, float(wrong), 0.0))
-    checks += record.provenance.checks
+    checks += _of_run(record)
     if record.seal != "made":
         value = {"unchanged": 0.0, "changed": 1.0, "older": None}[record.seal]
         checks.append(Check(FILE, value, 0.0))
     return tuple(checks)
+
+
+def _of_run(record: Record) -> Iterator[Check]:
+    """What the run itself compared, by the limits of this code: a file holds the values, and says nothing of limits.
+
+    A check that a run makes and the record lacks has no value; one that no run makes is counted as wrong.
+    """
+    kept = record.provenance.checks
+    needed: list[tuple[str, Kind | None]] = [
+        (TAPE, kind) for kind in record.kinds if record.attention(kind).weights is None
+    ]
+    needed += [(LOGITS, None)] if len(record.steps) and needed else []
+    for name, kind in needed:
+        values = [check.value for check in kept if (check.name, check.kind) == (name, kind)]
+        for value in values or [None]:
+            yield Check(name, value, LIMITS[name], kind)
+    unknown = sum((check.name, check.kind) not in needed for check in kept)
+    if unknown:
+        yield Check(RUN, float(unknown), 0.0)
 
 
 def _kind(record: Record, kind: Kind, *, again: bool) -> Iterator[Check]:
@@ -156,8 +177,8 @@ def _wrong_tokens(record: Record, attention: Attention) -> int:
 
 
 def _wrong_ids(record: Record) -> int:
-    """Predicted tokens that the next row does not read, steps whose token is not the one in the output, and candidates
-    that cannot be."""
+    """Predicted tokens that the next row does not read, steps whose token is not the one in the output, steps that are
+    missing or in another order, and candidates that cannot be."""
     output, decoder = record.output, record.decoder
     if output is None or decoder is None:
         return 1  # steps without an output
@@ -165,7 +186,22 @@ def _wrong_ids(record: Record) -> int:
     reads, predicts = decoder.query.ids[rows][1:], output.ids[rows][:-1]
     chosen = zip(bare(record.steps), chosen_ids(record.steps), strict=True)
     wrong = int((reads != predicts).sum()) + sum(int(output.ids[step.row]) != token for step, token in chosen)
+    wrong += _wrong_order(record, rows.tolist())
     return wrong + sum(_wrong_candidates(step, record.model.vocabulary) for step in bare(record.steps))
+
+
+def _wrong_order(record: Record, rows: Sequence[int]) -> int:
+    """Steps that are not where one belongs: there is one for each of the decoder's ``rows``, in their order.
+
+    A decoder-only model has none for its prompt, and none for the last row of a text that it only read.
+    """
+    steps = [(step.position, step.row) for step in bare(record.steps)]
+    if not steps:
+        return int(record.provenance.mode in STEPPED)
+    if record.reads_own_text:
+        only_read = record.target_text is None
+        rows = rows[:-1] if only_read else [row for row in rows if row >= min(steps)[1]]
+    return sum(one != other for one, other in zip_longest(steps, enumerate(rows)))
 
 
 def _wrong_candidates(step: Step | Numbers, vocabulary: int) -> int:
@@ -208,8 +244,9 @@ def disagreement(step: Step | Numbers, vocabulary: int) -> float:
         expected = step.chosen.logit - log_z  # log p; minus infinity for an impossible token
         token_error = 0.0 if expected == step.log_probability else abs(expected - step.log_probability)
         token_error = worst(token_error, abs(step.chosen.probability - math.exp(min(expected, 1.0))))
-    p = np.exp(np.minimum(np.array(logits) - log_z, 1.0))
-    largest = float(np.abs(p - np.array(given)).max())
+    with np.errstate(invalid="ignore"):  # infinite numbers of a file: their difference is no number, which is refused
+        p = np.exp(np.minimum(np.array(logits) - log_z, 1.0))
+        largest = float(np.abs(p - np.array(given)).max())
     order = max((b - a for a, b in pairwise(logits) if b > a), default=0.0)
     total, known = float(p.sum()), p[p > 0]
     partial = float(-(known * np.log2(known)).sum())

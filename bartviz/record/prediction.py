@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from bartviz.arrays import Floats, frozen, same
+from bartviz.arrays import Floats, Rebuilt, frozen, same
 from bartviz.errors import RecordError
 from bartviz.families.family import Task
 from bartviz.text.tokens import writable
@@ -20,7 +20,7 @@ ENDS = ("start", "end")  # the columns of an answer
 
 
 @dataclass(frozen=True)
-class Prediction:
+class Prediction(Rebuilt):
     """The output of a head that was fine-tuned: for the text, for each token, or for the ends of an answer in it.
 
     ``logits`` (R, C) float32; ``labels`` name the columns: the checkpoint's own, or start and end of an answer.

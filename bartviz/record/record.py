@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from bartviz.arrays import Floats
+from bartviz.arrays import Floats, Rebuilt
 from bartviz.errors import RecordError, SettingError, WeightsOnlyError, choices
 from bartviz.families.family import Family, ModelKind
 from bartviz.families.registry import FAMILIES, unlisted
@@ -36,6 +36,7 @@ Reading = Literal["reads", "predicts"]
 Seal = Literal["made", "unchanged", "changed", "older"]
 _EXPLORER = "bartviz.ui.components.explorer.file"  # by name: it draws records, so it is above them
 _TYPE = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")  # transformers' model_type
+ENDING = ".safetensors"  # of a record's file
 NODE_BYTES = 400  # of one hypothesis of a beam tree, with its numbers
 
 
@@ -75,6 +76,7 @@ class ModelInfo:
     like: str | None = None
 
     def __post_init__(self) -> None:
+        check_texts(self.name, self.architecture, self.fingerprint)
         listed = self.family if self.like is None else self.like
         if listed not in FAMILIES and (listed or self.source != "weights"):
             raise RecordError(f"The model's family must be {choices(FAMILIES)}.")
@@ -92,7 +94,7 @@ class ModelInfo:
 
 
 @dataclass(frozen=True)
-class Provenance:
+class Provenance(Rebuilt):
     """How a record was made: versions, settings, duration, why the text ended.
 
     ``checks`` are those that only the run could make; ``Record.check`` returns all.
@@ -128,7 +130,7 @@ class Record:
     ``beams`` is the tree of a beam search, whose best hypothesis the record shows, or None.
     ``pair_text`` is the second sentence, where ``source.segments`` is 1; None without one, and in older records.
     ``prediction`` is what the model's head says of the text, if it was fine-tuned to label texts; else None.
-    ``seal``: ``made`` by this process, or opened from a file that is ``unchanged`` since it was saved, ``changed``, or
+    ``seal``: ``made`` by this run, or opened from a file that is ``unchanged`` since it was saved, ``changed``, or
     ``older`` than the digest that would show it.
     """
 
@@ -173,6 +175,17 @@ class Record:
         texts = [text if len(text) <= 60 else f"{text[:59]}…" for text in (self.source_text, self.target_text) if text]
         shapes = ", ".join(repr(self.attention(kind)) for kind in self.kinds)
         return f"<Record of {self.model.name}: {' → '.join(map(repr, texts))}, {shapes}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """How it is sent to another process: as the bytes of a saved file, whose digest shows a change there, too."""
+        borrowed = tuple(kind for kind in self.kinds if self.attention(kind).borrowed)
+        return _reopened, (store.encode(self), self.seal, borrowed)
+
+    def __copy__(self) -> Record:
+        return self  # nothing of it can change
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Record:
+        return self
 
     def _repr_html_(self) -> str:
         """A notebook shows the explorer in a frame of its own, which stays alive in the saved notebook."""
@@ -291,12 +304,24 @@ class Record:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the record as one file: of safetensors, which ``bartviz.open`` reads without torch, or, if its name
-        ends in ``.html``, the explorer, which any browser shows without a network (``bartviz.save``). Raises OSError.
+        ends in ``.html``, the explorer, which any browser shows without a network (``bartviz.save``).
+
+        Raises SettingError for a name that ends otherwise, OSError.
         """
-        if Path(path).suffix.lower() in (".html", ".htm"):
+        ending = Path(path).suffix.lower()
+        if ending in (".html", ".htm"):
             import_module(_EXPLORER).save(self, path)
-        else:
+        elif ending == ENDING:
             store.write(path, self)
+        else:
+            raise SettingError(
+                later(
+                    "A record is saved as {record}, or as a page for any browser as {page}. For pictures and tables "
+                    "see bartviz.paper and to_dataframe.",
+                    record=ENDING,
+                    page=".html",
+                )
+            )
 
 
 def open_record(path: str | PathLike[str] | bytes, *, allow_unsound: bool = False) -> Record:
@@ -329,4 +354,16 @@ def open_record(path: str | PathLike[str] | bytes, *, allow_unsound: bool = Fals
                 limit=failed.limit,
             )
         )
+    return record
+
+
+def _reopened(data: bytes, seal: Seal, borrowed: tuple[Kind, ...] = ()) -> Record:
+    """A record that was sent from another process, as sound as it was there; changed if its bytes are.
+
+    ``borrowed``: the kinds whose output matrices belong to the model there.
+    """
+    record, kept = store.decode(data, Record)
+    for kind in borrowed:
+        object.__setattr__(record.attention(kind), "borrowed", True)
+    object.__setattr__(record, "seal", seal if kept == "unchanged" and seal in get_args(Seal) else "changed")
     return record

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bartviz.arrays import Floats, Ints, frozen, same
+from bartviz.arrays import Floats, Ints, Rebuilt, frozen, same
 
 
 @dataclass(frozen=True)
-class Sample:
+class Sample(Rebuilt):
     """The fast kernel's output for C heads and R rows of each layer, against which the weights can be checked.
 
     heads (L, C) and rows (L, R): their indices; output (L, C, R, d): the weighted sum of the values, before any head

@@ -12,8 +12,10 @@ import json
 import re
 import secrets
 import string
+import time
 import types
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import MISSING, Field, fields, is_dataclass
 from os import PathLike
 from pathlib import Path
@@ -33,6 +35,7 @@ VERSION = 3  # version 2 stored messages in English only
 OLDER = 1  # without a digest
 LARGEST_FILE = 4 << 30  # bytes
 LARGEST_NUMBER = 1 << 63
+ABANDONED = 3600  # seconds after which no write of a file can still be in progress
 _HEADER = "bartviz"
 _DIGEST = "digest"
 _ARRAY = "$array"
@@ -51,13 +54,14 @@ T = TypeVar("T")
 
 
 def write(path: str | PathLike[str], value: object) -> None:
-    """Write a dataclass atomically: the whole file or nothing. Raises OSError, which names the file."""
+    """Write a dataclass atomically: the whole file or nothing. Raises OSError, which names the file, RecordError."""
     replace(path, encode(value))
 
 
 def replace(path: str | PathLike[str], data: bytes) -> None:
     """Write a file atomically: the whole file or nothing. Raises OSError, which names the file."""
     target = Path(path)
+    _remove_left(target)
     part = target.with_name(f"{target.name[:40]}.{secrets.token_hex(4)}.part")
     try:
         part.write_bytes(data)
@@ -66,6 +70,16 @@ def replace(path: str | PathLike[str], data: bytes) -> None:
         raise OSError(error.errno, error.strerror, str(path)) from None  # not the temporary name
     finally:
         part.unlink(missing_ok=True)
+
+
+def _remove_left(target: Path) -> None:
+    """Delete what earlier writes of this file left when they were killed; one that is in progress is younger."""
+    pattern = re.compile(rf"{re.escape(target.name[:40])}\.[0-9a-f]{{8}}\.part")
+    with suppress(OSError):
+        left = [file for file in target.parent.glob("*.part") if pattern.fullmatch(file.name)]
+        for file in left:
+            if time.time() - file.stat().st_mtime > ABANDONED:
+                file.unlink(missing_ok=True)
 
 
 def read(path: str | PathLike[str], cls: type[T]) -> tuple[T, Seal]:
@@ -138,7 +152,7 @@ def _decode(data: bytes, cls: type[T], unread: RecordError) -> tuple[T, Seal]:
 
 
 def encode(value: object) -> bytes:
-    """The bytes that ``write`` puts into a file."""
+    """The bytes that ``write`` puts into a file. Raises RecordError for a text that no file can hold."""
     arrays: Arrays = {}
     tree = _pack(value, arrays, "")
     header = json.dumps({"version": VERSION, "type": type(value).__name__, "value": tree}, ensure_ascii=False)
@@ -182,6 +196,10 @@ def _pack(value: object, arrays: Arrays, name: str) -> object:
         return {str(key): _pack(item, arrays, f"{name}.{key}") for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [_pack(item, arrays, f"{name}.{index}") for index, item in enumerate(value)]
+    if isinstance(value, str) and not writable(value):
+        raise RecordError(
+            later("A text of the record holds halves of characters (lone surrogates), which no file can store.")
+        )
     if value is None or isinstance(value, str | bool | int | float):
         return value
     raise TypeError(f"A {type(value).__name__} cannot be saved in a record.")

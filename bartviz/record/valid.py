@@ -19,7 +19,22 @@ if TYPE_CHECKING:
 
 LARGEST = 1e12  # of a number in a record; those of trained models stay below 1e6
 LARGEST_SCORE = 1e30  # float32 ends at 3.4e38
+MOST_HEADS = 20_000  # of one kind; the largest published models have about 16,000
 ROW_LIMIT = 0.01  # how far from 1 a row of given weights may sum: in bfloat16 each is rounded by up to 0.4%
+
+
+def check_heads(layers: int, heads: int) -> None:
+    """Raise RecordError for more heads than any page, figure or table can show."""
+    if layers * heads > MOST_HEADS:
+        raise RecordError(
+            later(
+                "{layers:,} layers of {heads:,} heads are {count:,} heads; records of at most {limit:,} are read.",
+                layers=layers,
+                heads=heads,
+                count=layers * heads,
+                limit=MOST_HEADS,
+            )
+        )
 
 
 def check_numbers(kind: str, scale: float, *arrays: NDArray[np.float32]) -> None:

@@ -24,6 +24,7 @@ EDITED: Final[Mode] = mark("edited")
 GIVEN_WEIGHTS: Final[Mode] = mark("given weights")
 MODES: Final = frozenset({GREEDY, BEAM_SEARCH, SAMPLING, ONE_PASS, GIVEN_TARGET, ABLATED, EDITED, GIVEN_WEIGHTS})
 WRITTEN: Final = frozenset({GREEDY, BEAM_SEARCH, SAMPLING})  # the model writes the text itself
+STEPPED: Final = WRITTEN | {GIVEN_TARGET}  # a step for every token of the output
 
 # Why a text ended.
 END_TOKEN: Final[Stop] = mark("end token")

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bartviz.errors import BudgetError, ModelError
+from bartviz.errors import BudgetError, ModelError, SettingError
 from bartviz.language import later
 from bartviz.models.model import Model
 from bartviz.record.attention import Head
@@ -140,10 +140,23 @@ def refuse_run(size: int) -> None:
 def head_factors(model: Model, ablate: Heads) -> dict[Head, float]:
     """Heads by name -> factor of their output (0 silences). Raises SettingError for a head that does not exist."""
     named = (ablate,) if isinstance(ablate, str | Head) else ablate
+    if not isinstance(named, Iterable):
+        raise _not_heads()
     pairs = named.items() if isinstance(named, Mapping) else ((name, 0.0) for name in named)
     kinds = tuple(depths(model.network))
     factors = {
-        name if isinstance(name, Head) else Head.parse(name, kinds=kinds): float(factor) for name, factor in pairs
+        name if isinstance(name, Head) else Head.parse(name, kinds=kinds): _factor(factor) for name, factor in pairs
     }
     check_heads(model.network, factors)
     return factors
+
+
+def _factor(value: object) -> float:
+    try:
+        return float(value)  # type: ignore[arg-type]  # what is no number is refused here
+    except (TypeError, ValueError):
+        raise SettingError(later("The factor of a head is a number: 0 silences it, 1 changes nothing.")) from None
+
+
+def _not_heads() -> SettingError:
+    return SettingError(later('Heads are named as "cross L2H5", one or a list of them, or with a factor for each.'))

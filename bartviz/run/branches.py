@@ -65,7 +65,7 @@ def branch(model: Model, record: Record, position: int, token: str | int, **opti
     kept = {step.position: Forced(step.chosen.token_id, step.rule or KEPT) for step in record.steps[:position]}
     typed = _new_ids(model, int(position), token)
     new = {step_index: Forced(i, CHOSEN_BY_YOU) for step_index, i in typed.items()}
-    prepared, start = _beginning(model, record)
+    prepared, start = beginning(model, record)
 
     def notices(written: Written) -> tuple[str, ...]:
         count = len(written.steps)
@@ -84,7 +84,7 @@ def branch(model: Model, record: Record, position: int, token: str | int, **opti
         prepared,
         start,
         kept | new,
-        Options(**_as_before(record) | options),
+        Options(**as_before(record) | options),
         started,
         notices,
         {BRANCHED_AT: int(position)},
@@ -101,7 +101,7 @@ def _new_ids(model: Model, position: int, token: str | int) -> dict[int, int]:
         ) from None
 
 
-def _beginning(model: Model, record: Record) -> tuple[Prepared, tuple[int, ...]]:
+def beginning(model: Model, record: Record) -> tuple[Prepared, tuple[int, ...]]:
     """The record's source without padding, and the decoder's tokens before the first step."""
     assert record.decoder is not None
     first = record.steps[0].row + 1
@@ -114,7 +114,7 @@ def _beginning(model: Model, record: Record) -> tuple[Prepared, tuple[int, ...]]
     return Prepared(record.source_text, record.source.take(slice(0, length))), ids
 
 
-def _as_before(record: Record) -> dict[str, Any]:
+def as_before(record: Record) -> dict[str, Any]:
     """The options with which the record was made. Raises SettingError for values of the wrong type."""
     settings = record.provenance.settings
     mode = record.provenance.mode

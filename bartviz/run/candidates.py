@@ -14,12 +14,11 @@ from transformers import PreTrainedTokenizerBase
 from bartviz.errors import SettingError
 from bartviz.language import later
 from bartviz.models.output import Rows
-from bartviz.record.checks import LOGITS, Check
+from bartviz.record.checks import LIMITS, LOGITS, Check
 from bartviz.record.steps import Numbers, Steps
 from bartviz.text import tokenize
 from bartviz.text.labels import CONTINUES
 
-LOGITS_LIMIT = 4e-4  # largest error of a step's numbers, relative to the largest logit
 _ROWS, _MADE = 256, 1 << 24  # rows whose logits are made at once, and logits: 64 MB; fewer rows cost a product more
 _AT_ONCE = 1 << 19  # logits processed at once: 2 MB of float32 fit in the cache
 _BLOCK = 64  # columns per block; the maximum of each block is computed first
@@ -138,7 +137,7 @@ class Summary:
         return Check(
             LOGITS,
             max(0.0 if math.isnan(one) else one for one in (*logit_errors, *id_errors, *other_errors)) / scale,
-            LOGITS_LIMIT,
+            LIMITS[LOGITS],
         )
 
     def steps(self, numbers: Sequence[Numbers], inputs: Sequence[int]) -> Steps:

@@ -155,20 +155,20 @@ def decode_batch(
     )
     prepared = [prepare(model, text, allow_special=allow_special, truncate=truncate) for text in texts]
     if model.info.kind == "encoder-decoder":
-        planned = [_planned(model, one, (start_token(model),), {}, options) for one in prepared]
+        plans = [planned(model, one, (start_token(model),), {}, options) for one in prepared]
         drawing = options.sample and options.sample.completed(
             model.generation if options.use_rules else GenerationConfig()
         )
-        sizes = (_predicted(task, one, options) for (task, _), one in zip(planned, prepared, strict=True))
+        sizes = (predicted(task, one, options) for (task, _), one in zip(plans, prepared, strict=True))
         refuse_run(sum(sizes))
         with torch.inference_mode():
-            whole = loop.together([task for task, _ in planned], [tape for _, tape in planned], drawing)
+            whole = loop.together([task for task, _ in plans], [tape for _, tape in plans], drawing)
         if whole is not None:
             return tuple(
                 _recorded(
-                    task, written, one, started, {**_settings(task, tape, drawing, options), "batch": len(prepared)}
+                    task, written, one, started, {**settings_of(task, tape, drawing, options), "batch": len(prepared)}
                 )
-                for (task, tape), written, one in zip(planned, whole, prepared, strict=True)
+                for (task, tape), written, one in zip(plans, whole, prepared, strict=True)
             )
     starts = (one.tokens.ids.tolist() if model.info.kind == "decoder" else [start_token(model)] for one in prepared)
     return tuple(
@@ -193,18 +193,18 @@ def write(
     settings: entries for the record's provenance in addition to the options.
     """
     way = method(model, options)
-    task, tape = _planned(model, prepared, start, forced, options)
+    task, tape = planned(model, prepared, start, forced, options)
     beams = way.beams if isinstance(way, beam_search.Settings) else 1
-    refuse_run(_predicted(task, prepared, options, beams))
+    refuse_run(predicted(task, prepared, options, beams))
     with torch.inference_mode(), recording(tape):
         written = (
             loop.with_beams(task, tape, way) if isinstance(way, beam_search.Settings) else loop.single(task, tape, way)
         )
-    given = {**_settings(task, tape, way, options), **settings}
+    given = {**settings_of(task, tape, way, options), **settings}
     return _recorded(task, written, prepared, started, given, notices(written))
 
 
-def _planned(
+def planned(
     model: Model, prepared: Prepared, start: tuple[int, ...], forced: Mapping[int, Forced], options: Options
 ) -> tuple[Task, Tape]:
     """What to write, and the tape to record it on. Raises SettingError."""
@@ -219,7 +219,7 @@ def _planned(
     return task, tape
 
 
-def _predicted(task: Task, prepared: Prepared, options: Options, beams: int = 1) -> int:
+def predicted(task: Task, prepared: Prepared, options: Options, beams: int = 1) -> int:
     """The bytes that the record of a text may take."""
     return predicted_bytes(task.model, len(prepared.tokens), task.longest, values=options.values, beams=beams)
 
@@ -262,7 +262,7 @@ def _check_writer(model: Model) -> None:
         )
 
 
-def _settings(
+def settings_of(
     task: Task, tape: Tape, way: beam_search.Settings | Sampling | None, options: Options
 ) -> dict[str, object]:
     """The settings for the record's provenance; branch() reads them to decode the same way."""

@@ -79,10 +79,15 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class _Choice:
+class Choice:
+    """A token, the rule that decided it, and the probabilities (V,) from which it was drawn, if it was."""
+
     token: int
     rule: str | None
-    filtered: Tensor | None = None  # (V,)
+    filtered: Tensor | None = None
+
+
+Draw = Callable[[Tensor, Tensor], Choice]
 
 
 def single(task: Task, tape: Tape, sampling: Sampling | None) -> Written:
@@ -137,7 +142,7 @@ class _Text:
         task, written = self._task, self._written
         if self._first is None:
             self._first = logits[0]
-        choice = self._choice(logits)
+        choice = _chosen(task, self._draw, len(written.steps), written.ids, logits)
         row = len(written.ids) - 1
         step = task.summary.step(len(written.steps), row, logits[0], choice.token, choice.rule, choice.filtered)
         written.steps.append(step)
@@ -145,38 +150,52 @@ class _Text:
         task.report(len(written.steps))
         return choice.token not in task.ends and len(written.ids) < task.longest
 
-    def _choice(self, logits: Tensor) -> _Choice:
-        task, position, ids = self._task, len(self._written.steps), torch.tensor([self._written.ids])
-        drawn = None if self._draw is None else self._draw(ids, logits.float())
-        if position in task.forced:
-            return _Choice(task.forced[position].token, task.forced[position].rule)
-        if drawn is not None:
-            return drawn
-        greedy = rules.choose(task.active, ids, logits)
-        return _Choice(greedy.token, greedy.rule)
-
     def written(self, stepper: Stepper) -> Written:
         """The whole text, once it has ended."""
         assert self._first is not None
-        self._written.stopped = _stopped(self._written.steps[-1], self._task)
+        self._written.stopped = stopped(self._written.steps[-1], self._task)
         self._written.checks = (_compared(self._task, stepper, self._written, self._first),)
         return self._written
 
 
-def _drawing(task: Task, sampling: Sampling) -> Callable[[Tensor, Tensor], _Choice]:
+def _chosen(task: Task, draw: Draw | None, position: int, ids: Sequence[int], logits: Tensor) -> Choice:
+    """The token at a position of a text, after the tokens ``ids``, from its logits (1, V)."""
+    so_far = torch.tensor([ids])  # (1, t)
+    drawn = None if draw is None else draw(so_far, logits.float())
+    if position in task.forced:
+        return Choice(task.forced[position].token, task.forced[position].rule)
+    if drawn is not None:
+        return drawn
+    greedy = rules.choose(task.active, so_far, logits)
+    return Choice(greedy.token, greedy.rule)
+
+
+def choices(task: Task, sampling: Sampling | None, ids: Sequence[int], logits: Tensor) -> list[Choice]:
+    """What ``single`` chooses at each position of a text whose tokens are known, from the logits (T, V) of one pass.
+
+    ids: all tokens of the decoder, the start included; the first of ``logits`` follows the start.
+    """
+    draw, first = None if sampling is None else _drawing(task, sampling), len(task.start)
+    return [
+        _chosen(task, draw, position, ids[: first + position], logits[position : position + 1])
+        for position in range(len(logits))
+    ]
+
+
+def _drawing(task: Task, sampling: Sampling) -> Draw:
     """A function that samples a token from logits (1, V).
 
     It must be called at every step, even where the token is forced: a branch then draws the same random numbers.
     """
     generator = sampling.generator()
 
-    def draw(ids: Tensor, logits: Tensor) -> _Choice:
+    def draw(ids: Tensor, logits: Tensor) -> Choice:
         applied = rules.apply(task.active, ids, logits)
         if bool(torch.isneginf(applied.scores).all()):
             raise SettingError(later("The rules leave no token to go on with. Loosen them, or leave them out."))
         p = sampling.probabilities(applied.scores)  # (1, V)
         token = int(torch.multinomial(p, 1, generator=generator))
-        return _Choice(token, applied.deciding(0, token), p[0])
+        return Choice(token, applied.deciding(0, token), p[0])
 
     return draw
 
@@ -205,7 +224,7 @@ def with_beams(task: Task, tape: Tape, settings: beam_search.Settings) -> Writte
     steps = tree.steps(path)
     ids = [*task.start, *(step.token for step in steps)]
     own_tape = follow(tape, [search.nodes[number].beam for number in path], ended)
-    written = Written(ids, own_tape, steps, _stopped(steps[-1], task), tree.whole(settings, best))
+    written = Written(ids, own_tape, steps, stopped(steps[-1], task), tree.whole(settings, best))
     written.checks = (_compared(task, stepper, written, first[0]),)
     return written
 
@@ -230,7 +249,7 @@ def _compared(task: Task, stepper: Stepper, written: Written, first: Tensor) -> 
     return replace(check, value=max(check.value or 0.0, worst))
 
 
-def _stopped(last: Numbers, task: Task) -> Stop:
+def stopped(last: Numbers, task: Task) -> Stop:
     """Why a text ended. An end token that the limit forced against the model's own choice counts as the limit."""
     ended = last.token in task.ends
     forced = last.rule == FORCED_END_TOKEN and last.best[0][0] not in task.ends

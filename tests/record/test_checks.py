@@ -464,7 +464,7 @@ def test_verify_names_another_model_another_text_and_other_numbers(translator: M
     assert all(check.passed for check in bartviz.verify(translator, elsewhere))
     shaken = with_array(whole, "decoder", "k", noise)
     failed = [check for check in bartviz.verify(translator, shaken) if not check.passed]
-    assert [check.kind for check in failed] == ["decoder"]
+    assert {check.kind for check in failed} == {"decoder"}
 
 
 def shared(a: Record, b: Record, kind: Kind) -> bool:

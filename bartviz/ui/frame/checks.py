@@ -15,6 +15,7 @@ from bartviz.ui.frame import levels, status
 from bartviz.ui.state import content
 
 if TYPE_CHECKING:
+    from bartviz.experiments.verify import Verification
     from bartviz.models.model import Model
     from bartviz.record.checks import Check
     from bartviz.record.record import Record
@@ -33,9 +34,14 @@ def draw(record: Record) -> None:
         _table(record.check())
         if record.from_weights:
             return
-        show.note(_("A second run of the model over the same tokens shows whether it still gives these numbers."))
+        show.note(
+            _(
+                "A second run of the model over the same tokens compares every number that the pages show, the texts, "
+                "and how each token was chosen."
+            )
+        )
 
-        def work(model: Model, ticket: Ticket[tuple[Check, ...]]) -> tuple[Check, ...]:
+        def work(model: Model, ticket: Ticket[Verification]) -> Verification:
             from bartviz.experiments.verify import verify
 
             return verify(model, record, cancelled=ticket.cancelled)
@@ -50,6 +56,7 @@ def draw(record: Record) -> None:
         )
         if verified is not None:
             _table(verified)
+            show.note(_("Not compared: {facts}.", facts="; ".join(map(_, verified.not_compared))))
 
 
 def _table(checks: Sequence[Check]) -> None:

@@ -27,7 +27,7 @@ def status(record: Record) -> None:
     if levels.at_least("expert") or any(check.failed for check in record.checked):
         lines = [f"<p>{' · '.join([name, *known])}</p>"]
     else:
-        tick = html.escape(_("✓ checked") if record.sound else _("not checked"))
+        tick = html.escape(_(_tick(record)))
         lines = [f"<details><summary>{name} · {tick}</summary><p>{' · '.join(known)}</p></details>"]
     lines += [f"<p class='bv-notice'>{html.escape(_(notice))}</p>" for notice in record.provenance.notices]
     chosen = st.session_state.get("model", record.model.name)
@@ -40,6 +40,13 @@ def status(record: Record) -> None:
         message = html.escape(_("looks untrained: all normalisation gains are still about 1"))
         lines.insert(0, f"<p class='bv-untrained'>{message}</p>")
     st.html(f"<div class='bv-status'>{''.join(lines)}</div>")
+
+
+def _tick(record: Record) -> str:
+    """What the tick stands for: of a file, that it is as it was saved and agrees with itself."""
+    if not record.sound:
+        return mark("not checked")
+    return mark("✓ unchanged since it was saved") if record.seal == "unchanged" else mark("✓ checked")
 
 
 def names(chosen: str, model: ModelInfo) -> bool:
