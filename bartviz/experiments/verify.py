@@ -311,9 +311,9 @@ def _written(model: Model, record: Record, logits: Tensor | None, cancelled: Cal
 
 
 def _other_settings(record: Record, made: Rerun) -> int:
-    said = record.provenance.settings
-    made_settings = {key: value for key, value in made.settings.items() if value not in (None, (), [])}
-    return sum(said.get(key) != made_settings.get(key) for key in said.keys() | made_settings.keys())
+    """How many settings differ; one that is off and one that an older record lacks are the same."""
+    said, again = record.provenance.settings, made.settings
+    return sum((said.get(key) or None) != (again.get(key) or None) for key in said.keys() | again.keys())
 
 
 def _otherwise(step: Step, made: Rerun, index: int) -> bool:
