@@ -15,7 +15,7 @@ from typing import Any
 
 from bartviz.commands.output import EXAMPLES, print_json, say
 from bartviz.errors import BartvizError, SettingError
-from bartviz.models.folders import default_roots
+from bartviz.models.folders import fix_roots
 from bartviz.safety import logs, ray_cluster
 from bartviz.serving import framing, hosts
 from bartviz.ui.frame.place import APP
@@ -124,7 +124,7 @@ def _check_settings() -> None:
             chosen(device())
         except SettingError as error:
             raise SettingError(f"BARTVIZ_DEVICE: {error}") from None
-    default_roots()
+    fix_roots()
     folders.own()
     framing.sites()
     logs.level()

@@ -46,6 +46,7 @@ def add(commands: Any) -> None:
     )
     corpus.add_argument("--encoding", metavar="NAME", help=f"{choices(ENCODINGS)} (that of its mark, else utf-8)")
     corpus.add_argument("--paragraphs", action="store_true", help="texts are divided by blank lines, not by lines")
+    corpus.add_argument("--name", help="what to call the model; without it the name of its folder or repository")
     corpus.add_argument("--device", default="cpu", metavar="NAME", help=DEVICE)
     corpus.add_argument("--workers", type=int, default=1, metavar="N", help="processes (%(default)s)")
     corpus.add_argument("--ray", metavar="ADDRESS", help="workers of a Ray cluster, or local: of a Ray on this machine")
@@ -101,6 +102,7 @@ def run(options: argparse.Namespace, shown: Shown) -> int:
         columns=columns,
         form=form,
         paragraphs=options.paragraphs,
+        name=options.name,
         device=options.device,
         workers=options.workers,
         ray=options.ray,

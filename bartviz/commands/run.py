@@ -51,6 +51,7 @@ def add(commands: Any) -> None:
 def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("text", help="the text, or - to read it from stdin")
     parser.add_argument("--model", default="bart-tiny-en-de", help="embedded name, folder or hub id (%(default)s)")
+    parser.add_argument("--name", help="what to call the model; without it the name of its folder or repository")
     parser.add_argument("--device", default="cpu", metavar="NAME", help=DEVICE)
     parser.add_argument(
         "--truncate", choices=get_args(Truncate), help="read this part of a text that is too long, instead of none"
@@ -106,7 +107,7 @@ def _capture(options: argparse.Namespace) -> int:
     import bartviz
 
     text = _text(options)
-    model = bartviz.load(options.model, device=options.device)
+    model = bartviz.load(options.model, name=options.name, device=options.device)
     record = bartviz.capture(
         model, text, pair=options.pair, target=options.target, ablate=options.ablate, truncate=options.truncate
     )
@@ -129,7 +130,7 @@ def _decode(options: argparse.Namespace) -> int:
     import bartviz
 
     text = _text(options)
-    model = bartviz.load(options.model, device=options.device)
+    model = bartviz.load(options.model, name=options.name, device=options.device)
     given = {name: getattr(options, name) for name in ("temperature", "top_k", "top_p", "seed")}
     drawn = {name: value for name, value in given.items() if value is not None}
     record = bartviz.decode(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -11,6 +10,7 @@ from bartviz.corpus import shipped
 from bartviz.corpus.atlas import DESCRIPTION, Atlas, open_atlas
 from bartviz.errors import SettingError, choices
 from bartviz.language import later
+from bartviz.models.folders import of_setting
 
 SETTING = "BARTVIZ_ATLASES"
 _KEPT = 8  # atlases in memory, a few megabytes each
@@ -20,21 +20,10 @@ def own() -> dict[str, Path]:
     """The atlases of the setting by name: each entry is an atlas, or a folder of atlases; separated as in PATH.
 
     A second one of the same name is named with the folder that it is in. Raises SettingError for an entry that is not
-    the absolute path of a readable folder.
+    the path of a readable folder.
     """
     found: dict[str, Path] = {}
-    for number, entry in enumerate(filter(None, os.environ.get(SETTING, "").split(os.pathsep)), start=1):
-        root = Path(entry)
-        if not root.is_absolute() or not root.is_dir() or not os.access(root, os.R_OK | os.X_OK):
-            raise SettingError(
-                later(
-                    "{setting}: entry {number} is not the absolute path of a readable folder. Separate several "
-                    'folders with "{sign}".',
-                    setting=SETTING,
-                    number=number,
-                    sign=os.pathsep,
-                )
-            )
+    for root in of_setting(SETTING):
         for path in _below(root):
             tried = (path.name, f"{path.parent.name}/{path.name}", str(path))
             found[next((name for name in tried if name not in {*found, *shipped.NAMES}), str(path))] = path

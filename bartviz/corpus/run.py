@@ -76,6 +76,7 @@ def corpus(
     columns: Columns | None = None,
     form: Form | None = None,
     paragraphs: bool = False,
+    name: str | None = None,
     device: str = "cpu",
     workers: int = 1,
     ray: str | None = None,
@@ -88,7 +89,7 @@ def corpus(
     """Measure every head of a model over a corpus, and write the atlas to the folder ``out``.
 
     model: a name as ``bartviz.load`` accepts it; each of the ``workers`` processes loads it once.
-    device: where each of them computes, as for ``bartviz.load``.
+    name, device: what the model is called, and where each of them computes, as for ``bartviz.load``.
     ray: the address of a Ray cluster on which the workers run, or "local" for a Ray of this run's own.
     columns, form, paragraphs: what to read, as in ``read.lines``.
     resume: finish a run that was stopped, with the same model, corpus and settings.
@@ -104,7 +105,7 @@ def corpus(
         raise SettingError("The weight above which edges are kept is between 0 and 1.")
     rows = partial(read.lines, source, chosen, form, paragraphs=paragraphs)
     read.check(source, chosen, form)  # before a model is loaded
-    loading = partial(load, model, device=device)
+    loading = partial(load, model, name=name, device=device)
     loaded = loading()
     check_columns(loaded, chosen)
     silencing.check(loaded, silence)

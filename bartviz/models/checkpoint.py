@@ -145,13 +145,6 @@ class Settings:
 def read(files: Mapping[str, Path]) -> Settings:
     """The settings of a model's folder, given its files by name. Raises ModelError; takes milliseconds and reads no
     weights."""
-    if "config.json" not in files:
-        raise ModelError(
-            later(
-                "The folder has no config.json. Choose the folder of a model: config.json, model.safetensors and "
-                "the files of its tokenizer."
-            )
-        )
     raw = read_json(files["config.json"])
     rules = read_json(files["generation_config.json"]) if "generation_config.json" in files else None
     return sanitise(raw, rules)

@@ -50,6 +50,10 @@ WEIGHTS_INDEX = "model.safetensors.index.json"
 _SHARD = re.compile(r"model-\d{5}-of-\d{5}\.safetensors")
 _OTHER_WEIGHTS = re.compile(r".*\.(bin|pt|pth|ckpt|h5|msgpack|ot|onnx|gguf)")
 _DEPTH = 3  # levels below a root that are searched
+# Names of folders that many models have: what is above them says which one it is.
+_COMMON = re.compile(r"(model|checkpoint|transformer|\d+_transformer|output|final|best|[0-9a-f]{12,64})", re.IGNORECASE)
+_STEP = re.compile(r"checkpoint-\d+")
+_OF_THE_HUB = re.compile(r"models--(?:(.+?)--)?(.+)")  # a model's folder in the hub's cache
 
 REFUSED = later(
     "No model is read from there. Choose one of the list, or put the model's folder into one of the folders "
@@ -59,28 +63,17 @@ REFUSED = later(
 NO_FOLDER = later(
     "There is no such folder. A model's folder holds config.json, model.safetensors and the files of its tokenizer."
 )
+A_FILE = later(
+    "That is a file. Give the folder that it is in: with config.json and the files of the model's tokenizer."
+)
 Roots: TypeAlias = Collection[str | os.PathLike[str]]
 
 
 def default_roots() -> tuple[Path, ...]:
-    """The folders under which the app reads models: the setting BARTVIZ_MODEL_ROOTS, separated as in PATH.
-
-    Raises SettingError for an entry that is not the absolute path of a readable folder.
-    """
-    roots = []
-    for number, entry in enumerate(filter(None, os.environ.get(ROOTS_SETTING, "").split(os.pathsep)), start=1):
-        root = Path(entry)
-        if not root.is_absolute() or not root.is_dir() or not os.access(root, os.R_OK | os.X_OK):
-            raise SettingError(
-                later(
-                    "{setting}: entry {number} is not the absolute path of a readable folder. Separate several "
-                    'folders with "{sign}".',
-                    setting=ROOTS_SETTING,
-                    number=number,
-                    sign=os.pathsep,
-                )
-            )
-        if root.resolve() == Path(root.anchor):
+    """The folders under which the app reads models: the setting BARTVIZ_MODEL_ROOTS. Raises SettingError."""
+    roots = of_setting(ROOTS_SETTING)
+    for number, root in enumerate(roots, start=1):
+        if root == Path(root.anchor):
             raise SettingError(
                 later(
                     "{setting}: entry {number} is the whole disk. Name the folder of your models.",
@@ -88,8 +81,40 @@ def default_roots() -> tuple[Path, ...]:
                     number=number,
                 )
             )
-        roots.append(root.resolve())
+    return roots
+
+
+def of_setting(setting: str) -> tuple[Path, ...]:
+    """The folders that a setting of the environment names, separated as in PATH, as absolute paths.
+
+    Relative ones count from the folder that the program runs in. Raises SettingError for an entry that is not the path
+    of a readable folder.
+    """
+    roots = []
+    for number, entry in enumerate(filter(None, os.environ.get(setting, "").split(os.pathsep)), start=1):
+        try:
+            root = Path(entry).expanduser().resolve()
+        except (OSError, RuntimeError):  # a loop of links, or no such home
+            root = Path()
+        if not root.is_absolute() or not root.is_dir() or not os.access(root, os.R_OK | os.X_OK):
+            raise SettingError(
+                later(
+                    "{setting}: entry {number} is not the path of a readable folder. Separate several folders with "
+                    '"{sign}".',
+                    setting=setting,
+                    number=number,
+                    sign=os.pathsep,
+                )
+            )
+        roots.append(root)
     return tuple(roots)
+
+
+def fix_roots() -> None:
+    """Write the folders of the setting into the environment as absolute paths: a process that this one starts may run
+    in another folder. Raises SettingError."""
+    if roots := default_roots():
+        os.environ[ROOTS_SETTING] = os.pathsep.join(map(str, roots))
 
 
 def listed(roots: Roots) -> tuple[str, ...]:
@@ -143,7 +168,7 @@ def _is_of_transformers(model_type: object) -> bool:
 
 
 def find(name: str | os.PathLike[str], roots: Roots | None) -> Path | None:
-    """The folder that a name refers to, or None if it refers to a model of the hub.
+    """The folder that a name refers to, or None if it refers to a model of the hub: what exists is never one.
 
     Without ``roots`` any folder is allowed. With them only folders under one of them, links resolved; every other path
     gets the same message, so that nobody can probe the disk. Raises ModelError.
@@ -157,13 +182,39 @@ def find(name: str | os.PathLike[str], roots: Roots | None) -> Path | None:
         try:
             folder = (candidate.expanduser() if roots is None else candidate).resolve()
             inside = roots is None or _under(folder, roots)
-            if inside and folder.is_dir() and (is_path or (folder / "config.json").is_file()):
+            if inside and folder.is_dir():
                 return folder
+            if inside and folder.exists():
+                raise ModelError(A_FILE)
         except (OSError, RuntimeError):  # a name too long, a loop of links, no permission, no such home
             continue
     if is_path:
         raise ModelError(REFUSED if roots is not None else NO_FOLDER)
     return None
+
+
+def canonical(name: str, roots: Roots) -> str:
+    """One name for all spellings of a folder under the roots (``good``, ``./good``, ``good/``); any other unchanged."""
+    if name in embedded():
+        return name
+    try:
+        folder = find(name, roots)
+    except ModelError:
+        return name
+    return name if folder is None else os.fspath(folder)
+
+
+def name_of(folder: Path) -> str:
+    """What to call the model of a folder: its repository if the hub's cache holds it, else the folder's name; the one
+    above it where many models have that name, such as ``model``. Empty if none says anything."""
+    where = Path.cwd() / folder  # links stay: of a link its own name says more
+    if where.name in ("", ".."):
+        where = where.resolve()
+    if where.parent.name == "snapshots" and (of_hub := _OF_THE_HUB.fullmatch(where.parent.parent.name)):
+        return "/".join(filter(None, of_hub.groups()))
+    if _STEP.fullmatch(where.name):
+        return "/".join(filter(None, (name_of(where.parent), where.name)))
+    return name_of(where.parent) if _COMMON.fullmatch(where.name) and where.parent != where else where.name
 
 
 def _under(path: Path, roots: Roots) -> bool:
@@ -173,15 +224,37 @@ def _under(path: Path, roots: Roots) -> bool:
 
 
 def contents(folder: Path, roots: Roots | None = None) -> dict[str, Path]:
-    """The files of a model's folder by name. Raises ModelError, also for links that lead out of ``roots``."""
+    """The files of a model's folder by name. Raises ModelError for a folder without config.json, with advice, and for
+    links that lead out of ``roots``."""
     try:
-        files = {entry.name: folder / entry.name for entry in os.scandir(folder) if entry.is_file()}
+        entries = list(os.scandir(folder))
+        files = {entry.name: folder / entry.name for entry in entries if entry.is_file()}
+        if "config.json" not in files:
+            raise ModelError(_no_model(files, sorted(entry.name for entry in entries if entry.is_dir()), folder))
     except OSError:
         raise ModelError(later("The model's folder cannot be read: check its permissions.")) from None
     used = [path for name, path in files.items() if is_read(name)]
     if roots is not None and not all(_under(path, roots) for path in used):
         raise ModelError(REFUSED)
     return files
+
+
+def _no_model(files: Collection[str], inside: Collection[str], folder: Path) -> str:
+    """Why a folder without config.json is no model, and where one may be."""
+    if "adapter_config.json" in files:
+        return later(
+            "The folder holds an adapter of PEFT, not a model. Load its base with transformers, add the adapter by "
+            "PeftModel.from_pretrained(network, folder), and pass that with the tokenizer to bartviz.wrap."
+        )
+    models = [name for name in inside if (folder / name / "config.json").is_file() and name.isprintable()]
+    if models:
+        return later(
+            "The folder has no config.json, but folders in it have: choose {names}.", names=choices(_shown(models))
+        )
+    return later(
+        "The folder has no config.json. Choose the folder of a model: config.json, model.safetensors and the files of "
+        "its tokenizer."
+    )
 
 
 def is_read(name: str) -> bool:
@@ -206,6 +279,14 @@ def weight_names(names: Collection[str]) -> tuple[str, ...]:
                 "The model has no safetensors weights, only {others}. Such files can run code while they are "
                 "read, so they are not opened. Choose a model or a revision that has model.safetensors.",
                 others=choices(_shown(others)),
+            )
+        )
+    if named := sorted(name for name in names if name.endswith(".safetensors") and name.isprintable()):
+        raise ModelError(
+            later(
+                "The model has no weights: {file} is missing. If {named} holds them, give it that name.",
+                file=WEIGHTS,
+                named=choices(_shown(named)),
             )
         )
     raise ModelError(later("The model has no weights: {file} is missing.", file=WEIGHTS))

@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 
 
 def load(
-    name: str | os.PathLike[str],
+    model: str | os.PathLike[str],
+    /,
     *,
+    name: str | None = None,
     device: str = "cpu",
     revision: str | None = None,
     progress: Progress | None = None,
@@ -33,6 +35,8 @@ def load(
 ) -> Model:
     """A model by embedded name, folder, or hub id (downloaded once, then kept in the hub's cache).
 
+    name: what records call it; None: an embedded name or hub id as it is, a folder's by its own name (by the one above
+    it if that is "model", "checkpoint-500" or a hash).
     device: where it computes, "cpu", "cuda", "cuda:1", "mps", or "auto" for the accelerator if there is one.
     revision: the hub's branch, tag or commit. progress(bytes done, bytes in all): of the download, called in this
     thread. cancel: an event that stops loading. deadline: seconds for everything. roots: only folders under these are
@@ -42,12 +46,12 @@ def load(
     Cancelled.
     """
     if "bartviz.models.model" not in sys.modules:
-        check(name, revision, roots)
+        check(model, revision, roots)
     with foreign.starting():
-        from bartviz.models import model
+        from bartviz.models import model as models
 
     def work(job: Job) -> Model:
-        return model.read(name, revision, roots, budget, claims, job, device)
+        return models.read(model, name, revision, roots, budget, claims, job, device)
 
     return run(work, seconds=deadline, cancel=cancel, progress=progress)
 

@@ -116,7 +116,8 @@ def expect_model(model: object, record: object = None) -> None:
 
 @torch_defaults()
 def read(
-    name: str | os.PathLike[str],
+    model: str | os.PathLike[str],
+    name: str | None,
     revision: str | None,
     roots: Roots | None,
     budget: int | None,
@@ -131,7 +132,9 @@ def read(
     device.chosen(where)
     unforeseen = later("The model cannot be loaded: its files are not in the expected form. Choose another model.")
     with guarded(ModelError(unforeseen)):
-        return _read(_find(name, revision, roots, budget, job), str(name), roots, budget, claims, job, where)
+        location = _find(model, revision, roots, budget, job)
+        called = name or (folders.name_of(location[1]) if location[0] == "folder" else str(model))
+        return _read(location, called, roots, budget, claims, job, where)
 
 
 def _read(
@@ -218,7 +221,7 @@ def describe(
     dropout = dropout_of(network.config.to_dict())
     modules = (network, *([] if head is None or head.module is None else [head.module]))
     return ModelInfo(
-        name=name if source != "folder" else Path(name).name,
+        name=name or type(network).__name__,
         source=source,
         family=sizes.model_type,
         architecture=type(network).__name__ if head is None else head.architecture,

@@ -26,7 +26,7 @@ from bartviz.errors import ModelError, SettingError
 from bartviz.families.family import Family
 from bartviz.families.registry import family_of
 from bartviz.language import later
-from bartviz.models import adapters, build, checkpoint, unlisted, weights
+from bartviz.models import adapters, build, checkpoint, folders, unlisted, weights
 from bartviz.models import tokenizer as vocabulary
 from bartviz.models.checkpoint import Settings
 from bartviz.models.deadline import DEADLINE, Job
@@ -88,7 +88,7 @@ def _wrap(network: nn.Module, tokenizer: PreTrainedTokenizerBase | None, name: s
     alone = build.probe(made, words)
     content = f"{stored.digest} {_digest(words)} {type(made).__name__} {settings.content}"
     fingerprint = hashlib.sha256(content.encode()).hexdigest()[:32]
-    info = describe(name or _name(plain), "memory", made, head, settings, fingerprint)
+    info = describe(name or _name(plain) or type(plain).__name__, "memory", made, head, settings, fingerprint)
     size = build.nbytes(made) + nbytes(head)
     notices = (*_notices(plain, body), *settings.notices, *vocabulary.notices(words, settings), *notices)
     return Model(
@@ -242,11 +242,11 @@ def _version(tensor: Tensor) -> int:
 
 
 def _name(network: nn.Module) -> str:
-    """The hub id or folder that a network was loaded from, without its path; else its class."""
+    """The hub id or folder that a network was loaded from, without its path; empty if from none."""
     given = str(getattr(network, "name_or_path", "") or "")
     if _HUB_ID.fullmatch(given) and not Path(given).exists():
         return given
-    return re.split(r"[\\/]", given.rstrip("\\/"))[-1] or type(network).__name__
+    return folders.name_of(Path(given.replace("\\", "/"))) if given else ""
 
 
 def _notices(network: nn.Module, body: PreTrainedModel) -> Iterator[str]:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from bartviz.errors import BartvizError, Busy, Cancelled, without_stack
 from bartviz.language import current, later, speaking
 from bartviz.models.deadline import downloading
-from bartviz.models.folders import default_roots
+from bartviz.models.folders import canonical, default_roots
 from bartviz.safety.memory import Claim, Room
 from bartviz.serving import threads, torch_import
 from bartviz.serving.cache import ByteCache, content_key
@@ -291,7 +291,7 @@ class Engine:
 
     def about(self, name: str) -> About | None:
         """What is known of a model by its name; None until it is loaded."""
-        model = self.models.peek(name)
+        model = self.models.peek(canonical(name, default_roots()))
         return None if model is None else About(model.info, model.generation.to_dict())
 
     def _load(self, ticket: Ticket[Any], name: str) -> Model:
@@ -301,7 +301,8 @@ class Engine:
         if not torch_import.imported():  # an unknown name is rejected without waiting for torch
             loading.check(name, roots=default_roots())
         torch_import.load()
-        self._forget_stale(name)
+        key = canonical(name, default_roots())
+        self._forget_stale(key)
         loads, waits = later("Loading the model"), later("Waiting until other models give up memory")
         ticket.report(loads)
 
@@ -326,7 +327,7 @@ class Engine:
                 claims=reserve,
             )
 
-        return self.models.get(name, loaded, lambda model: model.nbytes, cancelled=ticket.cancelled)
+        return self.models.get(key, loaded, lambda model: model.nbytes, cancelled=ticket.cancelled)
 
     def _forget_stale(self, name: str) -> None:
         """Drop a model whose files were replaced. Nothing may hold it here while the new one waits for memory."""

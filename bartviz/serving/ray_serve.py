@@ -15,6 +15,7 @@ from typing import Any
 
 from bartviz.errors import BartvizError, PackageError, SettingError, needs
 from bartviz.language import later
+from bartviz.models.folders import fix_roots
 from bartviz.safety.ray_cluster import LOCAL, connected
 from bartviz.serving.limits import Limits
 from bartviz.serving.remote import Lost, NoReplicas
@@ -35,6 +36,7 @@ def deploy(address: str, replicas: int, cpus: float) -> str:
     """
     ray = connected(address, max(1, round(replicas * cpus + 0.5)))
     serve = _serve()
+    fix_roots()
     settings = passed_on(os.environ)
     deployment = serve.deployment(
         _deployed(serve),

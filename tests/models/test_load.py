@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import bartviz
 from bartviz.errors import ModelError
 from bartviz.models import load
 from tests.support import networks
@@ -66,3 +67,11 @@ def test_what_is_on_this_machine_passes(offline: Path, tmp_path: Path) -> None:
 def test_what_was_asked_for_is_handed_on() -> None:
     model = load.load("bert-tiny-en", roots=(), budget=10**9, deadline=300)
     assert model.info.name == "bert-tiny-en"
+
+
+def test_a_model_is_called_as_its_caller_wants(tmp_path: Path) -> None:
+    folder = networks.save("bert", tmp_path / "clf" / "model")
+    assert load.load(folder).info.name == "clf"
+    record = bartviz.capture(load.load(folder, name="Sentiment"), "Hello.")
+    assert record.model.name == "Sentiment"
+    assert "Sentiment" in bartviz.paper.map(record, "encoder", 0, 0).caption
