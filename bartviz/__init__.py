@@ -45,6 +45,8 @@ def __getattr__(name: str) -> Any:
     home, attribute = _HOMES[name]
     try:
         module = import_module(home if home != __name__ else f"{home}.{name}")
+        if home != __name__ and not hasattr(module, attribute):
+            import_module(f"{home}.{attribute}")  # a package within it, such as figures.paper
         value = module if home == __name__ else getattr(module, attribute)
     except ModuleNotFoundError as error:
         return _unavailable(name, import_module("bartviz.errors").needs(f"bartviz.{name}", error.name), error.name)
