@@ -6,19 +6,17 @@
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from bartviz.corpus import shipped
-from bartviz.corpus.atlas import DESCRIPTION
 from bartviz.corpus.read import Columns
 from bartviz.corpus.run import corpus
 from training.corpus import folder, pairs, unique
 
 SILENCED = 300  # texts on which each head is silenced
-TABLES = ("heads", "histograms", "examples", "texts", "bad")
 
 
 def main() -> None:
@@ -42,12 +40,8 @@ def main() -> None:
             atlas = corpus(file, name, out, columns=columns, silence=SILENCED)
             kept = shipped.FOLDER / name
             shutil.rmtree(kept, ignore_errors=True)
-            kept.mkdir(parents=True)
-            for table in TABLES:
-                shutil.copy(out / f"{table}.parquet", kept)
-            description = dict(atlas.description)
-            description["corpus"] = {**description["corpus"], "source": shipped.SOURCE}
-            (kept / DESCRIPTION).write_text(json.dumps(description, indent=1), encoding="utf-8")
+            about = {**atlas.description["corpus"], "source": shipped.SOURCE}
+            replace(atlas, description={**atlas.description, "corpus": about}).save(kept)
         size = sum(file.stat().st_size for file in kept.iterdir())
         print(f"{name}: {atlas.description['texts']:,} texts, {size / 1e6:.2f} MB")
 

@@ -10,8 +10,9 @@ import numpy as np
 from bartviz.analysis import sentence_words
 from bartviz.analysis.corpus_definitions import ALL, SILENCED
 from bartviz.analysis.corpus_roles import roles
+from bartviz.analysis.intervals import FEW
 from bartviz.analysis.naming import NAMES, THRESHOLD
-from bartviz.language import _
+from bartviz.language import _, mark
 from bartviz.record.attention import KINDS, Head
 
 if TYPE_CHECKING:
@@ -71,8 +72,9 @@ def notice(found: Evidence, head: Head) -> str:
         if found.role
         else _("{head} has no role over this corpus", head=name)
     )
+    without = mark("{measure} {mean:.2f}, without an interval")
     numbers = _(
-        "{measure} {mean:.2f}, 95% interval {low:.2f} to {high:.2f}",
+        without if np.isnan(found.low) else mark("{measure} {mean:.2f}, 95% interval {low:.2f} to {high:.2f}"),
         measure=ALL[found.measure].title,
         mean=found.mean,
         low=found.low,
@@ -82,7 +84,12 @@ def notice(found: Evidence, head: Head) -> str:
     against = _(
         "In {below:,} of {n:,} texts it is below {threshold}.", below=found.below, n=found.n, threshold=THRESHOLD
     )
-    return f"{says}: {numbers}{even}. {against}"
+    return " ".join(filter(None, (f"{says}: {numbers}{even}. {against}", few(found.n))))
+
+
+def few(n: int) -> str:
+    """What to say of an interval from n texts, if they are few; else empty."""
+    return _("Fewer than {few} texts: an interval says little here.", few=FEW) if n < FEW else ""
 
 
 def effect(heads: pd.DataFrame, head: Head) -> str:
@@ -92,9 +99,16 @@ def effect(heads: pd.DataFrame, head: Head) -> str:
     if row.empty:
         return ""
     mean, low, high = (float(row[name].iloc[0]) for name in ("mean", "low", "high"))
-    return _(
+    without = mark(
+        "Silencing it moves the predictions by {mean:.3f} nats ({n:,} texts, too few for an interval): rank {rank} of "
+        "{count} among the heads of its kind."
+    )
+    whole = mark(
         "Silencing it moves the predictions by {mean:.3f} nats (95% interval {low:.3f} to {high:.3f}, {n:,} texts): "
-        "rank {rank} of {count} among the heads of its kind.",
+        "rank {rank} of {count} among the heads of its kind."
+    )
+    return _(
+        without if np.isnan(low) else whole,
         mean=mean,
         low=low,
         high=high,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bartviz.analysis.corpus_definitions import NORMAL
+from bartviz.analysis import intervals
 from bartviz.analysis.corpus_roles import roles
 from bartviz.errors import SettingError
 from bartviz.record.attention import KINDS, Head, Kind
@@ -47,11 +47,12 @@ def against(heads: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
     both = one.merge(two, on=[*_HEAD, "measure"], suffixes=("", "_two"))
     both = both.rename(columns={f"{name}_two": f"other_{name}" for name in _VALUES})
     difference = both["other_mean"] - both["mean"]
-    error = NORMAL * np.sqrt(both["sd"] ** 2 / both["n"] + both["sd_two"] ** 2 / both["n_two"])
+    ends = (f"{side}{name}" for side in ("", "other_") for name in _VALUES)
+    low, high = intervals.of_difference(*(both[name].to_numpy(np.float64) for name in ends))
     both = both.assign(
         difference=difference,
-        difference_low=difference - error,
-        difference_high=difference + error,
+        difference_low=low,
+        difference_high=high,
         role=_named(heads, both),
         other_role=_named(other, both),
     )

@@ -14,7 +14,6 @@ from bartviz.analysis.definitions import MEASURES, SELF, Measure, of_kind
 from bartviz.language import mark
 from bartviz.record.attention import Kind
 
-NORMAL = 1.959964  # standard errors to each side of a 95% interval
 NORMS: Mapping[str, Measure] = {
     known.name: known
     for known in (
@@ -132,6 +131,7 @@ EFFECTS: Mapping[str, Measure] = {
         mark("nats"),
         None,
         over=mark("texts drawn at random"),
+        uneven=True,
     )
 }
 ALL: Mapping[str, Measure] = {**MEASURES, **NORMS, **GOLD, **TREES, **RANDOM, **EFFECTS}

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bartviz.analysis.corpus_definitions import RANDOM
+from bartviz.analysis.intervals import FEW
 from bartviz.analysis.naming import NAMES, ROOM, THRESHOLD
 from bartviz.language import _
 
 if TYPE_CHECKING:
     import pandas as pd
 
-LEAST = 30  # texts, below which an interval says little
 _TITLES: Mapping[str, str] = {**NAMES, **{name: measure.named for name, measure in RANDOM.items()}}
 _PARTS = {"special": "first"}  # all special tokens, and the one that comes first
 
@@ -31,7 +31,7 @@ def roles(heads: pd.DataFrame, *, threshold: float = THRESHOLD) -> pd.DataFrame:
     even = heads["even"].fillna(0.0).clip(upper=1 / ROOM)
     passed = heads[
         heads["measure"].isin(_TITLES)
-        & (heads["n"] >= LEAST)
+        & (heads["n"] >= FEW)
         & (heads["low"] >= threshold)
         & (heads["low"] >= ROOM * even)
     ]

@@ -25,7 +25,8 @@ class Measure:
     """One number of a head: ``name`` in tables and links, ``title`` for a reader, the mean of ``formula`` over rows.
 
     ``highest`` is its largest possible value, None where that grows with the text; the lowest is 0. ``rows`` says which
-    rows it is averaged over, beyond the rule for all of them (``measures.counted``). Its texts are stored in English
+    rows it is averaged over, beyond the rule for all of them (``measures.counted``); ``uneven`` that a
+    few texts make most of its mean over a corpus (``intervals``). Its texts are stored in English
     (``named``, ``computed``, ``meaning``, ``article``, ``measured_in``, ``over``) and translated by the properties.
     """
 
@@ -38,6 +39,7 @@ class Measure:
     highest: float | None = 1.0
     kinds: tuple[Kind, ...] = KINDS
     over: str = ROWS
+    uneven: bool = False
 
     @property
     def title(self) -> str:
@@ -148,6 +150,7 @@ MEASURES: Mapping[str, Measure] = {
             ),
             mark("Wang et al. 2023 (duplicate token heads)"),
             over=mark("those whose word appears a second time among the visible keys"),
+            uneven=True,
         ),
         Measure(
             "first",
@@ -172,6 +175,7 @@ MEASURES: Mapping[str, Measure] = {
             mark("Weight on full stops, commas and the like, a row's own place left out."),
             f"{_CLARK}, 3.2",
             over=mark("those that may see other punctuation"),
+            uneven=True,
         ),
         Measure(
             "coverage",

@@ -13,9 +13,12 @@ from bartviz.commands.output import EXAMPLES, print_json, rows_of, say, say_tabl
 from bartviz.errors import TextError
 from bartviz.record.attention import Head
 from bartviz.record.record import Reading, Record, open_record
+from bartviz.safety import files
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+LARGEST_GOLD = 64 << 20  # bytes
 
 
 def add(commands: Any) -> None:
@@ -98,7 +101,11 @@ def _gold_lines(options: argparse.Namespace) -> list[str]:
     if options.gold is None:
         return []
     try:
-        lines: list[str] = options.gold.read_text(encoding="utf-8-sig").splitlines()
+        lines = files.read(options.gold, LARGEST_GOLD).decode("utf-8-sig").splitlines()
+    except files.TooLarge as error:
+        raise TextError(
+            f"The file of alignments has {error.size:,} bytes; at most {error.most:,} are read. Divide it."
+        ) from error
     except (OSError, UnicodeDecodeError) as error:
         raise TextError("The file of alignments cannot be read as UTF-8 text.") from error
     if len(lines) != len(options.records):

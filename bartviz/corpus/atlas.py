@@ -15,24 +15,25 @@ from typing import TYPE_CHECKING, Any
 
 from bartviz.analysis.corpus_against import against
 from bartviz.analysis.corpus_roles import roles
-from bartviz.corpus import tables
+from bartviz.corpus import schema, tables
 from bartviz.corpus.find import LIMIT, Found, check_heads, find, least_of, with_head
-from bartviz.corpus.partial import Partial
+from bartviz.corpus.partial import Partial, merged
 from bartviz.corpus.passport import passport
 from bartviz.corpus.read import Bad, Line
 from bartviz.corpus.relations import Relations
-from bartviz.corpus.shards import FORMAT, Folder
+from bartviz.corpus.shards import FORMAT, Shard
 from bartviz.corpus.shards import write as write_file
 from bartviz.corpus.stability import stability
-from bartviz.errors import SettingError, missing
+from bartviz.errors import SettingError, TextError, missing
 from bartviz.language import later
 from bartviz.record.attention import KINDS, Head, Kind
+from bartviz.safety import files
 
 if TYPE_CHECKING:
     import pandas as pd
 
 DESCRIPTION = "atlas.json"
-_DESCRIBED = {"format", "model", "corpus", "settings", "texts"}
+MOST_BAD = 1_000_000  # rows that were left out and are listed; all are counted
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,8 @@ class Atlas:
         random those nearest to the mean. Columns: kind, layer, head, measure, which ("highest", "lowest", "random",
         "typical"), rank, value, and the text: file, line, text, pair, target."""
         found, texts = self._table("examples"), self._table("texts")
+        if not found["number"].isin(texts["number"]).all():
+            raise self._contradicts("examples")
         return found.merge(texts, on="number", how="left").drop(columns="number")
 
     @property
@@ -79,11 +82,15 @@ class Atlas:
     def histograms(self) -> pd.DataFrame:
         """How many texts have a value in each bin: kind, layer, head, measure, bin (where it begins), texts. The last
         bin of a measure has all values above, too."""
-        return self._table("histograms")
+        found = self._table("histograms")
+        if not schema.counts_agree(self.heads, found):
+            raise self._contradicts("histograms")
+        return found
 
     @cached_property
     def bad(self) -> pd.DataFrame:
-        """The rows that were left out: number, file, line, reason."""
+        """The rows that were left out, the first million of them: number, file, line, reason. How many there are is
+        ``left_out`` of the description."""
         return self._table("bad")
 
     @cached_property
@@ -92,7 +99,7 @@ class Atlas:
         share of words that look most at their head, among other words), to_dependent (of heads that look most at the
         word), and one_distance: the share of arcs of the most frequent distance in words, which a head that always
         looks so far would follow. Empty without trees."""
-        there = self.held or (self.path / "relations.parquet").is_file()
+        there = "relations" in (self.held or self.description["files"])
         return self._table("relations") if there else tables.relations({})
 
     @cached_property
@@ -142,18 +149,55 @@ class Atlas:
             raise SettingError("This atlas is in memory alone. Make it with bartviz corpus, which keeps more of a run.")
         return self.path
 
-    def _table(self, name: str) -> pd.DataFrame:
-        import pandas as pd
+    def check(self) -> None:
+        """Raise SettingError if a table is damaged, was changed, or contradicts the others."""
+        _ = self.heads, self.histograms, self.examples, self.bad, self.relations
 
+    def save(self, path: str | Path) -> Atlas:
+        """Write the atlas to a folder, its tables first and at last its description; returns the one that is there.
+
+        Raises SettingError for a folder that has other files, OSError.
+        """
+        folder = Path(path)
+        known = {DESCRIPTION, *(f"{name}.parquet" for name in schema.TABLES)}
+        if folder.exists() and not {entry.name for entry in folder.iterdir()} <= known:
+            raise SettingError(f"{folder.name} holds other files: choose a new folder.")
+        folder.mkdir(parents=True, exist_ok=True)
+        return write(folder, self)
+
+    def _contradicts(self, name: str) -> SettingError:
+        return SettingError(
+            later(
+                "{file} of the atlas {name} cannot be read: it contradicts the other tables.",
+                file=f"{name}.parquet",
+                name=self.path.name,
+            )
+        )
+
+    def _table(self, name: str) -> pd.DataFrame:
         if self.held:
             return self.held[name]
         file = self.path / f"{name}.parquet"
+        reason: str | None = None
         try:
-            return pd.read_parquet(file)
-        except (OSError, ValueError) as error:  # pyarrow's own errors are of these kinds
+            data = files.read(file, schema.LARGEST)
+        except files.TooLarge as error:
+            reason = later("it has {size:,} bytes, and at most {most:,} are read", size=error.size, most=error.most)
+        except OSError:
+            reason = later("it is missing, or no file that may be read")
+        else:
+            if schema.digest(data) != self.description["files"][name]:
+                reason = later("it was changed after the atlas was made")
+        if reason is not None:
             raise SettingError(
-                later("{file} of the atlas {name} cannot be read.", file=file.name, name=self.path.name)
-            ) from error
+                later(
+                    "{file} of the atlas {name} cannot be read: {reason}.",
+                    file=file.name,
+                    name=self.path.name,
+                    reason=reason,
+                )
+            )
+        return schema.read(name, data, file.name, self.path.name)
 
 
 def open_atlas(path: str | Path) -> Atlas:
@@ -164,16 +208,34 @@ def open_atlas(path: str | Path) -> Atlas:
     folder = Path(path)
     _check_parquet()
     try:
-        description = json.loads((folder / DESCRIPTION).read_bytes())
-    except (OSError, ValueError) as error:
+        description = json.loads(files.read(folder / DESCRIPTION, schema.LARGEST_DESCRIPTION))
+    except (OSError, ValueError, RecursionError) as error:
         unfinished = (folder / "run.json").is_file()
         advice = "its run is not finished: add --resume." if unfinished else "bartviz corpus writes one."
         raise SettingError(f"There is no atlas in {folder.name}: {advice}") from error
-    if not isinstance(description, dict) or not description.keys() >= _DESCRIBED:
-        raise SettingError(f"The atlas in {folder.name} is damaged: {DESCRIPTION} lacks what it should say.")
-    if description["format"] != FORMAT:
+    if isinstance(description, dict) and description.get("format", FORMAT) != FORMAT:
         raise SettingError(f"The atlas in {folder.name} is of another version of bartviz: make it again.")
+    schema.check_description(description, folder.name)
     return Atlas(folder, description)
+
+
+def added(manifest: Mapping[str, object], shards: Iterable[Shard], random: Shard, rows: Iterable[Line | Bad]) -> Atlas:
+    """The atlas of all shards. Raises TextError where no row can be used."""
+    sums: dict[Kind, Partial] = {}
+    bad: list[Bad] = []
+    relations: dict[Kind, Relations] = {}
+    texts = 0
+    for shard in shards:
+        sums = merged([sums, shard.sums])
+        for kind, found in shard.relations.items():
+            relations[kind] = relations[kind] + found if kind in relations else found
+        bad += shard.bad
+        texts += shard.texts
+    if not texts:
+        if not bad:
+            raise TextError(later("There are no rows."))
+        raise TextError(later("None of the {count:,} rows can be used. {reason}", count=len(bad), reason=bad[0].reason))
+    return in_memory(manifest, sums, random.sums, texts, bad, rows, relations)
 
 
 def in_memory(
@@ -196,18 +258,22 @@ def in_memory(
         "histograms": pd.concat([tables.histograms(part) for part in every], ignore_index=True),
         "examples": examples,
         "texts": tables.texts(rows, wanted),
-        "bad": pd.DataFrame([asdict(row) for row in bad], columns=["number", "file", "line", "reason"]),
+        "bad": pd.DataFrame([asdict(row) for row in bad[:MOST_BAD]], columns=["number", "file", "line", "reason"]),
         "relations": tables.relations(relations),
     }
+    held = {name: schema.typed(name, table) for name, table in held.items()}
     return Atlas(Path(str(manifest["corpus"]["name"])), dict(manifest) | {"texts": texts, "left_out": len(bad)}, held)
 
 
-def write(folder: Folder, made: Atlas) -> Atlas:
-    """Write the tables of an atlas, and at last its description."""
-    for name, frame in made.held.items():
-        write_file(folder.path / f"{name}.parquet", frame.to_parquet(index=False))
-    write_file(folder.path / DESCRIPTION, json.dumps(made.description, indent=1).encode())
-    return Atlas(folder.path, made.description)
+def write(folder: Path, made: Atlas) -> Atlas:
+    """Write the tables of an atlas to a folder, and at last its description; the atlas that is there."""
+    tables_of = made.held or {name: made._table(name) for name in made.description["files"]}
+    packed = {name: schema.packed(name, table) for name, table in tables_of.items()}
+    for name, data in packed.items():
+        write_file(folder / f"{name}.parquet", data)
+    description = schema.sealed(made.description, packed)
+    write_file(folder / DESCRIPTION, json.dumps(description, indent=1).encode())
+    return Atlas(folder, description)
 
 
 def _check_parquet() -> None:

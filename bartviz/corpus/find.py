@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from bartviz.errors import SettingError, missing
 from bartviz.language import later
 from bartviz.record.attention import KINDS, Head, Kind
+from bartviz.safety.foreign import guarded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,6 +26,19 @@ _RANKED = 1_000  # edges whose lowest weight is sought first
 _LARGEST = 1 << 31  # a whole number is below this
 _COLUMNS = ("kind", "layer", "head", "query", "key", "query_token", "key_token", "weight")
 _ORDER = "weight DESC, text, kind, layer, head, query, key"
+
+_WHOLE = "U?(TINY|SMALL|BIG)?INT|U?INTEGER"
+_EDGES = {
+    **dict.fromkeys(("layer", "head", "text", "query", "key", "query_class", "key_class"), _WHOLE),
+    **dict.fromkeys(("kind", "query_token", "key_token"), "VARCHAR|ENUM.*"),
+    "weight": "FLOAT|DOUBLE",
+    "same": "BOOLEAN",
+}
+_TEXTS = {
+    **dict.fromkeys(("number", "line"), _WHOLE),
+    **dict.fromkeys(("file", "text", "pair", "target"), "VARCHAR"),
+    **dict.fromkeys(("source", "inputs", "output"), r"VARCHAR\[\]"),
+}
 
 Conditions = list[tuple[str, list[Any]]]
 
@@ -55,13 +70,33 @@ def find(path: Path, fields: Mapping[str, Any], limit: int = LIMIT) -> Found:
     values = [value for _, given in conditions for value in given]
     source = f"FROM read_parquet(?) WHERE {where}"  # only the conditions that are written in this module
     ranked = f"max(weight, {limit})" if 0 < limit <= _RANKED else "NULL"
-    with duckdb.connect() as connection:
+    damaged = later("The single edges of this atlas cannot be read: a file is damaged. Run bartviz corpus again.")
+    with guarded(SettingError(damaged)), duckdb.connect() as connection:
+        for name, files, columns in (("edges", edges, _EDGES), ("texts", texts, _TEXTS)):
+            _check_columns(connection, name, files, columns)
         counted = connection.execute(f"SELECT count(*), {ranked} {source}", [edges, *values]).fetchone()
         assert counted is not None
         count, highest = counted
         lowest = min(highest) if highest else 0.0
         table = connection.execute(_best(source), [edges, *values, lowest, min(limit, count), texts]).df()
+        if len(table) > count:  # a text whose number stands twice
+            raise SettingError(damaged)
     return Found(int(count), table)
+
+
+def _check_columns(connection: Any, name: str, files: list[str], columns: Mapping[str, str]) -> None:
+    """Raise SettingError for a column that is missing or of another type."""
+    described = connection.execute("SELECT * FROM (DESCRIBE SELECT * FROM read_parquet(?))", [files]).fetchall()
+    there = {str(row[0]): str(row[1]) for row in described}
+    wrong = [column for column, kind in columns.items() if not re.fullmatch(kind, there.get(column, ""))]
+    if wrong:
+        raise SettingError(
+            later(
+                "The {table} of this atlas cannot be read: their columns {names} are missing, or of another type.",
+                table=name,
+                names=", ".join(wrong),
+            )
+        )
 
 
 def _best(source: str) -> str:

@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -28,20 +28,16 @@ from bartviz.corpus import atlas, cluster, read, work
 from bartviz.corpus import silence as silencing
 from bartviz.corpus.cluster import Loading
 from bartviz.corpus.encode import check_columns
-from bartviz.corpus.partial import Partial, merged
 from bartviz.corpus.read import Bad, Columns, Form, Line
-from bartviz.corpus.relations import Relations
-from bartviz.corpus.shards import Folder, Job, Shard, jobs
+from bartviz.corpus.shards import RANDOM_PART, Folder, Job, jobs
 from bartviz.errors import Cancelled, SettingError, TextError
-from bartviz.language import later
 from bartviz.models.load import load
 from bartviz.models.model import Model
-from bartviz.record.attention import Kind
 from bartviz.safety.torch_defaults import torch_defaults
 from bartviz.tape.tape import depths
 
 SIZE = 2_048  # rows of a part
-RANDOM = Job(-1, (), ())  # the part of random tokens
+RANDOM = Job(RANDOM_PART, (), ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +110,7 @@ def corpus(
         raise TextError("The corpus has no rows.")
     kept = ({} if edges is None else {"edges": edges}) | ({"silence": silence} if silence else {})
     kept |= {} if form is None or form == Form() else {"form": asdict(form)}
-    about = {"name": source.name, "digest": read.digest(source), "rows": count}
+    about = {"name": source.name.encode("utf-8", "replace").decode(), "digest": read.digest(source), "rows": count}
     settings = {"columns": asdict(chosen), "paragraphs": paragraphs, "size": size} | kept
     manifest = _manifest(loaded, about, settings, [SILENCED] * bool(silence))
     folder = Folder(Path(out), manifest, resume=resume)
@@ -144,7 +140,7 @@ def of_lines(
         done += job.rows
         report(Progress(done, len(rows), done, time.monotonic() - started))
     manifest = _manifest(model, {"name": name, "rows": len(rows)}, {"size": size})
-    return _added(manifest, shards, work.random(model), rows)
+    return atlas.added(manifest, shards, work.random(model), rows)
 
 
 def _manifest(
@@ -261,25 +257,4 @@ def _own_interrupts() -> Iterator[None]:
 def _finish(folder: Folder, todo: Iterator[Job], rows: Iterator[Line | Bad]) -> atlas.Atlas:
     """Add the shards up and write the atlas."""
     shards = (folder.get(job) for job in todo)
-    return atlas.write(folder, _added(folder.manifest, shards, folder.get(RANDOM), rows))
-
-
-def _added(
-    manifest: Mapping[str, object], shards: Iterable[Shard], random: Shard, rows: Iterable[Line | Bad]
-) -> atlas.Atlas:
-    """The atlas of all shards. Raises TextError where no row can be used."""
-    sums: dict[Kind, Partial] = {}
-    bad: list[Bad] = []
-    relations: dict[Kind, Relations] = {}
-    texts = 0
-    for shard in shards:
-        sums = merged([sums, shard.sums])
-        for kind, found in shard.relations.items():
-            relations[kind] = relations[kind] + found if kind in relations else found
-        bad += shard.bad
-        texts += shard.texts
-    if not texts:
-        if not bad:
-            raise TextError(later("There are no rows."))
-        raise TextError(later("None of the {count:,} rows can be used. {reason}", count=len(bad), reason=bad[0].reason))
-    return atlas.in_memory(manifest, sums, random.sums, texts, bad, rows, relations)
+    return atlas.write(folder.path, atlas.added(folder.manifest, shards, folder.get(RANDOM), rows))

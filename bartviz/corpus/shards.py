@@ -1,4 +1,7 @@
-"""The files of a run: the sums of each part of the corpus, written whole or not at all and named by content.
+"""The files of a run: the sums of each part of the corpus, written whole or not at all.
+
+A shard is named by what it was computed from, and begins with a digest of that name and of its content: one that is
+damaged, or of another part, run or model, is refused.
 
 Where more is kept of each text, a part leaves its tables beside them; they are written before the sums, so that a part
 with sums has its tables, and one without is measured again and its tables are replaced.
@@ -11,29 +14,40 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import math
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, cast
-from zipfile import BadZipFile
+from zipfile import ZIP_STORED, ZipFile
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bartviz.corpus.partial import Examples, Partial
+from bartviz.analysis.corpus_definitions import RANDOM as OF_RANDOM
+from bartviz.corpus.partial import BINS, DRAWN, EXAMPLES, Examples, Partial
 from bartviz.corpus.read import Bad, Line
 from bartviz.corpus.relations import Relations
 from bartviz.errors import SettingError
 from bartviz.record.attention import KINDS, Kind
+from bartviz.safety import files
+from bartviz.safety.foreign import guarded
 
-FORMAT = 2
+FORMAT = 3
 MANIFEST = "run.json"
 FOLDER = "shards"
+SUFFIX = ".shard"
 TABLES = ("edges", "texts")  # folders of what is kept of each text
 Files = Mapping[str, bytes]  # of a part, by folder
 _SUMS = ("count", "total", "squares", "histogram", "even_count", "even_total")
-_EXAMPLES = ("highest", "lowest", "drawn")
+_EXAMPLES = {"highest": EXAMPLES, "lowest": EXAMPLES, "drawn": DRAWN}
+RANDOM_PART = -1  # the number of the part of random tokens
+_SEALED = b"bartviz shard 3\n"
+LARGEST = 1 << 30  # bytes of a shard
+LARGEST_MANIFEST = 1 << 20
+Arrays = Mapping[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)
@@ -74,29 +88,93 @@ class Shard:
     @classmethod
     def unpack(cls, data: bytes) -> Shard:
         """The opposite of ``pack``. Raises SettingError for a file that is damaged."""
-        try:
-            with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-                sums = {kind: _partial(kind, arrays) for kind in KINDS if f"{kind}/count" in arrays}
-                bad = tuple(Bad(**row) for row in json.loads(arrays["bad"].tobytes()))
-                relations = {kind: _relations(kind, arrays) for kind in KINDS if f"{kind}/relations" in arrays}
-                return cls(sums, int(arrays["texts"]), bad, relations=relations)
-        except (OSError, ValueError, KeyError, TypeError, BadZipFile) as error:
-            raise SettingError("A shard of the run is damaged: delete it, and resume the run.") from error
+        with guarded(SettingError("A shard of the run is damaged: delete it, and resume the run.")):
+            arrays = _arrays(data)
+            texts = int(_of(arrays, "texts", np.int64, ()))
+            _expect(texts >= 0)
+            sums = {kind: _partial(kind, arrays, texts) for kind in KINDS if f"{kind}/count" in arrays}
+            bad = tuple(_bad(row) for row in json.loads(arrays["bad"].tobytes()))
+            relations = {
+                kind: _relations(kind, arrays, sums[kind].shape) for kind in KINDS if f"{kind}/relations" in arrays
+            }
+            return cls(sums, texts, bad, relations=relations)
 
 
-def _partial(kind: Kind, arrays: Mapping[str, Any]) -> Partial:
-    layers, heads = arrays[f"{kind}/shape"].tolist()
-    examples = (Examples(*(arrays[f"{kind}/{name}/{item.name}"] for item in fields(Examples))) for name in _EXAMPLES)
-    sums = (arrays[f"{kind}/{name}"] for name in _SUMS)
-    return Partial(kind, (layers, heads), tuple(arrays[f"{kind}/names"].tolist()), *sums, *examples)
+def _arrays(data: bytes) -> dict[str, NDArray[Any]]:
+    """The arrays of a file of NumPy. What an array claims to hold is compared with its bytes before it is made."""
+    arrays: dict[str, NDArray[Any]] = {}
+    with ZipFile(io.BytesIO(data)) as file:
+        for member in file.infolist():
+            _expect(member.compress_type == ZIP_STORED and member.file_size <= len(data))
+            content = file.read(member)
+            stream = io.BytesIO(content)
+            version = np.lib.format.read_magic(stream)
+            header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+            shape, by_column, kind = header(stream)
+            _expect(kind.itemsize > 0 and math.prod(shape) * kind.itemsize == len(content) - stream.tell())
+            found = np.frombuffer(content, kind, offset=stream.tell())  # refuses objects
+            arrays[member.filename.removesuffix(".npy")] = found.reshape(shape, order="F" if by_column else "C")
+    return arrays
 
 
-def _relations(kind: Kind, arrays: Mapping[str, Any]) -> Relations:
-    names = arrays[f"{kind}/relations"].tolist()
+def _expect(holds: bool) -> None:
+    if not holds:
+        raise ValueError("shard")
+
+
+def _of(arrays: Arrays, name: str, kind: type[np.generic], shape: tuple[int, ...]) -> NDArray[Any]:
+    """An array of this type and shape, in which -1 is any length."""
+    found = arrays[name]
+    _expect(np.issubdtype(found.dtype, kind) and len(found.shape) == len(shape))
+    _expect(all(wanted in (-1, length) for wanted, length in zip(shape, found.shape, strict=True)))
+    return found
+
+
+def _partial(kind: Kind, arrays: Arrays, texts: int) -> Partial:
+    layers, heads = _of(arrays, f"{kind}/shape", np.int64, (2,)).tolist()
+    names = tuple(_of(arrays, f"{kind}/names", np.str_, (-1,)).tolist())
+    cells = layers * heads * len(names)
+    shapes = {"histogram": (cells, BINS), "even_count": (len(names),), "even_total": (len(names),)}
+    sums = {
+        name: _of(arrays, f"{kind}/{name}", np.float64 if name in _DOUBLES else np.int64, shapes.get(name, (cells,)))
+        for name in _SUMS
+    }
+    _expect(all(np.isfinite(array).all() and (name == "total" or (array >= 0).all()) for name, array in sums.items()))
+    _expect((sums["count"] <= texts).all() and (sums["histogram"].sum(axis=1) == sums["count"]).all())
+    examples = {
+        name: Examples(
+            _of(arrays, f"{kind}/{name}/values", np.float64, (count, cells)),
+            _of(arrays, f"{kind}/{name}/texts", np.int64, (count, cells)),
+        )
+        for name, count in _EXAMPLES.items()
+    }
+    _expect(not any(np.isinf(found.values).any() for found in examples.values()))
+    return Partial(kind, (layers, heads), names, **cast(dict[str, Any], {**sums, **examples}))
+
+
+_DOUBLES = {"total", "squares", "even_total"}
+
+
+def _relations(kind: Kind, arrays: Arrays, shape: tuple[int, int]) -> Relations:
+    names = _of(arrays, f"{kind}/relations", np.str_, (-1,)).tolist()
+    rows = _of(arrays, f"{kind}/distances", np.int64, (-1, 3))
+    followed = _of(arrays, f"{kind}/followed", np.int64, (len(names), 2, *shape))
+    _expect(bool((rows[:, 0] >= 0).all() and (rows[:, 2] > 0).all() and (followed >= 0).all()))
     distances: dict[str, Counter[int]] = {name: Counter() for name in names}
-    for place, distance, count in arrays[f"{kind}/distances"].tolist():
-        distances[names[place]][distance] = count
-    return Relations(distances, dict(zip(names, arrays[f"{kind}/followed"], strict=True)))
+    for index, distance, count in rows.tolist():
+        distances[names[index]][distance] = count
+    arcs = np.array([distances[name].total() for name in names])
+    _expect(len(distances) == len(names) and bool((followed <= arcs[:, None, None, None]).all()))
+    return Relations(distances, dict(zip(names, followed, strict=True)))
+
+
+def _bad(row: Any) -> Bad:
+    made = Bad(**row)
+    _expect(all(type(getattr(made, name)) is kind for name, kind in _BAD_TYPES.items()))
+    return made
+
+
+_BAD_TYPES = {"number": int, "file": str, "line": int, "reason": str}
 
 
 _LINE, _BAD = ([entry.name for entry in fields(row)] for row in (Line, Bad))
@@ -126,7 +204,7 @@ class Job:
         for rows, names in ((self.lines, _LINE), (self.bad, _BAD)):
             values = [[getattr(row, name) for name in names] for row in rows]
             whole.update(json.dumps(values, default=asdict).encode())
-        return f"{self.number:06d}-{whole.hexdigest()[:24]}.npz"
+        return f"{self.number:06d}-{whole.hexdigest()[:24]}{SUFFIX}"
 
 
 def jobs(rows: Iterator[Line | Bad], size: int, edges: float | None = None, silence: float = 0.0) -> Iterator[Job]:
@@ -154,37 +232,106 @@ class Folder:
         self.path, self.manifest = path, dict(manifest) | {"format": FORMAT}
         _check(path, self.manifest, resume)
         self.shards = path / FOLDER
-        self.shards.mkdir(parents=True, exist_ok=True)
-        for name in (FOLDER, *TABLES):
+        path.mkdir(parents=True, exist_ok=True)
+        for name in ("", FOLDER, *TABLES):
             for left in (path / name).glob("*.part"):
                 left.unlink()
         write(path / MANIFEST, json.dumps(self.manifest, indent=1).encode())
+        self.shards.mkdir(exist_ok=True)
         self.digest = hashlib.sha256(json.dumps(self.manifest, sort_keys=True).encode()).hexdigest()
 
     def has(self, job: Job) -> bool:
-        return self._file(job).is_file()
+        """Whether the part is measured. Raises SettingError if its shard is damaged, or of something else."""
+        if not self._file(job).exists():
+            return False
+        self.get(job)
+        return True
 
-    def put(self, job: Job, files: Files) -> None:
+    def put(self, job: Job, made: Files) -> None:
         """Write the files of a part; the sums last, for they say that the part is done."""
-        for name, data in files.items():
+        for name, data in made.items():
             if name != FOLDER:
                 (self.path / name).mkdir(exist_ok=True)
                 write(self.path / name / f"{job.number:06d}.parquet", data)
-        write(self._file(job), files[FOLDER])
+        write(self._file(job), sealed(self._file(job).name, made[FOLDER]))
 
     def get(self, job: Job) -> Shard:
-        return Shard.unpack(self._file(job).read_bytes())
+        """The shard of a part. Raises SettingError if it is damaged, or of something else."""
+        shard = stored(self._file(job), self.manifest)
+        if job.number != RANDOM_PART and shard.texts + len(shard.bad) != job.rows:
+            raise _foreign(self._file(job).name)
+        return shard
 
     def _file(self, job: Job) -> Path:
         return self.shards / job.name(self.digest)
 
 
+def sealed(name: str, data: bytes) -> bytes:
+    """The content of a shard's file: its arrays behind a digest of them and of its name."""
+    return _SEALED + _digest(name, data) + data
+
+
+def _digest(name: str, data: bytes) -> bytes:
+    return hashlib.sha256(name.encode() + b"\0" + data).digest()
+
+
+def stored(file: Path, manifest: Mapping[str, Any]) -> Shard:
+    """The shard in a file of the run of this manifest. Raises SettingError if it is damaged, or of something else."""
+    try:
+        data = files.read(file, LARGEST)
+    except OSError as error:
+        raise _foreign(file.name) from error
+    start, digest = data[: len(_SEALED)], data[len(_SEALED) : len(_SEALED) + 32]
+    content = data[len(_SEALED) + 32 :]
+    if start != _SEALED or digest != _digest(file.name, content):
+        raise _foreign(file.name)
+    with guarded(_foreign(file.name)):
+        shard = Shard.unpack(content)
+        of_random = file.name.startswith(f"{RANDOM_PART:06d}-")
+        for kind, sums in shard.sums.items():
+            names = tuple(OF_RANDOM) if of_random else tuple(manifest["measures"][kind])
+            side = "encoder" if kind == "encoder" else "decoder"
+            shape = tuple(manifest["model"][f"{side}_{of}"] for of in ("layers", "heads"))
+            _expect((sums.names, sums.shape) == (names, shape))
+        wanted = {kind for kind in manifest["measures"] if not (of_random and kind == "cross")}
+        _expect(not shard.texts or shard.sums.keys() == wanted)
+    return shard
+
+
+def _foreign(name: str) -> SettingError:
+    return SettingError(
+        f"The shard {name} of the run is damaged, or of another run: delete it from the folder {FOLDER}, and resume."
+    )
+
+
+def read_manifest(path: Path) -> dict[str, Any]:
+    """What the run in a folder is of. Raises SettingError where there is none."""
+    try:
+        there = json.loads(files.read(path / MANIFEST, LARGEST_MANIFEST))
+    except (OSError, ValueError, RecursionError) as error:
+        raise SettingError(f"{path.name} holds no run: {MANIFEST} is missing, or damaged.") from error
+    if not isinstance(there, dict):
+        raise SettingError(f"{path.name} holds no run: {MANIFEST} is damaged.")
+    return cast(dict[str, Any], there)
+
+
+def _is_new(path: Path) -> bool:
+    """Whether a folder has nothing of a run, or only what one leaves that could not write its first file."""
+    if not path.exists():
+        return True
+    if not path.is_dir():
+        return False
+    entries = [entry for entry in path.iterdir() if not (entry.name == FOLDER and entry.is_dir())]
+    entries += (path / FOLDER).iterdir() if (path / FOLDER).is_dir() else []
+    return all(entry.suffix == ".part" for entry in entries)
+
+
 def _check(path: Path, manifest: Mapping[str, Any], resume: bool) -> None:
-    if not path.exists() or (path.is_dir() and not any(path.iterdir())):
+    if _is_new(path):
         return
     try:
-        there = cast(dict[str, Any], json.loads((path / MANIFEST).read_bytes()))
-    except (OSError, ValueError) as error:
+        there = read_manifest(path)
+    except SettingError as error:
         raise SettingError(f"{path.name} holds other files: choose a new folder.") from error
     other = [name for name in sorted(manifest.keys() | there.keys()) if manifest.get(name) != there.get(name)]
     if other:
@@ -196,8 +343,11 @@ def _check(path: Path, manifest: Mapping[str, Any], resume: bool) -> None:
 def write(path: Path, data: bytes) -> None:
     """Write a file whole or not at all."""
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    with part.open("wb") as stream:
-        stream.write(data)
-        stream.flush()
-        os.fsync(stream.fileno())
-    part.replace(path)
+    try:
+        with part.open("wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bartviz.analysis import intervals
+from bartviz.analysis.corpus_definitions import ALL
 from bartviz.corpus.partial import Doubles, Whole
-from bartviz.corpus.shards import FOLDER, Shard
+from bartviz.corpus.shards import FOLDER, SUFFIX, read_manifest, stored
 from bartviz.errors import SettingError
 from bartviz.record.attention import KINDS
 
@@ -31,7 +33,8 @@ def stability(path: Path, *, resamples: int = RESAMPLES, seed: int = 0) -> pd.Da
     """
     import pandas as pd
 
-    shards = [Shard.unpack(file.read_bytes()) for file in sorted((path / FOLDER).glob("[0-9]*.npz"))]
+    manifest = read_manifest(path) if (path / FOLDER).is_dir() else {}
+    shards = [stored(file, manifest) for file in sorted((path / FOLDER).glob(f"[0-9]*{SUFFIX}"))]
     shards = [shard for shard in shards if shard.texts]
     if len(shards) < LEAST:
         raise SettingError(
@@ -49,8 +52,14 @@ def stability(path: Path, *, resamples: int = RESAMPLES, seed: int = 0) -> pd.Da
         (layers, heads), names = parts[0].shape, parts[0].names
         layer, head, measure = (index.ravel() for index in np.indices((layers, heads, len(names))))
         defined = count.any(axis=0)
-        numbers = {"mean": _means(count.sum(axis=0), total.sum(axis=0))[defined]}
-        numbers["low"], numbers["high"] = np.nanquantile(means[:, defined], (0.025, 0.975), axis=0)
+        mean = _means(count.sum(axis=0), total.sum(axis=0))
+        ends = np.nanquantile(means[:, defined], (0.025, 0.975), axis=0)
+        # resampled means of P parts spread less than means of other corpora do: as in a t interval from P values
+        known = (count > 0).sum(axis=0)[defined]
+        wider = intervals.student(known) / intervals.NORMAL * np.sqrt(known / np.maximum(known - 1, 1))
+        low, high = mean[defined] + (ends - mean[defined]) * wider
+        highest = np.tile([ALL[name].highest or np.inf for name in names], layers * heads)[defined]
+        numbers = {"mean": mean[defined], "low": np.maximum(low, 0), "high": np.minimum(high, highest)}
         labels = {"layer": layer[defined], "head": head[defined], "measure": np.array(names)[measure[defined]]}
         tables.append(pd.DataFrame({"kind": kind} | labels | numbers))
     return pd.concat(tables, ignore_index=True)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bartviz.analysis.corpus_definitions import NORMAL
+from bartviz.analysis import intervals
+from bartviz.analysis.corpus_definitions import ALL
 from bartviz.corpus.partial import BINS, Partial, bin_width
 from bartviz.corpus.read import Bad, Line
 from bartviz.corpus.relations import Relations
@@ -36,10 +37,11 @@ def heads(part: Partial) -> pd.DataFrame:
     mean = np.divide(part.total, n, out=missing.copy(), where=n > 0)
     spread = np.maximum(part.squares - n * np.nan_to_num(mean) ** 2, 0)
     sd = np.sqrt(np.divide(spread, n - 1, out=missing.copy(), where=n > 1))
-    error = NORMAL * np.divide(sd, np.sqrt(n), out=missing.copy(), where=n > 1)
+    measures = [ALL[name] for name in part.names] * (len(n) // len(part.names))
+    low, high = intervals.of_means(measures, part.count, mean, sd, part.highest.values[0])
     nothing = np.full(len(part.names), np.nan)
     even = np.divide(part.even_total, part.even_count, out=nothing, where=part.even_count > 0)
-    numbers = {"n": part.count, "mean": mean, "sd": sd, "low": mean - error, "high": mean + error}
+    numbers = {"n": part.count, "mean": mean, "sd": sd, "low": low, "high": high}
     return pd.DataFrame(_cells(part) | numbers | {"even": np.tile(even, len(n) // len(even))})
 
 

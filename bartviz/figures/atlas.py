@@ -140,10 +140,13 @@ def _points(rows: pd.DataFrame, measure: str, kind: Kind, dark: bool) -> Part:
         },
         "marker": {"size": 7, "color": color},
         "customdata": rows[["layer", "head", "low", "high", "n"]].to_numpy(),
-        "hovertemplate": "<b>L%{customdata[0]}H%{customdata[1]}</b> %{x:.3f} "
-        "[%{customdata[2]:.3f}, %{customdata[3]:.3f}], n = %{customdata[4]:,}<extra></extra>",
+        "hovertemplate": [_SHORT if np.isnan(low) else _WHOLE for low in rows["low"]],
         "showlegend": False,
     }
+
+
+_SHORT = "<b>L%{customdata[0]}H%{customdata[1]}</b> %{x:.3f}, n = %{customdata[4]:,}<extra></extra>"
+_WHOLE = _SHORT.replace(", n", " [%{customdata[2]:.3f}, %{customdata[3]:.3f}], n")
 
 
 def _counted(index: pd.Series, *, down: bool = False) -> Part:

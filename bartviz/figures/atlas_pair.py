@@ -49,8 +49,8 @@ def atlas_pair(
         raise SettingError(f"The atlases share no {kind} attention: choose {choices(list(both['kind'].unique()))}.")
     expect_word(measure, [name for name in ALL if (of_kind["measure"] == name).any()], "The measure")
     rows = of_kind[of_kind["measure"] == measure].sort_values(["layer", "head"])
-    top = float(np.nanmax(rows[["high", "other_high"]].to_numpy(), initial=1e-6)) * 1.05
-    bottom = min(0.0, float(np.nanmin(rows[["low", "other_low"]].to_numpy(), initial=0.0)))
+    top = float(np.nanmax(rows[["mean", "high", "other_mean", "other_high"]].to_numpy(), initial=1e-6)) * 1.05
+    bottom = min(0.0, float(np.nanmin(rows[["mean", "low", "other_mean", "other_low"]].to_numpy(), initial=0.0)))
     known = ALL[measure]
     label = f"{known.title}, {known.unit}"
     title = {"font": {"size": 13, "color": theme.palette(dark).faint}}

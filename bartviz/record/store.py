@@ -28,12 +28,14 @@ from safetensors.numpy import load, save
 
 from bartviz.errors import RecordError
 from bartviz.language import Later, later, mark
+from bartviz.safety import files
 from bartviz.safety.foreign import guarded
 from bartviz.text.tokens import writable
 
 VERSION = 3  # version 2 stored messages in English only
 OLDER = 1  # without a digest
 LARGEST_FILE = 4 << 30  # bytes
+LARGEST_HEADER = 100 << 20  # bytes: the limit of safetensors
 LARGEST_NUMBER = 1 << 63
 ABANDONED = 3600  # seconds after which no write of a file can still be in progress
 _HEADER = "bartviz"
@@ -47,6 +49,7 @@ _REASONS = {
     IsADirectoryError: mark("it is a folder"),
     NotADirectoryError: mark("it lies in no folder"),
     PermissionError: mark("it is not permitted"),
+    files.NotRegular: mark("it is a pipe or a device, not a file"),
 }
 Arrays = dict[str, NDArray[Any]]
 Seal = Literal["unchanged", "changed", "older"]
@@ -86,8 +89,7 @@ def read(path: str | PathLike[str], cls: type[T]) -> tuple[T, Seal]:
     """Read a file made by ``write``, and whether it is unchanged. Raises RecordError for anything else: a wrong file,
     version, shape or number."""
     try:
-        file = Path(path)
-        size = file.stat().st_size
+        size = files.size_of(path)
         if size > LARGEST_FILE:
             raise RecordError(
                 later(
@@ -96,7 +98,8 @@ def read(path: str | PathLike[str], cls: type[T]) -> tuple[T, Seal]:
                     limit=LARGEST_FILE,
                 )
             )
-        return decode(file.read_bytes(), cls)
+        _look(path, size)
+        return decode(files.read(path, LARGEST_FILE), cls)
     except OSError as error:
         raise RecordError(later("The record cannot be read: {reason}.", reason=_reason(error))) from None
     except RecordError:
@@ -105,6 +108,19 @@ def read(path: str | PathLike[str], cls: type[T]) -> tuple[T, Seal]:
         raise RecordError(
             later("The record cannot be read: {reason}.", reason=later(_REASONS[FileNotFoundError]))
         ) from None
+
+
+def _look(path: str | PathLike[str], size: int) -> None:
+    """Raise RecordError where the header alone shows that a file is no record, however large the rest is."""
+    with Path(path).open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        start = file.read(1)
+    if not 2 <= length <= min(size - 8, LARGEST_HEADER) or start != b"{":
+        raise _no_record()
+
+
+def _no_record() -> RecordError:
+    return RecordError(later("This is not a bartviz record, or a part of the file is missing. Save it again."))
 
 
 def _reason(error: OSError) -> str:
@@ -117,7 +133,7 @@ def _reason(error: OSError) -> str:
 
 def decode(data: bytes, cls: type[T]) -> tuple[T, Seal]:
     """The value in the bytes of a file, and whether they are as they were saved. Raises RecordError."""
-    unread = RecordError(later("This is not a bartviz record, or a part of the file is missing. Save it again."))
+    unread = _no_record()
     with guarded(unread):
         return _decode(data, cls, unread)
 

@@ -46,7 +46,8 @@ def test_the_interval_holds_the_true_difference_in_95_of_100_corpora() -> None:
     def drawn(mean: float, sd: float, n: int) -> pd.DataFrame:
         values = generator.normal(mean, sd, (10_000, n))
         rows = heads(*values.mean(axis=1), n=n)
-        return rows.assign(sd=values.std(axis=1, ddof=1))
+        half = {50: 2.0096, 80: 1.9905}[n] * values.std(axis=1, ddof=1) / n**0.5  # Student's t
+        return rows.assign(sd=values.std(axis=1, ddof=1), low=rows["mean"] - half, high=rows["mean"] + half)
 
     table = against(drawn(0.3, 0.2, 50), drawn(0.4, 0.1, 80))
     inside = (table["difference_low"] <= 0.1) & (table["difference_high"] >= 0.1)

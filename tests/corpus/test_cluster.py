@@ -107,7 +107,7 @@ def test_a_caller_that_is_killed_leaves_no_process_and_is_resumed_without_ray(
     left = [psutil.Process(process) for process in processes if psutil.pid_exists(process)]
     psutil.wait_procs(left, timeout=60)
     assert not [process for process in left if process.is_running()]
-    assert len(list((tmp_path / "atlas" / "shards").glob("*.npz"))) >= 2
+    assert len(list((tmp_path / "atlas" / "shards").glob("*.shard"))) >= 2
     corpus(path, model, tmp_path / "atlas", size=SIZE, resume=True)
     assert_same(tmp_path / "atlas", whole)
 

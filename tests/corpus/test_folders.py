@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,8 @@ def test_an_atlas_that_was_made_anew_is_read_anew(root: Path) -> None:
     before, version = folders.atlas("mine"), folders.version("mine")
     assert folders.atlas("mine") is before
     file = root / "mine" / "atlas.json"
-    file.write_text(json.dumps({**json.loads(file.read_text()), "texts": 7}))
+    again = replace(before, description={**before.description, "texts": 7})
+    again.save(root / "mine")
     os.utime(file, ns=(version + 1, version + 1))
     assert folders.version("mine") == version + 1
     assert folders.atlas("mine").description["texts"] == 7
@@ -63,7 +65,7 @@ def test_a_damaged_table_is_named(root: Path) -> None:
         _ = atlas.heads
 
 
-@pytest.mark.parametrize("text", ["[]", "{}", '{"format": 2}', "nothing"])
+@pytest.mark.parametrize("text", ["[]", "{}", '{"format": 3}', "nothing"])
 def test_a_damaged_description_is_refused(root: Path, text: str) -> None:
     (root / "mine" / "atlas.json").write_text(text)
     with pytest.raises(SettingError, match=r"damaged|There is no atlas"):

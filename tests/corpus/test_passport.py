@@ -77,7 +77,8 @@ def test_a_head_or_measure_that_is_not_there_is_refused_with_the_choices() -> No
     with pytest.raises(SettingError, match="choose entropy"):
         atlas.passport("encoder L0H0", measure="alignment")
     with pytest.raises(SettingError, match="written as"):
-        atlas.passport("L0H0")
+        atlas.passport("L0")
+    assert atlas.passport("L0H0") == atlas.passport("encoder L0H0")  # it has heads of one kind
 
 
 def test_the_command_writes_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

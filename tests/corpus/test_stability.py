@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from bartviz.corpus.partial import Partial
-from bartviz.corpus.shards import FOLDER, Shard
+from bartviz.corpus.shards import Folder, Job, Shard
 from bartviz.corpus.stability import stability
 from bartviz.errors import SettingError
 
@@ -19,12 +19,13 @@ PARTS, ROWS = 25, 20
 
 def written(path: Path, values: np.ndarray) -> Path:
     """A folder with a shard for each part of values (P, N, H) of one measure."""
-    (path / FOLDER).mkdir(parents=True)
+    model = {"encoder_layers": 1, "encoder_heads": values.shape[-1]}
+    folder = Folder(path, {"model": model, "measures": {"encoder": ["previous"]}}, resume=False)
     for number, part in enumerate(values.astype(np.float32)):
         texts = np.arange(len(part)) + number * len(part)
         even = np.full((len(part), 1), 0.1, np.float32)
         sums = Partial.of("encoder", ("previous",), part[:, None, :, None], even, texts)
-        (path / FOLDER / f"{number:06d}-0.npz").write_bytes(Shard({"encoder": sums}, len(part)).pack())
+        folder.put(Job(number, (), ()), Shard({"encoder": sums}, len(part)).files())
     return path
 
 

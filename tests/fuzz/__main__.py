@@ -23,6 +23,8 @@ SHARES = {
     "weights": 0.25,
     "configurations": 0.25,
     "tokenizers": 0.15,
+    "atlases": 0.25,
+    "shards": 0.25,
     "addresses": 0.05,
 }
 # of N

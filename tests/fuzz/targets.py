@@ -255,6 +255,40 @@ class Uploads(Target):
         store.decode(random.randbytes(random.choice((0, 7, 8, 9, 500))), Record)
 
 
+class Atlases(Target):
+    """An atlas in which one file is corrupted: opened, compared, searched, drawn."""
+
+    def prepare(self) -> None:
+        from tests.fuzz import corpora
+
+        self.good = corpora.made(self.folder)
+        self.atlas = bartviz.open_atlas(self.good)
+
+    def attack(self, random: Random) -> None:
+        from tests.fuzz import corpora
+
+        place = corpora.copied(self.good, self.folder / "spoilt")
+        corpora.spoil_atlas(random, place)
+        corpora.use_atlas(random, place, self.atlas)
+
+
+class Shards(Target):
+    """The folder of a run in which a shard or the manifest is corrupted: resumed and added up."""
+
+    def prepare(self) -> None:
+        from tests.fuzz import corpora
+
+        self.good = corpora.made(self.folder)
+        self.manifest = json.loads((self.good / "run.json").read_bytes())
+
+    def attack(self, random: Random) -> None:
+        from tests.fuzz import corpora
+
+        place = corpora.copied(self.good, self.folder / "spoilt")
+        corpora.spoil_shards(random, place)
+        corpora.use_shards(place, self.folder / "texts.txt", self.manifest, 0.3)
+
+
 class Addresses(Target):
     """The query of a page's address: every key that a page has, with words that it does not know."""
 
@@ -275,6 +309,8 @@ TARGETS: Mapping[str, type[Target]] = {
     "tokenizers": Tokenizers,
     "weights": Weights,
     "uploads": Uploads,
+    "atlases": Atlases,
+    "shards": Shards,
     "addresses": Addresses,
     "models": AnyFile,
 }

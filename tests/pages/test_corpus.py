@@ -7,14 +7,16 @@ import json
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from bartviz import load
-from bartviz.corpus import shipped
+from bartviz.corpus import schema, shipped
 from bartviz.corpus.run import corpus
 from bartviz.ui.controls import tasks
 from bartviz.ui.state import session
@@ -80,11 +82,10 @@ def test_two_atlases_are_compared_head_by_head(app: App) -> None:
 def test_an_atlas_of_ones_own_is_shown_with_its_texts_but_no_map_of_a_model_that_is_not_there(
     app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shutil.copytree(shipped.FOLDER / "bert-tiny-en", tmp_path / "mine")
-    file = tmp_path / "mine" / "atlas.json"
-    description = json.loads(file.read_text("utf-8"))
-    description["model"]["name"], description["corpus"] = "checkpoint-900", {"name": "letters.txt"}
-    file.write_text(json.dumps(description), "utf-8")
+    ours = shipped.atlas("bert-tiny-en")
+    model = {**ours.description["model"], "name": "checkpoint-900"}
+    description = {**ours.description, "model": model, "corpus": {"name": "letters.txt"}}
+    replace(ours, description=description).save(tmp_path / "mine")
     monkeypatch.setenv("BARTVIZ_ATLASES", str(tmp_path))
     page = app("corpus", record=None, atlas="mine")
     assert not page.exception
@@ -94,16 +95,25 @@ def test_an_atlas_of_ones_own_is_shown_with_its_texts_but_no_map_of_a_model_that
     assert not [button for button in page.button if str(button.key).startswith("corpus_")]
 
 
-def test_an_atlas_that_cannot_be_read_says_so(app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shutil.copytree(shipped.FOLDER / "bert-tiny-en", tmp_path / "mine")
-    (tmp_path / "mine" / "heads.parquet").write_bytes(b"nothing")
+def test_an_atlas_that_is_damaged_takes_no_other_away(
+    app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("good", "bad", "worse"):
+        shutil.copytree(shipped.FOLDER / "bert-tiny-en", tmp_path / name)
+    (tmp_path / "bad" / "heads.parquet").write_bytes(b"nothing")
+    examples = pd.read_parquet(tmp_path / "worse" / "examples.parquet").drop(columns="which")
+    examples.to_parquet(tmp_path / "worse" / "examples.parquet")
+    description = json.loads((tmp_path / "worse" / "atlas.json").read_bytes())
+    files = {name: (tmp_path / "worse" / f"{name}.parquet").read_bytes() for name in schema.TABLES}
+    (tmp_path / "worse" / "atlas.json").write_text(json.dumps(schema.sealed(description, files)))
     monkeypatch.setenv("BARTVIZ_ATLASES", str(tmp_path))
-    page = app("corpus", record=None)
-    (said,) = page.error
-    assert "cannot be read" in said.value
-    page.selectbox(key="atlas").select("bert-tiny-en").run()
-    assert not page.error
-    assert "through bert-tiny-en" in words(page)
+    for chosen in (None, "bad", "worse", "good", "bart-tiny-en-de"):
+        page = app("corpus", record=None, **({} if chosen is None else {"atlas": chosen}))
+        assert not page.exception
+        assert not page.error
+        assert "The atlas bad is left out: heads.parquet of the atlas bad cannot be read: it was changed" in words(page)
+        assert "The atlas worse is left out: examples.parquet of the atlas worse cannot be read" in words(page)
+        assert page.selectbox(key="atlas").options == ["good", *shipped.NAMES]
 
 
 SENTENCES = "I see a dog, a cat and a dog.\nYes, we have 3 cars.\nIt is late.\nNo, no, no.\n"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from bartviz.analysis import corpus_against, sentence_words
+from bartviz.analysis.corpus import few
 from bartviz.errors import SettingError
 from bartviz.figures.atlas_pair import atlas_pair
 from bartviz.language import _
@@ -27,7 +28,7 @@ _NONE = "none"
 
 def two(chosen: Chosen) -> None:
     """The picker of a second atlas (URL ``against``), and what differs from the first."""
-    others = [name for name in own.names() if name != chosen.atlas]
+    others = [name for name in own.readable()[0] if name != chosen.atlas]
     names = [name for name in others if once(partial(_comparable, chosen, name, own.version(name)))]
     if not names:
         return
@@ -67,6 +68,8 @@ def _said(chosen: Chosen, other: str, version: int) -> str:
         apart=found.apart,
         chance=0.05 * found.heads,
     )
+    texts = min(int(of.description["texts"]) for of in (chosen.of, own.atlas(other)))
+    said = " ".join(filter(None, (said, few(texts))))
     if found.largest is None:
         return said
     name = sentence_words.head(found.largest.kind, found.largest.layer, found.largest.head)

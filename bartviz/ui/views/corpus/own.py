@@ -13,7 +13,7 @@ import streamlit as st
 from bartviz.corpus import folders, uploaded
 from bartviz.corpus.atlas import Atlas
 from bartviz.corpus.read import Bad, Line
-from bartviz.errors import BartvizError, Cancelled, TextError
+from bartviz.errors import BartvizError, BudgetError, Cancelled, SettingError, TextError
 from bartviz.language import _, later, plural
 from bartviz.safety.size import size
 from bartviz.text.encodings import ENCODINGS, check_size
@@ -21,6 +21,7 @@ from bartviz.text.uploads import FORMATS, Table, check_file, read_rows
 from bartviz.ui.controls import fold, show, tasks
 from bartviz.ui.frame import sidebar
 from bartviz.ui.state import upload_limits
+from bartviz.ui.state.once import once
 
 if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
@@ -50,6 +51,31 @@ def names() -> tuple[str, ...]:
     """Every atlas that this visitor can see, the own one first. Raises SettingError, as ``folders.names``."""
     own = _own()
     return tuple(dict.fromkeys([*([] if own is None else [own.name]), *folders.names()]))
+
+
+def readable() -> tuple[tuple[str, ...], dict[str, str]]:
+    """The atlases that can be read, and of each other one why it cannot. Raises SettingError, as ``folders.names``."""
+    reasons = {name: reason for name in names() if (reason := once(partial(_damage, name, _version_of(name))))}
+    return tuple(name for name in names() if name not in reasons), reasons
+
+
+def _version_of(name: str) -> int:
+    """The version, 0 for an atlas that is gone."""
+    try:
+        return version(name)
+    except (OSError, KeyError):
+        return 0
+
+
+def _damage(name: str, _version: int) -> str:
+    """Why an atlas cannot be read; empty if it can."""
+    try:
+        atlas(name).check()
+    except (SettingError, BudgetError) as error:
+        return str(error)
+    except OSError:
+        return _("It is missing now.")
+    return ""
 
 
 def atlas(name: str) -> Atlas:

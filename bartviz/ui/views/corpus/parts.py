@@ -63,12 +63,15 @@ def choose() -> Chosen:
         with first:
             if new := own.arrived():
                 st.session_state["atlas"] = new
-            name = pick.select(_("Atlas"), own.names(), key="atlas")
+            readable, damaged = own.readable()
+            name = pick.select(_("Atlas"), readable, key="atlas")
         version = own.version(name)
         held = once(partial(_held, name, version))
     except SettingError as error:
         st.error(show.plain(str(error)))
         st.stop()
+    for other, reason in damaged.items():
+        show.note(_("The atlas {name} is left out: {reason}", name=other, reason=reason))
     with second:
         word = pick.one_of(
             _("Attention"),
@@ -140,7 +143,9 @@ def picture(chosen: Chosen) -> None:
         model=of["model"]["name"],
     )
     source = _(chosen.of.source) if chosen.of.source else ""
-    show.note(" ".join((_("Click a head to choose it."), counted, ALL[chosen.measure].says, source)))
+    row = analysis.of_head(chosen.of.heads, chosen.head).set_index("measure").loc[chosen.measure]
+    said = (_("Click a head to choose it."), counted, ALL[chosen.measure].says, analysis.few(int(row["n"])), source)
+    show.note(" ".join(filter(None, said)))
 
 
 def _choose_clicked(layers: int, heads: int) -> None:

@@ -1,0 +1,94 @@
+"""The 95% interval of a mean over texts, as far as few texts can say anything, and of the difference of two means.
+
+Student's t; the ends are within what the measure can be. Where a few texts make most of a mean (``Measure.uneven``), a
+sample often lacks them, and its standard deviation is then too small: there the interval counts texts that it has not
+seen. ``tests/analysis/test_intervals.py`` has how often each holds the mean of values that were measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bartviz.analysis.definitions import Measure
+
+Doubles = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
+FEW = 30
+"""Texts, below which an interval rests on a few values, and is said to."""
+NORMAL = 1.959964
+"""Standard errors to each side of a 95% interval from very many values."""
+# Quantiles of Student's t for 97.5%, with 1 to 30 degrees of freedom.
+_STUDENT = np.array(
+    [12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622, 2.2281, 2.2010, 2.1788, 2.1604, 2.1448,
+     2.1314, 2.1199, 2.1098, 2.1009, 2.0930, 2.0860, 2.0796, 2.0739, 2.0687, 2.0639, 2.0595, 2.0555, 2.0518, 2.0484,
+     2.0452, 2.0423]
+)  # fmt: skip
+
+
+def student(n: Whole) -> Doubles:
+    """The standard errors to each side of a 95% interval from n values; NaN for fewer than two."""
+    free = np.asarray(n, np.float64) - 1
+    # beyond the table the first terms of its expansion (Abramowitz and Stegun 1964, 26.7.5), to four digits
+    z, many = NORMAL, np.maximum(free, 30)
+    beyond = z + (z**3 + z) / (4 * many) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * many**2)
+    table = _STUDENT[np.clip(free, 1, len(_STUDENT)).astype(np.int64) - 1]
+    return np.where(free < 1, np.nan, np.where(free <= len(_STUDENT), table, beyond))
+
+
+def of_means(
+    measures: Sequence[Measure], n: Whole, mean: Doubles, sd: Doubles, largest: Doubles
+) -> tuple[Doubles, Doubles]:
+    """The ends (C,) of the intervals of means (C,) of measures; NaN where nothing can be said.
+
+    n, sd: the number of values and their standard deviation (n - 1); ``largest``: the largest value.
+    """
+    highest = np.array([measure.highest if measure.highest is not None else np.inf for measure in measures])
+    uneven = np.array([measure.uneven for measure in measures], np.bool_)
+    error = student(n) * sd / np.sqrt(np.maximum(n, 1))
+    low, high = mean - error, mean + error
+    bounded = uneven & np.isfinite(highest)
+    if bounded.any():
+        low[bounded], high[bounded] = _with_ends(*(one[bounded] for one in (n, mean, sd, highest)))
+    open_ended = uneven & ~bounded
+    if open_ended.any():
+        low[open_ended], high[open_ended] = _with_one_more(*(one[open_ended] for one in (n, mean, sd, largest)))
+    return np.maximum(low, 0.0), np.minimum(high, highest)
+
+
+def _with_ends(n: Whole, mean: Doubles, sd: Doubles, highest: Doubles) -> tuple[Doubles, Doubles]:
+    """As if half a text more had been at each end of what the measure can be (after Agresti and Coull 1998)."""
+    count = n + 1.0
+    centre = (n * mean + highest / 2) / count
+    squares = (n - 1) * sd**2 + n * mean**2 + highest**2 / 2
+    spread = np.sqrt(np.maximum(squares - count * centre**2, 0) / np.maximum(count - 1, 1))
+    error = student(n) * spread / np.sqrt(count)
+    return np.minimum(centre - error, mean), np.maximum(centre + error, mean)
+
+
+def _with_one_more(n: Whole, mean: Doubles, sd: Doubles, largest: Doubles) -> tuple[Doubles, Doubles]:
+    """As if one text more had twice the largest value: upwards there is no end, and a rare text may be far out. Nothing
+    for few texts, which cannot say how rare."""
+    error = student(n) * sd / np.sqrt(np.maximum(n, 1))
+    count = n + 1.0
+    centre = (n * mean + 2 * largest) / count
+    squares = (n - 1) * sd**2 + n * mean**2 + 4 * largest**2
+    spread = np.sqrt(np.maximum(squares - count * centre**2, 0) / np.maximum(n, 1))
+    wide = student(n) * spread / np.sqrt(count)
+    few = n < FEW
+    low, high = np.minimum(mean - error, centre - wide), np.maximum(mean + error, centre + wide)
+    return np.where(few, np.nan, low), np.where(few, np.nan, high)
+
+
+def of_difference(
+    mean: Doubles, low: Doubles, high: Doubles, other_mean: Doubles, other_low: Doubles, other_high: Doubles
+) -> tuple[Doubles, Doubles]:
+    """The ends of the interval of the other mean less the first, from their own intervals, of independent samples (Zou
+    and Donner 2008). For equal and many texts it is the difference ± 1.96 √(sd₁² / n₁ + sd₂² / n₂)."""
+    difference = other_mean - mean
+    below = np.hypot(other_mean - other_low, high - mean)
+    above = np.hypot(other_high - other_mean, mean - low)
+    return difference - below, difference + above
