@@ -123,9 +123,10 @@ def _lines(opened: Opened) -> Iterator[Value]:
 
 def _parsed(text: str) -> object | TextError:
     try:
-        return json.loads(text.strip(_SPACE))
+        value: object = json.loads(text.strip(_SPACE))
     except (ValueError, RecursionError):
         return _invalid()
+    return value
 
 
 def _invalid() -> TextError:

@@ -20,7 +20,7 @@ from bartviz.language import later
 from bartviz.text.columns import COLUMNS
 
 MAX_LINE = 10 << 20  # characters of one line, and of one row of several lines
-MAX_SKIPPED = 64  # lines of this length that one line may be long before the file is refused
+MAX_SKIPPED = 8  # times as long a line may be before the file is refused
 ONE = "\x1f"  # the delimiter of a table of one column: none
 _SIGNS = ",;\t|"
 _FIRST_LINES, _BEGINNING = 40, 10_000  # and their characters, from which the delimiter is judged
