@@ -8,7 +8,7 @@ A model that was fine-tuned to label texts runs once, and the record has its pre
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -28,7 +28,7 @@ from bartviz.run.batch import Batch, Heads, check_run, head_factors
 from bartviz.run.candidates import Summary
 from bartviz.run.collect import Result, ablated, collect
 from bartviz.run.generate import decode, decode_batch
-from bartviz.run.prepare import Prepared, prepare, prepare_target
+from bartviz.run.prepare import OUTPUT, Prepared, prepare, prepare_all, prepare_target
 from bartviz.safety.foreign import guarded, run_failed
 from bartviz.safety.torch_defaults import torch_defaults
 from bartviz.tape.tape import Tape, recording
@@ -105,9 +105,10 @@ def capture(
 @torch_defaults()
 def capture_batch(
     model: Model,
-    texts: Sequence[str],
+    texts: Iterable[str],
     *,
-    targets: Sequence[str] | None = None,
+    targets: Iterable[str] | None = None,
+    truncate: Truncate | None = None,
     top_k: int = 10,
     values: bool = False,
     cancelled: Callable[[], bool] = lambda: False,
@@ -116,22 +117,34 @@ def capture_batch(
 
     targets: given outputs, one for each text, as in capture(). Without them an encoder-decoder first decodes each text,
     then runs once on all of them with the decoded outputs.
-    Raises TextError, SettingError, BudgetError, Cancelled.
+    truncate: which part to keep of texts that are too long (else TextError).
+    Raises TextError, with the number of the text that it concerns, SettingError, BudgetError, Cancelled.
     """
     expect_model(model)
     if isinstance(texts, str):
         raise TextError("Several texts are expected, a list of str: of one text use capture().")
+    texts = tuple(texts)
     if not texts:
         raise TextError(later("There is no text to run. Give at least one."))
-    if targets is not None and (model.info.kind == "encoder" or isinstance(targets, str) or len(targets) != len(texts)):
-        raise SettingError(later("Targets belong to models that write, such as BART or GPT-2: one for each text."))
+    if targets is not None:
+        if model.info.kind == "encoder" or isinstance(targets, str):
+            raise SettingError(later("Targets belong to models that write, such as BART or GPT-2: one for each text."))
+        targets = tuple(targets)
+        if len(targets) != len(texts):
+            raise SettingError(
+                later(
+                    "There are {given:,} targets for {count:,} texts: give one for each text.",
+                    given=len(targets),
+                    count=len(texts),
+                )
+            )
     started = time.perf_counter()
-    sources = [prepare(model, text) for text in texts]
-    given = None if targets is None else [prepare_target(model, target) for target in targets]
+    sources = prepare_all(texts, lambda text: prepare(model, text, truncate=truncate))
+    given = None if targets is None else prepare_all(targets, lambda text: prepare_target(model, text), OUTPUT)
     outputs: list[Tokens] | None = None if given is None else [part.tokens for part in given]
     target_texts: list[str | None] = [None] * len(texts) if given is None else [part.text for part in given]
     if model.info.kind == "encoder-decoder" and given is None:
-        decoded = decode_batch(model, texts, cancelled=cancelled)
+        decoded = decode_batch(model, texts, truncate=truncate, cancelled=cancelled)
         target_texts = [record.target_text for record in decoded]
         outputs = [record.output for record in decoded if record.output is not None]
     tape = Tape(values=values, cancelled=cancelled)

@@ -8,7 +8,7 @@ step, together with the final keys, equal the attention of one teacher-forced pa
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Literal
 
@@ -28,7 +28,7 @@ from bartviz.run.candidates import Summary
 from bartviz.run.collect import Result, ablated, collect
 from bartviz.run.loop import Forced, Task, Written
 from bartviz.run.options import Options, forced_ids, generation_of, longest_of, method
-from bartviz.run.prepare import Prepared, prepare
+from bartviz.run.prepare import Prepared, prepare, prepare_all
 from bartviz.run.sampling import Sampling
 from bartviz.safety.torch_defaults import torch_defaults
 from bartviz.tape.tape import Tape, recording
@@ -115,7 +115,7 @@ def decode(
 @torch_defaults()
 def decode_batch(
     model: Model,
-    texts: Sequence[str],
+    texts: Iterable[str],
     *,
     sample: Sampling | None = None,
     max_new_tokens: int | None = None,
@@ -134,7 +134,7 @@ def decode_batch(
 
     Nothing is padded: a text sees only itself, and its numbers differ from those of ``decode`` by rounding alone. It
     pays for encoder-decoders built like BART; other models write one text after another. ``seconds`` of every record
-    are those of the whole batch. Raises what ``decode`` raises, for the first text that it concerns.
+    are those of the whole batch. Raises what ``decode`` raises, with the number of the text that it concerns.
     """
     expect_model(model)
     _check_writer(model)
@@ -153,7 +153,9 @@ def decode_batch(
         cancelled=cancelled,
         on_step=on_step,
     )
-    prepared = [prepare(model, text, allow_special=allow_special, truncate=truncate) for text in texts]
+    prepared = prepare_all(
+        tuple(texts), lambda text: prepare(model, text, allow_special=allow_special, truncate=truncate)
+    )
     if model.info.kind == "encoder-decoder":
         plans = [planned(model, one, (start_token(model),), {}, options) for one in prepared]
         drawing = options.sample and options.sample.completed(

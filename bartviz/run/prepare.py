@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from bartviz.errors import TextError
@@ -11,6 +11,7 @@ from bartviz.language.shares import percent
 from bartviz.models.model import Model
 from bartviz.text import clean, tokenize
 from bartviz.text.clean import Truncate
+from bartviz.text.encodings import TooLong
 from bartviz.text.labels import is_blank
 from bartviz.text.tokens import Tokens
 
@@ -71,6 +72,28 @@ def prepare(
     notice = later(which, count=len(encoded), all=len(encode(cleaned.text)))
     unfamiliar = _unfamiliar(model, encoded, *_texts(shorter, after))
     return Prepared(shorter, encoded, (*notices, notice, *unfamiliar), after)
+
+
+def prepare_all(
+    texts: Sequence[str], one: Callable[[str], Prepared], message: str = mark("Text {number:,} of {count:,}: {reason}")
+) -> list[Prepared]:
+    """Several texts, each prepared by ``one``. Raises TextError with the number of the text that it concerns."""
+    prepared: list[Prepared] = []
+    for number, text in enumerate(texts, start=1):
+        try:
+            prepared.append(one(text))
+        except TextError as error:
+            if len(texts) == 1:
+                raise
+            said = later(message, number=number, count=len(texts), reason=error.args[0])
+            if isinstance(error, TooLong):
+                raise TooLong(said, error.count, error.limit, can_cut=error.can_cut) from error
+            raise TextError(said) from error
+    return prepared
+
+
+OUTPUT = mark("Output {number:,} of {count:,}: {reason}")
+"""The message of ``prepare_all`` about given outputs."""
 
 
 def _texts(text: str, pair: str | None) -> tuple[str, ...]:

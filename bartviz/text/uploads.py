@@ -62,13 +62,7 @@ class Table:
         """What a reader may not expect of how the rows were read."""
         if not (count := joined(self.rows)):
             return ()
-        return (
-            later(
-                "Rows of several lines, in quotation marks: {count:,}. If a mark is a letter there, save the file "
-                "without it, so that each line is a row.",
-                count=count,
-            ),
-        )
+        return (later("Rows of several lines, in quotation marks: {count:,}.", count=count),)
 
     def texts(self, column: int) -> Upload:
         """The texts of a column. Each row is cleaned by itself, so that a bad one does not affect the others.
@@ -136,18 +130,25 @@ def read_upload(name: str, data: bytes, *, encoding: str | None = None, max_byte
 
 
 def read_table(
-    name: str, data: bytes, *, encoding: str | None = None, max_bytes: int = MAX_BYTES, header: bool | None = None
+    name: str,
+    data: bytes,
+    *,
+    encoding: str | None = None,
+    max_bytes: int = MAX_BYTES,
+    header: bool | None = None,
+    quotes: bool | None = None,
 ) -> Table:
     """The rows of an uploaded file in one of TABLES, optionally compressed as .gz.
 
-    header: whether the first row of a .csv or .tsv names the columns; None: judged by the file. A line of a .jsonl, or
+    header, quotes: whether the first row of a .csv or .tsv names the columns, and whether quotation marks enclose its
+    cells; None: judged by the file. A line of a .jsonl, or
     a value of an array, is an object, whose keys are the columns (those of an object within it are joined by a dot), or
     a string, which is in the column "text".
 
     Raises the same errors as ``read_upload``, but not for rows that cannot be used.
     """
     text = _decoded(name, data, encoding, max_bytes)
-    read = table(lambda: nullcontext(io.StringIO(text, newline="")), _format(name)[0], header=header)
+    read = table(lambda: nullcontext(io.StringIO(text, newline="")), _format(name)[0], header=header, quotes=quotes)
     rows = tuple(islice(read, MAX_ROWS + 1))
     return _limited(Table(safe_name(name), read.names, rows, read.header))
 
@@ -163,14 +164,16 @@ def _limited(table: Table) -> Table:
     return table
 
 
-def read_rows(name: str, data: bytes, *, encoding: str | None = None, header: bool | None = None) -> Table:
+def read_rows(
+    name: str, data: bytes, *, encoding: str | None = None, header: bool | None = None, quotes: bool | None = None
+) -> Table:
     """The rows of an uploaded file in one of FORMATS: as ``read_table``, and of a .txt or .md each line that is not
     blank, in one column without a name.
 
     Raises the same errors as ``read_table``.
     """
     if is_table(name):
-        return read_table(name, data, encoding=encoding, header=header)
+        return read_table(name, data, encoding=encoding, header=header, quotes=quotes)
     lines = physical_lines(io.StringIO(_decoded(name, data, encoding, MAX_BYTES), newline=""))
     rows = (
         Row(number, number, line if isinstance(line, TextError) else {0: line.rstrip("\r\n")})

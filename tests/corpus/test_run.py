@@ -18,7 +18,7 @@ import bartviz
 from bartviz.analysis import measures
 from bartviz.analysis.corpus_definitions import ALL, RANDOM
 from bartviz.commands.cli import main
-from bartviz.corpus.read import Bad, Columns, lines
+from bartviz.corpus.read import Bad, Columns, Form, Line, lines
 from bartviz.corpus.run import Progress, corpus, of_lines
 from bartviz.errors import SettingError, TextError
 from tests.support import loaded
@@ -245,3 +245,29 @@ def test_the_parts_of_a_run_are_resampled_around_the_means_of_its_texts(
     assert ((table["low"] <= table["mean"] + 1e-12) & (table["mean"] <= table["high"] + 1e-12)).all()
     with pytest.raises(SettingError, match="keeps 3"):
         bartviz.open_atlas(whole).stability()
+
+
+def test_a_text_that_is_too_long_is_listed_with_advice_that_can_be_followed() -> None:
+    model = loaded.model("bert")
+    rows = [Line(0, "a.txt", 1, "It is late."), Line(1, "a.txt", 2, "late " * 5_000)]
+    (reason,) = of_lines(model, rows, "a").bad["reason"]
+    assert reason.startswith("The text has ")
+    assert "first or last" not in reason
+    assert "Shorten it by" in reason
+
+
+def test_a_column_that_is_not_there_is_refused_before_a_model_is_looked_for(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("split,en\ntrain,It is late.\ntrain,A dog barks.\n", "utf-8")
+    with pytest.raises(SettingError, match="choose split or en"):
+        corpus(tmp_path / "a.csv", "no such model", tmp_path / "out", columns=Columns("de"))
+    assert not (tmp_path / "out").exists()
+
+
+def test_how_a_file_is_written_belongs_to_the_settings_of_a_run(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes("nr;satz\n1;Schöne Häuser sind da.\n2;Wo ist es?\n".encode("cp1252"))
+    form = Form(header=False, encoding="cp1252")
+    made = corpus(tmp_path / "a.csv", "bert-tiny-en", tmp_path / "out", columns=Columns("2"), form=form)
+    assert (made.description["texts"], made.description["left_out"]) == (3, 0)
+    assert made.description["settings"]["form"] == {"header": False, "quotes": None, "encoding": "cp1252"}
+    with pytest.raises(SettingError):
+        corpus(tmp_path / "a.csv", "bert-tiny-en", tmp_path / "out", columns=Columns("2"), resume=True)

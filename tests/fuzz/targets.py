@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import bartviz
 from bartviz.analysis import gold_alignment
+from bartviz.corpus import read
 from bartviz.errors import BartvizError
 from bartviz.families import config as configs
 from bartviz.families.catalogue import CATALOGUE, EMBEDDED
@@ -218,11 +219,20 @@ class Uploads(Target):
             "d.tsv": b"id\ttext\n1\tone\n2\ttwo\n",
             "e.jsonl": "\n".join(json.dumps(row) for row in rows).encode(),
             "f.csv": "größe;satz\n1;früh\n".encode("latin-1"),
+            "g.tsv": b'text\tde\n"Yes," he said.\t"Ja\n"two\nlines"\tzwei\n',
+            "h.json": json.dumps({"version": 1, "data": rows}, indent=1).encode(),
+            "i.jsonl": json.dumps(rows, indent=2).encode("utf-16"),
         }
+        self.trees = b"# text = Im Haus\n1-2\tIm\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=Yes\n" + b"".join(
+            f"{number}\t{form}\t_\t_\t_\t_\t{head}\tdep\t_\tSpacesAfter=\\s\n".encode()
+            for number, form, head in ((1, "in", 3), (2, "dem", 3), (3, "Haus", 0))
+        )
         self.configs = [json.dumps(dict(entry.config)) for entry in CATALOGUE]
 
     def attack(self, random: Random) -> None:
-        random.choice((self.text, self.text, self.configuration, self.configuration, self.gold, self.record))(random)
+        random.choice(
+            (self.text, self.text, self.corpus, self.configuration, self.configuration, self.gold, self.record)
+        )(random)
 
     def text(self, random: Random) -> None:
         import gzip
@@ -239,6 +249,18 @@ class Uploads(Target):
         found = uploads.read_upload(name, data, encoding=encoding)
         assert all(text.encode() for text in found.texts)
         found.name.encode()
+
+    def corpus(self, random: Random) -> None:
+        held = {**self.texts, "j.conllu": self.trees + b"\n" + self.trees}
+        name, data = random.choice(sorted(held.items()))
+        for _ in range(mutations.often(random)):
+            data = mutations.bent(random, data)
+        path = self.folder / name
+        path.write_bytes(data)
+        form = read.Form(*(random.choice((None, None, True, False)) for _ in range(2)))
+        columns = read.Columns(random.choice((None, None, "text", "1", "text.0")))
+        for row in read.lines(path, columns, form, paragraphs=random.random() < 0.3):
+            assert (row.text if isinstance(row, read.Line) else row.reason).encode()
 
     def configuration(self, random: Random) -> None:
         data = mutations.document(random, random.choice(self.configs).encode())

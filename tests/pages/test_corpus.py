@@ -220,4 +220,8 @@ def test_how_the_file_is_written_is_asked_where_it_is_measured(app: App, at_once
     assert "office document" in page.error[0].value
     page = page.file_uploader(key="corpus_file").upload("a.tsv", b'text\tde\n"Ja\nZwei"\tzwei\nDrei\tdrei\n').run()
     assert "Rows of several lines, in quotation marks: 1." in words(page)
+    assert page.button(key="corpus_measure").label == "Measure 2 texts"
+    quotes = next(box for box in page.checkbox if str(box.key).startswith("corpus_quotes"))
+    page = quotes.uncheck().run()
+    assert page.button(key="corpus_measure").label == "Measure 3 texts"
     assert at_once == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from bartviz.families.registry import FAMILIES
 from bartviz.record.attention import KINDS, Head, Kind
 from bartviz.record.record import Record
 from bartviz.tape.tape import Tape, attach, recording
+from bartviz.text.encodings import TooLong
 from tests.support import loaded, networks
 
 TEXT = "The cat is sleeping on the sofa, but the children played outside: what time is it? I want to buy a car."
@@ -154,6 +156,35 @@ def test_texts_that_go_on_as_given_are_padded_in_one_pass() -> None:
 def test_targets_of_a_batch_are_one_for_each_text(family: str, targets: list[str]) -> None:
     with pytest.raises(SettingError, match="one for each text"):
         bartviz.capture_batch(loaded.model(family), [TEXT, SHORT], targets=targets)
+
+
+@pytest.mark.parametrize("family", ["bert", "bart"])
+def test_a_text_of_a_batch_that_fails_is_named_by_its_number(family: str) -> None:
+    model = loaded.model(family)
+    with pytest.raises(TextError, match=r"^Text 2 of 3: There is no text"):
+        bartviz.capture_batch(model, [TEXT, " ", SHORT])
+    with pytest.raises(TooLong, match=r"^Text 3 of 3: The text has") as caught:
+        bartviz.capture_batch(model, (text for text in (TEXT, SHORT, "a " * 5_000)))
+    assert caught.value.can_cut
+    assert caught.value.limit == model.info.positions
+    if family == "bart":
+        with pytest.raises(TextError, match=r"^Text 2 of 2: There is no text"):
+            bartviz.decode_batch(model, [TEXT, " "])
+        with pytest.raises(TextError, match=r"^Output 2 of 2: "):
+            bartviz.capture_batch(model, [TEXT, SHORT], targets=["a", " "])
+        with pytest.raises(SettingError, match="There are 1 targets for 2 texts"):
+            bartviz.capture_batch(model, [TEXT, SHORT], targets=["a"])
+
+
+@pytest.mark.parametrize("side", ["first", "last"])
+def test_a_long_text_of_a_batch_is_cut_as_it_is_alone(side: Literal["first", "last"]) -> None:
+    model, long = loaded.model("bert"), f"{TEXT} {SHORT} " * 100
+    together = bartviz.capture_batch(model, [SHORT, long], truncate=side)[1]
+    alone = bartviz.capture(model, long, truncate=side)
+    assert together.source_text == alone.source_text
+    assert together.source.ids.tolist() == alone.source.ids.tolist()
+    assert together.provenance.notices == alone.provenance.notices
+    assert f"The {side} " in " ".join(together.provenance.notices)
 
 
 def test_a_given_continuation_has_a_step_for_each_target_token() -> None:

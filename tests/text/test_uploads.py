@@ -230,7 +230,7 @@ def test_csv_with_a_column_of_texts() -> None:
     data = 'id,Text\n1,"a, ""b""\nc"\n\n2,=1+1\n3\n4,\n'
     upload = read_upload("a.csv", data.encode())
     assert upload.texts == ('a, "b"\nc', "=1+1")
-    assert [notice.split(".")[0] for notice in upload.notices] == ["Rows of several lines, in quotation marks: 1"]
+    assert upload.notices == ("Rows of several lines, in quotation marks: 1.",)
     assert upload.errors == tuple(f"Line {line} was left out. It has no text in this column." for line in (6, 7))
     table = read_table("a.csv", data.encode())
     assert table.columns == ("id", "Text")

@@ -115,6 +115,8 @@ def _choose(file: UploadedFile | None) -> None:
     table = _table(file)
     if table.header is not None:
         st.checkbox(_("The first row is a header"), table.header, key=_header_key(file), on_change=_forget)
+    if table.notices() or _quotes_key(file) in st.session_state:
+        st.checkbox(_("Quotation marks enclose cells"), value=True, key=_quotes_key(file), on_change=_forget)
     if len(table.columns) > 1:
         st.selectbox(
             _("Column"),
@@ -174,11 +176,12 @@ def _beginning(text: str, most: int = 60) -> str:
 
 def _table(file: UploadedFile) -> Table:
     """The table of a file, parsed once. Raises TextError."""
-    header = st.session_state.get(_header_key(file))
-    chosen, read = (_choice(file), header), st.session_state.get(_READ)
+    header, quotes = (st.session_state.get(key) for key in (_header_key(file), _quotes_key(file)))
+    chosen, read = (_choice(file), header, quotes), st.session_state.get(_READ)
     if read is None or read[0] != chosen:
-        data, most = file.getvalue(), LARGEST << 20
-        table = read_table(file.name, data, encoding=_encoding(), header=header, max_bytes=most)
+        table = read_table(
+            file.name, file.getvalue(), encoding=_encoding(), max_bytes=LARGEST << 20, header=header, quotes=quotes
+        )
         read = st.session_state[_READ] = (chosen, table, {})
     parsed: Table = read[1]
     return parsed
@@ -232,6 +235,10 @@ def _encoding() -> str | None:
 
 def _header_key(file: UploadedFile) -> str:
     return f"header_{file.file_id}"
+
+
+def _quotes_key(file: UploadedFile) -> str:
+    return f"quotes_{file.file_id}"
 
 
 def _column_key(file: UploadedFile) -> str:

@@ -464,6 +464,19 @@ def test_whether_the_first_row_is_a_header_is_guessed_and_asked(app: App, answer
     assert answers.asked[-1].text == "satz"
 
 
+def test_whether_quotation_marks_enclose_cells_is_asked_where_a_row_is_of_several_lines(
+    app: App, answers: Answers
+) -> None:
+    page = app().file_uploader(key="file").upload("a.tsv", b'text\tde\n"Ja\nZwei"\tzwei\nDrei\tdrei\n').run()
+    box = next(box for box in page.sidebar.checkbox if str(box.key).startswith("quotes_"))
+    assert chosen(page, "row").options == ["1: Ja Zwei", "2: Drei"]
+    page = press(page, "Run")
+    assert answers.asked[-1].text == "Ja\nZwei"
+    assert "Rows of several lines, in quotation marks: 1." in words(page)
+    page = box.uncheck().run()
+    assert chosen(page, "row").options == ['1: "Ja', '2: Zwei"', "3: Drei"]
+
+
 def test_a_file_of_another_format_or_size_is_refused_in_the_language_of_the_page(app: App, answers: Answers) -> None:
     for name, data, said in (
         ("a.docx", b"PK\x03\x04" + bytes(9), "텍스트가 아니라"),

@@ -142,6 +142,8 @@ def _choose(file: UploadedFile) -> None:
     if table.header is not None:
         with right:
             st.checkbox(_("The first row is a header"), table.header, key=_header_key(file))
+            if table.notices() or _quotes_key(file) in st.session_state:
+                st.checkbox(_("Quotation marks enclose cells"), value=True, key=_quotes_key(file))
     if not table.rows:
         raise TextError(later("There are no rows."))
     left, middle, right = st.columns(3, vertical_alignment="bottom")
@@ -255,18 +257,23 @@ def _left_out(bad: Sequence[Bad]) -> str:
 
 def _table(file: UploadedFile, encoding: str | None) -> Table:
     """The rows of a file, read once. Raises TextError."""
-    header = st.session_state.get(_header_key(file))
-    chosen = (file.file_id, encoding, header)
+    header, quotes = (st.session_state.get(key) for key in (_header_key(file), _quotes_key(file)))
+    chosen = (file.file_id, encoding, header, quotes)
     read: tuple[object, Table] | None = st.session_state.get(_READ)
     if read is None or read[0] != chosen:
         data = file.getvalue()
         check_size(len(data), LARGEST << 20)
-        read = st.session_state[_READ] = (chosen, read_rows(file.name, data, encoding=encoding, header=header))
+        table = read_rows(file.name, data, encoding=encoding, header=header, quotes=quotes)
+        read = st.session_state[_READ] = (chosen, table)
     return read[1]
 
 
 def _header_key(file: UploadedFile) -> str:
     return f"corpus_header_{file.file_id}"
+
+
+def _quotes_key(file: UploadedFile) -> str:
+    return f"corpus_quotes_{file.file_id}"
 
 
 def _own() -> Own | None:
