@@ -46,10 +46,11 @@ RANDOM: Mapping[str, Measure] = {
         Measure(
             "induction",
             mark("induction"),
-            "a(i, i - T + 1)",
+            mark("a(i, i - T + 1), less the same where nothing is repeated"),
             mark(
                 "Weight on the token that came after this one the last time: T random tokens are read twice, and rows "
-                "are those of the second time."
+                "are those of the second time. What a head gives to that distance anyway, where the second tokens are "
+                "others, is subtracted."
             ),
             mark("Olsson et al. 2022 (prefix matching)"),
             kinds=SELF,
@@ -58,8 +59,11 @@ RANDOM: Mapping[str, Measure] = {
         Measure(
             "duplicate",
             mark("duplicate token"),
-            "a(i, i - T)",
-            mark("Weight on the same token the last time, where T random tokens are read twice."),
+            mark("a(i, i - T), less the same where nothing is repeated"),
+            mark(
+                "Weight on the same token the last time, where T random tokens are read twice. What a head gives to "
+                "that distance anyway, where the second tokens are others, is subtracted."
+            ),
             mark("Wang et al. 2023 (duplicate token heads)"),
             kinds=SELF,
             over=mark("the second half"),

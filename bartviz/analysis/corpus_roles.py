@@ -12,7 +12,7 @@ import numpy as np
 
 from bartviz.analysis.corpus_definitions import RANDOM
 from bartviz.analysis.intervals import FEW
-from bartviz.analysis.naming import NAMES, ROOM, THRESHOLD
+from bartviz.analysis.naming import ALIGNING, NAMES, ROOM, THRESHOLD, WRONG
 from bartviz.language import _
 
 if TYPE_CHECKING:
@@ -22,11 +22,19 @@ _TITLES: Mapping[str, str] = {**NAMES, **{name: measure.named for name, measure 
 _PARTS = {"special": "first"}  # all special tokens, and the one that comes first
 
 
+def _aligning(heads: pd.DataFrame) -> dict[tuple[object, ...], str]:
+    """The heads that alignments by hand agree with, and what they align; of two readings the one with less error."""
+    judged = heads[heads["measure"].isin(ALIGNING) & (heads["n"] >= FEW) & (heads["high"] <= WRONG)]
+    judged = judged.sort_values("mean", kind="stable").drop_duplicates(["kind", "layer", "head"])
+    return {(row.kind, row.layer, row.head): ALIGNING[str(row.measure)] for row in judged.itertuples()}
+
+
 def roles(heads: pd.DataFrame, *, threshold: float = THRESHOLD) -> pd.DataFrame:
     """A line for each head that has a role: kind, layer, head, role, measure, n, mean, low, high, even.
 
     ``heads`` is the table of an atlas. Of several measures that pass, the one with the highest mean names the head; a
-    measure that is part of another wins over it.
+    measure that is part of another wins over it. A head that pairs words is said to align only if its links agree with
+    alignments by hand: the interval of its error rate is at most ``naming.WRONG``.
     """
     even = heads["even"].fillna(0.0).clip(upper=1 / ROOM)
     passed = heads[
@@ -40,6 +48,11 @@ def roles(heads: pd.DataFrame, *, threshold: float = THRESHOLD) -> pd.DataFrame:
     whole = np.array([(*place[:3], _PARTS.get(place[3])) in there for place in places], np.bool_)
     best = passed.loc[~whole].sort_values("mean", ascending=False, kind="stable")
     best = best.drop_duplicates(["kind", "layer", "head"]).sort_index()
-    best = best.assign(role=[_(_TITLES[name]) for name in best["measure"]])
+    aligning = _aligning(heads)
+    named = (
+        _(aligning.get((row.kind, row.layer, row.head), title) if row.measure == "alignment" else title)
+        for row, title in zip(best.itertuples(), (_TITLES[name] for name in best["measure"]), strict=True)
+    )
+    best = best.assign(role=list(named))
     columns = ["kind", "layer", "head", "role", "measure", "n", "mean", "low", "high", "even"]
     return best[columns].reset_index(drop=True)

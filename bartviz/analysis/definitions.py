@@ -198,13 +198,14 @@ MEASURES: Mapping[str, Measure] = {
         ),
         Measure(
             "alignment",
-            mark("alignment"),
+            mark("one to one"),
             mark("Σ a(t, s) over words t, s that choose each other / number of words t"),
             mark(
                 "Weight on pairs of words that choose each other: the output's word looks at the other most, and no "
                 "word of the output looks at that one more. Pieces are merged into words; special tokens are left out. "
-                "Heads that look for the next word and heads that look back at the word just read both score: a name "
-                "says which, and rows of the latter are named by the word that they have read."
+                "It says that words are paired, not that the pairs are right: a head that links each word to the one "
+                "after its translation scores as high. Only an alignment by hand can tell. Rows of a head whose first "
+                "row rests on special tokens are named by the word that they have read."
             ),
             mark("after Och and Ney 2003 (intersection)"),
             kinds=("cross",),

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bartviz.analysis.look_ahead import AHEAD, BACK, NEITHER
+from bartviz.analysis.look_ahead import BACK, NEITHER
 from bartviz.analysis.measures import Measured
 from bartviz.language import _, mark
 
@@ -26,7 +26,7 @@ UNNAMED = mark("unclassified")
 
 # Measures that name a head. Of two that pass, the first wins where it is a part of the second, else the larger.
 NAMES: Mapping[str, str] = {
-    "alignment": mark("aligns"),
+    "alignment": mark("one to one"),
     "previous": mark("previous token"),
     "next": mark("next token"),
     "itself": mark("itself"),
@@ -37,7 +37,12 @@ NAMES: Mapping[str, str] = {
     "punctuation": mark("punctuation"),
 }
 _EVENLY = mark("spreads evenly")
-_WAYS = {AHEAD: mark("aligns the next word"), BACK: mark("aligns the word just read")}
+# Words that choose each other are paired, rightly or not: without an alignment by hand no head is said to align.
+_WAYS = {BACK: mark("one to one, first row rests")}
+ALIGNING = {"error_predicts": mark("aligns the next word"), "error_reads": mark("aligns the word just read")}
+"""Names of heads of cross-attention whose links agree with alignments by hand, by the measure that says so."""
+WRONG = 0.5
+"""The highest error rate of a head that is said to align: it and its gold agree more than they differ."""
 _PARTS = {"special": "first"}  # all special tokens, and the one that comes first
 
 
@@ -45,8 +50,9 @@ _PARTS = {"special": "first"}  # all special tokens, and the one that comes firs
 class Name:
     """The name of a head: its measure, score and threshold.
 
-    ``way``: whether an aligning head looks ahead, for the next word, or back, at the word just read; NEITHER if it does
-    neither or that is unknown, and for all other names.
+    ``way``: of a head that pairs words, BACK if its first row, which has read no word yet, rests on special tokens, as
+    the row does of a head that looks back at the word just read; AHEAD if its last row does, or its first does not;
+    NEITHER if that is unknown, and for all other names. Another head that pairs words may do so, too.
     """
 
     measure: str

@@ -88,7 +88,8 @@ def _silence(
 
 
 def random(model: Model) -> Shard:
-    """Induction and duplicate tokens of self-attention, on random tokens that are read twice.
+    """Induction and duplicate tokens of self-attention, on random tokens that are read twice, less what the same
+    positions get where the second tokens are others: a head that looks so far back whatever stands there is neither.
 
     An encoder-decoder reads them on both sides. Texts are numbered downwards from -1: they are none of the corpus.
     """
@@ -98,22 +99,32 @@ def random(model: Model) -> Shard:
         [token for token in range(min(len(model.tokenizer), model.info.vocabulary)) if token not in special]
     )
     length = REPEATED if model.info.positions is None else min(REPEATED, model.info.positions // 2 - 1)
-    first = np.stack([generator.choice(known, length, replace=len(known) < length) for _ in range(SEQUENCES)])
-    ids = np.concatenate([first, first], axis=1)  # (B, 2 T)
+    first, other = (
+        np.stack([generator.choice(known, length, replace=len(known) < length) for _ in range(SEQUENCES)])
+        for _ in range(2)
+    )
+    with model.creating():
+        repeated, control = (_at_distance(model, np.concatenate([first, second], axis=1)) for second in (first, other))
+    sums = {
+        kind: Partial.of(
+            kind, ("induction", "duplicate"), np.maximum(values - control[kind][0], 0), even, np.arange(-SEQUENCES, 0)
+        )
+        for kind, (values, even) in repeated.items()
+    }
+    return Shard(sums, SEQUENCES)
+
+
+def _at_distance(model: Model, ids: np.ndarray) -> dict[Kind, tuple[np.ndarray, np.ndarray]]:
+    """For each kind of self-attention over sequences (B, 2 T): the mean weights (B, L, H, 2) of the rows of the second
+    half on the token T - 1 and T positions before, and what even attention would give (B, 2)."""
+    length = ids.shape[1] // 2
     source, inputs = _padded(model, ids), None
     if model.info.kind == "encoder-decoder":
         start = np.full((SEQUENCES, 1), start_token(model))
         inputs = _padded(model, np.concatenate([start, ids], axis=1))
-    with model.creating():
-        sums = _repetition(model, source, inputs, length)
-    return Shard(sums, SEQUENCES)
-
-
-def _repetition(model: Model, source: Padded, inputs: Padded | None, length: int) -> dict[Kind, Partial]:
-    """The sums of each kind of self-attention over sequences whose first ``length`` tokens are repeated."""
     tape = Tape()
     run(model, source, inputs, tape)
-    sums: dict[Kind, Partial] = {}
+    found: dict[Kind, tuple[np.ndarray, np.ndarray]] = {}
     for kind, depth in depths(model.network).items():
         if kind == "cross":
             continue
@@ -126,8 +137,8 @@ def _repetition(model: Model, source: Padded, inputs: Padded | None, length: int
         read = source if kind == "encoder" or inputs is None else inputs
         seen = visible(kind, read, read).sum(dim=-1)[:, torch.from_numpy(rows)].float()  # (B, T)
         even = np.broadcast_to((1 / seen).mean(dim=-1, keepdim=True).cpu().numpy(), (SEQUENCES, 2))
-        sums[kind] = Partial.of(kind, ("induction", "duplicate"), values, even, np.arange(-SEQUENCES, 0))
-    return sums
+        found[kind] = values, even
+    return found
 
 
 def _padded(model: Model, ids: np.ndarray) -> Padded:

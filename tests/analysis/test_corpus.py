@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from bartviz.analysis import corpus
+from bartviz.analysis.corpus_roles import roles
 from bartviz.record.attention import Head
 
 COLUMNS = ["kind", "layer", "head", "measure", "n", "mean", "sd", "low", "high", "even"]
@@ -56,3 +58,27 @@ def test_neighbours_are_the_heads_with_similar_means() -> None:
     previous, first = ((value - sum(value) / 3) for value in (pd.Series(MEANS["previous"]), pd.Series(MEANS["first"])))
     a, b = ((part[1] - part[0]) ** 2 / (part**2).mean() for part in (previous, first))
     assert near["distance"][0] == pytest.approx(((a + b) / 2) ** 0.5)
+
+
+@pytest.mark.parametrize(
+    ("predicts", "reads", "n", "role"),
+    [
+        ((0.1, 0.2), (0.9, 0.95), 40, "aligns the next word"),
+        ((0.9, 0.95), (0.1, 0.2), 40, "aligns the word just read"),
+        ((0.9, 0.95), (0.8, 0.9), 40, "one to one"),
+        ((0.45, 0.55), (0.9, 0.95), 40, "one to one"),
+        ((0.1, 0.2), (0.9, 0.95), 20, "one to one"),
+    ],
+)
+def test_a_head_is_said_to_align_only_where_alignments_by_hand_agree(
+    predicts: tuple[float, float], reads: tuple[float, float], n: int, role: str
+) -> None:
+    cell = {"kind": "cross", "layer": 0, "head": 0, "sd": 0.1, "even": np.nan}
+    table = pd.DataFrame(
+        [
+            cell | {"measure": "alignment", "n": 100, "mean": 0.9, "low": 0.88, "high": 0.92},
+            cell | {"measure": "error_predicts", "n": n, "mean": predicts[0], "low": 0.0, "high": predicts[1]},
+            cell | {"measure": "error_reads", "n": n, "mean": reads[0], "low": 0.0, "high": reads[1]},
+        ]
+    )
+    assert roles(table)["role"].tolist() == [role]

@@ -61,25 +61,43 @@ KEY = ("<s>", "a", " b", " c", "</s>")
 OUTPUT = stand_in.tokens(("C", " B", " A", "</s>"))
 
 
-@pytest.mark.parametrize(("ahead", "called"), [(True, "aligns the next word"), (False, "aligns the word just read")])
-def test_a_head_that_aligns_is_said_to_look_ahead_or_back(ahead: bool, called: str) -> None:
+@pytest.mark.parametrize(("ahead", "called"), [(True, "one to one"), (False, "one to one, first row rests")])
+def test_a_head_that_pairs_words_is_said_to_rest_in_its_first_row(ahead: bool, called: str) -> None:
     attention = head(ALIGNED[ahead], KEY, "cross")
     found = naming.name(measures(attention, query=OUTPUT), 0, 0)
     assert found is not None
     assert str(found) == f"{called} 1.00 (threshold 0.5)"
 
 
-def test_where_it_cannot_be_told_a_head_aligns() -> None:
+@pytest.mark.parametrize("shift", [0, 1, 2])
+def test_a_head_that_pairs_words_is_not_said_to_align_them(shift: int) -> None:
+    """Row i looks at word i + shift: with 0 rightly, otherwise at a wrong one. The weights of all three pair words."""
+    weights = np.zeros((7, 8))
+    for row in range(6):
+        weights[row, 1 + (row + shift) % 6] = 1
+    weights[6, 7] = 1
+    labels = ("<s>", *(f" {letter}" for letter in "abcdef"), "</s>")
+    output = stand_in.tokens((*(f" {letter}" for letter in "ABCDEF"), "</s>"))
+    measured = measures(head(weights, labels, "cross"), query=output)
+    found = naming.name(measured, 0, 0)
+    assert found is not None
+    assert measured.values["alignment"][0, 0] == 1
+    assert "align" not in found.title
+    if shift:
+        assert found.title == "one to one"
+
+
+def test_where_it_cannot_be_told_a_head_pairs_words() -> None:
     one_word = head(np.array(ALIGNED[True])[:1], KEY, "cross")
     found = naming.name(measures(one_word, query=OUTPUT.take(slice(0, 1))), 0, 0)
     assert found is not None
-    assert (found.title, found.way) == ("aligns", NEITHER)
+    assert (found.title, found.way) == ("one to one", NEITHER)
 
 
 @pytest.mark.slow
-def test_the_best_of_those_that_look_ahead_and_of_those_that_look_back_come_first() -> None:
+def test_the_best_of_those_that_rest_in_the_first_row_and_of_those_that_do_not_come_first() -> None:
     model = bartviz.load("bart-tiny-en-de")
     measured = of_record(bartviz.capture(model, "I want to buy a car."), "cross")
     first = [(place, given.title) for place, given in naming.clearest(measured)[:4]]
-    assert ((1, 4), "aligns the word just read") in first
-    assert [title for _, title in first].count("aligns the next word") == 1
+    assert ((1, 4), "one to one, first row rests") in first
+    assert [title for _, title in first].count("one to one") == 1

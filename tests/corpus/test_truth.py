@@ -60,6 +60,19 @@ def test_every_planted_head_is_named_after_what_it_does() -> None:
         assert found | wanted == found, seed
 
 
+def test_a_head_that_always_looks_as_far_back_is_no_induction_head() -> None:
+    """Random tokens are repeated after 15 positions here, so that the token to come was 14 positions before."""
+    places = {"encoder 0": ("first", "itself"), "encoder 1": ("first", "itself"), "cross 0": ("first", "alignment")}
+    heads = {**places, "decoder 0": ("previous", "fifteen"), "decoder 1": ("induction", "fourteen")}
+    part = random(planted.planted(heads, 0)).sums["decoder"]
+    names = [f"L{layer}H{head}" for layer, head in np.ndindex(part.shape)]
+    means = (part.total / part.count).reshape(len(names), 2)
+    found = {name: dict(zip(part.names, row.tolist(), strict=True)) for name, row in zip(names, means, strict=True)}
+    assert found["L1H0"]["induction"] > 0.9
+    assert found["L1H1"]["induction"] < 0.05
+    assert found["L0H1"]["duplicate"] < 0.05
+
+
 @pytest.mark.slow
 def test_no_random_head_has_a_name() -> None:
     for seed in range(RANDOM):

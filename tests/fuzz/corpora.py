@@ -54,12 +54,11 @@ def copied(good: Path, place: Path) -> Path:
 
 
 def use_atlas(random: Random, place: Path, good: atlases.Atlas) -> None:
-    """Everything that is done with an atlas, whatever a part of it refuses. Raises what the last part refused."""
+    """Some of what is done with an atlas, whatever a part of it refuses. Raises what the last part refused."""
     found = atlases.open_atlas(place)
     head = random.choice(("L0H0", "L3H5", "encoder L2H1", "L9H9"))
     drawn = random.choice(("previous", "entropy", "induction"))
     uses: list[Callable[[], object]] = [
-        found.check,
         lambda: (repr(found), found.source, found.roles),
         lambda: found.against(good),
         lambda: good.against(found),
@@ -73,7 +72,7 @@ def use_atlas(random: Random, place: Path, good: atlases.Atlas) -> None:
         lambda: found.save(place.with_name("saved")),
     ]
     refused: BartvizError | None = None
-    for use in random.sample(uses, len(uses)):
+    for use in [found.check, *random.sample(uses, 5)]:
         try:
             use()
         except BartvizError as error:

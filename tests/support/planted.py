@@ -22,6 +22,7 @@ VOCABULARY = SPECIAL + WORDS
 STATE = HEADS * WIDTH
 TOKEN, PLACE, BEFORE = 0, VOCABULARY, VOCABULARY + POSITIONS  # where the parts of a state begin
 ENCODER = ("previous", "next", "same", "first", "itself")
+STEPS = {"previous": 1, "next": -1, "itself": 0, "fourteen": 14, "fifteen": 15}  # positions back, whatever is there
 Heads = Mapping[str, tuple[str, str]]  # of "encoder 0", "encoder 1", "decoder 0", "decoder 1", "cross 0"
 
 
@@ -101,8 +102,8 @@ def _pair(name: str, seed: int) -> tuple[Tensor, Tensor]:
     query, key = torch.zeros(WIDTH, STATE), torch.zeros(WIDTH, STATE)
     tokens, places = torch.eye(VOCABULARY), torch.eye(POSITIONS)
     words = torch.diag((torch.arange(VOCABULARY) >= SPECIAL).float())
-    if name in ("previous", "next", "itself"):
-        step = {"previous": 1, "next": -1, "itself": 0}[name]
+    if name in STEPS:
+        step = STEPS[name]
         query[:POSITIONS, PLACE:BEFORE] = places
         key[:POSITIONS, PLACE:BEFORE] = places.roll(step, 0)
     elif name == "first":
