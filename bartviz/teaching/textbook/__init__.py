@@ -21,6 +21,7 @@ from bartviz.language import _
 from bartviz.record.record import Record
 from bartviz.teaching.textbook import arithmetic, cost, generation, heads, inputs, masks, parts, pretraining, sizes
 from bartviz.teaching.textbook.judging import (
+    ABOUT,
     CHAPTERS,
     MODEL,
     NAMES,
@@ -38,6 +39,7 @@ from bartviz.teaching.textbook.judging import (
 )
 
 __all__ = [
+    "ABOUT",
     "CHAPTERS",
     "CLAIMS",
     "MODEL",
@@ -84,14 +86,14 @@ def verdict(number: str, record: Record | None = None) -> Verdict | None:
 
     ``record``: a run of your own; claims about runs are judged by it if it fits. Raises SettingError.
     """
-    check = claim(number).check
-    return None if check is None else check(Evidence(record))
+    line = claim(number)
+    return None if line.check is None else line.judged(line.check(Evidence(record)))
 
 
 def verdicts(record: Record | None = None, more: Mapping[str, Verdict] | None = None) -> dict[str, Verdict]:
     """The verdicts of all lines that can be judged here, by number, and ``more`` from ``textbook.measured``."""
     evidence = Evidence(record)
-    found = {line.number: line.check(evidence) for line in CLAIMS if line.check is not None}
+    found = {line.number: line.judged(line.check(evidence)) for line in CLAIMS if line.check is not None}
     return found | dict(more or {})
 
 
@@ -106,9 +108,9 @@ def ledger(
 ) -> pd.DataFrame:
     """The whole ledger as a table, in the current language, one line per claim, or per number with ``numbers=True``.
 
-    Columns: number, chapter, title, said, source, verdict (holds, caveat, fails, undecided; missing where a model
-    has to run), why, computed_on, page, query; and label, claimed, found, agrees, core (whether the claim stands or
-    falls with it).
+    Columns: number, chapter, title, said, source, about (what it is about), verdict (holds, caveat, fails, undecided;
+    missing where a model has to run), why, computed_on, page, query; and label, claimed (with how far the found number
+    may be from it), found, agrees, core (whether the claim stands or falls with it).
     """
     found = verdicts(record, more)
     whole = [_line(line, found.get(line.number)) for line in CLAIMS]
@@ -128,7 +130,7 @@ def ledger(
 def _number(one: Number) -> dict[str, object]:
     return {
         "label": _(one.label),
-        "claimed": text(one.claimed),
+        "claimed": one.stated,
         "found": text(one.found),
         "agrees": one.agrees,
         "core": one.core,
@@ -142,6 +144,7 @@ def _line(line: Claim, judged: Verdict | None) -> dict[str, object]:
         "title": line.title,
         "said": line.said,
         "source": line.source,
+        "about": line.about,
         "verdict": None if judged is None else judged.word,
         "why": None if judged is None else _(judged.why),
         "computed_on": None if judged is None else _(judged.basis),

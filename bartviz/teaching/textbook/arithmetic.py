@@ -9,39 +9,56 @@ from bartviz.analysis.article_models import BART, BERT, GPT2, T5, TITLES, encode
 from bartviz.analysis.costs import Costs
 from bartviz.analysis.scaling import scaling
 from bartviz.arrays import Floats
+from bartviz.families.registry import FAMILIES
 from bartviz.language import later
 from bartviz.record.attention import Attention
 from bartviz.record.softmax import softmax
-from bartviz.teaching.textbook.judging import CONFIGURATION, WORDS_RECORD, Claim, Evidence, Verdict, number
+from bartviz.teaching.textbook.judging import (
+    CONFIGURATION,
+    NEARLY,
+    WORDS_RECORD,
+    Claim,
+    Evidence,
+    Number,
+    Share,
+    Verdict,
+    above,
+    below,
+    yes,
+)
 
 DRAWS, WIDTH, KEYS = 2048, 64, 512  # vectors drawn by chance, as wide as a head, so many keys a row
+CLOSE = 1e-5  # how far a number of float32 may be from the exact one
 DRAWN = later("vectors drawn by chance, seed 0")
 
 
 def _attention(evidence: Evidence) -> Verdict:
-    record, basis = evidence.written()
+    record, basis, _deep = evidence.written()
     attention = record.attention("encoder")
     layers, heads, rows, _columns = attention.shape
     weights = np.stack([attention.layer(index) for index in range(layers)])  # (L, H, Q, K)
     off = float(np.abs(weights.sum(-1) - 1).max())
     flat = weights.reshape(layers * heads, rows, -1)
     apart = [np.abs(flat[one] - flat[one + 1 :]).max(axis=(1, 2)).min() for one in range(len(flat) - 1)]
-    nearest = float(min(apart, default=1.0))
+    nearest = float(min(apart, default=0.0))
     joined = heads * (attention.queries.shape[3] if attention.v is None else attention.v.shape[3])
     numbers = (
-        number(later("largest distance of a row's sum from 1"), 0, off, off < 1e-5),
-        number(later("two heads: smallest of their largest differences"), "> 0", round(nearest, 3), nearest > 0.01),
-        number(later("heads side by side are as wide as the model"), record.model.width, joined, core=False),
+        Number(later("largest distance of a row's sum from 1"), 0, off, within=CLOSE),
+        Number(later("two heads: smallest of their largest differences"), above(0.01), nearest),
+        Number(later("heads side by side are as wide as the model"), record.model.width, joined, core=False),
     )
     why = later(
-        "In all {heads} encoder heads rows sum to 1 but for rounding, and no two heads give the same weights.",
+        "In all {heads} encoder heads rows sum to 1 up to {off:.0e}; the two heads that are most alike still differ by "
+        "{nearest:.3f} in a weight.",
         heads=layers * heads,
+        off=off,
+        nearest=nearest,
     )
     return Verdict(numbers, why, basis)
 
 
 def _unscaled(evidence: Evidence) -> Verdict:
-    record, basis = evidence.written()
+    record, basis, _deep = evidence.written()
     attention = record.attention("encoder")
     heads, rows = attention.shape[1], attention.shape[1] * attention.shape[2]
     weights = attention.layer(attention.shape[0] - 1)  # (H, Q, K)
@@ -50,21 +67,22 @@ def _unscaled(evidence: Evidence) -> Verdict:
     apart = float(np.abs(plain - weights).max())
     largest = float(weights.max(-1).mean()), float(plain.max(-1).mean())
     numbers = (
-        number(later("last encoder layer: rows with the same strongest key"), rows, order),
-        number(later("largest difference of a weight"), 0, round(apart, 3), apart < 1e-5, core=False),
-        number(
-            later("mean largest weight of a row"),
-            round(largest[0], 3),
-            round(largest[1], 3),
-            abs(largest[0] - largest[1]) < 0.01,
-            core=False,
-        ),
+        Number(later("last encoder layer: largest difference of a weight"), 0, apart, within=CLOSE),
+        Number(later("mean largest weight of a row"), largest[0], largest[1], core=False, within=CLOSE),
+        Number(later("rows with the same strongest key"), rows, order, core=False),
     )
+    families = ", ".join(family.title for family in FAMILIES.values() if family.positions == "relative")
+    if apart <= CLOSE:
+        why = later(
+            "So it is in this model. Of the families here {families} leave the division out.", families=families
+        )
+        return Verdict(numbers, why, basis)
     why = later(
-        "Left out for simplicity, but it changes the weights, not their order: the largest of a row is {scaled:.2f} "
-        "with the division and {plain:.2f} without. Among these families only T5 computes it this way.",
-        scaled=min(largest),
-        plain=max(largest),
+        "Leaving the division out changes the weights, not their order: the largest of a row is {scaled:.2f} as the "
+        "model computes it and {plain:.2f} without a division. Of the families here {families} leave it out.",
+        scaled=largest[0],
+        plain=largest[1],
+        families=families,
     )
     return Verdict(numbers, why, basis)
 
@@ -81,13 +99,8 @@ def _additive(_evidence: Evidence) -> Verdict:
     dot, added = n * n, n * n * width  # numbers held: the scores; tanh(W q + U k) of every pair before it is summed up
     products = n * n * width, n * n * width + 2 * n * width * width  # the latter with the two projections
     numbers = (
-        number(later("n = 512, 64 wide: numbers held for one head"), f"< {added:,}", dot, dot < added),
-        number(
-            later("multiply-adds, those of tanh not counted"),
-            f"< {products[1]:,}",
-            products[0],
-            products[0] < products[1],
-        ),
+        Number(later("n = 512, 64 wide: numbers held for one head"), below(added), dot),
+        Number(later("multiply-adds, those of tanh not counted"), below(products[1]), products[0]),
     )
     why = later(
         "Additive attention puts every pair of query and key through a layer of its own: {times} times the "
@@ -103,14 +116,13 @@ def _narrow(_evidence: Evidence) -> Verdict:
         int(Costs(read(BERT, num_attention_heads=heads)).operations(512)["multiply_adds"].sum()) for heads in (1, 12)
     )
     numbers = (
-        number(
+        Number(
             later("BERT base: a head's width against the model's"),
-            "< 768",
+            below(sizes_of(BERT).width),
             encoder(BERT).head_width,
-            encoder(BERT).head_width < sizes_of(BERT).width,
         ),
-        number(later("parameters with one head of 768 and with 12 of 64"), one, parameter_totals.total(rows(BERT))),
-        number(later("multiply-adds at n = 512 with one head and with 12"), wide, narrow),
+        Number(later("parameters with one head of 768 and with 12 of 64"), one, parameter_totals.total(rows(BERT))),
+        Number(later("multiply-adds at n = 512 with one head and with 12"), wide, narrow),
     )
     why = later(
         "Twelve heads of 64 cost exactly as much as one of 768; what grows is the number of weights that are "
@@ -128,31 +140,21 @@ def _variance(evidence: Evidence) -> Verdict:
     model = [scaling(record.attention("encoder"), index) for index in range(record.model.encoder_layers)]
     raw = [max(one.model.scores.var(), one.other.scores.var()) for one in model]
     width = model[0].width
-    close = all(abs(variance - width) < 0.25 * width for variance in raw)
+    farthest = max(raw, key=lambda variance: abs(variance - width))
     numbers = (
-        number(
-            later("64 wide, variance 1: variance of q · k"), 64, round(float(dots.var()), 2), abs(dots.var() - 64) < 3
+        Number(later("64 wide, variance 1: variance of q · k"), 64, float(dots.var()), within=NEARLY),
+        Number(later("after division by 8"), 1, float((dots / 8).var()), within=NEARLY),
+        Number(
+            later("share of products beyond ±8: easily reached"), above(Share(0.1)), Share((np.abs(dots) > 8).mean())
         ),
-        number(later("after division by 8"), 1, round(float((dots / 8).var()), 3), abs(dots.var() / 64 - 1) < 0.05),
-        number(
-            later("share of products beyond ±8: easily reached"),
-            "> 10%",
-            f"{(np.abs(dots) > 8).mean():.0%}",
-            bool((np.abs(dots) > 8).mean() > 0.1),
-        ),
-        number(
-            later("largest of 512 weights without the division: nearly one-hot"),
-            "> 0.5",
-            round(float(plain), 3),
-            bool(plain > 0.5),
-        ),
-        number(later("largest of 512 weights with it"), "< 0.1", round(float(scaled), 3), bool(scaled < 0.1)),
-        number(
-            later("trained heads {width} wide, layer by layer: variance of q · k", width=width),
+        Number(later("largest of 512 weights without the division: nearly one-hot"), above(0.5), float(plain)),
+        Number(later("largest of 512 weights with it"), below(0.1), float(scaled)),
+        Number(
+            later("trained heads {width} wide, the layer farthest from that: variance of q · k", width=width),
             width,
-            " ".join(f"{variance:.0f}" for variance in raw),
-            close,
+            float(farthest),
             core=False,
+            within=NEARLY,
         ),
     )
     why = later(
@@ -171,8 +173,8 @@ def _unit(_evidence: Evidence) -> Verdict:
     unit = [side / np.linalg.norm(side, axis=1, keepdims=True) for side in (q, k)]
     length, variance = float(np.linalg.norm(q, axis=1).mean()), float((unit[0] @ unit[1].T).var())
     numbers = (
-        number(later("length of a vector of 64 numbers with variance 1"), 1, round(length, 2), abs(length - 1) < 0.1),
-        number(later("unit vectors, 64 wide: variance of the product"), 64, round(variance, 4), abs(variance - 64) < 3),
+        Number(later("length of a vector of 64 numbers with variance 1"), 1, length, within=NEARLY),
+        Number(later("unit vectors, 64 wide: variance of the product"), 64, variance, within=NEARLY),
     )
     why = later(
         "Unit vectors have products between -1 and 1, with variance 1/64; it is vectors of components with variance 1, "
@@ -183,7 +185,7 @@ def _unit(_evidence: Evidence) -> Verdict:
 
 
 def _cosine(evidence: Evidence) -> Verdict:
-    record, basis = evidence.written()
+    record, basis, _deep = evidence.written()
     attention = record.attention("encoder")
     layers, heads, rows, _columns = attention.shape
     cosine = dot = 0
@@ -196,14 +198,9 @@ def _cosine(evidence: Evidence) -> Verdict:
         ratio.append((alike < 0).mean())
     every = layers * heads * rows
     numbers = (
-        number(later("rows whose strongest key is the one with the largest cosine"), every, cosine),
-        number(later("rows whose strongest key is the one with the largest dot product"), every, dot, core=False),
-        number(
-            later("share of cosines below 0, where no weight can be proportional"),
-            "0%",
-            f"{np.mean(ratio):.0%}",
-            bool(np.mean(ratio) == 0),
-        ),
+        Number(later("rows whose strongest key is the one with the largest cosine"), every, cosine),
+        Number(later("rows whose strongest key is the one with the largest dot product"), every, dot, core=False),
+        Number(later("share of cosines below 0, where no weight can be proportional"), Share(0), Share(np.mean(ratio))),
     )
     why = later(
         "They grow with exp(q · k), so a long key wins over a better aligned one: in {off:,} of {every:,} rows the "
@@ -218,11 +215,11 @@ def _gelu(_evidence: Evidence) -> Verdict:
     x = np.array([-5.0, -0.1, 1.0, 5.0])
     low, minus, one, high = (float(value) for value in activations.gelu(x))
     numbers = (
-        number(later("GELU(1) = 1 · Φ(1)"), 0.8413, round(one, 4)),
-        number(later("GELU(5), where Φ is about 1"), 5, round(high, 4), abs(high - 5) < 1e-4),
-        number(later("GELU(-5), where Φ is about 0"), 0, float(f"{low:.1e}"), abs(low) < 1e-4),
-        number(later("GELU(-0.1): a small negative input passes"), "< 0", round(minus, 4), minus < 0),
-        number(later("ReLU(-0.1): it does not"), 0, float(activations.relu(x)[1])),
+        Number(later("GELU(1) = 1 · Φ(1)"), 0.8413, one, within=5e-5),
+        Number(later("GELU(5), where Φ is about 1"), 5, high, within=1e-4),
+        Number(later("GELU(-5), where Φ is about 0"), 0, low, within=1e-4),
+        Number(later("GELU(-0.1): a small negative input passes"), below(0), minus),
+        Number(later("ReLU(-0.1): it does not"), 0, float(activations.relu(x)[1])),
     )
     why = later("Smooth where ReLU has a corner; its lowest value is -0.17, at -0.75.")
     return Verdict(numbers, why, later("the formula with the exact error function"))
@@ -236,8 +233,8 @@ def _activations(_evidence: Evidence) -> Verdict:
     for name, claimed in wanted.items():
         title = activations.CURVES[sizes_of(name).activation][0]
         label = later("{model}: activation", model=TITLES[name])
-        numbers.append(number(label, claimed, later(title), title.startswith(claimed)))
-    tanh = number(later("GPT-2's is written with tanh: largest difference"), 0, float(f"{apart:.1e}"), apart < 1e-3)
+        numbers.append(Number(label, claimed, title.split()[0]))
+    tanh = Number(later("GPT-2's is written with tanh: largest difference"), 0, apart, within=1e-3)
     why = later("GPT-2 takes an approximation by tanh that differs from GELU by at most {apart:.4f}.", apart=apart)
     return Verdict((*numbers, tanh), why, later(CONFIGURATION))
 
@@ -248,10 +245,10 @@ def _norms(_evidence: Evidence) -> Verdict:
         return sum(role.endswith("layer norm weight") for role in roles)
 
     numbers = (
-        number(later("BART, an encoder layer: layer norms, one for each of 2 sublayers"), 2, count(BART, "encoder")),
-        number(later("BART, a decoder layer: layer norms, one for each of 3 sublayers"), 3, count(BART, "decoder")),
+        Number(later("BART, an encoder layer: layer norms, one for each of 2 sublayers"), 2, count(BART, "encoder")),
+        Number(later("BART, a decoder layer: layer norms, one for each of 3 sublayers"), 3, count(BART, "decoder")),
         *(
-            number(
+            Number(
                 later("{model}: norm before or after the sum", model=TITLES[name]), claimed, sizes_of(name).family.norm
             )
             for name, claimed in ((BART, "post"), (BERT, "post"), (T5, "pre"), (GPT2, "pre"))
@@ -269,10 +266,11 @@ def _order(_evidence: Evidence) -> Verdict:
     printed = v @ softmax((q.T @ k).astype(np.float32))
     off, fine = (float(np.abs(one - rowwise).max()) for one in (printed, right))
     numbers = (
-        number(later("as it is printed: largest error, {n} tokens {width} wide", n=n, width=width), 0, round(off, 2),
-               off < 1e-5),
-        number(later("with Softmax(KᵀQ) by columns: largest error"), 0, float(f"{fine:.1e}"), fine < 1e-5, core=False),
-    )  # fmt: skip
+        Number(
+            later("as it is printed: largest error, {n} tokens {width} wide", n=n, width=width), 0, off, within=1e-5
+        ),
+        Number(later("with Softmax(KᵀQ) by columns: largest error"), 0, fine, core=False, within=CLOSE),
+    )
     why = later(
         "With a column for each token the weights of a query must be a column too: V Softmax(KᵀQ). As it is printed, "
         "queries and keys have changed places."
@@ -285,7 +283,7 @@ def _plain_projections(_evidence: Evidence) -> Verdict:
         return sum(row.elements for row in layer(name, "encoder") if row.role == f"self-attention {end}")
 
     biases = tuple(
-        number(
+        Number(
             later("{model}, a layer: biases of query, key and value", model=TITLES[name]),
             0,
             sum(count(name, f"{part} bias") for part in ("query", "key", "value")),
@@ -293,13 +291,35 @@ def _plain_projections(_evidence: Evidence) -> Verdict:
         )
         for name in (T5, BART, BERT)
     )
-    output = later("BERT base, a layer: parameters of the output projection")
-    numbers = (*biases, number(output, 0, count(BERT, "output weight"), core=False))
-    why = later(
-        "True of T5. BART and BERT add a bias to each, and in all of them the heads' outputs go through one matrix "
-        "more, which the formulas leave out."
+    why = later("True of T5. BART and BERT add a bias to each of the three.")
+    return Verdict(biases, why, later(CONFIGURATION))
+
+
+def _vanishing(_evidence: Evidence) -> Verdict:
+    random = np.random.default_rng(0)
+    q, k = random.standard_normal((DRAWS, WIDTH)), random.standard_normal((KEYS, WIDTH))
+    plain, scaled = (_gradients(softmax((q @ k.T / by).astype(np.float32))) for by in (1, WIDTH**0.5))
+    shares = plain / scaled  # (DRAWS,)
+    numbers = (
+        Number(later("gradient of a row of weights without the division ÷ with it: smaller"), below(1), shares.mean()),
+        Number(later("the same: about to vanish"), below(0.1), shares.mean(), core=False),
+        Number(later("rows in which it is below a tenth"), above(0), Share((shares < 0.1).mean())),
     )
-    return Verdict(numbers, why, later(CONFIGURATION))
+    why = later(
+        "Of {keys} keys, {width} wide with variance 1: the derivatives of a row's weights are on average {mean:.0%} of "
+        "what they are with the division, and below a tenth in {few:.0%} of the rows, those that are nearly one-hot.",
+        keys=KEYS,
+        width=WIDTH,
+        mean=float(shares.mean()),
+        few=float((shares < 0.1).mean()),
+    )
+    return Verdict(numbers, why, DRAWN)
+
+
+def _gradients(weights: Floats) -> Floats:
+    """The sum of |dα_i / ds_j| of each row of weights α (Q, K): 2 (1 - Σ α_i²)."""
+    found: Floats = 2 * (1 - np.square(weights.astype(float)).sum(axis=1))
+    return found
 
 
 def _far_input(_evidence: Evidence) -> Verdict:
@@ -313,13 +333,14 @@ def _far_input(_evidence: Evidence) -> Verdict:
     rises = bool((np.diff(out[:, 0]) > 0).all())
     other = float(np.abs(out[-1, 1:]).max())
     numbers = (
-        number(later("one number rises, the others stay: its output rises too"), later("yes"),
-               later("yes") if rises else later("no")),
-        number(later("its output at a million, of {width} numbers", width=width), round(limit, 3),
-               round(float(out[-1, 0]), 3), abs(out[-1, 0] - limit) < 1e-3),
-        number(later("the largest of the others then"), round(float(np.abs(out[200, 1:]).max()), 3),
-               float(f"{other:.1e}"), bool(other > 0.5), core=False),
-    )  # fmt: skip
+        Number(later("one number rises, the others stay: its output rises too"), yes(True), yes(rises)),
+        Number(
+            later("its output at a million, of {width} numbers", width=width), limit, float(out[-1, 0]), within=1e-3
+        ),
+        Number(
+            later("the largest of the others then"), float(np.abs(out[200, 1:]).max()), other, core=False, within=NEARLY
+        ),
+    )
     why = later(
         "Of one number alone: it approaches √(d − 1) = {limit:.3f}. LayerNorm is no function of one number, though: "
         "while it grows, all others shrink to about 0.",
@@ -332,11 +353,10 @@ def _parallel(_evidence: Evidence) -> Verdict:
     n, width = KEYS, sizes_of(BERT).width
     attention, recurrent = 4 * n * width**2 + 2 * n * n * width, 2 * n * width**2
     numbers = (
-        number(later("{n} tokens: steps of a layer that wait for each other", n=n), f"< {n}", 1, n > 1),
-        number(later("steps of a recurrent layer"), n, n),
-        number(later("multiply-adds of a layer, {width} wide", width=width), f"< {recurrent:,}", attention,
-               attention < recurrent, core=False),
-    )  # fmt: skip
+        Number(later("{n} tokens: steps of a layer that wait for each other", n=n), below(n), 1),
+        Number(later("steps of a recurrent layer"), n, n),
+        Number(later("multiply-adds of a layer, {width} wide", width=width), below(recurrent), attention, core=False),
+    )
     why = later(
         "No row waits for another, where a recurrent network takes {n} steps in turn; but it computes more, not less: "
         "{times:.1f} times the multiply-adds of one product with the state and one with the input.",
@@ -354,13 +374,30 @@ CLAIMS: tuple[Claim, ...] = (
         "inside",
         {"kind": "encoder"},
         _attention,
+        about="any network",
     ),
-    Claim("12b", "arithmetic", ("seq",), "inside", {"kind": "encoder", "layer": "3", "around": "scaling"}, _unscaled),
+    Claim(
+        "12b",
+        "arithmetic",
+        ("seq",),
+        "inside",
+        {"kind": "encoder", "layer": "3", "around": "scaling"},
+        _unscaled,
+        about="any network",
+    ),
     Claim("12c", "arithmetic", ("notes",), "inside", {}, _additive),
     Claim("12d", "arithmetic", ("notes", "bert chapter"), "parameters", {"of": BERT}, _narrow),
     Claim("13", "arithmetic", ("bert chapter", "notes"), "inside", {"kind": "encoder", "around": "scaling"}, _variance),
+    Claim(
+        "13c",
+        "arithmetic",
+        ("bart chapter", "bert chapter", "notes"),
+        "inside",
+        {"kind": "encoder", "around": "scaling"},
+        _vanishing,
+    ),
     Claim("13b", "arithmetic", ("notes",), "inside", {"kind": "encoder"}, _unit),
-    Claim("14", "arithmetic", ("seq",), "inside", {"kind": "encoder", "layer": "1"}, _cosine),
+    Claim("14", "arithmetic", ("seq",), "inside", {"kind": "encoder", "layer": "1"}, _cosine, about="any network"),
     Claim("15", "arithmetic", ("bert chapter", "korean"), "inside", {"around": "activation"}, _gelu),
     Claim("15b", "arithmetic", ("bart chapter",), "inside", {"around": "activation"}, _activations),
     Claim(
@@ -373,12 +410,21 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim("12e", "arithmetic", ("seq",), "inside", {"kind": "encoder"}, _order),
     Claim("12f", "arithmetic", ("seq",), "parameters", {"of": BERT}, _plain_projections),
-    Claim("12g", "arithmetic", ("bert chapter", "notes"), "inside", {}),
+    Claim("12g", "arithmetic", ("bert chapter", "notes"), "inside", {}, about="any network"),
     Claim("16c", "arithmetic", ("notes",), "inside", {"around": "norms"}, _far_input),
-    Claim("16d", "arithmetic", ("bart chapter", "bert chapter"), "inside", {"around": "norms"}),
-    Claim("16e", "arithmetic", ("bert chapter", "bart chapter"), "inside", {"around": "norms"}),
+    Claim("16d", "arithmetic", ("bart chapter", "bert chapter"), "inside", {"around": "norms"}, about="trained"),
+    Claim("16e", "arithmetic", ("bert chapter", "bart chapter"), "inside", {"around": "norms"}, about="trained"),
     Claim("18b", "arithmetic", ("seq",), "experiments", {"experiment": "reach"}, _parallel),
-    Claim("16b", "arithmetic", ("bart chapter", "notes"), "inside", {"around": "norms"}),
-    Claim("17", "arithmetic", ("seq", "bart chapter", "bert chapter"), "experiments", {"experiment": "edit"}),
-    Claim("18", "arithmetic", ("seq",), "experiments", {"experiment": "reach", "sentence": "article"}),
+    Claim("16b", "arithmetic", ("bart chapter", "notes"), "inside", {"around": "norms"}, about="any network"),
+    Claim(
+        "17",
+        "arithmetic",
+        ("seq", "bart chapter", "bert chapter"),
+        "experiments",
+        {"experiment": "edit"},
+        about="any network",
+    ),
+    Claim(
+        "18", "arithmetic", ("seq",), "experiments", {"experiment": "reach", "sentence": "article"}, about="any network"
+    ),
 )

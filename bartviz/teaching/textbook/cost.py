@@ -5,7 +5,19 @@ from __future__ import annotations
 from bartviz.analysis.article_models import BART, BART_LARGE, BERT, read, total
 from bartviz.analysis.costs import Costs
 from bartviz.language import later
-from bartviz.teaching.textbook.judging import CONFIGURATION, Claim, Evidence, Number, Verdict, near, number
+from bartviz.teaching.textbook.judging import (
+    CONFIGURATION,
+    NEARLY,
+    Between,
+    Claim,
+    Evidence,
+    Number,
+    Verdict,
+    above,
+    at_most,
+    below,
+    yes,
+)
 
 BASIS = later(CONFIGURATION)
 FLOAT = 4  # bytes of a number in float32
@@ -15,8 +27,8 @@ def _bytes(_evidence: Evidence) -> Verdict:
     memory = Costs(BERT).memory(512)
     layer = memory.attention // 12
     numbers = (
-        number(later("bytes of one layer, 12 × 512 × 512 × 4"), 12_600_000, layer, near(12.6e6, layer, 0.005)),
-        number(later("bytes of 12 layers"), 150_000_000, memory.attention, near(150e6, memory.attention, 0.02)),
+        Number(later("bytes of one layer, 12 × 512 × 512 × 4"), 12_600_000, layer, within=NEARLY),
+        Number(later("bytes of 12 layers"), 150_000_000, memory.attention, within=NEARLY),
     )
     why = later(
         "{layer:.1f} MB and {all:.0f} MB, if the weights of all layers are kept. Their queries and keys, from which "
@@ -53,11 +65,11 @@ def _comparable(_evidence: Evidence) -> Verdict:
 
 
 def _similar(what: str, ratio: float, *, core: bool = True) -> Number:
-    return number(what, "0.5 – 2", round(ratio, 3), 0.5 <= ratio <= 2, core=core)
+    return Number(what, Between(0.5, 2), ratio, core=core)
 
 
 def _equal_by_512(what: str, length: float) -> Number:
-    return number(what, "≤ 512", round(length), length <= 512, core=False)
+    return Number(what, at_most(512), round(length), core=False)
 
 
 def ratios(costs: Costs, length: int) -> tuple[float, float]:
@@ -76,11 +88,9 @@ def _width(_evidence: Evidence) -> Verdict:
     (projections, scores), (wide_projections, wide_scores) = attention(768), attention(1536)
     whole = (wide_projections + wide_scores) / (projections + scores)
     numbers = (
-        number(
-            later("width doubled, n = 512: attention with its projections"), 4, round(whole, 2), near(4, whole, 0.2)
-        ),
-        number(later("the projections"), 4, wide_projections / projections),
-        number(later("scores and weighted sums"), 4, wide_scores / scores, core=False),
+        Number(later("width doubled, n = 512: attention with its projections"), 4, whole, within=NEARLY),
+        Number(later("the projections"), 4, wide_projections / projections),
+        Number(later("scores and weighted sums"), 4, wide_scores / scores, core=False),
     )
     why = later(
         "The projections grow with the square of the width, the scores only in proportion to it: twice as wide "
@@ -96,13 +106,12 @@ def _memory(_evidence: Evidence) -> Verdict:
     weights = long.attention / short.attention
     working = long.activations / short.activations
     numbers = (
-        number(later("n doubled to 512: weights of all heads"), 4, weights),
-        number(later("activations with a fused kernel"), 4, round(working, 2), near(4, working, 0.2), core=False),
-        number(
+        Number(later("n doubled to 512: weights of all heads"), 4, weights),
+        Number(later("activations with a fused kernel"), 4, working, core=False, within=NEARLY),
+        Number(
             later("of 512 tokens: weights of all heads ÷ parameters"),
-            "> 1",
-            round(long.attention / long.weights, 2),
-            long.attention > long.weights,
+            above(1),
+            long.attention / long.weights,
             core=False,
         ),
     )
@@ -119,14 +128,9 @@ def _decoding(_evidence: Evidence) -> Verdict:
     cached, uncached = (float(steps[column].loc[512] / steps[column].loc[64]) for column in ("cached", "uncached"))
     ratio = float(steps["uncached"].sum() / steps["cached"].sum())
     numbers = (
-        number(
-            later("t from 64 to 512: growth with a cache is less than without"),
-            f"< {uncached:.2f}",
-            round(cached, 2),
-            cached < uncached,
-        ),
-        number(later("growth of a step with a cache"), 8, round(cached, 2), abs(cached - 8) <= 1, core=False),
-        number(later("growth of a step without"), 64, round(uncached, 2), abs(uncached - 64) <= 8, core=False),
+        Number(later("t from 64 to 512: growth of a step with a cache"), 8, cached, within=NEARLY),
+        Number(later("t from 64 to 512: growth of a step without"), 64, uncached, within=NEARLY),
+        Number(later("growth with a cache is less than without"), below(uncached), cached, core=False),
     )
     why = later(
         "The directions are right, the proportions not: most of a step does not depend on t, or only once. BART base, "
@@ -139,15 +143,31 @@ def _decoding(_evidence: Evidence) -> Verdict:
     return Verdict(numbers, why, BASIS)
 
 
+def _deeper(_evidence: Evidence) -> Verdict:
+    def layers(count: int) -> tuple[int, int]:
+        """Multiply-adds at n = 512, and bytes of the weights of all heads."""
+        costs = Costs(read(BERT, num_hidden_layers=count))
+        return int(costs.operations(512)["multiply_adds"].sum()), costs.memory(512).attention
+
+    (work, held), (more_work, more_held) = layers(12), layers(24)
+    numbers = (
+        Number(later("BERT base with 24 layers, not 12, n = 512: multiply-adds"), 2, more_work / work, within=NEARLY),
+        Number(later("bytes of the weights of all heads"), 2, more_held / held),
+    )
+    why = later(
+        "All layers are of the same size, so twice as many compute and hold twice as much; embeddings, which do not "
+        "grow with them, only look up."
+    )
+    return Verdict(numbers, why, BASIS)
+
+
 def _fine_tuning(_evidence: Evidence) -> Verdict:
     parameters = total(BART_LARGE)
     state, card, smaller = 4 * FLOAT * parameters, 16e9, 8e9  # weights, gradients, two moments of Adam
     numbers = (
-        number(later("weights, gradients and Adam's two moments in float32: bytes"), f"< {card:,.0f}", state,
-               state < card),
-        number(later("they alone fill a GPU of 8 GB"), later("yes"), later("yes") if state > smaller else later("no"),
-               core=False),
-    )  # fmt: skip
+        Number(later("weights, gradients and Adam's two moments in float32: bytes"), below(int(card)), state),
+        Number(later("they alone fill a GPU of 8 GB"), yes(True), yes(state > smaller), core=False),
+    )
     why = later(
         "BART large needs {state:.1f} GB before the first text; the other {rest:.1f} GB are for activations, which "
         "grow with batch and length. So 16 GB are comfortable, and with small batches fewer do.",
@@ -163,5 +183,6 @@ CLAIMS: tuple[Claim, ...] = (
     Claim("33b", "cost", ("bert chapter",), "parameters", {"of": BERT, "n": "512"}, _width),
     Claim("34", "cost", ("bert chapter",), "parameters", {"of": BERT, "n": "512"}, _memory),
     Claim("34c", "cost", ("bart chapter",), "parameters", {"of": BART_LARGE}, _fine_tuning),
+    Claim("34d", "cost", ("bert chapter",), "parameters", {"of": BERT, "n": "512"}, _deeper),
     Claim("34b", "cost", ("none",), "parameters", {"of": BART, "n": "512"}, _decoding),
 )

@@ -1,4 +1,4 @@
-"""Line 35: what heads do, measured on a BERT. The small one that ships decides nothing about large ones."""
+"""Line 35: what heads do, measured on a BERT."""
 
 from __future__ import annotations
 
@@ -10,13 +10,7 @@ from bartviz.analysis import naming
 from bartviz.analysis.measures import Measured, of_record
 from bartviz.arrays import Floats
 from bartviz.language import later
-from bartviz.teaching.textbook.judging import BERT_RUN, DEEP, Claim, Evidence, Verdict, number
-
-SMALL = later(
-    "The claim is about large trained BERTs, and a model this small neither supports nor refutes it: run a trained "
-    "BERT of {layers} layers or more, and it is judged by that.",
-    layers=DEEP,
-)
+from bartviz.teaching.textbook.judging import BERT_RUN, Claim, Evidence, Number, Verdict, above, below
 
 
 def _layers(evidence: Evidence) -> Verdict:
@@ -25,21 +19,19 @@ def _layers(evidence: Evidence) -> Verdict:
     broad, first = (found.values[name].mean(axis=1) for name in ("evenness", "first"))  # (L,) each
     even = found.even["first"]
     numbers = (
-        number(
+        Number(
             later("evenness of the first layer, the last has {last:.2f}", last=float(broad[-1])),
-            f"> {broad[-1]:.2f}",
-            round(float(broad[0]), 2),
-            bool(broad[0] > broad[-1]),
+            above(float(broad[-1])),
+            float(broad[0]),
         ),
-        number(
+        Number(
             later("weight of layer 0 on [CLS], evenly it would be {even:.2f}", even=even),
-            f"> {even:.2f}",
-            round(float(first[0]), 3),
-            bool(first[0] > even),
+            above(float(even)),
+            float(first[0]),
         ),
-        number(later("layers that give [CLS] more than layer 0 does"), 0, int((first > first[0]).sum()), core=False),
+        Number(later("layers that give [CLS] more than layer 0 does"), 0, int((first > first[0]).sum()), core=False),
     )
-    measured = later(
+    why = later(
         "{model}, {layers} layers: evenness {broad} from the first to the last (1 is even), weight on [CLS] {first}. "
         "Syntax and meaning have no measure here.",
         model=record.model.name,
@@ -47,7 +39,7 @@ def _layers(evidence: Evidence) -> Verdict:
         broad=_each(broad),
         first=_each(first),
     )
-    return Verdict(numbers, measured if deep else later("{why} {small}", why=measured, small=SMALL), basis, deep)
+    return Verdict(numbers, why, basis, large=deep)
 
 
 def _kinds(evidence: Evidence) -> Verdict:
@@ -58,13 +50,11 @@ def _kinds(evidence: Evidence) -> Verdict:
     neighbours = named["previous"] + named["next"]
     delimiters = int((found.values["special"] > naming.THRESHOLD).sum())
     numbers = (
-        number(later("heads that look at the previous or the next token"), "> 0", neighbours, neighbours > 0),
-        number(
-            later("heads with more than half of their weight on [CLS] and [SEP]"), "> 0", delimiters, delimiters > 0
-        ),
-        number(later("heads that no score names"), f"< {heads}", named[naming.UNNAMED], named[naming.UNNAMED] < heads),
+        Number(later("heads that look at the previous or the next token"), above(0), neighbours),
+        Number(later("heads with more than half of their weight on [CLS] and [SEP]"), above(0), delimiters),
+        Number(later("heads that no score names"), below(heads), named[naming.UNNAMED]),
     )
-    measured = later(
+    why = later(
         "Of {heads} heads of {model}, {neighbours} put half of their weight on a neighbour and {delimiters} on [CLS] "
         "and [SEP]; {unnamed} have no score high enough for a name.",
         neighbours=neighbours,
@@ -73,7 +63,7 @@ def _kinds(evidence: Evidence) -> Verdict:
         delimiters=delimiters,
         unnamed=named[naming.UNNAMED],
     )
-    return Verdict(numbers, measured if deep else later("{why} {small}", why=measured, small=SMALL), basis, deep)
+    return Verdict(numbers, why, basis, large=deep)
 
 
 def _each(values: Floats) -> str:
@@ -88,6 +78,6 @@ def _named(found: Measured) -> Counter[str]:
 
 
 CLAIMS: tuple[Claim, ...] = (
-    Claim("35", "heads", ("bert chapter",), "compare", {"kind": "encoder", **BERT_RUN}, _layers),
-    Claim("35b", "heads", ("bert chapter",), "compare", {"kind": "encoder", **BERT_RUN}, _kinds),
+    Claim("35", "heads", ("bert chapter",), "compare", {"kind": "encoder", **BERT_RUN}, _layers, about="trained"),
+    Claim("35b", "heads", ("bert chapter",), "compare", {"kind": "encoder", **BERT_RUN}, _kinds, about="trained"),
 )

@@ -10,7 +10,7 @@ from safetensors import safe_open
 
 from bartviz.analysis import patterns
 from bartviz.analysis.article_models import BART, BERT, GPT2, MARIAN, T5, positions, read, rows, sizes_of
-from bartviz.analysis.positions import Shift, shift, similarity, sinusoidal
+from bartviz.analysis.positions import Floats, shift, similarity
 from bartviz.families.catalogue import EMBEDDED
 from bartviz.language import later
 from bartviz.teaching.textbook.judging import (
@@ -21,27 +21,26 @@ from bartviz.teaching.textbook.judging import (
     START,
     Claim,
     Evidence,
+    Number,
     Verdict,
-    number,
+    above,
+    at_most,
+    below,
+    yes,
 )
 
 DEFINED = {"tok_embed", "seg_embed", "pos_embed", "drop"}  # layers that the written-out class makes
 USED = {"tok_embed", "seg_emb", "pos_embed"}  # and those that it applies
 TINY_BERT, TABLE = "bert-tiny-en", "bert.embeddings.position_embeddings.weight"
+SEEN = 64  # positions of its table, as the page shows them: training has hardly touched those beyond
 
 
 @lru_cache
-def learned() -> Shift:
-    """How linear a shift is in the learned positions of the shipped BERT, read from its file."""
+def table() -> Floats:
+    """The learned positions of the shipped BERT, read from its file: (SEEN, e)."""
     with safe_open(EMBEDDED / TINY_BERT / "model.safetensors", "numpy") as file:
-        return shift(file.get_tensor(TABLE).astype(np.float64))
-
-
-@lru_cache
-def neighbours() -> float:
-    """Mean cosine of neighbouring positions in the same table."""
-    with safe_open(EMBEDDED / TINY_BERT / "model.safetensors", "numpy") as file:
-        return float(np.diagonal(similarity(file.get_tensor(TABLE).astype(np.float64)), 1).mean())
+        found: Floats = file.get_tensor(TABLE)[:SEEN].astype(np.float64)
+        return found
 
 
 def _three(evidence: Evidence) -> Verdict:
@@ -50,14 +49,14 @@ def _three(evidence: Evidence) -> Verdict:
     tables = [row for row in rows(BERT) if row.role.endswith("embedding")]
     norm = any(row.role == "embedding layer norm weight" for row in rows(BERT))
     numbers = (
-        number(later("embedding tables of BERT base"), 3, len(tables)),
-        number(later("rows of the segment table"), 2, sizes_of(BERT).segments),
-        number(later("width of the sum"), 768, tables[0].shape[1]),
-        number(later("width, were they joined instead"), 3 * 768, sum(row.shape[1] for row in tables)),
-        number(later("LayerNorm after the sum"), later("yes"), later("yes") if norm else later("no")),
-        number(later("first token of a pair"), "[CLS]", labels[0]),
-        number(later("[SEP] in a pair"), 2, labels.count("[SEP]")),
-        number(later("segments in a pair"), "0 1", " ".join(map(str, np.unique(record.source.segments)))),
+        Number(later("embedding tables of BERT base"), 3, len(tables)),
+        Number(later("rows of the segment table"), 2, sizes_of(BERT).segments),
+        Number(later("width of the sum"), 768, tables[0].shape[1]),
+        Number(later("width, were they joined instead"), 3 * 768, sum(row.shape[1] for row in tables)),
+        Number(later("LayerNorm after the sum"), yes(True), yes(norm)),
+        Number(later("first token of a pair"), "[CLS]", labels[0]),
+        Number(later("[SEP] in a pair"), 2, labels.count("[SEP]")),
+        Number(later("segments in a pair"), "0 1", " ".join(map(str, np.unique(record.source.segments)))),
     )
     why = later(
         "All of it is in the configuration and in a pair of sentences that was run: {tokens} tokens, each a "
@@ -73,10 +72,10 @@ def _notes(evidence: Evidence) -> Verdict:
     labels, text = record.source.labels, record.source_text
     kept = any(label.strip()[:1].isupper() for label in labels)
     numbers = (
-        number(later("capitals of the text are lost"), later("yes"), later("no") if kept else later("yes")),
-        number(later("first and last token"), "[CLS] [SEP]", f"{labels[0]} {labels[-1]}"),
-        number(later("segments that BART knows"), 2, sizes_of(BART).segments),
-        number(later("id of the padding token"), 0, int(read(BART)["pad_token_id"])),
+        Number(later("capitals of the text are lost"), yes(True), yes(not kept)),
+        Number(later("first and last token"), "[CLS] [SEP]", f"{labels[0]} {labels[-1]}"),
+        Number(later("segments that BART knows"), 2, sizes_of(BART).segments),
+        Number(later("id of the padding token"), 0, int(read(BART)["pad_token_id"])),
     )
     why = later(
         "That is BERT's input, not BART's: BART reads bytes as they are (“{first}” of “{text}” keeps its capital), "
@@ -90,24 +89,20 @@ def _notes(evidence: Evidence) -> Verdict:
 
 
 def _positions(_evidence: Evidence) -> Verdict:
-    found = learned()
-    wave = float(found.exact.max())
-    one, last, near = float(found.held[0]), float(found.held[-1]), neighbours()
-    rows_, width = 128, 192
-    closest = np.abs(sinusoidal(rows_, width)).max()
+    found = shift(table())
+    one, last = float(found.held[0]), float(found.held[-1])
+    near = float(np.diagonal(similarity(table()), 1).mean())
     numbers = (
-        number(later("sinusoidal, a shift as a linear map: largest error"), 0, wave, wave < 1e-9),
-        number(later("sinusoidal: largest number in the table"), 1, float(closest), abs(closest - 1) < 1e-6),
-        number(later("learned, shift by 1: error on other positions"), "> 0.3", round(one, 2), one > 0.3),
-        number(later("learned, shift by 16: error on other positions"), "> 0.3", round(last, 2), last > 0.3),
-        number(
-            later("learned: mean cosine of neighbouring positions"), "< 0.1", round(near, 2), near < 0.1, core=False
-        ),
+        Number(later("sinusoidal, a shift as a linear map: largest error"), 0, float(found.exact.max()), within=1e-9),
+        Number(later("learned, shift by 1: error on other positions"), above(0.3), one),
+        Number(later("learned, shift by 16: error on other positions"), above(0.3), last),
+        Number(later("learned: mean cosine of neighbouring positions"), below(0.1), near, core=False),
     )
     why = later(
-        "The rotation that the formula gives is exact; the best linear map for the learned table of {model} "
-        "misses {one:.0%} of the spread at a shift of 1 (100% is as bad as always predicting the mean). Still, "
+        "The rotation that the formula gives is exact; the best linear map for the first {count} learned positions of "
+        "{model} misses {one:.0%} of the spread at a shift of 1 (100% is as bad as always predicting the mean). Still, "
         "neighbours are alike (cosine {near:.2f}): a sense of distance is learned, which is not the same as a rule.",
+        count=SEEN,
         near=near,
         model=TINY_BERT,
         one=one,
@@ -119,17 +114,17 @@ def _tokenizers(_evidence: Evidence) -> Verdict:
     limit, extra = sizes_of(BART).positions or 0, sizes_of(BART).vocabulary - sizes_of(GPT2).vocabulary
     kinds = {name: _pieces(name) for name in ("bart-tiny-en-de", TINY_BERT)}
     numbers = (
-        number(later("BART: positions, all learned"), 1024, limit),
-        number(later("position table of BART: kind"), later("learned"), positions(BART)),
-        number(
+        Number(later("BART: positions, all learned"), 1024, limit),
+        Number(later("position table of BART: kind"), later("learned"), positions(BART)),
+        Number(
             later("T5: limit of positions"),
             later("none"),
             later("none") if sizes_of(T5).positions is None else str(sizes_of(T5).positions),
         ),
-        number(later("T5: buckets of relative positions"), 32, sizes_of(T5).buckets),
-        number(later("Marian: kind of positions"), later("sinusoidal"), positions(MARIAN)),
-        number(later("tokenizer of the BART that ships"), "ByteLevel", kinds["bart-tiny-en-de"]),
-        number(
+        Number(later("T5: buckets of relative positions"), 32, sizes_of(T5).buckets),
+        Number(later("Marian: kind of positions"), later("sinusoidal"), positions(MARIAN)),
+        Number(later("tokenizer of the BART that ships"), "ByteLevel", kinds["bart-tiny-en-de"]),
+        Number(
             later("vocabulary of BART as of GPT-2"), sizes_of(GPT2).vocabulary, sizes_of(BART).vocabulary, core=False
         ),
     )
@@ -145,10 +140,10 @@ def _written(_evidence: Evidence) -> Verdict:
     most, width = sizes_of(BERT).positions or 0, sizes_of(BERT).width
     fits = [n for n in range(1, most + 1) if _sum_shape(n, most, width) == (n, width)]
     numbers = (
-        number(later("names that it uses and never defines"), 0, len(USED - DEFINED)),
-        number(later("layers that it defines and never uses"), 0, len(DEFINED - USED), core=False),
-        number(later("lengths of a text, 1 to {most}, that the sum fits", most=most), most, len(fits)),
-        number(later("rows that come out for a text of one token"), 1, (_sum_shape(1, most, width) or (0, 0))[0]),
+        Number(later("names that it uses and never defines"), 0, len(USED - DEFINED)),
+        Number(later("layers that it defines and never uses"), 0, len(DEFINED - USED), core=False),
+        Number(later("lengths of a text, 1 to {most}, that the sum fits", most=most), most, len(fits)),
+        Number(later("rows that come out for a text of one token"), 1, (_sum_shape(1, most, width) or (0, 0))[0]),
     )
     why = later(
         "It stops at once: it calls {missing}, which it never defines. With that put right it adds all {most} "
@@ -173,8 +168,8 @@ def _segments(evidence: Evidence) -> Verdict:
     tokens, segments, labels = len(record.source), record.source.segments, record.source.labels
     middle = labels.index("[SEP]")
     numbers = (
-        number(later("segment numbers for {count} tokens", count=tokens), tokens - 1, len(segments)),
-        number(later("segment of the [SEP] between the sentences"), later("none"), str(segments[middle])),
+        Number(later("segment numbers for {count} tokens", count=tokens), tokens - 1, len(segments)),
+        Number(later("segment of the [SEP] between the sentences"), later("none"), str(segments[middle])),
     )
     why = later(
         "Every token has a segment, [SEP] too: it belongs to the sentence that it ends. The example has 9 "
@@ -187,11 +182,10 @@ def _beyond(_evidence: Evidence) -> Verdict:
     n, rows_ = 2 * (sizes_of(BART).positions or 0), sizes_of(BART).position_rows - sizes_of(BART).family.added_rows
     first = patterns.relative_buckets(n)[0]  # of the first token: distances 0 to n - 1
     numbers = (
-        number(later("T5: buckets in use from the first of {n:,} tokens", n=n), "≤ 32", *_within(len(set(first)), 32)),
-        number(later("BART: position rows, for {n:,} tokens", n=n), f"< {n:,}", rows_, rows_ < n),
-        number(later("T5: buckets that tell distances beyond 128 apart"), "> 1", len(set(first[128:])), core=False,
-               agrees=len(set(first[128:])) > 1),
-    )  # fmt: skip
+        Number(later("T5: buckets in use from the first of {n:,} tokens", n=n), at_most(32), len(set(first))),
+        Number(later("BART: position rows, for {n:,} tokens", n=n), below(n), rows_),
+        Number(later("T5: buckets that tell distances beyond 128 apart"), above(1), len(set(first[128:])), core=False),
+    )
     why = later(
         "Every distance has a bucket, where BART has no row for position {first:,}; but all distances beyond 128 share "
         "one bucket, so beyond that T5 knows only that a token is far away.",
@@ -200,19 +194,12 @@ def _beyond(_evidence: Evidence) -> Verdict:
     return Verdict(numbers, why, later(CONFIGURATION))
 
 
-def _within(found: int, most: int) -> tuple[int, bool]:
-    return found, found <= most
-
-
 def _few_positions(_evidence: Evidence) -> Verdict:
     def spent(name: str) -> int:
         return sum(row.count for row in rows(name) if row.role in ("position embedding", "relative position bias"))
 
     bart, t5 = spent(BART), spent(T5)
-    numbers = (
-        number(later("{model}: parameters for positions", model="T5 base"), f"< {bart:,}", t5, t5 < bart),
-        number(later("{model}: parameters for positions", model="BART base"), f"> {t5:,}", bart, bart > t5),
-    )
+    numbers = (Number(later("{model}: parameters for positions", model="T5 base"), below(bart), t5),)
     why = later(
         "32 buckets for each of 12 heads, once in each stack, against a vector of {width} for every position "
         "of two tables.",
@@ -237,6 +224,14 @@ CLAIMS: tuple[Claim, ...] = (
     Claim("19d", "inputs", ("notes",), "inputs", {"look": "pieces", **PAIR_RUN}, _segments),
     Claim("21b", "inputs", ("bart chapter",), "parameters", {"of": T5}, _few_positions),
     Claim("21c", "inputs", ("bart chapter",), "masks", {"about": "patterns"}, _beyond),
-    Claim("20", "inputs", ("bert chapter",), "inputs", {"look": "positions", **BERT_RUN}, _positions),
+    Claim(
+        "20",
+        "inputs",
+        ("bert chapter",),
+        "inputs",
+        {"look": "positions", "rows": str(SEEN - 1), **BERT_RUN},
+        _positions,
+        about="trained",
+    ),
     Claim("21", "inputs", ("bart chapter",), "parameters", {"of": BART, "n": "1024"}, _tokenizers),
 )

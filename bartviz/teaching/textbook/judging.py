@@ -6,8 +6,9 @@ Verdicts are always computed from the numbers of a claim (``Verdict.word``).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from operator import ge, gt, le, lt
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -49,43 +50,133 @@ SOURCES: Mapping[Source, str] = {
     "none": mark("none of the articles: a rule of thumb that is often heard"),
 }
 
+About = Literal["arithmetic", "any network", "trained"]
+ABOUT: Mapping[About, str] = {
+    "arithmetic": mark("configurations, formulas and code: decided by counting"),
+    "any network": mark("any trained network: decided by a run of one"),
+    "trained": mark("what large networks learn: decided by a run of one, and not by a small one"),
+}
+
 Value = int | float | str
+
+
+class Share(float):
+    """A part of a whole, written in percent."""
+
+
 START, PAIR, WORDS_RECORD = "start", "mask", "words"  # records that ship with the package
 BERT_RUN = {"model": "bert-tiny-en", "text": "The cat did not cross the street because it was too tired."}
 PAIR_RUN = {"model": "bert-tiny-en", "text": "I want to buy a [MASK].", "pair": "It is very old.", "special": "true"}
 MODEL = "bart-tiny-en-de"  # what the lines without a check of their own are run on
-ABOUT = 0.02  # "about 110 million": within 2%
+NEARLY = Share(0.02)  # "about 110 million": within 2%
+ROUNDING = 1e-4  # how far two runs of the same numbers in other shapes may be apart
 MOST_TOKENS = 128  # of a visitor's own run, so that a line is judged at once
-DEEP = 6  # layers of a BERT that can speak for those that the claims are about: the smallest distilled ones have 6
+DEEP = 6  # layers of a network that can speak for those that claims are about: the smallest distilled ones have 6
+SMALL = later("The claim is about large trained networks, and a network this small neither supports nor refutes it.")
+RUN_ONE = later("Run a trained one of {layers} layers or more, and it is judged by that.", layers=DEEP)
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A claimed number that is not one value: more than, at most, ..."""
+
+    sign: Literal["<", "≤", ">", "≥"]
+    than: int | float
+
+    def holds(self, found: int | float) -> bool:
+        """Whether the found number keeps to it."""
+        return {"<": lt, "≤": le, ">": gt, "≥": ge}[self.sign](found, self.than)
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """A claimed number of which only the ends are given."""
+
+    low: int | float
+    high: int | float
+
+    def holds(self, found: int | float) -> bool:
+        """Whether the found number lies between the ends, or on one."""
+        return self.low <= found <= self.high
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A claimed number and the computed one; ``agrees``: whether the claim holds for it.
+    """A claimed number and the computed one. Whether they agree follows from what is written, and from nothing else.
 
+    ``within``: how far the found one may be from the claimed one, a ``Share`` of it or a number; 0: they are equal.
     ``core``: the claim fails if it does not agree. Other numbers are details or additions: if one of them does not
     agree, the claim holds with a caveat.
     """
 
     label: str
-    claimed: Value
+    claimed: Value | Bound | Between
     found: Value
-    agrees: bool
     core: bool = True
+    within: float = 0
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the claim holds for this number."""
+        if isinstance(self.claimed, str) or isinstance(self.found, str):
+            return self.claimed == self.found
+        if isinstance(self.claimed, Bound | Between):
+            return self.claimed.holds(self.found)
+        away = self.within * abs(self.claimed) if isinstance(self.within, Share) else self.within
+        return abs(self.found - self.claimed) <= away
+
+    @property
+    def stated(self) -> str:
+        """The claimed number with how far the found one may be from it, in the reader's language."""
+        if isinstance(self.claimed, Bound):
+            return f"{self.claimed.sign} {text(self.claimed.than)}"
+        if isinstance(self.claimed, Between):
+            return f"{text(self.claimed.low)} – {text(self.claimed.high)}"
+        return f"{text(self.claimed)} ± {text(self.within)}" if self.within else text(self.claimed)
+
+
+def above(than: int | float) -> Bound:
+    """More than that."""
+    return Bound(">", than)
+
+
+def below(than: int | float) -> Bound:
+    """Less than that."""
+    return Bound("<", than)
+
+
+def at_least(than: int | float) -> Bound:
+    """That or more."""
+    return Bound("≥", than)
+
+
+def at_most(than: int | float) -> Bound:
+    """That or less."""
+    return Bound("≤", than)
+
+
+def yes(true: bool) -> str:
+    """Yes or no, as a claimed or found value."""
+    return later("yes") if true else later("no")
 
 
 @dataclass(frozen=True)
 class Verdict:
     """The numbers of a claim, one sentence why, and the model or record they are computed on.
 
-    ``decides``: False if the numbers cannot decide the claim, such as one about large trained models that was measured
-    on a small one.
+    ``decides``: False if the numbers cannot decide the claim: ``Claim.judged`` sets it.
+    ``large``: whether they are of a large trained network; None if no run of a visitor could give them.
     """
 
     numbers: tuple[Number, ...]
     why: str
     basis: str
     decides: bool = True
+    large: bool | None = None
+
+    def __post_init__(self) -> None:
+        if not any(number.core for number in self.numbers):
+            raise ValueError("a verdict needs a number that the claim stands or falls with")
 
     @property
     def word(self) -> Word:
@@ -112,26 +203,32 @@ class Evidence:
 
     def read(self) -> tuple[Record, str, bool]:
         """A run of a BERT: the visitor's if it is a trained one of at least ``DEEP`` layers, and whether it is."""
-        own = self.own
-        if own is None or own.from_weights or not own.model.trained:
-            return *self.shipped(WORDS_RECORD), False
-        if own.model.kind != "encoder" or own.model.encoder_layers < DEEP:
+        own = self._trained()
+        if own is None or own.model.kind != "encoder" or own.model.encoder_layers < DEEP:
             return *self.shipped(WORDS_RECORD), False
         attention = own.attention("encoder")
         if not 4 <= len(attention.query) <= MOST_TOKENS or not attention.mask.all():
             return *self.shipped(WORDS_RECORD), False
         return own, later("your run of {model}", model=own.model.name), True
 
-    def written(self) -> tuple[Record, str]:
-        """A run of an encoder-decoder with steps: the visitor's if it is neither long nor a single token, and has no
-        padding."""
-        own = self.own
+    def written(self) -> tuple[Record, str, bool]:
+        """A run of a trained encoder-decoder with steps, and whether it has at least ``DEEP`` layers in each stack.
+
+        The visitor's if it is neither long nor a single token, and has no padding.
+        """
+        own = self._trained()
         if own is None or own.cross is None or own.encoder is None or not own.steps:
-            return self.shipped(START)
+            return *self.shipped(START), False
         sizes = own.cross.shape[2:]
         if not 2 <= min(sizes) <= max(sizes) <= MOST_TOKENS or not own.encoder.mask.all():
-            return self.shipped(START)
-        return own, later("your run of {model}", model=own.model.name)
+            return *self.shipped(START), False
+        deep = min(own.model.encoder_layers, own.model.decoder_layers) >= DEEP
+        return own, later("your run of {model}", model=own.model.name), deep
+
+    def _trained(self) -> Record | None:
+        """The visitor's run, if it is of a trained network and computed from queries and keys."""
+        own = self.own
+        return None if own is None or own.from_weights or not own.model.trained else own
 
 
 @lru_cache
@@ -150,6 +247,7 @@ class Claim:
     A query with a ``model`` runs it on its ``text``, in a new visit.
 
     ``check`` judges it without torch; if it is None, the claim needs runs of a model (``textbook.measured``).
+    ``about``: what it is about, and so what can decide it.
     """
 
     number: str
@@ -158,6 +256,16 @@ class Claim:
     page: str
     query: Mapping[str, str] = field(default_factory=dict)
     check: Check | None = None
+    about: About = "arithmetic"
+
+    def judged(self, verdict: Verdict) -> Verdict:
+        """The verdict, not decided where numbers of a small network stand for a claim about large ones."""
+        if self.about != "trained" or verdict.large:
+            return verdict
+        why = later("{why} {small}", why=verdict.why, small=SMALL)
+        if verdict.large is False:
+            why = later("{why} {small}", why=why, small=RUN_ONE)
+        return replace(verdict, why=why, decides=False)
 
     @property
     def title(self) -> str:
@@ -175,23 +283,15 @@ class Claim:
         return "; ".join(_(SOURCES[name]) for name in self.sources)
 
 
-def number(label: str, claimed: Value, found: Value, agrees: bool | None = None, *, core: bool = True) -> Number:
-    """A ``Number``; by default it agrees if both are equal."""
-    return Number(label, claimed, found, claimed == found if agrees is None else agrees, core)
-
-
 def text(value: Value) -> str:
     """The text of a value: a formatted number, or a translated message."""
     if isinstance(value, str):
         return value if type(value) is str else _(value)
+    if isinstance(value, Share):
+        return f"{100 * value:.4g}%"
     if isinstance(value, int):
         return f"{value:,}"
     return f"{value:,.4g}" if abs(value) >= 1e-3 or value == 0 else f"{value:.1e}"
-
-
-def near(claimed: float, found: float, share: float) -> bool:
-    """Whether the found number is within a share of the claimed one."""
-    return abs(found - claimed) <= share * abs(claimed)
 
 
 CONFIGURATION = mark("configurations of the catalogue, counted in closed form")

@@ -8,28 +8,24 @@ from bartviz.analysis import added, patterns
 from bartviz.analysis.masks import shape
 from bartviz.arrays import Floats
 from bartviz.language import later
-from bartviz.teaching.textbook.judging import Claim, Evidence, Number, Verdict, number
+from bartviz.teaching.textbook.judging import Claim, Evidence, Number, Share, Verdict, below, yes
 
 SHORT = 512
 LONG, WINDOW = 4096, 256  # tokens of a long document; Longformer looks at 256 to each side
 
 
 def _masks(evidence: Evidence) -> Verdict:
-    record, basis = evidence.written()
+    record, basis, _deep = evidence.written()
     found = {kind: shape(record.attention(kind).mask) for kind in record.kinds}
     n, m = (len(record.attention(kind).query) for kind in ("encoder", "decoder"))
     encoder, decoder, cross = (found[kind] for kind in ("encoder", "decoder", "cross"))
     first = record.attention("decoder").head(0, 0)[0]  # (m,)
     numbers = (
-        number(later("encoder, n × n: open cells"), n * n, encoder.open),
-        number(
-            later("decoder, m × m lower triangle: open cells"),
-            m * (m + 1) // 2,
-            decoder.open,
-            decoder.open == m * (m + 1) // 2 and (decoder.causal or m == 1),
-        ),
-        number(later("cross, m × n: open cells"), m * n, cross.open),
-        number(later("first decoder row: weight on itself"), 1, float(first[0])),
+        Number(later("encoder, n × n: open cells"), n * n, encoder.open),
+        Number(later("decoder, m × m lower triangle: open cells"), m * (m + 1) // 2, decoder.open),
+        Number(later("decoder: no open cell above the diagonal"), yes(True), yes(decoder.causal or m == 1)),
+        Number(later("cross, m × n: open cells"), m * n, cross.open),
+        Number(later("first decoder row: weight on itself"), 1, float(first[0]), within=1e-6),
     )
     why = later(
         "With n = {n} and m = {m} the three squares are full, a triangle, and full, for a single text.", n=n, m=m
@@ -43,12 +39,12 @@ def _number(_evidence: Evidence) -> Verdict:
     numbers = [_weight(scores, mask, name) for name in ("-10,000", "-1e9", "-inf")]
     least = next(small for small in range(-90, -120, -1) if not added.softmax_added(scores, mask, float(small))[2])
     small = float(added.softmax_added(scores, mask, -50.0)[2])
-    numbers.append(number(later("weight after adding {number}", number="-50"), 0, small, small == 0, core=False))
+    numbers.append(Number(later("weight after adding {number}", number="-50"), 0, small, core=False))
     for name in ("-10,000", "-1e9", "-inf"):
         row = added.softmax_added(scores, np.zeros(4, np.bool_), added.number_of(name))
         told = "NaN" if np.isnan(row).any() else " ".join(f"{weight:.2f}" for weight in row)
         label = later("a row masked wholly by {number}", number=name)
-        numbers.append(number(label, "0.00 0.00 0.00 0.00", told, core=False))
+        numbers.append(Number(label, "0.00 0.00 0.00 0.00", told, core=False))
     why = later(
         "In float32 the weight is exactly 0, not just about 0, from {least} on for these scores; but a row that is "
         "masked wholly gets weights all the same: as if unmasked, uniform, or NaN.",
@@ -59,7 +55,7 @@ def _number(_evidence: Evidence) -> Verdict:
 
 def _weight(scores: Floats, mask: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], name: str) -> Number:
     weight = float(added.softmax_added(scores, mask, added.number_of(name))[~mask][0])
-    return number(later("weight after adding {number}", number=name), 0, weight, weight < 1e-6)
+    return Number(later("weight after adding {number}", number=name), 0, weight, within=1e-6)
 
 
 def _patterns(_evidence: Evidence) -> Verdict:
@@ -69,20 +65,18 @@ def _patterns(_evidence: Evidence) -> Verdict:
     long = _cells(LONG, WINDOW)
     share = long / LONG**2
     numbers = (
-        number(later("bigram mask, n = 12: open cells, 2n - 1"), 23, int(bigram.sum())),
-        number(
+        Number(later("bigram mask, n = 12: open cells, 2n - 1"), 23, int(bigram.sum())),
+        Number(
             later("an arbitrary mask, a prefix of 5, n = 12: triangle and what the prefix adds"),
             causal + 10,
             int(prefix.sum()),
         ),
-        number(
+        Number(
             later("window of 32 to each side and one global token, n = 512: open cells"),
             _cells(SHORT, 32),
             int(window.sum()),
         ),
-        number(
-            later("window of 256 to each side, n = 4,096: open cells of n × n"), "< 25%", f"{share:.1%}", share < 0.25
-        ),
+        Number(later("window of 256 to each side, n = 4,096: open cells of n × n"), below(Share(0.25)), Share(share)),
     )
     why = later(
         "A window's cells grow with n, not with n squared: at 4,096 tokens {share:.1%} of the full square are "
@@ -98,9 +92,9 @@ def _cells(n: int, window: int) -> int:
 
 
 CLAIMS: tuple[Claim, ...] = (
-    Claim("9", "masks", ("bart chapter", "korean", "seq"), "masks", {"view": "pattern"}, _masks),
-    Claim("9b", "masks", ("bert chapter",), "masks", {"about": "padding"}),
-    Claim("9c", "masks", ("bart chapter",), "masks", {"view": "pattern"}),
+    Claim("9", "masks", ("bart chapter", "korean", "seq"), "masks", {"view": "pattern"}, _masks, about="any network"),
+    Claim("9b", "masks", ("bert chapter",), "masks", {"about": "padding"}, about="any network"),
+    Claim("9c", "masks", ("bart chapter",), "masks", {"view": "pattern"}, about="any network"),
     Claim(
         "10",
         "masks",

@@ -19,9 +19,9 @@ from bartviz.models.model import Model
 from bartviz.run.forward import capture, capture_batch
 from bartviz.run.prepare import prepare
 from bartviz.tape.tape import Tape
-from bartviz.teaching.textbook import networks, writing
-from bartviz.teaching.textbook.judging import Verdict, number
-from bartviz.teaching.textbook.writing import CLOSE, TEXT, Cancel, basis
+from bartviz.teaching.textbook import claim, classes, networks, writing
+from bartviz.teaching.textbook.judging import NEARLY, ROUNDING, Number, Verdict, above, at_least
+from bartviz.teaching.textbook.writing import TEXT, Cancel, basis
 
 LONGER = "Yesterday my sister bought two very old books."
 HOUSE = (
@@ -41,14 +41,9 @@ def padding(model: Model, cancelled: Cancel) -> Verdict:
     )
     apart = float(np.abs(batch.attention("encoder").queries[-1, :, :n] - alone.attention("encoder").queries[-1]).max())
     numbers = (
-        number(later("padding tokens of the shorter text"), "> 0", closed, closed > 0),
-        number(later("largest weight on one of them"), 0, weights),
-        number(
-            later("last layer: largest difference of a query from the text alone"),
-            0,
-            float(f"{apart:.1e}"),
-            apart < CLOSE,
-        ),
+        Number(later("padding tokens of the shorter text"), above(0), closed),
+        Number(later("largest weight on one of them"), 0, weights),
+        Number(later("last layer: largest difference of a query from the text alone"), 0, apart, within=ROUNDING),
     )
     why = later(
         "Beside a longer text, {closed} columns of padding get exactly 0, and the last layer's numbers are "
@@ -62,8 +57,8 @@ def crossing(model: Model, cancelled: Cancel) -> Verdict:
     alone = capture(model, TEXT, cancelled=cancelled).attention("cross").mask
     padded = capture_batch(model, [TEXT, LONGER], cancelled=cancelled)[0].attention("cross").mask
     numbers = (
-        number(later("a text alone: open cells"), alone.size, int(alone.sum())),
-        number(later("the same text in a batch: open cells"), padded.size, int(padded.sum()), core=False),
+        Number(later("a text alone: open cells"), alone.size, int(alone.sum())),
+        Number(later("the same text in a batch: open cells"), padded.size, int(padded.sum()), core=False),
     )
     why = later(
         "For a single text nothing is closed; in a batch the padding of the source is, {closed} of {cells} cells.",
@@ -85,10 +80,10 @@ def directions(model: Model, cancelled: Cancel) -> Verdict:
     felt, crossed = int((encoder > 0).sum()), int((source.hidden["decoder"][-1] > 0).sum())
     before, after = int((decoder[:, :place] > 0).any(axis=0).sum()), int((decoder[-1, place:] > 0).sum())
     numbers = (
-        number(later("source token 1 changed: encodings that change"), last + 1, felt),
-        number(later("source token 1 changed: decoder rows that change"), rows, crossed),
-        number(later("target token {place} changed: earlier rows that change in any bit", place=place), 0, before),
-        number(later("target token {place} changed: rows from there on that change", place=place), rows - place, after),
+        Number(later("source token 1 changed: encodings that change"), last + 1, felt),
+        Number(later("source token 1 changed: decoder rows that change"), rows, crossed),
+        Number(later("target token {place} changed: earlier rows that change in any bit", place=place), 0, before),
+        Number(later("target token {place} changed: rows from there on that change", place=place), rows - place, after),
     )
     why = later(
         "All {n} encodings and all {m} decoder rows hear of one source token; the {place} rows before a "
@@ -107,9 +102,9 @@ def house(model: Model, cancelled: Cancel) -> Verdict:
     position, place = labels.index("house"), labels.index("it")
     steps = reach(model, HOUSE, position, cancelled=cancelled).steps(place)
     numbers = (
-        number(later("layers until “it” hears of “house”"), 1, steps["bidirectional"] or 0),
-        number(later("steps of a recurrent network, one a word"), "≥ 12", away, away >= 12),
-        number(later("positions from “house” to “it”"), 12, away, core=False),
+        Number(later("layers until “it” hears of “house”"), 1, steps["bidirectional"] or 0),
+        Number(later("steps of a recurrent network, one a word"), at_least(12), away),
+        Number(later("positions from “house” to “it”"), 12, away, core=False),
     )
     why = later(
         "One layer suffices; but “it” is the {away}th word after “house” ({between} words between), and {tokens} "
@@ -132,19 +127,16 @@ def normalised(model: Model, cancelled: Cancel) -> Verdict:
         [float(one.mean(-1).abs().max()), float(one.var(-1, unbiased=False).mean())] for one in (plain, states)
     )
     numbers = (
-        number(
-            later("last encoder layer, gain and shift taken out: largest mean of a token"),
-            0,
-            float(f"{means[0]:.1e}"),
-            means[0] < CLOSE,
+        Number(
+            later("last encoder layer, gain and shift taken out: largest mean of a token"), 0, means[0], within=ROUNDING
         ),
-        number(later("its mean variance"), 1, round(means[1], 4), abs(means[1] - 1) < 0.01),
-        number(
+        Number(later("its mean variance"), 1, means[1], within=NEARLY),
+        Number(
             later("with the learned gain and shift, as the next layer reads it: mean variance"),
             1,
-            round(variances[1], 3),
-            abs(variances[1] - 1) < 0.01,
+            variances[1],
             core=False,
+            within=NEARLY,
         ),
     )
     why = later(
@@ -156,6 +148,7 @@ def normalised(model: Model, cancelled: Cancel) -> Verdict:
 
 
 CHECKS: Mapping[str, Callable[[Model, Cancel], Verdict]] = {
+    "5c": classes.as_wide_as_gpt,
     "9b": padding,
     "9c": crossing,
     "12g": networks.dropout,
@@ -165,6 +158,7 @@ CHECKS: Mapping[str, Callable[[Model, Cancel], Verdict]] = {
     "17": directions,
     "18": house,
     "22": writing.encoded_once,
+    "22b": writing.made_once,
     "22d": writing.without_crossing,
     "24b": writing.without_end,
     "25": writing.by_hand,
@@ -173,6 +167,8 @@ CHECKS: Mapping[str, Callable[[Model, Cancel], Verdict]] = {
     "27": writing.beams,
     "28": writing.tied,
     "28b": writing.nearest,
+    "30c": classes.text_to_text,
+    "31d": classes.no_writer,
 }
 
 
@@ -186,5 +182,5 @@ def judge_all(
     found = {}
     for done, (name, check) in enumerate(CHECKS.items()):
         on_progress(later("Line {number} of the ledger", number=name), done, len(CHECKS))
-        found[name] = check(model, cancelled)
+        found[name] = claim(name).judged(check(model, cancelled))
     return found

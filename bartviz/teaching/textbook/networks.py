@@ -6,15 +6,18 @@ Shapes: n tokens, D width.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
+import transformers
 from torch import nn
-from transformers import AutoModel, BartConfig, BertConfig
+from transformers import BartConfig, BartModel, BertConfig
 
 from bartviz.language import later
+from bartviz.models.alone import alone
 from bartviz.models.model import Model
 from bartviz.run.forward import capture
-from bartviz.teaching.textbook.judging import Number, Verdict, number
+from bartviz.teaching.textbook.judging import Number, Verdict, above, below
 
 TEXT = "I want to buy a car."
 DEPTHS = (6, 12, 24)
@@ -80,15 +83,15 @@ def dropout(model: Model, cancelled: Cancel) -> Verdict:
     off = float((weights * kept / 0.9).sum(-1).sub(1).abs().max())
     training = sum(part.training for part in model.network.modules())
     numbers = (
-        number(later("BERT by default: dropout of states and embeddings"), 0.1, config.hidden_dropout_prob),
-        number(later("BERT by default: dropout of attention weights"), 0.1, config.attention_probs_dropout_prob),
-        number(later("a run here: parts of the network that drop anything"), 0, training),
-        number(
+        Number(later("BERT by default: dropout of states and embeddings"), 0.1, config.hidden_dropout_prob),
+        Number(later("BERT by default: dropout of attention weights"), 0.1, config.attention_probs_dropout_prob),
+        Number(later("a run here: parts of the network that drop anything"), 0, training),
+        Number(
             later("a head's weights with dropout 0.1: largest distance of a row's sum from 1"),
             0,
-            round(off, 2),
-            off < 1e-5,
+            off,
             core=False,
+            within=1e-5,
         ),
     )
     why = later(
@@ -102,14 +105,13 @@ def dropout(model: Model, cancelled: Cancel) -> Verdict:
 def norms(_model: Model, _cancelled: Cancel) -> Verdict:
     post, pre = ([gradient(depth, -1, pre=before) for depth in DEPTHS] for before in (False, True))
     numbers = (
-        *_falling(later("pre-norm"), pre, core=True),
-        number(
+        _falling(later("pre-norm"), pre),
+        Number(
             later("{depth} layers, gradient of the last layer: post-norm against pre-norm", depth=DEPTHS[-1]),
-            f"> {pre[-1]:.3f}",
-            round(post[-1], 3),
-            post[-1] > pre[-1],
+            above(pre[-1]),
+            post[-1],
         ),
-        number(later("networks trained to the end to see which is better"), "> 0", 0, agrees=False, core=False),
+        Number(later("networks trained to the end to see which is better"), above(0), 0),
     )
     why = later(
         "At the start the gradient of the last layer is {pre} for {depths} layers with pre-norm and {post} with "
@@ -121,10 +123,10 @@ def norms(_model: Model, _cancelled: Cancel) -> Verdict:
     return Verdict(numbers, why, TOY)
 
 
-def _falling(name: str, found: list[float], *, core: bool) -> tuple[Number, ...]:
+def _falling(name: str, found: list[float]) -> Number:
     label = later("{name}: gradient of the last layer, {deep} layers against {shallow}", name=name, deep=DEPTHS[-1],
                   shallow=DEPTHS[0])  # fmt: skip
-    return (number(label, f"< {found[0]:.3f}", round(found[-1], 3), found[-1] < found[0], core=core),)
+    return Number(label, below(found[0]), found[-1])
 
 
 def _each(values: list[float]) -> str:
@@ -135,11 +137,10 @@ def residuals(_model: Model, _cancelled: Cancel) -> Verdict:
     depth = DEPTHS[-1]
     summed, alone = (gradient(depth, 0, pre=False, residual=residual) for residual in (True, False))
     numbers = (
-        number(
+        Number(
             later("{depth} layers: gradient of the first layer without the sums ÷ with them", depth=depth),
-            "< 0.1",
-            round(alone / summed, 3),
-            alone / summed < 0.1,
+            below(0.1),
+            alone / summed,
         ),
     )
     why = later(
@@ -148,34 +149,40 @@ def residuals(_model: Model, _cancelled: Cancel) -> Verdict:
         alone=alone,
         summed=summed,
     )
-    return Verdict(numbers, why, TOY, decides=False)
+    return Verdict(numbers, why, TOY)
 
 
 @torch.inference_mode()
 def returned(_model: Model, _cancelled: Cancel) -> Verdict:
-    config = BartConfig(
+    """The article's program, with small weights instead of a download: the configuration asks for the matrices."""
+    small = BartConfig(
         vocab_size=32, d_model=16, encoder_layers=6, decoder_layers=6, encoder_attention_heads=2,
         decoder_attention_heads=2, encoder_ffn_dim=32, decoder_ffn_dim=32, max_position_embeddings=32,
     )  # fmt: skip
-    counts = {name: _matrices(config, name) for name in ("sdpa", "eager")}
-    numbers = tuple(
-        number(
-            later("{kernel} kernel: matrices of encoder, decoder and cross-attention", kernel=name),
-            "6 6 6",
-            " ".join(map(str, found)),
-            core=name == "sdpa",
-        )
-        for name, found in counts.items()
-    )
+    weights = BartModel(small).state_dict()
+
+    def loaded(**asked: bool) -> Any:
+        config = BartConfig.from_dict(small.to_dict(), **asked)  # as from_pretrained reads a file of settings
+        return BartModel.from_pretrained(None, config=config, state_dict=weights).eval()
+
+    with alone(None):
+        as_printed, without = loaded(output_attentions=True, output_hidden_states=True), loaded()
+        found, none = _matrices(as_printed), _matrices(without)
+    numbers = (Number(later("matrices of encoder, decoder and cross-attention"), "6 6 6", found),)
     why = later(
-        "Today transformers loads a model with a fast kernel, which returns none: the code stops at the first matrix "
-        'that it looks up. With attn_implementation="eager" it runs as printed.'
+        "So it is as the article writes it: asked in its configuration, transformers {version} gives the model the "
+        "kernel {printed}, which returns matrices. A model that is loaded without it keeps the kernel {fast}, and "
+        "returns {none} when it is asked at the call alone.",
+        version=transformers.__version__,
+        printed=as_printed.config._attn_implementation,
+        fast=without.config._attn_implementation,
+        none=none,
     )
     return Verdict(numbers, why, later("a BART of 6 + 6 layers with random weights, made now"))
 
 
-def _matrices(config: BartConfig, kernel: str) -> tuple[int, ...]:
-    network = AutoModel.from_config(config, attn_implementation=kernel).eval()
-    out = network(input_ids=torch.arange(4, 9)[None], output_attentions=True)
+def _matrices(network: Any) -> str:
+    """How many matrices of each kind it returns for a text and the start token."""
+    out = network(input_ids=torch.arange(4, 9)[None], decoder_input_ids=torch.tensor([[0]]), output_attentions=True)
     found = (out.encoder_attentions, out.decoder_attentions, out.cross_attentions)
-    return tuple(len(matrices or ()) for matrices in found)
+    return " ".join(str(len(matrices or ())) for matrices in found)

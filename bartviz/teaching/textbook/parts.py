@@ -9,6 +9,7 @@ from bartviz.analysis.article_models import (
     BERT_LARGE,
     GPT2,
     decoder,
+    depth,
     elements,
     encoder,
     layer,
@@ -19,9 +20,22 @@ from bartviz.analysis.article_models import (
 from bartviz.analysis.parameters import Component
 from bartviz.families.catalogue import CATALOGUE
 from bartviz.language import later
-from bartviz.teaching.textbook.judging import ABOUT, CONFIGURATION, Claim, Evidence, Verdict, near, number
+from bartviz.teaching.textbook.judging import (
+    CONFIGURATION,
+    NEARLY,
+    Between,
+    Claim,
+    Evidence,
+    Number,
+    Share,
+    Verdict,
+    above,
+    at_least,
+    below,
+)
 
-EVEN = 1.25  # "roughly evenly": neither part more than a quarter larger
+EVENLY = Between(Share(0.45), Share(0.55))  # "roughly evenly"
+VAST = Share(0.75)  # "the vast majority"
 BASIS = later(CONFIGURATION)
 
 
@@ -30,11 +44,11 @@ def _parts(_evidence: Evidence) -> Verdict:
     table = parameter_totals.by_component(mine).set_index("component")["used"]
     whole, three = parameter_totals.total(mine), int(table["encoder"] + table["decoder"] + table["shared"])
     numbers = (
-        number(later("encoder with the embeddings"), 81_920_256, int(table["encoder"])),
-        number(later("decoder with the embeddings"), 96_103_680, int(table["decoder"])),
-        number(later("shared embeddings"), 38_603_520, int(table["shared"])),
-        number(later("whole model"), 139_420_416, whole),
-        number(later("sum of the three parts"), whole, three, core=False),
+        Number(later("encoder with the embeddings"), 81_920_256, int(table["encoder"])),
+        Number(later("decoder with the embeddings"), 96_103_680, int(table["decoder"])),
+        Number(later("shared embeddings"), 38_603_520, int(table["shared"])),
+        Number(later("whole model"), 139_420_416, whole),
+        Number(later("sum of the three parts"), whole, three, core=False),
     )
     why = later(
         "All four numbers come out, but encoder and decoder each contain the shared matrix: as parts of a chart they "
@@ -48,11 +62,11 @@ def _parts(_evidence: Evidence) -> Verdict:
 def _even(_evidence: Evidence) -> Verdict:
     mine = rows(BART)
     table, own = parameter_totals.by_component(mine).set_index("component")["used"], parameter_totals.parts(mine)
-    counted = float(table["decoder"] / table["encoder"])
-    layers = own["decoder layers"] / own["encoder layers"]
+    counted = Share(table["decoder"] / (table["decoder"] + table["encoder"]))
+    layers = Share(own["decoder layers"] / (own["decoder layers"] + own["encoder layers"]))
     numbers = (
-        number(later("decoder ÷ encoder, embeddings in both"), 1, round(counted, 3), counted < EVEN),
-        number(later("decoder layers ÷ encoder layers"), 1, round(layers, 3), layers < EVEN, core=False),
+        Number(later("share of the decoder, embeddings in both"), EVENLY, counted),
+        Number(later("share of the decoder, layers alone"), EVENLY, layers, core=False),
     )
     why = later(
         "It looks even because the same {shared:,} embeddings are in both numbers; the layers themselves are "
@@ -70,8 +84,8 @@ def _sharing(_evidence: Evidence) -> Verdict:
     apart = parameter_totals.naive(mine) - sum(matrix.elements for matrix in ties)
     matrices = sum(row.count > 0 for row in mine if row.role in ("token embedding", "output layer weight"))
     numbers = (
-        number(later("separate embedding matrices"), 2, matrices),
-        number(later("parameters, were they separate"), apart, parameter_totals.total(mine)),
+        Number(later("separate embedding matrices"), 2, matrices),
+        Number(later("parameters, were they separate"), apart, parameter_totals.total(mine)),
     )
     why = later(
         "One matrix of {elements:,} numbers serves as encoder input, decoder input and output layer; the article's own "
@@ -85,9 +99,9 @@ def _written_out(_evidence: Evidence) -> Verdict:
     whole, head = parameter_totals.parts(rows(BERT)), parameter_totals.parts(rows(BERT, "BertForMaskedLM"))["head"]
     layers = whole["encoder layers"]
     numbers = (
-        number(later("parameters without that head"), 85_000_000, total(BERT), near(85e6, total(BERT), ABOUT)),
-        number(later("the head that is left out"), 25_000_000, head, near(25e6, head, ABOUT)),
-        number(later("the 12 layers alone"), 85_000_000, layers, near(85e6, layers, ABOUT)),
+        Number(later("parameters without that head"), 85_000_000, total(BERT), within=NEARLY),
+        Number(later("the head that is left out"), 25_000_000, head, within=NEARLY),
+        Number(later("the 12 layers alone"), 85_000_000, layers, within=NEARLY),
     )
     why = later(
         "The head would add {head:,}, as its large matrix is the embeddings again; 85 million are the 12 layers alone, "
@@ -105,19 +119,19 @@ def _composition(_evidence: Evidence) -> Verdict:
     crossing = tuple(row for row in mine if parameter_totals.sublayer(row.role) == "cross-attention")
     segments = sizes_of(BART).segments
     numbers = (
-        number(later("an encoder layer: parameters as in BERT"), elements(bert), elements(ours)),
-        number(
+        Number(later("an encoder layer: parameters as in BERT"), elements(bert), elements(ours)),
+        Number(
             later("a decoder layer without cross-attention: as in GPT-2"),
             elements(gpt),
             elements(mine) - elements(crossing),
         ),
-        number(
+        Number(
             later("normalisation of the decoder: as in GPT-2"),
             sizes_of(GPT2).family.norm,
             sizes_of(BART).family.norm,
             core=False,
         ),
-        number(later("segment embeddings: as in BERT"), sizes_of(BERT).segments, segments, core=False),
+        Number(later("segment embeddings: as in BERT"), sizes_of(BERT).segments, segments, core=False),
     )
     why = later(
         "Layer by layer the sizes are the same, plus {crossing:,} for cross-attention; but BART normalises after each "
@@ -136,7 +150,7 @@ def _feed_forward(_evidence: Evidence) -> Verdict:
         ),
     }
     numbers = tuple(
-        number(later("share of the feed-forward layers: {of}", of=of), "> 50%", f"{share:.2%}", share > 0.5, core=core)
+        Number(later("share of the feed-forward layers: {of}", of=of), above(Share(0.5)), Share(share), core=core)
         for of, (share, core) in found.items()
     )
     bert, bart = (share for share, _core in found.values())
@@ -156,10 +170,8 @@ def _embeddings(_evidence: Evidence) -> Verdict:
 
     base, deep, large = share(BERT, 12), share(BERT, 24), share(BERT_LARGE, 24)
     numbers = (
-        number(
-            later("embeddings of BERT base with 24 layers instead of 12"), f"< {base:.1%}", f"{deep:.1%}", deep < base
-        ),
-        number(later("embeddings of BERT large"), f"< {base:.1%}", f"{large:.1%}", large < base),
+        Number(later("embeddings of BERT base with 24 layers instead of 12"), below(Share(base)), Share(deep)),
+        Number(later("embeddings of BERT large"), below(Share(base)), Share(large)),
     )
     why = later(
         "From {base:.1%} to {deep:.1%} by depth alone, and to {large:.1%} in BERT large, which is wider too.",
@@ -185,14 +197,22 @@ def _nearer(_evidence: Evidence) -> Verdict:
         return sum(layers for mine, layers in both if mine == one)
 
     bert, gpt = layers_like(built(BERT, "encoder")), layers_like(built(GPT2, "decoder"))
+    mine, far, near = (sizes_of(name).vocabulary for name in (BART, BERT, GPT2))
     numbers = (
-        number(later("of 12 layers: those that are a layer of GPT-2"), f"> {bert}", gpt, gpt > bert),
-        number(later("of 12 layers: those that are a layer of BERT"), 0, bert),
+        Number(
+            later("entries more than GPT-2's vocabulary has; than BERT's: {far:,} more", far=mine - far),
+            below(mine - far),
+            mine - near,
+        ),
+        Number(later("layers that write, as GPT-2 has 12 and BERT none"), above(depth(BERT)[1]), depth(BART)[1]),
+        Number(later("of 12 layers: those that are a layer of GPT-2"), above(bert), gpt, core=False),
     )
     why = later(
-        "Its {bert} encoder layers are those of BERT in every size and norm; no decoder layer is one of GPT-2, "
-        "which has no cross-attention and normalises before the sum.",
+        "It depends on what is counted. BART writes, and reads the pieces of GPT-2 with {more} entries more, where "
+        "BERT's vocabulary is another. But its {bert} encoder layers are those of BERT in every size and norm, and no "
+        "decoder layer is one of GPT-2, which has no cross-attention and normalises before the sum.",
         bert=bert,
+        more=mine - near,
     )
     return Verdict(numbers, why, BASIS)
 
@@ -206,10 +226,15 @@ def _four_times(_evidence: Evidence) -> Verdict:
             ratios[known.name] = stack.feed_forward / sizes.width
     others = [name.rsplit("/", 1)[-1] for name, ratio in ratios.items() if ratio != 4]
     numbers = (
-        number(later("BERT base: feed-forward width ÷ width"), 4, ratios[BERT]),
-        number(later("BART base: feed-forward width ÷ width"), 4, ratios[BART]),
-        number(
-            later("models of the catalogue with four times the width"),
+        Number(later("BERT base: feed-forward width ÷ width"), 4, ratios[BERT]),
+        Number(later("BART base: feed-forward width ÷ width"), 4, ratios[BART]),
+        Number(
+            later("models of the catalogue with four times the width: typically"),
+            above(len(ratios) // 2),
+            len(ratios) - len(others),
+        ),
+        Number(
+            later("models of the catalogue with four times the width: all"),
             len(ratios),
             len(ratios) - len(others),
             core=False,
@@ -227,11 +252,14 @@ def _in_layers(_evidence: Evidence) -> Verdict:
     base, large = share(BERT), share(BERT_LARGE)
     forward = parameter_totals.layer_share(rows(BERT), "encoder", "feed-forward")
     numbers = (
-        number(later("{model}: share of the layers", model="BERT base"), "> 50%", f"{base:.1%}", base > 0.5),
-        number(later("{model}: share of the layers", model="BERT large"), "> 50%", f"{large:.1%}", large > 0.5),
-        number(later("share of the feed-forward layers: {of}", of=later("a layer of BERT")), "> 50%", f"{forward:.1%}",
-               forward > 0.5),
-    )  # fmt: skip
+        Number(later("{model}: share of the layers", model="BERT base"), at_least(VAST), Share(base)),
+        Number(later("{model}: share of the layers", model="BERT large"), at_least(VAST), Share(large)),
+        Number(
+            later("share of the feed-forward layers: {of}", of=later("a layer of BERT")),
+            above(Share(0.5)),
+            Share(forward),
+        ),
+    )
     why = later("{base:.1%} of BERT base and {large:.1%} of BERT large are in the layers.", base=base, large=large)
     return Verdict(numbers, why, BASIS)
 

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from bartviz.analysis.article_models import BART, BERT, T5, T5_GATED, depth, positions, rows, sizes_of, total
+from bartviz.analysis.article_models import BART, BERT, T5, T5_GATED, positions, rows, sizes_of, total
 from bartviz.analysis.costs import Costs
 from bartviz.analysis.denoising import MASK, NOISE, text_infilling
-from bartviz.families.parts import SENTENCEPIECE, WRITES
 from bartviz.language import later, mark
 from bartviz.teaching.textbook.judging import (
     BERT_RUN,
     CONFIGURATION,
     START,
-    WORDS_RECORD,
     Claim,
     Evidence,
+    Number,
     Verdict,
-    number,
+    above,
+    below,
+    yes,
 )
 
 TEXT = "the cat sat on the mat. it was warm there. then it slept."
@@ -34,15 +35,16 @@ def _noise(evidence: Evidence) -> Verdict:
         for word in text_infilling(TEXT, np.random.default_rng(seed)).words
         if word.is_mask
     ]
+    longest = max(spans)
     kept = all(not one.lost for name in ("sentence permutation", "document rotation") for one in made[name])
     record, basis = evidence.shipped("repair")
     numbers = (
-        number(later("noise functions"), 5, len(NOISE)),
-        number(later("masking: one mask for each lost word"), later("yes"), _yes(masked)),
-        number(later("deletion: no trace is left"), later("yes"), _yes(traceless)),
-        number(later("infilling: most words behind one mask"), "> 1", max(spans), max(spans) > 1),
-        number(later("permutation and rotation: every word is kept"), later("yes"), _yes(kept)),
-        number(
+        Number(later("noise functions"), 5, len(NOISE)),
+        Number(later("masking: one mask for each lost word"), yes(True), yes(masked)),
+        Number(later("deletion: no trace is left"), yes(True), yes(traceless)),
+        Number(later("infilling: most words behind one mask"), above(1), longest),
+        Number(later("permutation and rotation: every word is kept"), yes(True), yes(kept)),
+        Number(
             later("words that count in the loss of “{text}”", text=record.source_text),
             len(record.attention("decoder").query),
             len(record.steps),
@@ -56,25 +58,14 @@ def _noise(evidence: Evidence) -> Verdict:
     return Verdict(numbers, why, later("the noise functions, with fixed seeds; {second}", second=basis))
 
 
-def _yes(true: bool) -> str:
-    return later("yes") if true else later("no")
-
-
 def _bottleneck(evidence: Evidence) -> Verdict:
     record, basis = evidence.shipped(START)
     read_, given = len(record.attention("encoder").query), len(record.attention("cross").key)
     vectors, width = read_ * record.model.width, given * record.model.width
     head = record.attention("cross").keys.shape
     numbers = (
-        number(
-            later("vectors that leave the encoder for {count} tokens", count=read_), f"< {read_}", given, given < read_
-        ),
-        number(
-            later("numbers that leave it, for {count:,} that enter", count=vectors),
-            f"< {vectors:,}",
-            width,
-            width < vectors,
-        ),
+        Number(later("vectors that leave the encoder for {count} tokens", count=read_), below(read_), given),
+        Number(later("numbers that leave it, for {count:,} that enter", count=vectors), below(vectors), width),
     )
     why = later(
         "There is no bottleneck: {read} tokens become {given} states, as wide as the embeddings, and the decoder looks "
@@ -90,17 +81,17 @@ def _t5(_evidence: Evidence) -> Verdict:
     bart, t5, gated = sizes_of(BART), sizes_of(T5), sizes_of(T5_GATED)
     last = mark("{a}, {b}, {c} with a gate") if gated.gated else mark("{a}, {b}, {c}")
     numbers = (
-        number(
+        Number(
             later("activation of BART, T5, T5 1.1"),
             later("{a}, {b}, {c} with a gate", a="gelu", b="relu", c="gelu"),
             later(last, a=bart.activation, b=t5.activation, c=gated.activation.removesuffix("_new")),
         ),
-        number(later("norm of BART and T5"), "post, pre", f"{bart.family.norm}, {t5.family.norm}"),
-        number(later("positions of BART"), later("learned"), positions(BART)),
-        number(later("positions of T5"), later("relative"), positions(T5)),
-        number(later("one embedding for T5's encoder and decoder"), later("yes"), _yes(t5.shared)),
-        number(later("BART's are separate, unlike T5's"), later("yes"), _yes(not bart.shared), core=False),
-        number(later("T5 1.1: output layer tied to the embeddings"), later("yes"), _yes(gated.tied), core=False),
+        Number(later("norm of BART and T5"), "post, pre", f"{bart.family.norm}, {t5.family.norm}"),
+        Number(later("positions of BART"), later("learned"), positions(BART)),
+        Number(later("positions of T5"), later("relative"), positions(T5)),
+        Number(later("one embedding for T5's encoder and decoder"), yes(True), yes(t5.shared)),
+        Number(later("BART's are separate, unlike T5's"), yes(True), yes(not bart.shared), core=False),
+        Number(later("T5 1.1: output layer tied to the embeddings"), yes(True), yes(gated.tied), core=False),
     )
     why = later(
         "Activation, norms and positions differ as said; but sharing embeddings is no difference, since BART "
@@ -116,8 +107,8 @@ def _short_targets(_evidence: Evidence) -> Verdict:
     target = lost + spans + 1  # each span with its sentinel, and the last one
     whole, short = (int(costs.operations(n, m)["multiply_adds"].sum()) for m in (n, target))
     numbers = (
-        number(later("target tokens for a text of 512, 15% lost in spans of 3"), "< 512", target, target < n),
-        number(later("multiply-adds of one pass, on BART base"), f"< {whole:,}", short, short < whole),
+        Number(later("target tokens for a text of 512, 15% lost in spans of 3"), below(n), target),
+        Number(later("multiply-adds of one pass, on BART base"), below(whole), short),
     )
     why = later(
         "A target of {target} tokens instead of 512 saves {share:.0%} of a pass; the shorter source, from "
@@ -137,12 +128,12 @@ def _heads(_evidence: Evidence) -> Verdict:
     width, vocabulary = sizes_of(BERT).width, sizes_of(BERT).vocabulary
     masked = width * width + 3 * width + vocabulary  # a layer of the width with bias, a norm, one bias a token
     numbers = (
-        number(later("masked-language-model head: parameters of its own"), masked, added("BertForMaskedLM")),
-        number(later("next-sentence head, 2 classes"), 2 * width + 2, added("BertForNextSentencePrediction")),
-        number(later("classifier on [CLS], 2 classes"), 2 * width + 2, added("BertForSequenceClassification")),
-        number(later("classifier of tokens, 2 classes"), 2 * width + 2, added("BertForTokenClassification")),
-        number(later("answer span, start and end"), 2 * width + 2, added("BertForQuestionAnswering")),
-        number(
+        Number(later("masked-language-model head: parameters of its own"), masked, added("BertForMaskedLM")),
+        Number(later("next-sentence head, 2 classes"), 2 * width + 2, added("BertForNextSentencePrediction")),
+        Number(later("classifier on [CLS], 2 classes"), 2 * width + 2, added("BertForSequenceClassification")),
+        Number(later("classifier of tokens, 2 classes"), 2 * width + 2, added("BertForTokenClassification")),
+        Number(later("answer span, start and end"), 2 * width + 2, added("BertForQuestionAnswering")),
+        Number(
             later("next sentence and classifier on [CLS]: parameters of a pooler below them"),
             0,
             added("BertForSequenceClassification", pooler=True),
@@ -166,8 +157,8 @@ def _answer(_evidence: Evidence) -> Verdict:
     found = [row for row in rows(BERT, "BertForQuestionAnswering") if row.role == "answer span weight"]
     outputs = found[0].shape[0]
     numbers = (
-        number(later("scores for each token: start and end"), 2, outputs),
-        number(later("linear layers for them"), 2, len(found), core=False),
+        Number(later("scores for each token: start and end"), 2, outputs),
+        Number(later("linear layers for them"), 2, len(found), core=False),
     )
     why = later(
         "It is one layer with two outputs, {rows} × {width}, which computes the same as two layers with one.",
@@ -175,26 +166,6 @@ def _answer(_evidence: Evidence) -> Verdict:
         width=found[0].shape[1],
     )
     return Verdict(numbers, why, later(CONFIGURATION))
-
-
-def _prefixes(_evidence: Evidence) -> Verdict:
-    bart, t5 = sizes_of(BART), sizes_of(T5)
-    pieces, prefix = t5.family.training.tokenizer, t5.family.training.prefix
-    classes = [name for name, variant in t5.family.variants.items() if not variant.bare]
-    numbers = (
-        number(later("T5: classes of transformers that answer, all by writing"), 1, len(classes)),
-        number(later("BART: classes that answer otherwise than by writing"), "> 0", len(bart.family.variants) - 2,
-               len(bart.family.variants) > 2),
-        number(later("T5: a prefix names the task"), later("yes"), _yes(prefix is not None)),
-        number(later("BART: a prefix names the task"), later("no"), _yes(bart.family.training.prefix is not None)),
-        number(later("T5: tokenizer"), "SentencePiece", pieces, pieces == SENTENCEPIECE),
-    )  # fmt: skip
-    why = later(
-        "As the family is built: one class, which writes for every task, after a prefix such as “{prefix}”. BART has a "
-        "class for each kind of task.",
-        prefix=prefix or "–",
-    )
-    return Verdict(numbers, why, later("what is known of the two families"))
 
 
 def _last_token(_evidence: Evidence) -> Verdict:
@@ -205,10 +176,10 @@ def _last_token(_evidence: Evidence) -> Verdict:
         row.role.endswith("weight") for row in rows(BART, "BartForSequenceClassification") if row.component == "head"
     )
     numbers = (
-        number(later("a dense layer and one of {count} classes: parameters", count=classes),
+        Number(later("a dense layer and one of {count} classes: parameters", count=classes),
                width * width + width + classes * (width + 1), own),
-        number(later("layers of the classifier"), 2, layers),
-        number(later("a pooler on the first token, as in BERT"), later("no"), _yes(bert)),
+        Number(later("layers of the classifier"), 2, layers),
+        Number(later("a pooler on the first token, as in BERT"), yes(False), yes(bert)),
     )  # fmt: skip
     why = later(
         "Two layers on the decoder's state at the last end token, {own:,} parameters: the text is read by encoder and "
@@ -218,30 +189,12 @@ def _last_token(_evidence: Evidence) -> Verdict:
     return Verdict(numbers, why, later(CONFIGURATION))
 
 
-def _no_writer(evidence: Evidence) -> Verdict:
-    record, basis = evidence.shipped(WORDS_RECORD)
-    mask = record.attention("encoder").mask
-    ahead = int(np.triu(mask, 1).sum())
-    causal = [name for name, variant in sizes_of(BERT).family.variants.items() if variant.does == WRITES]
-    numbers = (
-        number(later("decoder layers of BERT"), 0, depth(BERT)[1]),
-        number(later("classes of BERT that write a text"), 0, len(causal)),
-        number(later("cells of its mask that look ahead, of {n} tokens", n=len(mask)), "> 0", ahead, ahead > 0),
-    )
-    why = later(
-        "Every row sees the tokens after it, {ahead} cells above the diagonal: it cannot be asked for the next token "
-        "without being shown it. Filling masks is what it can do.",
-        ahead=ahead,
-    )
-    return Verdict(numbers, why, later("{first}; {second}", first=later(CONFIGURATION), second=basis))
-
-
 CLAIMS: tuple[Claim, ...] = (
     Claim("29", "pretraining", ("bart chapter", "korean"), "denoising", {}, _noise),
-    Claim("29b", "pretraining", ("notes", "korean"), "heads", {"kind": "cross"}, _bottleneck),
+    Claim("29b", "pretraining", ("notes", "korean"), "heads", {"kind": "cross"}, _bottleneck, about="any network"),
     Claim("30", "pretraining", ("bart chapter",), "parameters", {"of": T5_GATED}, _t5),
     Claim("30b", "pretraining", ("bart chapter",), "parameters", {"of": BART, "n": "512"}, _short_targets),
-    Claim("30c", "pretraining", ("bart chapter",), "models", {}, _prefixes),
+    Claim("30c", "pretraining", ("bart chapter",), "models", {}),
     Claim(
         "31c",
         "pretraining",
@@ -250,7 +203,7 @@ CLAIMS: tuple[Claim, ...] = (
         {"of": BART, "class": "BartForSequenceClassification", "part": "head"},
         _last_token,
     ),
-    Claim("31d", "pretraining", ("bert chapter",), "masks", {"view": "pattern", **BERT_RUN}, _no_writer),
+    Claim("31d", "pretraining", ("bert chapter",), "masks", {"view": "pattern", **BERT_RUN}, about="any network"),
     Claim(
         "31",
         "pretraining",

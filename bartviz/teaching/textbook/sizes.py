@@ -21,7 +21,18 @@ from bartviz.analysis.article_models import (
     total,
 )
 from bartviz.language import later
-from bartviz.teaching.textbook.judging import ABOUT, CONFIGURATION, Claim, Evidence, Number, Verdict, near, number
+from bartviz.teaching.textbook.judging import (
+    CONFIGURATION,
+    NEARLY,
+    Between,
+    Claim,
+    Evidence,
+    Number,
+    Verdict,
+    above,
+    below,
+    yes,
+)
 
 BASIS = later(CONFIGURATION)
 
@@ -47,18 +58,16 @@ def shape(name: str, *claimed: int) -> tuple[Number, ...]:
         later("{model}: vocabulary", model=TITLES[name]),
         later("{model}: positions", model=TITLES[name]),
     )
-    return tuple(number(*one) for one in zip(labels, claimed, values, strict=False))
+    return tuple(Number(*one) for one in zip(labels, claimed, values, strict=False))
 
 
-def size(name: str, millions: int, *, core: bool = True) -> Number:
+def size(name: str, millions: int) -> Number:
     """Parameters against a round number of millions."""
-    found = total(name)
-    label = later("{model}: parameters", model=TITLES[name])
-    return number(label, millions * 1_000_000, found, near(millions * 1e6, found, ABOUT), core=core)
+    return Number(later("{model}: parameters", model=TITLES[name]), millions * 1_000_000, total(name), within=NEARLY)
 
 
 def decoder_layers(name: str, claimed: int) -> Number:
-    return number(later("{model}: decoder layers", model=TITLES[name]), claimed, decoder(name).layers)
+    return Number(later("{model}: decoder layers", model=TITLES[name]), claimed, decoder(name).layers)
 
 
 def _bart_base(_evidence: Evidence) -> Verdict:
@@ -66,7 +75,7 @@ def _bart_base(_evidence: Evidence) -> Verdict:
     numbers = (
         *shape(BART, 6, 768, 12, 64, 3072, 50_265, 1024),
         decoder_layers(BART, 6),
-        number(later("activation"), "gelu", found.activation),
+        Number(later("activation"), "gelu", found.activation),
     )
     why = later(
         "Every number is in the configuration; the position table has {rows:,} rows, two of them unused.",
@@ -82,7 +91,7 @@ def _bart_large(_evidence: Evidence) -> Verdict:
 
 def _heads(_evidence: Evidence) -> Verdict:
     numbers = tuple(
-        number(later("{model}: heads", model=TITLES[name]), 12, encoder(name).heads) for name in (BART, BART_LARGE)
+        Number(later("{model}: heads", model=TITLES[name]), 12, encoder(name).heads) for name in (BART, BART_LARGE)
     )
     why = later(
         "BART large has {heads} heads a layer; the same article's own list of settings says so too.",
@@ -106,15 +115,18 @@ def _berts(_evidence: Evidence) -> Verdict:
 
 def _more_heads(_evidence: Evidence) -> Verdict:
     fewer = total(BERT_LARGE, num_attention_heads=8)
+    base, large = encoder(BERT), encoder(BERT_LARGE)
     numbers = (
+        Number(later("{model}: heads", model=TITLES[BERT_LARGE]), above(base.heads), large.heads),
+        Number(later("{model}: encoder layers", model=TITLES[BERT_LARGE]), above(base.layers), large.layers),
         *(
-            number(later("{model}: width of a head", model=TITLES[name]), 64, encoder(name).head_width)
+            Number(later("{model}: width of a head", model=TITLES[name]), 64, encoder(name).head_width)
             for name in (BERT, BERT_LARGE)
         ),
-        number(
+        Number(
             later("BERT large with 8 heads of 128: fewer parameters"),
-            later("yes"),
-            later("yes") if fewer < total(BERT_LARGE) else later("no"),
+            yes(True),
+            yes(fewer < total(BERT_LARGE)),
             core=False,
         ),
     )
@@ -128,14 +140,14 @@ def _more_heads(_evidence: Evidence) -> Verdict:
 
 def _table(_evidence: Evidence) -> Verdict:
     far = [name for name, millions, _encoder, _decoder in MODELS if not size(name, millions).agrees]
-    numbers = [size(name, millions, core=len(far) > len(MODELS) / 2) for name, millions, *_layers in MODELS]
+    numbers = [size(name, millions) for name, millions, *_layers in MODELS]
     for name, _millions, *claimed in MODELS:
         label = later("{model}: encoder + decoder layers", model=TITLES[name])
-        numbers.append(number(label, "{} + {}".format(*claimed), "{} + {}".format(*depth(name))))
+        numbers.append(Number(label, "{} + {}".format(*claimed), "{} + {}".format(*depth(name))))
     own = total(T5_LARGE) + parameter_totals.shared(rows(T5_LARGE))[0].elements
     why = later(
-        "Within 2%, but for {models}. T5 large has {found:,} as released, because its output layer is its embeddings; "
-        "with a matrix of its own it would have {own:,}.",
+        "All but {models} are within 2%. T5 large has {found:,} as released, because its output layer is its "
+        "embeddings; with a matrix of its own it would have {own:,}.",
         models=", ".join(TITLES[name] for name in far) or "–",
         found=total(T5_LARGE),
         own=own,
@@ -148,20 +160,14 @@ def _than_t5(_evidence: Evidence) -> Verdict:
     shallow = total(T5, num_layers=6, num_decoder_layers=6)
     numbers = (
         *(
-            number(
+            Number(
                 later("{first}: fewer parameters than {second}", first=TITLES[a], second=TITLES[b]),
-                f"< {total(b):,}",
+                below(total(b)),
                 total(a),
-                total(a) < total(b),
             )
             for a, b in pairs
         ),
-        number(
-            later("T5 base with BART's 6 + 6 layers: no longer more"),
-            f"< {total(BART):,}",
-            shallow,
-            shallow < total(BART),
-        ),
+        Number(later("T5 base with BART's 6 + 6 layers: no longer more"), below(total(BART)), shallow),
     )
     why = later(
         "BART has {base:.0%} and {large:.0%} of the parameters of T5; at the same depth T5 base would be the "
@@ -175,12 +181,7 @@ def _than_t5(_evidence: Evidence) -> Verdict:
 def _between(_evidence: Evidence) -> Verdict:
     triples = ((BERT, BART, T5), (BERT_LARGE, BART_LARGE, T5_LARGE))
     numbers = tuple(
-        number(
-            later("{model}: parameters", model=TITLES[b]),
-            f"{total(a):,} – {total(c):,}",
-            total(b),
-            total(a) < total(b) < total(c),
-        )
+        Number(later("{model}: parameters", model=TITLES[b]), Between(total(a), total(c)), total(b))
         for a, b, c in triples
     )
     return Verdict(numbers, later("Size for size it is larger than BERT and smaller than T5."), BASIS)
@@ -190,7 +191,7 @@ def _gpt1(_evidence: Evidence) -> Verdict:
     # GPT-1 is GPT-2 small with 40,478 tokens and 512 positions, less the last layer norm (Radford et al. 2018).
     gpt1 = total(GPT2, vocab_size=40_478, n_positions=512) - 2 * sizes_of(GPT2).width
     label = later("{model}: parameters", model="GPT-1")
-    numbers = (size(BART, 140), size(BERT, 110), number(label, 117_000_000, gpt1, near(117e6, gpt1, ABOUT)))
+    numbers = (size(BART, 140), size(BERT, 110), Number(label, 117_000_000, gpt1, within=NEARLY))
     why = later(
         "All within 2%; GPT-1 is counted from its published sizes (12 layers, 768 wide, 40,478 tokens, 512 positions)."
     )
@@ -203,6 +204,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim("3b", "sizes", ("bart chapter",), "parameters", {"of": BART_LARGE}, _heads),
     Claim("5", "sizes", ("bert chapter",), "parameters", {"of": BERT_LARGE}, _berts),
     Claim("5b", "sizes", ("bert chapter",), "parameters", {"of": BERT_LARGE}, _more_heads),
+    Claim("5c", "sizes", ("bert chapter",), "parameters", {"of": BERT}),
     Claim("7", "sizes", ("bart chapter",), "parameters", {"of": T5_LARGE, "more": "models"}, _table),
     Claim("7b", "sizes", ("bart chapter",), "parameters", {"of": T5}, _than_t5),
     Claim("7d", "sizes", ("bart chapter",), "parameters", {"of": BART, "more": "models"}, _between),

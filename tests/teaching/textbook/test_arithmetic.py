@@ -7,12 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
+from bartviz.families.registry import FAMILIES
 from bartviz.record.record import Record
+from bartviz.run.forward import capture
 from bartviz.teaching.textbook import claim
-from bartviz.teaching.textbook.judging import Evidence
+from bartviz.teaching.textbook.judging import START, Evidence
 from tests.analysis.ledger import found, judged
-from tests.support import records
+from tests.support import loaded, records
 
 
 def test_line_12_rows_sum_to_1() -> None:
@@ -24,9 +27,42 @@ def test_line_12_rows_sum_to_1() -> None:
 
 def test_line_12b_the_division_changes_weights_not_their_order() -> None:
     verdict = judged("12b")
+    assert verdict.word == "fails"
+    attention = Evidence().shipped(START)[0].attention("encoder")
+    dots = attention.queries[-1].astype(float) @ attention.keys[-1].swapaxes(1, 2)  # (H, Q, K)
+    with_it, without = (np.exp(one) / np.exp(one).sum(-1, keepdims=True) for one in (dots / math.sqrt(32), dots))
+    assert found(verdict, "last encoder layer") == pytest.approx(np.abs(with_it - without).max(), rel=1e-4)
+    assert found(verdict, "mean largest weight") == pytest.approx(without.max(-1).mean(), rel=1e-4)
+    assert found(verdict, "rows with the same") == 8 * 9
+    assert "T5, mT5, umT5 leave it out" in verdict.why
+
+
+@pytest.mark.slow
+def test_line_12b_those_that_do_not_divide_are_the_families_with_relative_positions() -> None:
+    undivided = set()
+    for name in FAMILIES:
+        model = loaded.model(name)
+        kind = "decoder" if model.info.kind == "decoder" else "encoder"
+        if capture(model, "I want to buy a car.").attention(kind).scale == 1:
+            undivided.add(name)
+    elsewhere = {"opt", "gemma2", "granite"}  # OPT divides the queries, the others' configurations have a number for it
+    assert undivided - elsewhere == {name for name, family in FAMILIES.items() if family.positions == "relative"}
+
+
+def test_line_13c_gradients_of_a_softmax() -> None:
+    verdict = judged("13c")
     assert verdict.word == "caveat"
-    assert found(verdict, "last encoder layer") == 8 * 9
-    assert found(verdict, "mean largest weight") == pytest.approx(0.904, abs=0.01)
+    random = np.random.default_rng(0)
+    q, k = (torch.from_numpy(random.standard_normal((count, 64))) for count in (2048, 512))
+    shares = []
+    for scores in (q @ k.T)[:100]:
+        with_it, without = (
+            torch.autograd.functional.jacobian(lambda given: given.softmax(0), one).abs().sum()
+            for one in (scores / 8, scores)
+        )
+        shares.append(float(without / with_it))
+    assert found(verdict, "gradient of a row") == pytest.approx(np.mean(shares), rel=0.15)  # a twentieth of the rows
+    assert found(verdict, "rows in which") == pytest.approx(np.mean(np.array(shares) < 0.1), abs=0.1)
 
 
 def test_line_12c_additive_attention_holds_64_times_as_much() -> None:
@@ -51,7 +87,7 @@ def test_line_13_variance() -> None:
     assert found(verdict, "64 wide, variance 1") == pytest.approx(64, abs=2)
     assert found(verdict, "after division") == pytest.approx(1, abs=0.03)
     beyond = math.erfc(1 / math.sqrt(2))  # a normal number farther from 0 than its standard deviation
-    assert found(verdict, "share of products") == f"{beyond:.0%}" == "32%"
+    assert found(verdict, "share of products") == pytest.approx(beyond, abs=0.003)
 
 
 def test_line_13b_unit_vectors_have_variance_1_64() -> None:
@@ -72,13 +108,13 @@ def test_line_15_gelu() -> None:
     verdict = judged("15")
     assert verdict.word == "holds"
     phi = 0.5 * (1 + math.erf(-0.1 / math.sqrt(2)))
-    assert found(verdict, "GELU(-0.1)") == round(-0.1 * phi, 4) == -0.046
+    assert found(verdict, "GELU(-0.1)") == pytest.approx(-0.1 * phi, rel=1e-6)
 
 
 def test_line_15b_who_uses_it() -> None:
     verdict = judged("15b")
     assert verdict.word == "holds"
-    assert [number.found for number in verdict.numbers[:4]] == ["GELU", "GELU", "GELU by tanh", "ReLU"]
+    assert [number.found for number in verdict.numbers[:4]] == ["GELU", "GELU", "GELU", "ReLU"]
 
 
 def test_line_16_norms() -> None:
@@ -87,7 +123,7 @@ def test_line_16_norms() -> None:
     assert [number.found for number in verdict.numbers] == [2, 3, "post", "post", "pre", "pre"]
 
 
-@pytest.mark.parametrize("number", ["9", "12", "12b", "14", "22b", "23"])
+@pytest.mark.parametrize("number", ["9", "12", "12b", "14", "23"])
 @pytest.mark.parametrize("record", [records.encoder_decoder(), records.encoder_only(), records.decoder_only()])
 def test_the_visitors_run_is_judged_if_it_fits(number: str, record: Record) -> None:
     check = claim(number).check
@@ -96,6 +132,27 @@ def test_the_visitors_run_is_judged_if_it_fits(number: str, record: Record) -> N
     own = record.cross is not None and bool(record.steps)
     assert ("your run" in verdict.basis) == own
     assert ("that ships" in verdict.basis) != own
+
+
+@pytest.mark.parametrize("number", ["9", "12", "12b", "14", "23"])
+def test_an_untrained_run_is_not_judged(number: str) -> None:
+    record = records.encoder_decoder()
+    untrained = replace(record, model=replace(record.model, trained=False))
+    check = claim(number).check
+    assert check is not None
+    assert "that ships" in check(Evidence(untrained)).basis
+
+
+def test_two_heads_that_are_alike_are_not_said_to_differ() -> None:
+    record = records.encoder_decoder()
+    encoder = record.attention("encoder")
+    same = replace(encoder, q=np.repeat(encoder.queries[:, :1], encoder.shape[1], axis=1),
+                   k=np.repeat(encoder.keys[:, :1], encoder.shape[1], axis=1))  # fmt: skip
+    check = claim("12").check
+    assert check is not None
+    verdict = check(Evidence(replace(record, encoder=same)))
+    assert verdict.word == "fails"
+    assert "still differ by 0.000" in verdict.why
 
 
 def test_without_scaling_the_formula_without_it_holds() -> None:
@@ -122,7 +179,7 @@ def test_line_12e_as_printed_queries_and_keys_change_places() -> None:
 def test_line_12f_t5_alone_has_no_biases() -> None:
     verdict = judged("12f")
     assert verdict.word == "caveat"
-    assert [number.found for number in verdict.numbers] == [0, 3 * 768, 3 * 768, 768 * 768]
+    assert [number.found for number in verdict.numbers] == [0, 3 * 768, 3 * 768]
 
 
 def test_line_16c_a_number_that_grows_approaches_the_root() -> None:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
 from bartviz.analysis.costs import Costs
+from bartviz.record.record import Record
+from bartviz.teaching import textbook
 from bartviz.teaching.textbook.judging import START, Evidence
 from tests.analysis.ledger import found, judged
-
-
-def test_line_22b_each_layer_makes_its_own_keys() -> None:
-    verdict = judged("22b")
-    assert verdict.word == "fails"
-    assert found(verdict, "BART base: key matrices") == 6
 
 
 def test_line_22c_the_encoder_is_the_costly_part_of_a_long_text() -> None:
@@ -45,19 +42,50 @@ def test_line_24_bart_starts_from_its_end_token() -> None:
     assert found(verdict, "Marian") == 58_100
 
 
-def test_line_25b_other_heads_align_better() -> None:
+def test_line_25b_is_not_decided_by_a_small_translator() -> None:
     verdict = judged("25b")
-    assert verdict.word == "fails"
-    assert found(verdict, "best head") == "L1H4"
+    assert verdict.word == "undecided"
     assert found(verdict, "heads that align better") == 19
+    assert "no number" not in verdict.why
+    assert "Run a trained one of 6 layers or more" in verdict.why
 
 
-def test_line_26_moechte_instead_of_will() -> None:
+def deep(*, trained: bool = True, layers: int = 6, written: str = "will") -> Record:
+    """The shipped run as one of a network of that many layers; its second word may be another."""
+    record, _basis = Evidence().shipped(START)
+    model = replace(record.model, encoder_layers=layers, decoder_layers=layers, trained=trained)
+    steps = [
+        replace(step, chosen=replace(step.chosen, label=written)) if step.chosen.label == "möchte" else step
+        for step in record.steps
+    ]
+    return replace(record, model=model, steps=tuple(steps))
+
+
+def test_line_26_a_small_translator_decides_nothing() -> None:
     verdict = judged("26")
-    assert verdict.word == "caveat"
-    assert found(verdict, "words as in") == 4
-    assert found(verdict, "second word") == "möchte"
-    assert found(verdict, "probability of") == "26%"
+    assert verdict.word == "undecided"
+    assert [number.found for number in verdict.numbers] == [4, 5, "</s>"]  # Ich möchte ein Auto kaufen
+    assert not verdict.numbers[0].agrees  # four words are not five
+
+
+@pytest.mark.parametrize(("written", "word"), [("will", "holds"), ("möchte", "fails")])
+def test_line_26_a_large_one_does(written: str, word: str) -> None:
+    verdict = textbook.verdict("26", deep(written=written))
+    assert verdict is not None
+    assert verdict.word == word
+
+
+def test_line_26_is_not_decided_by_another_sentence() -> None:
+    verdict = textbook.verdict("26", replace(deep(), source_text="I want to buy a house."))
+    assert verdict is not None
+    assert verdict.word == "undecided"
+
+
+def test_line_25b_is_judged_by_a_trained_network_of_six_layers() -> None:
+    for record, word in ((deep(), "fails"), (deep(layers=5), "undecided"), (deep(trained=False), "undecided")):
+        verdict = textbook.verdict("25b", record)
+        assert verdict is not None
+        assert verdict.word == word
 
 
 def test_line_23b_too_many_texts() -> None:

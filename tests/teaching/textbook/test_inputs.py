@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pytest
+
+from bartviz import load
+from bartviz.teaching.textbook import claim
 from tests.analysis.ledger import found, judged
 
 
@@ -35,15 +40,23 @@ def test_line_19d_sep_has_a_segment() -> None:
 def test_line_21b_buckets_against_tables() -> None:
     verdict = judged("21b")
     assert verdict.word == "holds"
-    assert [number.found for number in verdict.numbers] == [2 * 32 * 12, 2 * 1026 * 768]
+    assert [number.found for number in verdict.numbers] == [2 * 32 * 12]
 
 
 def test_line_20_a_shift_is_a_rotation() -> None:
     verdict = judged("20")
-    assert verdict.word == "caveat"  # irregular, and yet neighbours are alike
-    learned = found(verdict, "learned, shift by 1:")
-    assert isinstance(learned, float)
-    assert 0.3 < learned < 1
+    assert verdict.word == "undecided"  # irregular in a small model, which is no proof about a large one
+    table = load("bert-tiny-en").network.bert.embeddings.position_embeddings.weight.detach().numpy()[:64].astype(float)
+    for step, label in ((1, "learned, shift by 1:"), (16, "learned, shift by 16:")):
+        before, after = np.c_[table[:-step], np.ones(64 - step)], table[step:]
+        chosen = np.linalg.lstsq(before[::2], after[::2], rcond=None)[0]
+        missed = np.linalg.norm(before[1::2] @ chosen - after[1::2])
+        spread = np.linalg.norm(after[1::2] - after[1::2].mean(0))
+        assert found(verdict, label) == pytest.approx(missed / spread, rel=0.05)
+
+
+def test_line_20_counts_the_positions_that_its_page_shows() -> None:
+    assert claim("20").query["rows"] == "63"  # the last of 64
 
 
 def test_line_21c_all_far_distances_share_a_bucket() -> None:

@@ -10,7 +10,7 @@ from tests.analysis.ledger import found, judged
 def test_line_9_three_masks() -> None:
     verdict = judged("9")
     assert verdict.word == "holds"
-    assert [number.found for number in verdict.numbers] == [9 * 9, 8 * 9 // 2, 8 * 9, 1.0]
+    assert [number.found for number in verdict.numbers] == [9 * 9, 8 * 9 // 2, "yes", 8 * 9, 1.0]
 
 
 def test_line_10_about_0_and_exactly_0() -> None:

@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+import torch
+from transformers import (
+    BartConfig,
+    BartForConditionalGeneration,
+    BartModel,
+    BertConfig,
+    BertLMHeadModel,
+    T5ForQuestionAnswering,
+    T5ForSequenceClassification,
+    T5ForTokenClassification,
+)
 
 from bartviz import load
 from bartviz.errors import Cancelled
-from bartviz.teaching.textbook import CLAIMS, judging, measured, networks
+from bartviz.families.catalogue import EMBEDDED
+from bartviz.teaching.textbook import CLAIMS, classes, judging, measured, networks, writing
 from bartviz.teaching.textbook.judging import Verdict
 from tests.analysis.ledger import found
+from training import networks as networks_of_training
 
 
 @pytest.fixture(scope="module")
@@ -18,12 +35,25 @@ def judged() -> Mapping[str, Verdict]:
     return measured.judge_all(load(judging.MODEL))
 
 
+@lru_cache
+def opened() -> Any:
+    """The translator as transformers loads it, with eager attention: no code of ours."""
+    return networks_of_training.opened(BartForConditionalGeneration, EMBEDDED / judging.MODEL).eval()
+
+
+@pytest.fixture
+def network() -> Iterator[Any]:
+    with torch.inference_mode():
+        yield opened()
+
+
 @pytest.mark.slow
 def test_every_line_without_a_check_is_judged(judged: Mapping[str, Verdict]) -> None:
     assert list(judged) == [line.number for line in CLAIMS if line.check is None]
     for verdict in judged.values():
         assert verdict.why.endswith(".")
-    assert all(judging.MODEL in judged[number].basis for number in judged if number not in ("16d", "16e", "25c"))
+    of_classes = ("5c", "16d", "16e", "25c", "30c", "31d")
+    assert all(judging.MODEL in judged[number].basis for number in judged if number not in of_classes)
 
 
 @pytest.mark.slow
@@ -100,12 +130,23 @@ def test_line_25_by_hand(judged: Mapping[str, Verdict]) -> None:
 
 
 @pytest.mark.slow
-def test_line_27_four_beams(judged: Mapping[str, Verdict]) -> None:
-    assert judged["27"].word == "caveat"
-    assert found(judged["27"], "beams that are followed") == 4
-    assert found(judged["27"], "of 4 texts") == 4
-    assert found(judged["27"], "texts that differ") == 0
-    assert "-0.00" not in judged["27"].why
+def test_line_27_four_beams(judged: Mapping[str, Verdict], network: Any) -> None:
+    verdict = judged["27"]
+    assert verdict.word == "undecided"  # a small translator stands for large models that summarise
+    other = 0
+    for text in writing.SEARCHED:
+        ids = load(judging.MODEL).tokenizer(text, return_tensors="pt")["input_ids"]
+        one, four = (
+            network.generate(ids, num_beams=beams, early_stopping=beams > 1, do_sample=False, max_new_tokens=50)
+            for beams in (1, 4)
+        )
+        other += one.tolist() != four.tolist()
+    assert found(verdict, "of 11 sentences") == other > 0
+    assert found(verdict, "beams that are followed") == 4
+    card = (EMBEDDED / judging.MODEL / "README.md").read_text(encoding="utf-8").splitlines()
+    rows = {cells[1].strip(): cells[2].strip() for line in card if len(cells := line.split("|")) == 5}
+    assert found(verdict, "BLEU with four beams") == float(rows["4 beams"])
+    assert verdict.numbers[-1].claimed == judging.above(float(rows["greedy"]))
 
 
 @pytest.mark.slow
@@ -120,30 +161,102 @@ def test_line_12g_rows_with_dropout_do_not_sum_to_1(judged: Mapping[str, Verdict
     assert [number.found for number in judged["12g"].numbers[:3]] == [0.1, 0.1, 0]
 
 
+@pytest.mark.slow
 def test_line_16d_the_gradient_of_pre_norm_falls_with_depth(judged: Mapping[str, Verdict]) -> None:
     """About as 1 / sqrt(layers), and that of post-norm stays as it is (Xiong et al. 2020, theorem 1)."""
-    assert judged["16d"].word == "caveat"
+    assert judged["16d"].word == "undecided"  # which one ends better, only a training shows
     pre = [networks.gradient(depth, -1, pre=True) for depth in (6, 24)]
     post = [networks.gradient(depth, -1, pre=False) for depth in (6, 24)]
     assert pre[1] / pre[0] == pytest.approx((6 / 24) ** 0.5, abs=0.15)
     assert post[1] / post[0] == pytest.approx(1, abs=0.2)
 
 
+@pytest.mark.slow
 def test_line_16e_gradients_at_the_start_decide_nothing(judged: Mapping[str, Verdict]) -> None:
     assert judged["16e"].word == "undecided"
 
 
-def test_line_24b_the_end_token_of_a_source_helps_a_little(judged: Mapping[str, Verdict]) -> None:
-    assert judged["24b"].word == "holds"
+@pytest.mark.slow
+def test_line_24b_the_end_token_of_a_source_helps_a_little(judged: Mapping[str, Verdict], network: Any) -> None:
+    assert judged["24b"].word == "undecided"
     assert found(judged["24b"], "of 4 texts") == 4
-    lost = found(judged["24b"], "lost without it")
-    assert isinstance(lost, float)
-    assert 0 < lost < 0.1
+    lost = []
+    for text in writing.TEXTS:
+        ids = load(judging.MODEL).tokenizer(text, return_tensors="pt")["input_ids"]
+        written = network.generate(ids, num_beams=1, do_sample=False)
+        with_it, without = (
+            network(input_ids=source, decoder_input_ids=written[:, :-1]).logits[0, 1:].double().log_softmax(-1)
+            for source in (ids, ids[:, :-1])
+        )
+        wanted = written[0, 2:, None]
+        lost += (with_it.gather(1, wanted) - without.gather(1, wanted))[:, 0].tolist()
+    assert found(judged["24b"], "lost without it") == pytest.approx(np.mean(lost), rel=1e-3)
 
 
-def test_line_25c_a_fast_kernel_returns_no_matrices(judged: Mapping[str, Verdict]) -> None:
-    assert judged["25c"].word == "fails"
-    assert [number.found for number in judged["25c"].numbers] == ["0 0 0", "6 6 6"]
+def test_line_25c_is_what_the_articles_program_prints(tmp_path: Path) -> None:
+    """Its configuration and model, from a folder: `from_pretrained` with the switch in the configuration."""
+    small = {
+        "d_model": 16,
+        "encoder_ffn_dim": 32,
+        "decoder_ffn_dim": 32,
+        "vocab_size": 40,
+        "max_position_embeddings": 32,
+    }
+    BartModel(BartConfig(encoder_attention_heads=2, decoder_attention_heads=2, **small)).save_pretrained(tmp_path)
+    config = BartConfig.from_pretrained(tmp_path, output_attentions=True, output_hidden_states=True)
+    model = BartModel.from_pretrained(tmp_path, config=config).eval()
+    ids = torch.arange(4, 27)[None]
+    out = model(input_ids=ids, decoder_input_ids=torch.tensor([[0]]), output_attentions=True, output_hidden_states=True)
+    matrices = (out.encoder_attentions, out.decoder_attentions, out.cross_attentions)
+    assert [len(one) for one in matrices] == [config.encoder_layers, config.decoder_layers, config.decoder_layers]
+    assert matrices[2][0].shape == (1, 2, 1, 23)
+    verdict = networks.returned(load(judging.MODEL), lambda: False)
+    assert verdict.word == "holds"
+    assert [number.found for number in verdict.numbers] == ["6 6 6"]
+    assert "returns 0 0 0 when it is asked at the call alone" in verdict.why
+
+
+@pytest.mark.slow
+def test_line_22b_keys_are_made_once_and_by_each_layer(judged: Mapping[str, Verdict], network: Any) -> None:
+    """The cache of generate() at its end holds what each layer makes of the encoder's output."""
+    verdict = judged["22b"]
+    assert verdict.word == "fails"
+    assert [number.found for number in verdict.numbers[:2]] == [1, 4]
+    assert [number.agrees for number in verdict.numbers[:2]] == [True, False]
+    ids = load(judging.MODEL).tokenizer(writing.TEXT, return_tensors="pt")["input_ids"]
+    out = network.generate(ids, num_beams=1, do_sample=False, return_dict_in_generate=True)
+    states = network.get_encoder()(ids).last_hidden_state
+    kept = [layer.keys for layer in out.past_key_values.cross_attention_cache.layers]
+    for layer, keys in zip(network.get_decoder().layers, kept, strict=True):
+        own = layer.encoder_attn.k_proj(states).view(1, ids.shape[1], 8, -1).transpose(1, 2)
+        torch.testing.assert_close(own, keys)
+    assert min(float((kept[i] - kept[j]).abs().max()) for i in range(4) for j in range(i)) > 0.1
+
+
+def test_line_5c_gpt_1_is_768_wide() -> None:
+    verdict = classes.as_wide_as_gpt(load(judging.MODEL), lambda: False)
+    assert verdict.word == "holds"
+    assert [number.found for number in verdict.numbers] == [768, 12, 12]
+    assert [number.claimed for number in verdict.numbers] == [768, 12, 12]  # Radford et al. 2018, section 4.1
+
+
+def test_line_30c_counts_the_classes_of_transformers() -> None:
+    verdict = classes.text_to_text(load(judging.MODEL), lambda: False)
+    assert verdict.word == "caveat"
+    tasks = {T5ForSequenceClassification, T5ForTokenClassification, T5ForQuestionAnswering}
+    assert found(verdict, "T5: classes of transformers that answer otherwise") == len(tasks)
+    assert all(task.__name__ in verdict.why for task in tasks)
+
+
+def test_line_31d_bert_writes_under_another_mask() -> None:
+    verdict = classes.no_writer(load(judging.MODEL), lambda: False)
+    assert verdict.word == "caveat"
+    assert found(verdict, "cells of its mask") == 15 * 14 // 2
+    assert found(verdict, "classes of transformers") == 1
+    small = BertConfig(vocab_size=20, hidden_size=8, num_hidden_layers=1, num_attention_heads=1, intermediate_size=8,
+                       is_decoder=True)  # fmt: skip
+    written = BertLMHeadModel(small).eval().generate(torch.tensor([[2, 5]]), max_new_tokens=2, do_sample=False)
+    assert written.shape[1] > 2
 
 
 def test_line_25d_all_at_once_is_step_by_step(judged: Mapping[str, Verdict]) -> None:
@@ -151,11 +264,22 @@ def test_line_25d_all_at_once_is_step_by_step(judged: Mapping[str, Verdict]) -> 
     assert found(judged["25d"], "rows with the token") == 8
 
 
-def test_line_28b_a_state_resembles_the_next_token(judged: Mapping[str, Verdict]) -> None:
-    assert judged["28b"].word == "holds"
-    ahead = found(judged["28b"], "cosine with the embedding")
-    assert isinstance(ahead, float)
-    assert ahead > 0.25
+@pytest.mark.slow
+def test_line_28b_a_state_resembles_the_next_token(judged: Mapping[str, Verdict], network: Any) -> None:
+    verdict = judged["28b"]
+    assert verdict.word == "undecided"
+    ahead, behind = list[float](), list[float]()
+    table = network.get_input_embeddings().weight
+    for text in writing.TEXTS:
+        ids = load(judging.MODEL).tokenizer(text, return_tensors="pt")["input_ids"]
+        written = network.generate(ids, num_beams=1, do_sample=False)
+        out = network(input_ids=ids, decoder_input_ids=written[:, :-1], output_hidden_states=True)
+        states = out.decoder_hidden_states[-1][0, 1:]  # the first token is forced
+        ahead += torch.cosine_similarity(states, table[written[0, 2:]]).tolist()
+        behind += torch.cosine_similarity(states, table[written[0, 1:-1]]).tolist()
+    assert found(verdict, "cosine with the embedding") == pytest.approx(np.mean(ahead), abs=1e-3)
+    assert verdict.numbers[0].stated == f"> {judging.text(float(np.mean(behind)))}"
+    assert found(verdict, "rows that are nearer") == sum(a > b for a, b in zip(ahead, behind, strict=True))
 
 
 def test_it_reports_progress_and_can_be_stopped() -> None:
@@ -166,4 +290,5 @@ def test_it_reports_progress_and_can_be_stopped() -> None:
 
     with pytest.raises(Cancelled):
         measured.judge_all(model, cancelled=lambda: True, on_progress=stop)
-    assert told == [("Line 9b of the ledger", 0, len(measured.CHECKS))]
+    assert told[-1] == ("Line 9b of the ledger", 1, len(measured.CHECKS))
+    assert told[:1] == [("Line 5c of the ledger", 0, len(measured.CHECKS))]

@@ -46,19 +46,7 @@ def test_line_31b_one_layer_marks_an_answer() -> None:
     assert [number.found for number in verdict.numbers] == [2, 1]
 
 
-def test_line_30c_t5_writes_for_every_task() -> None:
-    verdict = judged("30c")
-    assert verdict.word == "holds"
-    assert found(verdict, "T5: classes") == 1
-
-
 def test_line_31c_barts_classifier_has_two_layers() -> None:
     verdict = judged("31c")
     assert verdict.word == "holds"
     assert found(verdict, "a dense layer") == 768 * 768 + 768 + 3 * 768 + 3
-
-
-def test_line_31d_bert_looks_ahead() -> None:
-    verdict = judged("31d")
-    assert verdict.word == "holds"
-    assert found(verdict, "cells of its mask") == 15 * 14 // 2

@@ -58,8 +58,8 @@ def test_line_5b_more_heads_add_no_parameters() -> None:
 
 def test_line_7_the_table() -> None:
     verdict = judged("7")
-    assert verdict.word == "caveat"
-    assert found(verdict, "T5 large: parameters") == 737_668_096
+    assert verdict.word == "fails"
+    assert found(verdict, "T5 large: parameters") == 737_668_096 < 770e6 * 0.98
     assert found(verdict, "GPT-2 small: parameters") == 50_257 * 768 + 1024 * 768 + 12 * layer(768) + 2 * 768
     off = [number.label for number in verdict.numbers if not number.agrees]
     assert off == ["T5 large: parameters"]

@@ -11,7 +11,7 @@ from bartviz.language import _, mark
 from bartviz.teaching.textbook.judging import CHAPTERS, Claim, Verdict, Word
 
 ANSWERS: Mapping[str, str] = {"true": mark("True"), "false": mark("False"), "depends": mark("It depends")}
-MEANT: Mapping[Word, str] = {"holds": "true", "fails": "false", "caveat": "depends", "undecided": "depends"}
+MEANT: Mapping[Word, str] = {"holds": "true", "fails": "false", "caveat": "depends"}  # nothing if it is undecided
 _GUESSES = "_guesses"  # of the visit: the number of a line -> the first answer
 
 
@@ -57,9 +57,22 @@ def ask(
 
 
 def _outcome(verdict: Verdict, guess: str) -> str:
+    said = _(ANSWERS[guess])
+    if verdict.word == "undecided":
+        return _("You said “{answer}”. No number here decides it.", answer=said)
     if MEANT[verdict.word] == guess:
-        return _("You said “{answer}”, and so say the numbers.", answer=_(ANSWERS[guess]))
-    return _("You said “{answer}”. The numbers say otherwise.", answer=_(ANSWERS[guess]))
+        return _("You said “{answer}”, and so say the numbers.", answer=said)
+    if verdict.word == "caveat":
+        agree = sum(number.agrees for number in verdict.numbers)
+        return _(
+            "You said “{answer}”, and that is a part of it: of {all} numbers {agree} are as the statement has them and "
+            "{differ} are not.",
+            answer=said,
+            all=len(verdict.numbers),
+            agree=agree,
+            differ=len(verdict.numbers) - agree,
+        )
+    return _("You said “{answer}”. The numbers say otherwise.", answer=said)
 
 
 def _buttons(line: Claim) -> None:
@@ -70,11 +83,24 @@ def _buttons(line: Claim) -> None:
 
 def _score(numbers: list[str], found: Mapping[str, Verdict]) -> None:
     said = [number for number in numbers if number in given() and number in found]
-    right = sum(MEANT[found[number].word] == given()[number] for number in said)
+    judged = [number for number in said if found[number].word in MEANT]
+    right = [number for number in judged if MEANT[found[number].word] == given()[number]]
+    partly = [number for number in judged if found[number].word == "caveat" and number not in right]
     sentence = _("True, false, or does it depend? Choose, and the numbers answer.")
-    if said:
+    if partly:
         sentence = _(
-            "{right} of {said} right, of {count} statements here.", right=right, said=len(said), count=len(numbers)
+            "{right} of {said} right and {partly} in part, of {count} statements here.",
+            right=len(right),
+            partly=len(partly),
+            said=len(judged),
+            count=len(numbers),
+        )
+    elif judged:
+        sentence = _(
+            "{right} of {said} right, of {count} statements here.",
+            right=len(right),
+            said=len(judged),
+            count=len(numbers),
         )
     with st.container(horizontal=True, vertical_alignment="center", key="guess_score"):
         st.html(f"<p class='bv-said' role='status'>{html.escape(sentence)}</p>", width="content")

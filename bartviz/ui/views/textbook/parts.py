@@ -14,7 +14,18 @@ import streamlit as st
 from bartviz.language import _, current, mark
 from bartviz.teaching import textbook
 from bartviz.teaching.textbook import CLAIMS
-from bartviz.teaching.textbook.judging import CHAPTERS, MODEL, NAMES, SIGNS, SOURCES, WORDS, Chapter, Claim, Verdict
+from bartviz.teaching.textbook.judging import (
+    ABOUT,
+    CHAPTERS,
+    MODEL,
+    NAMES,
+    SIGNS,
+    SOURCES,
+    WORDS,
+    Chapter,
+    Claim,
+    Verdict,
+)
 from bartviz.ui.controls import pick, show, tasks
 from bartviz.ui.frame import languages, levels, sitemap
 from bartviz.ui.state import address, content
@@ -197,7 +208,7 @@ def _numbers(line: Claim, verdict: Verdict) -> str:
     """The numbers found next to those claimed, the source, and the basis of the computation."""
     rows = "".join(
         f"<tr class='{'' if number.agrees else 'bv-off'}'><td>{_safe(_(number.label))}</td>"
-        f"<td class='bv-number'>{_safe(textbook.text(number.claimed))}</td>"
+        f"<td class='bv-number'>{_safe(number.stated)}</td>"
         f"<td class='bv-number'>{_safe(textbook.text(number.found))}</td><td>{'✓' if number.agrees else '≠'}</td>"
         f"<td>{'' if number.core else _safe(_('beside the claim'))}</td></tr>"
         for number in verdict.numbers
@@ -207,6 +218,7 @@ def _numbers(line: Claim, verdict: Verdict) -> str:
     return (
         f"<div class='bv-scroll'><table><thead><tr>{header}</tr></thead><tbody>{rows}</tbody></table></div>"
         f"<p class='bv-basis'>{_safe(_('Computed from: {basis}', basis=_(verdict.basis)))}</p>"
+        f"<p class='bv-from'>{_safe(_('It is about: {about}', about=_(ABOUT[line.about])))}</p>"
         f"<p class='bv-from'>{_safe(_('Said in: {source}', source=line.source))}</p>"
     )
 
