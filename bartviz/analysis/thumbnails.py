@@ -44,10 +44,10 @@ def thumbnails(
     """Every head of ``layers`` (by default all), max-pooled to 64 x 64 cells, fewer if there are many heads.
 
     A cell is 240 for the top of the colour scale (a weight of 1, or as in ``span``), 250 if all of it is masked.
-    ``keys`` (K,): the columns that are kept.
+    ``keys`` (K,): the columns that are kept; all where none would be left, as in a large map.
     """
     chosen = tuple(range(attention.shape[0]) if layers is None else layers)
-    kept = None if keys is None or keys.all() else np.flatnonzero(keys)
+    kept = None if keys is None or keys.all() or not keys.any() else np.flatnonzero(keys)
     seen = attention.mask if kept is None else attention.mask[:, kept]  # (Q, K')
     side = cells(len(chosen) * attention.shape[1])
     rows, columns = (_starts(length, side) for length in seen.shape)

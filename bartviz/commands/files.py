@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bartviz.commands import app, atlas_tables, pictures
-from bartviz.commands.output import EXAMPLES, print_json, say
+from bartviz.commands.output import EXAMPLES, in_bytes, print_json, say
 from bartviz.record.record import open_record
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def _export(options: argparse.Namespace) -> int:
     if options.json:
         print_json({"records": [str(file) for file in options.records], "saved": str(options.page), "bytes": size})
     else:
-        say(f"saved    {options.page} ({size / 1e6:.1f} MB)")
+        say(f"saved    {options.page} ({in_bytes(size)})")
     return 0
 
 

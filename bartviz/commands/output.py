@@ -42,6 +42,14 @@ def seen(line: str) -> str:
     return visible(line) if line.strip(" ") else line
 
 
+def in_bytes(size: int) -> str:
+    """A size for readers: 1.9 kB, 12.3 MB."""
+    for unit, name in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if size >= 0.9995 * unit:
+            return f"{size / unit:.1f} {name}"
+    return f"{size} bytes"
+
+
 def print_json(value: object) -> None:
     """One line of JSON; what is not finite is null, and what a terminal would obey is escaped."""
     print(_UNSEEN.sub(_escaped, json.dumps(_finite(value), ensure_ascii=False, allow_nan=False)), flush=True)

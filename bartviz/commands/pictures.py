@@ -30,6 +30,7 @@ def add_arguments(export: argparse.ArgumentParser) -> None:
     group.add_argument("--words", action="store_true", help="merge pieces into words")
     group.add_argument("--width", type=float, default=240.0, help="points (%(default)g)")
     group.add_argument("--ppi", type=int, default=300, help="pixels per inch of a .png (%(default)s)")
+    group.add_argument("--columns", help="measures of a .tex, as in entropy,previous; without it those that fit a page")
     group.add_argument("--no-caption", action="store_true", help="leave the caption out")
 
 
@@ -42,8 +43,12 @@ def write(record: Record, path: Path, options: argparse.Namespace) -> None:
     _read_head(record, options)
     kind = options.kind or ("cross" if record.cross is not None else record.kinds[0])
     if path.suffix.lower() == ".tex":
-        name = f"{kind} heads"
-        store.replace(path, paper.latex(paper.measures(record, kind), caption=caption(record, name)).encode())
+        from bartviz.figures.paper import table
+
+        columns = table.short(record, kind) if options.columns is None else options.columns.split(",")
+        rows = paper.measures(record, kind, columns, with_units=False)
+        said = caption(record, f"{kind} heads ({table.units(columns)})")
+        store.replace(path, paper.latex(rows, caption="" if options.no_caption else said).encode())
     else:
         _drawn(record, kind, options).save(path, ppi=options.ppi)
 

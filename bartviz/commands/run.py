@@ -103,10 +103,19 @@ def _text(options: argparse.Namespace) -> str:
     return decode(sys.stdin.buffer.read(_MOST)).removesuffix("\n").removesuffix("\r")
 
 
+def _prepared(options: argparse.Namespace) -> str:
+    """The text, once it is known that the record can be saved as asked. Raises SettingError, EncodingError."""
+    from bartviz.record.record import check_ending
+
+    if options.save is not None:
+        check_ending(options.save)
+    return _text(options)
+
+
 def _capture(options: argparse.Namespace) -> int:
     import bartviz
 
-    text = _text(options)
+    text = _prepared(options)
     model = bartviz.load(options.model, name=options.name, device=options.device)
     record = bartviz.capture(
         model, text, pair=options.pair, target=options.target, ablate=options.ablate, truncate=options.truncate
@@ -129,7 +138,7 @@ def _capture(options: argparse.Namespace) -> int:
 def _decode(options: argparse.Namespace) -> int:
     import bartviz
 
-    text = _text(options)
+    text = _prepared(options)
     model = bartviz.load(options.model, name=options.name, device=options.device)
     given = {name: getattr(options, name) for name in ("temperature", "top_k", "top_p", "seed")}
     drawn = {name: value for name, value in given.items() if value is not None}

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from bartviz.analysis import heads
 from bartviz.analysis.compare import Field, defaults, field
 from bartviz.analysis.distance import distances
-from bartviz.analysis.measures import Measured, measures
+from bartviz.analysis.measures import Measured, counted, measures
 from bartviz.analysis.naming import THRESHOLD, names, sentence
 from bartviz.analysis.similar import Likeness
 from bartviz.analysis.weight_scale import Range
@@ -49,21 +49,26 @@ def compare(
 
     ``x``, ``y`` and ``color`` are names of ``analysis.definitions.MEASURES``, or "to_a": the Jensen-Shannon distance
     from head ``a`` (layer, head), which is marked. With ``a`` and ``b`` it is the two heads side by side with their
-    signed difference, B minus A; B may be of another attention (``other``) over the same tokens. ``query`` replaces the
-    labels of rows, ``words`` merges pieces. ``measured`` has the measures to draw; by default they are computed from
+    signed difference, B minus A; B may be of another attention (``other``) over the same tokens, and ``words`` merges
+    pieces. ``query`` replaces the labels of rows, and says which rows count: ``record.rows("cross")`` are those of the
+    page. ``measured`` has the measures to draw; by default they are computed from
     the attention alone. ``analysis.measures.of_record(record, kind)`` also uses the texts and their ends, and gives the
     numbers of the page. Raises SettingError for a measure or head not there.
     """
     expect(attention, Attention, ATTENTION)
     if a is None and b is not None:
         raise SettingError("B is compared with A: name a, too.")
+    if b is None and (other is not None or words):
+        raise SettingError("other and words belong to two heads that are compared: name a and b, too.")
+    if b is not None and any(name is not None for name in (x, y, color, measured)):
+        raise SettingError("x, y, color and measured belong to all heads: leave them out, or leave b out.")
     if a is not None and b is not None:
         first = heads.view(attention, *a, query=query, words=words)
         second = heads.view(other or attention, *b, query=query if other is None else None, words=words)
         return pair(first, second, range=range, dark=dark)
     measured = measured or measures(attention, query=query)
     start = defaults(attention.kind)
-    to_a = distances(attention, *a) if a is not None else None
+    to_a = distances(attention, *a, rows=counted(attention, query)) if a is not None else None
     across, up, shade = (
         field(measured, name or default, to_a=to_a) for name, default in zip((x, y, color), start, strict=True)
     )

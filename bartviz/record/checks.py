@@ -111,7 +111,7 @@ def _of_run(record: Record) -> Iterator[Check]:
         values = [check.value for check in kept if (check.name, check.kind) == (name, kind)]
         for value in values or [None]:
             yield Check(name, value, LIMITS[name], kind)
-    unknown = sum((check.name, check.kind) not in needed for check in kept)
+    unknown = sum((check.name, check.kind) not in (*needed, (LOGITS, None)) for check in kept)
     if unknown:
         yield Check(RUN, float(unknown), 0.0)
 

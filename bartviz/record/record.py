@@ -36,7 +36,7 @@ Reading = Literal["reads", "predicts"]
 Seal = Literal["made", "unchanged", "changed", "older"]
 _EXPLORER = "bartviz.ui.components.explorer.file"  # by name: it draws records, so it is above them
 _TYPE = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")  # transformers' model_type
-ENDING = ".safetensors"  # of a record's file
+ENDING, PAGES = ".safetensors", (".html", ".htm")  # of a record's file, and of the explorer's
 NODE_BYTES = 400  # of one hypothesis of a beam tree, with its numbers
 
 
@@ -308,20 +308,24 @@ class Record:
 
         Raises SettingError for a name that ends otherwise, OSError.
         """
-        ending = Path(path).suffix.lower()
-        if ending in (".html", ".htm"):
-            import_module(_EXPLORER).save(self, path)
-        elif ending == ENDING:
+        check_ending(path)
+        if Path(path).suffix.lower() == ENDING:
             store.write(path, self)
         else:
-            raise SettingError(
-                later(
-                    "A record is saved as {record}, or as a page for any browser as {page}. For pictures and tables "
-                    "see bartviz.paper and to_dataframe.",
-                    record=ENDING,
-                    page=".html",
-                )
+            import_module(_EXPLORER).save(self, path)
+
+
+def check_ending(path: str | PathLike[str]) -> None:
+    """Raise SettingError unless a record can be saved under this name."""
+    if Path(path).suffix.lower() not in (ENDING, *PAGES):
+        raise SettingError(
+            later(
+                "A record is saved as {record}, or as a page for any browser as {page}. For pictures and tables see "
+                "bartviz.paper and to_dataframe.",
+                record=ENDING,
+                page=PAGES[0],
             )
+        )
 
 
 def open_record(path: str | PathLike[str] | bytes, *, allow_unsound: bool = False) -> Record:

@@ -46,6 +46,12 @@ def test_layers_and_columns_can_be_chosen() -> None:
     np.testing.assert_array_equal(small[0, 1], np.rint(own.head(2, 1)[:, 1:] * ONE))
 
 
+def test_where_every_column_would_be_left_out_all_are_kept() -> None:
+    own = records.encoder_decoder().attention("encoder")
+    none = thumbnails(own, keys=np.zeros(own.shape[3], bool))
+    assert np.array_equal(none.cells, thumbnails(own).cells)
+
+
 def test_many_heads_share_the_budget() -> None:
     assert cells(1) == 64
     assert cells(144) == 45

@@ -119,6 +119,7 @@ def test_a_port_that_is_none_is_refused_before_anything_starts(port: str, capsys
         (["decode", "x", "--model", "FOLDER", "--beams", "2", "--seed", "3"], "leave out beams or sample"),
         (["decode", "x", "--model", "FOLDER", "--beams", "2", "--early-stopping", "soon"], "never"),
         (["capture", "x", "--model", "FOLDER", "--save", "/no/such/folder/x.safetensors"], "cannot be written"),
+        (["capture", "x", "--model", "no-such-model", "--save", "x.pdf"], "saved as .safetensors"),
     ],
 )
 def test_an_error_is_one_sentence(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -45,6 +46,13 @@ def test_export_writes_pdf_png_and_a_table(saved: str, tmp_path: Path, capsys: p
         assert (tmp_path / name).read_bytes().startswith(begin)
         assert json.loads(capsys.readouterr().out)["bytes"] == (tmp_path / name).stat().st_size
     assert "encoder" not in (tmp_path / "a.tex").read_text("utf-8")
+    table = (tmp_path / "a.tex").read_text("utf-8")
+    assert "entropy: bits" in table
+    assert table.split("toprule")[1].split("\\\\")[0].count("&") <= 8  # columns that fit on a page
+    assert main(["export", saved, str(tmp_path / "b.tex"), "--kind", "encoder", "--columns", "peak,next"]) == 0
+    assert "head & name & score & peak & next" in (tmp_path / "b.tex").read_text("utf-8")
+    assert re.search(r"\(\d+\.\d kB\)", capsys.readouterr().out)
+    assert main(["export", saved, str(tmp_path / "b.tex"), "--columns", "weather"]) == 2
 
 
 @pytest.mark.parametrize(

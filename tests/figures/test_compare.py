@@ -16,6 +16,7 @@ from bartviz.analysis.compare import TO_A, Field, field
 from bartviz.analysis.distance import contrast, distances
 from bartviz.analysis.measures import Measured, measures, of_record
 from bartviz.analysis.similar import likeness
+from bartviz.arrays import Floats
 from bartviz.errors import SettingError
 from bartviz.figures import theme
 from bartviz.figures.compare import alike, compare, matrix, scatter
@@ -32,6 +33,38 @@ PEAK, COVERAGE = field(MEASURED, "peak"), field(MEASURED, "coverage")
 def trace(figure: go.Figure, name: str) -> Any:
     (found,) = figure.select_traces({"name": name})
     return found
+
+
+def test_what_would_be_ignored_is_refused() -> None:
+    other = RECORD.attention("encoder")
+    for options in ({"other": other}, {"other": other, "a": (0, 1)}, {"words": True}):
+        with pytest.raises(SettingError, match="name a and b"):
+            compare(CROSS, **options)  # type: ignore[arg-type]
+    for options in ({"x": "entropy"}, {"y": "entropy"}, {"color": "entropy"}, {"measured": measures(CROSS)}):
+        with pytest.raises(SettingError, match="leave b out"):
+            compare(CROSS, a=(0, 1), b=(1, 0), **options)  # type: ignore[arg-type]
+
+
+def apart(p: Floats, q: Floats) -> float:
+    """The Jensen-Shannon distance of two rows, by its definition."""
+    p, q = p.astype(float), q.astype(float)
+    bits = [sum(a * np.log2(a / m) for a, m in zip(one, (p + q) / 2, strict=True) if a > 0) for one in (p, q)]
+    return float(np.sqrt(sum(bits) / 2))
+
+
+def test_distances_from_a_head_count_the_rows_that_are_named() -> None:
+    """Rows of cross-attention count by what they predict, as on the page, where the labels of rows say so."""
+    query = RECORD.rows("cross")
+    figure = compare(CROSS, x=TO_A, a=(1, 2), query=query)
+    rows = np.flatnonzero(~query.special & (CROSS.mask.sum(axis=1) > 1))
+    assert rows.tolist() != np.flatnonzero(~CROSS.query.special).tolist()
+    own = CROSS.head(1, 2)[rows]
+    expected = [
+        np.mean([apart(CROSS.head(layer, head)[row], own[i]) for i, row in enumerate(rows)])
+        for layer in range(CROSS.shape[0])
+        for head in range(CROSS.shape[1])
+    ]
+    assert np.asarray(figure.data[0].x) == pytest.approx(expected, abs=1e-6)
 
 
 def test_points_are_counted_layer_by_layer() -> None:

@@ -487,3 +487,52 @@ def test_the_model_keeps_one_output_projection_for_all_of_its_records(translator
     assert own.out is not None
     assert own.nbytes > own.out.nbytes
     assert second.nbytes < 0.2 * own.out.nbytes * 3
+
+
+def test_infinite_numbers_of_a_file_are_refused_without_a_warning(whole: Record, tmp_path: Path) -> None:
+    """Warnings are errors in tests: numpy would print one beside the refusal."""
+    step = whole.steps[1]
+    for logit in (math.inf, -math.inf, math.nan):
+        candidates = tuple(replace(one, logit=logit) for one in step.candidates)
+        for other in (replace(step, candidates=candidates), replace(step, chosen=replace(step.chosen, logit=logit))):
+            changed = replace(whole, steps=(whole.steps[0], other, *whole.steps[2:]))
+            assert not changed.sound
+            changed.save(tmp_path / "x.safetensors")
+            with pytest.raises(RecordError, match="contradicts itself"):
+                bartviz.open(tmp_path / "x.safetensors")
+
+
+def test_the_limits_of_the_runs_checks_are_those_of_the_code(bare: Record) -> None:
+    def checked(*kept: Check) -> dict[tuple[str, Kind | None], Check]:
+        record = replace(bare, provenance=replace(bare.provenance, checks=kept))
+        return {(check.name, check.kind): check for check in record.check()}
+
+    own = bare.provenance.checks
+    assert {check.name for check in own} == set(checks.LIMITS)
+    loose = checked(*(replace(check, value=1.0, limit=1e308) for check in own))
+    for check in own:
+        assert loose[check.name, check.kind].failed
+        assert loose[check.name, check.kind].limit == checks.LIMITS[check.name]
+    lacking = checked(*own[1:])[own[0].name, own[0].kind]
+    assert (lacking.value, lacking.passed, lacking.failed) == (None, False, False)
+    invented = checked(*own, Check("verified by the authors", 0.0, 1.0))
+    assert ("verified by the authors", None) not in invented
+    assert invented[checks.RUN, None].failed
+    assert (checks.RUN, None) not in checked(*own)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        lambda steps: steps[1:],
+        lambda steps: steps[:-1],
+        lambda steps: (*steps, steps[-1]),
+        lambda steps: steps[::-1],
+        lambda steps: (*steps[:2], *steps[3:]),
+        lambda steps: (replace(steps[0], position=4), *steps[1:]),
+        lambda steps: (),
+    ],
+)
+def test_there_is_one_step_for_each_row_in_their_order(bare: Record, changed: Callable[[Any], Any]) -> None:
+    record = replace(bare, steps=changed(tuple(bare.steps)))
+    assert [check.name for check in record.check() if check.failed] == [checks.IDS]

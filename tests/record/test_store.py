@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from dataclasses import dataclass, replace
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from safetensors.numpy import load, save
 
 import bartviz
-from bartviz.errors import RecordError
+from bartviz.errors import RecordError, SettingError
 from bartviz.language import Later, _, later, speaking
 from bartviz.record import store
 from bartviz.record.record import Record
@@ -249,3 +250,37 @@ def test_one_changed_byte_is_refused_or_gives_a_valid_record(position: int, valu
     except RecordError:
         return
     assert again.kinds
+
+
+@pytest.mark.parametrize("name", ["head.pdf", "a.json", "a.csv", "a.npz", "a", "a.safetensors.bak", ".safetensors"])
+def test_a_record_is_saved_under_no_name_that_means_another_format(name: str, record: Record, tmp_path: Path) -> None:
+    with pytest.raises(SettingError, match=r"saved as \.safetensors, or as a page for any browser as \.html"):
+        record.save(tmp_path / name)
+    assert not list(tmp_path.iterdir())
+    record.save(tmp_path / "A.SafeTensors")
+    assert bartviz.open(tmp_path / "A.SafeTensors") == record
+
+
+def test_any_text_that_no_file_can_hold_is_refused(record: Record, tmp_path: Path) -> None:
+    half = "\ud83d"
+    bad = (
+        replace(record, provenance=replace(record.provenance, notices=(half,))),
+        replace(record, provenance=replace(record.provenance, settings={"edited": half})),
+        replace(record, steps=(replace(record.steps[0], rule=half), *record.steps[1:])),
+    )
+    for other in bad:
+        with pytest.raises(RecordError, match="halves of characters"):
+            other.save(tmp_path / "x.safetensors")
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_a_killed_write_left_is_deleted_by_a_later_one(record: Record, tmp_path: Path) -> None:
+    """Only of the same file, and only what is too old to be in progress."""
+    kept = ["x.safetensors.0123abcd.part", "y.safetensors.89abcdef.part", "x.safetensors.mine.part", "x.part"]
+    left = "x.safetensors.89abcdef.part"
+    for name in (*kept, left):
+        (tmp_path / name).write_bytes(b"a part")
+    for name in (left, *kept[1:]):
+        os.utime(tmp_path / name, (0, 0))
+    record.save(tmp_path / "x.safetensors")
+    assert {path.name for path in tmp_path.iterdir()} == {*kept, "x.safetensors"}

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from safetensors.numpy import load, save
 
-from bartviz.errors import RecordError
-from bartviz.record import store
-from bartviz.record.attention import Kind
+import bartviz
+from bartviz.errors import BartvizError, RecordError, SettingError
+from bartviz.record import store, valid
+from bartviz.record.attention import Attention, Kind
 from bartviz.record.record import Record
 from tests.support import stand_in
 
@@ -143,3 +144,32 @@ def test_a_description_of_other_types_is_refused(record: Record, change: Callabl
     store.decode(edited(record, lambda value: None), Record)
     with pytest.raises(RecordError):
         store.decode(edited(record, change), Record)
+
+
+def test_more_heads_than_can_be_shown_are_refused() -> None:
+    tokens, seen = stand_in.tokens(("a", " b")), np.ones((2, 2), bool)
+    many = np.zeros((valid.MOST_HEADS // 100 + 1, 100, 2, 1), np.float32)
+    with pytest.raises(RecordError, match="at most 20,000"):
+        Attention("encoder", many, many, 1.0, seen, tokens, tokens)
+    with pytest.raises(RecordError, match="at most 20,000"):
+        Attention.of_weights("encoder", np.full((201, 100, 2, 2), 0.5, np.float32), seen, tokens, tokens)
+    most = many[:200]
+    assert Attention("encoder", most, most, 1.0, seen, tokens, tokens).shape[:2] == (200, 100)
+
+
+@pytest.mark.parametrize("index", ["2", None, 1.5, (1,)])
+def test_a_layer_that_is_no_number_is_refused_with_the_choices(index: object) -> None:
+    attention = stand_in.record().attention("cross")
+    for call in (lambda: attention.head(index, 0), lambda: attention.scores(0, index)):  # type: ignore[arg-type]
+        with pytest.raises(SettingError, match="choose 0 to"):
+            call()
+    assert attention.head(np.int64(1), np.int32(0)).shape == attention.shape[2:]  # type: ignore[arg-type]
+
+
+def test_a_name_that_no_file_can_hold_is_refused() -> None:
+    info = stand_in.model_info()
+    for field in ("name", "architecture", "fingerprint"):
+        with pytest.raises(RecordError, match="halves"):
+            replace(info, **{field: HALF})
+    with pytest.raises(BartvizError):
+        bartviz.from_attentions(np.full((1, 1, 2, 2), 0.5, np.float32), ["a", "b"], name=HALF)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -418,3 +418,9 @@ def test_any_text_gives_weights_that_sum_to_one(family: str, text: str) -> None:
     for kind in record.kinds:
         np.testing.assert_allclose(record.attention(kind).layer(0).sum(axis=-1), 1, atol=1e-5)
     assert all(check.passed for check in record.provenance.checks)
+
+
+@pytest.mark.parametrize("heads", [[("encoder", 0, 0)], 3, [None], {"encoder L0H0": "off"}, {"encoder L0H0": None}])
+def test_heads_that_are_named_otherwise_are_refused_in_words(heads: Any) -> None:
+    with pytest.raises(SettingError):
+        bartviz.capture(loaded.model("bert"), TEXT, ablate=heads)

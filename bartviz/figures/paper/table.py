@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from bartviz.analysis import compare
 from bartviz.analysis import measures as analysis
+from bartviz.analysis.definitions import MEASURES
 from bartviz.analysis.parameter_totals import sublayer
 from bartviz.analysis.parameters import Model, from_table
 from bartviz.analysis.parameters import parameters as every_matrix
+from bartviz.errors import SettingError, choices
 from bartviz.figures.checks import RECORD, expect
+from bartviz.language import _, later, speaking
 from bartviz.record.attention import Kind
 from bartviz.record.record import Record
 
@@ -30,11 +34,43 @@ _SIGNS = {
 } | {sign: f"\\{sign}" for sign in "{}$&#_%"}  # fmt: skip
 
 
-def measures(record: Record, kind: Kind) -> pd.DataFrame:
-    """One line for each head of a kind: its measures, named with their units. Raises SettingError."""
+SHORT = ("entropy", "distance", "previous", "next", "first", "special", "alignment")
+"""Measures that fit on a page beside each other; a kind of attention has some of them."""
+
+
+def measures(
+    record: Record, kind: Kind, columns: Sequence[str] | None = None, *, with_units: bool = True
+) -> pd.DataFrame:
+    """One line for each head of a kind: its name, the score behind it, and its measures.
+
+    columns: names of measures in their order; None for all. with_units: name columns with their units; without them
+    ``units`` has them in words, for a caption. Raises SettingError.
+    """
     expect(record, Record, RECORD)
-    whole = compare.with_units(compare.table(analysis.of_record(record, kind)))
-    return whole.drop(columns=["layer", "number"])
+    measured = analysis.of_record(record, kind)
+    table = compare.table(measured).drop(columns=["layer", "number"])
+    if columns is not None:
+        wrong = [name for name in columns if name not in measured.values]
+        if wrong:
+            raise SettingError(
+                later("{kind} heads are measured by {choices}.", kind=kind, choices=choices(measured.values))
+            )
+        table = table[["head", "name", "score", *columns]]
+    return compare.with_units(table) if with_units else table
+
+
+def short(record: Record, kind: Kind) -> tuple[str, ...]:
+    """The measures of ``SHORT`` that have a value in this record."""
+    return tuple(name for name in SHORT if name in analysis.of_record(record, kind).defined)
+
+
+def units(columns: Sequence[str]) -> str:
+    """The units of measures in words: "entropy: bits; previous, next: share of weight"."""
+    by_unit: dict[str, list[str]] = {}
+    for name in columns:
+        by_unit.setdefault(MEASURES[name].unit, []).append(name)
+    with speaking("en"):
+        return "; ".join(f"{', '.join(names)}: {_(unit)}" for unit, names in by_unit.items() if unit)
 
 
 def parameters(model: Model) -> pd.DataFrame:
@@ -67,7 +103,7 @@ def latex(table: pd.DataFrame, *, caption: str = "", label: str = "", digits: in
         for column in columns
     ]
     rows += [" & ".join(row) for row in zip(*cells, strict=True)]
-    head, *body = (f"    {row} \\\\" for row in rows)
+    head, *body = (f"    {_begun(row)} \\\\" for row in rows)
     lines = [
         r"\begin{table}",
         r"  \centering",
@@ -83,6 +119,11 @@ def latex(table: pd.DataFrame, *, caption: str = "", label: str = "", digits: in
         r"\end{table}",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _begun(row: str) -> str:
+    r"""A row that follows ``\\``, which would take a bracket or a star at its beginning for its own argument."""
+    return f"{{}}{row}" if row.startswith(("[", "*")) else row
 
 
 def escape(text: str) -> str:

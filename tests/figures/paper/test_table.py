@@ -9,6 +9,8 @@ import pytest
 import bartviz
 from bartviz import paper
 from bartviz.analysis import measures
+from bartviz.errors import SettingError
+from bartviz.figures.paper.table import units
 from bartviz.record.record import Record
 
 
@@ -32,6 +34,20 @@ def test_special_characters_are_commands_and_numbers_are_apart() -> None:
     assert r"\caption{R\&D}" in made
     assert r"\label{tab:one}" in made
     assert made.count("\\begin") == made.count("\\end{") == 2
+
+
+def test_no_row_begins_with_what_a_line_break_takes_for_its_argument() -> None:
+    frame = pd.DataFrame({"[CLS]": ["[CLS]", "*x", "a"], "w": [1, 2, 3]})
+    made = paper.latex(frame)
+    assert [line.strip()[:6] for line in made.splitlines() if "&" in line] == ["{}[CLS", "{}[CLS", "{}*x &", "a & 3 "]
+
+
+def test_measures_that_are_chosen_have_their_units_in_words(record: Record) -> None:
+    table = paper.measures(record, "encoder", ["previous", "entropy"], with_units=False)
+    assert list(table.columns) == ["head", "name", "score", "previous", "entropy"]
+    assert units(["previous", "next", "entropy"]) == "previous, next: share of weight; entropy: bits"
+    with pytest.raises(SettingError, match="entropy, evenness"):
+        paper.measures(record, "encoder", ["weather"])
 
 
 def test_parameters_of_a_model_are_a_short_table_that_sums_to_the_model() -> None:
