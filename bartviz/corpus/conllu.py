@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bartviz.errors import TextError
 from bartviz.text.clean import clean
-from bartviz.text.rows import MAX_LINE
+from bartviz.text.rows import MAX_LINE, too_long
 from bartviz.text.tokens import Tokens
 
 Arc = tuple[int, int, int, str]  # where a word begins and ends in the text, the place of its head (-1: root), relation
@@ -76,7 +76,7 @@ def _blocks(lines: Iterable[str | TextError]) -> Iterator[_Sentence | tuple[int,
     def ended() -> Iterator[_Sentence | tuple[int, TextError]]:
         nonlocal first, length
         if length > MAX_LINE:
-            yield first, TextError(f"It has more than {MAX_LINE:,} characters.")
+            yield first, too_long(MAX_LINE)
         elif rows or any(map(_TEXT.match, comments)):  # else it is said of what follows
             yield _Sentence(first, tuple(comments), tuple(rows), columns)
         comments.clear()

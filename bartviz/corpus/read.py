@@ -24,7 +24,7 @@ from bartviz.text.columns import COLUMNS
 from bartviz.text.encodings import ENCODINGS, known_encoding, marked
 from bartviz.text.json_rows import MAX_DEPTH, cells_of
 from bartviz.text.labels import is_blank
-from bartviz.text.rows import MAX_LINE, Row, joined, physical_lines
+from bartviz.text.rows import MAX_LINE, Row, joined, physical_lines, too_long
 from bartviz.text.tables import JSON, SEPARATED, Rows, of_objects, table
 
 TABLES = (*SEPARATED, *JSON, ".parquet")
@@ -60,7 +60,7 @@ class Form:
     encoding: str | None = None
 
     def __post_init__(self) -> None:
-        known_encoding(self.encoding)
+        object.__setattr__(self, "encoding", known_encoding(self.encoding))
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +262,7 @@ def _paragraphs(stream: io.TextIOBase) -> Iterator[Named]:
             if length <= MAX_LINE:
                 held.append(line.strip())
         elif held:
-            long = TextError(f"It has more than {MAX_LINE:,} characters.")
+            long = too_long(MAX_LINE)
             yield first, long if length > MAX_LINE else {"text": " ".join(held)}
             held, length = [], 0
 

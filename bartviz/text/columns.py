@@ -84,11 +84,13 @@ def _vote(first: str, below: Sequence[str]) -> int:
         return 0
     if not first:  # the index of a data frame has no name
         return int(all(cell.isdecimal() for cell in below))
-    if _NUMBER.fullmatch(first):
-        return -2
+    prose = sum(map(_is_prose, below)) >= _MOST * len(below)
+    if _NUMBER.fullmatch(first):  # a column without a name may have a number instead
+        numbers = any(map(_NUMBER.fullmatch, below)) or len(first) > 3
+        return -2 if numbers else int(prose)
     if all(map(_NUMBER.fullmatch, below)):
         return 2
-    if sum(map(_is_prose, below)) >= _MOST * len(below):
+    if prose:
         return _vote_of_prose(first, below)
     if first in below:
         return -1
@@ -105,7 +107,8 @@ def _vote_of_prose(first: str, below: Sequence[str]) -> int:
         return -1
     ended = sum(map(bool, map(_END.search, below))) >= len(below) / 2
     longer = median(map(len, below)) >= 4 * len(first)
-    return int(ended or longer)
+    alone = words == 1 and len(below) > 2 and all(len(cell.split()) > 1 for cell in below)
+    return int(ended or longer or alone)
 
 
 def _is_prose(cell: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import zlib
 
 from bartviz.errors import SettingError, TextError, choices
@@ -17,6 +18,7 @@ ENCODINGS = {
     "cp1252": later("Western European (Windows-1252)"),
     "latin-1": later("Western European (Latin-1)"),
 }
+_PARTS = {"cp949": "euc_kr", "cp932": "shift_jis", "gb18030": "gbk"}  # encodings that others contain
 # The first bytes of files that are not text, and advice for each.
 _DOCUMENT = later("Save it as plain text (.txt), or copy the text itself.")
 _ARCHIVE = later("Unpack it and upload the text files in it.")
@@ -116,10 +118,18 @@ def refuse_binary(data: bytes) -> None:
             raise TextError(later("This file is {kind}, not text. {advice}", kind=kind, advice=advice))
 
 
-def known_encoding(encoding: str | None) -> None:
-    """Raise SettingError for an encoding that is not in ENCODINGS."""
-    if encoding is not None and encoding not in ENCODINGS:
-        raise SettingError(later("Choose one of these encodings: {encodings}.", encodings=choices(ENCODINGS)))
+def known_encoding(encoding: str | None) -> str | None:
+    """The encoding by its name in ENCODINGS. Raises SettingError for one that is not there."""
+    if encoding is None or encoding in ENCODINGS:
+        return encoding
+    try:
+        name = codecs.lookup(encoding).name
+    except (LookupError, ValueError):
+        name = ""
+    for known in ENCODINGS:
+        if name and name in (codecs.lookup(known).name, _PARTS.get(known)):
+            return known
+    raise SettingError(later("Choose one of these encodings: {encodings}.", encodings=choices(ENCODINGS)))
 
 
 def marked(start: bytes, encoding: str | None = None) -> str | None:
@@ -134,7 +144,7 @@ def decode(data: bytes, encoding: str | None = None) -> str:
     Raises EncodingError with the offset and the encodings that would fit, TextError for a file that is not text,
     SettingError for an encoding that is not in ENCODINGS.
     """
-    known_encoding(encoding)
+    encoding = known_encoding(encoding)
     mark = marked(data, encoding)
     name = mark or encoding or "utf-8"
     try:

@@ -14,9 +14,10 @@ from typing import NamedTuple
 from bartviz.errors import TextError
 from bartviz.language import later
 from bartviz.text.columns import COLUMNS
-from bartviz.text.rows import MAX_LINE, Opened, Row, physical_lines
+from bartviz.text.rows import MAX_LINE, MAX_SKIPPED, Opened, Row, physical_lines, too_long
 
 MAX_DEPTH = 3  # keys to a text in an object, such as translation.en
+MAX_WHOLE = MAX_SKIPPED * MAX_LINE  # characters of a file that is one object
 MAX_CELLS = 20  # of a row that is an array
 _CHUNK = 1 << 16
 _SPACE = " \t\r\n\ufeff"
@@ -73,17 +74,18 @@ def values(opened: Opened) -> Iterator[Value]:
     """The values of a file, blank lines left out."""
     with opened() as stream:
         first, more = _first(stream)
-    if first is None:
+    if not first:
         return
-    parsed = _parsed(first)
-    if not isinstance(parsed, TextError):
+    whole = len(first) <= MAX_LINE  # else a line of many values, such as an array
+    parsed = _parsed(first) if whole else None
+    if whole and not isinstance(parsed, TextError):
         yield from _lines(opened) if more else _within(parsed)
         return
     start = first.lstrip(_SPACE)[:1]
     with opened() as stream:
         found = _Values(stream, array=start == "[")
         value = next(found, None) if start in ("[", "{") else None
-        if value is not None and not isinstance(value.value, TextError):
+        if value is not None and (start == "[" or not isinstance(value.value, TextError)):
             second = next(found, None)
             if second is None and start == "{":
                 yield from _within(value.value)
@@ -93,22 +95,19 @@ def values(opened: Opened) -> Iterator[Value]:
                 yield second
                 yield from found
             return
-        if value is not None and start == "[":
-            yield value
-            return
     yield from _lines(opened)
 
 
-def _first(stream: TextIOBase) -> tuple[str | None, bool]:
-    """The first line that is not blank, and whether there is another."""
-    first = None
-    for _number, line in physical_lines(stream):
-        if isinstance(line, TextError):
-            return first or "", first is not None
+def _first(stream: TextIOBase) -> tuple[str, bool]:
+    """The first line that is not blank, or its beginning if it is long, and whether there is another."""
+    first = ""
+    while line := stream.readline(MAX_LINE + 1):
         if line.strip(_SPACE):
-            if first is not None:
+            if first:
                 return first, True
             first = line
+            if len(line) > MAX_LINE:
+                break
     return first, False
 
 
@@ -165,15 +164,17 @@ class _Values(Iterator[Value]):
             try:
                 value, end = _DECODER.raw_decode(self.text, self.at)
             except (ValueError, RecursionError) as error:
-                unfinished = isinstance(error, json.JSONDecodeError) and len(self.text) - self.at <= MAX_LINE
-                if unfinished and self._more():
+                unfinished = isinstance(error, json.JSONDecodeError)
+                long = len(self.text) - self.at > (MAX_LINE if self.array else MAX_WHOLE)
+                if unfinished and not long and self._more():
                     continue
                 self.text, self.at, self.ended, self.array = "", 0, True, False  # where the next begins is unknown
-                return Value(line, _invalid())
+                return Value(line, too_long(MAX_LINE) if unfinished and long else _invalid())
             if end == len(self.text) and self._more():
                 continue  # a number may go on
+            long = self.array and end - self.at > MAX_LINE
             self._pass(end)
-            return Value(line, value)
+            return Value(line, too_long(MAX_LINE) if long else value)
 
     def _to_next(self, separators: str) -> None:
         """Pass white space and separators."""

@@ -63,7 +63,12 @@ def physical_lines(stream: TextIOBase) -> Iterator[tuple[int, str | TextError]]:
             continue
         del line
         _skip(stream)
-        yield number, TextError(later("It has more than {limit:,} characters in one line.", limit=MAX_LINE))
+        yield number, too_long(MAX_LINE)
+
+
+def too_long(limit: int) -> TextError:
+    """The reason why a line, a row or a value is left out."""
+    return TextError(later("It has more than {limit:,} characters.", limit=limit))
 
 
 def _skip(stream: TextIOBase) -> None:

@@ -21,6 +21,7 @@ from bartviz.corpus import read
 from bartviz.corpus.read import Bad, Columns, Form, Line, check, lines, notices
 from bartviz.errors import SettingError, TextError
 from bartviz.text import columns as shapes
+from bartviz.text import json_rows
 from bartviz.text import rows as rows_of_text
 from bartviz.text.uploads import read_rows, read_table
 
@@ -225,6 +226,10 @@ def test_a_header_of_any_language_is_none_of_the_texts(
         ("eins,one", ["zwei,two", "drei,three"], False, 0),
         ("1,Guten Tag.", ["2,Auf Wiedersehen.", "3,Es ist spät."], False, 1),
         ("source,review", ["web,The film was good.", "tv,It was bad.", "web,It is late."], True, 1),
+        ("tweet", ["so happy today", "going home now", "rain again in town"], True, 0),
+        (",0,1", ["0,The film was good.,x", "1,It was bad.,y"], True, 1),
+        ("Satz auf Deutsch,Quelle", ["Der Film war gut.,web", "Es war schlecht.,tv", "Es ist spät.,web"], True, 0),
+        ("Hello", ["How are you", "fine"], False, 0),
         ("id,data.text", ["1,ja", "2,nein"], True, 1),
     ],
 )
@@ -342,6 +347,20 @@ def test_an_encoding_is_chosen_and_never_guessed(encoding: str, sentence: str, t
     assert list(read_rows("a.txt", path.read_bytes(), encoding=encoding).texts(0).texts) == [sentence, "plain"]
 
 
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [
+        ("UTF8", "utf-8"),
+        ("windows-1252", "cp1252"),
+        ("Shift_JIS", "cp932"),
+        ("euc-kr", "cp949"),
+        ("iso-8859-1", "latin-1"),
+    ],
+)
+def test_an_encoding_has_several_names(name: str, known: str) -> None:
+    assert Form(encoding=name).encoding == known
+
+
 def test_an_unknown_encoding_is_refused_with_those_that_are_known() -> None:
     with pytest.raises(SettingError, match="cp1252"):
         Form(encoding="rot13")
@@ -384,6 +403,19 @@ def test_a_long_array_is_read_piece_by_piece(tmp_path: Path) -> None:
     many = [{"text": f"Sentence {number}, {'x' * 300}."} for number in range(2_000)]
     path = write(tmp_path / "a.json", json.dumps(many, indent=1))
     assert texts(path) == [row["text"] for row in many]
+
+
+def test_an_array_on_one_line_may_be_longer_than_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_rows, "MAX_LINE", 1000)
+    monkeypatch.setattr(rows_of_text, "MAX_LINE", 1000)
+    many = [{"text": f"Sentence {number}."} for number in range(500)]
+    path = write(tmp_path / "a.json", json.dumps([*many, {"text": "x" * 2000}, *many]))
+    good = [row.text for row in lines(path) if isinstance(row, Line)]
+    assert good == [row["text"] for row in [*many, *many]]
+    (bad,) = (row for row in lines(path) if isinstance(row, Bad))
+    assert bad.reason == "It has more than 1,000 characters."
+    whole = write(tmp_path / "b.json", json.dumps({"n": 1, "rows": many}))
+    assert texts(whole) == [row["text"] for row in many]
 
 
 def test_an_object_with_several_arrays_says_so(tmp_path: Path) -> None:
@@ -487,7 +519,8 @@ def test_what_is_no_conllu_is_listed_with_its_line_and_the_next_is_read(text: st
 def test_one_endless_line_is_refused_in_little_memory(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rows_of_text, "MAX_LINE", 1 << 16)
+    for module in (rows_of_text, json_rows):
+        monkeypatch.setattr(module, "MAX_LINE", 1 << 16)
     path = tmp_path / name
     with gzip.open(path, "wb") as stream:
         for _part in range(4):

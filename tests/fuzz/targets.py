@@ -257,7 +257,8 @@ class Uploads(Target):
             data = mutations.bent(random, data)
         path = self.folder / name
         path.write_bytes(data)
-        form = read.Form(*(random.choice((None, None, True, False)) for _ in range(2)))
+        header, quotes = (random.choice((None, None, True, False)) for _ in range(2))
+        form = read.Form(header, quotes)
         columns = read.Columns(random.choice((None, None, "text", "1", "text.0")))
         for row in read.lines(path, columns, form, paragraphs=random.random() < 0.3):
             assert (row.text if isinstance(row, read.Line) else row.reason).encode()
