@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Browser, FrameLocator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, FrameLocator, Locator, Page, expect, sync_playwright
 
 from scripts.serving import CHROMIUM, PATIENCE, QUIET, free_port
 
@@ -45,7 +45,7 @@ def _(shown):
 
 @app.cell
 def _(mo, shown):
-    mo.md("chosen: " + shown.value["kind"] + " " + str(shown.value["layer"]))
+    mo.md("chosen: " + shown.value["kind"] + " " + str(shown.value["layer"]) + " " + str(shown.value["row"]))
     return
 
 if __name__ == "__main__":
@@ -83,6 +83,7 @@ def jupyterlab(programs: Path, home: Path, browser: Browser) -> None:
         cells.nth(3).locator(".cm-content").click()
         page.keyboard.press("Control+Enter")
         expect(cells.nth(3)).to_contain_text("chosen: decoder")
+        _stays(cells.nth(2).frame_locator("iframe").locator("[data-is=canvas] [data-is=name]"))
         page.context.close()
 
 
@@ -120,7 +121,18 @@ def marimo(programs: Path, home: Path, browser: Browser) -> None:
         expect(page.get_by_text("chosen: cross")).to_be_visible()
         _choose(page.frame_locator("iframe"))
         expect(page.get_by_text("chosen: decoder")).to_be_visible()
+        _stays(page.get_by_text("chosen: "))
         page.context.close()
+
+
+def _stays(text: Locator, seconds: float = 3) -> None:
+    """Raise unless a text is the same for so long: nothing goes back and forth between the page and the kernel."""
+    text.page.wait_for_timeout(2000)  # until what was under way has come
+    first, until = text.inner_text(), time.monotonic() + seconds
+    while time.monotonic() < until:
+        text.page.wait_for_timeout(50)
+        if (now := text.inner_text()) != first:
+            raise SystemExit(f"What is chosen does not stay: {first}, then {now}")
 
 
 def _choose(explorer: FrameLocator) -> None:

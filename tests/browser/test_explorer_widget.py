@@ -15,6 +15,7 @@ from bartviz.record.record import Record
 from bartviz.serving import first_record
 
 NAMES = ("kind", "layer", "head", "row")
+SIGNED = (*NAMES, "_signed")
 
 # What a notebook gives a widget: values, and listeners of their changes. ``python`` sets values as a kernel does.
 NOTEBOOK = """
@@ -22,7 +23,7 @@ NOTEBOOK = """
 <script type="module">
 const values = VALUES, listeners = {};
 globalThis.saved = [];
-globalThis.model = {
+const model = globalThis.model = {
   get: (name) => values[name],
   set: (name, value) => { values[name] = value; },
   save_changes: () => saved.push({ ...values, _page: undefined }),
@@ -61,11 +62,11 @@ def page(chrome: Browser) -> Iterator[Page]:
 
 def begun(page: Page, record: Record, early: str = "") -> FrameLocator:
     shown = bartviz.explore(record)
-    values = {name: getattr(shown, name) for name in (*NAMES, "_page", "_name", "_height")}
+    values = {name: getattr(shown, name) for name in (*SIGNED, "_page", "_name", "_height")}
     script = base64.b64encode(str(shown._esm).encode()).decode()
     text = json.dumps(values).replace("</", "<\\/")
     page.set_content(NOTEBOOK.replace("VALUES", text).replace("SCRIPT", json.dumps(script)).replace("EARLY", early))
-    frame = page.frame_locator("iframe")
+    frame = page.frame_locator("#cell iframe")
     frame.locator("html[data-ready]").wait_for(state="attached")
     return frame
 
@@ -92,6 +93,50 @@ def test_what_python_sets_one_after_the_other_is_shown_and_not_undone(page: Page
     page.evaluate("for (const [name, value] of [['kind', 'encoder'], ['layer', 1], ['head', 2]]) python(name, value)")
     expect(frame.locator("[data-is=canvas] [data-is=name]")).to_have_text("Encoder L1H2")
     assert page.evaluate("[model.get('kind'), model.get('layer'), model.get('head')]") == ["encoder", 1, 2]
+
+
+# A notebook that sends back what it was given, as marimo does: late, and an older state after a newer one.
+ECHOES = """
+let turn = 0;
+const keep = model.save_changes;
+model.save_changes = () => {
+  keep();
+  const sent = Object.fromEntries(SIGNED.map((name) => [name, model.get(name)]));
+  setTimeout(() => {
+    for (const name of SIGNED) model.set(name, sent[name]);
+    for (const name of SIGNED) for (const call of listeners[`change:${name}`] ?? []) call();
+  }, turn++ % 2 ? 100 : 700);
+};
+"""
+
+
+def chosen(page: Page) -> list[Any]:
+    found: list[Any] = page.evaluate("[...'kind layer head row'.split(' ')].map((name) => model.get(name))")
+    return found
+
+
+def test_echoes_of_a_notebook_move_nothing(page: Page, record: Record) -> None:
+    """Clicks one after the other, each echoed when the frame has moved on: then nothing is sent for three seconds."""
+    frame = begun(page, record, ECHOES.replace("SIGNED", json.dumps(SIGNED)))
+    name = frame.locator("[data-is=canvas] [data-is=name]")
+    for kind in ("decoder", "encoder", "cross", "decoder"):
+        frame.locator(f"[data-is=kinds] button[value={kind}]").click()
+    expect(name).to_contain_text("Decoder L")
+    page.wait_for_timeout(1500)  # echoes
+    before, shown = len(saved(page)), name.inner_text()
+    assert saved(page)[-1]["kind"] == "decoder"
+    assert before <= 12  # a click is a state or two
+    page.wait_for_timeout(3000)
+    assert len(saved(page)) == before
+    assert name.inner_text() == shown
+    for head in (2, 1, 2):  # what Python sets is no echo, also when it sets back what was chosen before
+        page.evaluate(f"python('kind', 'encoder'); python('layer', 1); python('head', {head})")
+        expect(name).to_have_text(f"Encoder L1H{head}")
+        page.wait_for_timeout(900)
+        assert chosen(page)[:3] == ["encoder", 1, head]
+    before = len(saved(page))
+    page.wait_for_timeout(1500)
+    assert len(saved(page)) == before
 
 
 def test_what_python_sets_before_the_frame_is_there_is_shown(page: Page, record: Record) -> None:

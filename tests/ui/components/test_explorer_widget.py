@@ -72,7 +72,7 @@ def test_a_saved_notebook_keeps_a_picture_that_needs_no_kernel() -> None:
 
 
 def test_without_the_package_it_says_how_to_get_it() -> None:
-    code = "import sys; sys.modules['anywidget'] = None; import bartviz; bartviz.explore"
+    code = "import sys; sys.modules['anywidget'] = None; import bartviz; bartviz.explore(1)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "bartviz.explore needs anywidget" in done.stderr
     assert "pip install '.[notebook]'" in done.stderr

@@ -13,11 +13,20 @@ function render({ model, el }) {
   frame.setAttribute("sandbox", "allow-scripts");
   frame.style.cssText = `width: 100%; height: ${model.get("_height")}px; border: 0`;
   const chosen = () => JSON.stringify(NAMES.map((name) => model.get(name)));
-  let [begun, shown, asked] = [false, "", 0];
+  const view = Math.random().toString(36).slice(2);
+  let [begun, waiting, shown, asked] = [false, false, "", 0];
+  // A notebook may send back what the frame has chosen, also when the frame has moved on. Such an echo holds the state
+  // that this view has signed; what Python sets is signed by nobody.
+  const isEcho = () => model.get("_signed") === view + chosen();
   const tell = () => {
-    if (chosen() === shown) return;
+    waiting = false;
+    if (chosen() === shown || isEcho()) return;
     const wanted = Object.fromEntries(NAMES.map((name) => [name, model.get(name)]));
     frame.contentWindow?.postMessage({ bartviz: { ...wanted, asked: ++asked } }, "*");
+  };
+  const soon = () => {
+    if (!waiting) queueMicrotask(tell); // once all names of a message are set
+    waiting = true;
   };
   /** @param {MessageEvent} event */
   const hear = ({ source, data }) => {
@@ -27,17 +36,18 @@ function render({ model, el }) {
     if (!first && data.bartviz.asked !== asked) return; // Python has asked for something else since
     shown = JSON.stringify(NAMES.map((name) => data.bartviz[name]));
     if (first) return tell(); // what Python has set before the frame was there
-    if (shown === chosen()) return;
-    for (const name of NAMES) model.set(name, data.bartviz[name]);
+    if (model.get("_signed") === view + shown && chosen() === shown) return;
+    if (chosen() !== shown) for (const name of NAMES) model.set(name, data.bartviz[name]);
+    model.set("_signed", view + shown);
     model.save_changes();
   };
   const events = NAMES.map((name) => `change:${name}`);
   addEventListener("message", hear);
-  for (const event of events) model.on(event, tell);
+  for (const event of events) model.on(event, soon);
   el.append(frame);
   return () => {
     removeEventListener("message", hear);
-    for (const event of events) model.off(event, tell);
+    for (const event of events) model.off(event, soon);
   };
 }
 

@@ -32,6 +32,7 @@ class Explorer(anywidget.AnyWidget):
     _page = traitlets.Unicode().tag(sync=True)
     _name = traitlets.Unicode().tag(sync=True)
     _height = traitlets.Int().tag(sync=True)
+    _signed = traitlets.Unicode().tag(sync=True)  # the view that chose, and what: an echo of it is no request
     kind = traitlets.Unicode().tag(sync=True)
     layer = traitlets.Int().tag(sync=True)
     head = traitlets.Int().tag(sync=True)
