@@ -87,7 +87,7 @@ class Sizes:
     ``positions`` is the longest text in tokens, None where there is no limit; ``position_rows`` the rows of the table.
     ``groups`` and ``inner_layers`` are ALBERT's: its layers share the weights of so many groups. ``gated``: whether
     feed-forward layers are gated, as those of T5 1.1 and Llama. ``experts``: feed-forward networks of a layer, of which
-    ``experts_used`` compute for a token.
+    ``experts_used`` compute for a token. ``architecture``: the class that the configuration names.
     """
 
     model_type: str
@@ -110,10 +110,11 @@ class Sizes:
     gated: bool
     tied: bool
     shared: bool
+    architecture: str | None = None
 
     @property
     def family(self) -> Family:
-        family = family_of(self.model_type)
+        family = family_of(self.model_type, self.architecture)
         return (family.gated if self.gated else None) or family
 
     @property
@@ -170,8 +171,18 @@ def sizes(config: object) -> Sizes:
     if not isinstance(config, Mapping):
         raise ModelError(later("The configuration must be one object of named values, as in a config.json."))
     model_type = config.get("model_type")
+    if model_type is None:
+        raise ModelError(_untyped(config))
     if not isinstance(model_type, str) or not is_known(model_type):
         raise ModelError(later("The configuration's model_type must be {families}.", families=choices(FAMILIES)))
+    if config.get("is_decoder") and family_of(model_type).kind == "encoder-decoder":
+        raise ModelError(
+            later(
+                "This is the decoder of a {title} model alone (is_decoder), which bartviz does not read. Choose the "
+                "whole model, or its encoder.",
+                title=family_of(model_type).title,
+            )
+        )
     if config.get("add_cross_attention") or config.get("is_decoder"):
         raise ModelError(
             later(
@@ -179,9 +190,29 @@ def sizes(config: object) -> Sizes:
                 "bartviz does not read. Remove the two keys, or choose an encoder-decoder such as BART."
             )
         )
-    family = family_of(model_type)
+    family = family_of(model_type, _architecture(config))
     _refuse_other_builds(config, family)
     return _assemble(model_type, family, config, {word: _size(config, family, word) for word in family.keys})
+
+
+def _untyped(config: Config) -> str:
+    """What to add to a configuration that does not say how its model is built, by the keys that it has."""
+    sizes = {name: {key for key, _ in family.keys.values()} for name, family in FAMILIES.items()}
+    likely = max(sizes, key=lambda name: (len(sizes[name] & config.keys()), -len(sizes[name])))
+    if len(sizes[likely] & config.keys()) < 3:
+        return later("The configuration has no model_type, which says how its model is built: add it to config.json.")
+    return later(
+        "The configuration has no model_type, which says how its model is built. Its keys are those of {title}: if it "
+        'is one, add "model_type": "{name}" to config.json.',
+        title=FAMILIES[likely].title,
+        name=likely,
+    )
+
+
+def _architecture(config: Config) -> str | None:
+    """The class that a configuration names first."""
+    named = config.get("architectures")
+    return named[0] if isinstance(named, list | tuple) and named and isinstance(named[0], str) else None
 
 
 def _assemble(model_type: str, family: Family, config: Config, found: Mapping[str, int | None]) -> Sizes:
@@ -212,6 +243,7 @@ def _assemble(model_type: str, family: Family, config: Config, found: Mapping[st
         gated=gated or family.gates,
         tied=_flag(config, "tie_word_embeddings", family.tied),
         shared=_flag(config, "share_encoder_decoder_embeddings"),
+        architecture=_architecture(config),
     )
     _check(sizes, family)
     return sizes
@@ -354,7 +386,7 @@ def _flag(config: Config, key: str, default: bool = True) -> bool:
 def _labels(config: Config, family: Family) -> int:
     """How many classes a classification head has: the entries of id2label, else num_labels."""
     names = config.get("id2label")
-    if isinstance(names, Mapping) and names:
+    if isinstance(names, Mapping | list) and names:
         return _whole("id2label", len(names), MAX_SMALL)
     number = config.get("num_labels")
     return family.labels if number is None else _whole("num_labels", number, MAX_SMALL)

@@ -9,6 +9,7 @@ C classes, E experts, 1 and 2 themselves.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
@@ -194,6 +195,16 @@ class Family:
             if self.decoder.cross is not None:
                 found["cross"] = _below(self.decoder.layer, self.decoder.cross)
         return found
+
+    @property
+    def layers(self) -> Mapping[Kind, re.Pattern[str]]:
+        """Where each stack's layers are, by number, in the name of a module; none of ALBERT, whose layers are one."""
+        sides: tuple[tuple[Kind, Side | None], ...] = (("encoder", self.encoder), ("decoder", self.decoder))
+        return {
+            kind: re.compile(r"(?:^|\.)" + re.escape(side.layer).replace(r"\{\}", r"(\d+)"))
+            for kind, side in sides
+            if side is not None and side.layer.count("{}") == 1
+        }
 
     def key(self, kind: Kind, size: str) -> str:
         """transformers' key for a size (layers, heads) of a kind of attention; one stack's may hold for both."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
+from typing import Any
 
 from bartviz.families.albert import ALBERT
 from bartviz.families.arcee import ARCEE
@@ -19,6 +20,7 @@ from bartviz.families.cohere2 import COHERE2
 from bartviz.families.data2vec_text import DATA2VEC_TEXT
 from bartviz.families.distilbert import DISTILBERT
 from bartviz.families.electra import ELECTRA
+from bartviz.families.encoder_alone import encoder_alone
 from bartviz.families.ernie import ERNIE
 from bartviz.families.eurobert import EUROBERT
 from bartviz.families.exaone4 import EXAONE4
@@ -104,6 +106,11 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
     {family.name: family for family in (*_ENCODERS, *_ENCODER_DECODERS, *_DECODERS)}
 )
 
+# The encoders of encoder-decoders in networks of their own, by the type of the whole.
+ENCODERS_ALONE: Mapping[str, Family] = MappingProxyType(
+    {family.name: encoder_alone(family) for family in _ENCODER_DECODERS}
+)
+
 # Types that nobody has listed, each read as a listed family: ``models/unlisted`` finds out which, and checks it.
 _ADOPTED: dict[str, Family] = {}
 
@@ -113,9 +120,18 @@ def is_known(model_type: str) -> bool:
     return model_type in FAMILIES or model_type in _ADOPTED
 
 
-def family_of(model_type: str) -> Family:
-    """The family of a type, listed or adopted. Raises KeyError."""
+def family_of(model_type: str, architecture: str | None = None) -> Family:
+    """The family of a type, listed or adopted; of an encoder-decoder's encoder by itself, if that is the class. Raises
+    KeyError."""
+    alone = ENCODERS_ALONE.get(model_type)
+    if alone is not None and architecture in alone.classes:
+        return alone
     return FAMILIES.get(model_type) or _ADOPTED[model_type]
+
+
+def of_network(network: Any) -> Family:
+    """The family of a network of transformers, by its configuration and class. Raises KeyError."""
+    return family_of(network.config.model_type, type(network).__name__)
 
 
 def adopt(family: Family) -> None:

@@ -16,9 +16,12 @@ from bartviz.errors import ModelError
 from bartviz.language import later
 from bartviz.models import build
 
+_WRAPPERS = ("ModulesToSaveWrapper", "TrainableTokensWrapper")  # of whole modules, in peft.utils
+
 
 def merged(network: nn.Module) -> nn.Module:
-    """The network with its active adapters added to the weights, as a float32 copy on the CPU; itself without any.
+    """The network with its active adapters added to the weights, and the copies of modules that were trained whole in
+    their places, as a float32 copy on the CPU; itself without any.
 
     Adapters that are switched off are left out. Raises ModelError for prompts and prefixes, which are no weights of a
     module, BudgetError if the copy does not fit in memory.
@@ -33,7 +36,8 @@ def merged(network: nn.Module) -> nn.Module:
             )
         network = network.get_base_model()
     adapted: type[Any] = peft.tuners.tuners_utils.BaseTunerLayer
-    if not any(isinstance(module, adapted) for module in network.modules()):
+    kept = tuple(getattr(peft.utils, name) for name in _WRAPPERS)
+    if not any(isinstance(module, (adapted, *kept)) for module in network.modules()):
         return network
     build.refuse_over(sum(4 * part.numel() for part in network.parameters()))
     plain = copy.deepcopy(network).to("cpu", torch.float32)
@@ -43,4 +47,17 @@ def merged(network: nn.Module) -> nn.Module:
         elif not layer.disable_adapters and not layer.merged:
             layer.merge()
         plain.set_submodule(name, layer.get_base_layer())
+    for name, wrapper in [(name, module) for name, module in plain.named_modules() if isinstance(module, kept)]:
+        plain.set_submodule(name, _in_use(wrapper))
     return plain
+
+
+def _in_use(wrapper: Any) -> nn.Module:
+    """The module that a wrapper for whole modules computes with: a trained copy, such as a classifier's, or its own."""
+    copies: Any = getattr(wrapper, "modules_to_save", None)
+    if copies is None:  # rows of an embedding that are trained: merged above like any other adapter
+        chosen: nn.Module = wrapper.token_adapter
+        return chosen
+    active = [name for name in wrapper.active_adapters if name in copies]
+    own: nn.Module = wrapper.original_module
+    return own if wrapper.disable_adapters or not active else copies[active[0]]

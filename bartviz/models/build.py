@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ def outline(settings: Settings) -> PreTrainedModel:
     without their numbers."""
     with alone(None), torch.device("meta"):
         name = _candidate_classes(settings)[0] if settings.head is None else settings.head.architecture
-        network: PreTrainedModel = _class(name)(settings.config)
+        network: PreTrainedModel = class_of(name, settings.config)(settings.config)
     return network
 
 
@@ -98,10 +99,10 @@ def _size(count: int) -> str:
 
 
 def network_of(
-    settings: Settings, stored: Weights, job: Job
+    settings: Settings, stored: Weights, job: Job, *, in_memory: bool = False
 ) -> tuple[PreTrainedModel, TaskHead | None, tuple[str, ...]]:
     """The largest network of the family that the checkpoint fills completely, attached to the tape, with its head if
-    it was fine-tuned, and notices."""
+    it was fine-tuned, and notices. ``in_memory``: whether the weights are those of a caller's network."""
     notices: tuple[str, ...] = ()
     head = settings.head
     on_decoder = head is not None and settings.sizes.family.kind != "encoder"
@@ -118,12 +119,19 @@ def network_of(
         if not missing or not weights.absent_heads(network, missing, stored.tensors):
             break
         if name != classes[-1]:
-            notices = (later("The checkpoint has no head for {name}: loaded without it.", name=name),)
+            missing_head = (
+                later("The network has no head for {name}: wrapped without it.", name=name)
+                if in_memory
+                else later("The checkpoint has no head for {name}: loaded without it.", name=name)
+            )
+            notices = (missing_head,)
     if head is not None and on_decoder:
         info["unexpected_keys"] = [key for key in info["unexpected_keys"] if not key.startswith(f"{DECODER_HEAD}.")]
     elif head is not None and name != head.architecture:
         head = None
-    notices += weights.judge(network, info, settings.sizes.tied or "lm_head.weight" in stored.tensors)
+    notices += weights.judge(
+        network, info, settings.sizes.tied or "lm_head.weight" in stored.tensors, in_memory=in_memory
+    )
     network.generation_config = settings.generation if network.can_generate() else None
     network.config.architectures = [name]
     network.requires_grad_(False)
@@ -149,7 +157,7 @@ def _build(
     """The network with these weights. transformers gets tensors, not a folder, so it opens no file and runs no code."""
     unforeseen = ModelError(later("The model's network cannot be built from its configuration and weights."))
     with alone(job), guarded(unforeseen):
-        network, info = _class(name).from_pretrained(
+        network, info = class_of(name, settings.config).from_pretrained(
             None,
             config=settings.config,
             state_dict=dict(stored.tensors),
@@ -164,8 +172,11 @@ def _build(
     return network, info
 
 
-def _class(name: str) -> Any:
-    return getattr(transformers, name)
+def class_of(name: str, config: PreTrainedConfig) -> Any:
+    """A class of transformers: a public one, or one of the module that has the models of this configuration."""
+    if hasattr(transformers, name):
+        return getattr(transformers, name)
+    return getattr(import_module(type(config).__module__.replace("configuration_", "modeling_")), name)
 
 
 def probe(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> bool:
@@ -179,7 +190,7 @@ def probe(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> bool:
     if network.config.is_encoder_decoder:
         inputs["decoder_input_ids"] = ids[:, :2]
     record = tape.Tape(values=True)
-    failed = ModelError(later("The model fails on a short text: its settings and weights contradict each other."))
+    failed = ModelError(unlisted.FAILS)
     with guarded(failed), torch.inference_mode(), tape.recording(record):
         first = network(**inputs)[0]
     expected = {(kind, layer) for kind, depth in tape.depths(network).items() for layer in range(depth)}

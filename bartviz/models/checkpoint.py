@@ -200,6 +200,10 @@ def sanitise(raw: Mapping[str, Any], rules: Mapping[str, Any] | None = None) -> 
     with guarded(invalid):  # strict configuration classes raise many types, with the value in the message
         config = config_class(**kept)
         _drop_foreign_defaults(config, kept, sizes)
+        if sizes.family.kind == "encoder" and getattr(
+            config, "is_encoder_decoder", False
+        ):  # an encoder-decoder's encoder alone
+            config.is_encoder_decoder = False
     architectures = raw.get("architectures")
     names = [name for name in architectures if isinstance(name, str)] if isinstance(architectures, list) else []
     head = task_head.named(raw, sizes, names[0]) if names else None

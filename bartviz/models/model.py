@@ -106,6 +106,8 @@ def expect_model(model: object, record: object = None) -> None:
     wrapped network have changed."""
     if not isinstance(model, Model):
         advice = " Wrap it first: bartviz.wrap(network, tokenizer)." if isinstance(model, PreTrainedModel) else ""
+        if isinstance(getattr(model, "model", None), PreTrainedModel):
+            advice = " Wrap its network: bartviz.wrap(pipeline.model, pipeline.tokenizer)."
         name = type(model).__name__
         raise SettingError(f"The first argument is a model, as bartviz.load gives it, not a {name}.{advice}")
     if model.info.source == "memory" and model.stale():

@@ -16,7 +16,6 @@ from bartviz.families.config import Sizes
 from bartviz.families.family import DECODER_HEAD, Task
 from bartviz.language import later
 from bartviz.record.prediction import ENDS, Scale
-from bartviz.text.tokens import writable
 
 LONGEST_LABEL = 100  # characters
 
@@ -37,10 +36,7 @@ class TaskHead:
 
 
 def named(raw: Mapping[str, Any], sizes: Sizes, architecture: str) -> TaskHead | None:
-    """The head that a configuration describes, without its weights; None for a class that labels nothing.
-
-    Raises ModelError for labels that cannot be shown.
-    """
+    """The head that a configuration describes, without its weights; None for a class that labels nothing."""
     task = sizes.family.task(architecture)
     if task is None:
         return None
@@ -50,21 +46,18 @@ def named(raw: Mapping[str, Any], sizes: Sizes, architecture: str) -> TaskHead |
 
 
 def _labels(raw: Mapping[str, Any], count: int) -> tuple[str, ...]:
-    """The names of the classes; transformers' own (``LABEL_0``) where the configuration gives none."""
+    """The names of the classes, of whatever type they are; transformers' own (``LABEL_0``) where there is none."""
     given = raw.get("id2label")
-    if not isinstance(given, Mapping) or not given:
-        return tuple(f"LABEL_{number}" for number in range(count))
-    names = {str(number): name for number, name in given.items()}
-    labels = [names.get(str(number)) for number in range(count)]
-    if not all(isinstance(name, str) and 0 < len(name) <= LONGEST_LABEL and writable(name) for name in labels):
-        raise ModelError(
-            later(
-                "The configuration's id2label must name the classes 0 to {last}, each in at most {longest} characters.",
-                last=count - 1,
-                longest=LONGEST_LABEL,
-            )
-        )
-    return tuple(map(str, labels))
+    pairs = given.items() if isinstance(given, Mapping) else enumerate(given if isinstance(given, list) else ())
+    names = {str(number): _readable(name) for number, name in pairs}
+    return tuple(names.get(str(number)) or f"LABEL_{number}" for number in range(count))
+
+
+def _readable(name: object) -> str:
+    """A label as a text that can be saved and shown; empty for none."""
+    text = "" if name is None else str(name).encode("utf-8", "replace").decode("utf-8")
+    text = "".join(character if character.isprintable() else " " for character in text).strip()
+    return text if len(text) <= LONGEST_LABEL else f"{text[: LONGEST_LABEL - 1]}…"
 
 
 def _scale(raw: Mapping[str, Any], count: int, task: Task) -> Scale:

@@ -31,6 +31,9 @@ from bartviz.models.skeleton import Built
 from bartviz.safety.foreign import guarded
 from bartviz.tape import tape
 
+FAILS = later(
+    "The model fails on a short text: its settings and weights contradict each other, or torch cannot compute it here."
+)
 TOKENS = 64  # of the text on which a network is compared with eager attention, if it reads so many
 LIMIT = 1e-4  # largest difference between the two outputs, relative to the largest number
 _LAYERS, _SIZE = 2, 64  # of the networks whose matrices are compared: their depth, and sizes that a type leaves open
@@ -131,7 +134,7 @@ def notices(family: Family, network: PreTrainedModel) -> tuple[str, ...]:
                 title=listed.title,
             )
         )
-    with guarded(ModelError(later("The model fails on a short text: its settings and weights contradict each other."))):
+    with guarded(ModelError(FAILS)):
         apart = difference(network)
     if apart > LIMIT:
         raise ModelError(

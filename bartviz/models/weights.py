@@ -18,7 +18,7 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 
 from bartviz.errors import ModelError
-from bartviz.families.registry import family_of
+from bartviz.families.registry import of_network
 from bartviz.language import later
 from bartviz.models.deadline import Job
 from bartviz.safety import memory
@@ -215,10 +215,11 @@ def _refuse_quantized(key: str, stored: str) -> None:
         )
 
 
-def judge(network: Any, info: Mapping[str, Any], output: bool) -> tuple[str, ...]:
+def judge(network: Any, info: Mapping[str, Any], output: bool, *, in_memory: bool = False) -> tuple[str, ...]:
     """Notices on unused parts of a checkpoint; raises ModelError unless its weights fit the network exactly.
 
     ``info``: transformers' loading info; ``output``: whether an output matrix is stored, or tied to the embedding.
+    in_memory: whether the weights are those of a caller's network, and not of a checkpoint.
     Task heads of the checkpoint are left out and named; anything missing is an error.
     """
     mismatched = sorted(str(entry[0]) for entry in info["mismatched_keys"])
@@ -229,11 +230,17 @@ def judge(network: Any, info: Mapping[str, Any], output: bool) -> tuple[str, ...
             else later("The weights do not fit the configuration: {names} have other shapes.", names=shown(mismatched))
         )
     missing = sorted(key for key in info["missing_keys"] if not _computed(network, key))
-    if family_of(network.config.model_type).tying == "output" and not output:  # transformers would tie it
+    if of_network(network).tying == "output" and not output:  # transformers would tie it
         missing.append("lm_head.weight")
     if missing:
         raise ModelError(
             later(
+                "The network lacks {count} weights that its class has: {names}. Wrap it as transformers builds it.",
+                count=len(missing),
+                names=shown(missing),
+            )
+            if in_memory
+            else later(
                 "The checkpoint lacks {count} of the network's weights: {names}. The rest would be random "
                 "numbers, so the model is not loaded.",
                 count=len(missing),
@@ -248,6 +255,13 @@ def judge(network: Any, info: Mapping[str, Any], output: bool) -> tuple[str, ...
     if body:
         raise ModelError(
             later(
+                "The network holds {count} weights that its class has no place for: {names}. Wrap it as transformers "
+                "builds it.",
+                count=len(body),
+                names=shown(body),
+            )
+            if in_memory
+            else later(
                 "The checkpoint holds {count} weights that its configuration has no place for: {names}. The "
                 "network would not be the one that was trained, so it is not loaded.",
                 count=len(body),
@@ -255,13 +269,17 @@ def judge(network: Any, info: Mapping[str, Any], output: bool) -> tuple[str, ...
             )
         )
     heads = sorted({".".join(key.removeprefix(prefix).split(".")[:2]) for key in extra})
-    return (later("Parts of the checkpoint that are not used: {names}.", names=shown(heads)),) if heads else ()
+    if not heads:
+        return ()
+    if in_memory:
+        return (later("Parts of the network that are not used: {names}.", names=shown(heads)),)
+    return (later("Parts of the checkpoint that are not used: {names}.", names=shown(heads)),)
 
 
 def _computed(network: Any, key: str) -> bool:
     """Whether a missing weight is computed: sinusoidal positions follow from a formula (Pegasus does not store
     them)."""
-    return family_of(network.config.model_type).positions == "sinusoidal" and key.endswith("embed_positions.weight")
+    return of_network(network).positions == "sinusoidal" and key.endswith("embed_positions.weight")
 
 
 def absent_heads(network: Any, missing: Iterable[str], stored: Iterable[str]) -> bool:

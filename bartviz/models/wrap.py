@@ -17,17 +17,17 @@ from pathlib import Path
 from typing import Any
 
 import torch
-import transformers
 from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensor
 from transformers import GenerationConfig, PreTrainedModel, PreTrainedTokenizerBase
 
 from bartviz.errors import ModelError, SettingError
 from bartviz.families.family import Family
-from bartviz.families.registry import family_of
+from bartviz.families.registry import ENCODERS_ALONE, family_of, is_known, of_network
 from bartviz.language import later
-from bartviz.models import adapters, build, checkpoint, folders, unlisted, weights
+from bartviz.models import build, checkpoint, folders, unlisted, weights, wrappers
 from bartviz.models import tokenizer as vocabulary
+from bartviz.models.alone import alone as alone_in_torch
 from bartviz.models.checkpoint import Settings
 from bartviz.models.deadline import DEADLINE, Job
 from bartviz.models.model import Model, describe, expect_model, nbytes
@@ -48,9 +48,11 @@ def wrap(network: nn.Module, tokenizer: PreTrainedTokenizerBase | None, *, name:
 
     Everything is computed in float32, on the CPU and without dropout, as by ``bartviz.load`` of the same network. Its
     float32 weights on the CPU are shared, not copied; half-precision weights, and those on another device, are copied
-    to float32 (4 bytes each). So is a network with PEFT's adapters: those that are active are merged in the copy. Its
-    hooks are not called, which a notice says. Of a task class whose predictions are read the head is kept, of
-    others the body; one that writes but has no output layer uses its input embedding as such, with a notice.
+    to float32 (4 bytes each). So is a network with PEFT's adapters: those that are active are merged in the copy, and
+    modules that were trained whole take the place of their own. What torch.compile or DataParallel puts around it is
+    taken off, and its hooks are not called, which a notice says. Of a task class whose predictions are read the head is
+    kept, of others the body; one that writes but has no output layer uses its input embedding as such, with a notice.
+    The encoder of an encoder-decoder may be wrapped by itself.
     The Model is for the weights as they are now: once they have changed (training, loading others) it is refused, and
     the network is to be wrapped again. Do not change them while a run computes. Changes through ``.data`` go unseen.
 
@@ -75,8 +77,10 @@ def model_of(model: Model | nn.Module, tokenizer: PreTrainedTokenizerBase | None
 
 
 def _wrap(network: nn.Module, tokenizer: PreTrainedTokenizerBase | None, name: str | None) -> Model:
-    plain = adapters.merged(network)
+    plain = wrappers.plain(network) if isinstance(network, nn.Module) else network
     body = _body(plain)
+    wrappers.check_layers(body)
+    wrappers.check_weights(body)
     settings = _settings(body, network)
     _check_modules(body, build.outline(settings))
     words = _tokenizer(tokenizer)
@@ -84,7 +88,7 @@ def _wrap(network: nn.Module, tokenizer: PreTrainedTokenizerBase | None, name: s
     _check_memory(body)
     changed = _changes(network)
     stored, job = weights.of(body, Job(DEADLINE)), Job(DEADLINE)
-    made, head, notices = build.network_of(settings, stored, job)
+    made, head, notices = build.network_of(settings, stored, job, in_memory=True)
     alone = build.probe(made, words)
     content = f"{stored.digest} {_digest(words)} {type(made).__name__} {settings.content}"
     fingerprint = hashlib.sha256(content.encode()).hexdigest()[:32]
@@ -108,18 +112,21 @@ def _wrap(network: nn.Module, tokenizer: PreTrainedTokenizerBase | None, name: s
 
 def _body(network: nn.Module) -> PreTrainedModel:
     """The network itself if it is of a class that is loaded or that labels, else its base model. Raises ModelError."""
-    if not isinstance(network, PreTrainedModel):
-        raise ModelError(
-            later(
-                "A network of transformers is expected, such as BertModel or BartForConditionalGeneration, not a "
-                "{name}.",
-                name=type(network).__name__,
-            )
-        )
+    network = wrappers.expect_network(network)
     model_type = getattr(network.config, "model_type", "unknown")
     unlisted.adopt(model_type)
+    if not is_known(model_type) and (part := wrappers.part_of(network)) is not None:
+        raise ModelError(
+            later(
+                "Models of type {family} are not read as a whole. Wrap the part that is: {part}.",
+                family=model_type,
+                part=part,
+            )
+        )
     check_family(model_type)
-    body = network if _is_kept(_class_name(network), family_of(network.config.model_type)) else network.base_model
+    body = network if _is_kept(network) else network.base_model
+    if (alone := ENCODERS_ALONE.get(model_type)) is not None and not _is_kept(body):
+        body = _encoder(body, alone, type(network).__name__)
     away = [name for name, part in body.named_parameters() if part.is_meta or isinstance(part, FakeTensor)]
     if away:
         raise ModelError(
@@ -132,24 +139,58 @@ def _body(network: nn.Module) -> PreTrainedModel:
     return body
 
 
-def _is_kept(name: str | None, family: Family) -> bool:
-    return name is not None and (name in family.classes or family.task(name) is not None)
+def _is_kept(network: nn.Module) -> bool:
+    """Whether a network is of a class that is loaded, or that labels."""
+    name, model_type = _class_name(network), getattr(network.config, "model_type", "")
+    if name is None:
+        return False
+    family = family_of(model_type, name)
+    return name in family.classes or family.task(name) is not None
 
 
 def _class_name(network: nn.Module) -> str | None:
     """The name of the network's class if it is one of transformers', else None."""
     name = type(network).__name__
-    return name if getattr(transformers, name, None) is type(network) else None
+    if not isinstance(network, PreTrainedModel):
+        return None
+    try:
+        return name if build.class_of(name, network.config) is type(network) else None
+    except (AttributeError, ImportError):
+        return None
+
+
+def _encoder(body: PreTrainedModel, alone: Family, given: str) -> PreTrainedModel:
+    """A stack of T5's encoder in the class that holds an encoder alone, its modules shared; any other body unchanged.
+
+    Raises ModelError for a decoder alone; ``given``: the class that the caller passed.
+    """
+    name = type(body).__name__
+    stack = name == alone.classes[0].replace("EncoderModel", "Stack")
+    if stack and not body.config.is_decoder:
+        with alone_in_torch(None), torch.device("meta"):
+            shell: PreTrainedModel = build.class_of(alone.classes[0], body.config)(copy.deepcopy(body.config))
+        shell.encoder, shell.shared = body, body.get_input_embeddings()
+        return shell.train(body.training)
+    if stack or name.endswith(("Decoder", "DecoderWrapper", "ForCausalLM")):
+        raise ModelError(
+            later(
+                "{name} is the decoder of a {title} model alone, which bartviz does not read. Wrap the whole network, "
+                "or its encoder.",
+                name=given,
+                title=family_of(body.config.model_type).title,
+            )
+        )
+    return body
 
 
 def _settings(body: PreTrainedModel, network: nn.Module) -> Settings:
     """The settings that saving the network would write, for the smallest class that has all of its layers."""
     raw = json.loads(body.config.to_json_string())
     dtypes = {part.dtype for part in network.parameters() if part.is_floating_point()} - {torch.float32}
-    family = family_of(body.config.model_type)
     name = type(body).__name__
+    family = of_network(body)
     raw |= {"dtype": str(min(dtypes, key=str)) if dtypes else None, "torch_dtype": None}
-    raw["architectures"] = [name if _is_kept(name, family) else family.classes[-1]]
+    raw["architectures"] = [name if _is_kept(body) else family.classes[-1]]
     return checkpoint.sanitise(raw, _rules(body.generation_config) if body.can_generate() else None)
 
 
@@ -254,7 +295,7 @@ def _notices(network: nn.Module, body: PreTrainedModel) -> Iterator[str]:
         yield later("The network's own forward was replaced: it is not called.")
     if any(map(_hooked, network.modules())):
         yield later("The network's hooks are not called.")
-    if family_of(body.config.model_type).kind == "encoder" or not isinstance(network, PreTrainedModel):
+    if of_network(body).kind == "encoder" or not isinstance(network, PreTrainedModel):
         return
     if network.get_output_embeddings() is None:
         yield later("{name} has no output layer: its input embedding serves as one.", name=type(network).__name__)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from bartviz.arrays import Floats, Rebuilt
 from bartviz.errors import RecordError, SettingError, WeightsOnlyError, choices
 from bartviz.families.family import Family, ModelKind
-from bartviz.families.registry import FAMILIES, unlisted
+from bartviz.families.registry import FAMILIES, family_of, unlisted
 from bartviz.language import later
 from bartviz.record import checks, store, tables
 from bartviz.record.attention import KINDS, Attention, Kind
@@ -90,7 +90,9 @@ class ModelInfo:
             raise WeightsOnlyError(
                 later("This record was made from attention weights alone: nothing is known of the model behind them.")
             )
-        return FAMILIES[self.family] if self.like is None else unlisted(self.family, self.like)
+        if self.like is not None:
+            return unlisted(self.family, self.like)
+        return family_of(self.family, self.architecture)
 
 
 @dataclass(frozen=True)

@@ -21,15 +21,17 @@ from typing import Any
 
 import numpy as np
 import torch
+import transformers
 from numpy.typing import NDArray
 from torch import Tensor, nn
 from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
+from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES
 from transformers.pytorch_utils import Conv1D
 
 from bartviz.errors import Cancelled, ModelError, SettingError, choices
-from bartviz.families.registry import FAMILIES, family_of, is_known
+from bartviz.families.registry import FAMILIES, is_known, of_network
 from bartviz.language import later
 from bartviz.record.attention import Head, Kind
 
@@ -180,6 +182,13 @@ def check_family(family: str) -> None:
     if not is_known(family):
         raise ModelError(
             later(
+                "Models of type {family} offer their attention, but nobody has described them here: see CONTRIBUTING. "
+                "Supported types: {names}.",
+                family=family,
+                names=choices(sorted(FAMILIES)),
+            )
+            if _offers_attention(family)
+            else later(
                 "Models of type {family} do not offer their attention. Supported types: {names}.",
                 family=family,
                 names=choices(sorted(FAMILIES)),
@@ -187,15 +196,23 @@ def check_family(family: str) -> None:
         )
 
 
+def _offers_attention(model_type: str) -> bool:
+    """Whether the models of a type go through the attention interface of transformers."""
+    named = MODEL_MAPPING_NAMES.get(model_type)
+    named = named[0] if isinstance(named, tuple | list) else named
+    base = getattr(transformers, named, None) if isinstance(named, str) else None
+    return bool(getattr(base, "_supports_attention_backend", False))
+
+
 def depths(network: PreTrainedModel) -> dict[Kind, int]:
     """The number of layers of each kind of attention, from the configuration."""
-    family = family_of(network.config.model_type)
+    family = of_network(network)
     return {kind: getattr(network.config, family.key(kind, "layers")) for kind in family.attention}
 
 
 def check_heads(network: PreTrainedModel, heads: Mapping[Head, float]) -> None:
     """Raise SettingError for a head that the network does not have."""
-    layers, family = depths(network), family_of(network.config.model_type)
+    layers, family = depths(network), of_network(network)
     for name in heads:
         count = getattr(network.config, family.key(name.kind, "heads"))
         if name.kind not in layers or not 0 <= name.layer < layers[name.kind] or not 0 <= name.head < count:
@@ -210,7 +227,7 @@ def _sites(network: PreTrainedModel) -> dict[str, Site]:
     """The attention modules by name. ALBERT calls one module once per layer: its layers are counted as they run."""
     sites: dict[str, Site] = {}
     layers = depths(network)
-    for kind, (path, output) in family_of(network.config.model_type).attention.items():
+    for kind, (path, output) in of_network(network).attention.items():
         pattern = re.compile(r"(?:^|\.)" + re.escape(path).replace(r"\{\}", r"(\d+)") + "$")
         for name, _ in network.named_modules():
             if match := pattern.search(name):

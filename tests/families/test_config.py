@@ -64,7 +64,7 @@ def test_second_names_count_and_must_agree() -> None:
         ([], "one object"),
         ("text", "one object"),
         (None, "one object"),
-        ({}, "model_type must be bert"),
+        ({}, "has no model_type"),
         ({"model_type": "longformer"}, "model_type must be bert"),
         ({"model_type": ["bert"]}, "model_type must be bert"),
         ({"model_type": "bert", "num_attention_heads": 0}, r"1 to 512, not 0"),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import sys
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -54,10 +56,28 @@ class Holder(nn.Module):
         return self.network
 
 
+class Whole(nn.Module):
+    """A module and its copy that was trained whole, as PEFT's ModulesToSaveWrapper has them."""
+
+    def __init__(self, module: nn.Module) -> None:
+        super().__init__()
+        self.original_module, self.disable_adapters, self.active_adapters = module, False, ["default"]
+        self.modules_to_save = nn.ModuleDict({"default": copy.deepcopy(module)})
+
+
+class Rows(nn.Module):
+    """An embedding some of whose rows were trained, as PEFT's TrainableTokensWrapper has it."""
+
+    def __init__(self, embedding: nn.Embedding) -> None:
+        super().__init__()
+        self.token_adapter = Adapted(embedding)  # type: ignore[arg-type]
+
+
 @pytest.fixture(autouse=True)
 def peft(monkeypatch: pytest.MonkeyPatch) -> None:
     tuners = SimpleNamespace(tuners_utils=SimpleNamespace(BaseTunerLayer=Adapted))
-    monkeypatch.setitem(sys.modules, "peft", SimpleNamespace(PeftModel=Holder, tuners=tuners))
+    utils = SimpleNamespace(ModulesToSaveWrapper=Whole, TrainableTokensWrapper=Rows)
+    monkeypatch.setitem(sys.modules, "peft", SimpleNamespace(PeftModel=Holder, tuners=tuners, utils=utils))
 
 
 @pytest.fixture
@@ -132,6 +152,37 @@ def test_prompts_cannot_be_merged(adapted: tuple[Any, Any]) -> None:
     network, words = adapted
     with pytest.raises(ModelError, match="a prompt or prefix, which cannot be merged"):
         bartviz.wrap(Holder(network, prompt=True), words)
+
+
+def test_a_classifier_that_was_trained_whole_takes_the_place_of_its_own() -> None:
+    """As with task_type="SEQ_CLS"; switched off, or another one active, the network's own counts."""
+    network, words = networks.build("bert", architecture="BertForSequenceClassification", spread=0.3)
+    plain = bartviz.capture(network, TEXT, tokenizer=words).prediction
+    whole = Whole(network.classifier)
+    whole.modules_to_save["default"].weight.data.normal_()
+    network.classifier = whole
+    with torch.no_grad():
+        states = network.bert(torch.tensor([words(TEXT)["input_ids"]])).pooler_output
+        expected = whole.modules_to_save["default"](states)
+    found = bartviz.capture(Holder(network), TEXT, tokenizer=words).prediction
+    assert found is not None
+    assert plain is not None
+    np.testing.assert_allclose(found.logits, expected.numpy(), atol=1e-5)
+    assert isinstance(network.classifier, Whole)
+    for change in ({"disable_adapters": True}, {"active_adapters": ["other"], "disable_adapters": False}):
+        vars(whole).update(change)
+        own = bartviz.capture(network, TEXT, tokenizer=words).prediction
+        assert own is not None
+        np.testing.assert_array_equal(own.logits, plain.logits)
+
+
+def test_rows_of_an_embedding_that_were_trained_are_merged() -> None:
+    network, words = networks.build("bert", spread=0.3)
+    rows = Rows(network.bert.embeddings.word_embeddings)
+    expected = rows.token_adapter.base_layer.weight + rows.token_adapter.delta
+    network.bert.embeddings.word_embeddings = rows
+    made = bartviz.wrap(network, words).network.base_model.embeddings.word_embeddings
+    torch.testing.assert_close(made.weight, expected, check_stride=False)
 
 
 def test_a_network_without_adapters_is_not_copied() -> None:

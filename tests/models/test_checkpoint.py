@@ -207,3 +207,21 @@ def test_a_build_that_differs_from_its_familys_is_refused_with_the_key() -> None
         checkpoint.sanitise({"model_type": "llama", **LLAMA, "attention_bias": True})
     with pytest.raises(ModelError, match="2 heads cannot share 4"):
         checkpoint.sanitise({"model_type": "llama", **LLAMA, "num_key_value_heads": 4})
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        ({key: value for key, value in BERT.items() if key != "model_type"}, "has no model_type"),
+        (
+            {"hidden_size": 24, "num_hidden_layers": 2, "type_vocab_size": 2, "vocab_size": 9},
+            'add "model_type": "bert"',
+        ),
+        ({"n_embd": 24, "n_layer": 2, "n_head": 2, "vocab_size": 9}, 'those of GPT-2.*add "model_type": "gpt2"'),
+        ({**BART, "is_decoder": True}, "decoder of a BART model alone"),
+        ({**BERT, "is_decoder": True}, "turns an encoder into a decoder"),
+    ],
+)
+def test_a_configuration_that_is_refused_says_what_is_wrong(config: dict[str, object], said: str) -> None:
+    with pytest.raises(ModelError, match=said):
+        checkpoint.sanitise(config)

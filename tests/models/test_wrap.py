@@ -10,12 +10,14 @@ import weakref
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 import transformers
+from torch.nn.utils import prune
 from transformers import PreTrainedModel
 
 import bartviz
@@ -472,9 +474,58 @@ def _not_finite() -> tuple[Any, Any]:
     return network, words
 
 
-def _half_of_a_model() -> tuple[Any, Any]:
-    network, words = networks.build("t5")
-    return transformers.T5EncoderModel(network.config), words
+class Around(torch.nn.Module):
+    """A module of one's own around a network, as a classifier or SentenceTransformer is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        part = torch.nn.Module()
+        part.bert = networks.build("bert")[0]
+        self.inside = torch.nn.ModuleList([torch.nn.Dropout(), part])
+
+
+def _mixtral() -> tuple[Any, Any]:
+    small = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "num_key_value_heads": 2}
+    config = transformers.MixtralConfig(**small, vocab_size=9, intermediate_size=8, num_local_experts=2)
+    return transformers.MixtralForCausalLM(config), None
+
+
+def _two_berts() -> tuple[Any, Any]:
+    network, words = networks.build("bert")
+    decoder = transformers.BertConfig(**network.config.to_dict() | {"is_decoder": True, "add_cross_attention": True})
+    return transformers.EncoderDecoderModel(encoder=network.bert, decoder=transformers.BertLMHeadModel(decoder)), words
+
+
+def _decoder(family: str, cls: str) -> Callable[[], tuple[Any, Any]]:
+    def made() -> tuple[Any, Any]:
+        network, words = networks.build(family)
+        return getattr(transformers, cls)(network.config), words
+
+    return made
+
+
+def _cut() -> tuple[Any, Any]:
+    network, words = networks.build("bert")
+    network.bert.encoder.layer = network.bert.encoder.layer[:2]
+    return network, words
+
+
+def _cut_decoder() -> tuple[Any, Any]:
+    network, words = networks.build("bart")
+    network.model.decoder.layers = network.model.decoder.layers[:1]
+    return network, words
+
+
+def _pruned() -> tuple[Any, Any]:
+    network, words = networks.build("bert")
+    prune.l1_unstructured(network.bert.encoder.layer[0].output.dense, "weight", 0.3)
+    return network, words
+
+
+def _reparametrized() -> tuple[Any, Any]:
+    network, words = networks.build("bert")
+    torch.nn.utils.parametrizations.weight_norm(network.bert.encoder.layer[0].output.dense)
+    return network, words
 
 
 REFUSED: dict[str, tuple[Callable[[], tuple[Any, Any]], str]] = {
@@ -489,7 +540,17 @@ REFUSED: dict[str, tuple[Callable[[], tuple[Any, Any]], str]] = {
     "a class of its own": (_own_class, "Mine is a class of its own"),
     "quantized": (_quantized, "stored as int8: quantized models cannot be read"),
     "numbers that are not finite": (_not_finite, "not finite"),
-    "half of a model": (_half_of_a_model, "lacks .* of the network's weights"),
+    "an interface that nobody described": (_mixtral, "type mixtral offer their attention, but nobody has described"),
+    "a module of one's own": (lambda: (Around(), None), r"not a Around\. Pass its part network\.inside\[1\]\.bert\.$"),
+    "a pipeline": (lambda: (SimpleNamespace(model=networks.build("bert")[0]), None), r"its part pipeline\.model\.$"),
+    "two BERTs": (_two_berts, r"type encoder-decoder are not read as a whole\. .* network\.encoder\.$"),
+    "BART's decoder": (_decoder("bart", "BartForCausalLM"), "BartForCausalLM is the decoder of a BART model alone"),
+    "a stack of BART": (lambda: (networks.build("bart")[0].model.decoder, None), "BartDecoder is the decoder"),
+    "a stack of T5": (lambda: (networks.build("t5")[0].decoder, None), "T5Stack is the decoder of a T5 model alone"),
+    "layers cut off": (_cut, r"has 2 encoder layers, and .* says 3: set network\.config\.num_hidden_layers = 2\."),
+    "layers of a decoder cut off": (_cut_decoder, r"has 1 decoder layers, .* network\.config\.decoder_layers = 1\."),
+    "pruned": (_pruned, r"dense\.weight_orig\. Make them permanent first: torch\.nn\.utils\.prune\.remove"),
+    "reparametrized": (_reparametrized, r"parametrizations\.weight\.original.*remove_parametrizations"),
 }
 
 
@@ -499,6 +560,101 @@ def test_what_cannot_be_wrapped_is_refused_with_a_reason(case: str) -> None:
     network, words = made()
     with pytest.raises(ModelError, match=message):
         bartviz.wrap(network, words)
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_no_refusal_of_a_network_speaks_of_a_checkpoint(case: str) -> None:
+    network, words = REFUSED[case][0]()
+    with pytest.raises(ModelError) as caught:
+        bartviz.wrap(network, words)
+    assert "checkpoint" not in str(caught.value)
+
+
+def _regional(network: Any) -> Any:
+    network.bert.encoder.layer[1] = torch.compile(network.bert.encoder.layer[1])
+    return network
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of torch's own, in torch.compile
+@pytest.mark.parametrize(
+    "around",
+    [
+        torch.compile,
+        torch.nn.DataParallel,
+        torch.optim.swa_utils.AveragedModel,
+        lambda network: torch.compile(torch.nn.DataParallel(network)),
+        _regional,
+    ],
+)
+def test_what_computes_the_same_around_a_network_is_taken_off(around: Callable[[Any], Any]) -> None:
+    network, words = networks.build("bert", spread=0.3)
+    expected = bartviz.capture(network, TEXT, tokenizer=words)
+    outside = around(network)
+    assert bartviz.capture(outside, TEXT, tokenizer=words).encoder == expected.encoder
+    assert type(outside) is type(around(networks.build("bert")[0]))
+
+
+def test_layers_cut_off_are_fine_once_the_configuration_says_so() -> None:
+    network, words = _cut()
+    network.config.num_hidden_layers = 2
+    assert bartviz.capture(network, TEXT, tokenizer=words).model.encoder_layers == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", networks.ENCODER_DECODERS)
+def test_the_encoder_of_an_encoder_decoder_is_read_by_itself(family: str, tmp_path: Path) -> None:
+    """Its weights are those of transformers' eager attention; and so are those of its folder."""
+    network, words = networks.build(family, spread=0.3)
+    encoder = network.get_encoder()
+    record = bartviz.capture(encoder, TEXT, tokenizer=words)
+    encoder.set_attn_implementation("eager")
+    with torch.inference_mode():
+        out = encoder(input_ids=torch.tensor([record.source.ids.tolist()]), output_attentions=True)
+    for layer, weights in enumerate(out.attentions):
+        np.testing.assert_allclose(record.attention("encoder").layer(layer), weights[0].numpy(), atol=1e-5)
+    assert (record.kinds, record.model.kind, record.model.known.kind) == (("encoder",), "encoder", "encoder")
+    assert record.model.parameters == sum(part.numel() for part in encoder.parameters())
+    assert record.sound
+    if type(encoder).__name__.endswith("Stack"):
+        cls = getattr(transformers, type(encoder).__name__.replace("Stack", "EncoderModel"))
+        stored = network.state_dict()
+        encoder = cls(copy.deepcopy(network.config))
+        encoder.load_state_dict({name: value for name, value in stored.items() if name.startswith(("enc", "sha"))})
+        assert bartviz.capture(encoder.eval(), TEXT, tokenizer=words).encoder == record.encoder
+    encoder.save_pretrained(tmp_path / "encoder")
+    words.save_pretrained(tmp_path / "encoder")
+    model = bartviz.load(tmp_path / "encoder")
+    loaded = bartviz.capture(model, TEXT)
+    assert loaded.encoder == record.encoder
+    assert not [check for check in bartviz.verify(model, loaded) if check.failed]
+    assert sum(bartviz.parameters(model)["count"]) == model.info.parameters
+    loaded.save(tmp_path / "record.safetensors")
+    assert bartviz.open(tmp_path / "record.safetensors").model == loaded.model
+
+
+@pytest.mark.parametrize(
+    ("given", "labels"),
+    [
+        ({0: 0, 1: 1}, ("0", "1")),
+        ({"0": False, "1": True}, ("False", "True")),
+        (["no", "yes"], ("no", "yes")),
+        ([1.5, None], ("1.5", "LABEL_1")),
+        ({"0": "x" * 300, "1": "a\nb"}, ("x" * 99 + "…", "a b")),
+        ({"1": "one", "2": "two"}, ("LABEL_0", "one")),
+    ],
+)
+def test_labels_may_have_names_of_any_kind(given: Any, labels: tuple[str, ...]) -> None:
+    network, words = networks.build("bert", architecture="BertForSequenceClassification")
+    network.config.id2label = given
+    prediction = bartviz.capture(network, TEXT, tokenizer=words).prediction
+    assert prediction is not None
+    assert prediction.labels == labels
+
+
+def test_a_pipeline_without_wrapping_says_what_to_do() -> None:
+    made = SimpleNamespace(model=networks.build("bert")[0])
+    with pytest.raises(SettingError, match=r"bartviz\.wrap\(pipeline\.model, pipeline\.tokenizer\)"):
+        bartviz.capture(made, TEXT)
 
 
 def test_copies_that_do_not_fit_in_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
