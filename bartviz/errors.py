@@ -33,6 +33,14 @@ class ModelError(BartvizError, ValueError):
     """A model cannot be found, is not believed, or has an architecture without the attention interface."""
 
 
+class NotFetched(ModelError):
+    """A model is not on this machine, and nobody has asked for its download; ``model`` is its name."""
+
+    def __init__(self, message: str, model: str) -> None:
+        super().__init__(message)
+        self.model = model
+
+
 class RecordError(BartvizError, ValueError):
     """A record's parts contradict each other, or a saved record cannot be opened."""
 

@@ -6,7 +6,7 @@ Letters in shapes: n tokens, B texts of a batch.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -89,13 +89,13 @@ class Encoded:
         return (0 if self.inputs is None else len(self.inputs)), len(self.source)
 
 
-def encode(model: Model, line: Line, *, labels: bool = False) -> Encoded:
+def encode(model: Model, line: Line, *, labels: bool = False, cancelled: Callable[[], bool] = lambda: False) -> Encoded:
     """The tokens of a line. An encoder-decoder without a target writes its own, as ``bartviz.capture`` does.
 
     labels: the readable tokens, too. Raises TextError for a text that is longer than the model reads, or an alignment
     that does not fit it.
     """
-    return (None if labels else _quickly(model, line)) or _described(model, line)
+    return (None if labels else _quickly(model, line)) or _described(model, line, cancelled)
 
 
 def _quickly(model: Model, line: Line) -> Encoded | None:
@@ -118,7 +118,7 @@ def _quickly(model: Model, line: Line) -> Encoded | None:
     return Encoded(line, source, _after(_start(model, start_token(model)), output), output)
 
 
-def _described(model: Model, line: Line) -> Encoded:
+def _described(model: Model, line: Line, cancelled: Callable[[], bool]) -> Encoded:
     prepared = prepare(model, line.text, pair=line.pair, can_cut=False)
     texts = (prepared.text,) if prepared.pair is None else (prepared.text, prepared.pair)
     if model.info.kind != "encoder-decoder":
@@ -126,7 +126,9 @@ def _described(model: Model, line: Line) -> Encoded:
         known_texts = texts if model.info.kind == "encoder" else ()
         made = side(prepared.tokens, known_texts, {})
         return Encoded(line, made, tree=_tree(line, prepared.tokens), labels={"source": prepared.tokens.labels})
-    target = decode(model, line.text).target_text if line.target is None else line.target
+    target = line.target
+    if target is None:
+        target = decode(model, line.text, cancelled=cancelled).target_text
     if not target:
         raise TextError(later("The model wrote nothing."))
     given = prepare_target(model, target)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -43,7 +43,9 @@ def _snaking(target: int, source: int) -> tuple[int, int]:
     return target // 2, source if target // 2 % 2 == 0 else -source
 
 
-def measure(model: Model, rows: Sequence[Encoded], edges: float | None = None) -> dict[Kind, Values]:
+def measure(
+    model: Model, rows: Sequence[Encoded], edges: float | None = None, cancelled: Callable[[], bool] = lambda: False
+) -> dict[Kind, Values]:
     """The measures of all heads for texts that fit one batch, and the edges above a weight."""
     with model.creating():
         source, inputs, output = padded(model, rows)
@@ -68,7 +70,7 @@ def measure(model: Model, rows: Sequence[Encoded], edges: float | None = None) -
             return outputs
 
         with suppress(_AllMeasured):
-            run(model, source, inputs, Tape(kernel=kernel))
+            run(model, source, inputs, Tape(kernel=kernel, cancelled=cancelled))
         return {kind: texts.values() for kind, texts in kinds.items()}
 
 

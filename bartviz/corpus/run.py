@@ -126,21 +126,27 @@ def corpus(
 
 @torch_defaults()
 def of_lines(
-    model: Model, rows: Sequence[Line | Bad], name: str, *, size: int = SIZE, report: Report = lambda _progress: None
+    model: Model,
+    rows: Sequence[Line | Bad],
+    name: str,
+    *,
+    size: int = SIZE,
+    report: Report = lambda _progress: None,
+    cancelled: Callable[[], bool] = lambda: False,
 ) -> atlas.Atlas:
     """The atlas of rows in memory, which are numbered from 0; nothing is written. ``name`` is that of the corpus.
 
-    ``report`` is called after every ``size`` rows; what it raises ends the run. Raises TextError where no row can be
-    used.
+    ``report`` is called after every ``size`` rows; what it raises ends the run. ``cancelled`` is looked at after every
+    text and every layer. Raises TextError where no row can be used, Cancelled.
     """
     started, done = time.monotonic(), 0
     shards = []
     for job in jobs(iter(rows), size):
-        shards.append(work.measured(model, job))
+        shards.append(work.measured(model, job, cancelled))
         done += job.rows
         report(Progress(done, len(rows), done, time.monotonic() - started))
     manifest = _manifest(model, {"name": name, "rows": len(rows)}, {"size": size})
-    return atlas.added(manifest, shards, work.random(model), rows)
+    return atlas.added(manifest, shards, work.random(model, cancelled), rows)
 
 
 def _manifest(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
@@ -17,7 +17,8 @@ from bartviz.corpus.partial import Partial
 from bartviz.corpus.read import Bad
 from bartviz.corpus.relations import Relations
 from bartviz.corpus.shards import Job, Shard
-from bartviz.errors import TextError
+from bartviz.errors import Cancelled, TextError
+from bartviz.language import later
 from bartviz.models.model import Model
 from bartviz.record.attention import Kind
 from bartviz.run.batch import start_token
@@ -27,19 +28,24 @@ REPEATED = 24  # random tokens that are read twice
 SEQUENCES = 64
 
 
-def measured(model: Model, job: Job) -> Shard:
-    """The sums of a part of the corpus. The same part gives the same sums, bit by bit, on the same machine."""
+def measured(model: Model, job: Job, cancelled: Callable[[], bool] = lambda: False) -> Shard:
+    """The sums of a part of the corpus. The same part gives the same sums, bit by bit, on the same machine.
+
+    ``cancelled`` is looked at after every text and every layer. Raises Cancelled.
+    """
     rows: list[Encoded] = []
     bad = list(job.bad)
     for line in job.lines:
         try:
-            rows.append(encode(model, line, labels=job.edges is not None))
+            rows.append(encode(model, line, labels=job.edges is not None, cancelled=cancelled))
         except TextError as error:
             bad.append(Bad(line.number, line.file, line.line, error.args[0]))
+        if cancelled():
+            raise Cancelled(later("The run was stopped."))
     bad.sort(key=lambda row: row.number)
     found: list[tuple[Sequence[Encoded], Kind, Edges]] = []
     relations: dict[Kind, Relations] = {}
-    sums = _sums(model, rows, job, found, relations) if rows else {}
+    sums = _sums(model, rows, job, found, relations, cancelled) if rows else {}
     return Shard(sums, len(rows), tuple(bad), {} if job.edges is None else tables(rows, found), relations)
 
 
@@ -49,6 +55,7 @@ def _sums(
     job: Job,
     kept: list[tuple[Sequence[Encoded], Kind, Edges]],
     relations: dict[Kind, Relations],
+    cancelled: Callable[[], bool],
 ) -> dict[Kind, Partial]:
     """The sums; the edges of each batch are added to ``kept``, and what heads follow of trees to ``relations``."""
     texts = np.array([row.line.number for row in rows], np.int64)
@@ -57,7 +64,7 @@ def _sums(
     names: dict[Kind, tuple[str, ...]] = {}
     for batch in batches(rows):
         batch_rows = [rows[index] for index in batch]
-        for kind, found in measure(model, batch_rows, job.edges).items():
+        for kind, found in measure(model, batch_rows, job.edges, cancelled).items():
             if found.edges is not None:
                 kept.append((batch_rows, kind, found.edges))
             if found.relations is not None and found.relations.distances:
@@ -87,7 +94,7 @@ def _silence(
         even[kind] = np.pad(even[kind], ((0, 0), (0, 1)), constant_values=np.nan)
 
 
-def random(model: Model) -> Shard:
+def random(model: Model, cancelled: Callable[[], bool] = lambda: False) -> Shard:
     """Induction and duplicate tokens of self-attention, on random tokens that are read twice, less what the same
     positions get where the second tokens are others: a head that looks so far back whatever stands there is neither.
 
@@ -104,7 +111,9 @@ def random(model: Model) -> Shard:
         for _ in range(2)
     )
     with model.creating():
-        repeated, control = (_at_distance(model, np.concatenate([first, second], axis=1)) for second in (first, other))
+        repeated, control = (
+            _at_distance(model, np.concatenate([first, second], axis=1), cancelled) for second in (first, other)
+        )
     sums = {
         kind: Partial.of(
             kind, ("induction", "duplicate"), np.maximum(values - control[kind][0], 0), even, np.arange(-SEQUENCES, 0)
@@ -114,7 +123,9 @@ def random(model: Model) -> Shard:
     return Shard(sums, SEQUENCES)
 
 
-def _at_distance(model: Model, ids: np.ndarray) -> dict[Kind, tuple[np.ndarray, np.ndarray]]:
+def _at_distance(
+    model: Model, ids: np.ndarray, cancelled: Callable[[], bool]
+) -> dict[Kind, tuple[np.ndarray, np.ndarray]]:
     """For each kind of self-attention over sequences (B, 2 T): the mean weights (B, L, H, 2) of the rows of the second
     half on the token T - 1 and T positions before, and what even attention would give (B, 2)."""
     length = ids.shape[1] // 2
@@ -122,7 +133,7 @@ def _at_distance(model: Model, ids: np.ndarray) -> dict[Kind, tuple[np.ndarray, 
     if model.info.kind == "encoder-decoder":
         start = np.full((SEQUENCES, 1), start_token(model))
         inputs = _padded(model, np.concatenate([start, ids], axis=1))
-    tape = Tape()
+    tape = Tape(cancelled=cancelled)
     run(model, source, inputs, tape)
     found: dict[Kind, tuple[np.ndarray, np.ndarray]] = {}
     for kind, depth in depths(model.network).items():

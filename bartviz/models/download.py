@@ -81,6 +81,13 @@ def endpoint() -> str:
     return address
 
 
+def host() -> str:
+    """The hub's host, to name it. Raises ModelError."""
+    found = host_port(endpoint())
+    assert found is not None  # an address without one is refused
+    return found[0]
+
+
 def address(proxies: Mapping[str, str], bypass: Callable[[str], object]) -> tuple[str, int]:
     """Host and port to connect to: the hub's, or the proxy's."""
     url = endpoint()

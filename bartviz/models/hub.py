@@ -21,7 +21,8 @@ from filelock import Timeout
 from huggingface_hub import constants
 from huggingface_hub.utils import WeakFileLock
 
-from bartviz.errors import ModelError, choices
+from bartviz.errors import ModelError, NotFetched, choices
+from bartviz.families.catalogue import entry
 from bartviz.language import later
 from bartviz.models import blobs, deadline, download, listings
 from bartviz.models.deadline import Job
@@ -39,6 +40,7 @@ from bartviz.models.folders import (
 from bartviz.models.listings import COMMIT, Listing
 
 REACH_SECONDS = 0.9  # to detect that there is no network
+NOT_ASKED = later("The hub was not asked for a newer version.")
 _PART = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9_])?")
 _REVISION = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._/-]{0,98}[A-Za-z0-9_-])?")
 _SHARD_COUNT = re.compile(r"model-\d{5}-of-(\d{5})\.safetensors")
@@ -77,11 +79,14 @@ def check_revision(revision: str | None) -> None:
     raise ModelError(later("That is not a revision: give a branch, a tag or a commit of the model, or leave it out."))
 
 
-def snapshot(name: str, revision: str | None, job: Job, *, inspect: Callable[[Path], None]) -> Snapshot:
+def snapshot(
+    name: str, revision: str | None, job: Job, *, inspect: Callable[[Path], None], fetch: bool = True
+) -> Snapshot:
     """A hub model's folder, downloaded if necessary.
 
     ``inspect(folder)`` is called once the settings and tokenizer are there, before any weights; it may raise.
-    All files are of one commit. If the hub cannot be reached, an earlier download is used, with a notice.
+    All files are of one commit. If the hub cannot be reached, or without ``fetch`` is not asked, an earlier download is
+    used, with a notice.
     Raises ModelError, Cancelled.
     """
     check_name(name)
@@ -91,6 +96,10 @@ def snapshot(name: str, revision: str | None, job: Job, *, inspect: Callable[[Pa
     if revision is not None and pinned and cache.damaged(revision, job) is None:
         return Snapshot(cache.folder(revision), revision)
     try:
+        if not fetch:
+            if cache.earlier(revision) is None:
+                raise not_fetched(name)
+            raise Unreachable(NOT_ASKED, NOT_ASKED)
         listing, notices = _choose(name, revision, job)
         cache.fill(listing, job, inspect)
     except Unreachable as error:
@@ -130,6 +139,28 @@ def _choose(name: str, revision: str | None, job: Job) -> tuple[Listing, tuple[s
     listing = listings.of(name, converted, job)
     weight_names(listing.files)
     return listing, (later("Weights from the hub's own conversion to safetensors ({revision}).", revision=converted),)
+
+
+def not_fetched(name: str) -> NotFetched:
+    """The error for a model that nobody has asked to download: what it is, its size if that is known, and its host.
+
+    Raises ModelError where there is no host.
+    """
+    known, host = entry(name), download.host()
+    said = later(
+        "{name} is not on this machine, and nothing has been downloaded. It is a model of {host}, which will say how "
+        "large it is.",
+        name=name,
+        host=host,
+    )
+    if known is not None:
+        said = later(
+            "{name} ({title}) is not on this machine, and nothing has been downloaded. It is a model of {host}.",
+            name=name,
+            title=later(known.title),
+            host=host,
+        )
+    return NotFetched(said, name)
 
 
 def check_reachable() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from bartviz.errors import ModelError
 from bartviz.language import later
@@ -17,6 +17,8 @@ from bartviz.safety.memory import Claims, unbounded
 
 if TYPE_CHECKING:
     from bartviz.models.model import Model
+
+Place = Literal["here", "cache", "hub"]
 
 
 def load(
@@ -32,6 +34,7 @@ def load(
     roots: Roots | None = None,
     budget: int | None = None,
     claims: Claims = unbounded,
+    fetch: bool = True,
 ) -> Model:
     """A model by embedded name, folder, or hub id (downloaded once, then kept in the hub's cache).
 
@@ -41,35 +44,52 @@ def load(
     revision: the hub's branch, tag or commit. progress(bytes done, bytes in all): of the download, called in this
     thread. cancel: an event that stops loading. deadline: seconds for everything. roots: only folders under these are
     read (None: any). budget: bytes that the weights may take (None: the free memory). claims reserves the model's bytes
-    before its weights are read; they stay reserved while the model exists.
+    before its weights are read; they stay reserved while the model exists. fetch: whether the hub may be asked; without
+    it a model of the hub is read as it was downloaded earlier.
     Raises ModelError (what is wrong and what to do), BudgetError, SettingError for a device that is not there,
     Cancelled.
     """
     if "bartviz.models.model" not in sys.modules:
-        check(model, revision, roots)
+        check(model, revision, roots, fetch=fetch)
     with foreign.starting():
         from bartviz.models import model as models
 
     def work(job: Job) -> Model:
-        return models.read(model, name, revision, roots, budget, claims, job, device)
+        return models.read(model, name, revision, roots, budget, claims, job, device, fetch=fetch)
 
     return run(work, seconds=deadline, cancel=cancel, progress=progress)
 
 
-def check(name: str | os.PathLike[str], revision: str | None = None, roots: Roots | None = None) -> None:
+def check(
+    name: str | os.PathLike[str], revision: str | None = None, roots: Roots | None = None, *, fetch: bool = True
+) -> None:
     """Raise ModelError within a second for an invalid name, and for a hub model that is not on this machine while the
     hub cannot be reached."""
     with foreign.guarded(ModelError(later("The model's name cannot be looked up. Give another one."))):
-        _check(name, revision, roots)
+        _check(name, revision, roots, fetch)
 
 
-def _check(name: str | os.PathLike[str], revision: str | None, roots: Roots | None) -> None:
+def _check(name: str | os.PathLike[str], revision: str | None, roots: Roots | None, fetch: bool) -> None:
     hub.check_revision(revision)
     if name in folders.embedded() or folders.find(name, roots) is not None:
         return
     hub.check_name(str(name))
+    if not fetch:
+        if hub.Cache(str(name)).earlier(revision) is None:
+            raise hub.not_fetched(str(name))
+        return
     try:
         hub.check_reachable()
     except Unreachable:
         if hub.Cache(str(name)).earlier(revision) is None:
             raise
+
+
+def place(name: str | os.PathLike[str], roots: Roots | None = None) -> Place:
+    """Where a model's files are: "here", with the package or in a folder; in the "cache" of the hub; or at the "hub",
+    which is not asked. Raises ModelError for an invalid name."""
+    with foreign.guarded(ModelError(later("The model's name cannot be looked up. Give another one."))):
+        if name in folders.embedded() or folders.find(name, roots) is not None:
+            return "here"
+        hub.check_name(str(name))
+        return "hub" if hub.Cache(str(name)).earlier(None) is None else "cache"

@@ -126,6 +126,8 @@ def read(
     claims: Claims,
     job: Job,
     where: str = "cpu",
+    *,
+    fetch: bool = True,
 ) -> Model:
     """Find, check and build a model: the work of ``bartviz.load``, which documents the arguments.
 
@@ -134,7 +136,7 @@ def read(
     device.chosen(where)
     unforeseen = later("The model cannot be loaded: its files are not in the expected form. Choose another model.")
     with guarded(ModelError(unforeseen)):
-        location = _find(model, revision, roots, budget, job)
+        location = _find(model, revision, roots, budget, job, fetch)
         called = name or (folders.name_of(location[1]) if location[0] == "folder" else str(model))
         return _read(location, called, roots, budget, claims, job, where)
 
@@ -180,7 +182,7 @@ def _read(
 
 
 def _find(
-    name: str | os.PathLike[str], revision: str | None, roots: Roots | None, budget: int | None, job: Job
+    name: str | os.PathLike[str], revision: str | None, roots: Roots | None, budget: int | None, job: Job, fetch: bool
 ) -> Location:
     """Resolve a name: source, folder, commit, notices. A hub model is downloaded, settings first."""
     hub.check_revision(revision)
@@ -194,7 +196,7 @@ def _find(
     def inspect(folder: Path) -> None:
         build.check_budget(checkpoint.read(folders.contents(folder)), budget)
 
-    snapshot = hub.snapshot(str(name), revision, job, inspect=inspect)
+    snapshot = hub.snapshot(str(name), revision, job, inspect=inspect, fetch=fetch)
     return "hub", snapshot.folder, snapshot.commit, snapshot.notices
 
 

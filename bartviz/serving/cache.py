@@ -68,10 +68,12 @@ class ByteCache(Generic[T]):
         size: Callable[[T], int],
         *,
         cancelled: Callable[[], bool] = lambda: False,
+        meanwhile: Callable[[], None] = lambda: None,
     ) -> T:
         """The value of ``key``, made by ``make`` if it is missing; ``size`` gives its bytes.
 
         ``cancelled`` is checked while waiting for another caller's ``make``; raises Cancelled if it is true.
+        ``meanwhile`` is called again and again in that time.
         """
         while True:
             with self._lock:
@@ -85,6 +87,7 @@ class ByteCache(Generic[T]):
             while not in_progress.wait(_TICK):
                 if cancelled():
                     raise Cancelled(later("The run was stopped."))
+                meanwhile()
         try:
             value = make()
             if self._keep(key, value, size(value)):

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from bartviz.errors import BartvizError, Busy, Cancelled, without_stack
+from bartviz.errors import BartvizError, Busy, Cancelled, NotFetched, without_stack
 from bartviz.language import current, later, speaking
 from bartviz.models.deadline import downloading
 from bartviz.models.folders import canonical, default_roots
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 RETRY = 0.1  # seconds between attempts to enter a full queue
 TOGETHER = 8  # texts that are written together, while others wait; more gain little and keep the first one waiting
-LOADERS = 8  # models that may download at the same time; they mostly wait for the network
+LOADERS = 8  # models that may load at the same time, and as many that may download: these mostly wait for the network
+PART = 0.5  # seconds of a run, after which others who wait come first
 T = TypeVar("T")
 
 
@@ -71,9 +72,18 @@ class Run(Generic[T]):
             self.refuse(error)
         self._enter = None
 
-    def compute(self, ticket: Ticket[T]) -> None:
-        self._last = ticket
+    def follow(self, ticket: Ticket[None]) -> None:
+        """Go on with this ticket."""
         self._tickets.append(ticket)
+
+    def compute(self, ticket: Ticket[T]) -> None:
+        """Go on with this ticket, which gives the result."""
+        self._tickets.append(self.only(ticket))
+
+    def only(self, ticket: Ticket[T]) -> Ticket[T]:
+        """The ticket that gives the result, whether others came before it or not."""
+        self._last = ticket
+        return ticket
 
     def refuse(self, error: BartvizError) -> None:
         self._refused = without_stack(error)
@@ -160,17 +170,21 @@ class Engine:
         self.room = Room(self.models.limit, self.models.evict)  # models that are loading or in use count too
         self.results: ByteCache[Any] = ByteCache(limits.record_mb * 1_000_000, full)
         self.queue = limits.queue
-        self.gate = Gate(waiting=limits.queue + LOADERS)  # room for every run that was let in
+        self.gate = Gate(waiting=limits.queue + 2 * LOADERS, part=PART)  # room for every run that was let in
         self.loading = Gate(waiting=limits.queue, workers=LOADERS)
+        self.fetching = Gate(waiting=limits.queue + LOADERS, workers=LOADERS)  # what is not on this machine
         self._submitting = threading.Lock()
         self._texts_lock = threading.Lock()
         self._texts: weakref.WeakKeyDictionary[Ticket[Any], _Text] = weakref.WeakKeyDictionary()  # at the gate
 
-    def start(self, owner: str, request: Request, *, alive: Callable[[], bool] = lambda: True) -> Run[Record]:
-        """Start a request of a session and stop its earlier one; returns at once."""
+    def start(
+        self, owner: str, request: Request, *, alive: Callable[[], bool] = lambda: True, fetch: bool = True
+    ) -> Run[Record]:
+        """Start a request of a session and stop its earlier one; returns at once. ``alive``, ``fetch``: as for
+        ``work``."""
         key = {"work": "record"} | asdict(request)
         work = partial(self._record, request=request)
-        return self._begun(owner, request.model, key, work, bytes_of_record, alive, request)
+        return self._begun(owner, request.model, key, work, bytes_of_record, alive, fetch, request)
 
     def work(
         self,
@@ -181,14 +195,18 @@ class Engine:
         size: Callable[[T], int],
         *,
         alive: Callable[[], bool] = lambda: True,
+        fetch: bool = True,
     ) -> Run[T]:
         """Load a model by name and call ``work(model, ticket)`` behind the gate; returns at once.
 
         The result is cached under ``key`` and the model's fingerprint; ``size`` gives its bytes. It is shared and must
-        be read-only. The earlier work of the same owner is stopped. ``alive``: whether somebody is still waiting.
-        If the queue is full, the run waits outside and enters at a later ``retry``.
+        be read-only. The earlier work of the same ``owner`` is stopped: a session, and after a space what of it.
+        ``alive``: whether somebody is still waiting. ``fetch``: whether the model may be downloaded; else the run ends
+        with NotFetched for one that is not on this machine.
+        If the queue is full, the run waits outside and enters at a later ``retry``. A session has one download at a
+        time, and a model that is in memory waits for no other.
         """
-        return self._begun(owner, model, key, work, size, alive)
+        return self._begun(owner, model, key, work, size, alive, fetch)
 
     def _begun(
         self,
@@ -198,6 +216,7 @@ class Engine:
         work: Callable[[Model, Ticket[T]], T],
         size: Callable[[T], int],
         alive: Callable[[], bool],
+        fetch: bool,
         request: Request | None = None,
     ) -> Run[T]:
         """``work``, with the text that it writes, if any: other runs may write it with theirs."""
@@ -207,7 +226,7 @@ class Engine:
         def compute(ticket: Ticket[T], loaded: Model, full_key: str) -> T:
             threads.fit(loaded.info.parameters)
             with speaking(spoken):
-                return self._kept(full_key, lambda: work(loaded, ticket), size, ticket.cancelled)
+                return self._kept(full_key, lambda: work(loaded, ticket), size, ticket)
 
         def submit_compute(loaded: Model) -> Ticket[T]:
             full_key = run.key = content_key(dict(key) | {"fingerprint": loaded.info.fingerprint})
@@ -220,25 +239,55 @@ class Engine:
                     self._texts[ticket] = _Text(full_key, request, loaded.info.fingerprint)
             return ticket
 
-        def load(ticket: Ticket[None]) -> None:
-            with speaking(spoken):
-                loaded = self._load(ticket, model)
+        def go_on(ticket: Ticket[None], onward: Callable[[], None]) -> None:
             with self._submitting:  # an older run that loads late must not replace a newer one of its owner at the gate
                 if ticket.cancelled():
                     raise Cancelled(later("A newer request took its place."))
-                run.compute(submit_compute(loaded))
+                onward()
 
-        def enter() -> Ticket[None]:
+        def download(ticket: Ticket[None]) -> None:
+            with speaking(spoken):
+                loaded = self._load(ticket, model, fetch=True)
+            go_on(ticket, lambda: run.compute(submit_compute(loaded)))
+
+        def wait_for_download() -> None:
+            visitor = f"visitor {owner.partition(' ')[0]}"
+            run.follow(self.fetching.submit(owner, download, alive=run.wanted, one_of=(visitor, f"model {model}")))
+
+        def load(ticket: Ticket[None]) -> None:
+            try:
+                with speaking(spoken):
+                    if fetch and self._is_cached(model):
+                        raise NotFetched("", model)  # there may be a newer version
+                    loaded = self._load(ticket, model)
+            except NotFetched:
+                if not fetch:
+                    raise
+                go_on(ticket, wait_for_download)
+                return
+            go_on(ticket, lambda: run.compute(submit_compute(loaded)))
+
+        def enter() -> Ticket[None] | Ticket[T]:
             if self.waiting >= self.queue:
                 raise Busy
-            return self.loading.submit(owner, load, alive=run.wanted)
+            loaded = self.models.peek(model)
+            if loaded is None or loaded.stale():
+                del loaded  # nothing may hold it here while the new one waits for memory
+                with self._submitting:
+                    self.fetching.stop(owner)
+                    return self.loading.submit(owner, load, alive=run.wanted)
+            with self._submitting:
+                self.loading.stop(owner)
+                self.fetching.stop(owner)
+                return run.only(submit_compute(loaded))
 
         run.enter(enter, lambda: self.waiting)
         return run
 
-    def _kept(self, key: str, make: Callable[[], T], size: Callable[[T], int], cancelled: Callable[[], bool]) -> T:
-        """A result from the cache, or made and cached there."""
-        result: T = self.results.get(key, make, size, cancelled=cancelled)
+    def _kept(self, key: str, make: Callable[[], T], size: Callable[[T], int], ticket: Ticket[Any]) -> T:
+        """A result from the cache, or made and cached there. Where another run makes it, that one needs its turns."""
+        meanwhile = partial(ticket.give_way, at_once=True)
+        result: T = self.results.get(key, make, size, cancelled=ticket.cancelled, meanwhile=meanwhile)
         for array in _borrowed(result):
             self.results.count(array, array.nbytes)
         return result
@@ -255,7 +304,7 @@ class Engine:
             except BartvizError:  # of any of them: each has its own turn
                 return record(model, ticket, request)
             for text, one in zip(others, made[1:], strict=True):
-                self._kept(text.key, partial(_same, one), bytes_of_record, ticket.cancelled)
+                self._kept(text.key, partial(_same, one), bytes_of_record, ticket)
             return made[0]
         return record(model, ticket, request)
 
@@ -278,7 +327,7 @@ class Engine:
     @property
     def waiting(self) -> int:
         """How many runs wait, for their model or for their turn."""
-        return len(self.loading) + len(self.gate)
+        return len(self.loading) + len(self.fetching) + len(self.gate)
 
     @property
     def ready(self) -> bool:
@@ -294,12 +343,19 @@ class Engine:
         model = self.models.peek(canonical(name, default_roots()))
         return None if model is None else About(model.info, model.generation.to_dict())
 
-    def _load(self, ticket: Ticket[Any], name: str) -> Model:
+    def _is_cached(self, name: str) -> bool:
+        """Whether a model was downloaded earlier."""
         from bartviz.models import load as loading  # the first picture does without it
+
+        return loading.place(name, default_roots()) == "cache"
+
+    def _load(self, ticket: Ticket[Any], name: str, *, fetch: bool = False) -> Model:
+        """Without ``fetch`` the hub is not asked: a model is read as it was downloaded earlier. Raises NotFetched."""
+        from bartviz.models import load as loading
 
         ticket.report(later("Starting the model library, once per server"))
         if not torch_import.imported():  # an unknown name is rejected without waiting for torch
-            loading.check(name, roots=default_roots())
+            loading.check(name, roots=default_roots(), fetch=fetch)
         torch_import.load()
         key = canonical(name, default_roots())
         self._forget_stale(key)
@@ -325,6 +381,7 @@ class Engine:
                 roots=default_roots(),
                 budget=self.models.limit,
                 claims=reserve,
+                fetch=fetch,
             )
 
         return self.models.get(key, loaded, lambda model: model.nbytes, cancelled=ticket.cancelled)

@@ -2,6 +2,9 @@
 
 A model run keeps every core busy; two at once slow each other down and freeze everybody's pages. A caller gets a Ticket
 at once, which shows the position in the queue, the progress and the outcome.
+
+A long run goes through in parts: whenever it reports how far it is, and its part has taken long enough, it lets those
+who wait go first and stands at the end of the queue again, in a thread that sleeps meanwhile.
 """
 
 from __future__ import annotations
@@ -9,7 +12,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Generic, Literal, TypeVar
 
 from bartviz.errors import BartvizError, BudgetError, Busy, Cancelled, without_stack
@@ -30,8 +33,16 @@ def _always() -> bool:
 class Ticket(Generic[T]):
     """One task at the gate. Reading it needs no lock; ``cancel`` may be called from any thread at any time."""
 
-    def __init__(self, gate: Gate, owner: str, work: Callable[[Ticket[T]], T], alive: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        gate: Gate,
+        owner: str,
+        work: Callable[[Ticket[T]], T],
+        alive: Callable[[], bool],
+        one_of: Collection[str] = (),
+    ) -> None:
         self.owner = owner
+        self.one_of = frozenset(one_of)
         self.state: State = "waiting"
         self.error: BartvizError | None = None
         self.note = ""
@@ -42,6 +53,9 @@ class Ticket(Generic[T]):
         self._stop = threading.Event()
         self._finished = threading.Event()
         self._value: T | None = None
+        self._turn: threading.Event | None = None  # while it stands in the queue again: set at its next turn
+        self._begun = 0.0  # when its part began
+        self.seconds = 0.0  # that its parts have taken
 
     @classmethod
     def of(cls, gate: Gate, owner: str, value: T) -> Ticket[T]:
@@ -89,8 +103,17 @@ class Ticket(Generic[T]):
         return self._stop.is_set() or not self._alive()
 
     def report(self, note: str, fraction: float | None = None) -> None:
-        """Called by the work: what it is doing, and the fraction done (0..1) if known."""
+        """Called by the work, in the gate's thread: what it is doing, and the fraction done (0..1) if known."""
         self.note, self.fraction = note, fraction
+        self.give_way()
+
+    def give_way(self, *, at_once: bool = False) -> None:
+        """Called by the work between two steps, in the gate's thread: if others wait and this part was long, or in any
+        case ``at_once``, they come first, and this returns at the ticket's next turn. Raises Cancelled if it was
+        stopped meanwhile."""
+        part = self._gate.part
+        if part is not None and self.state == "running" and (at_once or time.monotonic() - self._begun >= part):
+            self._gate._give_way(self)
 
     def _perform(self) -> None:
         work = self._work
@@ -124,15 +147,19 @@ class Ticket(Generic[T]):
 
 
 class Gate:
-    """A queue of at most ``waiting`` tickets for ``workers`` threads: one thread where the work is CPU-bound."""
+    """A queue of at most ``waiting`` tickets for ``workers`` threads: one thread where the work is CPU-bound.
 
-    def __init__(self, *, waiting: int = 256, workers: int = 1) -> None:
+    ``part``: seconds after which a ticket gives way to others; None: it does not.
+    """
+
+    def __init__(self, *, waiting: int = 256, workers: int = 1, part: float | None = None) -> None:
         self.waiting = waiting
         self.workers = workers
+        self.part = part
         self._changed = threading.Condition()
         self._queue: list[Ticket[Any]] = []
         self._running: list[Ticket[Any]] = []
-        self._threads = 0
+        self._threads = 0  # of those that stand in the queue again none
         self._pace = 0.0  # average seconds of recent tasks
         self.ended: Counter[State] = Counter()  # how many tasks ended how
         self.seconds = 0.0  # that tasks have run, in all
@@ -147,15 +174,22 @@ class Gate:
         return len(self._running)
 
     def submit(
-        self, owner: str, work: Callable[[Ticket[T]], T], *, alive: Callable[[], bool] = lambda: True
+        self,
+        owner: str,
+        work: Callable[[Ticket[T]], T],
+        *,
+        alive: Callable[[], bool] = lambda: True,
+        one_of: Collection[str] = (),
     ) -> Ticket[T]:
         """Queue ``work``, which is called with its ticket in the gate's thread, and return at once.
 
         The latest request of an owner wins: it replaces the owner's waiting ticket and cancels the running one.
         ``alive`` is checked before and during the run: whether anybody still wants the result.
+        ``one_of``: what the ticket shares with others, of which only one runs at a time; the others wait, and let those
+        behind them go first.
         Raises Busy if the queue is full.
         """
-        ticket = Ticket(self, owner, work, alive)
+        ticket = Ticket(self, owner, work, alive, one_of)
         with self._changed:
             self._remove(
                 [other for other in self._queue if other.cancelled()], later("Nobody waits for this run any more.")
@@ -173,21 +207,51 @@ class Gate:
             for other in self._running:
                 if other.owner == owner:
                     other._stop.set()
-            if self._threads < self.workers:
-                self._begin_thread()
+            if self._threads < self.workers and not self._begin_thread() and not self._threads:
+                self._queue.clear()
+                raise BudgetError(later(_NO_MEMORY))
             self._changed.notify()
         return ticket
 
-    def _begin_thread(self) -> None:
-        """Start another worker; if the system refuses a thread, the existing ones continue. The lock is held."""
+    def stop(self, owner: str) -> None:
+        """Stop what this owner has in the queue, or running."""
+        with self._changed:
+            self._remove([one for one in self._queue if one.owner == owner], later("A newer request took its place."))
+            for one in self._running:
+                if one.owner == owner:
+                    one._stop.set()
+
+    def _begin_thread(self) -> bool:
+        """Start another worker; False if the system refuses a thread. The lock is held."""
         try:
             threading.Thread(target=self._serve, name="bartviz-gate", daemon=True).start()
         except RuntimeError:
-            if not self._threads:
-                self._queue.clear()
-                raise BudgetError(later(_NO_MEMORY)) from None
-        else:
-            self._threads += 1
+            return False
+        self._threads += 1
+        return True
+
+    def _give_way(self, ticket: Ticket[Any]) -> None:
+        """Let those who wait go first. The ticket's own thread sleeps, and another one serves in its place."""
+        with self._changed:
+            others = any(not other.cancelled() for other in self._queue)
+            if ticket.cancelled() or ticket not in self._running or not others or not self._begin_thread():
+                return
+            self._threads -= 1
+            self._ended_part(ticket)
+            ticket._turn = turn = threading.Event()
+            self._queue.append(ticket)
+            self._changed.notify()
+        turn.wait()
+        if ticket not in self._running:
+            raise Cancelled(later("The run was stopped."))
+
+    def _ended_part(self, ticket: Ticket[Any]) -> None:
+        """Count what a part has taken; the lock is held."""
+        self._running.remove(ticket)
+        seconds = time.monotonic() - ticket._begun
+        ticket.seconds += seconds
+        self.seconds += seconds
+        self._pace += (seconds - self._pace) / 4
 
     def _position(self, ticket: Ticket[Any]) -> int:
         with self._changed:
@@ -203,23 +267,39 @@ class Gate:
         """Remove tickets from the queue; the lock is held."""
         for ticket in tickets:
             self._queue.remove(ticket)
+            if ticket._turn is not None:  # its own thread ends it
+                ticket._stop.set()
+                ticket._turn.set()
+                continue
             self.ended["cancelled"] += 1
             ticket._end("cancelled", Cancelled(reason))
+
+    def _first(self) -> Ticket[Any] | None:
+        """The first in the queue that may run now; the lock is held."""
+        taken = {name for ticket in self._running for name in ticket.one_of}
+        return next((ticket for ticket in self._queue if taken.isdisjoint(ticket.one_of)), None)
 
     def _serve(self) -> None:
         while True:
             with self._changed:
-                while not self._queue:
+                while (ticket := self._first()) is None:
                     self._changed.wait()
-                ticket = self._queue.pop(0)
+                self._queue.remove(ticket)
                 self._running.append(ticket)
-            started = time.monotonic()
+                ticket._begun = time.monotonic()
+                if ticket._turn is not None:  # its own thread goes on in place of this one
+                    turn, ticket._turn = ticket._turn, None
+                    turn.set()
+                    return
             ticket._perform()
-            seconds = time.monotonic() - started
-            logs.log.info("a run is %s after %.2f s; %d wait", ticket.state, seconds, len(self._queue))
             with self._changed:
                 self.ended[ticket.state] += 1
-                self._running.remove(ticket)
-                self.seconds += seconds
-                self._pace += (seconds - self._pace) / 4
+                serves = ticket in self._running  # else it was stopped in the queue: another thread serves
+                if serves:
+                    self._ended_part(ticket)
+                if ticket.one_of:
+                    self._changed.notify_all()
+            logs.log.info("a run is %s after %.2f s; %d wait", ticket.state, ticket.seconds, len(self._queue))
+            if not serves:
+                return
             del ticket  # release it and what it holds while this thread waits

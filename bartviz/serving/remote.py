@@ -112,11 +112,6 @@ class RemoteRun(Run[T]):
 
     status: Status | None = None
 
-    def only(self, ticket: Ticket[T]) -> Ticket[T]:
-        """The ticket that loads and computes in one."""
-        self._last = ticket
-        return ticket
-
     @property
     def state(self) -> State:
         state = super().state
@@ -150,9 +145,11 @@ class RemoteEngine(Engine):
         self._connecting = threading.Lock()
         self._asking = threading.Lock()
 
-    def start(self, owner: str, request: Request, *, alive: Callable[[], bool] = lambda: True) -> Run[Record]:
+    def start(
+        self, owner: str, request: Request, *, alive: Callable[[], bool] = lambda: True, fetch: bool = True
+    ) -> Run[Record]:
         """As ``Engine.start``."""
-        return self._called(Call(owner, request.model, {}, request, bytes_of_record, current()), alive)
+        return self._called(Call(owner, request.model, {}, request, bytes_of_record, current(), fetch), alive)
 
     def work(
         self,
@@ -163,9 +160,10 @@ class RemoteEngine(Engine):
         size: Callable[[T], int],
         *,
         alive: Callable[[], bool] = lambda: True,
+        fetch: bool = True,
     ) -> Run[T]:
         """As ``Engine.work``. ``work`` and ``size`` are sent to another process."""
-        return self._called(Call(owner, model, key, work, size, current()), alive)
+        return self._called(Call(owner, model, key, work, size, current(), fetch), alive)
 
     def _called(self, call: Call, alive: Callable[[], bool]) -> Run[T]:
         run: RemoteRun[T] = RemoteRun(alive)
@@ -252,7 +250,7 @@ class RemoteEngine(Engine):
             elif isinstance(answer, Ready):
                 if answer.about is not None:
                     self._known[call.model] = answer.about
-                kept: T = self._kept(answer.key, partial(self._received, answers), call.size, ticket.cancelled)
+                kept: T = self._kept(answer.key, partial(self._received, answers), call.size, ticket)
                 return kept
         raise Lost
 

@@ -31,7 +31,10 @@ BEAT = 0.5  # seconds after which an app hears of its run even if nothing has ch
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A request for a record, or the arguments of ``Engine.work``; and the language of whoever asks."""
+    """A request for a record, or the arguments of ``Engine.work``; and the language of whoever asks.
+
+    ``fetch``: whether the model may be downloaded.
+    """
 
     owner: str
     model: str
@@ -39,6 +42,7 @@ class Call:
     work: Request | Callable[[Model, Ticket[Any]], Any]
     size: Callable[[Any], int]
     language: str
+    fetch: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,5 +113,7 @@ class Replica:
     def _started(self, call: Call, alive: Callable[[], bool]) -> Run[Any]:
         with speaking(call.language):
             if isinstance(call.work, Request):
-                return self.engine.start(call.owner, call.work, alive=alive)
-            return self.engine.work(call.owner, call.model, call.key, call.work, call.size, alive=alive)
+                return self.engine.start(call.owner, call.work, alive=alive, fetch=call.fetch)
+            return self.engine.work(
+                call.owner, call.model, call.key, call.work, call.size, alive=alive, fetch=call.fetch
+            )

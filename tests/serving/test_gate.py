@@ -268,3 +268,85 @@ def test_a_ticket_reports_whether_it_is_due(monkeypatch: pytest.MonkeyPatch) -> 
     blocker.proceed.set()
     assert [ticket.result() for ticket in waiting] == ["value", "value"]
     assert waiting[-1].due == 0
+
+
+def test_a_long_run_lets_others_go_first_between_its_parts() -> None:
+    gate, order, proceed = Gate(part=0.0), list[str](), threading.Event()
+
+    def long(name: str, steps: int) -> Callable[[Ticket[str]], str]:
+        def work(ticket: Ticket[str]) -> str:
+            assert proceed.wait(10)
+            thread = threading.get_ident()
+            for step in range(steps):
+                assert gate.running == 1
+                order.append(f"{name}{step}")
+                ticket.report("a step")
+            assert threading.get_ident() == thread  # what is the thread's own stays
+            return name
+
+        return work
+
+    first, second = gate.submit("a", long("a", 3)), gate.submit("b", long("b", 3))
+    short = gate.submit("c", lambda ticket: order.append("c"))
+    proceed.set()
+    assert (first.result(), second.result(), short.result()) == ("a", "b", None)
+    assert order == ["a0", "b0", "c", "a1", "b1", "a2", "b2"]
+    assert gate.ended == {"done": 3}
+    assert gate.submit("d", value("after")).result() == "after"
+    assert (len(gate), gate.running, gate._threads) == (0, 0, 1)
+
+
+def test_a_run_with_a_short_part_or_alone_goes_on() -> None:
+    gate, order = Gate(part=3600.0), list[str]()
+    held = threading.Event()
+
+    def work(ticket: Ticket[None]) -> None:
+        assert held.wait(10)
+        ticket.report("a step")
+        order.append("first")
+
+    tickets = [gate.submit("a", work), gate.submit("b", lambda ticket: order.append("second"))]
+    held.set()
+    for ticket in tickets:
+        ticket.result()
+    alone: Ticket[None] = Gate(part=0.0).submit("a", lambda ticket: ticket.report("nobody waits"))
+    alone.result()
+    assert order == ["first", "second"]
+
+
+@pytest.mark.parametrize("newer", [False, True])
+def test_a_run_that_stands_in_the_queue_again_is_stopped_at_once(newer: bool) -> None:
+    gate, blocker, stepped = Gate(part=0.0), Blocker(), threading.Event()
+
+    def work(ticket: Ticket[str]) -> str:
+        assert stepped.wait(10)
+        ticket.report("a step")
+        return "went on"
+
+    long = gate.submit("a", work)
+    other = gate.submit("b", blocker)
+    stepped.set()
+    assert blocker.begun.wait(10)
+    assert (long.state, long.position) == ("running", 1)
+    after = gate.submit("a", value("newer")) if newer else None
+    if after is None:
+        long.cancel()
+    assert long.wait(10)
+    assert (long.state, other.state) == ("cancelled", "running")
+    blocker.proceed.set()
+    assert other.result() == "value"
+    if after is not None:
+        assert after.result() == "newer"
+    assert gate.submit("c", value("after")).result() == "after"
+    assert (len(gate), gate.running, gate._threads) == (0, 0, 1)
+
+
+def test_of_those_that_share_something_one_runs_at_a_time_and_others_pass() -> None:
+    gate, blocker = Gate(workers=3), Blocker()
+    first = gate.submit("a", blocker, one_of=("visitor", "model"))
+    assert blocker.begun.wait(10)
+    waits = [gate.submit(f"b{one}", value("b"), one_of=(one,)) for one in ("visitor", "model")]
+    assert gate.submit("c", value("c"), one_of=("another",)).result() == "c"
+    assert [ticket.state for ticket in waits] == ["waiting", "waiting"]
+    blocker.proceed.set()
+    assert [ticket.result() for ticket in (first, *waits)] == ["value", "b", "b"]

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamlit as st
 
-from bartviz.errors import BudgetError, Cancelled, RecordError, SettingError, TextError
+from bartviz.errors import BudgetError, Cancelled, NotFetched, RecordError, SettingError, TextError
 from bartviz.language import _
 from bartviz.serving import drawing_turns
 from bartviz.serving.engine import Run
@@ -25,13 +26,15 @@ if TYPE_CHECKING:
     from bartviz.serving.gate import Ticket
 
 T = TypeVar("T")
-FINAL = (TextError, SettingError, RecordError, BudgetError)  # retrying the same question would fail the same way
+# Retrying the same question would fail the same way.
+FINAL = (TextError, SettingError, RecordError, BudgetError, NotFetched)
 
 
 @dataclass
 class _Task:
     key: dict[str, object]
     run: Run[Any]
+    again: Callable[[], None]  # begins it once more: a callback
     seen: bool = False  # whether a script run has already waited for it
 
 
@@ -48,10 +51,18 @@ def begin(
     owner = session.owner()
     whole = {"work": name} | dict(key)
     session.note(owner)
-    run = session.engine().work(f"{owner} {name}", model, whole, work, size, alive=lambda: session.is_alive(owner))
-    st.session_state[_session_key(name)] = _Task(
-        dict(key), run
-    )  # before stopping the older task: the script run may end at this line
+    run = session.engine().work(
+        f"{owner} {name}",
+        model,
+        whole,
+        work,
+        size,
+        alive=lambda: session.is_alive(owner),
+        fetch=session.may_fetch(model),
+    )
+    again = partial(begin, name, model, key, work, size)
+    # before stopping the older task: the script run may end at this line
+    st.session_state[_session_key(name)] = _Task(dict(key), run, again)
     if older is not None:
         older.run.cancel()
 
@@ -78,7 +89,19 @@ def show(name: str, key: Mapping[str, object] | None = None) -> Any:
         page_parts.note(_("Stopped."))
     elif error is not None:
         st.error(page_parts.plain(str(error)))
+    if isinstance(error, NotFetched):
+        offer(error, task.again, key=f"fetch_{name}")
     return task.run.result
+
+
+def offer(error: NotFetched, then: Callable[[], None] = lambda: None, *, key: str) -> None:
+    """A button that has the model downloaded that nobody has asked for yet; ``then`` goes on."""
+
+    def fetch() -> None:
+        session.ask_for(error.model)
+        then()
+
+    st.button(page_parts.plain(_("Download {name}", name=error.model)), key=key, type="primary", on_click=fetch)
 
 
 def ask(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import streamlit as st
 
-from bartviz.errors import BartvizError, ModelError, SettingError, TextError, choices
+from bartviz.errors import BartvizError, ModelError, NotFetched, SettingError, TextError, choices
 from bartviz.families import config
 from bartviz.families.catalogue import CATALOGUE, entry
 from bartviz.families.registry import FAMILIES
@@ -89,6 +89,12 @@ def start_with_own(key: str) -> None:
     again("text", st.session_state[key])
 
 
+def _fetch(model: str) -> None:
+    """Run with a model that is to be downloaded: a callback."""
+    session.ask_for(model)
+    again("model", model)
+
+
 def again(key: str, value: str) -> None:
     """Run with one of the sidebar's settings changed: a callback."""
     _set(**{key: value})
@@ -108,6 +114,8 @@ def remedies(error: BartvizError) -> dict[str, Callable[[], None]]:
             for name, label in names.items()
         }
     chosen = st.session_state["model"]
+    if isinstance(error, NotFetched):
+        return {_("Download {name}", name=show.plain(error.model)): partial(_fetch, error.model)}
     if isinstance(error, ModelError):
         record, known = session.current_record(), models()
         fallback = record.model.name if record is not None and record.model.name in known else known[0]
@@ -166,6 +174,7 @@ def _model() -> ModelKind:
         key="model",
         bind="query-params",
         accept_new_options=True,
+        on_change=_named,
         help=_("Choose one, or type the id of any model of the Hugging Face hub, such as facebook/bart-base."),
     )
     record = session.current_record()
@@ -177,6 +186,11 @@ def _model() -> ModelKind:
     else:
         show.note(_about(entry(chosen), loaded, is_folder=folder))
     return kind_of(chosen, loaded)
+
+
+def _named() -> None:
+    """The visitor has chosen or typed the model: a callback. That an address names it is not their wish."""
+    session.ask_for(st.session_state["model"])
 
 
 def _reasons() -> dict[str, ModelError]:

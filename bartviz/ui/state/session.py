@@ -40,6 +40,7 @@ RECORD, RUN, ERROR, SEEN = "_record", "_run", "_error", "_seen"
 ASKED, AGAIN = "_asked", "_again"  # the last request, and the one that was restarted
 FRESH = "_fresh"  # whether the visit has just begun, without a link
 LINKED = "_linked_request"  # the request of the link that the visit began with
+NAMED = "_named_models"  # which the visitor has asked for
 MOST_NOTED = 1000
 _OWNERS: set[str] = set()  # sessions that have requested something
 
@@ -61,6 +62,18 @@ def owner() -> str:
 def is_alive(owner: str) -> bool:
     """Whether that session still exists. If its connection was lost and comes back, ``_collect`` restarts the run."""
     return get_instance().is_active_session(owner)
+
+
+def may_fetch(model: str) -> bool:
+    """Whether this visitor has asked for that model, so that it may be downloaded. Opening an address, or a record that
+    names a model, asks for nothing."""
+    return model in st.session_state.get(NAMED, ())
+
+
+def ask_for(model: str | None) -> None:
+    """The visitor asks for a model: by choosing or typing its name, or by the button that offers its download."""
+    if model:
+        st.session_state[NAMED] = {*st.session_state.get(NAMED, ()), model}
 
 
 def note(owner: str) -> None:
@@ -141,7 +154,8 @@ def submit(request: Request) -> None:
     st.session_state[ERROR] = None
     st.session_state[ASKED] = request
     note(session)
-    st.session_state[RUN] = engine().start(session, request, alive=lambda: is_alive(session))
+    fetch = may_fetch(request.model)
+    st.session_state[RUN] = engine().start(session, request, alive=lambda: is_alive(session), fetch=fetch)
     st.session_state[FRESH] = False
 
 

@@ -49,9 +49,20 @@ def _of_model(record: Record) -> Record | None:
     """The same text, read by another model (URL ``b_model``)."""
     names = [name for name in sidebar.models() if name != record.model.name]
     model = st.selectbox(
-        _("Other model"), names, key="b_model", bind="query-params", accept_new_options=True, persist_state="session"
+        _("Other model"),
+        names,
+        key="b_model",
+        bind="query-params",
+        accept_new_options=True,
+        on_change=_named,
+        persist_state="session",
     )
     return _run(Request(model, record.source_text, record.pair_text)) if model else None
+
+
+def _named() -> None:
+    """The visitor has chosen the other model: a callback."""
+    session.ask_for(st.session_state.get("b_model"))
 
 
 def _of_text(record: Record) -> Record | None:

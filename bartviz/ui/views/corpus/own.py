@@ -13,7 +13,7 @@ import streamlit as st
 from bartviz.corpus import folders, uploaded
 from bartviz.corpus.atlas import Atlas
 from bartviz.corpus.read import Bad, Line
-from bartviz.errors import BartvizError, BudgetError, Cancelled, SettingError, TextError
+from bartviz.errors import BartvizError, BudgetError, SettingError, TextError
 from bartviz.language import _, later, plural
 from bartviz.safety.size import size
 from bartviz.text.encodings import ENCODINGS, check_size
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 TASK = "corpus_own"
 MOST, LARGE, MOST_LARGE = 500, 50_000_000, 50  # texts; parameters of a model that is given fewer
 LARGEST = 1  # megabytes of a file
-_PART = 16  # texts between two looks at whether the visitor still waits
+_PART = 8  # texts between two lines of progress
 _REASONS = 3  # rows that were left out and are named
 _OWN, _NEW, _READ = "_corpus_own", "_corpus_new", "_corpus_read"
 
@@ -205,13 +205,18 @@ def _measure(name: str, rows: Sequence[Line | Bad], model: Model, ticket: Ticket
     from bartviz.corpus.run import of_lines
 
     def report(progress: Progress) -> None:
-        if ticket.cancelled():
-            raise Cancelled(later("The run was stopped."))
         note = later("Text {done:,} of {all:,}", done=progress.rows, all=progress.all)
+        minutes = round((progress.left or 0.0) / 60)
+        if minutes:  # with the turns of others
+            note = later("{text}, about {minutes} min left", text=note, minutes=minutes)
         ticket.report(note, progress.rows / progress.all)
 
+    def cancelled() -> bool:
+        ticket.give_way()
+        return ticket.cancelled()
+
     few = _first(rows, MOST_LARGE) if model.info.parameters > LARGE else rows
-    return of_lines(model, few, name, size=_PART, report=report)
+    return of_lines(model, few, name, size=_PART, report=report, cancelled=cancelled)
 
 
 def _take(made: Atlas | None) -> None:

@@ -26,12 +26,13 @@ def run(name: str, texts: Sequence[str]) -> Records:
     """The record of each text, padded to the longest, from one pass of the model of this name.
 
     The script run waits here, shows the progress, and stops the work when it is itself stopped (by a new click).
-    Raises TextError, ModelError, BudgetError, Cancelled.
+    Raises TextError, ModelError (NotFetched for a model that nobody has asked for), BudgetError, Cancelled.
     """
     owner = session.owner()
     key = {"work": "batch", "texts": list(texts)}
     alive = partial(session.is_alive, owner)
-    return _await(session.engine().work(f"{owner} batch", name, key, partial(_capture, texts), _bytes, alive=alive))
+    work, fetch = partial(_capture, texts), session.may_fetch(name)
+    return _await(session.engine().work(f"{owner} batch", name, key, work, _bytes, alive=alive, fetch=fetch))
 
 
 def _capture(texts: Sequence[str], model: Model, ticket: Ticket[Records]) -> Records:

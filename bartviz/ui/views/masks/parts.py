@@ -14,7 +14,7 @@ import streamlit as st
 from bartviz.analysis import added, masks, sentence_words
 from bartviz.analysis.patterns import PATTERNS, cut, example_bias, pattern
 from bartviz.arrays import Floats
-from bartviz.errors import BartvizError
+from bartviz.errors import BartvizError, NotFetched
 from bartviz.figures.masks import Room, View, room, square
 from bartviz.figures.patterns import gallery, row_bars
 from bartviz.language import _, mark
@@ -22,7 +22,7 @@ from bartviz.record.attention import Attention, Kind
 from bartviz.record.record import Reading, Record
 from bartviz.record.softmax import masked_softmax
 from bartviz.text.tokens import Tokens
-from bartviz.ui.controls import pick, show
+from bartviz.ui.controls import pick, show, tasks
 from bartviz.ui.frame import page
 from bartviz.ui.views.masks import batch, downloads
 
@@ -170,6 +170,8 @@ def padding(record: Record) -> None:
             st.session_state[_BATCH] = (record, ran)
         except BartvizError as error:
             st.error(show.plain(str(error)))
+            if isinstance(error, NotFetched):
+                tasks.offer(error, key="fetch_batch")
     kept = st.session_state.get(_BATCH)
     if kept is not None and kept[0] is record:
         _batch(kept[1])
