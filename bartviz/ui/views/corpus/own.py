@@ -204,15 +204,18 @@ def _begin(name: str, model: str, rows: Sequence[Line | Bad], usable: int) -> No
 def _measure(name: str, rows: Sequence[Line | Bad], model: Model, ticket: Ticket[Atlas]) -> Atlas:
     from bartviz.corpus.run import of_lines
 
+    said: tuple[str, float] = (later("Text {done:,} of {all:,}", done=0, all=len(rows)), 0.0)
+
     def report(progress: Progress) -> None:
+        nonlocal said
         note = later("Text {done:,} of {all:,}", done=progress.rows, all=progress.all)
         minutes = round((progress.left or 0.0) / 60)
         if minutes:  # with the turns of others
             note = later("{text}, about {minutes} min left", text=note, minutes=minutes)
-        ticket.report(note, progress.rows / progress.all)
+        said = note, progress.rows / progress.all
 
     def cancelled() -> bool:
-        ticket.give_way()
+        ticket.report(*said)  # others may come first here
         return ticket.cancelled()
 
     few = _first(rows, MOST_LARGE) if model.info.parameters > LARGE else rows
