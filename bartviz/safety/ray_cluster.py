@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import secrets
+import shutil
 import socket
 import sys
+import tempfile
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,6 +17,7 @@ from typing import Any
 from bartviz.errors import PackageError, SettingError, needs
 
 LOCAL = "local"
+_LONGEST = 24  # characters of the folder for temporary files: a socket's path has at most 107, and Ray's part takes 70
 STORE = 256 << 20  # bytes that a local Ray keeps of what is on its way
 TOKENS = ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
 
@@ -34,6 +38,7 @@ def connected(address: str, cpus: int = 1) -> Any:
     own = address == LOCAL
     if own and not _has_token():
         os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
+    folder = _private_folder() if own else None  # before the import: what ends first was begun last
     try:
         ray: Any = import_module("ray")
         errors: Any = import_module("ray.exceptions")
@@ -42,13 +47,24 @@ def connected(address: str, cpus: int = 1) -> Any:
     settings: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
     if own:
         settings |= {"num_cpus": cpus, "num_gpus": 0, "object_store_memory": STORE, "include_dashboard": False}
-        settings["_node_ip_address"] = "127.0.0.1"
+        settings |= {"_node_ip_address": "127.0.0.1", "_temp_dir": folder}
     try:
         ray.init(address=address, **settings)
     except (ConnectionError, RuntimeError, ValueError, errors.RayError) as error:
         reason = str(error).splitlines()[0]
         raise SettingError(f"There is no connection to Ray at {address!r}: {reason}") from error
     return ray
+
+
+def _private_folder() -> str:
+    """A folder for sockets and logs that other users of this machine cannot open: Ray makes its own for everybody. It
+    is removed when this process ends."""
+    parent = tempfile.gettempdir()
+    if len(parent) > _LONGEST:
+        parent = "/tmp"
+    folder = tempfile.mkdtemp(prefix="bartviz-", dir=parent)
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def expect_token() -> None:
