@@ -36,8 +36,9 @@ def against(heads: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
 
     Columns: kind, layer, head, measure; mean, low, high; other_mean, other_low, other_high; the difference, the other
     mean less the first, with its 95% interval from difference_low to difference_high; role and other_role, empty
-    without one, and whether they changed. The interval takes the two corpora as independent. Raises SettingError where
-    no kind of attention has the same layers and heads in both.
+    without one, and whether they changed (never of fewer than 30 texts, where no head has a role). The interval takes
+    the two corpora as independent. Raises SettingError where no kind of attention has the same layers and heads in
+    both.
     """
     reasons = incomparable(heads, other)
     shared = [kind for kind in KINDS if kind not in reasons and _shape(heads, kind) is not None]
@@ -56,7 +57,8 @@ def against(heads: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
         role=_named(heads, both),
         other_role=_named(other, both),
     )
-    both = both.assign(changed=both["role"] != both["other_role"])
+    texts = both.groupby(_HEAD)[["n", "n_two"]].transform("max").min(axis=1)
+    both = both.assign(changed=(both["role"] != both["other_role"]) & (texts >= intervals.FEW))
     columns = [*_HEAD, "measure", *_VALUES, *(f"other_{name}" for name in _VALUES)]
     columns += ["difference", "difference_low", "difference_high", "role", "other_role", "changed"]
     return both.sort_values("changed", ascending=False, kind="stable")[columns].reset_index(drop=True)

@@ -12,11 +12,15 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from bartviz import load
 from bartviz.corpus import schema, shipped
+from bartviz.corpus.atlas import in_memory
+from bartviz.corpus.partial import Partial
+from bartviz.corpus.read import Line
 from bartviz.corpus.run import corpus
 from bartviz.ui.controls import tasks
 from bartviz.ui.state import session
@@ -111,8 +115,10 @@ def test_an_atlas_that_is_damaged_takes_no_other_away(
         page = app("corpus", record=None, **({} if chosen is None else {"atlas": chosen}))
         assert not page.exception
         assert not page.error
-        assert "The atlas bad is left out: heads.parquet of the atlas bad cannot be read: it was changed" in words(page)
-        assert "The atlas worse is left out: examples.parquet of the atlas worse cannot be read" in words(page)
+        assert "The atlas “bad” is left out: heads.parquet of the atlas bad cannot be read: it was changed" in words(
+            page
+        )
+        assert "The atlas “worse” is left out: examples.parquet of the atlas worse cannot be read" in words(page)
         assert page.selectbox(key="atlas").options == ["good", *shipped.NAMES]
 
 
@@ -225,3 +231,18 @@ def test_how_the_file_is_written_is_asked_where_it_is_measured(app: App, at_once
     page = quotes.uncheck().run()
     assert page.button(key="corpus_measure").label == "Measure 3 texts"
     assert at_once == []
+
+
+def test_few_texts_are_said_and_their_roles_are_not_compared(
+    app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    part = Partial.of("encoder", ("previous",), np.full((5, 4, 6, 1), 0.9), np.full((5, 1), 0.2), np.arange(5))
+    rows = [Line(number, "a.txt", number + 1, f"text {number}") for number in range(5)]
+    ours = shipped.atlas("bert-tiny-en").description
+    in_memory(ours, {"encoder": part}, {}, 5, [], rows, {}).save(tmp_path / "few")
+    monkeypatch.setenv("BARTVIZ_ATLASES", str(tmp_path))
+    page = app("corpus", record=None, atlas="few", against="bert-tiny-en")
+    assert not page.exception
+    assert "In 0 of 5 texts it is below 0.5. Fewer than 30 texts: an interval says little here." in words(page)
+    assert "Roles are not compared." in words(page)
+    assert "have another role" not in words(page)

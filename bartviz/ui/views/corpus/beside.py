@@ -9,9 +9,10 @@ import streamlit as st
 
 from bartviz.analysis import corpus_against, sentence_words
 from bartviz.analysis.corpus import few
+from bartviz.analysis.intervals import FEW
 from bartviz.errors import SettingError
 from bartviz.figures.atlas_pair import atlas_pair
-from bartviz.language import _
+from bartviz.language import _, mark
 from bartviz.record.attention import Head
 from bartviz.ui.controls import pick, show
 from bartviz.ui.frame import page
@@ -59,16 +60,23 @@ def _comparable(chosen: Chosen, name: str, version: int) -> bool:
 
 def _said(chosen: Chosen, other: str, version: int) -> str:
     found = corpus_against.changes(chosen.of.heads, own.atlas(other).heads, chosen.head.kind, chosen.measure)
-    said = _(
+    texts = min(int(of.description["texts"]) for of in (chosen.of, own.atlas(other)))
+    apart = mark(
+        "{apart} of {heads} heads differ in this measure with a 95% interval that leaves out 0; chance alone would "
+        "give about {chance:.0f}. Roles are not compared."
+    )
+    roles = mark(
         "{changed} of {heads} heads have another role in {other}, and {apart} differ in this measure with a 95% "
-        "interval that leaves out 0; chance alone would give about {chance:.0f}.",
+        "interval that leaves out 0; chance alone would give about {chance:.0f}."
+    )
+    said = _(
+        apart if texts < FEW else roles,
         changed=found.changed,
         heads=found.heads,
         other=other,
         apart=found.apart,
         chance=0.05 * found.heads,
     )
-    texts = min(int(of.description["texts"]) for of in (chosen.of, own.atlas(other)))
     said = " ".join(filter(None, (said, few(texts))))
     if found.largest is None:
         return said

@@ -15,6 +15,7 @@ from bartviz.analysis import corpus as analysis
 from bartviz.analysis import sentence_words
 from bartviz.analysis.corpus_definitions import ALL
 from bartviz.analysis.corpus_roles import roles
+from bartviz.analysis.intervals import FEW
 from bartviz.corpus.atlas import Atlas
 from bartviz.corpus.partial import bin_width
 from bartviz.corpus.passport import EXAMPLES
@@ -71,7 +72,7 @@ def choose() -> Chosen:
         st.error(show.plain(str(error)))
         st.stop()
     for other, reason in damaged.items():
-        show.note(_("The atlas {name} is left out: {reason}", name=other, reason=reason))
+        show.note(_("The atlas “{name}” is left out: {reason}", name=other, reason=reason))
     with second:
         word = pick.one_of(
             _("Attention"),
@@ -144,7 +145,8 @@ def picture(chosen: Chosen) -> None:
     )
     source = _(chosen.of.source) if chosen.of.source else ""
     row = analysis.of_head(chosen.of.heads, chosen.head).set_index("measure").loc[chosen.measure]
-    said = (_("Click a head to choose it."), counted, ALL[chosen.measure].says, analysis.few(int(row["n"])), source)
+    few = analysis.few(int(row["n"])) if of["texts"] >= FEW else ""  # else the sentence above says it
+    said = (_("Click a head to choose it."), counted, ALL[chosen.measure].says, few, source)
     show.note(" ".join(filter(None, said)))
 
 
