@@ -31,6 +31,7 @@ TABLES = (*SEPARATED, *JSON, ".parquet")
 FORMATS = (".txt", ".md", *TABLES, ".conllu")
 Part = Literal["text", "pair", "target", "gold"]
 Named = tuple[int, Mapping[str, str] | TextError]  # line, and the texts by column
+_START = 4_096  # bytes that show the encoding
 _BATCH = 1_024  # rows of a .parquet that are in memory
 _BROKEN = (OSError, EOFError, ValueError, MemoryError)  # of a file that is damaged
 
@@ -139,6 +140,8 @@ def _judged(name: str, file: Path, columns: Columns, form: Form) -> Iterator[str
         if read.header and form.header is None and not known | (set(read.names) & _asked(columns)):
             names = ", ".join(read.titles())
             yield f"{name}: the first row is a header ({names}); --no-header reads it as a text."
+        if read.header is False and form.header is None:
+            yield f"{name}: the first row is a text; --header says that it names the columns."
         if read.header is not None and (count := joined(read)):
             yield (
                 f"{name}: rows of several lines, in quotation marks: {count:,}; --no-quotes reads each line as a row."
@@ -234,9 +237,12 @@ def _stream(file: Path, form: Form) -> Iterator[io.TextIOBase]:
     refuses."""
     packed = file.suffix.lower() == ".gz"
     with gzip.open(file) if packed else file.open("rb") as data:
-        start = data.read(4)
+        start = data.read(_START)
         data.seek(0)
-        encoding = marked(start, form.encoding) or form.encoding or "utf-8"
+        mark = marked(start, form.encoding)
+        if mark is None and form.encoding is None and 5 * start.count(0) > len(start):
+            raise TextError(f"{file.name} is not UTF-8. Name its encoding, such as utf-16, or save it as text.")
+        encoding = mark or ("utf-16-le" if form.encoding == "utf-16" else form.encoding) or "utf-8"
         yield io.TextIOWrapper(data, encoding=encoding, errors="surrogateescape", newline="")
 
 

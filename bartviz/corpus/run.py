@@ -108,8 +108,11 @@ def corpus(
     count = sum(1 for _ in rows())
     if count == 0:
         raise TextError("The corpus has no rows.")
-    kept: dict[str, object] = ({} if edges is None else {"edges": edges}) | ({"silence": silence} if silence else {})
-    kept |= {} if form is None or form == Form() else {"form": asdict(form)}
+    kept: dict[str, object] = {} if edges is None else {"edges": edges}
+    if silence:
+        kept["silence"] = silence
+    if form is not None and form != Form():
+        kept["form"] = asdict(form)
     about = {"name": source.name.encode("utf-8", "replace").decode(), "digest": read.digest(source), "rows": count}
     settings = {"columns": asdict(chosen), "paragraphs": paragraphs, "size": size} | kept
     manifest = _manifest(loaded, about, settings, [SILENCED] * bool(silence))

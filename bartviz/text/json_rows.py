@@ -85,7 +85,11 @@ def values(opened: Opened) -> Iterator[Value]:
     with opened() as stream:
         found = _Values(stream, array=start == "[")
         value = next(found, None) if start in ("[", "{") else None
-        if value is not None and (start == "[" or not isinstance(value.value, TextError)):
+        # an object of one line is one of many, of which the first is no JSON
+        several = (
+            value is not None and not isinstance(value.value, TextError) and (found.line > value.line or not whole)
+        )
+        if value is not None and (start == "[" or several):
             second = next(found, None)
             if second is None and start == "{":
                 yield from _within(value.value)
@@ -96,6 +100,11 @@ def values(opened: Opened) -> Iterator[Value]:
                 yield from found
             return
     yield from _lines(opened)
+
+
+def _is_long(first: Value, rest: _Values) -> bool:
+    """Whether an object has several lines: else each line is to be one, and the first cannot be read."""
+    return rest.line > first.line and not isinstance(first.value, TextError)
 
 
 def _first(stream: TextIOBase) -> tuple[str, bool]:
@@ -122,7 +131,7 @@ def _lines(opened: Opened) -> Iterator[Value]:
 
 def _parsed(text: str) -> object | TextError:
     try:
-        value: object = json.loads(text.strip(_SPACE))
+        value: object = json.loads(text.strip(_SPACE).removesuffix(","))
     except (ValueError, RecursionError):
         return _invalid()
     return value
@@ -130,6 +139,10 @@ def _parsed(text: str) -> object | TextError:
 
 def _invalid() -> TextError:
     return TextError(later("It is not valid JSON."))
+
+
+def _broken() -> TextError:
+    return TextError(later("From here on it is not valid JSON, and was not read."))
 
 
 class _Values(Iterator[Value]):
@@ -149,11 +162,11 @@ class _Values(Iterator[Value]):
     def __next__(self) -> Value:
         if self.ended and self.at >= len(self.text):
             raise StopIteration
-        self._to_next("," if self.array else "")
+        self._to_next(",")
         if self.at >= len(self.text):
             if self.array:  # it was not closed
                 self.array = False
-                return Value(self.line, _invalid())
+                return Value(self.line, _broken())
             raise StopIteration
         if self.array and self.text[self.at] == "]":
             self.at += 1
@@ -169,7 +182,7 @@ class _Values(Iterator[Value]):
                 if unfinished and not long and self._more():
                     continue
                 self.text, self.at, self.ended, self.array = "", 0, True, False  # where the next begins is unknown
-                return Value(line, too_long(MAX_LINE) if unfinished and long else _invalid())
+                return Value(line, _broken())
             if end == len(self.text) and self._more():
                 continue  # a number may go on
             long = self.array and end - self.at > MAX_LINE

@@ -111,7 +111,9 @@ def written(opened: Opened, delimiter: str | None, quotes: bool | None) -> Writt
         delimiter = hint[1]
     elif delimiter is None:
         delimiter = delimiter_of(first)
-    spaced = any(f'{delimiter} "' in line for line in first) and not any(f'{delimiter}"' in line for line in first)
+    spaced = delimiter not in ("\t", ONE) and all(
+        line.count(delimiter) == line.count(f"{delimiter} ") for line in first
+    )
     if quotes is None:
         quotes = delimiter != "\t" or _is_quoted(opened, delimiter)
     return Written(delimiter, quotes, quotes and spaced, hint is not None)
@@ -132,13 +134,18 @@ def delimiter_of(first: Sequence[str]) -> str:
 
 
 def _evenness(lines: Sequence[str], sign: str) -> tuple[float, int]:
-    """The share of rows that the sign divides into the same number of cells, and that number; 0 where it is prose."""
-    widths = Counter(len(cells) for cells in csv.reader(lines, delimiter=sign) if cells)
+    """The share of rows that the sign divides into the same number of cells, and that number; 0 where it is prose: a
+    space follows it, and no column has only numbers."""
+    rows = [cells for cells in csv.reader(lines, delimiter=sign) if cells]
+    widths = Counter(map(len, rows))
     width = max(widths, key=lambda each: (each > 1, widths[each]), default=1)
-    share = widths[width] / widths.total() if width > 1 else 0.0
-    count = sum(line.count(sign) for line in lines)
-    in_prose = 2 * sum(line.count(f"{sign} ") for line in lines) > count
-    return (0.0, 0) if share < 1 and in_prose else (share, width)
+    share = widths[width] / len(rows) if width > 1 else 0.0
+    spaces = sum(line.count(f"{sign} ") for line in lines)
+    if 2 * spaces <= sum(line.count(sign) for line in lines) or any(f'{sign} "' in line for line in lines):
+        return share, width
+    below = [cells for cells in rows[1:] if len(cells) == width]
+    numbers = any(all(cells[column].strip().isdecimal() for cells in below) for column in range(width))
+    return (share, width) if share == 1 and below and numbers else (0.0, 0)
 
 
 def _is_quoted(opened: Opened, delimiter: str) -> bool:

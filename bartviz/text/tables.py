@@ -95,7 +95,7 @@ def table(
     below = [_beginnings(cells) for cells in islice(readable, SAMPLE)]
     if header is None:
         header = bool(set(wanted) & set(titles)) or shapes.has_header(first, below)
-    if header and below and all(len(cells) == len(first) + 1 for cells in below):
+    if header and below and all(len(cells) == len(first) + 1 and cells[len(first)] for cells in below):
         titles.insert(0, "")  # R writes no name above the names of rows
     width = len(titles)
     names = titles if header else [""] * width

@@ -241,6 +241,17 @@ def test_the_shape_of_the_columns_tells_the_header_and_the_texts(
     assert read_table("a.csv", "\n".join([first, *rows]).encode(), header=not header).header is not header
 
 
+def test_commas_of_prose_divide_nothing(tmp_path: Path) -> None:
+    sentences = ["The cat sat, then left.", "A dog barks, too."]
+    assert texts(write(tmp_path / "a.csv", "\n".join(sentences))) == sentences
+    spaced = write(tmp_path / "b.csv", "nr, satz\n1, Es ist da.\n2, Wo ist es?\n")
+    assert texts(spaced) == ["Es ist da.", "Wo ist es?"]
+
+
+def test_a_separator_at_the_end_of_each_row_moves_no_column(tmp_path: Path) -> None:
+    assert texts(write(tmp_path / "a.csv", "text,label\nThe cat sat.,1,\nA dog barks.,0,\n")) == TWO
+
+
 def test_a_data_frame_is_read_however_it_was_written(tmp_path: Path) -> None:
     frame = pd.DataFrame({"stars": [5, 1, 3], "review": THREE})
     writers: dict[str, Callable[[Path], object]] = {
@@ -300,12 +311,14 @@ def test_a_column_that_is_not_there_is_named_with_the_others_few_and_visible(tmp
             check(FILES / name, Columns("english"))
 
 
-def test_what_was_judged_is_said() -> None:
+def test_what_was_judged_is_said(tmp_path: Path) -> None:
     said = notices(FILES / "unusual_header.csv")
     assert "the texts are those of column 2 (review)" in said[0]
     assert "the first row is a header (id, review, label); --no-header" in said[1]
     assert notices(FILES / "unusual_header.csv", Columns("review")) == ()
     assert notices(FILES / "pandas_index.csv") == ()  # its names are usual
+    words = write(tmp_path / "a.csv", "eins,one\nzwei,two\n")
+    assert "the first row is a text; --header" in notices(words)[-1]
 
 
 # --- encodings ---------------------------------------------------------------------------------------------------
@@ -345,6 +358,13 @@ def test_an_encoding_is_chosen_and_never_guessed(encoding: str, sentence: str, t
     assert texts(path, form=Form(encoding=encoding)) == [sentence, "plain"]
     assert [isinstance(row, Bad) for row in lines(path)] == [True, False]
     assert list(read_rows("a.txt", path.read_bytes(), encoding=encoding).texts(0).texts) == [sentence, "plain"]
+
+
+def test_wide_characters_without_a_mark_are_refused_until_the_encoding_is_named(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", "nr;satz\n1;Ja, gut.\n2;Nein, nicht.\n", "utf-16-le")
+    with pytest.raises(TextError, match="such as utf-16"):
+        check(path)
+    assert texts(path, form=Form(encoding="utf-16")) == ["Ja, gut.", "Nein, nicht."]
 
 
 @pytest.mark.parametrize(
@@ -395,8 +415,18 @@ def test_an_array_is_read_up_to_where_it_breaks(tmp_path: Path) -> None:
     good, bad = lines(path)
     assert isinstance(good, Line)
     assert isinstance(bad, Bad)
-    assert bad.reason == "It is not valid JSON."
+    assert bad.reason == "From here on it is not valid JSON, and was not read."
     assert bad.line == 3
+
+
+def test_a_first_line_that_is_no_json_does_not_cost_the_others(tmp_path: Path) -> None:
+    for first in ('{"text": "x"} y', '{"text": "never clos', "x", '"open'):
+        path = write(tmp_path / "a.jsonl", f'{first}\n{{"text": "The cat sat."}}\n{{"text": "A dog barks."}}\n')
+        assert [row.text if isinstance(row, Line) else row.reason for row in lines(path)] == [
+            "It is not valid JSON.",
+            *TWO,
+        ]
+    assert texts(write(tmp_path / "b.jsonl", '{"text": "The cat sat."},\n{"text": "A dog barks."},\n')) == TWO
 
 
 def test_a_long_array_is_read_piece_by_piece(tmp_path: Path) -> None:
