@@ -6,7 +6,7 @@ import dataclasses
 import json
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -195,15 +195,14 @@ def sanitise(raw: Mapping[str, Any], rules: Mapping[str, Any] | None = None) -> 
     config_class = CONFIG_MAPPING[sizes.model_type]
     known = {field.name for field in dataclasses.fields(config_class)} | set(config_class.attribute_map) | _EXTRA
     kept = {key: value for key, value in raw.items() if key in known - _RESERVED}
-    foreign = _drop_foreign_ids(kept, sizes)
+    needed = frozenset(field.name for field in dataclasses.fields(config_class) if "None" not in str(field.type))
+    foreign = _drop_foreign_ids(kept, sizes, needed)
     invalid = ModelError(later("The model's config.json holds values that its architecture does not take."))
     with guarded(invalid):  # strict configuration classes raise many types, with the value in the message
         config = config_class(**kept)
-        _drop_foreign_defaults(config, kept, sizes)
-        if sizes.family.kind == "encoder" and getattr(
-            config, "is_encoder_decoder", False
-        ):  # an encoder-decoder's encoder alone
-            config.is_encoder_decoder = False
+        _drop_foreign_defaults(config, {*kept, *needed}, sizes)
+        if getattr(config, "is_encoder_decoder", False):
+            config.is_encoder_decoder = sizes.family.kind == "encoder-decoder"  # and not its encoder alone
     architectures = raw.get("architectures")
     names = [name for name in architectures if isinstance(name, str)] if isinstance(architectures, list) else []
     head = task_head.named(raw, sizes, names[0]) if names else None
@@ -253,11 +252,11 @@ def _stripped(raw: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(notices)
 
 
-def _drop_foreign_defaults(config: PreTrainedConfig, given: Mapping[str, Any], sizes: configs.Sizes) -> None:
+def _drop_foreign_defaults(config: PreTrainedConfig, kept: Collection[str], sizes: configs.Sizes) -> None:
     """Drop special tokens that the file does not set: transformers' defaults belong to another vocabulary."""
     for name in [name for name in config.to_dict() if name.endswith("token_id")]:
         default = getattr(config, name)
-        if name not in given and type(default) is int and not 0 <= default < sizes.vocabulary:
+        if name not in kept and type(default) is int and not 0 <= default < sizes.vocabulary:
             setattr(config, name, None)
 
 
@@ -265,8 +264,9 @@ def _vocabulary(sizes: configs.Sizes) -> int:
     return max(sizes.vocabulary, sizes.target_vocabulary)
 
 
-def _drop_foreign_ids(given: dict[str, Any], sizes: configs.Sizes) -> dict[str, None]:
-    """Replace ids that no text can produce by none; the keys that held one.
+def _drop_foreign_ids(given: dict[str, Any], sizes: configs.Sizes, needed: Collection[str] = ()) -> dict[str, None]:
+    """Replace ids that no text can produce by none; the keys that held one. ``needed``: keys that must hold a number,
+    such as EuroBERT's mask_token_id; no run reads them.
 
     The decoder's first token stays: a run that needs it refuses it by name. So does the padding token of a family that
     counts positions from it (RoBERTa): raises ModelError.
@@ -288,7 +288,9 @@ def _drop_foreign_ids(given: dict[str, Any], sizes: configs.Sizes) -> dict[str, 
                     vocabulary=count,
                 )
             )
-        given[key], foreign[key] = kept, None
+        foreign[key] = None
+        if key not in needed:
+            given[key] = kept
     return foreign
 
 

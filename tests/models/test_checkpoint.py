@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from bartviz.errors import BartvizError, ModelError
 from bartviz.families.catalogue import CATALOGUE, Entry
 from bartviz.models import checkpoint
+from tests.support import networks
+from tests.support.networks import FAMILIES
 
 BART = {"model_type": "bart", "vocab_size": 100, "d_model": 64}
 BERT = {"model_type": "bert", "vocab_size": 100, "hidden_size": 24}
@@ -68,6 +70,15 @@ def test_of_a_list_the_ids_of_the_vocabulary_stay(key: str, given: object, read:
     settings = checkpoint.sanitise(GPT2, {key: given})
     assert getattr(settings.generation, key) == read
     assert (key in "".join(settings.notices)) == (given != read)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_an_unreachable_id_closes_no_family(family: str) -> None:
+    network, _ = networks.build(family)
+    config = network.config.to_dict()
+    keys = [key for key in config if key.endswith("token_id") and key != "pad_token_id"]
+    settings = checkpoint.sanitise(config | dict.fromkeys(keys, 10**6))
+    assert settings.config.vocab_size == network.config.vocab_size
 
 
 def test_positions_that_are_counted_from_a_missing_token_are_refused() -> None:
