@@ -23,18 +23,14 @@ if TYPE_CHECKING:
 
 def picture(record: Record, chosen: start.Ribbons) -> None:
     cross, beginner = chosen.head.kind == "cross", not levels.at_least("intermediate")
-    legend = mark("Twice the text that the model read. Ribbons show where each word of the lower line looks.")
-    if cross:
-        legend = mark(
-            "Above, the text that the model read; below, its output. Ribbons show where it looked for each word."
-        )
     with show.place("start_lead" if beginner else "lead"):
         if beginner:
-            show.note(_(legend))
+            show.note(start.legend(chosen))
         show.lead(start.notice(chosen))
     doubt.line(record)
     gaps.section(record)
-    above, below = (_("source text"), _("output")) if cross else (_("text, looked at"), _("text, looking"))
+    below_name = _("given output") if chosen.given else _("output")
+    above, below = (_("source text"), below_name) if cross else (_("text, looked at"), _("text, looking"))
     ribbons.show(chosen.first(), key="ribbons", above=above, below=below)
     layers, heads = record.attention(chosen.head.kind).shape[:2]
     reason = mark("{head}: of {count} heads the one whose words choose each other most ({score:.2f}).")

@@ -40,20 +40,34 @@ class Written:
 @dataclass(frozen=True, slots=True)
 class Said:
     """A written word compared with the original: ``kept`` could be copied, ``right`` was lost or moved and is restored,
-    ``wrong`` replaces another word, ``added`` has no counterpart."""
+    ``wrong`` replaces another word, ``added`` has no counterpart. ``of``: the number of its counterpart."""
 
     text: str
     probability: float
     mark: Mark
+    of: int | None = None
 
 
 @dataclass(frozen=True)
 class Place:
-    """One column of the three lines: clean words and corrupted words by their numbers, and what was written there."""
+    """A part of the three lines: clean words and corrupted words by their numbers, and what was written there."""
 
     clean: tuple[int, ...]
     seen: tuple[int, ...]
     said: tuple[Said, ...] = ()
+
+    @property
+    def columns(self) -> tuple[tuple[int | None, Said | None], ...]:
+        """The clean and written words side by side: a written word below its counterpart, an added one below none."""
+        found: list[tuple[int | None, Said | None]] = []
+        left = list(self.clean)
+        for one in self.said:
+            while one.of is not None and left and left[0] != one.of:
+                found.append((left.pop(0), None))
+            found.append((one.of, one))
+            if one.of is not None and left:
+                left.pop(0)
+        return (*found, *((number, None) for number in left))
 
 
 def written_words(record: Record) -> tuple[Written, ...]:
@@ -101,10 +115,10 @@ def pairs(clean: Sequence[str], said: Sequence[str], lost: Collection[int] = ())
 
 
 def places(noised: Noised, written: Sequence[Written]) -> tuple[Place, ...]:
-    """The columns of the three lines.
+    """The parts of the three lines.
 
     A span and its mask share a column; a deleted word has nothing below it; moved words stay in the order of the
-    corrupted text. Every clean, every corrupted and every written word is in exactly one column.
+    corrupted text. Every clean, every corrupted and every written word is in exactly one part.
     """
     slots = _slots(noised)
     own = {i: slot for slot, (clean, _seen) in enumerate(slots) for i in clean}
@@ -119,7 +133,7 @@ def places(noised: Noised, written: Sequence[Written]) -> tuple[Place, ...]:
             continue
         if i is not None:
             judged: Mark = "wrong" if texts[i] != written[j].text else "right" if i in touched else "kept"
-            inside.setdefault(own[i], []).append(Said(written[j].text, written[j].probability, judged))
+            inside.setdefault(own[i], []).append(Said(written[j].text, written[j].probability, judged, i))
             continue
         slot, found = _home(slots, own, last, noised)
         target = inside if found else between

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bartviz.analysis.measures import counted, entropy
+from bartviz.analysis.definitions import MEASURES
+from bartviz.analysis.measures import Measured, counted, entropy
 from bartviz.arrays import Bools, Floats
 from bartviz.record.attention import Attention
 from bartviz.text.tokens import Tokens
@@ -98,3 +99,22 @@ def arrange(squares: Floats) -> tuple[Floats, float]:
     places *= np.where(np.take_along_axis(places, np.abs(places).argmax(axis=0)[None], axis=0) < 0, -1, 1)
     total = float(values.sum())
     return places.astype(np.float32), float(values[:2].sum() / total) if total else 1.0
+
+
+def counterpart(measured: Measured, place: tuple[int, int], among: Measured) -> tuple[int, int]:
+    """The head (layer, head) of another run that does most nearly what the head at ``place`` does.
+
+    By the mean difference of all measures between 0 and 1 that both have: the runs may have other tokens and sizes, so
+    that their weights cannot be compared cell by cell. The first of equals, and the first head if no measure is shared.
+    """
+    names = [name for name in measured.defined if name in among.defined and MEASURES[name].highest == 1.0]
+    own = {name: float(measured.values[name][place]) for name in names}
+    apart = [np.abs(among.values[name] - own[name]) for name in names if np.isfinite(own[name])]  # (L, H) each
+    if not apart:
+        return 0, 0
+    stacked = np.stack(apart)  # (measures, L, H)
+    known = np.isfinite(stacked)
+    mean = np.where(known, stacked, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)  # (L, H)
+    mean[~known.any(axis=0)] = np.inf
+    layer, head = np.unravel_index(int(mean.argmin()), mean.shape)
+    return int(layer), int(head)

@@ -39,7 +39,8 @@ class Ribbons:
 
     ``weights`` (T, S): row t of ``below`` looks at column s of ``above``; summed over the pieces of a column's word,
     averaged over the pieces of a row's word, so rows still sum to 1. ``score``: how much of the weight lies on pairs
-    of words that choose each other (0..1). One sentence for each word of both lines.
+    of words that choose each other (0..1). One sentence for each word of both lines. ``given``: the words below
+    were not the model's own.
     """
 
     head: Head
@@ -49,6 +50,7 @@ class Ribbons:
     weights: Floats
     say_above: tuple[str, ...]
     say_below: tuple[str, ...]
+    given: bool = False
 
     def edges(self) -> list[tuple[int, int, float]]:
         """(t, s, weight) of every ribbon that is drawn."""
@@ -123,11 +125,29 @@ def notice(ribbons: Ribbons) -> str:
     pair = {"below": ribbons.below[rows[t]].text, "above": ribbons.above[columns[s]].text, "weight": weights[t, s]}
     if ribbons.head.kind != "cross":
         return _("Follow one ribbon: “{below}” looks mostly at “{above}” ({weight:.2f}).", **pair)
+    if ribbons.given:
+        return _(
+            "Follow one ribbon: at the step of “{below}”, which was given, the model looked mostly at “{above}” "
+            "({weight:.2f}).",
+            **pair,
+        )
     if crossed:
         return _("Ribbons cross where the order of words differs: “{below}” looks at “{above}” ({weight:.2f}).", **pair)
     return _(
         "Follow one ribbon: while “{below}” was written, the model looked mostly at “{above}” ({weight:.2f}).", **pair
     )
+
+
+def legend(ribbons: Ribbons) -> str:
+    """What the two lines are, and what a ribbon between them is."""
+    if ribbons.given:
+        return _(
+            "Above, the text that the model read; below, the output that was given to it, not its own. Ribbons show "
+            "where it looked at each word's step."
+        )
+    if ribbons.head.kind == "cross":
+        return _("Above, the text that the model read; below, its output. Ribbons show where it looked for each word.")
+    return _("Twice the text that the model read. Ribbons show where each word of the lower line looks.")
 
 
 def alignment_score(weights: Floats) -> float:
@@ -168,7 +188,19 @@ def ribbons(record: Record, *, head: Head | None = None) -> Ribbons:
         merged,
         say_above=tuple(_say_column(merged, rows, columns, s) for s in range(len(columns))),
         say_below=tuple(_say_row(record, kind, merged, rows, columns, t) for t in range(len(rows))),
+        given=kind == "cross" and record.provenance.mode == GIVEN_TARGET,
     )
+
+
+def head_of(record: Record, kind: Kind) -> Head:
+    """The head of a kind that a reader sees first, on every page: the one that ``ribbons`` draws.
+
+    The words of its rows choose each other most, so it is no head whose weight rests on special tokens.
+    """
+    attention = record.attention(kind)
+    columns = words(attention.key, *_texts_of(record, kind, columns=True))
+    rows = words(record.rows(kind), *_texts_of(record, kind, columns=False))
+    return _best(record, kind, rows, columns)[0]
 
 
 def _texts_of(record: Record, kind: Kind, *, columns: bool) -> tuple[str, ...]:

@@ -31,6 +31,7 @@ def token_axes(
     key_special: Bools | None = None,
     titles: tuple[str, str] | None = None,
     pooled: int = 1,
+    row: int | None = None,
     height: int | None = None,
     dark: bool = False,
 ) -> Part:
@@ -39,14 +40,15 @@ def token_axes(
     ``titles`` of rows and columns; by default they say that rows attend to columns.
 
     With ``pooled`` > 1 a cell is a block of that many tokens, and the hover text names them all. Plotly shows the
-    visible pair only if a trace is on it: use ``anchor``. A figure of small ``height`` shows fewer labels.
+    visible pair only if a trace is on it: use ``anchor``. A figure of small ``height`` shows fewer labels; that of the
+    chosen ``row`` is always among them.
     """
     queries, keys = len(query_labels), len(key_labels)
     hidden = {"showticklabels": False, "showgrid": False, "ticks": "", "constrain": "domain"}
     wide, high = map_size(queries, keys, small=height is not None and height < SMALL)
     down, right = titles or (_(ROW_TITLE), _(COLUMN_TITLE))
     columns = shown(key_labels, key_special, wide, right, dark)
-    rows = shown(query_labels, query_special, high, down, dark)
+    rows = shown(query_labels, query_special, high, down, dark, always=row)
     return {
         "xaxis": _full(key_labels, pooled) | hidden | {"range": [-0.5, keys - 0.5], "constraintoward": "left"},
         "yaxis": _full(query_labels, pooled)
@@ -132,12 +134,18 @@ def _full(labels: Sequence[str], pooled: int) -> dict[str, object]:
     }
 
 
-def shown(labels: Sequence[str], special: Bools | None, pixels: float, title: str, dark: bool) -> dict[str, object]:
-    """The labels that fit; the title names the step between them."""
+def shown(
+    labels: Sequence[str], special: Bools | None, pixels: float, title: str, dark: bool, *, always: int | None = None
+) -> dict[str, object]:
+    """The labels that fit; the title names the step between them. That of ``always`` replaces those it would cover."""
     step = every(len(labels), max(int(pixels / LABEL), 1))
     colors = theme.palette(dark)
+    positions = list(range(0, len(labels), step))
+    if always is not None and 0 <= always < len(labels) and always not in positions:
+        near = LABEL * len(labels) / pixels  # tokens that a label covers
+        positions = sorted([always, *(other for other in positions if abs(other - always) >= near)])
     texts = []
-    for position in range(0, len(labels), step):
+    for position in positions:
         text = theme.escape(short(labels[position]))
         grey = special is not None and special[position]
         texts.append(f'<span style="color:{colors.faint};font-size:0.8em">{text}</span>' if grey else text)
@@ -149,7 +157,7 @@ def shown(labels: Sequence[str], special: Bools | None, pixels: float, title: st
         )
     return {
         "tickmode": "array",
-        "tickvals": np.arange(0, len(labels), step, dtype=np.int16),
+        "tickvals": np.array(positions, np.int16),
         "ticktext": texts,
         "tickfont": {"family": theme.MONO, "size": 13 if len(labels) * 1.7 * LABEL <= pixels else 11},
         "title": {"text": title, "font": {"size": 12, "color": colors.faint}, "standoff": 6},

@@ -90,6 +90,7 @@ def attention_map(
         key_special=key_special,
         titles=(query_title or _(axes.ROW_TITLE), key_title or _(axes.COLUMN_TITLE)),
         pooled=factor,
+        row=row,
         height=height,
         dark=dark,
     ) | {"shapes": frames(weights.shape, row, dark)}

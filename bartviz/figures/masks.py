@@ -27,7 +27,8 @@ VIEWS: tuple[View, ...] = get_args(View)
 SIDE = 200  # cells along a side of a square; above, a cell stands for a block and is open where any of it is
 WRITTEN = 100  # cells: so many have their number written in them
 _TITLES: dict[Kind, str] = {"encoder": mark("Encoder"), "decoder": mark("Decoder"), "cross": mark("Cross-attention")}
-SHORT = {"-10,000": "-1e4", "-1e9": "-1e9", "lowest": "-3e38", "-inf": "-∞"}
+SHORT = {"-10,000": "−10⁴", "-1e9": "−10⁹", "lowest": "−∞", "-inf": "−∞"}  # in a cell; the pointer shows all digits
+LARGEST, LEAST = 9.0, 5.5  # pixels of the type in cells; smaller, nothing is written
 
 
 class Room(NamedTuple):
@@ -112,7 +113,7 @@ def square(
 
     ``within`` is the ``room`` of squares that are shown next to this one, all at the same height and width.
     """
-    drawn = _square(attention, view, number, layer, head, query, row, dark, height)
+    drawn = _square(attention, view, number, layer, head, query, row, dark, height, within)
     if within is not None:
         drawn.update_layout(
             xaxis_range=[-0.5, within.columns - 0.5],
@@ -134,6 +135,7 @@ def _square(
     row: int | None,
     dark: bool,
     height: int | None,
+    within: Room | None,
 ) -> go.Figure:
     if view not in VIEWS:
         raise SettingError(later("Masks are shown as {choices}.", choices=choices(VIEWS)))
@@ -154,13 +156,21 @@ def _square(
             height=height,
         )
     factor = math.ceil(max(attention.mask.shape) / SIDE)
-    traces = _pattern(attention, factor, dark) if view == "pattern" else _numbers(attention, factor, number, head, dark)
+    largest = attention.mask.shape if within is None else (within.rows, within.columns)
+    wide, _high = axes.map_size(*largest, small=height is not None and height < axes.SMALL)
+    cell = wide / largest[1]
+    traces = (
+        _pattern(attention, factor, dark)
+        if view == "pattern"
+        else _numbers(attention, factor, number, head, cell, dark)
+    )
     layout = axes.token_axes(
         rows.labels,
         attention.key.labels,
         query_special=rows.special,
         key_special=attention.key.special,
         pooled=factor,
+        row=row,
         height=height,
         dark=dark,
     ) | {"shapes": frames(attention.mask.shape, row, dark)}
@@ -180,8 +190,11 @@ def _pattern(attention: Attention, factor: int, dark: bool) -> list[Part]:
     ]
 
 
-def _numbers(attention: Attention, factor: int, number: str, head: int, dark: bool) -> list[Part]:
-    """M of the formula: 0 (or T5's bias of the head) where a row may look, the chosen number elsewhere."""
+def _numbers(attention: Attention, factor: int, number: str, head: int, cell: float, dark: bool) -> list[Part]:
+    """M of the formula: 0 (or T5's bias of the head) where a row may look, the chosen number elsewhere.
+
+    The numbers are written where they fit into a ``cell`` of so many pixels.
+    """
     mask, color, shared = attention.mask, theme.tint(attention.kind, dark), attention.bias_of(0)
     bias = np.zeros(mask.shape, np.float32) if shared is None else shared[head]  # (Q, K)
     scale: Part = {"colorscale": [[0, color], [1, color]], "showscale": False}
@@ -198,7 +211,9 @@ def _numbers(attention: Attention, factor: int, number: str, head: int, dark: bo
         return traces
     ramp, ends = scale["colorscale"], scale.get("zmax", 1.0)
     inks = [theme.ink_on(theme.at(ramp, float(value) / ends / 2 + 0.5)) for value in bias.flat]
-    return [*traces, _written(mask, bias, SHORT[number], inks, dark)]
+    texts = [f"{value:.2g}" if seen else SHORT[number] for seen, value in zip(mask.flat, bias.flat, strict=True)]
+    size = min(LARGEST, (cell - 2) / (0.6 * max(map(len, texts))))  # a digit of the type is 0.6 of its height wide
+    return traces if size < LEAST else [*traces, _written(mask, texts, size, inks, dark)]
 
 
 def _added(number: str) -> str:
@@ -220,10 +235,9 @@ def _open(mask: Bools, values: Floats, factor: int, words: str) -> Part:
     }
 
 
-def _written(mask: Bools, bias: Floats, number: str, inks: list[str], dark: bool) -> Part:
+def _written(mask: Bools, texts: list[str], size: float, inks: list[str], dark: bool) -> Part:
     """The numbers in the cells of a small square, above the hatching."""
     y, x = np.indices(mask.shape, dtype=np.int16)  # (Q, K) each
-    texts = [f"{value:.3g}" if seen else number for seen, value in zip(mask.flat, bias.flat, strict=True)]
     return {
         "type": "scatter",
         "mode": "text",
@@ -237,7 +251,7 @@ def _written(mask: Bools, bias: Floats, number: str, inks: list[str], dark: bool
         "showlegend": False,
         "textfont": {
             "family": theme.MONO,
-            "size": 9,
+            "size": size,
             "color": [color if seen else theme.palette(dark).ink for color, seen in zip(inks, mask.flat, strict=True)],
         },
     }

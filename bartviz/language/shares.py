@@ -1,7 +1,7 @@
 """Shares and probabilities in per cent, never rounded to none or all.
 
-``filled`` is ``str.format`` for messages: a share that ``{share:.0%}`` would write as 0% or 100%, and that is neither,
-is written by ``percent``.
+``filled`` is ``str.format`` for messages: ``{share:%}`` is written by ``percent``, and so is a share that
+``{share:.0%}`` would write as 0% or 100%, and that is neither, or that is beyond what ``percent`` writes in digits.
 """
 
 from __future__ import annotations
@@ -28,11 +28,14 @@ def filled(message: str, values: Mapping[str, object]) -> str:
 
 class _Formatter(string.Formatter):
     def format_field(self, value: object, format_spec: str) -> str:
+        if format_spec == "%" and isinstance(value, Real):
+            return percent(float(value))
         text = format(value, format_spec)
         if not format_spec.endswith("%") or not isinstance(value, Real):
             return text
         share, written = float(value), float(text.replace(",", "").removesuffix("%"))
-        return percent(share) if (share > 0 and written == 0) or (share < 1 and written == 100) else text
+        beyond = 0 < share < 0.001 or 0.999 < share < 1  # one number is not 0.1% here and <0.1% there
+        return percent(share) if beyond or (share > 0 and written == 0) or (share < 1 and written == 100) else text
 
 
 _FORMATTER = _Formatter()

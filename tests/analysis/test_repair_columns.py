@@ -51,7 +51,7 @@ def test_a_span_shares_a_column_with_its_mask_and_what_was_written_there() -> No
 
 def test_a_deleted_word_has_nothing_below_it_and_may_come_back() -> None:
     found = places(noised(CLEAN, keep(CLEAN, 0, 2, 3, 4, 5), (1,)), said("I want to buy a car"))
-    assert found[1] == Place((1,), (), (Said("want", 0.5, "right"),))
+    assert found[1] == Place((1,), (), (Said("want", 0.5, "right", 1),))
     assert [mark for _, mark in marks(found)] == ["I/kept", "want/right", "to/kept", "buy/kept", "a/kept", "car/kept"]
 
 
@@ -74,6 +74,17 @@ def test_moved_words_keep_their_own_order_in_the_corrupted_line() -> None:
     assert {one.mark for place in found for one in place.said} == {"right"}
 
 
+def test_a_written_word_stands_below_its_counterpart_and_an_added_one_below_none() -> None:
+    text = "I want to buy a car."
+    kept = [*keep(text, 0, 1, 2, 3, 4), NoisedWord("<mask>", (5, 6), True)]
+    found = places(noised(text, kept, (5, 6)), said("I want to buy a new car."))[-1]
+    assert [(clean, one and one.text) for clean, one in found.columns] == [(None, "new"), (5, "car"), (6, ".")]
+    left = places(noised(text, kept, (5, 6)), said("I want to buy a ."))[-1]
+    assert [(clean, one and one.text) for clean, one in left.columns] == [(5, None), (6, ".")]
+    none = places(noised(text, kept, (5, 6)), said("I want to buy a"))[-1]
+    assert none.columns == ((5, None), (6, None))
+
+
 def test_nothing_written_leaves_every_column_empty() -> None:
     assert all(not place.said for place in places(noised("a b", keep("a b", 0, 1), ()), []))
 
@@ -90,6 +101,13 @@ def test_every_word_is_in_exactly_one_column_and_in_order(text: str, noise: str,
     assert [i for place in found for i in place.clean] == list(range(len(damaged.clean)))
     assert [i for place in found for i in place.seen] == list(range(len(damaged.words)))
     assert [one.text for place in found for one in place.said] == [one.text for one in written]
+    columns = [column for place in found for column in place.columns]
+    assert [i for i, _one in columns if i is not None] == list(range(len(damaged.clean)))
+    assert [one.text for _i, one in columns if one is not None] == [one.text for one in written]
+    for i, one in columns:
+        if i is not None and one is not None:
+            assert (one.text == damaged.clean[i].text) == (one.mark in ("right", "kept"))
+        assert one is None or (i is None) == (one.mark == "added")
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from bartviz.analysis import distance, similar
+from bartviz.analysis.measures import Measured
 from bartviz.record.attention import Attention
 from tests.support import records
 
@@ -70,3 +71,19 @@ def test_distances_are_symmetric_within_0_and_1(attention: Attention) -> None:
     assert ((found.distances >= 0) & (found.distances <= 1)).all()
     assert np.isfinite(found.places).all()
     assert 0 <= found.kept <= 1 + 1e-6
+
+
+def measured(previous: list[list[float]], peak: list[list[float]], entropy: list[list[float]]) -> Measured:
+    values = {"previous": np.array(previous), "peak": np.array(peak), "entropy": np.array(entropy)}
+    return Measured("encoder", (len(previous), len(previous[0])), values, dict.fromkeys(values, 0.1), {})
+
+
+def test_the_counterpart_of_a_head_does_most_nearly_the_same_in_another_run() -> None:
+    one = measured([[0.9, 0.1]], [[0.9, 0.3]], [[0.0, 3.0]])
+    other = measured([[0.2, 0.7], [0.85, 0.1]], [[0.3, 0.9], [0.95, 0.5]], [[0.1, 9.0], [9.0, 0.0]])
+    assert similar.counterpart(one, (0, 0), other) == (1, 0)  # 0.05 and 0.05 apart; bits do not count
+    assert similar.counterpart(one, (0, 1), other) == (0, 0)
+    assert similar.counterpart(one, (0, 1), one) == (0, 1)
+    unknown = measured([[np.nan, 0.1]], [[np.nan, 0.9]], [[1.0, 1.0]])
+    assert similar.counterpart(one, (0, 0), unknown) == (0, 1)
+    assert similar.counterpart(unknown, (0, 0), one) == (0, 0)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import bartviz
 from bartviz.errors import SettingError
+from bartviz.figures import axes
 from bartviz.figures.masks import VIEWS, View, room, square
 from bartviz.figures.patterns import gallery, row_bars, svg
 from bartviz.record.record import Reading, Record
@@ -140,3 +141,27 @@ def test_squares_next_to_each_other_share_cells_and_height(view: View) -> None:
     assert {tuple(one.yaxis.range) for one in drawn} == {(3.5, -0.5)}
     assert len({(one.margin.l, one.margin.t) for one in drawn}) == 1
     assert tuple(square(attentions[0], view=view).layout.xaxis.range) == (-0.5, 1.5)
+
+
+@pytest.mark.parametrize("number", ["-10,000", "-1e9", "lowest", "-inf"])
+@pytest.mark.parametrize("length", [2, 8, 10])
+def test_a_number_that_is_written_fits_into_its_cell(number: str, length: int) -> None:
+    tokens = stand_in.tokens(tuple("abcdefghij"[:length]))
+    figure = square(records.attention("decoder", tokens, tokens), view="additive", number=number, height=312)
+    written = trace(figure, "numbers", "scatter")
+    cell = axes.map_size(length, length, small=True)[0] / length
+    assert max(map(len, written.text)) * 0.6 * written.textfont.size <= cell
+    assert set(written.text) == {"0", {"lowest": "−∞", "-inf": "−∞", "-1e9": "−10⁹", "-10,000": "−10⁴"}[number]}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_the_chosen_row_always_has_its_label(view: View) -> None:
+    tokens = stand_in.tokens(tuple(f"word{at}" for at in range(27)))
+    attention = records.attention("decoder", tokens, tokens)
+    for row in range(27):
+        axis = square(attention, view=view, row=row, height=312).layout.yaxis2
+        ticks = list(axis.tickvals)
+        assert row in ticks
+        assert f"word{row}" in axis.ticktext[ticks.index(row)]
+        least = axes.LABEL * 27 / axes.map_size(27, 27, small=True)[1]
+        assert all(abs(other - row) >= least for other in ticks if other != row)  # none is drawn over it

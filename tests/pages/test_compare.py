@@ -192,6 +192,7 @@ def test_a_head_is_compared_with_one_of_another_model_and_of_another_text(
     record: Record, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other, asked = records.encoder_only(layers=1, heads=2), []
+    other = replace(other, model=replace(other.model, name="another"))
 
     def ask(_name: str, model: str, key: dict[str, object], *_: object) -> Record | None:
         asked.append((model, key["text"]))
@@ -201,8 +202,12 @@ def test_a_head_is_compared_with_one_of_another_model_and_of_another_text(
     app = opened(record, against="model", b_model="bert-tiny-en", a="encoder L0H1", kind="Encoder")
     assert asked[-1] == ("bert-tiny-en", record.source_text)
     assert app.selectbox(key="b").options == ["encoder L0H0", "encoder L0H1"]
-    assert app.selectbox(key="b").value == "encoder L0H1"  # where A is
-    assert "B: encoder L0H1 of stand-in" in words(app)
+    one, two = of_record(record, "encoder"), of_record(other, "encoder")
+    like = similar.counterpart(one, (0, 1), two)
+    assert app.selectbox(key="b").value == f"encoder L{like[0]}H{like[1]}"
+    assert f"B: encoder L{like[0]}H{like[1]} of another" in words(app)
+    app = opened(record, against="model", b_model="bert-tiny-en")  # A has a kind that the other model has, too
+    assert [app.selectbox(key=key).value.split()[0] for key in "ab"] == ["encoder", "encoder"]
     asked.clear()
     app = opened(record, against="text", kind="Encoder")
     assert asked == []  # nothing was typed

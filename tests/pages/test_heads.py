@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bartviz.analysis import heads
+from bartviz.analysis import heads, start
 from bartviz.arrays import Floats
 from bartviz.record.attention import Attention
 from bartviz.record.record import Record
@@ -30,11 +30,20 @@ def drawn(app: AppTest) -> dict[str, Any]:
 
 def test_it_begins_with_cross_attention_named_by_what_a_row_predicts(record: Record) -> None:
     app = opened(record)
-    assert "Cross L1H0" in words(app)
+    head = start.ribbons(record).head
+    assert f"Cross {head.short}" in words(app)
     meta = drawn(app)
     assert meta["kind"] == "cross"
     assert meta["predicts"]
-    assert meta["begin"] == {"layer": 1, "head": 0, "what": "head", "row": 1, "view": "map", "rows": [], "keys": []}
+    assert meta["begin"] == {
+        "layer": head.layer,
+        "head": head.head,
+        "what": "head",
+        "row": 1,
+        "view": "map",
+        "rows": [],
+        "keys": [],
+    }
 
 
 @pytest.mark.parametrize(
@@ -97,7 +106,7 @@ def test_a_record_of_one_kind_is_drawn(record: Record, kind: Literal["encoder", 
         output=None if kind == "encoder" else record.output,
     )
     app = opened(alone, kind="Cross", layer="2")
-    assert f"{kind.title()} L2H0" in words(app)
+    assert f"{kind.title()} L2H{start.ribbons(alone).head.head}" in words(app)
 
 
 def test_small_maps_can_be_those_of_the_layer_and_colours_those_of_a_row(record: Record) -> None:

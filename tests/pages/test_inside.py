@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 
-from bartviz.analysis import inside
+from bartviz.analysis import inside, start
 from bartviz.record.record import Record
 from tests.support import stand_in, visits
 from tests.support.visits import words
@@ -90,7 +90,7 @@ def test_a_record_of_one_kind_is_drawn(record: Record, kind: Literal["encoder", 
         steps=() if kind == "encoder" else record.steps,
         output=None if kind == "encoder" else record.output,
     )
-    assert f"{kind} L1H0" in words(opened(alone, kind="Cross"))
+    assert f"{kind} {start.ribbons(alone).head.short}" in words(opened(alone, kind="Cross"))
 
 
 @pytest.mark.slow

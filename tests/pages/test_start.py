@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from urllib.parse import parse_qs
 
 import pytest
@@ -11,6 +12,8 @@ from streamlit.testing.v1 import AppTest
 from bartviz.analysis import start
 from bartviz.families.family import ModelKind
 from bartviz.record.record import Record
+from bartviz.record.vocabulary import GIVEN_TARGET
+from bartviz.teaching.lessons import records
 from tests.conftest import App
 from tests.support import stand_in
 from tests.support.visits import words
@@ -76,3 +79,27 @@ def test_its_numbers_and_its_record_can_be_downloaded(app: App) -> None:
         "Explorer",
         "Record",
     ]
+
+
+def test_a_given_output_is_not_called_the_models_own(app: App, record: Record) -> None:
+    given = replace(record, provenance=replace(record.provenance, settings={"mode": GIVEN_TARGET}))
+    for one, says in ((record, "below, its output"), (given, "below, the output that was given to it, not its own")):
+        page = app(record=one, level="beginner")
+        assert says in words(page)
+    assert "its output" not in words(page)
+    assert start.ribbons(given).given
+    assert "was written" not in start.notice(start.ribbons(given))
+
+
+@pytest.mark.parametrize("name", ["start", "words"])
+def test_every_page_first_shows_the_head_of_the_start_page(app: App, name: str) -> None:
+    record = records.read(name)
+    head = start.ribbons(record).head
+    for page in ("heads", "inside"):
+        test = app(page, record=record)
+        assert (test.slider(key="layer").value, test.slider(key="head").value) == (head.layer, head.head)
+        assert test.button_group(key="kind").value == head.kind
+    assert app("compare", record=record).selectbox(key="a").value == str(head)
+    weights = record.attention(head.kind).head(head.layer, head.head)
+    special = record.attention(head.kind).key.special
+    assert weights[:, special].sum(axis=1).mean() < 0.5  # no head that looks at special tokens most of the time

@@ -11,6 +11,7 @@ import pytest
 
 from bartviz.analysis import heads
 from bartviz.analysis.inside import inside
+from bartviz.analysis.start import ribbons
 from bartviz.corpus import shipped
 from bartviz.record.record import Record
 from bartviz.teaching.lessons import arithmetic, heads_found, records
@@ -49,7 +50,10 @@ def start() -> Record:
 
 
 def test_attention(start: Record) -> None:
-    line = weights(start, "cross", *heads_found.ahead(start))
+    shown = ribbons(start).head
+    line = weights(start, "cross", shown.layer, shown.head)
+    views = [BY_WORD["attention"].steps[at].shown for at in (1, 2, 5)]
+    assert {(view["layer"], view["head"]) for view in views} == {(shown.layer, shown.head)}  # one sentence, one head
     assert start.output is not None
     row = start.output.labels.index("kaufen")
     assert facts("attention", 1)["key"] == facts("attention", 2)["key"] == "buy"
@@ -102,16 +106,19 @@ def test_arithmetic(start: Record) -> None:
     assert found["ratio"] == pytest.approx(found["weight"] / found["second_weight"], rel=1e-3)
     assert facts("arithmetic", 5)["all"] == start.model.width
     assert attention.key.special[attention.key.labels.index(facts("arithmetic", 6)["best"])]
+    shown = ribbons(start).head
+    assert (layer, head) == (shown.layer, shown.head)
+    assert facts("arithmetic", 3)["others"] == pytest.approx(1 - facts("arithmetic", 4)["weight"], abs=1e-5)
+    assert facts("arithmetic", 3)["others"] > 0.05  # "the other keys share": it is not all or nothing
     share = facts("arithmetic", 7)
-    assert share["share"] > share["even"] > share["least_share"]
-    assert share["weight"] > share["least_weight"] > 0.4  # "less clearly, but still"
+    assert share["share"] < share["even"] < share["most_share"]  # "does it also add the most? No"
     one = inside(start.attention("cross"), layer, head, 5)
     assert one.v is not None
     assert one.context is not None
     assert np.allclose(one.weights @ one.v, one.context, atol=1e-5)  # the strips of weight x value sum to the output
 
 
-def test_the_head_of_the_arithmetic_adds_most_of_its_layer(start: Record) -> None:
+def test_the_head_of_the_arithmetic_does_not_add_most_of_its_layer(start: Record) -> None:
     attention = start.attention("cross")
     assert attention.v is not None
     assert attention.out is not None
@@ -122,8 +129,9 @@ def test_the_head_of_the_arithmetic_adds_most_of_its_layer(start: Record) -> Non
         )
         for head in range(attention.shape[1])
     ]
-    assert int(np.argmax(added)) == chosen
-    assert facts("arithmetic", 7)["least"] == f"H{np.argmin(added)}"
+    assert int(np.argmax(added)) != chosen
+    assert facts("arithmetic", 7)["most"] == f"H{np.argmax(added)}"
+    assert facts("arithmetic", 7)["most_share"] == pytest.approx(max(added) / sum(added), rel=1e-3)
     assert facts("arithmetic", 7)["share"] == pytest.approx(added[chosen] / sum(added), rel=1e-3)
 
 
@@ -197,6 +205,10 @@ def test_denoising() -> None:
     lost = facts("denoising", 2)
     assert lost["token"] == next(step for step in repair.steps if step.row == 4).chosen.label
     assert lost["bits"] > 5
+    by_size = sorted(repair.steps[4].candidates, key=lambda one: -one.probability)
+    assert [lost["second"], lost["third"]] == [one.label for one in by_size[1:3]]
+    assert (lost["second_chance"], lost["third_chance"]) == tuple(one.probability for one in by_size[1:3])
+    assert lost["chance"] < 0.5  # "is the model sure? No"
     assert lost["copy_bits"] < 0.1
     assert facts("denoising", 3)["key"] == "<mask>"
     assert min(facts("denoising", 3)["mean"], facts("denoising", 3)["weight"]) > 0.8  # it looks at the gap as it copies

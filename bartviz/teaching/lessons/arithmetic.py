@@ -6,10 +6,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from bartviz.analysis import start
 from bartviz.analysis.inside import Inside, inside
 from bartviz.record.record import Record
 from bartviz.record.softmax import masked_softmax
-from bartviz.teaching.lessons.heads_found import Place, at, surest
+from bartviz.teaching.lessons.heads_found import Place, at
 from bartviz.teaching.lessons.lesson import Lesson, Step, View
 
 ROW, KEY = 5, 4  # of cross-attention: reads "Auto", predicts "kaufen"; the key "buy"
@@ -17,8 +18,9 @@ VIEW: View = {"kind": "cross", "row": ROW}
 
 
 def head_of(record: Record) -> Place:
-    """The head of this lesson: the one that looks most clearly at the key."""
-    return surest(record, ROW, "buy")
+    """The head of this lesson: the one that the start page shows."""
+    head = start.head_of(record, "cross")
+    return head.layer, head.head
 
 
 def _inside(record: Record, row: int = ROW) -> Inside:
@@ -66,6 +68,7 @@ def _scale(record: Record) -> Mapping[str, object]:
         "key": inside_head.label(KEY),
         "score_of_key": float(inside_head.scores[KEY]),
         "without": float(without[KEY]),
+        "others": float(1 - inside_head.weights[KEY]),
     }
 
 
@@ -94,17 +97,17 @@ def _rest(record: Record) -> Mapping[str, object]:
 def _share(record: Record) -> Mapping[str, object]:
     inside_head = _inside(record)
     assert inside_head.shares is not None
-    least = int(inside_head.shares.argmin())
-    other = _inside_of(record, least)
+    most = int(inside_head.shares.argmax())
+    other = _inside_of(record, most)
     return {
         **_named(record),
         "heads": len(inside_head.shares),
         "share": float(inside_head.shares[head_of(record)[1]]),
         "even": 1 / len(inside_head.shares),
-        "least": f"H{least}",
-        "least_share": float(inside_head.shares[least]),
-        "least_key": other.label(other.strongest),
-        "least_weight": float(other.weights[other.strongest]),
+        "most": f"H{most}",
+        "most_share": float(inside_head.shares[most]),
+        "most_key": other.label(other.strongest),
+        "most_weight": float(other.weights[other.strongest]),
     }
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from bartviz.analysis import start
 from bartviz.record.record import Record
 from bartviz.teaching.lessons import facts
-from bartviz.teaching.lessons.heads_found import ahead, at, neighbour
+from bartviz.teaching.lessons.heads_found import Place, at, neighbour
 from bartviz.teaching.lessons.lesson import Lesson, Step
 
 ROW = 5  # reads "Auto", predicts "kaufen"
@@ -16,22 +16,27 @@ DECODER = (1, 4)  # any head of the decoder
 WORD = "kaufen"
 
 
+def _head(record: Record) -> Place:
+    """The head of the start page: one sentence is shown with one head."""
+    head = start.head_of(record, "cross")
+    return head.layer, head.head
+
+
 def _ribbons(record: Record) -> Mapping[str, object]:
-    found = start.ribbons(record)
     layers, heads = record.attention("cross").shape[:2]
     row = facts.predicting(record, WORD)
-    return {**facts.looks_at(record, "cross", found.head.layer, found.head.head, row), "heads": layers * heads}
+    return {**facts.looks_at(record, "cross", *_head(record), row), "heads": layers * heads}
 
 
 def _row(record: Record) -> Mapping[str, object]:
-    head = ahead(record)
+    head = _head(record)
     line = facts.weights(record, "cross", *head)[ROW]  # (K,)
     found = facts.looks_at(record, "cross", *head, ROW)
     return {**found, "sum": float(line.sum()), "keys": len(line), "rest": float(1 - line.max())}
 
 
 def _column(record: Record) -> Mapping[str, object]:
-    sums = facts.weights(record, "cross", *ahead(record)).sum(axis=0)  # (K,)
+    sums = facts.weights(record, "cross", *_head(record)).sum(axis=0)  # (K,)
     labels = record.attention("cross").key.labels
     most, least = int(sums.argmax()), int(sums.argmin())
     return {
@@ -56,10 +61,10 @@ LESSON = Lesson(
     6,
     (
         Step("start", facts=_ribbons),
-        Step("heads", at(ahead, kind="cross", row=ROW, view="text"), facts=_row),
-        Step("heads", at(ahead, kind="cross", row=ROW), facts=_column),
+        Step("heads", at(_head, kind="cross", row=ROW, view="text"), facts=_row),
+        Step("heads", at(_head, kind="cross", row=ROW), facts=_column),
         Step("heads", at(partial(neighbour, by=-1), kind="encoder", row=6), facts=_previous),
         Step("heads", {"kind": "decoder", "layer": DECODER[0], "head": DECODER[1], "row": 4, "reading": "reads"}),
-        Step("decoding", {"step": 6}, facts=_kaufen),
+        Step("decoding", at(_head, step=6, step_weights="head"), facts=_kaufen),
     ),
 )

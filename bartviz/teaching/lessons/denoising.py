@@ -36,7 +36,9 @@ def _mask(record: Record) -> Mapping[str, object]:
         "token": first.label,
         "chance": first.probability,
         "second": second.label,
+        "second_chance": second.probability,
         "third": third.label,
+        "third_chance": third.probability,
         "bits": step.entropy,
         "copy_bits": facts.step_of(record, "car").entropy,
     }

@@ -8,15 +8,19 @@ differ use different keys.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from functools import partial
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from bartviz.analysis import start
 from bartviz.language import _, mark
-from bartviz.record.attention import Kind
+from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Reading, Record
 from bartviz.ui.state import address
 from bartviz.ui.state.address import Words
+from bartviz.ui.state.once import once
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -169,6 +173,22 @@ def layer(record: Record, kind: Kind, *, default: int = 0) -> int:
 def head(record: Record, kind: Kind, *, default: int = 0) -> int:
     """A head of that kind (URL ``head``), counted from 0."""
     return index(_("Head"), record.attention(kind).shape[1], key="head", default=default)
+
+
+def first_head(record: Record, kind: Kind) -> Head:
+    """The head that a page shows before any is chosen: the same for a record on every page."""
+    return once(partial(start.head_of, record, kind))
+
+
+def one_head(
+    record: Record, kind: Kind, left: DeltaGenerator | None = None, right: DeltaGenerator | None = None
+) -> tuple[int, int]:
+    """The layer and the head of that kind, each in its container if there are two; at first ``first_head``."""
+    first = first_head(record, kind)
+    with left or nullcontext():
+        layer_ = layer(record, kind, default=first.layer)
+    with right or nullcontext():
+        return layer_, head(record, kind, default=first.head)
 
 
 def row(record: Record, kind: Kind, *, default: int = 0) -> int:

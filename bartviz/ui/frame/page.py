@@ -169,7 +169,7 @@ def begin(word: str, *, needs_record: bool = True) -> Record | None:
         if session.running() is not None:
             progress.follow(session.running, key="cancel")
         elif shown is not None and entry.run:
-            status(shown)
+            status(shown, older_target=sidebar.has_older_target(), refused=error is not None)
     if shown is not None and entry.run and session.running() is None:
         checks.draw(shown)
     if error is not None:

@@ -37,6 +37,7 @@ TOO_LONG: dict[str, Truncate | None] = {"refuse": None, "first": "first", "last"
 TOO_LONG_NAMES = {"refuse": mark("refuse it"), "first": mark("keep its beginning"), "last": mark("keep its end")}
 CUTS = {"first": mark("Read only its first {limit:,} tokens"), "last": mark("Read only its last {limit:,} tokens")}
 READING = ("too_long", "special")
+OLDER_TARGET = "_older_target"  # whether the given output is that of the text before
 GAPS = ("[MASK]", "<mask>")  # what is typed for a gap, as BERT and RoBERTa call it
 # which typed special tokens are read as such
 SPECIAL = {"gaps": mark("gaps of a model that fills them"), "true": mark("all"), "false": mark("none: as letters")}
@@ -101,6 +102,11 @@ def again(key: str, value: str) -> None:
     if key == "model":
         st.session_state["_kind"] = kind_of(value)
     _run(with_file=key == "encoding")
+
+
+def has_older_target() -> bool:
+    """Whether the text of the last run is new and the output given for it is not."""
+    return bool(st.session_state.get(OLDER_TARGET))
 
 
 def remedies(error: BartvizError) -> dict[str, Callable[[], None]]:
@@ -362,7 +368,10 @@ def _run(*, with_file: bool = False) -> None:
         text = uploads.text() if with_file else None
         if text is not None:
             _set(text=text)
-        session.submit(_request())
+        request, before = _request(), st.session_state.get(session.ASKED)
+        if before is not None and (request.text, request.target) != (before.text, before.target):
+            st.session_state[OLDER_TARGET] = request.target is not None and request.target == before.target
+        session.submit(request)
     except BartvizError as error:
         session.refuse(error)
 

@@ -11,6 +11,7 @@ import streamlit as st
 from bartviz.analysis import sentence_words
 from bartviz.language import _, mark, plural
 from bartviz.record.checks import FILE
+from bartviz.record.vocabulary import GIVEN_TARGET
 from bartviz.ui.frame import levels
 
 if TYPE_CHECKING:
@@ -18,8 +19,11 @@ if TYPE_CHECKING:
     from bartviz.record.record import ModelInfo, Record
 
 
-def status(record: Record) -> None:
+def status(record: Record, *, older_target: bool = False, refused: bool = False) -> None:
     """Draw the line, notices about the text, and a large warning if the weights look untrained.
+
+    ``older_target``: the given output is still that of the text before, which a notice says. ``refused``: an error
+    about a new text stands below the line, so the notices, which are about the text of this record, are left out.
 
     Below the expert level the line is a tick that opens; a check that failed is always told in full.
     """
@@ -29,7 +33,12 @@ def status(record: Record) -> None:
     else:
         tick = html.escape(_(_tick(record)))
         lines = [f"<details><summary>{name} · {tick}</summary><p>{' · '.join(known)}</p></details>"]
-    lines += [f"<p class='bv-notice'>{html.escape(_(notice))}</p>" for notice in record.provenance.notices]
+    notices = () if refused else record.provenance.notices
+    if older_target and not refused and record.provenance.mode == GIVEN_TARGET:
+        notices += (
+            mark("The output was given for the text before. Empty “Given output” to let the model write its own."),
+        )
+    lines += [f"<p class='bv-notice'>{html.escape(_(notice))}</p>" for notice in notices]
     chosen = st.session_state.get("model", record.model.name)
     if not names(chosen, record.model):
         message = _(

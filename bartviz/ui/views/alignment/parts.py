@@ -131,19 +131,19 @@ def _heads(record: Record, whose: str) -> tuple[Head, ...]:
         return _set(record)
     left, right = st.columns(2)
     with left:
-        layer = pick.layer(record, "cross", default=record.attention("cross").shape[0] // 2)
+        layer = pick.layer(record, "cross", default=pick.first_head(record, "cross").layer)
     if whose == "layer":
         return analysis.heads_of(record, layer)
     with right:
-        return (Head("cross", layer, pick.head(record, "cross")),)
+        return (Head("cross", layer, pick.head(record, "cross", default=pick.first_head(record, "cross").head)),)
 
 
 def _set(record: Record) -> tuple[Head, ...]:
     """A set of heads, at least one; names from a link are limited to those of the record."""
     every = {head.short: head for head in analysis.heads_of(record)}
-    middle = next(head.short for head in analysis.heads_of(record, record.attention("cross").shape[0] // 2))
-    chosen = pick.several(_("Heads"), list(every), key="set", default=[middle], placeholder=_("at least one head"))
-    return tuple(every[name] for name in chosen) or (every[middle],)
+    first = pick.first_head(record, "cross").short
+    chosen = pick.several(_("Heads"), list(every), key="set", default=[first], placeholder=_("at least one head"))
+    return tuple(every[name] for name in chosen) or (every[first],)
 
 
 def _method() -> Method:

@@ -7,7 +7,7 @@ from functools import partial
 
 import streamlit as st
 
-from bartviz.analysis import distance, heads, naming, sentence_words
+from bartviz.analysis import distance, heads, naming, sentence_words, similar
 from bartviz.analysis.measures import Measured, counted, of_record
 from bartviz.arrays import Floats
 from bartviz.language import _, named
@@ -77,19 +77,37 @@ def names(record: Record, first: Kind | None = None) -> list[str]:
 def both(record: Record, measured: Measured, threshold: float) -> tuple[Pin, Pin]:
     """The pickers of A, of what it is compared with (URL ``against``), of B, and of the pin that a click sets."""
     first, second, third, fourth = show.halves("pins", [1.25, 1.25, 1.25, 1.25])
-    with first:
-        a = _choose(record, "A", _default(measured, threshold))
     with second:
         against = pick.select(_("Compare it with"), named(others.KINDS), key=others.KEY)
     other = others.draw(against, record)
+    with first:
+        a = _choose(record, "A", _first(record, measured.kind, other))
     with third:
-        b = _choose(other or record, "B", a.head if other else _default(measured, threshold, but=a.head), other=other)
+        default = _clearest(measured, threshold, a.head) if other is None else _like(a, other)
+        b = _choose(other or record, "B", default, other=other)
     with fourth:
         pick.one_of(_("A click below pins a head as"), ["A", "B"], key="click")
     return a, b
 
 
-def _default(measured: Measured, threshold: float, but: Head | None = None) -> Head:
+def _first(record: Record, kind: Kind, other: Record | None) -> Head:
+    """The head that every page shows first, of the page's kind, or of one that the other run has as well."""
+    kinds = record.kinds if other is None else [one for one in record.kinds if one in other.kinds]
+    return pick.first_head(record, kind if kind in kinds or not kinds else kinds[0])
+
+
+def _like(a: Pin, other: Record) -> Head:
+    """The same head of another run of A's model; of another model that which does most nearly the same, of A's kind."""
+    kind = a.head.kind
+    if other.model.name == a.record.model.name and str(a.head) in names(other):
+        return a.head
+    if kind not in other.kinds:
+        return pick.first_head(other, other.kinds[0])
+    place = similar.counterpart(measured(a.record, kind), a.place, measured(other, kind))
+    return Head(kind, *place)
+
+
+def _clearest(measured: Measured, threshold: float, but: Head) -> Head:
     """The head with the clearest name, or the first head if none has a name; never ``but``."""
     layers, count = measured.shape
     named = [index for index, _name in once(partial(naming.clearest, measured, threshold=threshold))]

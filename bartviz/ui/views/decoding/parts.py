@@ -9,7 +9,7 @@ from typing import cast
 
 import streamlit as st
 
-from bartviz.analysis import beams, decoding, sentence_words, start, teacher_forcing
+from bartviz.analysis import beams, decoding, sentence_words, teacher_forcing
 from bartviz.figures.beams import beams as tree_figure
 from bartviz.language import _, mark, named
 from bartviz.language.shares import percent
@@ -22,7 +22,6 @@ from bartviz.ui.components.player.data import revision
 from bartviz.ui.controls import pick, show
 from bartviz.ui.frame import page, settings
 from bartviz.ui.state import address
-from bartviz.ui.state.once import once
 from bartviz.ui.views.decoding import branches
 from bartviz.ui.views.heads import parts
 
@@ -56,7 +55,7 @@ def choices(record: Record) -> tuple[int | None, int | None]:
     """The layer and head whose weights are shown, at first those of the start page; None for the mean."""
     canvas.catch_up(_CANVAS)
     kind = decoding.kind_of(record)
-    first = once(partial(start.ribbons, record)).head
+    first = pick.first_head(record, kind)
     weights = pick.one_of(_("Weights"), named(WEIGHTS), key="step_weights")
     layer = None if weights == "all" else pick.layer(record, kind, default=first.layer)
     head = pick.head(record, kind, default=first.head) if weights == "head" else None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
-from itertools import zip_longest
 
 from bartviz.analysis.repair_columns import Place, Said
 from bartviz.analysis.repairs import Repair
@@ -37,8 +36,9 @@ def _columns(repair: Repair, place: Place) -> list[str]:
     """A place as columns of one word each, so that a long one can wrap between words."""
     noised, lost = repair.noised, set(repair.noised.lost)
     numbered = bool(noised.moved)
+    pairs = place.columns or ((None, None),)  # a mask for which nothing was lost and nothing written
     columns = []
-    for number, (clean, seen, written) in enumerate(zip_longest(place.clean, place.seen, place.said)):
+    for number, (clean, written) in enumerate(pairs):
         above = (
             "<span></span>"
             if clean is None
@@ -49,35 +49,35 @@ def _columns(repair: Repair, place: Place) -> list[str]:
                 clean + 1 if numbered else None,
             )
         )
-        columns.append(
-            f"{above}{_corrupted_chip(repair, place, seen, number, numbered)}{_written_chip(place, written, number)}"
-        )
+        seen = _corrupted_chip(repair, place, (clean, number, len(pairs)), numbered)
+        columns.append(f"{above}{seen}{_written_chip(written)}")
     return [f"<div class='bv-column'>{column}</div>" for column in columns]
 
 
-def _corrupted_chip(repair: Repair, place: Place, seen: int | None, number: int, numbered: bool) -> str:
-    if seen is None:
-        if place.seen and number < len(place.clean):  # one mask stands for several words
-            last = " bv-last" if number == len(place.clean) - 1 else ""
-            title = html.escape(_("the same mask"), quote=True)
-            return f"<span class='bv-chip bv-mask bv-on{last}' title='{title}'>⋯</span>"
-        return _nothing(_("nothing here: deleted")) if place.clean and not place.seen else "<span></span>"
-    word = repair.noised.words[seen]
+def _corrupted_chip(repair: Repair, place: Place, column: tuple[int | None, int, int], numbered: bool) -> str:
+    """The corrupted word of a column: its clean word, its number, and how many there are, which a mask reaches over."""
+    clean, number, count = column
+    if not place.seen:
+        return "<span></span>" if clean is None else _nothing(_("nothing here: deleted"))
+    word = repair.noised.words[place.seen[0]]
     if not word.is_mask:
-        return _chip(word.text, [], "", word.origin[0] + 1 if numbered else None)
-    count = len(word.origin)
+        return _chip(word.text, [], "", word.origin[0] + 1 if numbered else None) if number == 0 else "<span></span>"
+    if number:
+        last = " bv-last" if number == count - 1 else ""
+        title = html.escape(_("the same mask"), quote=True)
+        return f"<span class='bv-chip bv-mask bv-on{last}' title='{title}'>⋯</span>"
+    lost = len(word.origin)
     tooltip = (
-        plural("one mask for {count} word", "one mask for {count} words", count)
-        if count
+        plural("one mask for {count} word", "one mask for {count} words", lost)
+        if lost
         else _("a mask where nothing was missing")
     )
     return _chip(word.text, ["bv-mask", "bv-first"] if count > 1 else ["bv-mask"], tooltip)
 
 
-def _written_chip(place: Place, written: Said | None, number: int) -> str:
+def _written_chip(written: Said | None) -> str:
     if written is None:
-        missing = (bool(place.clean) and number < len(place.clean)) or (not place.said and number == 0)
-        return f"{_nothing(_('the model wrote nothing here'))}<span></span>" if missing else "<span></span>" * 2
+        return f"{_nothing(_('the model wrote nothing here'))}<span></span>"
     tooltip = _(
         "{judged}, probability {probability:.3f}", judged=_(VERDICTS[written.mark]), probability=written.probability
     )

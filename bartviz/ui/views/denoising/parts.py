@@ -69,24 +69,13 @@ def repaired(chosen: Chosen) -> Repair | None:
 
 
 def lines(repair: Repair) -> None:
-    """Original, corrupted and reconstructed text, and the score of the repair."""
+    """Original, corrupted and reconstructed text: what the model writes by itself."""
     st.html(repair_lines(repair))
     legend = [_("Struck through: lost. ✓ back in its place, ✗ another word, + added, ∅ nothing.")]
     if repair.noised.moved:
         legend.append(_("Small numbers: the word's place in the original."))
     show.note(" ".join(legend))
-    token_score, (back, lost) = repair.score, repair.score.of_lost
-    score = _(
-        "Given the original token by token: {right} of {all} tokens are the best guess (accuracy {accuracy:.3f}); of "
-        "the {lost} that were lost or moved, {back}. Loss {loss:.3f} nats a token.",
-        right=token_score.right.sum(),
-        all=len(token_score.labels),
-        accuracy=token_score.accuracy,
-        lost=lost,
-        back=back,
-        loss=token_score.loss,
-    )
-    show.note(f"{score} {repair.given.model.name}: {'; '.join(facts(repair.given))}.")
+    show.note(f"{repair.given.model.name}: {'; '.join(facts(repair.given))}.")
     for notice in repair.notices:
         show.note(_(notice))
     if not repair.given.model.trained:
@@ -107,8 +96,8 @@ def look(chosen: Chosen, repair: Repair) -> None:
 
 
 def tokens(repair: Repair) -> None:
-    """The probability of each original token."""
-    score = repair.score
+    """The probability of each original token when the original is given: the score of the repair."""
+    score, (back, lost) = repair.score, repair.score.of_lost
     alt = _(
         "Probabilities of {count} tokens; {right} are the model's best guess.",
         count=len(score.labels),
@@ -117,8 +106,20 @@ def tokens(repair: Repair) -> None:
     show.figure(partial(denoising, repair, dark=page.dark()), key="denoising_tokens", alt=alt)
     show.note(
         _(
-            "Teacher forcing: each token is judged after the true ones before it, so a mistake is not carried on. "
-            "Written by itself, the model goes on from its own words (the third line above)."
+            "Teacher forcing, another count than above: each token is judged after the true ones before it, so a "
+            "mistake is not carried on. Written by itself, the model goes on from its own words (the third line above)."
+        )
+    )
+    show.note(
+        _(
+            "Given the original token by token: {right} of {all} tokens are the best guess (accuracy {accuracy:.3f}); "
+            "of the {lost} that were lost or moved, {back}. Loss {loss:.3f} nats a token.",
+            right=score.right.sum(),
+            all=len(score.labels),
+            accuracy=score.accuracy,
+            lost=lost,
+            back=back,
+            loss=score.loss,
         )
     )
     show.table(repairs.token_table(score), title=_("Every token as a table"))
@@ -133,8 +134,8 @@ def attention(repair: Repair) -> None:
     with second:
         weights = pick.one_of(_("Weights"), named(WEIGHTS), key="mean_of")
     name, layer, head = repair.given.model.name, None, None
-    layers = repair.given.attention(kind).shape[0]
-    default_layer, default_head = COPIES if name == DENOISER and kind == "cross" else (layers // 2, 0)
+    first = pick.first_head(repair.given, kind)
+    default_layer, default_head = COPIES if name == DENOISER and kind == "cross" else (first.layer, first.head)
     if weights != "all":
         with third:
             layer = pick.layer(repair.given, kind, default=default_layer)

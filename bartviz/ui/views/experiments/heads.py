@@ -225,7 +225,7 @@ def _heads(record: Record, sweep: Sweep | None) -> list[Head]:
 def _several(record: Record) -> None:
     """Whole layers, and all but one head."""
     kind = pick.kind(record)
-    layer, head = pick.layer(record, kind), pick.head(record, kind)
+    layer, head = pick.one_head(record, kind)
     shape = record.attention(kind).shape
     one = Head(kind, layer, head)
     row = [Head(kind, layer, other) for other in range(shape[1])]

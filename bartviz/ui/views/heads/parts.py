@@ -80,8 +80,7 @@ def choose(record: Record) -> Chosen | classic.Chosen:
         seen = pick.one_of(_("Seen as"), named(SEEN_AS), key="view")
         if seen == "classic":
             return classic.choose(record, kind)
-        layer = pick.layer(record, kind, default=attention.shape[0] // 2)
-        head = pick.head(record, kind)
+        layer, head = pick.one_head(record, kind)
         what = pick.one_of(_("Weights of"), named(WHAT), key="weights")
         small = pick.one_of(_("Small maps of"), named(SMALL), key="small")
         span = pick.one_of(_("Colours from"), named(RANGE_NAMES), key="range")

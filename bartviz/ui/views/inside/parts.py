@@ -76,11 +76,8 @@ def choose(record: Record) -> Chosen:
     with first:
         kind = pick.kind(record, default="cross" if "cross" in record.kinds else None)
     attention = record.attention(kind)
-    layers, _heads, rows, columns = attention.shape
-    with second:
-        layer = pick.layer(record, kind, default=layers // 2)
-    with third:
-        head = pick.head(record, kind)
+    _layers, _heads, rows, columns = attention.shape
+    layer, head = pick.one_head(record, kind, second, third)
     with fourth:
         word = int(attention.query.special.argmin())  # the first that is not special
         row = pick.index(_("Row"), rows, key="row", default=word)
