@@ -17,6 +17,7 @@ from bartviz.families.catalogue import CATALOGUE, entry
 from bartviz.families.registry import FAMILIES
 from bartviz.language import _, later, mark, named
 from bartviz.models.folders import default_roots, find, listed, unfit
+from bartviz.record.vocabulary import GIVEN_TARGET
 from bartviz.serving import first_record
 from bartviz.serving.limits import TYPED
 from bartviz.serving.request import Request
@@ -31,7 +32,7 @@ from bartviz.ui.state import session
 if TYPE_CHECKING:
     from bartviz.families.catalogue import Entry
     from bartviz.families.family import ModelKind
-    from bartviz.record.record import ModelInfo
+    from bartviz.record.record import ModelInfo, Record
 
 TOO_LONG: dict[str, Truncate | None] = {"refuse": None, "first": "first", "last": "last"}
 TOO_LONG_NAMES = {"refuse": mark("refuse it"), "first": mark("keep its beginning"), "last": mark("keep its end")}
@@ -69,7 +70,7 @@ def draw(shows_run: bool) -> None:
                 if st.session_state.get("_bare"):
                     show.note(_("This link had no text, so its settings are shown on the example."))
                 _examples(kind)
-            st.fragment(uploads.draw)()
+            st.fragment(uploads.draw)(_show)
             st.fragment(_reading)()
             settings.draw(kind)
         levels.choose()
@@ -354,6 +355,15 @@ def run_text(model: str, text: str, target: str = "", pair: str = "") -> None:
     _set(model=model, text=text, pair=pair, target=target, special="gaps")
     st.session_state["_kind"] = kind_of(model)
     _run()
+
+
+def _show(record: Record) -> None:
+    """Show a record that was opened, with its texts, and its model if it is listed, in the controls: a callback."""
+    given = record.target_text if record.provenance.mode == GIVEN_TARGET else None
+    model = {"model": record.model.name} if record.model.name in models() else {}
+    _set(text=record.source_text, pair=record.pair_text or "", target=given or "", **model)
+    st.session_state["_bare"], st.session_state["_kind"] = False, kind_of(st.session_state["model"], record.model)
+    session.show(record)
 
 
 def _press() -> None:

@@ -1,13 +1,17 @@
-"""The sidebar's file: its encoding, and the column and the text of a table, read when Run is pressed."""
+"""The sidebar's file: a saved record, which is shown at once, or texts: their encoding, and the column and the text of
+a table, read when Run is pressed."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 import streamlit as st
 
-from bartviz.errors import BartvizError
+from bartviz.errors import BartvizError, without_stack
 from bartviz.language import _, later, mark, plural
+from bartviz.record.record import ENDING
 from bartviz.text.encodings import ENCODINGS, check_size
 from bartviz.text.uploads import FORMATS, MAX_ROWS, Table, Upload, check_file, is_table, read_table, read_upload
 from bartviz.ui.controls import fold, show
@@ -16,11 +20,14 @@ from bartviz.ui.state import session, upload_limits
 if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
+    from bartviz.record.record import Record
+
 CHOICES = ("file", "encoding")
 LISTED = 100  # a table of more texts offers them by number
 LARGEST = 1  # megabytes
 _REASONS = 3  # rows that were left out and are named
 _READ, _TAKEN, _NOTICES = "_file_read", "_file", "_file_said"
+_OPENED, _REFUSED = "_file_opened", "_file_refused"  # whether the file was just opened, and why it was not
 
 
 class Choice(NamedTuple):
@@ -33,14 +40,16 @@ class Choice(NamedTuple):
     row: int | None = None
 
 
-def draw() -> None:
-    """The folded section of the sidebar."""
+def draw(on_record: Callable[[Record], None]) -> None:
+    """The folded section of the sidebar. on_record: called with a record that was opened."""
     with fold.folded(_("From a file"), key="file") as opened:
         if not (opened or fold.asked_for("file", CHOICES)):
             return
         file = st.file_uploader(
-            _("A text file"),
+            _("A text file or a saved record"),
             key="file",
+            on_change=_open,
+            args=(on_record,),
             max_upload_size=upload_limits.largest(),  # other files are refused in the visitor's language
             label_visibility="collapsed",
         )
@@ -54,6 +63,16 @@ def draw() -> None:
                     limit=MAX_ROWS,
                 )
             )
+            show.note(
+                _(
+                    "A record that “Record” under a page's downloads has saved ({ending}, up to {size} MB) is shown at "
+                    "once, without a run.",
+                    ending=ENDING,
+                    size=upload_limits.largest(),
+                )
+            )
+        if st.session_state.pop(_OPENED, False):
+            st.rerun()  # the whole page, not the sidebar's fragment alone
         st.selectbox(
             _("Its encoding"),
             list(ENCODINGS),
@@ -62,6 +81,8 @@ def draw() -> None:
             persist_state="session",
         )
         try:
+            if error := st.session_state.get(_REFUSED):
+                raise error
             _choose(file)
         except BartvizError as error:
             st.error(show.plain(str(error)))
@@ -72,7 +93,7 @@ def draw() -> None:
 def text() -> str | None:
     """The chosen text of the file; None if there is no file, or if this text was read before. Raises TextError."""
     file: UploadedFile | None = st.session_state.get("file")
-    if file is None or _taken(file):
+    if file is None or _is_record(file) or _taken(file):
         return None
     if is_table(file.name):
         choice, upload = _chosen(file), _upload(file)
@@ -104,9 +125,28 @@ def _as_one(text: str) -> tuple[str, ...]:
     return (later("Its {count:,} lines are one text. As csv or jsonl each line is a text of its own.", count=count),)
 
 
+def _is_record(file: UploadedFile) -> bool:
+    return PurePath(file.name).suffix.lower() == ENDING
+
+
+def _open(on_record: Callable[[Record], None]) -> None:
+    """Open a record as soon as its file has arrived: a callback."""
+    file: UploadedFile | None = st.session_state.get("file")
+    st.session_state[_REFUSED] = None
+    if file is None or not _is_record(file):
+        return
+    try:
+        on_record(session.opened(file))
+    except BartvizError as error:
+        st.session_state[_REFUSED] = without_stack(error)
+        return
+    st.session_state[_OPENED], st.session_state[_TAKEN] = True, _choice(file)
+    st.session_state[_NOTICES] = (later("{name} is shown: the run that was saved.", name=file.name),)
+
+
 def _choose(file: UploadedFile | None) -> None:
     """The column and the text of a table. Raises TextError, also for a file in no format that is read."""
-    if file is None:
+    if file is None or _is_record(file):
         return
     check_file(file.name, file.getvalue())
     check_size(file.size, LARGEST << 20)

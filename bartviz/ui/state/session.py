@@ -20,6 +20,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from bartviz.errors import BartvizError, Cancelled, without_stack
 from bartviz.language import _
+from bartviz.record.record import open_record
 from bartviz.serving import drawing_turns, first_record
 from bartviz.serving.engine import Engine, Run
 from bartviz.serving.limits import Limits, compute
@@ -86,6 +87,23 @@ def note(owner: str) -> None:
 def release(file: UploadedFile) -> None:
     """Delete an uploaded file of this visitor after its content was read."""
     upload_limits.release(owner(), file)
+
+
+def opened(file: UploadedFile) -> Record:
+    """The record in an uploaded file, which is deleted; it counts among the records of all. Raises RecordError."""
+    record = open_record(file.getvalue())
+    release(file)
+    note(owner())
+    engine().results.count(record, record.nbytes)
+    return record
+
+
+def show(record: Record) -> None:
+    """Show a record that was opened instead of the last run's, which is stopped if it is in progress."""
+    run = running()
+    if run is not None:
+        run.cancel()
+    st.session_state.update({RECORD: record, RUN: None, ERROR: None, ASKED: None, FRESH: False})
 
 
 def close_left() -> None:

@@ -13,6 +13,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+import bartviz
 from bartviz.errors import Cancelled, ModelError, TextError
 from bartviz.families.catalogue import CATALOGUE
 from bartviz.families.family import ModelKind
@@ -579,3 +580,41 @@ def test_a_folder_that_cannot_be_opened_says_why_and_does_not_run(
     assert not page.sidebar.warning
     assert not next(button for button in page.sidebar.button if button.label == "Run").disabled
     assert not answers.asked
+
+
+@pytest.fixture
+def other_run(tmp_path: Path) -> tuple[Record, bytes]:
+    """A run of another text by a shipped model, and its file as it is downloaded."""
+    record = bartviz.capture(bartviz.load("bart-tiny-en-de"), "It is late.", target="Es ist spät.")
+    record.save(tmp_path / "late.safetensors")
+    return record, (tmp_path / "late.safetensors").read_bytes()
+
+
+@pytest.mark.slow
+def test_a_saved_record_is_shown_at_once_with_its_texts_in_the_controls(
+    app: App, other_run: tuple[Record, bytes]
+) -> None:
+    record, data = other_run
+    page = app("masks")
+    page = page.file_uploader(key="file").upload("late.safetensors", data).run()
+    assert not page.exception
+    assert page.session_state[session.RECORD] == record
+    assert (page.text_area(key="text").value, page.text_input(key="target").value) == ("It is late.", "Es ist spät.")
+    assert page.selectbox(key="model").value == "bart-tiny-en-de"
+    assert "late.safetensors is shown: the run that was saved." in words(page)
+    page = page.switch_page("pages/heads.py").run()
+    assert page.session_state[session.RECORD] == record
+    assert page.session_state[session.RECORD].seal == "unchanged"
+
+
+@pytest.mark.slow
+def test_a_record_that_cannot_be_opened_says_why_and_nothing_changes(app: App, other_run: tuple[Record, bytes]) -> None:
+    changed = bytearray(other_run[1])
+    changed[-1] ^= 1
+    page = app()
+    for data, why in ((bytes(changed), "was changed after it was saved"), (b"no record", "not a bartviz record")):
+        page = page.file_uploader(key="file").upload("late.safetensors", data).run()
+        assert [why in error.value for error in page.error] == [True]
+        assert session.RECORD not in page.session_state
+    page = page.file_uploader(key="file").upload("a.txt", b"One.\n").run()
+    assert not page.error

@@ -11,7 +11,7 @@ import streamlit as st
 
 from bartviz.errors import BartvizError
 from bartviz.language import _, later, mark
-from bartviz.record.record import Record, open_record
+from bartviz.record.record import Record
 from bartviz.serving import request as requests
 from bartviz.serving.limits import TYPED
 from bartviz.serving.request import Request
@@ -139,13 +139,10 @@ def _open() -> None:
     if file is None:
         return
     try:
-        record = open_record(file.getvalue())
+        record = session.opened(file)
     except BartvizError as error:
         st.session_state[_REFUSED] = str(error)
         return
-    session.release(file)
-    session.note(session.owner())
-    session.engine().results.count(record, record.nbytes)
     _keep(record)
 
 
