@@ -33,6 +33,7 @@ _HOW = {
     "prefix": later("pieces of words (WordPiece)"),
     "space": later("pieces that hold their space (SentencePiece)"),
     "suffix": later("pieces that say where a word ends"),
+    "joiner": later("pieces that say where a word goes on"),
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeAlias
@@ -45,6 +46,7 @@ VOCABULARIES: tuple[frozenset[str], ...] = tuple(
         ("source.spm", "target.spm", "vocab.json"),
     )
 )
+WITHOUT_VOCABULARY = "ByT5Tokenizer"
 WEIGHTS = "model.safetensors"
 WEIGHTS_INDEX = "model.safetensors.index.json"
 _SHARD = re.compile(r"model-\d{5}-of-\d{5}\.safetensors")
@@ -308,7 +310,12 @@ def check_shards(index: Mapping[str, object], present: Collection[str]) -> None:
 
 
 def check_vocabulary(names: Collection[str]) -> None:
-    """Raise ModelError unless these files contain a tokenizer's vocabulary."""
+    """Raise ModelError unless these files contain a tokenizer's vocabulary. ByT5 has none: where the files are given
+    with their paths, its name in tokenizer_config.json is enough."""
+    if isinstance(names, Mapping) and isinstance(path := names.get("tokenizer_config.json"), Path):
+        with suppress(OSError), path.open("rb") as file:
+            if f'"{WITHOUT_VOCABULARY}"'.encode() in file.read(1 << 20):
+                return
     if not any(wanted <= set(names) for wanted in VOCABULARIES):
         raise ModelError(
             later(

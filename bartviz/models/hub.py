@@ -199,7 +199,7 @@ class Cache:
         try:
             names = {entry.name for entry in os.scandir(self.folder(commit)) if entry.is_file()}
             weights = weight_names(names)
-            check_vocabulary(names)
+            check_vocabulary({name: self.folder(commit) / name for name in names})
         except (OSError, ModelError):
             return False
         shards = [found for name in weights if (found := _SHARD_COUNT.fullmatch(name))]
@@ -226,7 +226,8 @@ class Cache:
 
     def fill(self, listing: Listing, job: Job, inspect: Callable[[Path], None]) -> None:
         """Download what is missing of a listing: settings and tokenizer, then (if ``inspect`` agrees) the weights."""
-        check_vocabulary(listing.files)
+        if "tokenizer_config.json" not in listing.files:  # else it is read first: it may name ByT5's
+            check_vocabulary(listing.files)
         small = [listing.files[name] for name in _small(listing.files)]
         large = [listing.files[name] for name in weight_names(listing.files)]
         with download.disk_errors():

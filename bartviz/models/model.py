@@ -194,7 +194,9 @@ def _find(
         return "embedded" if shipped else "folder", folder, None, ()
 
     def inspect(folder: Path) -> None:
-        build.check_budget(checkpoint.read(folders.contents(folder)), budget)
+        files = folders.contents(folder)
+        build.check_budget(checkpoint.read(files), budget)
+        folders.check_vocabulary(files)
 
     snapshot = hub.snapshot(str(name), revision, job, inspect=inspect, fetch=fetch)
     return "hub", snapshot.folder, snapshot.commit, snapshot.notices

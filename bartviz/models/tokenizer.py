@@ -228,7 +228,7 @@ def _restore_paths(tokenizer: PreTrainedTokenizerBase, files: Mapping[str, Path]
     kept: Any = getattr(tokenizer, "spm_files", None)
     if kept is not None:
         tokenizer.spm_files = [str(files[Path(name).name]) for name in kept]
-    for name in ("name_or_path", "vocab_file"):
+    for name in ("name_or_path", "vocab_file", "spm_file"):
         if isinstance(value := getattr(tokenizer, name, None), str):
             setattr(tokenizer, name, str(files[Path(value).name]) if Path(value).name in files else "")
 
@@ -248,7 +248,8 @@ def check(tokenizer: PreTrainedTokenizerBase, settings: Settings) -> None:
         raise _too_many(largest, rows)
     if min(largest, rows) <= len(set(tokenizer.all_special_ids) - unused.keys()):
         raise ModelError(later("The model's tokenizer knows no words, only special tokens: its vocabulary is missing."))
-    encoders.encoder_of(tokenizer).unlimited("a b")
+    if any(token.id >= rows for token in encoders.encoder_of(tokenizer).unlimited("a b")):
+        raise _too_many(largest, rows)
     if unused:
         if not tokenizer.is_fast:
             raise _too_many(largest, rows)
@@ -256,8 +257,6 @@ def check(tokenizer: PreTrainedTokenizerBase, settings: Settings) -> None:
             if getattr(tokenizer, f"{role}_id", None) in unused:
                 setattr(tokenizer, role, None)
         encoders.limit(tokenizer, rows)
-        if any(token.id >= rows for token in encoders.encoder_of(tokenizer).unlimited("a b")):
-            raise _too_many(largest, rows)
 
 
 def _unused(tokenizer: PreTrainedTokenizerBase, rows: int) -> dict[int, str]:

@@ -253,6 +253,8 @@ def _tokenizer(tokenizer: PreTrainedTokenizerBase | None) -> PreTrainedTokenizer
 def _digest(words: PreTrainedTokenizerBase) -> str:
     """SHA-256 of how a tokenizer divides texts."""
     pipeline = words.backend_tokenizer.to_str() if words.is_fast else json.dumps(sorted(words.get_vocab().items()))
+    if hasattr(words, "bpe_ranks"):
+        pipeline += json.dumps(sorted(words.bpe_ranks))
     languages = (getattr(words, "src_lang", None), getattr(words, "tgt_lang", None))
     return hashlib.sha256(f"{type(words).__name__} {languages} {pipeline}".encode()).hexdigest()
 

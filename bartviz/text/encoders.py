@@ -14,6 +14,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cached_property
+from itertools import groupby
 from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -297,11 +298,16 @@ def _encoder(tokenizer: PreTrainedTokenizerBase) -> Encoder:
         return FastEncoder(tokenizer)
     if hasattr(tokenizer, "spm_source") and hasattr(tokenizer, "tokens_trie"):
         return MarianEncoder(tokenizer)
+    from bartviz.text import python_tokenizers  # it imports this module
+
+    kind = python_tokenizers.ENCODERS.get(type(tokenizer).__name__)
+    if kind is not None:
+        return kind(tokenizer)
     raise ModelError(
         later(
             "The tokenizer of this model ({name}) cannot say which part of the text each token stands for. "
-            "Fast tokenizers (with a tokenizer.json) and Marian's can: choose another model, or convert its "
-            "tokenizer.",
+            "Fast tokenizers (with a tokenizer.json) and those of Marian, M2M100, BioGPT, Blenderbot small and ByT5 "
+            "can: choose another model, or convert its tokenizer.",
             name=type(tokenizer).__name__,
         )
     )
@@ -314,12 +320,11 @@ def _copy(backend: Backend, *, special: bool) -> Backend:
     for part in ("normalizer", "pre_tokenizer", "post_processor", "decoder"):
         if getattr(backend, part) is not None:
             setattr(copy, part, getattr(backend, part))
-    for token_id, token in sorted(backend.get_added_tokens_decoder().items()):
-        if token.special and not special:
-            continue
-        (copy.add_special_tokens if token.special else copy.add_tokens)([token])
-        if copy.token_to_id(token.content) != token_id:  # ids with gaps: only a full copy keeps them
-            return _full_copy(backend, special=special)
+    added = {i: token for i, token in backend.get_added_tokens_decoder().items() if special or not token.special}
+    for is_special, tokens in groupby((added[i] for i in sorted(added)), lambda token: token.special):
+        (copy.add_special_tokens if is_special else copy.add_tokens)(list(tokens))  # one by one takes time squared
+    if any(copy.token_to_id(token.content) != i for i, token in added.items()):  # gaps: only a full copy keeps them
+        return _full_copy(backend, special=special)
     return copy
 
 

@@ -57,11 +57,12 @@ class Piece:
 class Scheme:
     """How pieces represent text.
 
-    ``bytes``: every character is a byte, spaces too (GPT-2, BART). ``prefix``: a piece begins a word unless it starts
-    with ``mark`` (WordPiece). ``space``: ``mark`` is a space (SentencePiece). ``suffix``: ``mark`` ends a word.
+    ``bytes``: every character is a byte, spaces too (GPT-2, BART), in the encoding ``mark`` if there is one (ByT5).
+    ``prefix``: a piece begins a word unless it starts with ``mark`` (WordPiece). ``space``: ``mark`` is a space
+    (SentencePiece). ``suffix``: ``mark`` ends a word. ``joiner``: a word goes on behind ``mark`` (Blenderbot small).
     """
 
-    kind: Literal["bytes", "prefix", "space", "suffix"]
+    kind: Literal["bytes", "prefix", "space", "suffix", "joiner"]
     mark: str = ""
     byte_fallback: bool = False
     plain: frozenset[str] = frozenset()  # added pieces, which stand for themselves
@@ -88,10 +89,14 @@ class Scheme:
             return (piece[len(self.mark) :] if inside else f" {piece}").encode()
         if piece in self.plain:
             return piece.encode()
+        if self.kind == "bytes" and self.mark:
+            return piece.encode(self.mark)
         if self.kind == "bytes":
             return bytes(_BYTES[sign] for sign in piece) if all(sign in _BYTES for sign in piece) else piece.encode()
         if self.kind == "suffix":
             return (piece.removesuffix(self.mark) + " " if piece.endswith(self.mark) else piece).encode()
+        if self.kind == "joiner":
+            return (piece.removesuffix(self.mark) if piece.endswith(self.mark) else f"{piece} ").encode()
         byte = _FALLBACK.fullmatch(piece) if self.byte_fallback else None
         return bytes([int(byte[1], 16)]) if byte else piece.replace(self.mark, " ").encode()
 
@@ -103,7 +108,7 @@ class Scheme:
             parts = [part[1:] if _tight(parts, i) else part for i, part in enumerate(parts)]
         if self.kind != "bytes" and parts:
             parts[0] = parts[0].removeprefix(b" ")
-        if self.kind == "suffix" and parts:
+        if self.kind in ("suffix", "joiner") and parts:
             parts[-1] = parts[-1].removesuffix(b" ")
         return parts
 

@@ -91,7 +91,9 @@ def label(tokenizer: PreTrainedTokenizerBase, token_id: int, previous: Sequence[
     if text and (entry.special or entry.unknown or entry.blank or text.lstrip(" ") != text):
         return alone(entry)
     if text and previous is None:
-        return (CONTINUES if text[0].isalnum() and encoder.scheme.kind != "suffix" else "") + visible(text)
+        return (CONTINUES if text[0].isalnum() and encoder.scheme.kind not in ("suffix", "joiner") else "") + visible(
+            text
+        )
     if entry.piece.written and previous is None:  # bytes: 80 to BF continue a character
         return (CONTINUES if 0x80 <= entry.piece.written[0] < 0xC0 else "") + alone(entry)
     context, tokens = from_ids(tokenizer, [*(previous or ())[-_CONTEXT:], token_id])

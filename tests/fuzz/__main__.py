@@ -25,6 +25,7 @@ SHARES = {
     "tokenizers": 0.15,
     "atlases": 0.25,
     "shards": 0.25,
+    "parts": 1.0,
     "addresses": 0.05,
 }
 # of N

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
+import resource
 import shutil
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,11 +22,13 @@ from bartviz.families.catalogue import CATALOGUE, EMBEDDED
 from bartviz.record import store
 from bartviz.record.record import Record
 from bartviz.text import uploads
-from tests.fuzz import mutations
+from tests.fuzz import mutations, tokenizers
 from tests.fuzz.use import NotUsed, use
 
 GB = 1 << 30
 LONG = 3  # seconds of processor time that make a case slow
+LONG_TEXT = 100  # characters; shorter texts are compared with transformers' reading
+RUN = 0.05  # the share of tokenizers whose model is run, too
 
 
 class Target(ABC):
@@ -183,6 +188,85 @@ class Tokenizers(Models):
         return mutations.document(random, content) if name.endswith(".json") else mutations.bent(random, content)
 
 
+class Parts(Target):
+    """Tokenizers made of valid parts: read, compared with transformers' own, and now and then run.
+
+    A case that takes two seconds or half a gigabyte has escaped.
+    """
+
+    memory = 8 * GB
+    seconds: ClassVar[float] = 2.0
+    growth: ClassVar[int] = 500 << 10  # kB
+
+    def prepare(self) -> None:
+        import base64
+
+        import torch
+
+        from bartviz.models import checkpoint, folders
+        from tests.support import networks, small_tokenizers
+
+        torch.set_num_threads(1)
+        kinds = ("bart", "bert", "gpt2", "t5")
+        self.good = [networks.save(kind, self.folder / "good" / kind, vocab_size=600, trained=True) for kind in kinds]
+        self.settings = {good: checkpoint.read(folders.contents(good)) for good in self.good}
+        state = json.loads(small_tokenizers.tokenizer("t5_model").backend_tokenizer.to_str())["normalizer"]
+        found = re.search('"precompiled_charsmap": "([^"]+)"', json.dumps(state))
+        assert found is not None
+        self.charsmap = base64.b64decode(found[1])
+
+    def attack(self, random: Random) -> None:
+        good, place = random.choice(self.good), self.folder / "made"
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir()
+        for name in ("config.json", "model.safetensors"):
+            (place / name).symlink_to(good / name)
+        tokenizers.write(place, random, self.charsmap)
+        before, start = _peak(), time.process_time()
+        try:
+            self.read(random, place, good)
+        finally:
+            spent, grown = time.process_time() - start, _peak() - before
+            if spent > self.seconds or grown > self.growth:
+                raise AssertionError(f"{spent:.1f} s, {grown >> 10} MB")
+
+    def read(self, random: Random, place: Path, good: Path) -> None:
+        from bartviz.models import folders, tokenizer
+        from bartviz.text import tokenize
+
+        words = tokenizer.read(folders.contents(place), self.settings[good])
+        for text in random.sample(tokenizers.TEXTS, 4):
+            try:
+                tokens = tokenize.encode(words.tokenizer, text, allow_special=True)
+                tokenize.unread_shares(tokens, words.tokenizer, text)
+            except BartvizError:
+                continue
+            if len(text) < LONG_TEXT:
+                self.compare(place, words, text, tokens.ids.tolist())
+        if random.random() < RUN:
+            try:
+                record = bartviz.capture(bartviz.load(place), tokenizers.TEXTS[0])
+            except BartvizError:
+                return
+            use(record, random, self.folder, self.uses // 4)
+
+    def compare(self, place: Path, words: Any, text: str, ids: list[int]) -> None:
+        """Raise AssertionError unless transformers reads the same ids."""
+        from transformers import AutoTokenizer
+
+        theirs = AutoTokenizer.from_pretrained(place)
+        if any("dropout" in notice for notice in words.notices):
+            return
+        expected = theirs(text)["input_ids"]
+        if ids != expected:
+            raise AssertionError(f"transformers reads {str(expected)[:60]}, not {str(ids)[:60]}")
+
+
+def _peak() -> int:
+    """The most memory that this process has had, in kB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
 class Weights(Models):
     """model.safetensors."""
 
@@ -330,6 +414,7 @@ TARGETS: Mapping[str, type[Target]] = {
     "records": Records,
     "configurations": Configurations,
     "tokenizers": Tokenizers,
+    "parts": Parts,
     "weights": Weights,
     "uploads": Uploads,
     "atlases": Atlases,

@@ -16,7 +16,7 @@ from tests.fuzz import mutations, worker
 from tests.fuzz.targets import TARGETS, Records, Target
 from tests.support import stand_in
 
-FEW = {"records": 60, "uploads": 300, "models": 20, "addresses": 3, "atlases": 60, "shards": 60}
+FEW = {"records": 60, "uploads": 300, "models": 20, "addresses": 3, "atlases": 60, "shards": 60, "parts": 40}
 
 
 @pytest.mark.slow

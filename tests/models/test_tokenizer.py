@@ -127,7 +127,7 @@ def token_of_its_own_role(folder: Path) -> None:
 
 
 def nllb_of_old(folder: Path) -> None:
-    networks.tokenizer("m2m_100").save_pretrained(folder)
+    networks.tokenizer("nllb").save_pretrained(folder)
     files(folder, "m2m_100")
     settings(folder, tokenizer_class="NllbTokenizer", src_lang="eng_Latn", tgt_lang="deu_Latn", legacy_behaviour=True)
 

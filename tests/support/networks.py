@@ -71,6 +71,7 @@ from bartviz.families.t5 import T5
 from bartviz.families.umt5 import UMT5
 from bartviz.families.xlm_roberta import XLM_ROBERTA
 from bartviz.models.int8 import write as write_int8
+from tests.support import python_tokenizers
 
 transformers.utils.logging.disable_progress_bar()
 
@@ -249,6 +250,10 @@ def _xlm_roberta(cls: str = "XLMRobertaTokenizer") -> PreTrainedTokenizerBase:
     return getattr(transformers, cls)(vocab=vocabulary, model_max_length=128)
 
 
+def _m2m_100() -> PreTrainedTokenizerBase:
+    return python_tokenizers.m2m_100(lambda folder, name: sentence_pieces(folder, name, unknown=1, end=2))
+
+
 def _nllb() -> PreTrainedTokenizerBase:
     vocabulary = {piece: i for i, (piece, _) in enumerate(_unigrams(("<s>", "<pad>", "</s>", "<unk>")))}
     return transformers.NllbTokenizer(
@@ -315,9 +320,10 @@ FAMILIES: Mapping[str, Recipe] = {
     "bart": Recipe(BART, _bart),
     "mbart": Recipe(MBART, _mbart),
     "plbart": Recipe(PLBART, _mbart),
-    "m2m_100": Recipe(M2M_100, _nllb),
+    "m2m_100": Recipe(M2M_100, _m2m_100),
+    "nllb": Recipe(M2M_100, _nllb),
     "blenderbot": Recipe(BLENDERBOT, _blenderbot),
-    "blenderbot-small": Recipe(BLENDERBOT_SMALL, _padded),
+    "blenderbot-small": Recipe(BLENDERBOT_SMALL, lambda: python_tokenizers.blenderbot_small(SENTENCES)),
     "marian": Recipe(MARIAN, _marian),
     "pegasus": Recipe(PEGASUS, _pegasus),
     "t5": Recipe(T5, _t5),
@@ -327,7 +333,7 @@ FAMILIES: Mapping[str, Recipe] = {
     "gpt2": Recipe(GPT2, _gpt2, {"n_layer": 3, "n_head": 4, "n_inner": None}),
     "gpt_neox": Recipe(GPT_NEOX, _gpt2),
     "opt": Recipe(OPT, lambda: _padded(start=True)),
-    "biogpt": Recipe(BIOGPT, _gpt2),
+    "biogpt": Recipe(BIOGPT, lambda: python_tokenizers.biogpt(SENTENCES)),
     **{
         family.name: Recipe(family, _gpt2, {"pad_token_id": None})
         for family in (LLAMA, QWEN2, QWEN3, GEMMA, PHI, PHI3, STABLELM, STARCODER2, OLMO2, COHERE, GRANITE, SMOLLM3)
@@ -340,13 +346,15 @@ FAMILIES: Mapping[str, Recipe] = {
         LLAMA, _gpt2, {"pad_token_id": None}, network="Ernie4_5ForCausalLM"
     ),  # a type that is not listed
 }
+# Further tokenizers of these families.
+RECIPES: Mapping[str, Recipe] = {**FAMILIES, "byt5": Recipe(T5, python_tokenizers.byt5)}
 ENCODERS = tuple(name for name, recipe in FAMILIES.items() if recipe.family.kind == "encoder")
 ENCODER_DECODERS = tuple(name for name, recipe in FAMILIES.items() if recipe.family.kind == "encoder-decoder")
 
 
 def tokenizer(family: str) -> PreTrainedTokenizerBase:
     """A new tokenizer of the family's own kind, trained on ``SENTENCES``."""
-    return FAMILIES[family].tokenizer()
+    return RECIPES[family].tokenizer()
 
 
 def build(
@@ -364,7 +372,7 @@ def build(
     biases and gains too, so that the network does not look freshly initialised. architecture: another class.
     config: further configuration keys.
     """
-    recipe, words = FAMILIES[family], tokenizer(family)
+    recipe, words = RECIPES[family], tokenizer(family)
     cls = getattr(transformers, architecture or recipe.network or recipe.family.classes[0])
     settings = cls.config_class(**(recipe.options(words) | config))
     torch.manual_seed(seed)
