@@ -195,8 +195,8 @@ def _find(
 
     def inspect(folder: Path) -> None:
         files = folders.contents(folder)
-        build.check_budget(checkpoint.read(files), budget)
         folders.check_vocabulary(files)
+        build.check_budget(checkpoint.read(files), budget)
 
     snapshot = hub.snapshot(str(name), revision, job, inspect=inspect, fetch=fetch)
     return "hub", snapshot.folder, snapshot.commit, snapshot.notices
