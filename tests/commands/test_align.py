@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -117,3 +118,28 @@ def test_it_runs_as_a_module_without_torch(saved: str) -> None:
     code += "try: runpy.run_module('bartviz', run_name='__main__')\nexcept SystemExit as end: assert end.code == 0\n"
     code += "assert not {'torch', 'transformers', 'streamlit'} & set(sys.modules)"
     assert "-" in printed(code)
+
+
+@pytest.mark.parametrize("start", [b"", (80).to_bytes(8, "little") + b"[", (1 << 62).to_bytes(8, "little") + b"{"])
+def test_a_large_file_is_refused_by_its_header(
+    start: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with (tmp_path / "zeros.safetensors").open("wb") as file:
+        file.write(start)
+        file.truncate(4 << 30)  # of a file system that keeps no zeros
+    monkeypatch.setattr(Path, "read_bytes", lambda _path: pytest.fail("it was read"))
+    assert main(["align", str(tmp_path / "zeros.safetensors")]) == 2
+    assert "This is not a bartviz record" in capsys.readouterr().err
+
+
+def test_a_pipe_and_a_device_are_refused_and_not_waited_for(
+    saved: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    page = str(tmp_path / "out.html")
+    for file in (str(tmp_path / "pipe"), "/dev/zero"):
+        for command in (["align", file], ["open", file], ["export", file, page], ["align", saved, "--gold", file]):
+            assert main(command) == 2
+            printed = capsys.readouterr().err
+            assert printed.count("\n") == 1
+            assert "pipe or a device" in printed or "cannot be read" in printed

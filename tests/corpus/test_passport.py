@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import html
+import json
 import re
 from pathlib import Path
 
@@ -85,6 +86,10 @@ def test_the_command_writes_the_page(tmp_path: Path, capsys: pytest.CaptureFixtu
     out = tmp_path / "head.html"
     assert main(["passport", str(shipped.FOLDER / "bert-tiny-en"), "encoder L1H2", str(out)]) == 0
     assert out.read_text("utf-8") == shipped.atlas("bert-tiny-en").passport("encoder L1H2")
+    capsys.readouterr()
+    assert main(["passport", str(shipped.FOLDER / "bert-tiny-en"), "encoder L1H2", str(out), "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert (said["saved"], said["bytes"]) == (str(out), out.stat().st_size)
     assert main(["passport", str(shipped.FOLDER / "bert-tiny-en"), "encoder L9H2", str(out)]) == 2
     assert "choose encoder" in capsys.readouterr().err
 
