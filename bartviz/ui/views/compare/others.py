@@ -102,7 +102,6 @@ def _of_run(record: Record) -> Record | None:
     with right:
         st.file_uploader(
             _("Open a saved record"),
-            ["safetensors"],
             key=_FILE,
             max_upload_size=upload_limits.largest(),
             on_change=_open,
