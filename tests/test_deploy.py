@@ -118,3 +118,11 @@ def test_the_space_serves_on_its_port_under_its_name_in_its_frame() -> None:
     assert re.findall(r'"--port", "(\d+)"', made) == re.findall(r"EXPOSE (\d+)", made) == [str(HEAD["app_port"])]
     assert "BARTVIZ_FRAME_ANCESTORS=https://huggingface.co" in made
     assert "--uid 1000" in made  # the user that a Space runs as
+
+
+def test_actions_are_pinned_by_commit() -> None:
+    """A tag can be moved to other code."""
+    workflows = [path.read_text("utf-8") for path in (ROOT / ".github" / "workflows").glob("*.yml")]
+    used = [action for text in workflows for action in re.findall(r"uses: *(\S+)", text)]
+    assert used
+    assert [action for action in used if not re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", action)] == []
