@@ -72,27 +72,38 @@ def run(options: argparse.Namespace) -> int:
     if error == errno.EADDRNOTAVAIL:
         return _refuse(f"{host} is no address of this machine. Leave out --host, or say --host 0.0.0.0.")
     if error is not None:
-        other = options.port % 60_000 + 1
-        way_out = f"Choose another: bartviz app --port {other} (or make run PORT={other})."
-        return _refuse(f"port {options.port} is not free. {way_out}")
+        return _occupied(options.port)
     _check_settings()
     names = [*hosts.LOCAL, *hosts.of(host), *options.allow]
     shown = next((name for name in hosts.of(host)), host)
     path = os.environ.get(PATH, "")
     address = hosts.url(shown, options.port, path)
-    if options.json:
-        print_json({"address": address, "names": list(dict.fromkeys(names))})
-    else:
-        say(f"bartviz: {address} (Ctrl+C ends it)")
-    if options.share and not options.json:
-        print(invitation(hosts.of(host), options.port, path), flush=True)
+
+    def told() -> None:
+        if options.json:
+            print_json({"address": address, "names": list(dict.fromkeys(names))})
+        else:
+            say(f"bartviz: {address} (Ctrl+C ends it)")
+        if options.share and not options.json:
+            print(invitation(hosts.of(host), options.port, path), flush=True)
+
     os.chdir(APP.parent)  # the folder of .streamlit
     for ending in (signal.SIGTERM, signal.SIGINT):
         signal.signal(ending, lambda *_: sys.exit(0))
     from bartviz.ui.frame import server
 
-    server.serve(host, options.port, [*dict.fromkeys(names)])
+    try:
+        server.serve(host, options.port, [*dict.fromkeys(names)], told)
+    except SystemExit as ended:
+        if ended.code == 1 and _port_error(host, options.port) is not None:  # another server took it meanwhile
+            return _occupied(options.port)
+        raise
     return 0
+
+
+def _occupied(port: int) -> int:
+    other = port % 60_000 + 1
+    return _refuse(f"port {port} is not free. Choose another: bartviz app --port {other} (or make run PORT={other}).")
 
 
 def invitation(names: Sequence[str], port: int, path: str = "") -> str:

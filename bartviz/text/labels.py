@@ -114,7 +114,8 @@ class Layout:
 
 def clusters(text: str) -> list[str]:
     """What a reader calls the characters of a text, in order. The time grows with the length of the text alone."""
-    return _CLUSTER.findall(text)
+    found: list[str] = _CLUSTER.findall(text)
+    return found
 
 
 def cluster_starts(text: str) -> tuple[int, ...]:
@@ -216,4 +217,5 @@ def _few_marks(cluster: str) -> str:
     """A lone mark on a dotted circle; for many marks, the first few and the number of the others."""
     if _MARK.match(cluster):
         cluster = "◌" + cluster
-    return _MANY_MARKS.sub(lambda marks: f"{marks[1]}‹+{len(marks[2])}›", cluster)
+    counted: str = _MANY_MARKS.sub(lambda marks: f"{marks[1]}‹+{len(marks[2])}›", cluster)
+    return counted

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import signal
 import socket
 import subprocess
 import sys
@@ -11,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import bartviz
+from bartviz.commands import app
 from bartviz.commands.cli import main
 from scripts.serving import health
 from tests.support import networks
@@ -72,6 +75,27 @@ def test_an_occupied_port_is_reported_with_a_solution(capsys: pytest.CaptureFixt
     said = capsys.readouterr().err
     assert f"port {port} is not free" in said
     assert "make run PORT=" in said
+
+
+def test_a_port_that_another_server_takes_meanwhile_is_reported_before_any_address(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both have found it free; the other has it first."""
+    from bartviz.ui.frame import server
+
+    free = [None, errno.EADDRINUSE]  # what the two looks at the port find
+
+    def taken(*_arguments: object) -> None:
+        raise SystemExit(1)
+
+    monkeypatch.chdir(Path.cwd())  # and back
+    monkeypatch.setattr(signal, "signal", lambda *_ending: None)
+    monkeypatch.setattr(app, "_port_error", lambda *_place: free.pop(0))
+    monkeypatch.setattr(server, "serve", taken)
+    assert main(["app", "--port", "8599"]) == 2
+    said = capsys.readouterr()
+    assert "port 8599 is not free" in said.err
+    assert said.out == ""
 
 
 @pytest.mark.slow

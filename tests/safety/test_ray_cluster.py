@@ -22,8 +22,8 @@ def begun(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """What Ray was begun with; it is pretended."""
     calls: list[dict[str, Any]] = []
     pretended = SimpleNamespace(init=lambda **settings: calls.append(settings))
-    monkeypatch.setitem(sys.modules, "ray", pretended)  # type: ignore[arg-type]
-    monkeypatch.setitem(sys.modules, "ray.exceptions", SimpleNamespace(RayError=RuntimeError))  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "ray", pretended)
+    monkeypatch.setitem(sys.modules, "ray.exceptions", SimpleNamespace(RayError=RuntimeError))
     monkeypatch.setenv("RAY_AUTH_MODE", "token")
     monkeypatch.setenv("RAY_AUTH_TOKEN", "0" * 64)
     return calls

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import sys
 import webbrowser
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,8 +21,8 @@ from streamlit import delta_generator
 
 from bartviz.errors import SettingError
 from bartviz.safety import logs
-from bartviz.serving import framing, hosts
-from bartviz.serving.limits import Limits
+from bartviz.serving import framing, hosts, torch_import
+from bartviz.serving.limits import Limits, compute
 from bartviz.ui.frame import operation
 from bartviz.ui.frame.assets import Assets
 from bartviz.ui.frame.place import APP
@@ -75,10 +75,15 @@ class Guard:
 MIDDLEWARE = [Middleware(Guard), Middleware(Assets)]
 
 
-def serve(host: str, port: int, names: Sequence[str]) -> None:
-    """Serve the app until the process ends, like ``streamlit run``, whose environment variables apply."""
+_READY: list[Callable[[], None]] = []  # called when this process has its port
+
+
+def serve(host: str, port: int, names: Sequence[str], ready: Callable[[], None] = lambda: None) -> None:
+    """Serve the app until the process ends, like ``streamlit run``, whose environment variables apply. ``ready`` is
+    called once the port is this server's."""
     from streamlit.web.cli import main
 
+    _READY[:] = [ready]
     flags = ["--server.address", host, "--server.port", str(port), "--server.showEmailPrompt", "false"]
     flags += ["--server.maxUploadSize", str(Limits.read().upload_mb)]
     allowed = [part for name in names for part in ("--server.allowedHosts", name)]
@@ -94,9 +99,15 @@ async def lifespan(_app: App) -> AsyncIterator[dict[str, Any] | None]:
     delta_generator._use_warning_has_been_displayed = True
     address, port = st.get_option("server.address"), st.get_option("server.port")
     path = st.get_option("server.baseUrlPath")
+    for told in _READY:
+        told()
     print(hosts.reach(address, port, st.get_option("server.allowedHosts"), path), flush=True)
     if not st.get_option("server.headless"):
         webbrowser.open(hosts.url("localhost" if hosts.is_local(address) else address, port, path))
+    if not compute():
+        torch_import.warm_up(
+            0.0
+        )  # while the first visitor comes: a class that comes at once does not wait for all of it
     yield None
 
 
