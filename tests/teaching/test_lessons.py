@@ -214,7 +214,7 @@ def test_denoising() -> None:
     assert min(facts("denoising", 3)["mean"], facts("denoising", 3)["weight"]) > 0.8  # it looks at the gap as it copies
     assert facts("denoising", 4)["lost"] == facts("denoising", 4)["masks"]  # "one for each"
     assert facts("denoising", 5)["lost"] > facts("denoising", 5)["masks"]
-    assert "." in facts("denoising", 6)["names"]
+    assert facts("denoising", 4)["lost"] == facts("denoising", 6)["lost"] > 1
     assert facts("denoising", 7)["lost"] == 0  # "not a word"
     assert facts("denoising", 7)["moved"] > 0
 
@@ -234,6 +234,8 @@ def test_what_the_denoising_page_corrupts_is_what_the_lesson_counts() -> None:
         view = BY_WORD["denoising"].steps[at - 1].whole
         found = repair(model, texts[str(view["text_of"])], names[str(view["noise"])], seed=int(view["noise_seed"]))
         assert len(found.noised.lost) == facts("denoising", at).get("lost")
+        restored = [one.text for one in found.said] == [word.text for word in found.noised.clean]
+        assert restored == (at in (4, 6))  # what was lost comes back; "this small model does not manage it"
 
 
 def test_parameters() -> None:
