@@ -48,7 +48,12 @@ class Costs:
         sizes = configs.sizes(config)
         self._variant = sizes.family.variants[self.architecture]
         self.sizes = sizes if self._variant.decoder else replace(sizes, decoder=None)
-        self.parameters = sum(row.count for row in rows_of(sizes, self.architecture))
+        rows = rows_of(sizes, self.architecture)
+        self.parameters = sum(row.count for row in rows)
+        self._projected = Counter[str]()  # multiply-adds a token: embeddings of another width, in and (OPT) back
+        for row in rows:
+            if row.role.startswith("embedding projection") and len(row.shape) == 2:
+                self._projected[row.component] += row.elements
         self._head = _head_rows(sizes, self.architecture)
 
     def operations(self, source: int, target: int | None = None) -> pd.DataFrame:
@@ -143,8 +148,8 @@ class Costs:
     def _pass(self, n: int, m: int) -> Counter[tuple[Side, Part]]:
         sizes, found = self.sizes, Counter[tuple[Side, Part]]()
         if sizes.encoder is not None:
-            if sizes.projected:
-                found["encoder", "embedding"] += n * sizes.embedding_width * sizes.width
+            if self._projected["encoder"]:
+                found["encoder", "embedding"] += n * self._projected["encoder"]
             for part, count in _layers(sizes, sizes.encoder, n, n):
                 found["encoder", part] += count
         if sizes.decoder is not None:
@@ -158,6 +163,8 @@ class Costs:
         """``rows`` queries that see ``keys`` target and ``source`` source tokens; ``made`` of those get k and v now."""
         stack = self.sizes.decoder
         assert stack is not None  # asked of models with a decoder
+        if self._projected["decoder"]:
+            yield "embedding", rows * self._projected["decoder"]
         yield from _layers(self.sizes, stack, rows, keys)
         if self.sizes.encoder is not None:
             yield "projections", stack.layers * 2 * (rows + made) * self.sizes.width * stack.inner

@@ -49,6 +49,16 @@ T5 = {
     "num_heads": 3,
 }
 GPT2 = {"model_type": "gpt2", "vocab_size": 50, "n_embd": 24, "n_layer": 2, "n_head": 3, "n_positions": 300}
+OPT = {
+    "model_type": "opt",
+    "vocab_size": 50,
+    "hidden_size": 24,
+    "word_embed_proj_dim": 16,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 3,
+    "ffn_dim": 40,
+    "max_position_embeddings": 300,
+}
 ALBERT = BERT | {"model_type": "albert", "embedding_size": 8, "inner_group_num": 2}
 CASES = [
     (BERT, "BertModel"),
@@ -65,6 +75,7 @@ CASES = [
     (T5, "T5EncoderModel"),
     (GPT2, "GPT2LMHeadModel"),
     (GPT2, "GPT2ForSequenceClassification"),
+    (OPT, "OPTForCausalLM"),
 ]
 names = [f"{case[0]['model_type']}-{case[1]}" for case in CASES]
 
@@ -164,7 +175,7 @@ def test_operations_are_what_torch_counts(config: dict[str, Any], architecture: 
     assert found["flops"].sum() == counted(build(config, architecture), **inputs(costs, n, m))
 
 
-@pytest.mark.parametrize("config", [BART, T5, GPT2], ids=lambda config: config["model_type"])
+@pytest.mark.parametrize("config", [BART, T5, GPT2, OPT], ids=lambda config: config["model_type"])
 def test_decoding_steps_are_what_torch_counts(config: dict[str, Any]) -> None:
     costs = Costs(config)
     network = build(config, costs.architecture)
