@@ -16,6 +16,7 @@ from bartviz.text.labels import is_blank
 from bartviz.text.tokens import Tokens
 
 Encode = Callable[[str], Tokens]
+MORE_IN_CAPITALS = 1.5  # times the tokens of the same text in small letters
 MOST_LETTERS = 0.5
 """From this share of letters outside the vocabulary on, a notice says that the model does not read the script."""
 
@@ -56,6 +57,7 @@ def prepare(
         raise TextError(
             later("The tokenizer drops every character of the text, and nothing is left to read. Type another text.")
         )
+    notices += _capitals(cleaned.text, len(encoded), encode)
     limit = model.info.positions
     if limit is None or len(encoded) <= limit:
         return Prepared(
@@ -117,6 +119,23 @@ def _lines(text: str) -> tuple[str, ...]:
     """A notice if the text has several lines: a reader may expect a run for each."""
     count = sum(not _is_empty(line) for line in text.split("\n"))
     return (later("The text has {count:,} lines; they are read as one text.", count=count),) if count > 1 else ()
+
+
+def _capitals(text: str, count: int, encode: Encode) -> tuple[str, ...]:
+    """A notice if the text is in capitals and falls into many more tokens for it: a model has seen few words so."""
+    if not text.isupper() or len(text.split()) == 1:
+        return ()
+    small = len(encode(text.capitalize()))
+    if count < MORE_IN_CAPITALS * small:
+        return ()
+    return (
+        later(
+            "The text is in capitals, which this model reads in {count:,} pieces instead of {small:,}: it has seen few "
+            "words written so. Type it in small letters.",
+            count=count,
+            small=small,
+        ),
+    )
 
 
 def _unfamiliar(model: Model, encoded: Tokens, *texts: str) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from bartviz.errors import Cancelled, ModelError, SettingError, TextError
 from bartviz.families.registry import FAMILIES
 from bartviz.record.attention import KINDS, Head, Kind
 from bartviz.record.record import Record
+from bartviz.run.prepare import prepare
 from bartviz.tape.tape import Tape, attach, recording
 from bartviz.text.encodings import TooLong
 from tests.support import loaded, networks
@@ -424,3 +425,19 @@ def test_any_text_gives_weights_that_sum_to_one(family: str, text: str) -> None:
 def test_heads_that_are_named_otherwise_are_refused_in_words(heads: Any) -> None:
     with pytest.raises(SettingError):
         bartviz.capture(loaded.model("bert"), TEXT, ablate=heads)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("bart-tiny-en-de", "I WANT TO BUY A CAR.", True),
+        ("bart-tiny-denoise", "THE CAT IS SLEEPING ON THE SOFA.", True),
+        ("bart-tiny-en-de", "I want to buy a CAR.", False),
+        ("bart-tiny-en-de", "USA", False),
+        ("bert-tiny-en", "I WANT TO BUY A CAR.", False),  # it reads small letters alone
+    ],
+)
+def test_a_text_in_capitals_that_falls_apart_is_named(name: str, text: str, told: bool) -> None:
+    notices = prepare(bartviz.load(name), text).notices
+    assert any("in small letters" in notice for notice in notices) == told
