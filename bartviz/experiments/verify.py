@@ -181,7 +181,7 @@ def _other_names(model: Model, record: Record) -> int:
         return 0
     summary, read = Summary(model.tokenizer, 1), record.decoder.query.ids.tolist()
     return sum(
-        one.label != summary.label(one.token_id, read[: step.row + 1])
+        not 0 <= one.token_id < model.info.vocabulary or one.label != summary.label(one.token_id, read[: step.row + 1])
         for step in record.steps
         for one in (step.chosen, *step.candidates)
     )
@@ -257,6 +257,8 @@ def _apart_weights(a: Attention, b: Attention) -> float:
 
 def _steps(record: Record, logits: Tensor) -> Check:
     """All numbers of all steps against the logits (m, V) of a second run, relative to the largest logit of a step."""
+    if not _in_vocabulary(record, logits.shape[1]):
+        return Check(LOGITS, math.inf, LIMITS[LOGITS])
     largest, most = 0.0, max(len(step.candidates) for step in record.steps)
     for step in record.steps:
         exact = logits[step.row].double()
@@ -281,6 +283,13 @@ def _steps(record: Record, logits: Tensor) -> Check:
     return Check(LOGITS, largest, LIMITS[LOGITS])
 
 
+def _in_vocabulary(record: Record, size: int) -> bool:
+    """Whether the logits have a number for every token of the steps and of the output."""
+    ids = [one.token_id for step in record.steps for one in (step.chosen, *step.candidates)]
+    ids += [] if record.output is None else record.output.ids.tolist()
+    return all(0 <= token < size for token in ids)
+
+
 def _difference(a: float, b: float) -> float:
     """How far two numbers are apart; the same infinity twice is no difference."""
     return 0.0 if a == b else abs(a - b)
@@ -294,6 +303,9 @@ def _written(model: Model, record: Record, logits: Tensor | None, cancelled: Cal
         said += record.provenance.mode in WRITTEN
         if len(record.steps) or said:
             yield Check(CHOICES, float(said), 0.0)
+        return
+    if not _in_vocabulary(record, logits.shape[1]):
+        yield Check(CHOICES, math.inf, 0.0)
         return
     try:
         made = rerun(model, record, logits[[step.row for step in record.steps]], cancelled)
@@ -360,7 +372,7 @@ def _beams(record: Record, again: BeamTree) -> Iterator[Check]:
         wrong += _other_hypothesis(node, known)
         largest = worst(largest, *_scores_apart(node, known, ranked))
     rules = [tree.nodes[place].rule for place in tree.path(tree.best)]
-    wrong += sum(step.rule != rule for step, rule in zip(record.steps, rules, strict=False))
+    wrong += sum(1 for step, rule in zip(record.steps, rules, strict=False) if step.rule != rule)
     yield Check(BEAMS, float(wrong), 0.0)
     yield Check(SCORES, largest, SCORES_LIMIT)
 
@@ -373,8 +385,8 @@ def _path(tree: BeamTree, node: int) -> tuple[int, ...]:
 def _other_hypothesis(a: Hypothesis, b: Hypothesis) -> int:
     """How many facts of a continuation differ; its rank and its numbers apart."""
     names = {field.name for field in fields(Hypothesis)} - {"parent", "token", "total", "score", "rank"}
-    labels = a.token.label != b.token.label or a.token.filtered != b.token.filtered
-    return sum(getattr(a, name) != getattr(b, name) for name in names) + labels
+    wrong = sum(1 for name in names if getattr(a, name) != getattr(b, name))
+    return wrong + int(a.token.label != b.token.label or a.token.filtered != b.token.filtered)
 
 
 def _scores_apart(a: Hypothesis, b: Hypothesis, ranked: Mapping[tuple[int, int], float]) -> Iterator[float]:

@@ -18,10 +18,13 @@ from bartviz.experiments import verify as experiment
 from bartviz.experiments.verify import NOT_COMPARED, Verification
 from bartviz.models.model import Model
 from bartviz.record.attention import Attention, Kind
+from bartviz.record.beam_tree import BeamTree
 from bartviz.record.checks import Check
 from bartviz.record.record import Provenance, Record
 from bartviz.record.steps import Step
+from bartviz.run.rerun import rerun
 from tests.support import loaded, networks, tampered
+from tests.support.tampered import another
 
 TEXT = "We have been waiting for the bus."
 SAMPLING = bartviz.Sampling(temperature=1.2, top_k=40, seed=3)
@@ -66,7 +69,8 @@ def left_by(family: str, how: str) -> Record:
     if how == "read":
         target = "a bus" if family in networks.ENCODER_DECODERS else None
         return bartviz.capture(model, TEXT, target=target, values=True)
-    options: dict[str, Any] = {"searched": {"beams": 3}, "drawn": {"sample": SAMPLING}}.get(how, {"values": True})
+    ways: dict[str, dict[str, Any]] = {"searched": {"beams": 3}, "drawn": {"sample": SAMPLING}}
+    options = ways.get(how, {"values": True})
     return bartviz.decode(model, TEXT, max_new_tokens=5, **options)
 
 
@@ -111,7 +115,7 @@ def array(kind: Kind, name: str, change: Callable[[Array], Array]) -> Change:
     def changed(record: Record) -> Record:
         attention = record.attention(kind)
         parts = {name: change(np.array(getattr(attention, name))), "borrowed": False}
-        return replace(record, **{kind: resampled(replace(attention, **parts))})
+        return another(record, **{kind: resampled(another(attention, **parts))})
 
     return changed
 
@@ -136,7 +140,7 @@ def resampled(attention: Attention) -> Attention:
 
 
 def of(kind: Kind, **change: Any) -> Change:
-    return lambda record: replace(record, **{kind: resampled(replace(record.attention(kind), **change))})
+    return lambda record: another(record, **{kind: resampled(another(record.attention(kind), **change))})
 
 
 def step(number: int, change: Callable[[Step], Step]) -> Change:
@@ -228,6 +232,20 @@ def node(number: int, **change: Any) -> Change:
     return changed
 
 
+def searched_tree(record: Record) -> BeamTree:
+    assert record.beams is not None
+    return record.beams
+
+
+def named(**change: Any) -> Change:
+    """The last token of the tree changed."""
+    return lambda record: node(-1, token=another(searched_tree(record).nodes[-1].token, **change))(record)
+
+
+def tree(**change: Any) -> Change:
+    return lambda record: replace(record, beams=another(searched_tree(record), **change))
+
+
 def doubled(record: Record) -> Record:
     assert record.beams is not None
     nodes = tuple(replace(one, score=2 * one.score) for one in record.beams.nodes)
@@ -287,6 +305,7 @@ GREEDY: dict[str, Change] = {
     "all steps certain": certain,
     "candidates exchanged": step(1, others_exchanged),
     "another candidate": candidate(1, 2, token_id=5, label="x"),
+    "a candidate of no vocabulary": candidate(1, 2, token_id=10**6),
     "the name of a candidate": candidate(1, 2, label="nonsense"),
     "a candidate ten times less probable": step(1, less_sure),
     "entropy a little lower": step(1, lambda one: replace(one, entropy=one.entropy - 0.3)),
@@ -328,14 +347,14 @@ SEARCHED: dict[str, Change] = {
     "state": node(1, state="pruned"),
     "rank": node(1, rank=0),
     "rule of a hypothesis": node(1, rule="minimum length"),
-    "label of a hypothesis": lambda r: node(-1, token=replace(r.beams.nodes[-1].token, label="x"))(r),
-    "another hypothesis": lambda r: node(-1, token=replace(r.beams.nodes[-1].token, token_id=5, label="x"))(r),
-    "probability of a hypothesis": lambda r: node(-1, token=replace(r.beams.nodes[-1].token, probability=0.9))(r),
-    "length penalty": lambda r: replace(r, beams=replace(r.beams, length_penalty=2.0)),
-    "early stopping": lambda r: replace(r, beams=replace(r.beams, early_stopping="never")),
-    "number of beams": lambda r: replace(r, beams=replace(r.beams, beams=8)),
+    "label of a hypothesis": named(label="x"),
+    "another hypothesis": named(token_id=5, label="x"),
+    "probability of a hypothesis": named(probability=0.9),
+    "length penalty": tree(length_penalty=2.0),
+    "early stopping": tree(early_stopping="never"),
+    "number of beams": tree(beams=8),
     "no tree": lambda r: replace(r, beams=None),
-    "one hypothesis less": lambda r: replace(r, beams=replace(r.beams, nodes=r.beams.nodes[:-1])),
+    "one hypothesis less": lambda r: tree(nodes=searched_tree(r).nodes[:-1])(r),
 }
 DRAWN: dict[str, Change] = {
     "probability of the drawn token": drawn_at(0.99),
@@ -406,7 +425,7 @@ def test_every_record_that_a_model_leaves_verifies(model: Model, greedy: Record,
 @pytest.mark.slow
 def test_two_nearly_equal_choices_are_no_fault(model: Model, greedy: Record, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another machine may round a tie the other way; a token that is clearly second is a fault."""
-    plain = experiment.rerun
+    plain = rerun
 
     def other(short: float) -> Callable[..., Any]:
         def made(*args: Any) -> Any:
@@ -444,3 +463,13 @@ def test_given_weights_have_no_model_to_run_again(model: Model) -> None:
 
 def test_a_record_that_says_nothing_of_how_it_was_made_does_not_verify(model: Model, greedy: Record) -> None:
     assert not bartviz.verify(model, replace(greedy, provenance=Provenance()))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("token", [10**6, -1])
+def test_a_token_of_no_vocabulary_does_not_verify_even_where_it_was_opened(
+    model: Model, greedy: Record, token: int, tmp_path: Path
+) -> None:
+    candidate(1, 2, token_id=token)(greedy).save(tmp_path / "x.safetensors")
+    opened = bartviz.open(tmp_path / "x.safetensors", allow_unsound=True)
+    assert not bartviz.verify(model, opened)

@@ -37,12 +37,14 @@ def trace(figure: go.Figure, name: str) -> Any:
 
 def test_what_would_be_ignored_is_refused() -> None:
     other = RECORD.attention("encoder")
-    for options in ({"other": other}, {"other": other, "a": (0, 1)}, {"words": True}):
+    of_two: list[dict[str, Any]] = [{"other": other}, {"other": other, "a": (0, 1)}, {"words": True}]
+    for options in of_two:
         with pytest.raises(SettingError, match="name a and b"):
-            compare(CROSS, **options)  # type: ignore[arg-type]
-    for options in ({"x": "entropy"}, {"y": "entropy"}, {"color": "entropy"}, {"measured": measures(CROSS)}):
+            compare(CROSS, **options)
+    of_all: list[dict[str, Any]] = [{name: "entropy"} for name in ("x", "y", "color")]
+    for options in (*of_all, {"measured": MEASURED}):
         with pytest.raises(SettingError, match="leave b out"):
-            compare(CROSS, a=(0, 1), b=(1, 0), **options)  # type: ignore[arg-type]
+            compare(CROSS, a=(0, 1), b=(1, 0), **options)
 
 
 def apart(p: Floats, q: Floats) -> float:

@@ -19,6 +19,7 @@ import bartviz
 from bartviz.errors import ModelError, RecordError
 from bartviz.models.model import Model
 from bartviz.record import store
+from bartviz.record.attention import Head
 from bartviz.record.record import Record
 from tests.support import loaded
 
@@ -129,5 +130,5 @@ def test_an_ablation_names_its_heads_and_what_changed(model: Model, record: Reco
     assert repr(ablation).startswith("<Ablation of cross L0H0 x 0, ")
     assert "log p " in repr(ablation)
     assert len(repr(ablation)) < 160
-    many = replace(ablation, factors=dict.fromkeys(range(9), 0.0))
+    many = replace(ablation, factors={Head("cross", 0, head): 0.0 for head in range(9)})
     assert " and 6 more: " in repr(many)

@@ -5,13 +5,20 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
 from bartviz.record.record import Record
 
+T = TypeVar("T")
 Change = tuple[str, str, Callable[[], Any]]  # class, field, and what makes the changed value
+
+
+def another(value: T, **change: Any) -> T:
+    """A copy of a dataclass with some fields changed."""
+    copy: T = replace(value, **change)  # type: ignore[type-var]
+    return copy
 
 
 def changes(value: Any) -> Iterator[Change]:
