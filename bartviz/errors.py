@@ -53,6 +53,10 @@ class SettingError(BartvizError, ValueError):
     """A setting has a value that does not exist; the message lists the choices."""
 
 
+class FontWarning(UserWarning):
+    """A picture has characters that no font of this machine has, so that boxes are drawn for them."""
+
+
 class PackageError(BartvizError, ImportError):
     """A package is not installed that only this needs; the message says how to install it."""
 

@@ -7,7 +7,7 @@ words, C key words; a special token, padding, or white space without a word is a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeVar
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from bartviz.errors import RecordError
 from bartviz.language import later
+from bartviz.text.direction import Direction, direction
 from bartviz.text.labels import CONTINUES, visible
 from bartviz.text.tokens import Tokens
 
@@ -49,6 +50,11 @@ class Word:
     special: bool
     start: int
     end: int
+
+
+def direction_of(line: Iterable[Word]) -> Direction:
+    """In which direction a line of words is read, special tokens aside."""
+    return direction(word.text for word in line if not word.special)
 
 
 def words(tokens: Tokens, *texts: str) -> tuple[Word, ...]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from bartviz.analysis import start
 from bartviz.analysis.start import Ribbons
-from bartviz.analysis.words import Word
+from bartviz.analysis.words import Word, direction_of
 from bartviz.arrays import Floats
 from bartviz.figures import axes, theme
 from bartviz.figures.cells import BUTTONS, Part, unseen
@@ -37,7 +37,7 @@ def ribbons(
     expect(found, (Record, Ribbons), RECORD)
     shown = (found if isinstance(found, Ribbons) else start.ribbons(found, head=head)).first()
     wide = max(len(shown.above), len(shown.below), 1)
-    above, below = _spread(len(shown.above), wide), _spread(len(shown.below), wide)
+    above, below = _spread(shown.above, wide), _spread(shown.below, wide)
     traces = [_band(shown, number, above, below, dark) for number in range(len(_STRENGTHS))]
     traces += [
         unseen(above, np.ones_like(above), name="above", size=22, text=_told(shown.say_above), hovertemplate=_POINTED),
@@ -60,9 +60,10 @@ def ribbons(
 _POINTED = "%{text}<extra></extra>"
 
 
-def _spread(words: int, wide: int) -> Floats:
-    """The positions of the words of a line, over the whole width."""
-    return ((np.arange(words) + 0.5) * wide / max(words, 1)).astype(np.float32)
+def _spread(line: tuple[Word, ...], wide: int) -> Floats:
+    """The positions of the words of a line, over the whole width, in reading direction."""
+    at = ((np.arange(len(line)) + 0.5) * wide / max(len(line), 1)).astype(np.float32)
+    return at if direction_of(line) == "ltr" else np.float32(wide) - at
 
 
 def _band(shown: Ribbons, number: int, above: Floats, below: Floats, dark: bool) -> Part:

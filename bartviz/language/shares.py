@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import string
+import unicodedata
 from collections.abc import Mapping
 from numbers import Real
 
@@ -22,8 +23,17 @@ def percent(share: float) -> str:
 
 
 def filled(message: str, values: Mapping[str, object]) -> str:
-    """``message`` with its ``{names}`` filled, as by ``str.format``, and its shares never rounded to none or all."""
+    """``message`` with its ``{names}`` filled, as by ``str.format``, its shares never rounded to none or all, and words
+    that are read from right to left isolated: they would move what is next to them."""
+    values = {name: isolated(value) if isinstance(value, str) else value for name, value in values.items()}
     return _FORMATTER.vformat(message, (), values) if "%}" in message else message.format(**values)
+
+
+def isolated(text: str) -> str:
+    """The text within marks (FSI, PDI) that keep its direction to itself, where a letter is read from right to left."""
+    if text.isascii() or not any(unicodedata.bidirectional(sign) in ("R", "AL") for sign in text):
+        return text
+    return text if text.startswith("\u2068") and text.endswith("\u2069") else f"\u2068{text}\u2069"
 
 
 class _Formatter(string.Formatter):

@@ -12,6 +12,7 @@ import numpy as np
 
 from bartviz.arrays import Bools, Ints, frozen, same
 from bartviz.errors import RecordError
+from bartviz.text.direction import Direction, direction
 
 SHOWN = 12  # tokens in a ``repr``
 _DESCRIBED = ("pieces", "labels", "words", "spans")
@@ -89,6 +90,13 @@ class Tokens:
         return isinstance(other, Tokens) and same(self, other)
 
     __hash__ = None  # type: ignore[assignment]  # arrays inside
+
+    @property
+    def direction(self) -> Direction:
+        """In which direction the text is read, special tokens aside."""
+        return direction(
+            label for label, special in zip(self.labels, self.special.tolist(), strict=True) if not special
+        )
 
     @property
     def joined(self) -> tuple[bool, ...]:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from bartviz.language import _, later, plural, speaking
 from bartviz.language.korean_particles import PAIR, filled, sound
+from bartviz.language.shares import isolated
 
 PAIRS = ("을(를)", "은(는)", "이(가)", "과(와)", "와(과)", "(으)로", "(이)라고")
 AFTER = {
@@ -111,9 +112,9 @@ def name(number: int) -> str:
 @pytest.mark.slow
 @given(st.text(max_size=20), st.sampled_from(PAIRS))
 def test_one_of_a_pair_or_both_and_nothing_else(value: str, pair: str) -> None:
-    said = filled("{x}" + pair, {"x": value})
-    assert said.startswith(value)
-    assert said[len(value) :] in {pair, *(chosen[PAIRS.index(pair)] for chosen in AFTER.values())}
+    said, written = filled("{x}" + pair, {"x": value}), isolated(value)
+    assert said.startswith(written)
+    assert said[len(written) :] in {pair, *(chosen[PAIRS.index(pair)] for chosen in AFTER.values())}
 
 
 @pytest.mark.slow

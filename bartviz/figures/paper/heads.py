@@ -153,6 +153,7 @@ def text(
     cells = _one_row(shown, chosen, range)
     top = sheet.paragraph(0, _("row {row}: {token}", row=chosen, token=shown.query_labels[chosen]), fill=INK) + 3
     x, y, scale = 0.0, top, theme.scale(shown.kind)
+    backwards = record.attention(kind).key.direction == "rtl"
     sheet.begin(class_="weights")
     for place, label in enumerate(shown.key_labels):
         wide = min(measure(label, _TOKEN, mono=True) + 3, width)
@@ -161,9 +162,10 @@ def text(
         weight, masked = float(shown.weights[chosen, place]), not shown.mask[chosen, place]
         color = theme.LIGHT.masked if masked else theme.at(scale, cells[place])
         said = {} if masked else {"data_weight": f"{weight:.3f}"}
-        sheet.rect(x, y, wide, _LINE, color, stroke=GRID, stroke_width=0.4, data_cell=str(place), **said)
+        left = width - x - wide if backwards else x
+        sheet.rect(left, y, wide, _LINE, color, stroke=GRID, stroke_width=0.4, data_cell=str(place), **said)
         fill = FAINT if masked else theme.ink_on(color)
-        sheet.text(x + 1.5, y + _LINE - 2.7, label, _TOKEN, mono=True, fill=fill, room=wide - 3)
+        sheet.text(left + 1.5, y + _LINE - 2.7, label, _TOKEN, mono=True, fill=fill, room=wide - 3)
         x += wide + 1.5
     sheet.end()
     end = color_bar(sheet, shown.kind, range, y + _LINE + 5)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import html
+import re
+import unicodedata
+import warnings
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from bartviz.errors import PackageError, SettingError, needs
-from bartviz.language import later
+from bartviz.errors import FontWarning, PackageError, SettingError, needs
+from bartviz.language import _, later
 from bartviz.record import store
 
 PPI = 300  # pixels per inch of a PNG: what printers ask for
@@ -20,6 +24,13 @@ _PAGE = """\
 #set document(date: none)
 #image(bytes(sys.inputs.svg), format: "svg")
 """
+# A file for archives must not have a box in place of a character: typst refuses it and names the character.
+_CHECKED = _PAGE.replace("date: none", "date: datetime(year: 2000, month: 1, day: 1)")
+_ARCHIVE = "a-2b"
+_NO_FONT = re.compile(r"the text `\"(.+?)\"` could not be displayed")
+_UNUSUAL = re.compile(r"[^\x00-\u024f\u2010-\u2027\u22ef]")  # the others are in fonts of every machine
+_MOST_SCRIPTS = 12
+_FONTS = {**dict.fromkeys(("Cjk", "Hangul", "Hiragana", "Katakana"), "Noto Sans CJK"), "symbols": "Noto Color Emoji"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +76,50 @@ class Picture:
             import typst
         except ModuleNotFoundError:
             raise PackageError(needs(f"{form.upper()}", "typst")) from None
+        if missing := self._without_font():
+            scripts = list(dict.fromkeys(map(_script, missing)))
+            warnings.warn(
+                _(
+                    "No font of this machine has the characters {characters} ({scripts}): boxes are drawn for such "
+                    "text. Install a font for it, such as {fonts}, or use the SVG where there is one.",
+                    characters=" ".join(missing),
+                    scripts=", ".join(scripts),
+                    fonts=", ".join(dict.fromkeys(_FONTS.get(script, f"Noto Sans {script}") for script in scripts)),
+                ),
+                FontWarning,
+                stacklevel=3,
+            )
         options: dict[str, Any] = {"format": form, "ppi": float(ppi), "sys_inputs": {"svg": self.svg}}
         made: bytes = typst.compile(_PAGE.encode(), **options)
         return made
+
+    def _without_font(self) -> list[str]:
+        """A character of each script for which this machine has no font."""
+        import typst
+
+        text = html.unescape("".join(re.findall(r">([^<>]+)</text>", self.svg)))
+        rest, missing = {*_UNUSUAL.findall(text)}, []
+        while rest and len(missing) < _MOST_SCRIPTS:
+            svg = self.svg.translate(
+                dict.fromkeys({ord(sign) for sign in text if _UNUSUAL.match(sign)} - {*map(ord, rest)}, " ")
+            )
+            try:
+                options: dict[str, Any] = {"format": "pdf", "pdf_standards": [_ARCHIVE], "sys_inputs": {"svg": svg}}
+                typst.compile(_CHECKED.encode(), **options)
+            except typst.TypstError as error:
+                found = _NO_FONT.search(str(error))
+                sign = next((sign for sign in found[1] if sign in rest), None) if found else None
+                if sign is None:  # something else that an archive does not allow
+                    break
+                missing.append(sign)
+                rest = {other for other in rest if _script(other) != _script(sign)}
+            else:
+                break
+        return missing
+
+
+def _script(sign: str) -> str:
+    """The script of a character by its name in Unicode, such as Thai; "symbols" for what is no letter."""
+    if unicodedata.category(sign)[0] not in "LMN":
+        return "symbols"
+    return unicodedata.name(sign, "unknown").split()[0].title()

@@ -6,7 +6,7 @@ import numpy as np
 
 from bartviz.analysis import sentence_words, start
 from bartviz.analysis.start import FAINTEST
-from bartviz.analysis.words import Word
+from bartviz.analysis.words import Word, direction_of
 from bartviz.arrays import Floats
 from bartviz.errors import BudgetError
 from bartviz.figures import theme
@@ -91,9 +91,9 @@ def _room(line: tuple[Word, ...]) -> float:
 
 
 def _spread(line: tuple[Word, ...], width: float, turned: bool) -> Floats:
-    """The middle of each word: evenly if they are turned, else with equal gaps."""
-    if turned:
-        return ((np.arange(len(line)) + 0.5) * width / max(len(line), 1)).astype(np.float32)
+    """The middle of each word in reading direction: evenly if they are turned, else with equal gaps."""
     wide = np.array([measure(word.text, _SIZE, mono=True) for word in line])
     gap = (width - wide.sum()) / max(len(line), 1)
-    return np.asarray(np.cumsum(wide + gap) - (wide + gap) / 2, np.float32)
+    even = (np.arange(len(line)) + 0.5) * width / max(len(line), 1)
+    at = np.asarray(even if turned else np.cumsum(wide + gap) - (wide + gap) / 2, np.float32)
+    return at if direction_of(line) == "ltr" else np.float32(width) - at

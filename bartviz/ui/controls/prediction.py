@@ -54,7 +54,7 @@ def _answer(record: Record, said: Prediction) -> None:
 
 
 def _chips(chips: list[str]) -> None:
-    st.html(f"<p class='bv-text bv-encoder'>{' '.join(chips)}</p>")
+    st.html(f"<p class='bv-text bv-encoder' dir='auto'>{' '.join(chips)}</p>")
 
 
 def _of_text(said: Prediction) -> list[str]:

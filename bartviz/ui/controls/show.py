@@ -153,7 +153,7 @@ def running_text(
         chips.append(_chip(written, None if shading is None else shading[index], names, index == chosen))
     above = f"<p class='bv-note'>{html.escape(label)}</p>" if label else ""
     with st.container(key=key):
-        st.html(f"{above}<p class='bv-text bv-{kind}'>{''.join(chips)}</p>")
+        st.html(f"{above}<p class='bv-text bv-{kind}' dir='{tokens.direction}'>{''.join(chips)}</p>")
 
 
 def _chip(label: str, weight: float | None, names: list[str], chosen: bool) -> str:

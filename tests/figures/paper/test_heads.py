@@ -129,7 +129,7 @@ def test_a_head_or_kind_that_is_not_there_is_refused(record: Record) -> None:
         paper.map(record, "cross", 3, 0)
     with pytest.raises(SettingError, match="encoder"):
         paper.overview(stand_in.record(kind="encoder"), "cross")
-    with pytest.raises(SettingError, match="A head is written as"):
+    with pytest.raises(SettingError, match="can be a head of several kinds"):
         paper.ribbons(record, "L2H1")
 
 

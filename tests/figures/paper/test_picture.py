@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import io
+import re
 import struct
 import sys
 import zlib
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from pypdf import PdfReader
 
+import bartviz
 from bartviz import paper
-from bartviz.errors import PackageError, SettingError
+from bartviz.errors import FontWarning, PackageError, SettingError
 from bartviz.record.record import Record
 from tests.support import stand_in
 
@@ -73,3 +77,40 @@ def test_without_the_extra_svg_is_drawn_and_the_rest_names_it(
         with pytest.raises(PackageError, match=r"pip install '\.\[paper\]'"):
             picture.save(tmp_path / name)
         assert not (tmp_path / name).exists()
+
+
+def test_a_script_without_a_font_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which fonts there are depends on the machine: typst itself says what it cannot draw."""
+    import typst
+
+    compile_ = typst.compile
+
+    def without_thai(source: bytes, **options: Any) -> bytes:
+        if "pdf_standards" in options and any("\u0e00" <= sign <= "\u0e7f" for sign in options["sys_inputs"]["svg"]):
+            raise typst.TypstError('PDF/A-2b error: the text `"\u0e2a"` could not be displayed with a font')
+        made: bytes = compile_(source, **options)
+        return made
+
+    monkeypatch.setattr(typst, "compile", without_thai)
+    thai = bartviz.from_attentions(encoder=np.full((1, 1, 2, 2), 0.5), tokens=["\u0e2a\u0e27\u0e31", "hello"])
+    with pytest.warns(FontWarning, match=r"\u0e2a \(Thai\).*Noto Sans Thai"):
+        bartviz.paper.text(thai, "encoder", captioned=False).pdf()
+    latin = bartviz.from_attentions(encoder=np.full((1, 1, 2, 2), 0.5), tokens=["na\u00efve", "hello"])
+    bartviz.paper.text(latin, "encoder").pdf()  # no warning
+
+
+@pytest.mark.parametrize("tokens", [["\u05e9\u05dc\u05d5\u05dd", "\u05e2\u05d5\u05dc\u05dd"], ["hello", "you"]])
+def test_a_text_is_drawn_in_its_direction(tokens: list[str]) -> None:
+    record = bartviz.from_attentions(encoder=np.full((1, 1, 2, 2), 0.5), tokens=tokens)
+    svg = bartviz.paper.text(record, "encoder", row=0, captioned=False).svg
+    first, second = places(svg)
+    assert (first < second) == (tokens[0] == "hello")
+    drawn = bartviz.paper.ribbons(record, captioned=False).svg
+    at = {word: float(x) for x, word in re.findall(r'<text x="([\d.]+)"[^>]*>([^<]+)</text>', drawn) if word in tokens}
+    assert (at[tokens[0]] < at[tokens[1]]) == (tokens[0] == "hello")
+
+
+def places(svg: str) -> list[float]:
+    """Where the cells of a text are, in the order of its tokens."""
+    cells = re.findall(r'<rect x="([\d.]+)"[^>]*data-cell="(\d+)"', svg)
+    return [float(x) for x, _ in sorted(cells, key=lambda cell: int(cell[1]))]

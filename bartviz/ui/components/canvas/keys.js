@@ -103,12 +103,13 @@ export function onTextKey(it, event, name) {
   const count = it.meta[side === "row" ? "query" : "key"].length,
     list = side === "row" ? it.rows : it.keys;
   const at = it.cursor?.[side] ?? list[0] ?? 0;
-  const move = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1, Home: -count, End: count }[event.key];
+  const on = getComputedStyle(it.$(name)).direction === "rtl" ? -1 : 1; // where the text goes on
+  const move = { ArrowLeft: -on, ArrowUp: -1, ArrowRight: on, ArrowDown: 1, Home: -count, End: count }[event.key];
   if (move) {
     it.cursor = {
       row: null,
       column: null,
-      [side]: clamp(at + (it.cursor ? move : Math.abs(move) === 1 ? move : move), 0, count - 1),
+      [side]: clamp(at + move, 0, count - 1),
     };
     if (event.shiftKey) select(it, side === "row" ? "rows" : "keys", it.cursor[side], { extend: true });
   } else if (event.key === "Enter" || event.key === " ")

@@ -25,6 +25,7 @@ export function fill(it, name, side) {
       ["chip", special && "special", joined && "joined", place < 0 && "gone"].filter(Boolean).join(" "),
       text || "\u00a0",
     );
+    if (special) chip.dir = "ltr"; // it says nothing about the direction of the text around it
     if (place >= 0) {
       [chip.id, chip.dataset.place] = [`${name}-${place}`, place];
       chip.setAttribute("role", "option");

@@ -83,6 +83,7 @@ export function build(it) {
       `${special ? "special" : "token"}${joined && i ? " joined" : ""}`,
       pieceOf(label, joined && i),
     );
+    if (special) node.dir = "ltr"; // it says nothing about the direction of the text around it
     return { node, column: meta.first + i };
   });
   it.now = make("span", "now");
@@ -142,10 +143,11 @@ function buildTwins(it) {
 }
 
 const segmentsOf = (meta) =>
-  meta.source.map(([text, columns, special]) => ({
-    node: make("span", special ? "special" : columns.length ? "token" : "", text),
-    columns,
-  }));
+  meta.source.map(([text, columns, special]) => {
+    const node = make("span", special ? "special" : columns.length ? "token" : "", text);
+    if (special) node.dir = "ltr";
+    return { node, columns };
+  });
 
 /** @param {Player} it */
 function frame(it, step, i) {

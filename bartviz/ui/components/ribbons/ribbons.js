@@ -38,11 +38,12 @@ export function shape(edges, above, below) {
   });
 }
 
-/** The word that an arrow key leads to: left and right along a line, up and down to the other at the same share of it. */
-export function neighbour(place, key, counts) {
+/** The word that an arrow key leads to: left and right along a line (`backwards`: it is
+ *  read from right to left), up and down to the other at the same share of it. */
+export function neighbour(place, key, counts, backwards = false) {
   const count = counts[place.line];
   if (key === "ArrowLeft" || key === "ArrowRight") {
-    const index = place.index + (key === "ArrowRight" ? 1 : -1);
+    const index = place.index + ((key === "ArrowRight") !== backwards ? 1 : -1);
     return index < 0 || index >= count ? null : { line: place.line, index };
   }
   const line = { ArrowUp: "above", ArrowDown: "below" }[key];
@@ -85,6 +86,7 @@ class View {
       chip.type = "button";
       chip.className = word.special ? "word special" : "word";
       chip.tabIndex = index === 0 ? 0 : -1;
+      if (word.special) chip.dir = "ltr"; // it says nothing about the direction of the text around it
       chip.setAttribute("aria-label", this.data.say[name][index]);
       chip.append(
         ...word.pieces.map((text) =>
@@ -194,7 +196,8 @@ class View {
 
   key(event, place) {
     if (event.key === "Escape") this.keep(null);
-    const next = neighbour(place, event.key, this.counts);
+    const line = this.words[place.line][place.index].parentElement;
+    const next = neighbour(place, event.key, this.counts, getComputedStyle(line).direction === "rtl");
     if (!next) return;
     event.preventDefault();
     this.words[place.line][place.index].tabIndex = -1;

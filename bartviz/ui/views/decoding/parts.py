@@ -153,7 +153,8 @@ def given_output(record: Record) -> None:
     st.subheader(_("The given output, token by token"), anchor=False)
     show.note(teacher_forcing.notice(record))
     chips = "".join(_chip(step) for step in record.steps)
-    st.html(f"<div class='bv-given' role='list'>{chips}</div>")
+    written = record.attention("decoder").query.direction
+    st.html(f"<div class='bv-given' role='list' dir='{written}'>{chips}</div>")
     show.note(
         _(
             "Colour: the probability that the model gave to the token. Below it the rank among all tokens, and what "

@@ -9,6 +9,7 @@ from bartviz.analysis.repair_columns import Place, Said
 from bartviz.analysis.repairs import Repair
 from bartviz.language import _, mark, plural
 from bartviz.language.shares import percent
+from bartviz.text.direction import direction
 from bartviz.text.labels import visible
 
 NAMES = (mark("original"), mark("corrupted"), mark("reconstructed"), "")
@@ -27,7 +28,8 @@ def repair_lines(repair: Repair) -> str:
     columns = [column for place in repair.places for column in _columns(repair, place)]
     label = html.escape(_("Original, corrupted and reconstructed words, column by column"), quote=True)
     return (
-        f"<div class='bv-text bv-repair' role='group' aria-label='{label}' tabindex='0'>"
+        f"<div class='bv-text bv-repair' role='group' aria-label='{label}' tabindex='0' "
+        f"dir='{direction(word.text for word in repair.noised.clean)}'>"
         f"<div class='bv-column bv-names'>{names}</div><div class='bv-columns'>{''.join(columns)}</div></div>"
     )
 

@@ -10,6 +10,7 @@ import streamlit as st
 from bartviz.analysis.output_diff import Stretch
 from bartviz.language import _
 from bartviz.record.attention import Kind
+from bartviz.text.direction import direction
 
 _GONE = "text-decoration:line-through;border-style:dashed"
 _NEW = "font-weight:700;outline:2px solid currentColor;outline-offset:1px"
@@ -38,7 +39,10 @@ def lines(
         new = [_chip(after[j], _of(special, 1, j), _NEW) for j in range(*_ends(stretch.after))]
         parts.append(_cell(old or [_nothing()], new or [_nothing()]))
     with st.container(key=key):
-        st.html(f"<p class='bv-text bv-{kind}' style='line-height:1.9'>{''.join(parts)}</p>")
+        towards = direction(
+            after if special is None else [t for t, hide in zip(after, special[1], strict=True) if not hide]
+        )
+        st.html(f"<p class='bv-text bv-{kind}' dir='{towards}' style='line-height:1.9'>{''.join(parts)}</p>")
 
 
 def _ends(part: slice) -> tuple[int, int]:

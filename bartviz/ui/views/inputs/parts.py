@@ -77,7 +77,7 @@ def cut(tokens: Tokens, texts: tuple[str, ...], *, unknown: tuple[bool, ...] | N
         )
         before = here
     above = f"<p class='bv-note'>{html.escape(label)}</p>" if label else ""
-    return f"{above}<div class='bv-cut' tabindex='0'>{''.join(columns)}</div>"
+    return f"{above}<div class='bv-cut' dir='{tokens.direction}' tabindex='0'>{''.join(columns)}</div>"
 
 
 def pieces(record: Record, stack: Stack) -> None:
