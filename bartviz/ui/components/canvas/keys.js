@@ -106,11 +106,7 @@ export function onTextKey(it, event, name) {
   const on = getComputedStyle(it.$(name)).direction === "rtl" ? -1 : 1; // where the text goes on
   const move = { ArrowLeft: -on, ArrowUp: -1, ArrowRight: on, ArrowDown: 1, Home: -count, End: count }[event.key];
   if (move) {
-    it.cursor = {
-      row: null,
-      column: null,
-      [side]: clamp(at + move, 0, count - 1),
-    };
+    it.cursor = { row: null, column: null, [side]: clamp(at + move, 0, count - 1) };
     if (event.shiftKey) select(it, side === "row" ? "rows" : "keys", it.cursor[side], { extend: true });
   } else if (event.key === "Enter" || event.key === " ")
     select(it, side === "row" ? "rows" : "keys", at, { add: event.shiftKey });
