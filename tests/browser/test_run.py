@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import FilePayload, Locator, Page, expect
 
 from bartviz.ui.frame import sitemap
 from scripts.settled import settle
@@ -41,6 +41,20 @@ def test_a_text_that_cannot_be_used_is_refused_in_one_sentence(visit: Open, serv
     page.get_by_role("button", name="Back to the last picture").click()
     expect(alert).to_have_count(0)
     assert page.locator(".ribbons path").count() > 0
+
+
+def test_a_text_file_is_read_once_and_the_text_runs_again(visit: Open, server: str) -> None:
+    page = visit(server)
+    page.get_by_text("From a file").click()
+    file: FilePayload = {"name": "one.txt", "mimeType": "text/plain", "buffer": b"I have a dog."}
+    page.locator(".st-key-file input[type=file]").set_input_files(file)
+    expect(page.get_by_text("It becomes the text when you press Run.")).to_be_visible()
+    settle(page)
+    for _run in range(2):  # the file is deleted when it was read
+        page.get_by_test_id("stSidebar").get_by_role("button", name="Run").click()
+        expect(page.locator(".ribbons .above")).to_contain_text("dog")
+        settle(page)
+    expect(text_box(page)).to_have_value("I have a dog.")
 
 
 def test_a_link_with_a_text_restores_the_view(visit: Open, server: str) -> None:

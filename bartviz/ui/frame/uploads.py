@@ -126,7 +126,12 @@ def _as_one(text: str) -> tuple[str, ...]:
 
 
 def _is_record(file: UploadedFile) -> bool:
-    return PurePath(file.name).suffix.lower() == ENDING
+    return PurePath(_name(file)).suffix.lower() == ENDING
+
+
+def _name(file: UploadedFile) -> str:
+    """The name of a file; of one that was read and deleted Streamlit knows only the identifier."""
+    return getattr(file, "name", "")
 
 
 def _open(on_record: Callable[[Record], None]) -> None:
@@ -260,7 +265,7 @@ def _taken(file: UploadedFile) -> bool:
     taken: Choice | None = st.session_state.get(_TAKEN)
     if taken is None or taken.file != file.file_id:
         return False
-    return not is_table(file.name) or taken == _chosen(file)
+    return not is_table(_name(file)) or taken == _chosen(file)
 
 
 def _forget() -> None:
