@@ -139,8 +139,8 @@ def _partial(kind: Kind, arrays: Arrays, texts: int) -> Partial:
         name: _of(arrays, f"{kind}/{name}", np.float64 if name in _DOUBLES else np.int64, shapes.get(name, (cells,)))
         for name in _SUMS
     }
-    _expect(all(np.isfinite(array).all() and (name == "total" or (array >= 0).all()) for name, array in sums.items()))
-    _expect((sums["count"] <= texts).all() and (sums["histogram"].sum(axis=1) == sums["count"]).all())
+    _expect(all(np.isfinite(one).all() and (name == "total" or bool((one >= 0).all())) for name, one in sums.items()))
+    _expect(bool((sums["count"] <= texts).all() and (sums["histogram"].sum(axis=1) == sums["count"]).all()))
     examples = {
         name: Examples(
             _of(arrays, f"{kind}/{name}/values", np.float64, (count, cells)),

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -239,7 +240,8 @@ def spoil_shards(random: Random, place: Path) -> None:
             data = shards.sealed(file.name, mutations.bent(random, content.getvalue()))
         else:
             for _ in range(mutations.often(random)):
-                values = mutations.arrays(random, values)
+                with suppress(ValueError, TypeError):  # a name is no number
+                    values = mutations.arrays(random, values)
             np.savez(content, **{f"a{name}" if name in ("file", "args") else name: one for name, one in values.items()})
             data = shards.sealed(file.name, content.getvalue())
     file.write_bytes(data)
