@@ -66,6 +66,8 @@ SINGLE = frozenset(
 
 def title(role: str) -> str:
     """A role, or a part of a layer or model, in the reader's language."""
+    if role == "head":  # the network's own word; a reader would think of an attention head
+        return _("output layer")
     if role in SINGLE or role in WHOLE:
         return _(role)
     if role.removesuffix(" weight") in WHOLE:

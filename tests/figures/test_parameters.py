@@ -108,7 +108,7 @@ def test_bars_stack_to_the_models() -> None:
     table = article_models.models()
     figure = sizes(table)
     bars = [trace for trace in figure.data if trace.type == "bar"]
-    assert [bar.name for bar in bars] == ["embeddings", "encoder layers", "decoder layers", "head"]
+    assert [bar.name for bar in bars] == ["embeddings", "encoder layers", "decoder layers", "output layer"]
     for index, size in enumerate(table["parameters"]):
         assert sum(bar.x[index] for bar in bars) * 1e6 == pytest.approx(size)
     (claimed,) = (trace for trace in figure.data if trace.type == "scatter")

@@ -35,7 +35,7 @@ COMPONENTS = {
     "shared": mark("shared embeddings"),
     "encoder": mark("encoder"),
     "decoder": mark("decoder"),
-    "head": mark("head"),
+    "head": mark("output layer"),
 }
 SIGNS = {"holds": "✓", "holds, with a caveat": "~", "does not hold": "✗"}
 LENGTHS = (16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192)
