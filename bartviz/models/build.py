@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
@@ -42,7 +43,11 @@ def predicted_bytes(config: PreTrainedConfig | Settings | Mapping[str, Any]) -> 
 
 def outline(settings: Settings) -> PreTrainedModel:
     """The network of a fine-tuned class, else the largest of the settings' family, on the meta device: its modules
-    without their numbers."""
+    without their numbers. Raises ModelError where Python has removed the docstrings that transformers needs."""
+    if sys.flags.optimize > 1:
+        raise ModelError(
+            later("Python runs with -OO, which removes the docstrings that transformers needs. Run it without.")
+        )
     with alone(None), torch.device("meta"):
         name = _candidate_classes(settings)[0] if settings.head is None else settings.head.architecture
         network: PreTrainedModel = class_of(name, settings.config)(settings.config)

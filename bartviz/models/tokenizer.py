@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tokenizers import Tokenizer as Backend
-from transformers import AutoTokenizer, PreTrainedTokenizerBase
+from transformers import AutoTokenizer, PreTrainedTokenizerBase, PreTrainedTokenizerFast
 from transformers.models.auto.tokenization_auto import tokenizer_class_from_name
 from transformers.tokenization_utils_base import get_fast_tokenizer_file
 
@@ -88,10 +88,10 @@ def read(files: Mapping[str, Path], settings: Settings) -> Read:
             digest.update(f"{path.name} {len(content)} ".encode())
             digest.update(content)
         with guarded(_not_built(_class_name(folder))):
-            tokenizer = _build(folder)
+            tokenizer, of_build = _build(folder)
             _restore_paths(tokenizer, files)
             check(tokenizer, settings)
-            said = (*_left_out(files), *_other_rules(folder, tokenizer))
+            said = (*_left_out(files), *of_build, *_other_rules(folder, tokenizer))
     return Read(tokenizer, digest.hexdigest(), said)
 
 
@@ -191,30 +191,34 @@ def _not_built(name: str | None) -> ModelError:
     )
 
 
-def _build(folder: Path) -> PreTrainedTokenizerBase:
+def _build(folder: Path) -> tuple[PreTrainedTokenizerBase, tuple[str, ...]]:
+    """The tokenizer of the folder, and notices on what it does not do here."""
     tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     if not isinstance(tokenizer, PreTrainedTokenizerBase):
         raise ModelError(later("The model's tokenizer is of a kind that cannot be used here."))
     backend = getattr(tokenizer, "backend_tokenizer", None)
-    if backend is not None:  # a file may set truncation or padding for every text
-        backend.no_truncation()
-        backend.no_padding()
-        if getattr(backend.model, "dropout", None):
-            backend.model.dropout = None
-    return tokenizer
+    if backend is None:
+        return tokenizer, ()
+    backend.no_truncation()  # a file may set truncation or padding for every text
+    backend.no_padding()
+    if not getattr(backend.model, "dropout", None):
+        return tokenizer, ()
+    backend.model.dropout = None
+    return tokenizer, (
+        later("The tokenizer cuts words at random (dropout): here it always cuts them in the same way."),
+    )
 
 
 def _other_rules(folder: Path, tokenizer: PreTrainedTokenizerBase) -> Iterator[str]:
     """A notice if texts are not cut as tokenizer.json says: many classes of transformers read only its vocabulary."""
     path = folder / "tokenizer.json"
-    if not path.is_file():
+    if not path.is_file() or type(tokenizer) is PreTrainedTokenizerFast:  # the latter is the file
         return
     own = Backend.from_file(str(path))
     own.no_truncation()
     own.no_padding()
     if getattr(own.model, "dropout", None):
         own.model.dropout = None
-        yield later("The tokenizer cuts words at random (dropout): here it always cuts them in the same way.")
     if any(own.encode(text).ids != tokenizer(text)["input_ids"] for text in _PROBES):
         yield later(
             "Texts are cut by transformers' {name}, as AutoTokenizer does; the rules in tokenizer.json would cut some "

@@ -221,8 +221,8 @@ def _check_model(model: Mapping[str, Any]) -> None:
     for name, most in _LENGTHS.items():
         if isinstance(model.get(name), str):
             _within(f"model: {name}", len(model[name]), most)
-    if isinstance(most := model.get("max_input_chars_per_word"), int):
-        _within("model: max_input_chars_per_word", most, MAX_WORD)
+    if isinstance(longest := model.get("max_input_chars_per_word"), int):
+        _within("model: max_input_chars_per_word", longest, MAX_WORD)
     vocabulary = model.get("vocab")
     if isinstance(vocabulary, list):
         _check_pieces([entry[0] if isinstance(entry, list) and entry else entry for entry in vocabulary], MAX_UNIGRAM)

@@ -217,7 +217,8 @@ def _ways(branch: _Branch) -> int:
     for item in branch:
         inner = sum(map(_ways, item.branches)) if item.branches else 1
         repeats = item.most if item.most is not None else max(item.least, 1)
-        ways *= max(1, inner) ** min(repeats, 64) * (1 if item.most is None else item.most - item.least + 1)
+        of_repeats: int = max(1, inner) ** min(repeats, 64)
+        ways *= of_repeats * (1 if item.most is None else item.most - item.least + 1)
         if ways > MAX_WAYS:
             return ways
     return ways

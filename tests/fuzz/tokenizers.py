@@ -60,7 +60,7 @@ def pick(random: Random, usual: Sequence[Any], rare: Sequence[Any]) -> Any:
 
 
 def _text(random: Random) -> str:
-    size = pick(random, (0, 1, 1, 1, 1, 2, 2, 3), (8, 60, 1000, 20_000))
+    size: int = pick(random, (0, 1, 1, 1, 1, 2, 2, 3), (8, 60, 1000, 20_000))
     return "".join(random.choice(LETTERS + MARK) for _ in range(min(size, 8))) * max(1, size // 8)
 
 

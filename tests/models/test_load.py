@@ -75,3 +75,13 @@ def test_a_model_is_called_as_its_caller_wants(tmp_path: Path) -> None:
     record = bartviz.capture(load.load(folder, name="Sentiment"), "Hello.")
     assert record.model.name == "Sentiment"
     assert "Sentiment" in bartviz.paper.map(record, "encoder", 0, 0).caption
+
+
+@pytest.mark.slow
+def test_a_python_without_docstrings_is_named() -> None:
+    code = (
+        "import bartviz\nfrom bartviz.errors import ModelError\n"
+        "try:\n    bartviz.load('bert-tiny-en')\nexcept ModelError as error:\n    print(error)"
+    )
+    ran = subprocess.run([sys.executable, "-OO", "-c", code], capture_output=True, text=True, check=True)
+    assert "-OO" in ran.stdout

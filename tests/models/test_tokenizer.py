@@ -342,3 +342,17 @@ def test_special_tokens_alone_are_no_text_that_was_read(text: str) -> None:
         assert tokenize.unread_shares(tokens, words, text) == (1.0, 0.0)
     else:  # as unknown ones
         assert tokenize.unread_shares(tokens, words, text)[0] > 0
+
+
+def test_pieces_are_not_drawn_at_random(tmp_path: Path) -> None:
+    in_config(tmp_path)
+    networks.edit(tmp_path, "tokenizer.json", model=without_chance(tmp_path) | {"dropout": 0.9})
+    found = read(tmp_path)
+    assert any("dropout" in notice for notice in found.notices)
+    cut = {tuple(tokenize.encode(found.tokenizer, "안녕하세요 세계 hello").labels) for _ in range(20)}
+    assert cut == {("안녕하세요", "세계", "hello")}
+
+
+def without_chance(folder: Path) -> dict[str, Any]:
+    model: dict[str, Any] = json.loads((folder / "tokenizer.json").read_text())["model"]
+    return model

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
 
-import sacremoses
+import sacremoses  # type: ignore[import-untyped]
 import sentencepiece
 from transformers import (
     BioGptTokenizer,
