@@ -7,16 +7,20 @@ import re
 import shlex
 import shutil
 import tomllib
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+from bartviz.commands.app import check_settings
 from bartviz.commands.cli import main
 from bartviz.families.catalogue import EMBEDDED
 
 ROOT = Path(__file__).parent.parent
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-BLOCK = re.compile(r"^```(\{code-cell\}|\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+FLAGS = re.MULTILINE | re.DOTALL
+BLOCK = re.compile(r"^```(\{code-cell\}|\w+)\n(.*?)^```", FLAGS)
+TYPED = ("make", "pip", "python", "bartviz", "echo", ".venv/bin/python", "$")  # how a command begins
 SERVES = {"app", "open", "serve"}  # they would not end: only their options are tried
 RECORD = EMBEDDED / "records" / "start.safetensors"
 
@@ -46,6 +50,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copy(RECORD, tmp_path / "other.safetensors")
     pairs = "en\tde\nI want to buy a car.\tIch will ein Auto kaufen.\nIt is late.\tEs ist spät.\n"
     (tmp_path / "pairs.tsv").write_text(pairs, "utf-8")
+    (tmp_path / "models").mkdir()
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -82,10 +87,19 @@ def test_python_runs_from_top_to_bottom(path: Path, folder: Path) -> None:
         exec(compile(text, path.name, "exec"), names)
 
 
-def arguments(command: str) -> list[str]:
-    """The words of a command without variables before it and what is piped into it."""
+@pytest.mark.parametrize("path", DOCUMENTS, ids=named)
+def test_what_is_to_be_typed_is_marked_as_such(path: Path) -> None:
+    """A block without a language is run by nobody."""
+    rest = re.sub(r"^```[^\n]+\n.*?^```$", "", path.read_text("utf-8"), flags=FLAGS)
+    unmarked = re.findall(r"^```\n(.*?)^```$", rest, FLAGS)
+    assert not [block for block in unmarked if block.startswith(TYPED)]
+
+
+def arguments(command: str) -> tuple[dict[str, str], list[str]]:
+    """The variables before a command, and its words without what is piped into it."""
     words = shlex.split(command.rsplit(" | ", maxsplit=1)[-1])
-    return words[next(index for index, word in enumerate(words) if "=" not in word or word.startswith("-")) :]
+    first = next(index for index, word in enumerate(words) if "=" not in word or word.startswith("-"))
+    return dict(word.split("=", 1) for word in words[:first]), words[first:]
 
 
 @pytest.mark.slow
@@ -93,20 +107,28 @@ def arguments(command: str) -> list[str]:
 def test_a_command_runs_or_names_what_exists(
     command: str, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    program, *rest = arguments(command)
+    variables, (program, *rest) = arguments(command)
     if program == "make":
         assert re.search(rf"^{rest[0]}:", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
     elif program == "pip":
         extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
         assert rest[0] == "install"
         assert {name for word in rest for name in re.findall(r"\[(\w+)\]", word)} <= set(extras)
-    elif rest[0] in SERVES:
+    elif program.endswith("python"):
+        assert rest[0] == "-m"
+        assert find_spec(rest[1]) is not None
+        assert all((ROOT / word.split("::")[0]).exists() for word in rest[2:] if word.startswith("tests"))
+    elif rest[0] in SERVES or "--ray" in rest:  # they would not end, or need a cluster: settings and options are tried
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+        if "BARTVIZ_COMPUTE" not in variables:  # which needs a package of its own
+            check_settings()
         with pytest.raises(SystemExit):
             main([rest[0], "--help"])
         assert {word for word in rest if word.startswith("--")} <= set(re.findall(r"--[a-z]+", capsys.readouterr().out))
     else:
         assert program == "bartviz"
-        if rest[0] in {"find", "passport"}:
+        if rest[0] in {"find", "passport"} or "atlas" in rest[1:2]:
             with_edges()
         text = command.split(" | ", maxsplit=1)[0].removeprefix("echo ").strip('"') if " | " in command else None
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO((text or "").encode()), encoding="utf-8"))

@@ -73,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
         return _refuse(f"{host} is no address of this machine. Leave out --host, or say --host 0.0.0.0.")
     if error is not None:
         return _occupied(options.port)
-    _check_settings()
+    check_settings()
     names = [*hosts.LOCAL, *hosts.of(host), *options.allow]
     shown = next((name for name in hosts.of(host)), host)
     path = os.environ.get(PATH, "")
@@ -117,7 +117,7 @@ def invitation(names: Sequence[str], port: int, path: str = "") -> str:
     return f"Others in your network open {address}, or point a phone's camera here:\n{drawn.getvalue()}"
 
 
-def _check_settings() -> None:
+def check_settings() -> None:
     """Validate the environment settings before anything starts. Raises SettingError."""
     from bartviz.corpus import folders
     from bartviz.serving.limits import Limits, compute, device

@@ -407,8 +407,10 @@ def _apart_labels(model: Model, record: Record, logits: Tensor | None) -> float:
     said = record.prediction
     row = predict.row_read(model, record.source, record.output)
     if said is None:
-        return 0.0 if model.head is None or (model.head.module is not None and row is None) else math.inf
-    if logits is None or model.head is None:
+        if model.head is None or not predict.predicts(model, record.pair_text):
+            return 0.0
+        return 0.0 if model.head.module is not None and row is None else math.inf
+    if logits is None or not predict.predicts(model, record.pair_text):
         return math.inf
     again = predict.prediction(model, logits[0], len(said.logits), row)
     if any(

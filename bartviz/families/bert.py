@@ -30,7 +30,9 @@ def variants(name: str) -> dict[str, Variant]:
         f"{name}ForPreTraining": Variant(
             mark("fills masked words and judges pairs"), pooler=True, ties=_TIES, head=(*_MASKED_LM, *_NEXT_SENTENCE)
         ),
-        f"{name}ForNextSentencePrediction": Variant(mark("judges pairs"), pooler=True, head=_NEXT_SENTENCE),
+        f"{name}ForNextSentencePrediction": Variant(
+            mark("judges pairs"), pooler=True, head=_NEXT_SENTENCE, task="text"
+        ),
         **parts.tasks(name, parts.classifies(parts.CLASSIFIER, pooler=True), parts.marks_answers()),
         f"{name}ForMultipleChoice": Variant(
             mark("chooses among texts"), pooler=True, head=parts.linear("classifier", "classifier", "1 d")

@@ -207,8 +207,7 @@ def sanitise(raw: Mapping[str, Any], rules: Mapping[str, Any] | None = None) -> 
     names = [name for name in architectures if isinstance(name, str)] if isinstance(architectures, list) else []
     head = task_head.named(raw, sizes, names[0]) if names else None
     if head is not None:
-        numbers = range(sizes.labels)
-        labels = dict(zip(numbers, head.labels, strict=True))
+        labels = dict(enumerate(head.labels))
         config.id2label, config.label2id = labels, {name: number for number, name in labels.items()}
     given = {} if sizes.family.kind == "encoder" else dict(raw if rules is None else rules)
     foreign |= _drop_foreign_ids(given, sizes)

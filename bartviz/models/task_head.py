@@ -18,6 +18,7 @@ from bartviz.language import later
 from bartviz.record.prediction import ENDS, Scale
 
 LONGEST_LABEL = 100  # characters
+FOLLOWS = ("B follows A", "B does not follow A")  # the columns of a judgement on two texts, in transformers' order
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,8 @@ def named(raw: Mapping[str, Any], sizes: Sizes, architecture: str) -> TaskHead |
     task = sizes.family.task(architecture)
     if task is None:
         return None
+    if architecture.endswith("ForNextSentencePrediction"):
+        return TaskHead(architecture, task, FOLLOWS, "softmax")
     if task == "answer":
         return TaskHead(architecture, task, ENDS, "softmax") if sizes.labels == len(ENDS) else None
     return TaskHead(architecture, task, _labels(raw, sizes.labels), _scale(raw, sizes.labels, task))

@@ -124,7 +124,7 @@ def _body(network: nn.Module) -> PreTrainedModel:
             )
         )
     check_family(model_type)
-    body = network if _is_kept(network) else network.base_model
+    body: Any = network if _is_kept(network) else network.base_model
     if (alone := ENCODERS_ALONE.get(model_type)) is not None and not _is_kept(body):
         body = _encoder(body, alone, type(network).__name__)
     away = [name for name, part in body.named_parameters() if part.is_meta or isinstance(part, FakeTensor)]
@@ -136,7 +136,8 @@ def _body(network: nn.Module) -> PreTrainedModel:
                 names=weights.shown(away),
             )
         )
-    return body
+    kept: PreTrainedModel = body
+    return kept
 
 
 def _is_kept(network: nn.Module) -> bool:

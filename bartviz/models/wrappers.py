@@ -29,7 +29,7 @@ def _inner(network: nn.Module) -> nn.Module:
     if not compiled:
         return network
     shared = {id(part): part for part in (*network.parameters(), *network.buffers())}
-    network = copy.deepcopy(network, shared)  # type: ignore[arg-type]  # a copy of the modules, with the same tensors
+    network = copy.deepcopy(network, shared)  # a copy of the modules, with the same tensors
     for name in compiled:
         network.set_submodule(name, _inner(network.get_submodule(name)))
     return network

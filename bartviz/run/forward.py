@@ -57,7 +57,8 @@ def capture(
 
     model: as ``bartviz.load`` returns it, or a network of transformers with its tokenizer, which is wrapped for this
         call (``bartviz.wrap`` says how; for several calls wrap it once).
-    pair: second sentence of an encoder-only model.
+    pair: second sentence of an encoder-only model. If it was trained to judge whether one follows the other, as BERT
+        was, the record's ``prediction`` says so.
     target: given output (teacher forcing): of an encoder-decoder, which without it decodes greedily, or, if it was
         fine-tuned to label texts, reads the same text; of a decoder-only
         model the continuation, character for character (a new word begins with a space); only its tokens are steps.
@@ -174,7 +175,7 @@ def _results(
     else:
         batch = Batch.of(model, tokens, targets)
         check_run(model, batch, values=tape.values)
-        results = _run(model, batch, tape, top_k)
+        results = _run(model, batch, tape, top_k, [predict.predicts(model, source.pair) for source in sources])
     texts = zip(results, sources, target_texts, strict=True)
     return [replace(result, text=source.text, pair=source.pair, target=target) for result, source, target in texts]
 
@@ -204,18 +205,20 @@ def _logits(model: Model, out: Any) -> list[Tensor | Rows]:
     return list(out.logits.cpu()) if layer is None else [Rows(layer, states) for states in out.last_hidden_state]
 
 
-def _run(model: Model, batch: Batch, tape: Tape, top_k: int) -> list[Result]:
-    """The results of one pass, their text fields still empty."""
+def _run(model: Model, batch: Batch, tape: Tape, top_k: int, labelled: Sequence[bool]) -> list[Result]:
+    """The results of one pass, their text fields still empty; ``labelled``: which have a prediction."""
     out = _forward(model, batch, tape)
     logits = [None] * len(batch.source) if model.info.kind == "encoder" else _logits(model, out)
     results = [_result(model, batch, item, rows, top_k) for item, rows in enumerate(logits)]
-    if model.head is None:
+    if not any(labelled):
         return results
     made = []
     for item, (source, length) in enumerate(zip(batch.source, batch.lengths, strict=True)):
         row = predict.row_read(model, source, batch.output[item] if batch.output else None)
         with torch.inference_mode(), guarded(run_failed()):
             heard = predict.logits(model, out, row)
+        if not labelled[item]:
+            heard = None
         made.append(None if heard is None else predict.prediction(model, heard[item], length, row))
     return [replace(result, prediction=said) for result, said in zip(results, made, strict=True)]
 

@@ -1,4 +1,4 @@
-"""What a fine-tuned head says of a pass: its logits, and the Prediction of one text.
+"""What a head that labels says of a pass: its logits, and the Prediction of one text.
 
 Letters in shapes: B texts, n tokens, m decoder rows, C labels.
 """
@@ -9,26 +9,43 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from bartviz.models.model import Model
+from bartviz.models.task_head import FOLLOWS, TaskHead
 from bartviz.record.prediction import Prediction
 from bartviz.text.tokens import Tokens
 
 
 def logits(model: Model, output: Any, row: int | None) -> Tensor | None:
-    """(B, C) for a text, (B, n, C) for its tokens, (B, n, 2) for an answer, on the CPU; None without a head.
+    """(B, C) for a text, (B, n, C) for its tokens, (B, n, 2) for an answer, on the CPU; None without a head. Of a model
+    that fills words and judges pairs, as BERT was trained, (B, 2): whether the second text follows the first.
 
     output: of the network's forward, with hidden states if the head reads the decoder's. row: the decoder row read.
     """
     head = model.head
     if head is None:
-        return None
+        pooled, judge = getattr(output, "pooler_output", None), next_sentence(model)
+        judged = judge(pooled) if judge is not None and pooled is not None else output.get("seq_relationship_logits")
+        return None if judge is None or judged is None else _tensor(judged).cpu()
     if head.module is not None:
         return None if row is None else _tensor(head.module(output.decoder_hidden_states[-1][:, row].cpu()))
     if head.task == "answer":
         return torch.stack((output.start_logits, output.end_logits), -1).cpu()
     return _tensor(output.logits).cpu()
+
+
+def next_sentence(model: Model) -> nn.Module | None:
+    """The layer that judges whether a second text follows the first, if the network has one beside others."""
+    judge = getattr(getattr(model.runner, "cls", None), "seq_relationship", None)
+    return judge if isinstance(judge, nn.Module) else None
+
+
+def predicts(model: Model, pair: str | None) -> bool:
+    """Whether a pass over a text, or two, predicts labels: what judges pairs says nothing of a single text."""
+    if model.head is None:
+        return pair is not None and next_sentence(model) is not None
+    return pair is not None or model.head.labels != FOLLOWS
 
 
 def _tensor(value: Any) -> Tensor:
@@ -47,7 +64,6 @@ def row_read(model: Model, source: Tokens, output: Tokens | None) -> int | None:
 
 def prediction(model: Model, logits: Tensor, length: int, row: int | None) -> Prediction:
     """The prediction of one text from its logits (C,) or (n, C), of which ``length`` rows are not padding."""
-    assert model.head is not None
-    head = model.head
+    head = model.head or TaskHead(model.info.architecture, "text", FOLLOWS, "softmax")
     rows = logits[None] if head.task == "text" else logits[:length]
     return Prediction(head.task, head.labels, rows.float().numpy(), head.scale, row)

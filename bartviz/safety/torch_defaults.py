@@ -21,6 +21,8 @@ from torch import overrides
 from torch.backends import cuda
 from torch.nn.modules import module as modules
 
+MKLDNN: Any = torch.backends.mkldnn  # a module that stands for an object of its class
+
 
 class _Setting(NamedTuple):
     """A setting of the process: how it is read and written, and torch's default."""
@@ -62,7 +64,7 @@ _SETTINGS = (
     _attribute(torch.backends.mkldnn, "deterministic", False),
     _attribute(torch.backends, "fp32_precision", "none"),
     _attribute(torch.backends.mkldnn, "fp32_precision", "none"),
-    _attribute(torch.backends.mkldnn.matmul, "fp32_precision", "none"),
+    _attribute(MKLDNN.matmul, "fp32_precision", "none"),
     _attribute(torch.backends.cuda.matmul, "fp32_precision", "none"),
     _hooks(modules._global_forward_pre_hooks),
     _hooks(modules._global_forward_hooks),
@@ -122,9 +124,9 @@ def _thread_defaults() -> Iterator[None]:
             from torch.utils._python_dispatch import _disable_current_modes
 
             stack.enter_context(_disable_current_modes())
-        if overrides._len_torch_function_stack():
+        if torch._C._len_torch_function_stack():
             stack.enter_context(_without_default_device())
-        while overrides._len_torch_function_stack():
+        while torch._C._len_torch_function_stack():
             stack.enter_context(overrides._pop_mode_temporarily())
         accelerator = torch.accelerator.current_accelerator()
         for kind in ("cpu", *([] if accelerator is None else [accelerator.type])):

@@ -34,7 +34,7 @@ def _interrupted(*_arguments: object, **_options: object) -> object:
         (["passport", ATLAS, "L0H0", "OUT.html"], "bartviz.corpus.atlas.open_atlas"),
         (["find", ATLAS, "key=,"], "bartviz.corpus.atlas.open_atlas"),
         (["parameters", "facebook/bart-base"], "bartviz.analysis.parameters.parameters"),
-        (["app", "--port", "8651"], "bartviz.commands.app._check_settings"),
+        (["app", "--port", "8651"], "bartviz.commands.app.check_settings"),
     ],
 )
 def test_every_command_ends_in_one_line(

@@ -518,7 +518,8 @@ def _cut_decoder() -> tuple[Any, Any]:
 
 def _pruned() -> tuple[Any, Any]:
     network, words = networks.build("bert")
-    prune.l1_unstructured(network.bert.encoder.layer[0].output.dense, "weight", 0.3)
+    cut: Any = prune.l1_unstructured
+    cut(network.bert.encoder.layer[0].output.dense, "weight", 0.3)
     return network, words
 
 
@@ -652,7 +653,7 @@ def test_labels_may_have_names_of_any_kind(given: Any, labels: tuple[str, ...]) 
 
 
 def test_a_pipeline_without_wrapping_says_what_to_do() -> None:
-    made = SimpleNamespace(model=networks.build("bert")[0])
+    made: Any = SimpleNamespace(model=networks.build("bert")[0])
     with pytest.raises(SettingError, match=r"bartviz\.wrap\(pipeline\.model, pipeline\.tokenizer\)"):
         bartviz.capture(made, TEXT)
 

@@ -35,7 +35,7 @@ class Doubled(TorchFunctionMode):
         return result * 2 if func is torch.nn.functional.linear else result
 
 
-class DoubledBelow(TorchDispatchMode):
+class DoubledBelow(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Every matrix product gives twice its result."""
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -82,7 +82,8 @@ def deterministic(*, warn_only: bool) -> Iterator[None]:
 
 @contextmanager
 def hooks_everywhere() -> Iterator[None]:
-    handle = register_module_forward_hook(lambda module, given, out: out * 2 if isinstance(out, torch.Tensor) else None)
+    double: Any = lambda module, given, out: out * 2 if isinstance(out, torch.Tensor) else None  # noqa: E731
+    handle = register_module_forward_hook(double)
     try:
         yield
         assert torch.nn.Linear(1, 1, bias=False)(torch.zeros(1)).shape == (1,)

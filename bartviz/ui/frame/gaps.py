@@ -26,8 +26,8 @@ BERT_GAP, FILLER = sidebar.GAPS[0], "bert-tiny-en"  # what a model that ships fi
 
 def section(record: Record) -> None:
     """The guesses for each gap of an encoder's text; what reads a typed gap as one; else nothing."""
-    if record.prediction is not None or record.from_weights:
-        return
+    if record.from_weights or (record.prediction is not None and record.model.known.task(record.model.architecture)):
+        return  # a network that was fine-tuned to label texts fills no gaps
     typed = next((name for name in sidebar.GAPS if name in f"{record.source_text} {record.pair_text or ''}"), None)
     pieces, encoder = record.source.pieces, record.model.kind == "encoder"
     if any(pieces[i] in sidebar.GAPS for i in np.flatnonzero(record.source.special)):
