@@ -17,6 +17,7 @@ from bartviz.text.tokens import Tokens
 
 Encode = Callable[[str], Tokens]
 MORE_IN_CAPITALS = 1.5  # times the tokens of the same text in small letters
+_NEAR = 16  # characters of a text for each token that is kept of it, to begin with
 MOST_LETTERS = 0.5
 """From this share of letters outside the vocabulary on, a notice says that the model does not read the script."""
 
@@ -65,13 +66,15 @@ def prepare(
         )
     if truncate is None:
         clean.check_length(len(encoded), limit, can_cut=can_cut)
-    shorter, encoded = _cut(cleaned.text, encoded, limit, truncate or "first", encode)
+    count, side = len(encoded), truncate or "first"
+    near = _near(cleaned.text, limit, side, encode)
+    shorter, encoded = _cut(near, encode(near), limit, side, encode)
     which = (
         mark("The last {count:,} of {all:,} tokens are shown.")
         if truncate == "last"
         else mark("The first {count:,} of {all:,} tokens are shown.")
     )
-    notice = later(which, count=len(encoded), all=len(encode(cleaned.text)))
+    notice = later(which, count=len(encoded), all=count)
     unfamiliar = _unfamiliar(model, encoded, *_texts(shorter, after))
     return Prepared(shorter, encoded, (*notices, notice, *unfamiliar), after)
 
@@ -100,6 +103,18 @@ OUTPUT = mark("Output {number:,} of {count:,}: {reason}")
 
 def _texts(text: str, pair: str | None) -> tuple[str, ...]:
     return (text,) if pair is None else (text, pair)
+
+
+def _near(text: str, limit: int, side: Truncate, encode: Encode) -> str:
+    """The beginning or the end of a long text, with far more tokens than ``limit``: the rest decides nothing, and to
+    find the place of each of its tokens takes long."""
+    size = _NEAR * limit
+    while size < len(text):
+        part = text[:size] if side == "first" else text[-size:]
+        if len(encode(part)) > 2 * limit:
+            return part
+        size *= 2
+    return text
 
 
 def _cut(text: str, full: Tokens, limit: int, side: Truncate, encode: Encode) -> tuple[str, Tokens]:

@@ -16,6 +16,7 @@ from bartviz.errors import Cancelled, ModelError, SettingError, TextError
 from bartviz.families.registry import FAMILIES
 from bartviz.record.attention import KINDS, Head, Kind
 from bartviz.record.record import Record
+from bartviz.run import prepare as preparing
 from bartviz.run.prepare import prepare
 from bartviz.tape.tape import Tape, attach, recording
 from bartviz.text.encodings import TooLong
@@ -441,3 +442,17 @@ def test_heads_that_are_named_otherwise_are_refused_in_words(heads: Any) -> None
 def test_a_text_in_capitals_that_falls_apart_is_named(name: str, text: str, told: bool) -> None:
     notices = prepare(bartviz.load(name), text).notices
     assert any("in small letters" in notice for notice in notices) == told
+
+
+@pytest.mark.parametrize("side", ["first", "last"])
+@pytest.mark.parametrize(
+    "text", [SHORT * 400, "\U0001f1e6" * 4_000, "a" * 4_000 + " " + SHORT * 10, " \n" * 4_000 + SHORT * 60]
+)
+def test_of_a_long_text_only_the_part_that_is_kept_is_looked_at(
+    side: Literal["first", "last"], text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The place of each token takes longer than the tokens; what is kept is the same as if all were known."""
+    model = loaded.model("bert")
+    kept = prepare(model, text, truncate=side)
+    monkeypatch.setattr(preparing, "_NEAR", len(text))  # all of it
+    assert prepare(model, text, truncate=side) == kept
