@@ -10,7 +10,9 @@ import math
 import threading
 import time
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -36,6 +38,24 @@ TOGETHER = 8  # texts that are written together, while others wait; more gain li
 LOADERS = 8  # models that may load at the same time, and as many that may download: these mostly wait for the network
 PART = 0.5  # seconds of a run, after which others who wait come first
 T = TypeVar("T")
+
+
+_FETCH: ContextVar[bool] = ContextVar("fetch", default=True)
+
+
+@contextmanager
+def fetching(allowed: bool) -> Iterator[None]:
+    """A block whose runs may download their models, or not: like the language it is that of whoever asks."""
+    token = _FETCH.set(allowed)
+    try:
+        yield
+    finally:
+        _FETCH.reset(token)
+
+
+def may_fetch() -> bool:
+    """Whether runs that begin here may download their models."""
+    return _FETCH.get()
 
 
 class Run(Generic[T]):
@@ -177,14 +197,11 @@ class Engine:
         self._texts_lock = threading.Lock()
         self._texts: weakref.WeakKeyDictionary[Ticket[Any], _Text] = weakref.WeakKeyDictionary()  # at the gate
 
-    def start(
-        self, owner: str, request: Request, *, alive: Callable[[], bool] = lambda: True, fetch: bool = True
-    ) -> Run[Record]:
-        """Start a request of a session and stop its earlier one; returns at once. ``alive``, ``fetch``: as for
-        ``work``."""
+    def start(self, owner: str, request: Request, *, alive: Callable[[], bool] = lambda: True) -> Run[Record]:
+        """Start a request of a session and stop its earlier one; returns at once."""
         key = {"work": "record"} | asdict(request)
         work = partial(self._record, request=request)
-        return self._begun(owner, request.model, key, work, bytes_of_record, alive, fetch, request)
+        return self._begun(owner, request.model, key, work, bytes_of_record, alive, request)
 
     def work(
         self,
@@ -195,18 +212,17 @@ class Engine:
         size: Callable[[T], int],
         *,
         alive: Callable[[], bool] = lambda: True,
-        fetch: bool = True,
     ) -> Run[T]:
         """Load a model by name and call ``work(model, ticket)`` behind the gate; returns at once.
 
         The result is cached under ``key`` and the model's fingerprint; ``size`` gives its bytes. It is shared and must
         be read-only. The earlier work of the same ``owner`` is stopped: a session, and after a space what of it.
-        ``alive``: whether somebody is still waiting. ``fetch``: whether the model may be downloaded; else the run ends
-        with NotFetched for one that is not on this machine.
+        ``alive``: whether somebody is still waiting. Within ``fetching(False)`` the run ends with NotFetched for a
+        model that is not on this machine.
         If the queue is full, the run waits outside and enters at a later ``retry``. A session has one download at a
         time, and a model that is in memory waits for no other.
         """
-        return self._begun(owner, model, key, work, size, alive, fetch)
+        return self._begun(owner, model, key, work, size, alive)
 
     def _begun(
         self,
@@ -216,12 +232,11 @@ class Engine:
         work: Callable[[Model, Ticket[T]], T],
         size: Callable[[T], int],
         alive: Callable[[], bool],
-        fetch: bool,
         request: Request | None = None,
     ) -> Run[T]:
         """``work``, with the text that it writes, if any: other runs may write it with theirs."""
         run: Run[T] = Run(alive)
-        spoken = current()
+        spoken, fetch = current(), may_fetch()
 
         def compute(ticket: Ticket[T], loaded: Model, full_key: str) -> T:
             threads.fit(loaded.info.parameters)

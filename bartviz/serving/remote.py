@@ -19,7 +19,7 @@ from weakref import WeakValueDictionary
 
 from bartviz.errors import BartvizError, Cancelled, SettingError
 from bartviz.language import current, later, speaking
-from bartviz.serving.engine import About, Engine, Run, bytes_of_record
+from bartviz.serving.engine import About, Engine, Run, bytes_of_record, may_fetch
 from bartviz.serving.gate import Gate, State, Ticket
 from bartviz.serving.limits import Limits
 from bartviz.serving.packing import unpacked
@@ -145,11 +145,9 @@ class RemoteEngine(Engine):
         self._connecting = threading.Lock()
         self._asking = threading.Lock()
 
-    def start(
-        self, owner: str, request: Request, *, alive: Callable[[], bool] = lambda: True, fetch: bool = True
-    ) -> Run[Record]:
+    def start(self, owner: str, request: Request, *, alive: Callable[[], bool] = lambda: True) -> Run[Record]:
         """As ``Engine.start``."""
-        return self._called(Call(owner, request.model, {}, request, bytes_of_record, current(), fetch), alive)
+        return self._called(Call(owner, request.model, {}, request, bytes_of_record, current(), may_fetch()), alive)
 
     def work(
         self,
@@ -160,10 +158,9 @@ class RemoteEngine(Engine):
         size: Callable[[T], int],
         *,
         alive: Callable[[], bool] = lambda: True,
-        fetch: bool = True,
     ) -> Run[T]:
         """As ``Engine.work``. ``work`` and ``size`` are sent to another process."""
-        return self._called(Call(owner, model, key, work, size, current(), fetch), alive)
+        return self._called(Call(owner, model, key, work, size, current(), may_fetch()), alive)
 
     def _called(self, call: Call, alive: Callable[[], bool]) -> Run[T]:
         run: RemoteRun[T] = RemoteRun(alive)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from bartviz.errors import BartvizError, without_stack
 from bartviz.language import later, speaking
 from bartviz.safety import logs
-from bartviz.serving.engine import About, Engine, Run
+from bartviz.serving.engine import About, Engine, Run, fetching
 from bartviz.serving.limits import Limits
 from bartviz.serving.packing import packed
 from bartviz.serving.request import Request
@@ -111,9 +111,7 @@ class Replica:
                 run.cancel()
 
     def _started(self, call: Call, alive: Callable[[], bool]) -> Run[Any]:
-        with speaking(call.language):
+        with speaking(call.language), fetching(call.fetch):
             if isinstance(call.work, Request):
-                return self.engine.start(call.owner, call.work, alive=alive, fetch=call.fetch)
-            return self.engine.work(
-                call.owner, call.model, call.key, call.work, call.size, alive=alive, fetch=call.fetch
-            )
+                return self.engine.start(call.owner, call.work, alive=alive)
+            return self.engine.work(call.owner, call.model, call.key, call.work, call.size, alive=alive)

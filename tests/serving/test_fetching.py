@@ -12,7 +12,7 @@ import pytest
 from bartviz.errors import NotFetched
 from bartviz.models import load as loading
 from bartviz.models.model import Model
-from bartviz.serving.engine import LOADERS, Engine, Run
+from bartviz.serving.engine import LOADERS, Engine, Run, fetching
 from bartviz.serving.gate import Ticket
 from bartviz.serving.limits import Limits
 from bartviz.serving.request import Request
@@ -47,7 +47,8 @@ def finished(run: Run[Any]) -> Run[Any]:
 
 def test_a_model_is_fetched_for_who_has_asked_and_then_read_without_asking_the_hub(hub: Hub) -> None:
     engine = Engine(Limits())
-    refused = finished(engine.start("a", Request(NAME, TEXT), fetch=False))
+    with fetching(False):
+        refused = finished(engine.start("a", Request(NAME, TEXT)))
     assert isinstance(refused.error, NotFetched)
     assert refused.error.model == NAME
     assert "127.0.0.1" in str(refused.error)
@@ -59,17 +60,20 @@ def test_a_model_is_fetched_for_who_has_asked_and_then_read_without_asking_the_h
     asked = len(hub.requests)
     assert asked > 0
     other = Engine(Limits())
-    again = finished(other.start("b", Request(NAME, TEXT), fetch=False))
+    with fetching(False):
+        again = finished(other.start("b", Request(NAME, TEXT)))
     assert again.result.model.fingerprint == fetched.result.model.fingerprint
     cached = other.models.peek(NAME)
     assert cached is not None
     assert any("not asked" in notice for notice in cached.notices)
-    assert finished(engine.start("b", Request(NAME, TEXT + "."), fetch=False)).state == "done"  # it is in memory
+    with fetching(False):
+        assert finished(engine.start("b", Request(NAME, TEXT + "."))).state == "done"  # it is in memory
     assert len(hub.requests) == asked
 
 
 def test_a_known_model_is_named_with_its_size(hub: Hub) -> None:
-    run = finished(Engine(Limits()).start("a", Request("gpt2", TEXT), fetch=False))
+    with fetching(False):
+        run = finished(Engine(Limits()).start("a", Request("gpt2", TEXT)))
     assert "498 MB" in str(run.error)
     assert hub.requests == []
 

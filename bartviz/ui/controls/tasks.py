@@ -16,7 +16,7 @@ import streamlit as st
 from bartviz.errors import BudgetError, Cancelled, NotFetched, RecordError, SettingError, TextError
 from bartviz.language import _
 from bartviz.serving import drawing_turns
-from bartviz.serving.engine import Run
+from bartviz.serving.engine import Run, fetching
 from bartviz.ui.controls import show as page_parts
 from bartviz.ui.controls.progress import follow
 from bartviz.ui.state import session
@@ -51,15 +51,8 @@ def begin(
     owner = session.owner()
     whole = {"work": name} | dict(key)
     session.note(owner)
-    run = session.engine().work(
-        f"{owner} {name}",
-        model,
-        whole,
-        work,
-        size,
-        alive=lambda: session.is_alive(owner),
-        fetch=session.may_fetch(model),
-    )
+    with fetching(session.may_fetch(model)):
+        run = session.engine().work(f"{owner} {name}", model, whole, work, size, alive=lambda: session.is_alive(owner))
     again = partial(begin, name, model, key, work, size)
     # before stopping the older task: the script run may end at this line
     st.session_state[_session_key(name)] = _Task(dict(key), run, again)

@@ -22,7 +22,7 @@ from bartviz.errors import BartvizError, Cancelled, without_stack
 from bartviz.language import _
 from bartviz.record.record import open_record
 from bartviz.serving import drawing_turns, first_record
-from bartviz.serving.engine import Engine, Run
+from bartviz.serving.engine import Engine, Run, fetching
 from bartviz.serving.limits import Limits, compute
 from bartviz.serving.ray_serve import RayReplicas
 from bartviz.serving.remote import RemoteEngine
@@ -172,8 +172,8 @@ def submit(request: Request) -> None:
     st.session_state[ERROR] = None
     st.session_state[ASKED] = request
     note(session)
-    fetch = may_fetch(request.model)
-    st.session_state[RUN] = engine().start(session, request, alive=lambda: is_alive(session), fetch=fetch)
+    with fetching(may_fetch(request.model)):
+        st.session_state[RUN] = engine().start(session, request, alive=lambda: is_alive(session))
     st.session_state[FRESH] = False
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from bartviz.language import later
+from bartviz.serving.engine import fetching
 from bartviz.ui.controls import progress, show
 from bartviz.ui.state import session
 
@@ -31,8 +32,9 @@ def run(name: str, texts: Sequence[str]) -> Records:
     owner = session.owner()
     key = {"work": "batch", "texts": list(texts)}
     alive = partial(session.is_alive, owner)
-    work, fetch = partial(_capture, texts), session.may_fetch(name)
-    return _await(session.engine().work(f"{owner} batch", name, key, work, _bytes, alive=alive, fetch=fetch))
+    with fetching(session.may_fetch(name)):
+        run = session.engine().work(f"{owner} batch", name, key, partial(_capture, texts), _bytes, alive=alive)
+    return _await(run)
 
 
 def _capture(texts: Sequence[str], model: Model, ticket: Ticket[Records]) -> Records:
