@@ -85,7 +85,7 @@ class Bound:
 
     def holds(self, found: int | float) -> bool:
         """Whether the found number keeps to it."""
-        return {"<": lt, "≤": le, ">": gt, "≥": ge}[self.sign](found, self.than)
+        return bool({"<": lt, "≤": le, ">": gt, "≥": ge}[self.sign](found, self.than))
 
 
 @dataclass(frozen=True, slots=True)
