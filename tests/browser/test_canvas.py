@@ -304,7 +304,7 @@ def test_one_key_enlarges_the_type(visit: Open, server: str) -> None:
 
 
 def test_the_hero_is_seen_without_scrolling(visit: Open, server: str) -> None:
-    page = visit(f"{server}/heads")
+    page = visit(f"{server}/heads?layer=1&head=0")
     ready(page, "Cross L1H0")
     box = part(page, "stage").bounding_box()
     assert box is not None
@@ -314,7 +314,7 @@ def test_the_hero_is_seen_without_scrolling(visit: Open, server: str) -> None:
 
 @pytest.mark.parametrize("view", ["map", "lines", "text"])
 def test_nothing_hangs_over_the_edge_of_a_phone(visit: Open, server: str, view: str) -> None:
-    page = visit(f"{server}/heads?view={view}", size=(420, 900))
+    page = visit(f"{server}/heads?view={view}&layer=1&head=0", size=(420, 900))
     ready(page, "Cross L1H0")
     assert page.evaluate("document.documentElement.scrollWidth") <= 420
     assert page.locator(".attention").evaluate("node => node.scrollWidth <= node.clientWidth")

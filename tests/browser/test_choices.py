@@ -132,7 +132,7 @@ def test_tabs_are_in_the_address_and_open_by_it(visit: Open, server: str) -> Non
 def test_a_link_in_the_same_window_is_followed(visit: Open, server: str) -> None:
     page = visit(f"{server}/heads?kind=encoder")
     press(page, "Decoder")
-    page.goto(f"{server}/heads?kind=cross&layer=1")  # as somebody who follows a link in the same window
+    page.goto(f"{server}/heads?kind=cross&layer=1&head=0")  # as somebody who follows a link in the same window
     settle(page)
     expect(chosen(page, "Cross")).to_be_visible()
     expect(page.locator(".attention [data-is=name]")).to_have_text("Cross L1H0")
