@@ -72,12 +72,17 @@ def test_passport_reads_it_where_the_model_has_one_kind(tmp_path: Path) -> None:
 
 def test_find_reads_it_as_one_field() -> None:
     wanted = {"key": ",", "kind": "cross", "layer": 2, "head": 5}
-    for fields in ({"head": "cross L2H5"}, {"head": "L2H5", "kind": "cross"}, {"head": Head("cross", 2, 5)}):
+    written: list[dict[str, object]] = [
+        {"head": "cross L2H5"},
+        {"head": "L2H5", "kind": "cross"},
+        {"head": Head("cross", 2, 5)},
+    ]
+    for fields in written:
         assert with_head({"key": ",", **fields}, KINDS) == wanted
     assert with_head({"head": "5"}, KINDS) == {"head": "5"}
-    for fields in ({"head": "cross L2H5", "kind": "encoder"}, {"head": "cross L2H5", "layer": 2}):
+    for more in ({"kind": "encoder"}, {"layer": 2}):
         with pytest.raises(SettingError, match="leave out those fields"):
-            with_head(fields, KINDS)
+            with_head({"head": "cross L2H5", **more}, KINDS)
 
 
 @pytest.mark.parametrize(

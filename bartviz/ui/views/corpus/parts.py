@@ -144,8 +144,9 @@ def picture(chosen: Chosen) -> None:
         model=of["model"]["name"],
     )
     source = _(chosen.of.source) if chosen.of.source else ""
-    row = analysis.of_head(chosen.of.heads, chosen.head).set_index("measure").loc[chosen.measure]
-    few = analysis.few(int(row["n"])) if of["texts"] >= FEW else ""  # else the sentence above says it
+    rows = analysis.of_head(chosen.of.heads, chosen.head)
+    n = int(rows[rows["measure"] == chosen.measure]["n"].max())
+    few = analysis.few(n) if of["texts"] >= FEW else ""  # else the sentence above says it
     said = (_("Click a head to choose it."), counted, ALL[chosen.measure].says, few, source)
     show.note(" ".join(filter(None, said)))
 
