@@ -19,6 +19,7 @@ from transformers.models.auto.tokenization_auto import TOKENIZER_MAPPING_NAMES, 
 import bartviz
 from bartviz.errors import ModelError, TextError
 from bartviz.models import checkpoint, folders, tokenizer
+from bartviz.models.model import Model
 from bartviz.text import tokenize
 from tests.support import networks
 
@@ -309,13 +310,13 @@ def without_bytes() -> Any:
 
 
 @pytest.fixture(scope="module")
-def dropping() -> bartviz.Model:
+def dropping() -> Model:
     config = transformers.GPT2Config(vocab_size=5, n_embd=8, n_layer=1, n_head=2, bos_token_id=3, eos_token_id=3)
     torch.manual_seed(0)
     return bartviz.wrap(transformers.GPT2LMHeadModel(config), without_bytes())
 
 
-def test_letters_that_no_token_holds_are_said(dropping: bartviz.Model) -> None:
+def test_letters_that_no_token_holds_are_said(dropping: Model) -> None:
     def notices(text: str) -> str:
         return " ".join(bartviz.capture(dropping, text).provenance.notices)
 

@@ -101,7 +101,7 @@ def test_a_folder_of_such_a_model_runs(name: str, tmp_path: Path) -> None:
     folder = networks.save(name, tmp_path, trained=True)
     model, text = bartviz.load(folder), "I want to buy a car."
     record = bartviz.capture(model, text)
-    read = record.source if record.source is not None else record.decoder.query  # type: ignore[union-attr]
+    read = record.source if record.source is not None else record.decoder.query
     assert read.ids.tolist()[: len(read)] == AutoTokenizer.from_pretrained(folder)(text)["input_ids"][: len(read)]
     assert record.sound
 
