@@ -47,6 +47,7 @@ RANDOM_PART = -1  # the number of the part of random tokens
 _SEALED = b"bartviz shard 3\n"
 LARGEST = 1 << 30  # bytes of a shard
 LARGEST_MANIFEST = 1 << 20
+MOST_ARRAYS = 100  # of a shard; three kinds of attention have about fifty
 Arrays = Mapping[str, NDArray[Any]]
 
 
@@ -104,7 +105,9 @@ def _arrays(data: bytes) -> dict[str, NDArray[Any]]:
     """The arrays of a file of NumPy. What an array claims to hold is compared with its bytes before it is made."""
     arrays: dict[str, NDArray[Any]] = {}
     with ZipFile(io.BytesIO(data)) as file:
-        for member in file.infolist():
+        members = file.infolist()
+        _expect(len(members) <= MOST_ARRAYS)
+        for member in members:
             _expect(member.compress_type == ZIP_STORED and member.file_size <= len(data))
             content = file.read(member)
             stream = io.BytesIO(content)
