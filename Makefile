@@ -46,7 +46,7 @@ lock: $(BIN)/uv ## Renew the lock files from pyproject.toml (ARGS=--upgrade take
 bench: $(VENV)/.dev $(VENV)/.browser ## Measure everything beside the peers in one run, and write benchmarks/RESULTS.md (ARGS=capture: one part)
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks $(ARGS)
 
-load: $(VENV)/.dev ## Measure how many visitors one server carries (ARGS="paced burst heavy slam soak --minutes 2")
+load: $(VENV)/.dev ## Measure how many visitors one server carries (ARGS="start paced burst heavy slam soak --minutes 2")
 	$(BIN)/python -m benchmarks.load $(ARGS)
 
 fuzz: $(VENV)/.dev ## Spoil files and addresses and see that only our own errors come out (N=2000 SEED=0 ARGS=records)

@@ -1,8 +1,8 @@
 """``make load``: how many visitors one server carries. Clients over websockets, without a browser, on loopback alone.
 
-``python -m benchmarks.load [paced] [burst] [heavy] [slam] [soak] [--minutes 2]``, without a word all of them. Each part
-has a fresh server, which answers a first visitor before the others come; the clients work beside it, on the same
-machine. Every part stops by itself.
+``python -m benchmarks.load [start] [paced] [burst] [heavy] [slam] [soak] [--minutes 2]``, without a word all of them.
+Each part has a fresh server, which answers a first visitor before the others come, but for ``start``; the clients work
+beside it, on the same machine. Every part stops by itself.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import psutil
@@ -137,12 +138,17 @@ async def _tried(visit: Awaitable[float]) -> float | None:
 
 def report(words: Sequence[str], minutes: float) -> None:
     """Print the table, and what it says about a size."""
-    wanted = words or ("paced", "burst", "heavy", "slam", "soak")
+    wanted = words or ("start", "paced", "burst", "heavy", "slam", "soak")
     texts = (f"I have {number} books and {number + 7} dogs." for number in itertools.count(2))
     print(
         f"Load: one server on {os.cpu_count()} cores, the clients beside it. A visit is a new session with a new text."
     )
     print(heading())
+    if "start" in wanted:
+        for count in BURSTS:
+            with served(None, "app.py", OURS) as (address, process):
+                visits = partial(burst, count=count, texts=texts)
+                _row(address, psutil.Process(process.pid), f"just started, burst of {count}", partial(visits, address))
     if "paced" in wanted:
         with _ready() as (address, server):
             carried = [_paced(address, server, rate, texts) for rate in RATES]
@@ -206,7 +212,7 @@ def _megabytes(server: psutil.Process) -> float:
 def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("parts", nargs="*", choices=[[], "paced", "burst", "heavy", "slam", "soak"])
+    parser.add_argument("parts", nargs="*", choices=[[], "start", "paced", "burst", "heavy", "slam", "soak"])
     parser.add_argument("--minutes", type=float, default=2.0, help="of the soak")
     given = parser.parse_args()
     report(given.parts, given.minutes)

@@ -45,6 +45,12 @@ def finished(run: Run[Any]) -> Run[Any]:
     return run
 
 
+def fingerprint(run: Run[Any]) -> str:
+    record = finished(run).result
+    assert record is not None
+    return str(record.model.fingerprint)
+
+
 def test_a_model_is_fetched_for_who_has_asked_and_then_read_without_asking_the_hub(hub: Hub) -> None:
     engine = Engine(Limits())
     with fetching(False):
@@ -62,7 +68,7 @@ def test_a_model_is_fetched_for_who_has_asked_and_then_read_without_asking_the_h
     other = Engine(Limits())
     with fetching(False):
         again = finished(other.start("b", Request(NAME, TEXT)))
-    assert again.result.model.fingerprint == fetched.result.model.fingerprint
+    assert fingerprint(again) == fingerprint(fetched)
     cached = other.models.peek(NAME)
     assert cached is not None
     assert any("not asked" in notice for notice in cached.notices)
@@ -91,9 +97,11 @@ def test_who_needs_no_download_waits_for_none(hub: Hub, monkeypatch: pytest.Monk
 
     monkeypatch.setattr(Engine, "_load", slow)
     finished(engine.start("first", Request("small-bart", TEXT, max_new_tokens=2)))
-    mine = [engine.work(f"me {number}", f"{NAME}{number}", {}, _name, len) for number in range(3)]
-    others = [engine.start(f"v{number}", Request(f"{NAME}-{number}", TEXT)) for number in range(LOADERS)]
-    same = [engine.start(f"w{number}", Request(f"{NAME}-0", TEXT)) for number in range(2)]
+    mine: list[Run[Any]] = [engine.work(f"me {number}", f"{NAME}{number}", {}, _name, len) for number in range(3)]
+    others: list[Run[Any]] = [
+        engine.start(f"v{number}", Request(f"{NAME}-{number}", TEXT)) for number in range(LOADERS)
+    ]
+    same: list[Run[Any]] = [engine.start(f"w{number}", Request(f"{NAME}-0", TEXT)) for number in range(2)]
     for _place in range(LOADERS):
         assert fetching.acquire(timeout=120)
     assert hub_server.wait_for(lambda: len(engine.loading) == engine.loading.running == 0, 60)
@@ -102,11 +110,11 @@ def test_who_needs_no_download_waits_for_none(hub: Hub, monkeypatch: pytest.Monk
     in_memory = finished(engine.start("ninth", Request("small-bart", TEXT + ".", max_new_tokens=2)))
     in_folder = finished(engine.start("tenth", Request("small-bert", TEXT)))
     assert (in_memory.state, in_folder.state) == ("done", "done")
-    assert not any(run.finished for run in (*mine, *others, *same))
-    for run in (*mine, *others, *same):
+    assert not any(run.finished for run in [*mine, *others, *same])
+    for run in [*mine, *others, *same]:
         run.cancel()
     proceed.set()
-    for run in (*mine, *others, *same):
+    for run in [*mine, *others, *same]:
         finished(run)
 
 
