@@ -20,10 +20,6 @@ def name_of(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-def lines(path: Path) -> int:
-    return len(path.read_text("utf-8").splitlines())
-
-
 def floor_of(package: str, floors: tuple[tuple[str, ...], ...]) -> int:
     found = [number for number, packages in enumerate(floors) if package in packages]
     assert found, f"{package} has no floor: add it to scripts/layers.py"
@@ -76,11 +72,3 @@ def test_every_package_has_a_docstring() -> None:
     folders = {path.parent for path in files() if PACKAGE in path.parents}
     texts = {folder: (folder / "__init__.py").read_text("utf-8") for folder in folders}
     assert not [name_of(folder) for folder, text in texts.items() if not ast.get_docstring(ast.parse(text))]
-
-
-def test_a_page_has_fewer_than_100_lines() -> None:
-    assert not [name_of(path) for path in (ROOT / "pages").glob("*.py") if lines(path) >= 100]
-
-
-def test_a_module_has_at_most_400_lines() -> None:
-    assert not [name_of(path) for path in files() if lines(path) > 400]

@@ -110,7 +110,7 @@ from bartviz import *
 print(open is __builtins__.open, "capture" in globals(), "Path" in globals())
 """
     names, star = printed(code).splitlines()
-    assert names.split() == sorted([*bartviz.__all__, "open"])
+    assert names.split() == dir(bartviz)
     assert "capture" in names.split()
     assert star == "True True False"
 
@@ -141,7 +141,7 @@ def test_a_type_checker_knows_the_names_and_refuses_others(tmp_path: Path) -> No
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="nothing_like_this"):
-        _ = bartviz.nothing_like_this
+        getattr(bartviz, "nothing_like_this")  # noqa: B009
 
 
 def test_the_readme_gives_both_commands_and_is_short() -> None:

@@ -257,7 +257,7 @@ def _dropped(array: Floats) -> bool:
     zero, sums = array == 0, array.sum(axis=-1)
     beyond = (sums > 1 + ROW_LIMIT).any()
     if array.shape[1] == 1:
-        return bool(beyond and (zero & np.tri(*array.shape[2:], dtype=bool)).any())
+        return bool(beyond and (zero & np.tril(np.ones(array.shape[2:], np.bool_))).any())
     holes = zero & ~zero.all(axis=1, keepdims=True)
     empty = (sums == 0) & ~(sums == 0).all(axis=1, keepdims=True)
     return bool(holes.any() and (beyond or empty.any()))

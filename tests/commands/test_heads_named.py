@@ -80,7 +80,8 @@ def test_find_reads_it_as_one_field() -> None:
     for fields in written:
         assert with_head({"key": ",", **fields}, KINDS) == wanted
     assert with_head({"head": "5"}, KINDS) == {"head": "5"}
-    for more in ({"kind": "encoder"}, {"layer": 2}):
+    others: tuple[dict[str, object], ...] = ({"kind": "encoder"}, {"layer": 2})
+    for more in others:
         with pytest.raises(SettingError, match="leave out those fields"):
             with_head({"head": "cross L2H5", **more}, KINDS)
 

@@ -207,7 +207,7 @@ def test_a_head_is_compared_with_one_of_another_model_and_of_another_text(
     assert app.selectbox(key="b").value == f"encoder L{like[0]}H{like[1]}"
     assert f"B: encoder L{like[0]}H{like[1]} of another" in words(app)
     app = opened(record, against="model", b_model="bert-tiny-en")  # A has a kind that the other model has, too
-    assert [app.selectbox(key=key).value.split()[0] for key in "ab"] == ["encoder", "encoder"]
+    assert [str(app.selectbox(key=key).value).split()[0] for key in "ab"] == ["encoder", "encoder"]
     asked.clear()
     app = opened(record, against="text", kind="Encoder")
     assert asked == []  # nothing was typed

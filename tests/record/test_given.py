@@ -358,7 +358,7 @@ def test_an_encoder_is_known_by_what_it_attends_to() -> None:
     assert record.encoder.shape == (2, 2, 6, 6)
 
 
-def small(config: type, network: type, **sizes: Any) -> Any:
+def small(config: Any, network: Any, **sizes: Any) -> Any:
     torch.manual_seed(0)
     common = {"vocab_size": 30, "pad_token_id": 1, "bos_token_id": 0, "eos_token_id": None}
     return network._from_config(config(**common | sizes), attn_implementation="eager").eval()
@@ -393,8 +393,8 @@ def test_the_best_of_the_beams_is_followed_from_place_to_place(beams: int, cache
 
 def test_beams_that_cannot_be_followed_are_refused() -> None:
     output = bart().generate(IDS, num_beams=2, **GENERATE)
-    given = {"encoder_tokens": strings(IDS), "decoder_tokens": strings(output.sequences)}
-    stacks = {kind: output[f"{kind}_attentions"] for kind in ("encoder", "decoder", "cross")}
+    given: dict[str, Any] = {"encoder_tokens": strings(IDS), "decoder_tokens": strings(output.sequences)}
+    stacks: dict[str, Any] = {kind: output[f"{kind}_attentions"] for kind in ("encoder", "decoder", "cross")}
     with pytest.raises(RecordError, match=r"of 2 texts or beams.*pass the whole output"):
         bartviz.from_attentions(**stacks, **given)
     two = bart().generate(IDS, num_beams=2, num_return_sequences=2, **GENERATE)

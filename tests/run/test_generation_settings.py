@@ -14,6 +14,7 @@ from transformers import GenerationConfig
 import bartviz
 from bartviz.models import checkpoint
 from bartviz.models.checkpoint import APPLIED, NEUTRAL, UNAPPLIED
+from bartviz.record.record import Record
 from bartviz.run.options import TOP_K
 from bartviz.run.sampling import FILTERS, Sampling
 from tests.support import loaded
@@ -22,7 +23,7 @@ from tests.support.writers import TEXT, chosen, generate, source_of, with_rules
 CONFIG: dict[str, Any] = {"model_type": "gpt2", "vocab_size": 40, "n_embd": 8, "n_layer": 1, "n_head": 2}
 
 
-def _drawn(model: Any, network: Any, record: bartviz.Record, seed: int, **options: Any) -> list[int]:
+def _drawn(model: Any, network: Any, record: Record, seed: int, **options: Any) -> list[int]:
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         return generate(model, network, source_of(record), do_sample=True, num_beams=1, **options).ids
@@ -74,7 +75,8 @@ def test_a_checkpoint_that_samples_writes_what_generate_writes(family: str, chan
 def test_a_chosen_sampling_has_the_checkpoints_filters_and_may_set_its_own() -> None:
     model = with_rules(loaded.model("gpt2"), max_new_tokens=10, max_length=None, typical_p=0.3)
     network = loaded.reference("gpt2", implementation="sdpa")
-    for seed, own in enumerate(({}, {"typical_p": 0.9}, {"typical_p": 1.0}, {"min_p": 0.2})):
+    ways: tuple[dict[str, Any], ...] = ({}, {"typical_p": 0.9}, {"typical_p": 1.0}, {"min_p": 0.2})
+    for seed, own in enumerate(ways):
         record = bartviz.decode(model, TEXT, sample=Sampling(1.5, seed=seed, **own))
         asked = {"temperature": 1.5, "top_k": 0, "top_p": 1.0} | own
         assert chosen(record) == _drawn(model, network, record, seed, **asked)
@@ -106,7 +108,8 @@ def test_rules_are_those_of_generate(family: str, beams: int, changes: dict[str,
     record = bartviz.decode(ruled, TEXT, beams=beams)
     real = generate(ruled, network, source_of(record), num_beams=beams, do_sample=False)
     assert chosen(record) == real.ids
-    assert name in record.provenance.settings["rules"]
+    active: Any = record.provenance.settings["rules"]
+    assert name in active
     if "sequence_bias" in changes and len(changes) == 1 and beams == 1:
         assert record.steps[0].rule == name
 
@@ -144,7 +147,7 @@ def test_settings_that_are_not_applied_are_named(settings: dict[str, Any], named
 
 
 def test_a_setting_of_a_newer_transformers_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Newer(GenerationConfig):
+    class Newer(GenerationConfig):  # type: ignore[misc]
         def __init__(self, **values: Any) -> None:
             super().__init__(**values)
             self.sharpen = values.get("sharpen")

@@ -98,7 +98,8 @@ class Picture:
         import typst
 
         text = html.unescape("".join(re.findall(r">([^<>]+)</text>", self.svg)))
-        rest, missing = {*_UNUSUAL.findall(text)}, []
+        missing: list[str] = []
+        rest = {*_UNUSUAL.findall(text)}
         while rest and len(missing) < _MOST_SCRIPTS:
             svg = self.svg.translate(
                 dict.fromkeys({ord(sign) for sign in text if _UNUSUAL.match(sign)} - {*map(ord, rest)}, " ")

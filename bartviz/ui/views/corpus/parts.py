@@ -145,7 +145,7 @@ def picture(chosen: Chosen) -> None:
     )
     source = _(chosen.of.source) if chosen.of.source else ""
     rows = analysis.of_head(chosen.of.heads, chosen.head)
-    n = int(rows[rows["measure"] == chosen.measure]["n"].max())
+    n = int(rows.loc[rows["measure"] == chosen.measure, "n"].to_numpy().max())
     few = analysis.few(n) if of["texts"] >= FEW else ""  # else the sentence above says it
     said = (_("Click a head to choose it."), counted, ALL[chosen.measure].says, few, source)
     show.note(" ".join(filter(None, said)))

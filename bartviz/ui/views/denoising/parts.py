@@ -134,8 +134,8 @@ def attention(repair: Repair) -> None:
     with second:
         weights = pick.one_of(_("Weights"), named(WEIGHTS), key="mean_of")
     name, layer, head = repair.given.model.name, None, None
-    first = pick.first_head(repair.given, kind)
-    default_layer, default_head = COPIES if name == DENOISER and kind == "cross" else (first.layer, first.head)
+    clearest = pick.first_head(repair.given, kind)
+    default_layer, default_head = COPIES if name == DENOISER and kind == "cross" else (clearest.layer, clearest.head)
     if weights != "all":
         with third:
             layer = pick.layer(repair.given, kind, default=default_layer)
