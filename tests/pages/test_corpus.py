@@ -93,7 +93,8 @@ def test_an_atlas_of_ones_own_is_shown_with_its_texts_but_no_map_of_a_model_that
     monkeypatch.setenv("BARTVIZ_ATLASES", str(tmp_path))
     page = app("corpus", record=None, atlas="mine")
     assert not page.exception
-    assert "1,574 texts of letters.txt through checkpoint-900" in words(page)
+    texts = ours.description["texts"]
+    assert f"{texts:,} texts of letters.txt through checkpoint-900" in words(page)
     assert "checkpoint-900 is none of the models of this server" in words(page)
     assert "CC BY" not in words(page)
     assert not [button for button in page.button if str(button.key).startswith("corpus_")]
