@@ -103,9 +103,14 @@ class Ticket(Generic[T]):
         return self._stop.is_set() or not self._alive()
 
     def report(self, note: str, fraction: float | None = None) -> None:
-        """Called by the work, in the gate's thread: what it is doing, and the fraction done (0..1) if known."""
-        self.note, self.fraction = note, fraction
+        """Called by the work, in the gate's thread: what it is doing, and the fraction done (0..1) if known. Others may
+        come first here."""
+        self.tell(note, fraction)
         self.give_way()
+
+    def tell(self, note: str, fraction: float | None = None) -> None:
+        """``report`` of work that others wait for, too, which does not give way to them."""
+        self.note, self.fraction = note, fraction
 
     def give_way(self, *, at_once: bool = False) -> None:
         """Called by the work between two steps, in the gate's thread: if others wait and this part was long, or in any

@@ -5,7 +5,7 @@ Nothing here calls Streamlit, and torch is imported late.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -55,19 +55,22 @@ def record(model: Model, ticket: Ticket[Record], request: Request) -> Record:
 
 
 def together(model: Model, ticket: Ticket[Record], requests: Sequence[Request]) -> tuple[Record, ...]:
-    """The records of requests that differ in their text alone. Raises as ``decode_batch``."""
+    """The records of requests that differ in their text alone. Raises as ``decode_batch``.
+
+    Those who wait would each begin on their own if this gave way to them.
+    """
     from bartviz.run.generate import decode_batch
 
-    ticket.report(later("Running the model"))
-    return decode_batch(model, [request.text for request in requests], **_writing(ticket, requests[0]))
+    ticket.tell(later("Running the model"))
+    return decode_batch(model, [request.text for request in requests], **_writing(ticket, requests[0], ticket.tell))
 
 
-def _writing(ticket: Ticket[Record], request: Request) -> dict[str, Any]:
+def _writing(ticket: Ticket[Record], request: Request, report: Callable[[str, float], None]) -> dict[str, Any]:
     """The options of ``decode`` for a request, its text apart."""
 
     def on_step(step: int, longest: int) -> None:
         note = later("Writing: token {step} of at most {longest}", step=step, longest=longest)
-        ticket.report(note, step / max(longest, 1))
+        report(note, step / max(longest, 1))
 
     return {
         "max_new_tokens": request.max_new_tokens,
@@ -86,7 +89,7 @@ def _captured(model: Model, ticket: Ticket[Record], request: Request, *, values:
     from bartviz.run.generate import decode
 
     if model.info.kind != "encoder" and request.target is None and model.head is None:
-        return decode(model, request.text, **{**_writing(ticket, request), "values": values})
+        return decode(model, request.text, **{**_writing(ticket, request, ticket.report), "values": values})
     target = request.target
     if target is not None and model.info.kind == "decoder":
         target = _next_word(request.text, target)
