@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from io import BytesIO
 
 import numpy as np
@@ -11,6 +12,7 @@ import pandas as pd
 import pytest
 import torch
 from pandas.testing import assert_frame_equal
+from torch import overrides
 from transformers import PreTrainedModel
 
 import bartviz
@@ -25,6 +27,7 @@ from bartviz.experiments.random_weights import untrained
 from bartviz.experiments.residual import residual
 from bartviz.models import device
 from bartviz.record.record import Record
+from bartviz.safety import torch_defaults
 from tests.support import loaded, networks
 from tests.support.pretended import DEVICE, Pretended
 
@@ -41,7 +44,17 @@ NEAR = 2e-5  # the step that is written out for the CPU rounds differently
 def pretended(monkeypatch: pytest.MonkeyPatch) -> Iterator[Pretended]:
     monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda check_available=False: DEVICE)
     monkeypatch.setattr(torch.accelerator, "device_count", lambda: 1)
+    aside = torch_defaults._thread_defaults
     with Pretended() as pretended:
+
+        @contextmanager
+        def kept() -> Iterator[None]:
+            """A caller's modes are put aside; the device is none, although it is made of one."""
+            here = pretended in overrides._get_current_function_mode_stack()  # not in a thread that loads
+            with aside(), pretended if here else nullcontext():
+                yield
+
+        monkeypatch.setattr(torch_defaults, "_thread_defaults", kept)
         yield pretended
 
 
