@@ -313,7 +313,7 @@ FAMILIES: Mapping[str, Recipe] = {
     "data2vec-text": Recipe(DATA2VEC_TEXT, lambda: _bart("RobertaTokenizer")),
     "ernie": Recipe(ERNIE, _bert),
     "modernbert": Recipe(MODERNBERT, _bert, {"local_attention": 8} | _BERT_IDS),
-    "eurobert": Recipe(EUROBERT, _bert, _BERT_IDS),
+    "eurobert": Recipe(EUROBERT, _bert, _BERT_IDS | {"mask_token_id": 4}),
     "distilbert": Recipe(DISTILBERT, lambda: _bert("DistilBertTokenizer")),
     "electra": Recipe(ELECTRA, lambda: _bert("ElectraTokenizer")),
     "albert": Recipe(ALBERT, _albert),

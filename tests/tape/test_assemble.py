@@ -155,6 +155,6 @@ def test_bytes_are_predicted(family: str, values: bool) -> None:
 @pytest.mark.slow
 def test_a_saved_record_keeps_them(tmp_path: object) -> None:
     record, _ = ran("bart")
-    path = f"{tmp_path}/x.bartviz"
+    path = f"{tmp_path}/x.safetensors"
     record.save(path)
     assert bartviz.open(path) == record
