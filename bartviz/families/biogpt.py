@@ -46,5 +46,5 @@ BIOGPT = replace(
         "BioGptModel": Variant(parts.BASE, bare=True),
     },
     classes=("BioGptForCausalLM",),
-    training=replace(BYTES, tokenizer=parts.BYTE_PAIRS, paper="Luo et al. 2022"),
+    training=replace(BYTES, tokenizer=parts.BYTE_PAIRS, single="</s> A", paper="Luo et al. 2022"),
 )
