@@ -6,6 +6,7 @@ import copy
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from io import BytesIO
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -50,7 +51,8 @@ def pretended(monkeypatch: pytest.MonkeyPatch) -> Iterator[Pretended]:
         @contextmanager
         def kept() -> Iterator[None]:
             """A caller's modes are put aside; the device is none, although it is made of one."""
-            here = pretended in overrides._get_current_function_mode_stack()  # not in a thread that loads
+            modes: Any = overrides._get_current_function_mode_stack()  # type: ignore[no-untyped-call]
+            here = pretended in modes  # not in a thread that loads
             with aside(), pretended if here else nullcontext():
                 yield
 
