@@ -177,7 +177,7 @@ def find(name: str | os.PathLike[str], roots: Roots | None) -> Path | None:
     """
     text = os.fspath(name)
     is_path = not isinstance(name, str) or text.startswith((os.sep, ".", "~"))
-    if not text.isprintable() or len(text) > 1024:
+    if not text.strip() or not text.isprintable() or len(text) > 1024:
         raise ModelError(REFUSED if roots is not None else NO_FOLDER)
     candidates = [Path(text)] if roots is None else [Path(root) / text for root in roots]
     for candidate in candidates:

@@ -83,7 +83,7 @@ def test_a_tokenizer_that_panics(fault: BaseException, folder: Path, monkeypatch
         raise fault
 
     monkeypatch.setattr(AutoTokenizer, "from_pretrained", panic)
-    assert "tokenizer cannot be built" in refused(folder)
+    assert "cannot be built: its files are damaged" in refused(folder)
 
 
 def test_a_tokenizer_whose_rust_panics(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -92,7 +92,7 @@ def test_a_tokenizer_whose_rust_panics(tmp_path: Path, capfd: pytest.CaptureFixt
     tokenizer["post_processor"]["special_tokens"] = {}  # its template names them
     (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
     networks.edit(folder, "tokenizer_config.json", tokenizer_class="TokenizersBackend")
-    assert "tokenizer fails on a short text" in refused(folder)
+    assert "cannot be built: its files are damaged" in refused(folder)
     assert "panicked" in capfd.readouterr().err  # it was one
 
 
@@ -105,7 +105,7 @@ def test_ids_that_are_none(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         return made
 
     monkeypatch.setattr(AutoTokenizer, "from_pretrained", without)
-    assert "tokenizer cannot be built" in refused(folder)
+    assert "cannot be built: its files are damaged" in refused(folder)
 
 
 def test_a_tokenizer_that_panics_on_a_text(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
