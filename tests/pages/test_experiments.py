@@ -12,7 +12,7 @@ import streamlit
 from streamlit.testing.v1 import AppTest
 
 import bartviz
-from bartviz.analysis import ablation
+from bartviz.analysis import ablation, start
 from bartviz.experiments.ablation import ablate, ablate_sweep
 from bartviz.experiments.edits import edit
 from bartviz.language import speaking
@@ -118,8 +118,12 @@ def test_what_is_compared_is_stated(app: App, subject: Subject) -> None:
 def test_no_head_or_all_but_one_are_a_press_away(app: App, subject: Subject) -> None:
     _, record = subject
     page = app("experiments", record=record)
-    next(button for button in page.button if button.label.startswith("All of L0 but H0")).click().run()
-    assert page.multiselect[0].value == [f"encoder L0H{head}" for head in range(1, 4)]
+    kept = start.head_of(record, "encoder")
+    (button,) = (button for button in page.button if button.label.startswith("All of L"))
+    assert button.label.startswith(f"All of L{kept.layer} but H{kept.head}")
+    button.click().run()
+    others = [head for head in range(4) if head != kept.head]
+    assert page.multiselect[0].value == [f"{kept.kind} L{kept.layer}H{head}" for head in others]
     next(button for button in page.button if button.label == "None").click().run()
     assert page.multiselect[0].value == []
     assert not page.exception
