@@ -96,7 +96,8 @@ def run(options: argparse.Namespace) -> int:
     from bartviz.ui.frame import server
 
     if not compute():  # before the port is open: a class that comes at once would wait for it together
-        print("bartviz: starting the model library", file=sys.stderr, flush=True)
+        if sys.stderr.isatty():
+            print("bartviz: starting the model library", file=sys.stderr, flush=True)
         with suppress(Exception):  # the first run reports what is wrong
             torch_import.load()
     try:
