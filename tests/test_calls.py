@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -75,5 +76,5 @@ def test_results_have_a_repr_of_one_line(model: Model, made: Record) -> None:
         bartviz.ablate_sweep(model, made),
         bartviz.reach(model, TEXT, 2, 7),
     )
-    assert [repr(one).split(":")[0] for one in found] == ["<Ablation", "<Sweep", "<Reach"]
+    assert [re.split("[: ]", repr(one))[0] for one in found] == ["<Ablation", "<Sweep", "<Reach"]
     assert all("array(" not in repr(one) and len(repr(one)) < 2000 for one in found), [repr(one) for one in found]

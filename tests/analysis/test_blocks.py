@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
 
 from bartviz.analysis import blocks
 from bartviz.analysis.blocks import Column
+from bartviz.families.catalogue import EMBEDDED
 from bartviz.families.family import ModelKind
 from tests.support import stand_in
 
@@ -103,4 +105,5 @@ def test_the_order_of_sum_and_norm_is_said(family: str, said: str) -> None:
 
 def test_an_older_record_of_a_known_model_has_the_dropout_of_its_configuration() -> None:
     info = replace(stand_in.model_info(), name="bart-tiny-en-de")
-    assert blocks.dropout(info) == (0.1, 0.0)
+    config = json.loads((EMBEDDED / "bart-tiny-en-de" / "config.json").read_text("utf-8"))
+    assert blocks.dropout(info) == (config["dropout"], config["attention_dropout"])
