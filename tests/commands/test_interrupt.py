@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -57,6 +58,11 @@ def test_every_command_ends_in_one_line(
         vars(bartviz).pop(name, None)
 
 
+def _interruptible() -> None:
+    """A program that a shell starts in the background ignores Ctrl+C, and so would what it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_a_run_over_a_corpus_says_how_far_it_is_and_goes_on(workers: str, tmp_path: Path) -> None:
@@ -64,7 +70,8 @@ def test_a_run_over_a_corpus_says_how_far_it_is_and_goes_on(workers: str, tmp_pa
     file.write_text("".join(f"The cat number {row} sat on the mat.\n" for row in range(ROWS)))
     command = [sys.executable, "-m", "bartviz", "corpus", str(file), "--model", "bert-tiny-en", "--out", str(out)]
     command += ["--size", "4", "--workers", workers]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+    options: dict[str, Any] = {"stderr": subprocess.PIPE, "text": True, "start_new_session": True}
+    with subprocess.Popen(command, preexec_fn=_interruptible, **options) as process:  # noqa: PLW1509
         assert process.stderr is not None
         lines = [process.stderr.readline()]
         assert "rows/s" in lines[0], lines
