@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bartviz.analysis import start
 from bartviz.figures.classic import offline
 from bartviz.ui.views.heads import classic
 from tests.conftest import App
@@ -24,8 +25,9 @@ def frame(app: AppTest) -> Any:
 def test_it_begins_with_one_layer_of_cross_attention(app: App) -> None:
     at = app("heads", view="classic")
     assert not at.exception
-    assert "4 heads of cross layer 1" in words(at)
-    assert '"include_layers": [1]' in frame(at).srcdoc
+    layer = start.head_of(stand_in.record(), "cross").layer
+    assert f"4 heads of cross layer {layer}" in words(at)
+    assert f'"include_layers": [{layer}]' in frame(at).srcdoc
 
 
 @pytest.mark.parametrize(
@@ -44,8 +46,9 @@ def test_links_are_followed_within_the_record(app: App, query: dict[str, str]) -
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder"])
 def test_models_of_one_kind(app: App, kind: Any) -> None:
-    at = app("heads", view="classic", record=stand_in.record(kind=kind))
-    assert f"of {kind} layer 1" in words(at)
+    record = stand_in.record(kind=kind)
+    at = app("heads", view="classic", record=record)
+    assert f"of {kind} layer {start.head_of(record, kind).layer}" in words(at)
     assert frame(at).srcdoc
 
 
