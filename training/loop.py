@@ -225,9 +225,10 @@ class Loop:
 
 def set_dropout(model: Any, share: float) -> None:
     """Set the dropout of every layer of BART or BERT, attention weights too, and have the configuration say so."""
+    config = getattr(model, "config", None)
     for name in ("dropout", "attention_dropout", "hidden_dropout_prob", "attention_probs_dropout_prob"):
-        if hasattr(model.config, name):
-            setattr(model.config, name, share)
+        if hasattr(config, name):
+            setattr(config, name, share)
     for module in model.modules():
         if isinstance(module, torch.nn.Dropout):
             module.p = share

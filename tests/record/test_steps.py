@@ -76,8 +76,8 @@ def test_a_run_names_no_candidate_until_somebody_looks(translator: Model, monkey
 def test_tokens_are_described_on_first_use(translator: Model) -> None:
     record = bartviz.capture(translator, "The children sing.", target="Die Kinder singen.")
     cross = record.attention("cross")
-    assert "labels" not in cross.key.__dict__
     assert cross.key.labels == ("<s>", "The", "children", "sing", ".", "</s>")
-    assert "labels" in cross.key.__dict__
+    assert "labels" not in cross.query.__dict__
     assert cross.query.labels[1:3] == ("<s>", "Die")
+    assert "labels" in cross.query.__dict__
     assert cross.query.take(slice(2, 3)).spans == (cross.query.spans[2],)
