@@ -69,7 +69,7 @@ def test_keys_lead_through_heads_cells_and_rows(visit: Open, server: str) -> Non
     overview.press("ArrowRight")
     overview.press("ArrowDown")
     ready(page, "Cross L1H1")
-    expect(page).to_have_url(re.compile("head=1"))
+    expect(page).to_have_url(re.compile("layer=1"))
     expect(page.locator(".bv-lead")).to_contain_text("Cross L1H1")
     overview.press("Enter")
     expect(plot).to_be_focused()
