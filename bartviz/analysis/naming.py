@@ -38,7 +38,7 @@ NAMES: Mapping[str, str] = {
 }
 _EVENLY = mark("spreads evenly")
 # Words that choose each other are paired, rightly or not: without an alignment by hand no head is said to align.
-_WAYS = {BACK: mark("one to one, first row rests")}
+_WAYS = {BACK: mark("one to one, first row on special tokens")}
 ALIGNING = {"error_predicts": mark("aligns the next word"), "error_reads": mark("aligns the word just read")}
 """Names of heads of cross-attention whose links agree with alignments by hand, by the measure that says so."""
 WRONG = 0.5

@@ -61,7 +61,9 @@ KEY = ("<s>", "a", " b", " c", "</s>")
 OUTPUT = stand_in.tokens(("C", " B", " A", "</s>"))
 
 
-@pytest.mark.parametrize(("ahead", "called"), [(True, "one to one"), (False, "one to one, first row rests")])
+@pytest.mark.parametrize(
+    ("ahead", "called"), [(True, "one to one"), (False, "one to one, first row on special tokens")]
+)
 def test_a_head_that_pairs_words_is_said_to_rest_in_its_first_row(ahead: bool, called: str) -> None:
     attention = head(ALIGNED[ahead], KEY, "cross")
     found = naming.name(measures(attention, query=OUTPUT), 0, 0)
@@ -99,5 +101,5 @@ def test_the_best_of_those_that_rest_in_the_first_row_and_of_those_that_do_not_c
     model = bartviz.load("bart-tiny-en-de")
     measured = of_record(bartviz.capture(model, "I want to buy a car."), "cross")
     first = [(place, given.title) for place, given in naming.clearest(measured)[:4]]
-    assert ((1, 4), "one to one, first row rests") in first
+    assert ((1, 4), "one to one, first row on special tokens") in first
     assert [title for _, title in first].count("one to one") == 1
