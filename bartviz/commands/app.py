@@ -9,7 +9,6 @@ import signal
 import socket
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from importlib.util import find_spec
 from io import StringIO
 from typing import Any
@@ -91,15 +90,8 @@ def run(options: argparse.Namespace) -> int:
     os.chdir(APP.parent)  # the folder of .streamlit
     for ending in (signal.SIGTERM, signal.SIGINT):
         signal.signal(ending, lambda *_: sys.exit(0))
-    from bartviz.serving import torch_import
-    from bartviz.serving.limits import compute
     from bartviz.ui.frame import server
 
-    if not compute():  # before the port is open: a class that comes at once would wait for it together
-        if sys.stderr.isatty():
-            print("bartviz: starting the model library", file=sys.stderr, flush=True)
-        with suppress(Exception):  # the first run reports what is wrong
-            torch_import.load()
     try:
         server.serve(host, options.port, [*dict.fromkeys(names)], told)
     except SystemExit as ended:

@@ -257,6 +257,15 @@ def test_a_path_of_its_own_is_said_by_the_environment(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/maps").is_file(), reason="a process's libraries are read from Linux's /proc")
+def test_the_model_library_is_there_before_the_first_visitor_is_answered() -> None:
+    """Fifty who come to a server just started would otherwise all wait for its import, which they slow down."""
+    with started() as (address, process, _):
+        _await(address, process)
+        assert "libtorch" in Path(f"/proc/{process.pid}/maps").read_text()
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])
 def test_who_ends_it_gets_no_error(ending: signal.Signals) -> None:
     with started() as (address, process, _):

@@ -9,7 +9,7 @@ import logging
 import sys
 import webbrowser
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -97,6 +97,11 @@ async def lifespan(_app: App) -> AsyncIterator[dict[str, Any] | None]:
     sys.setswitchinterval(SWITCH)
     # Streamlit's first element reads the file of every module to find out whether it runs in a prompt: skip that.
     delta_generator._use_warning_has_been_displayed = True
+    if not compute():  # before anyone is answered: a class that comes at once would wait for it together
+        if sys.stderr.isatty():
+            print("bartviz: starting the model library", file=sys.stderr, flush=True)
+        with suppress(Exception):  # the first run reports what is wrong
+            torch_import.load()
     address, port = st.get_option("server.address"), st.get_option("server.port")
     path = st.get_option("server.baseUrlPath")
     for told in _READY:
@@ -104,10 +109,6 @@ async def lifespan(_app: App) -> AsyncIterator[dict[str, Any] | None]:
     print(hosts.reach(address, port, st.get_option("server.allowedHosts"), path), flush=True)
     if not st.get_option("server.headless"):
         webbrowser.open(hosts.url("localhost" if hosts.is_local(address) else address, port, path))
-    if not compute():
-        torch_import.warm_up(
-            0.0
-        )  # while the first visitor comes: a class that comes at once does not wait for all of it
     yield None
 
 
