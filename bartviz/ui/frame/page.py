@@ -15,7 +15,7 @@ from bartviz.models.folders import default_roots
 from bartviz.safety import logs
 from bartviz.serving import first_record, framing, torch_import
 from bartviz.ui.controls import progress, show
-from bartviz.ui.frame import checks, languages, levels, scroll_to, share, sidebar, sitemap, theme, tour
+from bartviz.ui.frame import checks, languages, scroll_to, share, sidebar, sitemap, theme, tour
 from bartviz.ui.frame.examples import examples
 from bartviz.ui.frame.status import status
 from bartviz.ui.frame.tour import walk
@@ -95,7 +95,7 @@ def _navigation() -> StreamlitPage:
     st.set_page_config(
         page_title="bartviz", page_icon=ICON, layout="wide"
     )  # before the pages, whose icons would be remote
-    wanted = current(), levels.current()
+    wanted = current()
     made, doors = st.session_state.get(_PAGES, (None, {}))
     if made != wanted:
         doors = _doors()
@@ -115,7 +115,6 @@ def _doors() -> dict[str, list[StreamlitPage]]:
                 title=_(entry.label),
                 url_path="home" if entry is sitemap.PAGES[0] else entry.word,
                 default=entry is sitemap.PAGES[0],
-                visibility="visible" if levels.at_least(entry.level) else "hidden",
             )
             for entry in door.pages
         ]

@@ -1,4 +1,4 @@
-"""The doors of the app and the pages behind them: one list for the navigation, titles, links and levels."""
+"""The doors of the app and the pages behind them: one list for the navigation, titles and links."""
 
 from __future__ import annotations
 
@@ -15,16 +15,14 @@ class Page:
     """One page. ``word`` is its name at every level (file, URL, figure, analysis); ``title`` is its question.
 
     ``label`` and ``title`` are messages, translated when they are shown; they share a word with the address (the start
-    page, at "/", has none). A page of a higher ``level`` stands in the navigation from that level on; links lead to it
-    at every level. ``run``: whether it shows anything of the visitor's run; where it does not, the sidebar has no text
-    to run and no status line. ``weights``: whether it shows anything of a record of given weights, which has neither
-    queries and keys nor a model to run.
+    page, at "/", has none). ``run``: whether it shows anything of the visitor's run; where it does not, the sidebar has
+    no text to run and no status line. ``weights``: whether it shows anything of a record of given weights, which has
+    neither queries and keys nor a model to run.
     """
 
     word: str
     label: str
     title: str
-    level: str = "beginner"
     run: bool = True
     weights: bool = True
 
@@ -67,7 +65,7 @@ DOORS: tuple[Door, ...] = (
             Page("masks", mark("Masks"), mark("Which words do the masks hide?")),
             Page("inside", mark("Inside a head"), mark("What happens inside a head?"), weights=False),
             Page("parameters", mark("Parameters"), mark("Where are the parameters?"), run=False),
-            Page("models", mark("Models"), mark("How do the models differ?"), "intermediate", run=False),
+            Page("models", mark("Models"), mark("How do the models differ?"), run=False),
         ),
     ),
     Door(

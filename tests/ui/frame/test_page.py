@@ -28,6 +28,14 @@ def test_each_page_has_its_file() -> None:
     assert [entry.word for entry in sitemap.PAGES if not entry.file.is_file()] == []
 
 
+def test_every_page_is_in_the_menu(app: App) -> None:
+    """The teacher who looks for BERT beside BART is a beginner of the app: at the first level, too."""
+    shown = app("start", level="beginner")
+    _language, doors = shown.session_state["_pages"]
+    visible = [entry.title for pages in doors.values() for entry in pages if entry.visibility == "visible"]
+    assert visible == [entry.label for entry in sitemap.PAGES]
+
+
 @pytest.mark.parametrize("entry", sitemap.PAGES[1:], ids=WORDS[1:])  # the address of the start page is empty
 def test_the_address_the_label_and_the_title_of_a_page_share_a_word(entry: sitemap.Page) -> None:
     shared = entry.word.removesuffix("s")
