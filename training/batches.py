@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+import numpy as np
 import torch
 from numpy.random import Generator
+from numpy.typing import NDArray
 from torch import Tensor
 
 Example = tuple[list[int], ...]  # token ids: (source, target), or what the task needs
@@ -42,18 +44,25 @@ def pad(rows: Sequence[Sequence[int]], fill: int, device: torch.device | str = "
 
 
 class Deck:
-    """Draws from `items` in random order, each once before any comes again."""
+    """Draws from `items` in random order, each once before any comes again; `position` says how many were drawn."""
 
     def __init__(self, items: Sequence[object], rng: Generator) -> None:
-        self._items, self._rng, self._left = items, rng, list[int]()
+        self.count, self.position = len(items), 0
+        self._seed = int(rng.integers(2**63))
+        self._turn, self._order = -1, np.arange(0)
 
     def draw(self, count: int) -> list[int]:
         """Indexes of the next `count` items."""
         drawn: list[int] = []
         while len(drawn) < count:
-            if not self._left:
-                self._left = self._rng.permutation(len(self._items)).tolist()
-            take = min(count - len(drawn), len(self._left))
-            drawn += self._left[:take]
-            del self._left[:take]
+            turn, begin = divmod(self.position, self.count)
+            part = self._ordered(turn)[begin : begin + count - len(drawn)].tolist()
+            drawn += part
+            self.position += len(part)
         return drawn
+
+    def _ordered(self, turn: int) -> NDArray[np.int64]:
+        """The order of a turn, the same whenever it is asked for."""
+        if turn != self._turn:
+            self._turn, self._order = turn, np.random.default_rng([self._seed, turn]).permutation(self.count)
+        return self._order

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,13 +28,15 @@ class State:
 
 
 def write(state: State, path: Path) -> None:
-    """Write the state; whoever reads meanwhile finds the file before it or this one, never a part."""
+    """Write the state; whoever reads, meanwhile or after a power cut, finds the file before it or this one, no part."""
     tensors = {f"weights.{i}": value for i, value in enumerate(state.weights)}
     tensors |= {f"mean.{i}": value for i, value in enumerate(state.mean)}
     tensors |= {f"moments.{i}.{name}": value for i, known in state.moments.items() for name, value in known.items()}
     header = {"progress": json.dumps(list(state.progress)), "curve": json.dumps(list(state.curve))}
     new = path.with_suffix(".new")
     save_file({name: value.detach().contiguous() for name, value in tensors.items()}, new, header)
+    with new.open("rb") as file:
+        os.fsync(file.fileno())
     new.replace(path)
 
 

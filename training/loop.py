@@ -50,6 +50,7 @@ class Settings:
     save: float = 150.0  # seconds between checkpoints
     look: float = 5.0  # minutes between evaluations
     stop: float = 1e9  # minutes after which to pause (the schedule stays that of `minutes`)
+    steps: int = 0  # of a run whose schedule counts them (`training.steps`) and not minutes
     start: Path | None = None
     hidden: int | None = None  # width of the feed-forward parts
     int8: bool = False  # write matrices as int8 rows
@@ -70,10 +71,10 @@ class Task(Protocol):
     def export(self, out: Path) -> None: ...
 
 
-def rate(elapsed: float, updates: int, settings: Settings) -> float:
-    """Learning rate after `elapsed` minutes and `updates`: rising, level, then falling linearly to 0."""
+def rate(share: float, updates: int, settings: Settings) -> float:
+    """Learning rate after a `share` of the run and `updates`: rising, level, then falling linearly to 0."""
     rising = (updates + 1) / settings.warm
-    left = max(0.0, 1.0 - elapsed / settings.minutes)
+    left = max(0.0, 1.0 - share)
     return settings.peak * min(rising, left / settings.cool, 1.0)
 
 
@@ -126,9 +127,8 @@ class Loop:
         self.model.train()
         while (now := time.monotonic() - begin) < self.settings.sync:
             batch = next(batches)
-            losses += self.step(
-                batch, rate(self.elapsed + now / 60, self.steps // self.settings.workers + steps, self.settings)
-            )
+            passed = (self.elapsed + now / 60) / self.settings.minutes
+            losses += self.step(batch, rate(passed, self.steps // self.settings.workers + steps, self.settings))
             steps, seen = steps + 1, seen + len(batch)
         counts = self.gather(torch.tensor([steps, seen, losses], dtype=torch.float64))
         worked = (time.process_time() - busy) / self.settings.threads
@@ -188,13 +188,18 @@ class Loop:
         self.curve.append(row)
         if self.rank == 0:
             print("  ".join(f"{k} {v:.4g}" for k, v in row.items()), time.strftime("%H:%M:%S"), flush=True)
-            self.task.export(self.settings.out)
+            self.task.export(self.folder)
         self.assign(own)
 
     def assign(self, values: Sequence[Tensor]) -> None:
         """Put `values` in the place of the weights."""
         with torch.no_grad():
             torch._foreach_copy_([p.detach() for p in self.weights], list(values))
+
+    @property
+    def folder(self) -> Path:
+        """Folder of the model as it is now."""
+        return self.settings.out
 
     @property
     def checkpoint(self) -> Path:
@@ -206,8 +211,8 @@ class Loop:
         if self.rank:
             return
         moments = self.optimizer.state_dict()["state"]
-        progress = [self.elapsed, self.steps, self.seen]
-        checkpoint.write(checkpoint.State(self.weights, self.mean, moments, progress, self.curve), self.checkpoint)
+        state = checkpoint.State(self.weights, self.mean, moments, self.progress(), self.curve)
+        checkpoint.write(state, self.checkpoint)
         write_curve(self.curve, self.settings.out / "curve.tsv")
 
     def restore(self) -> None:
@@ -219,8 +224,16 @@ class Loop:
         self.mean = list(state.mean)
         groups = self.optimizer.state_dict()["param_groups"]
         self.optimizer.load_state_dict({"state": state.moments, "param_groups": groups})
-        self.elapsed, self.steps, self.seen = float(state.progress[0]), *map(int, state.progress[1:])
+        self.proceed(state.progress)
         self.curve = list(state.curve)
+
+    def progress(self) -> list[float]:
+        """How far the run is, as numbers."""
+        return [self.elapsed, self.steps, self.seen]
+
+    def proceed(self, progress: Sequence[float]) -> None:
+        """Go on from where `progress` was."""
+        self.elapsed, self.steps, self.seen = float(progress[0]), int(progress[1]), int(progress[2])
 
 
 def set_dropout(model: Any, share: float) -> None:

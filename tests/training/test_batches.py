@@ -37,6 +37,15 @@ def test_a_deck_deals_every_item_before_any_again() -> None:
     assert sorted(drawn[:5]) == sorted(drawn[5:]) == list(range(5))
 
 
+def test_a_deck_goes_on_from_any_position() -> None:
+    items = list("abcdefg")
+    one, other = (Deck(items, np.random.default_rng(4)) for _ in range(2))
+    drawn = one.draw(40)
+    other.position = 17
+    assert other.draw(23) == drawn[17:]
+    assert one.position == other.position == 40
+
+
 def test_the_stream_does_not_end() -> None:
     stream = forever(lambda rng: examples(3), 1000, np.random.default_rng(0))
     assert [len(next(stream)) for _ in range(4)] == [3, 3, 3, 3]

@@ -18,11 +18,11 @@ SETTINGS = Settings(corpus=Path(), out=Path(), minutes=10.0, peak=1e-3, warm=100
 
 def test_the_rate_rises_holds_and_falls() -> None:
     assert rate(0.0, 0, SETTINGS) == pytest.approx(1e-5)
-    assert rate(1.0, 49, SETTINGS) == pytest.approx(5e-4)
-    assert rate(4.0, 2000, SETTINGS) == pytest.approx(1e-3)
-    assert rate(7.5, 4000, SETTINGS) == pytest.approx(5e-4)
-    assert rate(10.0, 5000, SETTINGS) == 0.0
-    assert rate(11.0, 5000, SETTINGS) == 0.0
+    assert rate(0.1, 49, SETTINGS) == pytest.approx(5e-4)
+    assert rate(0.4, 2000, SETTINGS) == pytest.approx(1e-3)
+    assert rate(0.75, 4000, SETTINGS) == pytest.approx(5e-4)
+    assert rate(1.0, 5000, SETTINGS) == 0.0
+    assert rate(1.1, 5000, SETTINGS) == 0.0
 
 
 def test_dropout_is_set_in_every_layer() -> None:
