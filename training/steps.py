@@ -1,0 +1,135 @@
+"""A run whose schedule counts steps: stopped or killed at any moment, the same command takes it to the same end.
+
+What is drawn depends on the seed and a number alone: a chunk of examples on its number, dropout on that of its step.
+So a state of weights, moments and a few counts is all there is to go on from, bit for bit. Moments on a log scale of
+steps keep the model as it was, from the random one to the last: the training can be looked at afterwards.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import math
+import signal
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import torch
+
+from training.batches import Example, by_length
+from training.loop import Loop, Settings, Task, rate, set_dropout
+
+MOMENTS = 16
+FIRST = 50  # steps before the second moment; before the first there are none
+LOOKS = 40  # evaluations between the moments, evenly over the run
+REMEMBERED = 100  # steps that the training loss is averaged over
+
+
+class Numbered(Task, Protocol):
+    """A task whose examples come in chunks that have numbers."""
+
+    def chunk(self, index: int, share: float) -> Sequence[Example]: ...  # share of the run that has passed
+
+
+def moments(total: int, count: int = MOMENTS) -> list[int]:
+    """Steps at which the model is kept: 0, then `count` - 1 on a log scale, the last of them `total`."""
+    later = np.geomspace(min(FIRST, total), total, count - 1)
+    return sorted({0, *(round(float(step)) for step in later)})
+
+
+class Steps(Loop):
+    """The state of a run of `settings.steps` steps, by one worker."""
+
+    def __init__(self, task: Numbered, settings: Settings) -> None:
+        super().__init__(task, settings, 0)
+        self.numbered = task
+        self.chunk = self.place = 0  # the next batch: its chunk, and which of it
+        self.began = 0  # steps before that chunk
+        self.train_loss = 0.0
+        self.stopped = False
+        self.kept = set(moments(settings.steps))
+        self.looks = self.kept | {settings.steps * i // LOOKS for i in range(LOOKS)}
+
+    def run(self) -> None:
+        """Train to the end, or until the process is told to stop; evaluate, keep moments and save on the way."""
+        self.settings.out.mkdir(parents=True, exist_ok=True)
+        with (self.settings.out / "lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # raises BlockingIOError where another process trains here
+            before = signal.signal(signal.SIGTERM, self.stop)
+            try:
+                self.restore()
+                self.train()
+            finally:
+                signal.signal(signal.SIGTERM, before)
+
+    def train(self) -> None:
+        """The steps that are left."""
+        batches, saved = self.batches(), time.monotonic()
+        self.look_where_due()
+        while self.steps < self.settings.steps and not self.stopped:
+            self.advance(next(batches))
+            self.look_where_due()
+            if time.monotonic() - saved >= self.settings.save:
+                self.save()
+                saved = time.monotonic()
+        self.save()
+
+    def stop(self, *_: object) -> None:
+        """Save after this step and end."""
+        self.stopped = True
+
+    def batches(self) -> Iterator[list[Example]]:
+        """Endless batches from the place where the run is."""
+        while True:
+            rng = np.random.default_rng([self.settings.seed, self.chunk])
+            drawn = self.numbered.chunk(self.chunk, self.began / self.settings.steps)
+            every = by_length(drawn, self.settings.tokens, rng)
+            while self.place < len(every):
+                yield every[self.place]
+            self.chunk, self.place, self.began = self.chunk + 1, 0, self.steps
+
+    def advance(self, batch: list[Example]) -> None:
+        """One step."""
+        busy = time.process_time()
+        share = self.steps / self.settings.steps
+        set_dropout(self.model, self.settings.dropout if share >= self.settings.dropout_from else 0.0)
+        self.model.train()
+        torch.manual_seed(self.settings.seed * 2**32 + self.steps)
+        loss = self.step(batch, rate(share, self.steps, self.settings))
+        self.place += 1
+        self.steps += 1
+        self.seen += len(batch)
+        self.train_loss += (loss - self.train_loss) / min(self.steps, REMEMBERED)
+        self.remember()
+        self.elapsed += (time.process_time() - busy) / 60
+
+    def remember(self) -> None:
+        """Move the running mean of the weights; it looks back over a fixed share of the steps so far."""
+        keep = math.exp(-1.0 / (1.0 + self.settings.average * self.steps))
+        torch._foreach_lerp_(self.mean, [p.detach() for p in self.weights], 1.0 - keep)
+
+    def look_where_due(self) -> None:
+        """Save, then evaluate and keep the model, where that is due and was not done before the run was stopped."""
+        done = bool(self.curve) and self.curve[-1]["step"] == self.steps
+        if self.steps in self.looks and not done:
+            self.save()
+            self.look()
+            self.save()
+
+    @property
+    def folder(self) -> Path:
+        """Folder of the model as it is now: one of its own for each moment."""
+        name = f"moments/{self.steps:06d}" if self.steps in self.kept else "now"
+        return self.settings.out / name
+
+    def progress(self) -> list[float]:
+        """How far the run is, as numbers."""
+        return [*super().progress(), self.chunk, self.place, self.began, self.train_loss]
+
+    def proceed(self, progress: Sequence[float]) -> None:
+        """Go on from where `progress` was."""
+        super().proceed(progress)
+        self.chunk, self.place, self.began = map(int, progress[3:6])
+        self.train_loss = float(progress[6])
