@@ -35,6 +35,11 @@ class Mix:
         found = joined([row for row in found if row.en not in self.measured], self.rng)
         return [without_end(row) if self.rng.random() < NO_END else row for row in found]
 
+    def numbered(self, index: int, count: int, rng: Generator) -> list[Pair]:
+        """The rows of draw number `index`, where all draws before were of `count` rows."""
+        self.rng, self.deck.position = rng, index * (count - round(count * OWN))
+        return self.draw(count)
+
     def of_corpus(self, index: int) -> Pair:
         """A row of the corpus, some words of it exchanged."""
         row = self.rows[index]

@@ -20,6 +20,8 @@ def encode(tokenizer: Any, texts: Sequence[str], drop: float = 0.0) -> list[list
     Each merge of two pieces is left out with probability `drop` (BPE dropout: Provilkov et al. 2020), so that a word
     comes in other pieces each time.
     """
+    if not texts:
+        return []  # the tokenizer wants one at least
     merges = tokenizer.backend_tokenizer.model
     merges.dropout = drop or None
     try:

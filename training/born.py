@@ -1,0 +1,116 @@
+"""The translator from random weights to what ships, in one run that can be stopped at any moment, and looked at later.
+
+python -m training.born --corpus FOLDER --out FOLDER --steps 44000 [--taught FILE]
+
+The same command goes on with a run that was stopped or killed (`training.steps`). OUT/moments has the model at 16
+moments on a log scale of steps, OUT/curve.tsv what was measured. At first half of the rows are texts of either
+language with gaps to fill, fewer and fewer until a third of the run: a network that repairs sentences learns to
+translate sooner. A gap says which of the two is asked for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.random import Generator
+from transformers import BartTokenizer
+
+from bartviz.families.catalogue import EMBEDDED
+from training import corpus, denoise, networks, sequence, teacher
+from training.batches import Example
+from training.corpus import Pair
+from training.loop import Settings
+from training.mix import Mix
+from training.pieces import Pieces
+from training.steps import Steps
+from training.translate import CHUNK, DROP, DROPPED, Translating
+from training.vocabulary import POSITIONS
+
+REPAIRED = 0.5  # share of rows that are texts with gaps, at the beginning
+TRANSLATED = 0.33  # share of the run after which there are none
+TAUGHT = 0.33  # share of the run after which there are rows of a teacher
+GAPS = {"text infilling": 0.7, "token masking": 0.3}
+GAP = "<mask>"
+
+
+class Born(Translating):
+    """Source: English, or a text with gaps. Target: German, or the whole text. The network begins at random."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.tokenizer = BartTokenizer.from_pretrained(
+            EMBEDDED / "bart-tiny-en-de"
+        )  # words in the pieces that they had
+        self.model = networks.bart(len(self.tokenizer))
+        self.model.generation_config = networks.generation()
+        self.rows = corpus.pairs(settings.corpus, "train")
+        self.documents = denoise.Documents(settings.corpus, "train")
+        self.pieces = Pieces(self.tokenizer, POSITIONS)
+        self.mix = Mix(self.rows, np.random.default_rng(settings.seed))
+
+    def chunk(self, index: int, share: float) -> list[Example]:
+        """Rows to translate and texts to repair, the same for the same number and share."""
+        rng = np.random.default_rng([self.settings.seed, index])
+        if share >= TAUGHT:
+            self.mix.taught = self.taught_german
+        rows = self.mix.numbered(index, CHUNK, rng)
+        repaired = REPAIRED * max(0.0, 1.0 - share / TRANSLATED)
+        return self.translated(rows, rng) + self.with_gaps(round(len(rows) * repaired / (1.0 - repaired)), rng)
+
+    def translated(self, rows: Sequence[Pair], rng: Generator) -> list[Example]:
+        """(English, German); some English words come in other pieces each time."""
+        rows = [rows[int(i)] for i in rng.permutation(len(rows))]
+        cut = int(len(rows) * DROPPED)
+        source = self.pieces.encode([row.en for row in rows[:cut]], DROP, rng)
+        source += sequence.encode(self.tokenizer, [row.en for row in rows[cut:]])
+        return list(zip(source, sequence.encode(self.tokenizer, [row.de for row in rows]), strict=True))
+
+    def with_gaps(self, count: int, rng: Generator) -> list[Example]:
+        """(Text with gaps, whole text), of at most `count` texts: one without a gap would be one to translate."""
+        single = self.documents.single
+        texts = [single[int(i)] for i in rng.integers(0, len(single), count)]
+        noised = [denoise.corrupt(text, GAPS, rng, self.documents.common) for text in texts]
+        kept = [i for i, text in enumerate(noised) if GAP in text]
+        return denoise.examples(self.tokenizer, [noised[i] for i in kept], [texts[i] for i in kept])
+
+    @functools.cached_property
+    def taught_german(self) -> dict[str, str]:
+        """The teacher's German, read when the run comes to it: the teacher may still be at work when it begins."""
+        taught = self.settings.extra.get("taught")
+        return {} if taught is None else {pair.en: pair.de for pair in teacher.read(taught)}
+
+
+def main() -> None:
+    """Read the command line and train."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--corpus", help="folder of the corpus (default: BARTVIZ_CORPUS)")
+    parser.add_argument("--out", type=Path, required=True, help="folder for the state, the moments and the curve")
+    parser.add_argument("--taught", type=Path, help="file of training.teacher: its German for half of those rows")
+    parser.add_argument("--steps", type=int, default=44_000)
+    parser.add_argument("--seed", type=int, default=36)
+    given = parser.parse_args()
+    torch.set_num_threads(1)
+    torch.manual_seed(given.seed)
+    settings = Settings(
+        corpus=corpus.folder(given.corpus),
+        out=given.out,
+        minutes=float("inf"),
+        steps=given.steps,
+        seed=given.seed,
+        peak=1e-3,
+        tokens=2000,
+        cool=0.5,
+        dropout=0.1,
+        dropout_from=0.1,
+        extra={"taught": given.taught},
+    )
+    Steps(Born(settings), settings).run()
+
+
+if __name__ == "__main__":
+    main()
