@@ -9,6 +9,7 @@ from numpy.random import Generator
 from training import clauses, lists, names, slots
 from training.corpus import Pair
 
+PHRASES, LESSONS = "phrases.txt", "lessons.txt"
 CLAUSES = 0.4  # share of rows that are clauses; the others are phrases
 GREETED = 0.08  # share of rows that begin with a greeting
 
@@ -22,11 +23,22 @@ def drawn(rng: Generator) -> Pair:
     return row
 
 
+def lesson(rng: Generator) -> Pair:
+    """A row of `lessons.txt`: each of its sections is as likely as any other."""
+    return slots.filled(*names.pick(phrases(names.pick(sections(LESSONS), rng), LESSONS), rng), rng)
+
+
 @functools.cache
-def phrases(section: str = "") -> tuple[tuple[str, str], ...]:
-    """The patterns of a section of `phrases.txt`, or all."""
+def sections(file: str) -> tuple[str, ...]:
+    """The names of the sections of a file."""
+    return tuple(line.strip("[]") for line in lists.lines(file) if line.startswith("["))
+
+
+@functools.cache
+def phrases(section: str = "", file: str = PHRASES) -> tuple[tuple[str, str], ...]:
+    """The patterns of a section of a file, or all."""
     found, current = [], ""
-    for line in lists.lines("phrases.txt"):
+    for line in lists.lines(file):
         if line.startswith("["):
             current = line.strip("[]")
         elif section in ("", current):

@@ -1,17 +1,20 @@
 """What the translator is trained on, drawn anew all the time: rows of the corpus with other names and numbers, rows of
-the project's own grammar, and texts of two sentences."""
+the project's own grammar and of its lessons, texts of two sentences, and texts without the capitals that are usual."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from numpy.random import Generator
 
-from training import everyday, grammar, names_check, substitute
+from training import everyday, grammar, lists, names_check, substitute
 from training.batches import Deck
 from training.corpus import Pair
 
 OWN = 0.28  # share of rows that are of the grammar
+LESSONS = 0.06  # share of rows that are of lessons.txt
+LOUD = 0.03  # share of texts whose English is all capitals
+SMALL = 0.04  # share of texts whose English has a small letter at the beginning, or no capitals at all
 JOINED = 0.14  # share of texts that are two sentences
 NO_END = 0.15  # share of texts that lose the final mark on both sides, so that input without a full stop works
 TAUGHT = 0.5  # share of the rows of the corpus whose German is a teacher's, where there is one
@@ -25,19 +28,20 @@ class Mix:
         self.rows, self.rng = rows, rng
         self.deck = Deck(rows, rng)
         self.taught = {pair.en: pair.de for pair in taught}
-        self.measured = {case.en for case in everyday.cases()} | {case.en for case in names_check.cases()}
+        self.measured = {bare(text) for text in measured()}
 
     def draw(self, count: int) -> list[Pair]:
         """The next `count` rows, some of them joined in twos; none that is measured on."""
-        own = round(count * OWN)
-        found = [self.of_corpus(i) for i in self.deck.draw(count - own)]
-        found += [self.of_grammar() for _ in range(own)]
-        found = joined([row for row in found if row.en not in self.measured], self.rng)
-        return [without_end(row) if self.rng.random() < NO_END else row for row in found]
+        found = [self.of_corpus(i) for i in self.deck.draw(of_corpus(count))]
+        found += [self.own(grammar.drawn) for _ in range(round(count * OWN))]
+        found += [self.own(grammar.lesson) for _ in range(round(count * LESSONS))]
+        found = joined([row for row in found if bare(row.en) not in self.measured], self.rng)
+        found = [without_end(row) if self.rng.random() < NO_END else row for row in found]
+        return [other_capitals(row, self.rng) for row in found]
 
     def numbered(self, index: int, count: int, rng: Generator) -> list[Pair]:
         """The rows of draw number `index`, where all draws before were of `count` rows."""
-        self.rng, self.deck.position = rng, index * (count - round(count * OWN))
+        self.rng, self.deck.position = rng, index * of_corpus(count)
         return self.draw(count)
 
     def of_corpus(self, index: int) -> Pair:
@@ -48,10 +52,42 @@ class Mix:
         row = substitute.substituted(row, self.rng)
         return Pair(substitute.spelled(row.en, self.rng), row.de)
 
-    def of_grammar(self) -> Pair:
-        """A row of the grammar."""
-        row = grammar.drawn(self.rng)
+    def own(self, drawn: Callable[[Generator], Pair]) -> Pair:
+        """A row of the project's own."""
+        row = drawn(self.rng)
         return Pair(substitute.spelled(row.en, self.rng), row.de)
+
+
+def of_corpus(count: int) -> int:
+    """How many of `count` rows are of the corpus."""
+    return count - round(count * OWN) - round(count * LESSONS)
+
+
+def measured() -> list[str]:
+    """English that is for measuring only: two lists, the articles' sentences, and what others have tried."""
+    return [
+        *(case.en for case in everyday.cases()),
+        *(case.en for case in names_check.cases()),
+        *lists.words("held_out.toml", "articles"),
+        *lists.words("held_out.toml", "tried"),
+    ]
+
+
+def bare(text: str) -> str:
+    """A text by which it is known again: in small letters, without its final mark."""
+    return text.lower().rstrip(".!? ")
+
+
+def other_capitals(row: Pair, rng: Generator) -> Pair:
+    """The row, its English now and then as people type in a hurry; the German is written as it should be."""
+    drawn = rng.random()
+    if drawn < LOUD:
+        return Pair(row.en.upper(), row.de)
+    if drawn < LOUD + SMALL / 2:
+        return Pair(row.en.lower(), row.de)
+    if drawn < LOUD + SMALL:
+        return Pair(row.en[:1].lower() + row.en[1:], row.de)
+    return row
 
 
 def joined(rows: Sequence[Pair], rng: Generator) -> list[Pair]:

@@ -152,6 +152,15 @@ def _person(rng: Generator) -> Words:
     return _same(names.given("female" if rng.random() < 0.5 else "male", rng))
 
 
+def _code(rng: Generator) -> Words:
+    """Digits to copy: `4711`, `0176 4432`, `5 5 3 8 2`, `12-406`."""
+    groups, mark = names.pick(((1, ""), (2, " "), (3, " "), (2, "-"), (int(rng.integers(3, 8)), "")), rng)
+    longest = {1: 11, 2: 6, 3: 5}.get(groups, 1)
+    sizes = rng.integers(1 if longest == 1 else 2, longest + 1, groups)
+    parts = ["".join(str(digit) for digit in rng.integers(0, 10, int(size))) for size in sizes]
+    return _same((mark or " ").join(parts))
+
+
 def _adjective(section: str) -> Callable[[Generator], Words]:
     def draw(rng: Generator) -> Words:
         en, de = names.pick(nouns.sections()[section], rng).split(" | ")
@@ -181,6 +190,7 @@ WORDS: dict[str, Callable[[Generator], Words]] = {
     "price": _price,
     "year": lambda rng: _same(str(int(rng.integers(1900, 2031)))),
     "digits": lambda rng: _same(str(int(rng.integers(1, 10 ** int(rng.integers(1, 7)))))),
+    "code": _code,
     "clock": _clock,
     "time": _time,
     "date": _date,
