@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 from argparse import BooleanOptionalAction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from bartviz.commands.output import DEVICE, EXAMPLES, print_json, rows_of, say
 from bartviz.errors import choices
+from bartviz.text.clean import Truncate
 from bartviz.text.encodings import ENCODINGS
 
 if TYPE_CHECKING:
@@ -57,6 +58,11 @@ def add(commands: Any) -> None:
         default=0,
         metavar="N",
         help="silence each head in turn on about N texts, drawn at random",
+    )
+    corpus.add_argument(
+        "--truncate",
+        choices=get_args(Truncate),
+        help="read this part of a text that is too long, instead of none of it",
     )
     corpus.add_argument(
         "--size", type=int, metavar="N", help="rows of a part: what a run that is stopped loses at most (2,048)"
@@ -109,15 +115,18 @@ def run(options: argparse.Namespace, shown: Shown) -> int:
         resume=options.resume,
         edges=options.edges,
         silence=options.silence,
+        truncate=options.truncate,
         size=SIZE if options.size is None else options.size,
         report=shown.report,
     )
     texts, left_out = atlas.description["texts"], atlas.description["left_out"]
+    cut = atlas.description.get("cut", 0)
     if options.json:
         found = {"roles": rows_of(atlas.roles), "bad": rows_of(atlas.bad)}
-        print_json({"texts": texts, "left_out": left_out, "notices": notes, **found, "saved": str(options.out)})
+        counts = {"texts": texts, "left_out": left_out, "cut": cut}
+        print_json({**counts, "notices": notes, **found, "saved": str(options.out)})
         return 0
-    say(f"texts    {texts:,}, {left_out:,} rows left out")
+    say(f"texts    {texts:,}, {left_out:,} rows left out" + (f", {cut:,} read in part" if cut else ""))
     for row in atlas.bad.head(5).itertuples():
         say(f"         {row.file}, line {row.line}: {row.reason}")
     for role, heads in atlas.roles.groupby("role"):

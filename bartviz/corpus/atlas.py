@@ -224,18 +224,20 @@ def added(manifest: Mapping[str, object], shards: Iterable[Shard], random: Shard
     sums: dict[Kind, Partial] = {}
     bad: list[Bad] = []
     relations: dict[Kind, Relations] = {}
-    texts = 0
+    texts = cut = 0
     for shard in shards:
         sums = merged([sums, shard.sums])
         for kind, found in shard.relations.items():
             relations[kind] = relations[kind] + found if kind in relations else found
         bad += shard.bad
         texts += shard.texts
+        cut += shard.cut
     if not texts:
         if not bad:
             raise TextError(later("There are no rows."))
         raise TextError(later("None of the {count:,} rows can be used. {reason}", count=len(bad), reason=bad[0].reason))
-    return in_memory(manifest, sums, random.sums, texts, bad, rows, relations)
+    about = dict(manifest) | ({"cut": cut} if cut else {})
+    return in_memory(about, sums, random.sums, texts, bad, rows, relations)
 
 
 def in_memory(

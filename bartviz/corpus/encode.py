@@ -29,7 +29,7 @@ from bartviz.run.batch import start_token
 from bartviz.run.generate import decode
 from bartviz.run.prepare import prepare, prepare_target
 from bartviz.text import tokenize
-from bartviz.text.clean import MAX_CHARACTERS
+from bartviz.text.clean import MAX_CHARACTERS, Truncate
 from bartviz.text.encoders import encoder_of
 from bartviz.text.labels import simple_words
 from bartviz.text.tokens import Tokens
@@ -72,7 +72,7 @@ class Encoded:
 
     ``inputs`` is what a decoder reads, ``output`` what each of its rows predicts; None for models without
     cross-attention, as is ``gold``, the links of an alignment by hand. ``tree``: of the source, with the tokens of its
-    words. ``labels`` are the readable tokens of each, where they were asked for.
+    words. ``labels`` are the readable tokens of each, where they were asked for. ``cut``: only a part of it is read.
     """
 
     line: Line
@@ -82,6 +82,7 @@ class Encoded:
     gold: Gold | None = None
     tree: tuple[Tree, NDArray[np.bool_]] | None = None
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    cut: bool = False
 
     @property
     def size(self) -> tuple[int, int]:
@@ -89,13 +90,23 @@ class Encoded:
         return (0 if self.inputs is None else len(self.inputs)), len(self.source)
 
 
-def encode(model: Model, line: Line, *, labels: bool = False, cancelled: Callable[[], bool] = lambda: False) -> Encoded:
+def encode(
+    model: Model,
+    line: Line,
+    *,
+    labels: bool = False,
+    truncate: Truncate | None = None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Encoded:
     """The tokens of a line. An encoder-decoder without a target writes its own, as ``bartviz.capture`` does.
 
-    labels: the readable tokens, too. Raises TextError for a text that is longer than the model reads, or an alignment
-    that does not fit it.
+    labels: the readable tokens, too. truncate: which part is read of a text that is longer than the model reads; one
+    with a tree or an alignment by hand is never cut, for they are of the whole text.
+    Raises TextError for a text that is too long, or an alignment that does not fit it.
     """
-    return (None if labels else _quickly(model, line)) or _described(model, line, cancelled)
+    if line.tree is not None or line.gold is not None:
+        truncate = None
+    return (None if labels else _quickly(model, line)) or _described(model, line, truncate, cancelled)
 
 
 def _quickly(model: Model, line: Line) -> Encoded | None:
@@ -118,17 +129,18 @@ def _quickly(model: Model, line: Line) -> Encoded | None:
     return Encoded(line, source, _after(_start(model, start_token(model)), output), output)
 
 
-def _described(model: Model, line: Line, cancelled: Callable[[], bool]) -> Encoded:
-    prepared = prepare(model, line.text, pair=line.pair, can_cut=False)
+def _described(model: Model, line: Line, truncate: Truncate | None, cancelled: Callable[[], bool]) -> Encoded:
+    prepared = prepare(model, line.text, pair=line.pair, truncate=truncate, can_cut=False)
     texts = (prepared.text,) if prepared.pair is None else (prepared.text, prepared.pair)
     if model.info.kind != "encoder-decoder":
         # of a decoder-only model the pieces are complete, as in ``word_matches.texts_of``
         known_texts = texts if model.info.kind == "encoder" else ()
         made = side(prepared.tokens, known_texts, {})
-        return Encoded(line, made, tree=_tree(line, prepared.tokens), labels={"source": prepared.tokens.labels})
+        labels = {"source": prepared.tokens.labels}
+        return Encoded(line, made, tree=_tree(line, prepared.tokens), labels=labels, cut=prepared.cut)
     target = line.target
     if target is None:
-        target = decode(model, line.text, cancelled=cancelled).target_text
+        target = decode(model, line.text, truncate=truncate, cancelled=cancelled).target_text
     if not target:
         raise TextError(later("The model wrote nothing."))
     given = prepare_target(model, target)
@@ -144,7 +156,8 @@ def _described(model: Model, line: Line, cancelled: Callable[[], bool]) -> Encod
         "inputs": (*before, *given.tokens.labels[:-1]),
         "output": given.tokens.labels,
     }
-    return Encoded(line, source, _after(start, output), output, gold, _tree(line, prepared.tokens), labels)
+    tree = _tree(line, prepared.tokens)
+    return Encoded(line, source, _after(start, output), output, gold, tree, labels, prepared.cut)
 
 
 def _tree(line: Line, tokens: Tokens) -> tuple[Tree, NDArray[np.bool_]] | None:

@@ -35,6 +35,7 @@ from bartviz.models.load import load
 from bartviz.models.model import Model
 from bartviz.safety.torch_defaults import torch_defaults
 from bartviz.tape.tape import depths
+from bartviz.text.clean import Truncate
 
 SIZE = 2_048  # rows of a part
 RANDOM = Job(RANDOM_PART, (), ())
@@ -79,6 +80,7 @@ def corpus(
     resume: bool = False,
     edges: float | None = None,
     silence: int = 0,
+    truncate: Truncate | None = None,
     size: int = SIZE,
     report: Report = lambda _progress: None,
 ) -> atlas.Atlas:
@@ -91,6 +93,8 @@ def corpus(
     resume: finish a run that was stopped, with the same model, corpus and settings.
     edges: keep every single edge above this weight for ``Atlas.find``, and the tokens; by default none.
     silence: on about so many texts, drawn at random, silence each head in turn; a pass for each head. By default none.
+    truncate: which part is read of a text that is too long for the model, "first" or "last"; by default it is left out,
+    as one with a tree or an alignment by hand always is.
     size: rows of a part: what is lost at most for each worker if the run is stopped.
     Raises TextError, SettingError, ModelError, PackageError without Ray, Cancelled where a worker is stopped.
     """
@@ -111,6 +115,8 @@ def corpus(
     kept: dict[str, object] = {} if edges is None else {"edges": edges}
     if silence:
         kept["silence"] = silence
+    if truncate is not None:
+        kept["truncate"] = truncate
     if form is not None and form != Form():
         kept["form"] = asdict(form)
     about = {"name": source.name.encode("utf-8", "replace").decode(), "digest": read.digest(source), "rows": count}
@@ -123,7 +129,7 @@ def corpus(
         measure = partial(_by_ray, folder, loaded, loading, ray, workers)
     else:
         measure = partial(_alone, folder, loaded) if workers == 1 else partial(_together, folder, loading, workers)
-    _measure(folder, measure, jobs(rows(), size, edges, silence / count), count, report)
+    _measure(folder, measure, jobs(rows(), size, edges, silence / count, truncate), count, report)
     return _finish(folder, jobs(rows(), size), rows())
 
 

@@ -81,6 +81,7 @@ def _described(of: Any) -> bool:
         and isinstance(of["corpus"].get("source", ""), str)
         and isinstance(of["model"].get("fingerprint"), str)
         and all(_counted(of.get(name)) for name in ("texts", "left_out"))
+        and _counted(of.get("cut", 0))
         and _weight(of["settings"].get("edges", 0.5))
         and of["files"].keys() >= TABLES.keys() - {"relations"}
         and isinstance(of.get("digest"), str)

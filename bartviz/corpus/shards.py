@@ -17,7 +17,7 @@ import json
 import math
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, cast
@@ -34,6 +34,7 @@ from bartviz.errors import SettingError
 from bartviz.record.attention import KINDS, Kind
 from bartviz.safety import files
 from bartviz.safety.foreign import guarded
+from bartviz.text.clean import Truncate
 
 FORMAT = 3
 MANIFEST = "run.json"
@@ -54,13 +55,15 @@ Arrays = Mapping[str, NDArray[Any]]
 @dataclass(frozen=True)
 class Shard:
     """A part of the corpus, measured: the sums of each kind, the number of its texts, the rows that were left out,
-    Parquet files of what is kept for each text, where that was asked for, and the arcs of trees that heads follow."""
+    Parquet files of what is kept for each text, where that was asked for, the arcs of trees that heads follow, and how
+    many of its texts are read in part."""
 
     sums: Mapping[Kind, Partial]
     texts: int
     bad: tuple[Bad, ...] = ()
     tables: Mapping[str, bytes] = field(default_factory=dict)
     relations: Mapping[Kind, Relations] = field(default_factory=dict)
+    cut: int = 0
 
     def files(self) -> Files:
         """The bytes of each file of the part, by folder."""
@@ -68,7 +71,7 @@ class Shard:
 
     def pack(self) -> bytes:
         """The bytes of a file, tables left out."""
-        arrays: dict[str, Any] = {"texts": np.array(self.texts)}
+        arrays: dict[str, Any] = {"texts": np.array(self.texts), "cut": np.array(self.cut)}
         bad = json.dumps([asdict(row) for row in self.bad], ensure_ascii=True)
         arrays["bad"] = np.frombuffer(bad.encode(), np.uint8)
         for kind, part in self.sums.items():
@@ -92,13 +95,14 @@ class Shard:
         with guarded(SettingError("A shard of the run is damaged: delete it, and resume the run.")):
             arrays = _arrays(data)
             texts = int(_of(arrays, "texts", np.int64, ()))
-            _expect(texts >= 0)
+            cut = int(_of(arrays, "cut", np.int64, ())) if "cut" in arrays else 0
+            _expect(0 <= cut <= texts)
             sums = {kind: _partial(kind, arrays, texts) for kind in KINDS if f"{kind}/count" in arrays}
             bad = tuple(_bad(row) for row in json.loads(arrays["bad"].tobytes()))
             relations = {
                 kind: _relations(kind, arrays, sums[kind].shape) for kind in KINDS if f"{kind}/relations" in arrays
             }
-            return cls(sums, texts, bad, relations=relations)
+            return cls(sums, texts, bad, relations=relations, cut=cut)
 
 
 def _arrays(data: bytes) -> dict[str, NDArray[Any]]:
@@ -188,7 +192,7 @@ class Job:
     """A part of the corpus to measure: its number, its lines, and the rows that could not be read.
 
     ``edges`` is the weight above which single edges are kept, None for none; ``silence`` the share of texts on which
-    each head is silenced.
+    each head is silenced; ``truncate`` the part that is read of a text that is too long, None for none.
     """
 
     number: int
@@ -196,6 +200,7 @@ class Job:
     bad: tuple[Bad, ...]
     edges: float | None = None
     silence: float = 0.0
+    truncate: Truncate | None = None
 
     @property
     def rows(self) -> int:
@@ -210,22 +215,29 @@ class Job:
         return f"{self.number:06d}-{whole.hexdigest()[:24]}{SUFFIX}"
 
 
-def jobs(rows: Iterator[Line | Bad], size: int, edges: float | None = None, silence: float = 0.0) -> Iterator[Job]:
+def jobs(
+    rows: Iterator[Line | Bad],
+    size: int,
+    edges: float | None = None,
+    silence: float = 0.0,
+    truncate: Truncate | None = None,
+) -> Iterator[Job]:
     """The rows in parts of ``size``, in order."""
+
+    def job() -> Job:
+        lines = tuple(row for row in held if isinstance(row, Line))
+        bad = tuple(row for row in held if isinstance(row, Bad))
+        return Job(number, lines, bad, edges, silence, truncate)
+
     held: list[Line | Bad] = []
     number = 0
     for row in rows:
         held.append(row)
         if len(held) == size:
-            yield _job(number, held, edges, silence)
+            yield job()
             number, held = number + 1, []
     if held:
-        yield _job(number, held, edges, silence)
-
-
-def _job(number: int, rows: Sequence[Line | Bad], edges: float | None, silence: float) -> Job:
-    lines = tuple(row for row in rows if isinstance(row, Line))
-    return Job(number, lines, tuple(row for row in rows if isinstance(row, Bad)), edges, silence)
+        yield job()
 
 
 class Folder:

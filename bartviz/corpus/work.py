@@ -37,7 +37,7 @@ def measured(model: Model, job: Job, cancelled: Callable[[], bool] = lambda: Fal
     bad = list(job.bad)
     for line in job.lines:
         try:
-            rows.append(encode(model, line, labels=job.edges is not None, cancelled=cancelled))
+            rows.append(encode(model, line, labels=job.edges is not None, truncate=job.truncate, cancelled=cancelled))
         except TextError as error:
             bad.append(Bad(line.number, line.file, line.line, error.args[0]))
         if cancelled():
@@ -46,7 +46,8 @@ def measured(model: Model, job: Job, cancelled: Callable[[], bool] = lambda: Fal
     found: list[tuple[Sequence[Encoded], Kind, Edges]] = []
     relations: dict[Kind, Relations] = {}
     sums = _sums(model, rows, job, found, relations, cancelled) if rows else {}
-    return Shard(sums, len(rows), tuple(bad), {} if job.edges is None else tables(rows, found), relations)
+    kept = {} if job.edges is None else tables(rows, found)
+    return Shard(sums, len(rows), tuple(bad), kept, relations, sum(row.cut for row in rows))
 
 
 def _sums(

@@ -30,6 +30,7 @@ class Prepared:
     tokens: Tokens
     notices: tuple[str, ...] = ()
     pair: str | None = None  # the second sentence, cleaned
+    cut: bool = False  # whether only a part of the text is read
 
 
 def prepare(
@@ -76,7 +77,7 @@ def prepare(
     )
     notice = later(which, count=len(encoded), all=count)
     unfamiliar = _unfamiliar(model, encoded, *_texts(shorter, after))
-    return Prepared(shorter, encoded, (*notices, notice, *unfamiliar), after)
+    return Prepared(shorter, encoded, (*notices, notice, *unfamiliar), after, cut=True)
 
 
 def prepare_all(

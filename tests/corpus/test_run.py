@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +19,12 @@ import bartviz
 from bartviz.analysis import measures
 from bartviz.analysis.corpus_definitions import ALL, RANDOM
 from bartviz.commands.cli import main
+from bartviz.corpus.encode import encode
 from bartviz.corpus.read import Bad, Columns, Form, Line, lines
 from bartviz.corpus.run import Progress, corpus, of_lines
 from bartviz.errors import SettingError, TextError
+from bartviz.run.prepare import prepare
+from bartviz.text.clean import Truncate
 from tests.support import loaded
 from tests.support.process import printed
 
@@ -254,6 +258,36 @@ def test_a_text_that_is_too_long_is_listed_with_advice_that_can_be_followed() ->
     assert reason.startswith("The text has ")
     assert "first or last" not in reason
     assert "Shorten it by" in reason
+
+
+@pytest.mark.parametrize("part", ["first", "last"])
+def test_the_part_of_a_long_text_that_is_asked_for_is_measured(
+    part: Truncate, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    long = " ".join(f"{one}, and {two}" for one in TEXTS for two in TEXTS)
+    read = prepare(bartviz.load(model), long, truncate=part).text
+    atlases = []
+    for name, row in (("whole", long), ("part", read)):
+        (tmp_path / f"{name}.txt").write_text(f"{TEXTS[0]}\n{row}\n", encoding="utf-8")
+        out = tmp_path / name
+        assert (
+            main(["corpus", str(tmp_path / f"{name}.txt"), "--model", model, "--out", str(out), "--truncate", part])
+            == 0
+        )
+        atlases.append(bartviz.open_atlas(out))
+    whole, expected = atlases
+    assert_frame_equal(whole.heads, expected.heads)
+    assert (whole.description["texts"], whole.description["cut"]) == (2, 1)
+    assert "cut" not in expected.description
+    assert "0 rows left out, 1 read in part" in capsys.readouterr().out
+
+
+def test_a_text_with_an_alignment_by_hand_is_never_cut() -> None:
+    translator = loaded.model("bart")
+    line = Line(0, "a.tsv", 1, "the cat " * 400, target="die Katze", gold="0-0")
+    with pytest.raises(TextError, match="tokens"):
+        encode(translator, line, truncate="first")
+    assert encode(translator, replace(line, gold=None), truncate="first").cut
 
 
 def test_a_column_that_is_not_there_is_refused_before_a_model_is_looked_for(tmp_path: Path) -> None:
