@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
 from os import PathLike
@@ -182,6 +182,13 @@ class Record:
         """How it is sent to another process: as the bytes of a saved file, whose digest shows a change there, too."""
         borrowed = tuple(kind for kind in self.kinds if self.attention(kind).borrowed)
         return _reopened, (store.encode(self), self.seal, borrowed)
+
+    def holding(self, equal: Mapping[str, Any]) -> Record:
+        """This record with attention of equal numbers, whose arrays are held elsewhere: it was made and sealed as this
+        one was. (Of ``dataclasses.replace`` comes a record that was made there.)"""
+        same = replace(self, **equal)
+        object.__setattr__(same, "seal", self.seal)
+        return same
 
     def __copy__(self) -> Record:
         return self  # nothing of it can change

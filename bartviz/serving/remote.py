@@ -263,8 +263,9 @@ class RemoteEngine(Engine):
 
         if not isinstance(result, Record):
             return result
-        kinds = {kind: self._with_known(result, kind) for kind in result.kinds}
-        return replace(result, **kinds)
+        shared: Any = result.holding({kind: self._with_known(result, kind) for kind in result.kinds})
+        known: T = shared
+        return known
 
     def _with_known(self, record: Record, kind: str) -> Any:
         attention = record.attention(kind)

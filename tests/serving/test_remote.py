@@ -23,7 +23,7 @@ from bartviz.serving import remote
 from bartviz.serving.engine import Engine, Run
 from bartviz.serving.gate import Ticket
 from bartviz.serving.limits import Limits
-from bartviz.serving.packing import packed
+from bartviz.serving.packing import packed, unpacked
 from bartviz.serving.remote import ATTEMPTS, Lost, NoReplicas, RemoteEngine
 from bartviz.serving.replica import Answer, Call, Ready, Refusal, Replica, Status
 from bartviz.serving.request import Request
@@ -95,6 +95,17 @@ def test_who_asks_for_the_same_gets_the_same_and_projections_are_kept_once(repli
     assert other.cross is not None
     assert other.cross.borrowed
     assert other.cross.out is first.cross.out
+
+
+def test_a_record_that_changed_on_the_way_is_not_made_again(replicas: Near, monkeypatch: pytest.MonkeyPatch) -> None:
+    def damaged(content: bytes) -> Any:
+        record = unpacked(content)
+        object.__setattr__(record, "seal", "changed")
+        return record
+
+    monkeypatch.setattr(remote, "unpacked", damaged)
+    record = finished(RemoteEngine(Limits(), replicas).start("a", REQUEST))
+    assert (record.seal, record.sound) == ("changed", False)
 
 
 def test_work_of_a_page_is_done_there_in_the_language_of_who_asks(replicas: Near) -> None:
