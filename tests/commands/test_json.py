@@ -5,7 +5,10 @@ from __future__ import annotations
 import io
 import json
 import os
+import signal
+import socket
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +19,10 @@ from bartviz.analysis import alignment
 from bartviz.commands import app
 from bartviz.commands.cli import main
 from bartviz.corpus import shipped
+from bartviz.safety import ray_cluster
+from bartviz.serving import ray_serve
 from bartviz.ui.components.explorer.file import page
+from bartviz.ui.frame import server
 from tests.support import networks, stand_in
 
 COMMANDS = ("app", "open", "capture", "decode", "align", "corpus", "export", "parameters", "models", "completion")
@@ -131,6 +137,50 @@ def test_open_serves_the_app_with_the_atlas_beside_those_of_the_setting(
     assert main(["open", str(first)]) == 0
     assert os.environ["BARTVIZ_ATLASES"] == f"{first}{os.pathsep}{second}"
     assert "Corpus" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["app"], ["open", "SAVED"], ["open", str(shipped.FOLDER / shipped.NAMES[0])]],
+    ids=["app", "open", "atlas"],
+)
+def test_what_serves_prints_its_address_as_one_line_of_json(
+    words: list[str], saved: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def serve(host: str, port: int, names: list[str], told: Callable[[], None]) -> None:
+        asked.append((host, port, names))
+        told()
+
+    asked: list[tuple[str, int, list[str]]] = []
+    monkeypatch.setattr(server, "serve", serve)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.chdir(tmp_path)
+    for name in ("BARTVIZ_RECORD", "BARTVIZ_ATLASES"):
+        monkeypatch.setenv(name, "")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    given = [saved if word == "SAVED" else word for word in words]
+    assert main([*given, "--port", str(port), "--allow", "bart.example", "--json"]) == 0
+    said = _said(capsys)
+    assert asked == [("127.0.0.1", port, said["names"])]
+    assert said["address"] == f"http://127.0.0.1:{port}"
+    assert "bart.example" in said["names"]
+
+
+def test_serve_prints_the_address_for_apps_as_json(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def deploy(ray: str, replicas: int, cpus: float) -> str:
+        return f"{ray} with {replicas} of {cpus:g} CPUs"
+
+    ended: list[str] = []
+    monkeypatch.setattr(ray_serve, "deploy", deploy)
+    monkeypatch.setattr(ray_serve, "end", ended.append)
+    monkeypatch.setattr(ray_cluster, "expect_token", lambda: None)
+    monkeypatch.setattr(signal, "signal", lambda number, ending: ending() if number == signal.SIGTERM else None)
+    assert main(["serve", "--replicas", "3", "--ray", "10.0.0.5:6379", "--cpus", "0.5", "--json"]) == 0
+    assert _said(capsys) == {"address": "10.0.0.5:6379 with 3 of 0.5 CPUs", "replicas": 3}
+    assert ended == ["10.0.0.5:6379"]
 
 
 @pytest.mark.parametrize(
