@@ -24,7 +24,8 @@ from bartviz.language import later
 from bartviz.safety import patterns
 
 MAX_CONTAINERS = 4_000_000  # lists and objects of a JSON file; merges are lists of two
-MAX_PARTS = 64  # normalizers, pre-tokenizers, post-processors or decoders, of a kind in one tokenizer
+MAX_PARTS = 32  # normalizers, pre-tokenizers, post-processors or decoders, of a kind in one tokenizer
+MAX_CUTS = 16  # pre-tokenizers: each goes through all pieces of the one before; DeepSeek 3 has five parts
 MAX_GROWTH = 1_000  # how many times longer the normalizers may make a text; ALBERT's could make one 650 times longer
 MAX_REPLACEMENT = 64  # characters that are put in the place of others
 MAX_PREFIX = 4  # characters before a text, and before each part of it between added tokens
@@ -133,7 +134,7 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _check_pipeline(key: str, part: Any) -> None:
     """Raise ModelError for normalizers, pre-tokenizers, post-processors or decoders beyond the limits."""
     parts = list(_objects(part))
-    _within(key, sum("type" in one for one in parts), MAX_PARTS)
+    _within(key, sum("type" in one for one in parts), MAX_CUTS if key == "pre_tokenizer" else MAX_PARTS)
     kinds = [one.get("type") for one in parts]
     growth = 1.0 * (COMPATIBILITY if {"NFKC", "NFKD"} & set(map(str, kinds)) else 1) * (1 + ("Lowercase" in kinds))
     for one in parts:
@@ -155,6 +156,8 @@ def _check_pipeline(key: str, part: Any) -> None:
             if isinstance(one.get(name), list):
                 _within(f"{key}: {name}", len(one[name]), MAX_TEMPLATE)
     _within(f"{key}: growth", math.ceil(growth), MAX_GROWTH)
+    of_patterns = sum(patterns.steps(one["Regex"]) for one in parts if isinstance(one.get("Regex"), str))
+    _within(f"{key}: steps", of_patterns, patterns.MAX_STEPS)
     if key == "pre_tokenizer":
         for kind in ("ByteLevel", "Metaspace"):  # each makes a text longer
             _within(f"{key}: {kind}", kinds.count(kind), 1)

@@ -74,6 +74,8 @@ def test_normalizers_that_grow_are_refused(name: str) -> None:
         split("a*a*b"),
         sequence(split("(a+)+b"), {"type": "ByteLevel"}, key="pretokenizers"),
         sequence(*[{"type": "ByteLevel", "add_prefix_space": True}] * 3, key="pretokenizers"),
+        sequence(*[split("a")] * parts.MAX_CUTS, key="pretokenizers"),
+        sequence(*[split("[a-z]{1,10}[0-9]")] * 10, key="pretokenizers"),
     ],
 )
 def test_pre_tokenizers_that_take_for_ever_are_refused(part: dict[str, Any]) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 import regex
 
 from bartviz.models.tokenizer_parts import REWRITTEN
-from bartviz.safety.patterns import is_linear, matches_nothing
+from bartviz.safety.patterns import is_linear, matches_nothing, steps
 
 SUFFIXES = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 SPACES = r"\s*[\r\n]+|\s+(?!\S)|\s+"
@@ -52,6 +54,7 @@ def test_patterns_of_known_models_pass(name: str) -> None:
     [
         *("a*a*b", "(a+)+b", "(a|aa)+$", "(x+x+)+y", ".*.*=.*", r"(\w+\s?)*$", "a*b", "(a*)*b", "(a|b|ab)*c", "a+?b"),
         *(r"\s+$", r"\s*[\r\n]+|\s|\s+", "x*y*z*w", "(?:a|b+c)*", "(?:a+b?)+c", "[a-z]*[0-9]|x", "a++b"),
+        *("[a-z]{1,90}[a-z]{1,90}[0-9]", "[a-z]{200}[0-9]|[b-z]{300}[0-9]|[c-z]{501}", "(?:[a-z]|a){10}b"),
         *("(a?){30}a{30}", "((a{200}){200}){200}", "a{1000}{1000}", "a{99999}"),  # bounded, and yet too much
         *(r"(.)\1", r"(?<n>a)\k<n>", "(?=a*b)c", "(?<=a*)b", r"\X+", "(?R)", "(?#", "(", "[a", "*", "a" * 5000),
         *("(" * 900 + "a" + ")" * 900, "[" * 900),
@@ -59,6 +62,13 @@ def test_patterns_of_known_models_pass(name: str) -> None:
 )
 def test_patterns_that_may_take_for_ever_are_refused(pattern: str) -> None:
     assert not is_linear(pattern)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "most"), [("[a-z]{1,5}x", 5 * 6), ("(?:a|b|c)de|f", 3 * 3 + 1), (r"\p{L}+", 1), ("a(", math.inf)]
+)
+def test_steps_are_the_ways_times_the_signs_of_each(pattern: str, most: float) -> None:
+    assert steps(pattern) == most
 
 
 def test_a_pattern_that_matches_everywhere_is_known() -> None:
