@@ -8,14 +8,14 @@ Letters in shapes: T rows that are scored, L layers, H heads, N heads of a sweep
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bartviz.analysis import sentence_words
+from bartviz.analysis import prediction, sentence_words
 from bartviz.analysis.masks import count, quote
 from bartviz.analysis.readonly import LONGEST, Brief, array_bytes, freeze
 from bartviz.arrays import Floats, Ints
@@ -23,13 +23,15 @@ from bartviz.errors import SettingError, choices
 from bartviz.language import _, later, mark, plural
 from bartviz.language.shares import percent
 from bartviz.record.attention import KINDS, Head, Kind
+from bartviz.record.prediction import Prediction
 from bartviz.record.record import Record
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Measure = Literal["log_probability", "divergence", "changed", "distance"]
+Measure = Literal["log_probability", "divergence", "changed", "labels", "distance"]
 MEASURES: tuple[Measure, ...] = get_args(Measure)
+OF_WORDS: tuple[Measure, ...] = ("log_probability", "divergence", "changed")
 ROUNDING = 1e-4  # nats; a smaller change of log p is float32 arithmetic in another order
 QUIET = 0.05  # nats; below it no change of a token's log p is worth a word
 SMALLEST = 1e-3  # probability of a text; a smaller one is said as log p alone
@@ -58,7 +60,8 @@ class Ablation(Brief):
     hidden state before and after, 0..2. ``attention``: for each kind the mean Jensen-Shannon distance of the rows of
     each head, (L, H), 0..1. Rows that only pad a batch have distance 0, and no mean counts them. ``changed`` is the
     record of the changed pass. ``written`` is what the model then writes itself, without and with the change; None for
-    a model that writes nothing.
+    a model that writes nothing. ``said`` is what a model's head that labels says before the change, as
+    ``changed.prediction`` after it; None without one.
     """
 
     record: Record
@@ -72,6 +75,7 @@ class Ablation(Brief):
     attention: Mapping[Kind, Floats]
     changed: Record
     written: tuple[Record, Record] | None = None
+    said: Prediction | None = None
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -79,9 +83,13 @@ class Ablation(Brief):
     def __repr__(self) -> str:
         heads = [f"{head} x {factor:g}" for head, factor in self.factors.items()]
         more = f" and {len(heads) - LONGEST} more" if len(heads) > LONGEST else ""
-        effect = "" if self.before is None else f"log p {self.effect:+.4g} nats, "
-        best = f"{len(self.turned)} of {len(self.rows)} best tokens changed"
-        return f"<Ablation of {', '.join(heads[:LONGEST])}{more}: {effect}{best}>"
+        if self.before is not None:
+            effect = f"log p {self.effect:+.4g} nats, {len(self.turned)} of {len(self.rows)} best tokens changed"
+        elif np.isfinite(self.labels):
+            effect = f"KL of the labels {self.labels:.4g} nats"
+        else:
+            effect = f"largest cosine distance of a state {self.distance.max():.4g}"
+        return f"<Ablation of {', '.join(heads[:LONGEST])}{more}: {effect}>"
 
     @property
     def effect(self) -> float:
@@ -89,6 +97,15 @@ class Ablation(Brief):
         if self.before is None or self.after is None:
             return float("nan")
         return float(self.after.log_probability.sum(dtype=np.float64) - self.before.log_probability.sum(dtype=float))
+
+    @property
+    def labels(self) -> float:
+        """How far the probabilities of the labels move, KL(before || after) in nats (``prediction.divergence``); NaN
+        for a model that labels nothing."""
+        now = self.changed.prediction
+        if self.said is None or now is None:
+            return float("nan")
+        return prediction.divergence(self.said, now, ~self.record.source.special)
 
     @property
     def turned(self) -> Ints:
@@ -110,8 +127,8 @@ class Sweep(Brief):
 
     Arrays (N,) in the order of ``heads``: ``log_probability`` the change of the summed log p of the record's tokens
     (nats, negative: less likely; NaN where the network names no words), ``divergence`` the mean KL of a row (nats),
-    ``changed`` the number of rows whose best token is another one, ``distance`` the mean 1 - cosine of the last hidden
-    state.
+    ``changed`` the number of rows whose best token is another one, ``labels`` the KL of what a head that labels says
+    (nats; empty or NaN without one), ``distance`` the mean 1 - cosine of the last hidden state.
     """
 
     heads: tuple[Head, ...]
@@ -123,6 +140,7 @@ class Sweep(Brief):
     divergence: Floats
     changed: Ints
     distance: Floats
+    labels: Floats = field(default_factory=lambda: np.zeros(0, np.float32))
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -134,7 +152,9 @@ class Sweep(Brief):
     @property
     def measures(self) -> tuple[Measure, ...]:
         """The measures that this model has."""
-        return MEASURES if np.isfinite(self.log_probability).all() else ("distance",)
+        missing = [] if np.isfinite(self.log_probability).all() else [*OF_WORDS]
+        missing += [] if len(self.labels) and np.isfinite(self.labels).all() else ["labels"]
+        return tuple(measure for measure in MEASURES if measure not in missing)
 
     @property
     def nbytes(self) -> int:
@@ -176,6 +196,7 @@ def sweep_table(sweep: Sweep) -> pd.DataFrame:
 
     order = list(sweep.ranked())
     heads = [sweep.heads[place] for place in order]
+    labels = {"KL of the labels (nats)": sweep.labels[order]} if "labels" in sweep.measures else {}
     return pd.DataFrame(
         {
             "rank": np.arange(1, len(order) + 1),
@@ -185,6 +206,7 @@ def sweep_table(sweep: Sweep) -> pd.DataFrame:
             "log p change (nats)": sweep.log_probability[order],
             "mean KL (nats)": sweep.divergence[order],
             "best tokens changed": sweep.changed[order],
+            **labels,
             "mean cosine distance": sweep.distance[order],
         }
     )
@@ -234,6 +256,8 @@ def notice(found: Ablation) -> str:
     """One sentence of what the ablation did to this text, with its numbers."""
     heads = {kind: found.record.attention(kind).shape[1] for kind in found.record.kinds}
     who = {"heads": name(found.factors, heads), "done": doing(set(found.factors.values()))}
+    if found.before is None and (labelled := _labelled(found)) is not None:
+        return _(labelled[0], **labelled[1], **who)
     if found.before is None or found.after is None:
         most = int(found.distance.argmax())
         label = found.changed.attention(found.changed.kinds[-1]).query.labels[most]
@@ -278,6 +302,19 @@ def notice(found: Ablation) -> str:
     return f"{went} {best}; {changed}"
 
 
+def _labelled(found: Ablation) -> tuple[str, dict[str, str]] | None:
+    """The sentence on the label of the text that moved furthest, and what fills it; None where no text is labelled."""
+    was, now = found.said, found.changed.prediction
+    if was is None or now is None or was.task != "text" or was.scale == "none":
+        return None
+    before, after = was.probabilities[0], now.probabilities[0]
+    most = int(np.abs(after - before).argmax())
+    said = {"token": quote(was.labels[most]), "was": percent(before[most]), "now": percent(after[most])}
+    if said["was"] != said["now"]:
+        return mark("With {heads} {done}, {token} went from {was} to {now}."), said
+    return mark("With {heads} {done}, the probabilities of the labels hardly change: {token} stays at {now}."), said
+
+
 def doing(factors: set[float]) -> str:
     """In words, what these factors do to heads."""
     if factors == {0.0}:
@@ -294,6 +331,9 @@ def sweep_notice(sweep: Sweep) -> str:
     head = sentence_words.head(*_place(sweep.heads[worst]))
     if sweep.keep:
         head = _("{head} alone in its layer", head=head)
+    if sweep.measures[0] == "labels":
+        message = mark("{what}, {head} moves the probabilities of the labels most (KL {nats} nats).")
+        return _(message, what=what, head=head, nats=f"{sweep.labels[worst]:.3g}")
     if sweep.measures == ("distance",):
         return _("{what}, {head} moves the hidden states most.", what=what, head=head)
     if np.abs(change).max() < ROUNDING:

@@ -128,8 +128,8 @@ EFFECTS: Mapping[str, Measure] = {
         mark("effect of silencing"),
         "KL(p ‖ q)",
         mark(
-            "How far the probabilities of the predicted tokens move when the head's output is set to 0, averaged over "
-            "a text. A head may look at much and change little."
+            "How far the probabilities of the predicted tokens (or labels) move when the head's output is set to 0, "
+            "averaged over a text. A head may look at much and change little."
         ),
         mark("Michel et al. 2019, 3 (there: accuracy lost)"),
         mark("nats"),

@@ -9,13 +9,16 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from bartviz.arrays import Bools
 from bartviz.errors import SettingError
 from bartviz.language import _, shares
 from bartviz.record.prediction import Prediction
 from bartviz.record.record import Record
 
 LONGEST = 30  # tokens of an answer
+Doubles = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,32 @@ def of(record: Record) -> Prediction:
     if record.prediction is None:
         raise SettingError("This record has no prediction: its model was not fine-tuned to label texts.")
     return record.prediction
+
+
+def divergence(before: Prediction, after: Prediction, rows: Bools | None = None) -> float:
+    """KL(before || after) in nats between what two passes say of the same text.
+
+    Of tokens the mean over ``rows`` (n,), by default over all; of an answer the mean of its two ends; of labels that do
+    not exclude each other their sum. NaN for a head whose output has no probabilities.
+    """
+    if before.scale == "none":
+        return float("nan")
+    was, now = (one.logits.astype(np.float64) for one in (before, after))
+    if before.scale == "sigmoid":
+        apart = sum(_relative(-np.logaddexp(0, sign * was), -np.logaddexp(0, sign * now)) for sign in (-1, 1))
+        found = np.asarray(apart).sum(axis=1)
+    else:
+        axis = 0 if before.task == "answer" else 1
+        shares = (one - np.logaddexp.reduce(one, axis=axis, keepdims=True) for one in (was, now))
+        found = _relative(*shares).sum(axis=axis)
+    if before.task == "tokens" and rows is not None and rows.any():
+        found = found[rows]
+    return max(float(found.mean()), 0.0)
+
+
+def _relative(was: Doubles, now: Doubles) -> Doubles:
+    """The parts of a Kullback-Leibler divergence, from log probabilities."""
+    return np.asarray(np.exp(was) * (was - now))
 
 
 def answer(record: Record) -> Answer | None:

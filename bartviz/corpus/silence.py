@@ -17,6 +17,7 @@ from bartviz.corpus.measure import forward, padded
 from bartviz.corpus.partial import lots
 from bartviz.errors import SettingError
 from bartviz.models.model import Model
+from bartviz.models.task_head import FOLLOWS
 from bartviz.record.attention import Head, Kind
 from bartviz.tape.tape import Tape, depths, recording
 
@@ -27,8 +28,11 @@ def check(model: Model, texts: int) -> None:
     """Raise SettingError for a number that makes no sense, or a model that predicts no tokens."""
     if texts < 0:
         raise SettingError(f"The number of texts on which heads are silenced is {texts}; choose 0 or more.")
-    if texts and model.network.get_output_embeddings() is None:
-        raise SettingError("This model predicts no tokens, so nothing shows what silencing a head changes.")
+    if texts and model.network.get_output_embeddings() is None and not _labels(model):
+        raise SettingError(
+            "This model predicts neither tokens nor labels of texts or tokens, so nothing shows what silencing a head "
+            "changes."
+        )
 
 
 def chosen(numbers: Sequence[int], share: float) -> list[int]:
@@ -41,8 +45,9 @@ def chosen(numbers: Sequence[int], share: float) -> list[int]:
 def effects(model: Model, rows: Sequence[Encoded]) -> dict[Kind, Floats]:
     """How far the predictions of each text move without each head: (N, L, H) nats, of each kind.
 
-    It is KL(p || q), averaged over the text's rows that predict a token of it; p are the probabilities of the whole
-    model, q those with the head's output set to 0 (as in Michel et al. 2019, section 3, who count lost accuracy).
+    It is KL(p || q), averaged over the text's rows that predict a token of it, or of a model that labels texts or their
+    tokens over its labels; p are the probabilities of the whole model, q those with the head's output set to 0 (as in
+    Michel et al. 2019, section 3, who count lost accuracy).
     """
     heads = {kind: (depth, _heads(model, kind)) for kind, depth in depths(model.network).items()}
     found = {kind: np.empty((len(rows), *shape), np.float32) for kind, shape in heads.items()}
@@ -59,6 +64,14 @@ def effects(model: Model, rows: Sequence[Encoded]) -> dict[Kind, Floats]:
     return found
 
 
+def _labels(model: Model) -> bool:
+    """Whether the network of an encoder gives its texts, or each of their tokens, one of several labels."""
+    head = model.head
+    if head is None or head.module is not None or head.labels == FOLLOWS:  # which is said of two texts alone
+        return False
+    return head.task != "answer" and head.scale == "softmax"
+
+
 def _heads(model: Model, kind: Kind) -> int:
     return model.info.encoder_heads if kind == "encoder" else model.info.decoder_heads
 
@@ -67,15 +80,18 @@ def _counted(model: Model, source: Padded, inputs: Padded | None) -> Tensor:
     """(B, T) 1 for rows that count: of a decoder all that are not padding, of an encoder those of its words."""
     if inputs is not None:
         return inputs.valid.float()
+    if model.head is not None and model.head.task == "text":
+        return torch.ones(len(source.ids), 1, device=source.ids.device)
     return (source.valid & ~source.special if model.info.kind == "encoder" else source.valid).float()
 
 
 def _log_p(model: Model, source: Padded, inputs: Padded | None, tape: Tape) -> Tensor:
-    """(B, T, V) the logarithms of the probabilities of each row."""
+    """(B, T, V) the logarithms of the probabilities of each row; V labels, and T 1 where texts are labelled."""
     with recording(tape):
         output = forward(model, model.runner, source, inputs)
     logits: Tensor = output.get("prediction_logits", output.get("logits"))  # BERT's pre-training has two outputs
-    return logits.float().log_softmax(dim=-1)
+    rows = logits[:, None] if logits.dim() == 2 else logits
+    return rows.float().log_softmax(dim=-1)
 
 
 def _batches(model: Model, rows: Sequence[Encoded]) -> Iterator[list[int]]:

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from bartviz.analysis import prediction
 from bartviz.analysis.ablation import Ablation, Sweep
 from bartviz.analysis.edits import changed_rows
 from bartviz.analysis.measures import padding
@@ -72,7 +73,7 @@ def ablate(
         unchanged, ablated = score(first, first, targets), score(first, now.logits[0, at], targets)
         before, after = replay.guesses(unchanged, rows), replay.guesses(ablated, rows)
         labels, divergence = replay.labels(rows, targets.tolist()), ablated.divergence.numpy()
-    first_pass, changed = (replay.kept(tape) for tape in tapes)
+    first_pass, changed = replay.kept(tapes[0], was), replay.kept(tapes[1], now)
     on_progress(later("Comparing the attention"), None)
     attention = {
         kind: changed_rows(first_pass.attention(kind), changed.attention(kind), cancelled=cancelled)[0][
@@ -82,7 +83,10 @@ def ablate(
     }
     written = _written(model, record, factors, cancelled, on_progress) if write else None
     distance = np.where(padding(record, record.kinds[-1]), np.float32(0), _distance(was, now)[0])
-    return Ablation(record, factors, rows, labels, before, after, divergence, distance, attention, changed, written)
+    said = first_pass.prediction
+    return Ablation(
+        record, factors, rows, labels, before, after, divergence, distance, attention, changed, written, said
+    )
 
 
 @torch_defaults()
@@ -118,7 +122,8 @@ def ablate_sweep(
         measurements.measure(groups[start:stop])
         done += stop - start
         on_progress(done, len(groups))
-    change, divergence, changed, distance = (np.array(column) for column in zip(*measurements.lines, strict=True))
+    columns = zip(*measurements.lines, strict=True)
+    change, divergence, changed, labels, distance = (np.array(column) for column in columns)
     return Sweep(
         heads,
         factor,
@@ -129,6 +134,7 @@ def ablate_sweep(
         divergence.astype(np.float32),
         changed.astype(np.int64),
         distance.astype(np.float32),
+        labels.astype(np.float32),
     )
 
 
@@ -154,7 +160,8 @@ class _Measurements:
             self.targets = self.logits.argmax(-1) if ids is None else torch.from_numpy(ids.copy())
             self.own = score(self.logits, self.logits, self.targets)
             self.baseline = float(self.own.log_probability.double().sum())
-        self.lines: list[tuple[float, float, int, float]] = []
+        self.said = replay.said(self.first)
+        self.lines: list[tuple[float, float, int, float, float]] = []
 
     @property
     def batch_size(self) -> int:
@@ -172,13 +179,20 @@ class _Measurements:
         after = self.replay.run(tape, copies=len(groups), encoded=None if encoder else self.encoded)
         distances = _distance(self.first, after)[:, self.real]  # (B, rows that are no padding)
         for index, distance in enumerate(distances):
+            labels = self._labels(after, index)
             if self.logits is None or after.logits is None:
-                self.lines.append((float("nan"), float("nan"), 0, float(distance.mean())))
+                self.lines.append((float("nan"), float("nan"), 0, labels, float(distance.mean())))
                 continue
             other = score(self.logits, after.logits[index, self.at], self.targets)
             change = float((other.log_probability.double() - self.own.log_probability.double()).sum())
             turned = int((other.best != self.own.best).sum())
-            self.lines.append((change, float(other.divergence.mean()), turned, float(distance.mean())))
+            self.lines.append((change, float(other.divergence.mean()), turned, labels, float(distance.mean())))
+
+    def _labels(self, after: Outcome, index: int) -> float:
+        """How far what the head says is from what it said first, in nats; NaN without a head."""
+        now = self.replay.said(after, index)
+        words = ~self.replay.record.source.special
+        return float("nan") if self.said is None or now is None else prediction.divergence(self.said, now, words)
 
 
 def _check_factors(model: Model, heads: Heads) -> Factors:

@@ -26,6 +26,7 @@ from bartviz.language import later
 from bartviz.models.model import Model, expect_model
 from bartviz.models.weights import shown
 from bartviz.record.attention import Head, Kind
+from bartviz.record.prediction import Prediction
 from bartviz.record.record import Record
 from bartviz.record.vocabulary import ABLATED, EDITED, ONE_PASS
 from bartviz.run import predict
@@ -190,8 +191,15 @@ class Replay:
         )
         return (notice,)
 
-    def kept(self, tape: Tape) -> Record:
-        """The record of the pass on ``tape`` with the record's own tokens."""
+    def said(self, outcome: Outcome, index: int = 0) -> Prediction | None:
+        """What the model's head says in one run of a pass; None where the record has no prediction."""
+        said = self.record.prediction
+        if said is None or outcome.labels is None:
+            return None
+        return predict.prediction(self.model, outcome.labels[index], len(said.logits), said.row)
+
+    def kept(self, tape: Tape, outcome: Outcome | None = None) -> Record:
+        """The record of the pass on ``tape`` with the record's own tokens; of its ``outcome``, what its head says."""
         record = self.record
         query = None if self.target is None else record.attention("decoder").query
         result = Result(
@@ -201,6 +209,7 @@ class Replay:
             target=record.target_text,
             query=query,
             output=record.output,
+            prediction=None if outcome is None else self.said(outcome),
         )
         heads = ablated(tape)
         settings = {"mode": ABLATED if heads else ONE_PASS, "ablated": heads}

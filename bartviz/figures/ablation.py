@@ -20,11 +20,24 @@ UNITS: Mapping[Measure, str] = {
     "log_probability": mark("change of log p, nats"),
     "divergence": mark("mean KL, nats"),
     "changed": mark("best tokens changed"),
+    "labels": mark("KL of the labels, nats"),
     "distance": mark("mean cosine distance"),
 }
 _TOKEN = "<b>%{customdata}</b>"
-_DIGITS: Mapping[Measure, str] = {"log_probability": "+.3f", "divergence": ".4f", "changed": ".0f", "distance": ".4f"}
-_LEAST: Mapping[Measure, float] = {"log_probability": 0.1, "divergence": 0.01, "changed": 1, "distance": 0.01}
+_DIGITS: Mapping[Measure, str] = {
+    "log_probability": "+.3f",
+    "divergence": ".4f",
+    "changed": ".0f",
+    "labels": ".4f",
+    "distance": ".4f",
+}
+_LEAST: Mapping[Measure, float] = {
+    "log_probability": 0.1,
+    "divergence": 0.01,
+    "changed": 1,
+    "labels": 0.01,
+    "distance": 0.01,
+}
 
 
 def ablation(found: Ablation | Sweep, *, measure: Measure | None = None, dark: bool = False) -> go.Figure:

@@ -21,6 +21,7 @@ from bartviz.corpus.silence import chosen, effects
 from bartviz.errors import SettingError
 from bartviz.models.model import Model
 from bartviz.record.attention import Kind
+from tests.support import networks
 
 TEXTS = ("It is late.", "The teacher gave the old book to a friend of mine.", "Why?", "We will be there in an hour.")
 
@@ -42,7 +43,7 @@ def zeroed(projection: torch.nn.Module, head: int, width: int) -> Iterator[None]
 def logits(output: Any) -> torch.Tensor:
     """(T, V) of a text that is run alone."""
     found: torch.Tensor = output["prediction_logits" if "prediction_logits" in output else "logits"][0]
-    return found
+    return found if found.dim() == 2 else found[None]  # of a text that is labelled as a whole
 
 
 def moved(model: Model, inputs: dict[str, torch.Tensor], projection: Any, head: int, rows: np.ndarray) -> float:
@@ -71,6 +72,22 @@ def test_an_encoder_is_compared_on_its_words() -> None:
             projection = model.network.bert.encoder.layer[layer].attention.output.dense
             assert found[index, layer, head] == pytest.approx(
                 moved(model, {"input_ids": ids}, projection, head, counted), rel=1e-3, abs=1e-5
+            )
+
+
+@pytest.mark.parametrize("task", ["Sequence", "Token"])
+def test_a_classifier_is_compared_on_its_labels(task: str, tmp_path: Path) -> None:
+    options: dict[str, Any] = {"architecture": f"BertFor{task}Classification", "id2label": {0: "a", 1: "b", 2: "c"}}
+    model = bartviz.load(networks.save("bert-pretraining", tmp_path, spread=0.3, trained=True, **options))
+    rows = encoded(model, (None,) * 4)
+    found = effects(model, rows)["encoder"]
+    for index, row in enumerate(rows):
+        inputs = {"input_ids": torch.tensor(row.source.ids)[None]}
+        for layer, head in np.ndindex(found.shape[1:]):
+            projection = model.network.bert.encoder.layer[layer].attention.output.dense
+            counted = row.source.special == 0 if task == "Token" else np.zeros(1, np.int64)
+            assert found[index, layer, head] == pytest.approx(
+                moved(model, inputs, projection, head, counted), rel=1e-3, abs=1e-5
             )
 
 

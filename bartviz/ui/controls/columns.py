@@ -125,6 +125,7 @@ COLUMNS = frozenset(
         mark("mean cosine distance"),
         mark("mean KL (nats)"),
         mark("best tokens changed"),
+        mark("KL of the labels (nats)"),
         mark("p of the best after"),
         mark("away"),
         mark("format"),

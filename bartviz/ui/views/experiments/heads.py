@@ -33,6 +33,7 @@ MEASURES = {
     "log_probability": mark("log p"),
     "divergence": mark("KL"),
     "changed": mark("best tokens"),
+    "labels": mark("labels"),
     "distance": mark("states"),
 }
 MODES = {"each": mark("scale it alone"), "only": mark("scale all others of its layer")}
@@ -54,7 +55,7 @@ def draw(record: Record) -> tuple[Ablation | None, Sweep | None]:
     """Draw this part; returns the results, for the downloads."""
     lead = show.place("lead")
     note_ablated(record)
-    chosen = _settings()
+    chosen = _settings(record)
     map_container = show.place("ablation_maps")
     sweep = _sweep(record, chosen)
     heads = _heads(record, sweep)
@@ -86,10 +87,11 @@ def _lead(ablation: Ablation | None, sweep: Sweep | None, heads: list[Head]) -> 
     return _("Click heads to silence them, or measure every head in turn.")
 
 
-def _settings() -> Chosen:
+def _settings(record: Record) -> Chosen:
+    measures = {key: title for key, title in MEASURES.items() if key != "labels" or record.prediction is not None}
     first, second, third = st.columns([2.2, 2, 1.2], vertical_alignment="center")
     with first:
-        measure = pick.one_of(_("Coloured by the change of"), named(MEASURES), key="measure")
+        measure = pick.one_of(_("Coloured by the change of"), named(measures), key="measure")
     with second:
         mode = pick.one_of(_("For each head"), named(MODES), key="mode")
     with third:
@@ -134,7 +136,11 @@ def _maps(record: Record, chosen: Chosen, sweep: Sweep | None, heads: list[Head]
     measure = chosen.measure
     if sweep is not None and measure not in sweep.measures:
         measure = sweep.measures[0]
-        show.note(_("This network names no words, so heads are measured by how far the hidden states move."))
+        show.note(
+            _("This network names no words, so heads are measured by how far the probabilities of its labels move.")
+            if measure == "labels"
+            else _("This network names no words, so heads are measured by how far the hidden states move.")
+        )
     high = None if sweep is None else largest(sweep, measure)
     columns = st.columns([shape[1] + 3 for shape in shapes.values()], gap="small")
     same = measure == "log_probability"  # all kinds share its colour scale

@@ -47,6 +47,9 @@ def silence(record: Record) -> None:
     sweep: Sweep | None = ask("pitfalls_sweep", record, {}, work, lambda finding: finding.nbytes, button=label)
     if sweep is None:
         return
+    if "log_probability" not in sweep.measures:
+        show.note(_("This network names no words, so there is no log p that a head could change."))
+        return
     finding = experiment_findings.quiet(sweep, {kind: once(partial(of_record, record, kind)) for kind in record.kinds})
     show.lead(capitalized(_quiet_sentence(finding)))
     show.figure(
