@@ -1,6 +1,6 @@
 """The translator from random weights to what ships, in one run that can be stopped at any moment, and looked at later.
 
-python -m training.born --corpus FOLDER --out FOLDER --steps 44000 [--taught FILE]
+python -m training.born --corpus FOLDER --out FOLDER --steps 36000 [--taught FILE]
 
 The same command goes on with a run that was stopped or killed (`training.steps`). OUT/moments has the model at 16
 moments on a log scale of steps, OUT/curve.tsv what was measured. At first half of the rows are texts of either
@@ -91,7 +91,7 @@ def main() -> None:
     parser.add_argument("--corpus", help="folder of the corpus (default: BARTVIZ_CORPUS)")
     parser.add_argument("--out", type=Path, required=True, help="folder for the state, the moments and the curve")
     parser.add_argument("--taught", type=Path, help="file of training.teacher: its German for half of those rows")
-    parser.add_argument("--steps", type=int, default=44_000)
+    parser.add_argument("--steps", type=int, default=36_000)
     parser.add_argument("--seed", type=int, default=36)
     given = parser.parse_args()
     torch.set_num_threads(1)

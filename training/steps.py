@@ -23,7 +23,7 @@ from training.loop import Loop, Settings, Task, rate, set_dropout
 
 MOMENTS = 16
 FIRST = 50  # steps before the second moment; before the first there are none
-LOOKS = 40  # evaluations between the moments, evenly over the run
+LOOKS = 16  # evaluations beside those at the moments, evenly over the run: each takes about as long as 100 steps
 REMEMBERED = 100  # steps that the training loss is averaged over
 
 
