@@ -30,6 +30,8 @@ from bartviz.teaching.textbook.judging import (
 DRAWS, WIDTH, KEYS = 2048, 64, 512  # vectors drawn by chance, as wide as a head, so many keys a row
 CLOSE = 1e-5  # how far a number of float32 may be from the exact one
 DRAWN = later("vectors drawn by chance, seed 0")
+DISTANCE = 12  # steps between the words of the article's sentence
+DRAWN_STATES = later("a recurrent network {width} wide with random weights and inputs, seed 0", width=WIDTH)
 
 
 def _attention(evidence: Evidence) -> Verdict:
@@ -322,6 +324,38 @@ def _gradients(weights: Floats) -> Floats:
     return found
 
 
+def _forgetting(_evidence: Evidence) -> Verdict:
+    start, large = (_reached(times) for times in (1, 3))
+    back = later("{steps} steps back: gradient ÷ that one step back", steps=DISTANCE)
+    numbers = (
+        Number(back, below(0.1), start),
+        Number(later("the same, the state's weights three times as large"), below(0.1), large, core=False),
+    )
+    why = later(
+        "With weights as a training begins with them {steps} steps leave {start:.2%} of the gradient of one step. That "
+        "follows from the weights, and is no law: with three times as large ones it is {large:.1f} times as long, "
+        "which is no better. Attention reaches every token in one step.",
+        steps=DISTANCE,
+        start=start,
+        large=large,
+    )
+    return Verdict(numbers, why, DRAWN_STATES)
+
+
+def _reached(times: float) -> float:
+    """How long the derivative of a recurrent network's last state by the one DISTANCE steps before is, as a part of
+    that by the one before: h' = tanh(W h + U x), W and U drawn as torch draws them, W ``times`` as large."""
+    random = np.random.default_rng(0)
+    handed, read = random.uniform(-1, 1, (2, WIDTH, WIDTH)) / WIDTH**0.5
+    handed *= times
+    state, steps = np.zeros(WIDTH), []
+    for token in random.standard_normal((DISTANCE, WIDTH)):
+        state = np.tanh(handed @ state + read @ token)
+        steps.append((1 - state**2)[:, None] * handed)  # of this state by the one before
+    whole = np.linalg.multi_dot(steps[::-1])
+    return float(np.linalg.norm(whole) / np.linalg.norm(steps[-1]))
+
+
 def _far_input(_evidence: Evidence) -> Verdict:
     width = sizes_of(BERT).width
     rest = np.random.default_rng(0).standard_normal(width)
@@ -415,6 +449,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim("16d", "arithmetic", ("bart chapter", "bert chapter"), "inside", {"around": "norms"}, about="trained"),
     Claim("16e", "arithmetic", ("bert chapter", "bart chapter"), "inside", {"around": "norms"}, about="trained"),
     Claim("18b", "arithmetic", ("seq",), "experiments", {"experiment": "reach"}, _parallel),
+    Claim("18c", "arithmetic", ("seq",), "experiments", {"experiment": "reach"}, _forgetting),
     Claim("16b", "arithmetic", ("bart chapter", "notes"), "inside", {"around": "norms"}, about="any network"),
     Claim(
         "17",

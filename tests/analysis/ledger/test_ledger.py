@@ -26,7 +26,7 @@ def test_all_35_lines_are_here_in_order() -> None:
     numbers = [int(re.sub(r"\D", "", line.number)) for line in CLAIMS]
     assert sorted(set(numbers)) == list(range(1, 36))
     assert numbers == sorted(numbers)
-    assert len({line.number for line in CLAIMS}) == len(CLAIMS) == 88
+    assert len({line.number for line in CLAIMS}) == len(CLAIMS) == 89
     chapters = [list(CHAPTERS).index(line.chapter) for line in CLAIMS]
     assert chapters == sorted(chapters)
 
@@ -39,7 +39,7 @@ def test_those_that_fail_and_those_that_wait_for_a_model() -> None:
     assert [number for number, verdict in found.items() if verdict.word == "undecided"] == [
         number for number in TRAINED if number not in NEED_A_MODEL
     ]
-    assert textbook.tally(found) == {"holds": 25, "caveat": 22, "fails": 15, "undecided": 5}
+    assert textbook.tally(found) == {"holds": 25, "caveat": 23, "fails": 15, "undecided": 5}
 
 
 def test_what_large_networks_learn_is_what_a_small_one_cannot_decide() -> None:

@@ -191,6 +191,26 @@ def test_line_16c_a_number_that_grows_approaches_the_root() -> None:
     assert ((alone - alone.mean()) / alone.std())[0] == pytest.approx(767**0.5)
 
 
+def test_line_18c_a_recurrent_network_forgets_with_usual_weights_and_not_with_large_ones() -> None:
+    verdict = judged("18c")
+    assert verdict.word == "caveat"
+    random = np.random.default_rng(0)
+    drawn = torch.from_numpy(random.uniform(-1, 1, (2, 64, 64)) / 8)
+    inputs = torch.from_numpy(random.standard_normal((12, 64)))
+    start = torch.zeros(64, dtype=torch.float64)
+
+    def last(state: torch.Tensor, tokens: torch.Tensor, handed: torch.Tensor) -> torch.Tensor:
+        for token in tokens:
+            state = (handed @ state + drawn[1] @ token).tanh()
+        return state
+
+    for number, times in zip(verdict.numbers, (1, 3), strict=True):
+        handed = drawn[0] * times
+        far = torch.func.jacrev(last)(start, inputs, handed)
+        near = torch.func.jacrev(last)(last(start, inputs[:-1], handed), inputs[-1:], handed)
+        assert number.found == pytest.approx(float(far.norm() / near.norm()), rel=1e-6)
+
+
 def test_line_18b_no_row_waits_but_more_is_computed() -> None:
     verdict = judged("18b")
     assert verdict.word == "caveat"
