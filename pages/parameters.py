@@ -40,7 +40,7 @@ def cost(chosen: ui.Chosen) -> None:
 
 def compare() -> None:
     show.note(_("Millions of parameters, each matrix counted once. A diamond is the number that the articles give."))
-    alt = _("Eight models of the articles as bars: embeddings, encoder layers, decoder layers, head")
+    alt = _("Eight models of the articles as bars: embeddings, encoder layers, decoder layers, output layer")
     drawn = partial(sizes, dark=page.dark())
     show.figure(drawn, key="sizes", alt=alt)
     show.downloads("sizes", table=article_models.models, figure=drawn)
@@ -71,7 +71,7 @@ def main(record: Record | None) -> None:
     chosen = ui.choose()
     rows = chosen.rows
     show.lead(parameter_totals.notice(rows))
-    left, right = st.columns([3, 2])
+    left, right = st.columns([4, 3])
     with left:
         drawn = partial(ui.treemap, chosen, dark=page.dark())
         show.figure(

@@ -44,6 +44,31 @@ def test_a_click_opens_a_layer_to_its_matrices_and_the_path_leads_back(server: s
     expect(page.locator(".treemaplayer").get_by_text("Layer 5", exact=True).first).to_be_visible()
 
 
+def test_the_tables_shapes_are_not_cut_off(server: str, visit: Open) -> None:
+    page = visit(f"{server}/parameters?of=facebook/bart-base&part=decoder")
+    box = page.get_by_test_id("stDataFrame")
+    expect(box.get_by_test_id("data-grid-canvas")).to_be_visible()
+    settle(page)
+    rows = box.locator("table tr").evaluate_all(  # what a screen reader has of the canvas
+        "rows => rows.map(row => [...row.children].slice(0, 4).map(cell => cell.textContent))"
+    )
+    assert rows[0] == ["Layer", "Role", "Parameters", "Shape"]
+    columns = list(zip(*(row[2:] for row in rows), strict=True))
+    needed = page.evaluate(
+        """columns => {
+          const pen = document.createElement("canvas").getContext("2d");
+          const root = parseFloat(getComputedStyle(document.documentElement).fontSize);
+          pen.font = `${root * 0.875}px ${getComputedStyle(document.body).fontFamily}`;  // as Streamlit's tables are
+          const wide = texts => Math.max(...texts.map(text => pen.measureText(text).width)) + 16;
+          return 50 + 180 + columns.reduce((sum, texts) => sum + wide(texts), 0);  // layer and role have these widths
+        }""",
+        columns,
+    )
+    size = box.bounding_box()
+    assert size is not None
+    assert needed <= size["width"]
+
+
 def test_the_slider_moves_the_numbers_and_the_link(server: str, visit: Open) -> None:
     page = visit(f"{server}/parameters?of=bert-base-uncased&level=intermediate")
     expect(page.get_by_text("151 MB")).to_be_visible()

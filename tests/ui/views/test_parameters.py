@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -10,11 +11,14 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from bartviz.families import config as configs
 from bartviz.families.catalogue import CATALOGUE
 from bartviz.models import skeleton
 from bartviz.record.record import Record
-from bartviz.ui.views.parameters.parts import LENGTHS, OWN, SIGNS, _big
+from bartviz.ui.views.parameters.parts import LENGTHS, OWN, SIGNS, USUAL, _big
 from tests.conftest import App
+
+CONFIGURATIONS = {known.name: known.config for known in CATALOGUE}
 
 
 def html(page: AppTest) -> str:
@@ -65,6 +69,30 @@ def test_class_and_part_by_link(app: App) -> None:
     page.selectbox(key="of").select("gpt2").run()
     assert not page.exception
     assert page.selectbox(key="class").value == "GPT2LMHeadModel"
+
+
+def test_what_length_costs_begins_at_a_length_that_the_model_reads(app: App) -> None:
+    page = app("parameters", of="bart-tiny-en-de", more="What length costs")
+    for name in ("bart-tiny-en-de", "facebook/bart-base", "bart-tiny-en-de"):
+        page = page.selectbox(key="of").select(name).run()
+        positions = configs.sizes(CONFIGURATIONS[name]).positions
+        assert positions is not None
+        usual = page.select_slider(key="n").value
+        assert usual == max(count for count in LENGTHS if count <= min(positions, USUAL)), name
+        assert "it cannot read" not in html(page), name
+    page.select_slider(key="n").set_value(1024).run()
+    page.selectbox(key="of").select("facebook/bart-base").run()
+    assert page.select_slider(key="n").value == 1024  # what a visitor chose stays
+
+
+def test_no_part_of_the_model_is_called_a_head(app: App) -> None:
+    """In an app about attention heads a part named head would be taken for one."""
+    for query in ({}, {"more": "The articles' models"}, {"part": "head"}):
+        page = app("parameters", of="facebook/bart-base", **query)
+        texts = [html(page), *figures(page), *(str(table.value) for table in page.dataframe)]
+        texts += [chart.proto.alt for chart in page.get("plotly_chart")]
+        assert not any(re.search(r"\bhead\b", text) for text in texts), query
+        assert list(page.button_group(key="part").options)[-2:] == ["decoder", "output layer"]
 
 
 @pytest.mark.slow

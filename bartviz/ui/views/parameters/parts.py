@@ -39,11 +39,13 @@ COMPONENTS = {
 }
 SIGNS = {"holds": "✓", "holds, with a caveat": "~", "does not hold": "✗"}
 LENGTHS = (16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192)
+USUAL = 512  # tokens, where the model can read so many
 EXAMPLE = '{"model_type": "bart", "d_model": 512, "encoder_layers": 4, "decoder_layers": 2, "vocab_size": 32000}'
 _HINT = mark(
     "Any model of the catalogue, a folder, or your own configuration. Nothing is downloaded: sizes decide everything."
 )
 _CHECKED, _ASKED = "_checked", "_check_asked"
+_LENGTH_BEFORE = "_length_before"  # the length that the model chosen before begins with
 
 
 @dataclass(frozen=True)
@@ -134,7 +136,10 @@ def numbers(rows: tuple[Parameter, ...]) -> None:
     part = pick.one_of(_("Numbers of"), names, key="part")
     if part != ALL:
         table = matrices([row for row in rows if row.component == part])
-        config = _thousands([_("Parameters")]) | {_("Layer"): st.column_config.NumberColumn(width=50)}
+        config = _thousands([_("Parameters")]) | {
+            _("Layer"): st.column_config.NumberColumn(width=50),
+            _("Role"): st.column_config.TextColumn(width=180),  # longer ones are cut, not the shape
+        }
         st.dataframe(table, hide_index=True, height=340, column_config=config, key="matrices", placeholder="–")
         return
     total, naive = parameter_totals.total(rows), parameter_totals.naive(rows)
@@ -165,17 +170,25 @@ def matrices(rows: list[Parameter]) -> pd.DataFrame:
     )
 
 
+def _usual_length(costs: Costs) -> int:
+    """The length at first: 512 tokens, or the longest below that the model can read."""
+    most = min(costs.sizes.positions or USUAL, USUAL)
+    return max((count for count in LENGTHS if count <= most), default=LENGTHS[0])
+
+
 def length(costs: Costs) -> tuple[int, str]:
     """The pickers of the text's length and the number format (URL ``n`` and ``format``), and the resulting cost."""
     slider, formats = st.columns([3, 2], vertical_alignment="bottom")
     with slider:
-        asked = "" if "n" in st.session_state else st.query_params.get("n", "")
-        if st.session_state.get("n", LENGTHS[0]) not in LENGTHS:
-            st.session_state["n"] = 512
+        asked, usual = "" if "n" in st.session_state else st.query_params.get("n", ""), _usual_length(costs)
+        held = st.session_state.get("n", usual)
+        if held not in LENGTHS or held == st.session_state.get(_LENGTH_BEFORE) != usual:
+            st.session_state["n"] = usual
+        st.session_state[_LENGTH_BEFORE] = usual
         chosen = st.select_slider(
             _("Source tokens n"),
             LENGTHS,
-            512,
+            usual,
             key="n",
             bind="query-params",
             help=_("An encoder-decoder writes as many tokens as it reads."),
