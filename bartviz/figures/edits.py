@@ -16,7 +16,7 @@ from bartviz.errors import SettingError
 from bartviz.figures import theme
 from bartviz.figures.ablation import before_after
 from bartviz.figures.checks import expect
-from bartviz.figures.panels import Panel, label_room, panels
+from bartviz.figures.panels import Panel, panels
 from bartviz.language import _, later, mark
 from bartviz.record.attention import Kind
 from bartviz.text.tokens import Tokens
@@ -74,10 +74,7 @@ def reach(
         chosen = () if place is None else [(row, place) for row in range(len(change))]
         panel = _change(title, change, found.tokens, found.kind, found.position, dark, chosen=chosen)
         given.append(replace(panel, unit=_("relative change"), bar=bar))
-    figure = panels(given, dark=dark)
-    if bar:  # plotly keeps the room of the labels above the bar below it too, and would take it from the rows
-        figure.update_layout(height=figure.layout.height + label_room(given))
-    return figure
+    return panels(given, dark=dark)
 
 
 def _states(found: Edit, stack: Kind, dark: bool) -> Panel:

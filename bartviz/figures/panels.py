@@ -20,6 +20,7 @@ WHOLE = 32  # rows and columns of a grid up to which a drag does not zoom it
 BAR = 57  # pixels below the labels for a colour bar with its title
 GAP = 0.05  # of the width, between two grids, at least
 LETTER = 0.0095  # of the width, for each letter of the right grid's row labels
+TITLE = 34  # pixels above a grid
 CELL, LEAST, MOST = 30, 90, 380  # pixels: a row at most, the rows of a grid at least and at most
 
 
@@ -58,21 +59,22 @@ def panels(given: Sequence[Panel], *, dark: bool = False, height: int | None = N
     """
     traces: list[Part] = []
     layout: Part = {"modebar": BUTTONS, "shapes": [], "annotations": []}
-    room, known = label_room(given), list[Part]()
+    known, pixels, below = list[Part](), height or _height(given), _below(given)
+    away = label_room(given) / (pixels - TITLE - below)
     for number, (panel, (start, stop)) in enumerate(zip(given, _domains(given), strict=True), start=1):
         name = "" if number == 1 else str(number)
         x, y = f"x{name}", f"y{name}"
         meaning = {"scale": panel.scale, "ends": (panel.low, panel.high), "unit": panel.unit}
-        bar = _bar(panel, (start, stop), room, dark) if panel.bar and meaning not in known else None
+        bar = _bar(panel, (start, stop), away, dark) if panel.bar and meaning not in known else None
         known.append(meaning)
         traces += _traces(panel, x, y, bar, dark)
         layout |= _axes(panel, name, (start, stop), dark)
         layout["shapes"] += _frames(panel, x, y, dark)
         layout["annotations"].append(_title(panel, start, dark))
-    pixels = height or _height(given)
     if any(panel.zeros is not None and not written(panel.zeros) for panel in given):
         layout["plot_bgcolor"] = theme.palette(dark).masked  # seen where a gap is
-    return theme.build(traces, layout | {"margin": {"l": 8, "r": 8, "t": 34, "b": 8}}, dark=dark, height=pixels)
+    margin = {"l": 8, "r": 8, "t": TITLE, "b": below}
+    return theme.build(traces, layout | {"margin": margin}, dark=dark, height=pixels)
 
 
 def written(zeros: NDArray[Any]) -> bool:
@@ -204,18 +206,18 @@ def _scale(panel: Panel, x: str, y: str, bar: Part) -> Part:
     }
 
 
-def _bar(panel: Panel, domain: tuple[float, float], room: int, dark: bool) -> Part:
-    """A horizontal colour bar below the labels of a grid, as wide as the grid."""
+def _bar(panel: Panel, domain: tuple[float, float], away: float, dark: bool) -> Part:
+    """A horizontal colour bar as wide as a grid and below its labels: ``away`` from it, in heights of the grid."""
     small = {"size": 12, "color": theme.palette(dark).faint}
     ticks: Part = {"nticks": 5} if panel.ticks is None else {"tickvals": panel.ticks[0], "ticktext": panel.ticks[1]}
     return ticks | {
         "orientation": "h",
         "x": domain[0],
         "xanchor": "left",
-        "y": 0,
+        "y": -away,
         "yanchor": "top",
         "xpad": 0,
-        "ypad": room,
+        "ypad": 0,
         "lenmode": "fraction",
         "len": domain[1] - domain[0],
         "thickness": 10,
@@ -288,10 +290,14 @@ def _title(panel: Panel, start: float, dark: bool) -> Part:
 def label_room(given: Sequence[Panel]) -> int:
     """The height of the longest column label below its grid, in pixels."""
     labels = [axes.short(label) for panel in given for label in panel.column_labels]
-    return max(map(theme.width, labels)) * 8 + 8 if max(map(len, labels)) > 3 else 24
+    return max(map(theme.width, labels)) * 8 + 16 if max(map(len, labels)) > 3 else 24
+
+
+def _below(given: Sequence[Panel]) -> int:
+    """The height of the labels and, with a colour bar, of the bar: all that is below the grids, in pixels."""
+    return label_room(given) + (BAR if any(panel.bar for panel in given) else 0)
 
 
 def _height(given: Sequence[Panel]) -> int:
     rows = max(panel.values.shape[0] for panel in given)
-    bars = BAR if any(panel.bar for panel in given) else 0
-    return int(min(max(rows * CELL, LEAST), MOST)) + 34 + label_room(given) + bars
+    return int(min(max(rows * CELL, LEAST), MOST)) + TITLE + _below(given)

@@ -11,6 +11,7 @@ from bartviz import figures
 from bartviz.errors import SettingError
 from bartviz.figures import theme
 from bartviz.figures.edits import reach as reach_figure
+from bartviz.figures.panels import BAR, CELL, LEAST
 from tests.analysis.test_edits import edit, reach
 from tests.support import stand_in
 
@@ -85,6 +86,20 @@ def test_in_long_texts_zeros_are_grey_and_their_hover_text_has_the_token() -> No
         assert not [trace for trace in figure.data if trace.name == "exactly 0"]
         assert figure.layout.plot_bgcolor == theme.palette(dark).masked
         assert theme.palette(dark).masked != theme.palette(dark).background
+
+
+def test_labels_have_their_room_above_the_colour_bar_and_rows_their_height() -> None:
+    """Labels ran into the bar, whose distance from the grid plotly kept below it, too: at the cost of the rows."""
+    for labels in (("a", "b", "c"), ("uncomfortable", "a", "ab")):
+        tokens = stand_in.tokens((*labels, "<s>", "b", "c"))
+        for bar in (True, False):
+            figure = reach_figure(replace(reach(), tokens=tokens), masks=["causal"], bar=bar)
+            layers = len(reach().changes["causal"])
+            plot = figure.layout.height - figure.layout.margin.t - figure.layout.margin.b  # pixels
+            assert plot == max(layers * CELL, LEAST)
+            below = -figure.data[0].colorbar.y * plot if bar else figure.layout.margin.b
+            assert below > 13 * 0.62 * max(map(len, labels)) + 10  # letters of a 13 px typeface, upright
+            assert figure.layout.margin.b == round(below) + (BAR if bar else 0)
 
 
 def test_a_map_in_which_nothing_moved_has_its_bar_too() -> None:
