@@ -22,7 +22,7 @@ from bartviz.corpus.read import Columns, Line
 from bartviz.corpus.run import Progress, corpus
 from bartviz.corpus.shards import Job
 from bartviz.corpus.work import measured
-from bartviz.families.catalogue import EMBEDDED
+from bartviz.experiments.similar_tokens import words
 from bartviz.models.model import Model
 from benchmarks.pairs import paired
 
@@ -97,11 +97,11 @@ def _memory(rows: int) -> None:
 
 def lines(model: Model, rows: int) -> list[Line]:
     """Texts of 3 to 16 words, and for an encoder-decoder others as their targets."""
-    words = np.array((EMBEDDED / "words.txt").read_text(encoding="utf-8").split())
+    known = np.array(sorted(words()))
     generator = np.random.default_rng(0)
 
     def text() -> str:
-        return " ".join(generator.choice(words, generator.integers(3, 17)).tolist()) + "."
+        return " ".join(generator.choice(known, generator.integers(3, 17)).tolist()) + "."
 
     both = model.info.kind == "encoder-decoder"
     return [Line(number, "words.txt", number + 1, text(), None, text() if both else None) for number in range(rows)]

@@ -21,7 +21,7 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 from tokenizers.decoders import ByteLevel
 
-from bartviz.experiments.suggestions import words
+from bartviz.experiments.similar_tokens import words
 from training.corpus import is_fit
 
 NEVER = -10_000.0  # an output bias far below the logits of a small network, -1,000 at the least; float16 holds it

@@ -1,6 +1,6 @@
 """The words that are offered as replacements: whole words of the training texts, so that no piece of one is offered.
 
-`python -m training.words --corpus FOLDER --out bartviz/embedded/words.txt`
+`python -m training.words --corpus FOLDER --out bartviz/embedded/words` writes `en.txt` and `de.txt`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 from training import corpus
 
 LEAST = 4  # times that a word occurs; below are names and slips
+SHARE = 0.05  # of a word's uses: below, it is a quotation in the other language
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 _LETTERS = frozenset({"a", "A", "I", "O"})  # the words of one letter
 
@@ -28,15 +29,24 @@ def listed(texts: Iterable[str], least: int = LEAST) -> list[str]:
     return sorted(word for word, count in counted(texts).items() if count >= least)
 
 
+def of_language(known: Iterable[str], own: Counter[str], other: Counter[str]) -> list[str]:
+    """Those of the known words that are a language's: with at least a twentieth of their uses in it."""
+    return [word for word in known if own[word] >= SHARE * (own[word] + other[word])]
+
+
 def _main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--corpus")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
-    rows = corpus.pairs(corpus.folder(options.corpus), "train")
-    words = listed(side for row in rows for side in (row.en, row.de))
-    options.out.write_text("\n".join(words) + "\n", encoding="utf-8")
-    print(f"{len(words):,} words")
+    rows = list(corpus.pairs(corpus.folder(options.corpus), "train"))
+    known = listed(side for row in rows for side in (row.en, row.de))
+    english, german = counted(row.en for row in rows), counted(row.de for row in rows)
+    options.out.mkdir(exist_ok=True)
+    for name, own, other in (("en", english, german), ("de", german, english)):
+        words = of_language(known, own, other)
+        (options.out / f"{name}.txt").write_text("\n".join(words) + "\n", encoding="utf-8")
+        print(f"{name}: {len(words):,} words")
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from bartviz.analysis.measures import padding
 from bartviz.arrays import Bools, Floats, Ints
 from bartviz.errors import SettingError, TextError, choices
 from bartviz.experiments.replay import Outcome, Replay, SideBySide, renamed, score
+from bartviz.experiments.similar_tokens import similar
 from bartviz.language import later
 from bartviz.models.model import Model, expect_model
 from bartviz.record.attention import Kind
@@ -31,7 +32,6 @@ from bartviz.tape.tape import Tape, recording
 from bartviz.text import tokenize
 from bartviz.text.tokens import Tokens
 
-LOOKED_AT = 600  # most similar tokens considered
 Predictions = tuple[Ints, tuple[str, ...], Guesses | None, Guesses | None, Floats, Bools]
 _NUMBER = re.compile(r"#(\d{1,9})")
 
@@ -181,12 +181,10 @@ def _unpadded(record: Record) -> Tokens:
 
 
 def _similar_token(model: Model, old: Tokens, position: int) -> int:
-    """The most similar token with another label, so that a reader sees the change."""
-    own, before = int(old.ids[position]), old.ids[:position].tolist()
-    similar = [i for i, _, _ in alike(model, own) if i != own and i < model.info.vocabulary]
-    special, name = set(model.tokenizer.all_special_ids), old.labels[position].casefold()
-    others = (i for i in similar if i not in special and tokenize.label(model.tokenizer, i, before).casefold() != name)
-    return next(others, similar[0])
+    """The most similar token with another label, so that a reader sees the change: a word in place of a word."""
+    own, name = int(old.ids[position]), old.labels[position].casefold()
+    others = (token for token, label, *_rest in similar(model, old, position) if label.casefold() != name)
+    return next(others, (own + 1) % model.info.vocabulary)
 
 
 @torch.inference_mode()
@@ -242,12 +240,3 @@ def _inside(model: Model, text: str, part: Part) -> list[int]:
 def _spaced(old: Tokens, position: int) -> bool:
     """Whether the piece marks a space before the token; the first word of a text may have none."""
     return old.pieces[position][:1] in ("Ġ", "▁", " ")
-
-
-@torch.inference_mode()
-def alike(model: Model, own: int) -> list[tuple[int, float, str]]:
-    """The tokens with the most similar input embeddings: id, cosine, "likeness", most similar first."""
-    table: Tensor = model.network.get_input_embeddings().weight  # (V, w)
-    likeness = torch.nn.functional.cosine_similarity(table, table[own][None], dim=-1)  # (V,)
-    best = likeness.topk(min(LOOKED_AT, len(likeness)))
-    return [(i, v, "likeness") for i, v in zip(best.indices.tolist(), best.values.tolist(), strict=True)]

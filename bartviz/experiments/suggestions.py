@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
 
 import torch
 
 from bartviz.analysis.edits import Part
 from bartviz.errors import SettingError, TextError
-from bartviz.experiments.edits import alike, token_id, tokens_of
+from bartviz.experiments.edits import token_id, tokens_of
 from bartviz.experiments.replay import Replay, SideBySide
-from bartviz.families.catalogue import EMBEDDED
+from bartviz.experiments.similar_tokens import Found, alike, named
 from bartviz.language import later
 from bartviz.models.model import Model
 from bartviz.record.record import Record
 from bartviz.safety.torch_defaults import torch_defaults
-from bartviz.text import tokenize
-from bartviz.text.labels import CONTINUES
 from bartviz.text.tokens import Tokens
 
 MOST = 12
-FEW = 3  # with fewer words among the candidates (another language, a rare word), pieces are offered too
-Found = tuple[int, float, str]  # token, probability or similarity, and which of the two
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,19 +36,14 @@ class Suggestion:
     typed: str
 
 
-@cache
-def words() -> frozenset[str]:
-    """English and German words, spelled as in the training texts of the embedded models."""
-    return frozenset((EMBEDDED / "words.txt").read_text(encoding="utf-8").split())
-
-
 @torch_defaults()
 def suggestions(model: Model, record: Record, position: int, *, part: Part = "source") -> tuple[Suggestion, ...]:
     """Replacements for the token at a position, most likely first, without the current token.
 
     If the model itself predicts there (candidates of a step; a masked language model with the position masked), its
     predictions; otherwise the tokens with the most similar embeddings (cosine). For a whole word, pieces that are not
-    words are left out as long as enough English or German words remain. Raises SettingError.
+    words are left out as long as enough English or German words remain, and of similar ones those of another language
+    than the text. Raises SettingError.
     """
     old = tokens_of(record, part)
     if not 0 <= position < len(old):
@@ -62,35 +52,45 @@ def suggestions(model: Model, record: Record, position: int, *, part: Part = "so
         )
     current = int(old.ids[position])
     candidates = _by_step(record, part, position) or _by_mask(model, record, position, part) or alike(model, current)
-    offered = list(_named(model, candidates, old, position))
-    whole = [(token, name, value, why) for token, name, value, why in offered if name in words()]
-    if is_whole(old, position) and len(whole) >= FEW:
-        offered = whole
+    offered = named(model, candidates, old, position)
     return tuple(
         Suggestion(token, name, value, why, _typed(model, token, name, old, position, part))
         for token, name, value, why in offered[:MOST]
     )
 
 
-def is_whole(old: Tokens, position: int) -> bool:
-    """Whether a token is a whole word."""
-    word = old.words[position]
-    return word is not None and sum(other == word for other in old.words) == 1
-
-
-def _named(model: Model, found: Iterable[Found], old: Tokens, position: int) -> Iterator[tuple[int, str, float, str]]:
-    """The usable candidates with their labels at this position; each label once."""
-    special = set(model.tokenizer.all_special_ids)
-    before, seen = old.ids[:position].tolist(), {old.labels[position]}
-    for token, value, why in found:
-        if token == int(old.ids[position]) or token in special or token >= model.info.vocabulary:
-            continue
-        name = tokenize.label(model.tokenizer, token, before)
-        if name.startswith(CONTINUES) != old.labels[position].startswith(CONTINUES):
-            continue  # a continuation at the start of a word, or the reverse
-        if any(sign.isalnum() for sign in name) and name not in seen:
-            seen.add(name)
-            yield token, name, value, why
+@torch_defaults()
+@torch.inference_mode()
+def telling(
+    model: Model,
+    record: Record,
+    position: int,
+    offered: Sequence[Suggestion],
+    *,
+    part: Part = "source",
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Suggestion | None:
+    """The first suggestion with which the likeliest token of any scored row is another one; if there is none, the one
+    with the largest divergence of any row. None without suggestions. Raises Cancelled.
+    """
+    replay = Replay(model, record)
+    rows = torch.from_numpy(replay.scored()[0].copy())
+    old = tokens_of(record, part)
+    was = replay.run(SideBySide(cancelled=cancelled)).logits
+    if was is None or not offered:
+        return next(iter(offered), None)
+    before, moved = was[0, rows].log_softmax(-1), []  # (T, V)
+    for suggestion in offered:
+        ids = torch.from_numpy(old.ids.copy())[None]
+        ids[0, position] = suggestion.token_id
+        given = {"target" if part == "target" else "source": ids}
+        now = replay.run(SideBySide(cancelled=cancelled), **given).logits
+        assert now is not None
+        after = now[0, rows].log_softmax(-1)
+        if bool((after.argmax(-1) != before.argmax(-1)).any()):
+            return suggestion
+        moved.append(float((before.exp() * (before - after)).sum(-1).max()))
+    return offered[moved.index(max(moved))]
 
 
 def _typed(model: Model, token: int, name: str, old: Tokens, position: int, part: Part) -> str:
@@ -100,7 +100,7 @@ def _typed(model: Model, token: int, name: str, old: Tokens, position: int, part
     return f"#{token}"
 
 
-def _by_step(record: Record, part: Part, position: int) -> list[tuple[int, float, str]]:
+def _by_step(record: Record, part: Part, position: int) -> list[Found]:
     """The candidates of the step that chose this token."""
     if part == "source" and record.encoder is not None:
         return []
@@ -109,7 +109,7 @@ def _by_step(record: Record, part: Part, position: int) -> list[tuple[int, float
 
 
 @torch.inference_mode()
-def _by_mask(model: Model, record: Record, position: int, part: Part) -> list[tuple[int, float, str]]:
+def _by_mask(model: Model, record: Record, position: int, part: Part) -> list[Found]:
     """A masked language model's predictions for the position, with a mask there."""
     mask = model.tokenizer.mask_token_id
     if part == "target" or model.info.kind != "encoder" or mask is None:

@@ -15,6 +15,7 @@ from bartviz.analysis.words import word_labels
 from bartviz.errors import Cancelled, SettingError, TextError
 from bartviz.experiments.ablation import ablate
 from bartviz.experiments.edits import edit, reach, token_id, tokens_of
+from bartviz.experiments.similar_tokens import words
 from bartviz.record.record import Record
 from bartviz.text.tokenize import from_ids
 from bartviz.ui.views.experiments.step import SENTENCE
@@ -301,3 +302,11 @@ def test_the_first_and_the_last_token_can_be_changed(part: Part) -> None:
         heard = np.arange(count) >= (position if part == "target" else 0)
         for layer in stack[1:]:
             np.testing.assert_array_equal(layer > 0, heard)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", ["I want to buy a car.", "The cat is sleeping on the sofa."])
+def test_a_word_whose_reach_is_measured_is_replaced_by_a_word(text: str) -> None:
+    model = bartviz.load("bart-tiny-en-de")
+    for position in range(1, len(bartviz.capture(model, text, target="Ja.").source) - 2):
+        assert bartviz.reach(model, text, position).new in words("en")

@@ -4,11 +4,13 @@ words."""
 from __future__ import annotations
 
 import pytest
+import torch
 
 import bartviz
 from bartviz.errors import SettingError
-from bartviz.experiments.edits import token_id
-from bartviz.experiments.suggestions import FEW, is_whole, suggestions, words
+from bartviz.experiments.edits import edit, token_id
+from bartviz.experiments.similar_tokens import FEW, alike, is_whole, language, words
+from bartviz.experiments.suggestions import suggestions, telling
 from bartviz.text.labels import CONTINUES
 from tests.experiments.test_edits import TEXT, record
 from tests.support import loaded
@@ -65,3 +67,62 @@ def test_a_language_without_a_list_keeps_its_pieces() -> None:
 def test_a_place_that_is_not_there_is_refused() -> None:
     with pytest.raises(SettingError, match="position"):
         suggestions(loaded.model("bert"), record("bert"), -1)
+
+
+@pytest.mark.slow
+def test_similar_words_are_of_the_language_of_the_text() -> None:
+    """English "was" is spelled as German "was", and their embedding is one: what is like it is German."""
+    model = bartviz.load("bart-tiny-en-de")
+    other = words("de") - words("en")
+    for text in ("The bank was closing.", "I want to buy a car.", "The children are playing in the garden today."):
+        one = bartviz.capture(model, text, target="Ja.")
+        assert language(one.source) == "en"
+        for position, label in enumerate(one.source.labels):
+            if label in words("en"):
+                offered = suggestions(model, one, position)
+                assert len(offered) >= FEW
+                assert not {suggestion.label for suggestion in offered} & other, label
+    was = {found[0] for found in alike(model, int(model.tokenizer.encode(" was", add_special_tokens=False)[0]))[:12]}
+    assert {model.tokenizer.decode([token]).strip() for token in was} & other
+    german = bartviz.capture(model, "Yes.", target="Ich möchte ein Auto kaufen.")
+    assert german.decoder is not None
+    assert language(german.decoder.query) == "de"
+
+
+def test_likeness_is_the_cosine_of_embeddings_without_their_mean() -> None:
+    model = loaded.model("bart")
+    table = model.network.get_input_embeddings().weight.detach().double()
+    centred = table - table.mean(dim=0)
+    cosine = torch.nn.functional.cosine_similarity(centred, centred[7][None], dim=-1)
+    found = alike(model, 7)
+    assert found[0][0] == 7
+    for token, value, _why in found:
+        assert value == pytest.approx(float(cosine[token]), abs=1e-5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", ["I want to buy a car.", "The bank was closing.", "The cat is sleeping on the sofa."])
+def test_the_default_replacement_changes_a_prediction_and_is_the_first_that_does(text: str) -> None:
+    model = bartviz.load("bart-tiny-en-de")
+    one = bartviz.decode(model, text)
+    offered, position = suggestions(model, one, 4)[:6], 4
+    chosen = telling(model, one, position, offered)
+    for suggestion in offered:
+        result = edit(model, one, position, suggestion.token_id)
+        assert result.before is not None
+        assert result.after is not None
+        changes = bool((result.before.best != result.after.best).any())
+        assert changes == (suggestion == chosen)
+        if changes:
+            break
+    assert changes
+
+
+def test_where_no_prediction_changes_the_default_moves_them_most() -> None:
+    model, one = loaded.model("bart"), record("bart")
+    offered = suggestions(model, one, 2)[:4]
+    results = [edit(model, one, 2, suggestion.token_id) for suggestion in offered]
+    first = next((s for s, r in zip(offered, results, strict=True) if (r.before.best != r.after.best).any()), None)
+    most = max(zip(offered, results, strict=True), key=lambda pair: float(pair[1].divergence.max()))[0]
+    assert telling(model, one, 2, offered) == (first or most)
+    assert telling(model, one, 2, ()) is None

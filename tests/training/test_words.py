@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from training.words import counted, listed
+from training.words import counted, listed, of_language
 
 
 def test_words_are_counted_as_they_are_written() -> None:
@@ -11,3 +11,10 @@ def test_words_are_counted_as_they_are_written() -> None:
 
 def test_rare_words_are_left_out() -> None:
     assert listed(["go Tom", "go Ann", "Ann"], least=2) == ["Ann", "go"]
+
+
+def test_a_word_is_of_each_language_that_uses_it() -> None:
+    english, german = counted(["was " * 20 + "the " * 100]), counted(["was " * 10 + "die " * 9 + "the"])
+    known = ["die", "the", "was"]
+    assert of_language(known, english, german) == ["the", "was"]
+    assert of_language(known, german, english) == ["die", "was"]

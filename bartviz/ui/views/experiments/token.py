@@ -17,7 +17,7 @@ from bartviz.language import _, later, mark, named
 from bartviz.language.shares import percent
 from bartviz.ui.controls import pick, show
 from bartviz.ui.frame import page
-from bartviz.ui.views.experiments.asking import ask, note_ablated
+from bartviz.ui.views.experiments.asking import ask, large, note_ablated
 
 if TYPE_CHECKING:
     from bartviz.analysis.edits import Edit, Part
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from bartviz.record.record import Record
     from bartviz.serving.gate import Ticket
     from bartviz.text.tokens import Tokens
+
+Suggested = tuple["tuple[Suggestion, ...]", "Suggestion | None"]
 
 PARTS = {"source": mark("the source"), "target": mark("the target")}
 VIEWS = {"encodings": mark("encodings"), "attention": mark("rows of attention")}
@@ -63,10 +65,10 @@ def draw(record: Record) -> Edit | None:
         with left:
             _text(record, place)
     with right:
-        suggested = _suggested(record, place)
+        suggested, telling = _suggested(record, place)
         _suggestion_buttons(suggested)
     with columns[3]:
-        token = _replacement(suggested)
+        token = _replacement(telling)
     result = _edit(record, place, token) if token else None
     with lead:
         show.lead(analysis.notice(result) if result is not None else _("Which numbers does one changed token affect?"))
@@ -112,28 +114,36 @@ def _text(record: Record, place: Place) -> None:
     )
 
 
-def _replacement(suggested: tuple[Suggestion, ...]) -> str:
-    """The typed replacement, or the first suggestion."""
+def _replacement(telling: Suggestion | None) -> str:
+    """The typed replacement, or the suggestion that changes something."""
     typed = st.text_input(
         _("Replace it by"),
         key=REPLACE,
         bind="query-params",
         max_chars=LONGEST,
-        placeholder=suggested[0].label if suggested else _("one token"),
-        help=_("One token of the model's vocabulary; left empty, the first of those that are offered."),
+        placeholder=telling.label if telling else _("one token"),
+        help=_(
+            "One token of the model's vocabulary; left empty, the first of those offered that changes a prediction."
+        ),
     )
-    return (typed or "").strip() or (suggested[0].typed if suggested else "")
+    return (typed or "").strip() or (telling.typed if telling else "")
 
 
-def _suggested(record: Record, place: Place) -> tuple[Suggestion, ...]:
-    def work(model: Model, ticket: Ticket[tuple[Suggestion, ...]]) -> tuple[Suggestion, ...]:
-        from bartviz.experiments.suggestions import suggestions
+def _suggested(record: Record, place: Place) -> Suggested:
+    """The tokens that are offered, and the first of them that changes a prediction (of a large model, the first)."""
+    quick = not large(record, MOST_SUGGESTED)
+
+    def work(model: Model, ticket: Ticket[Suggested]) -> Suggested:
+        from bartviz.experiments.suggestions import suggestions, telling
 
         ticket.report(later("Looking for tokens that could stand here"))
-        return suggestions(model, record, place.position, part=place.part)
+        found = suggestions(model, record, place.position, part=place.part)[:MOST_SUGGESTED]
+        if not quick:
+            return found, next(iter(found), None)
+        return found, telling(model, record, place.position, found, part=place.part, cancelled=ticket.cancelled)
 
     key: dict[str, object] = {"part": place.part, "position": place.position}
-    return ask("suggestions", record, key, work, lambda found: 200 * len(found) + 200) or ()
+    return ask("suggestions", record, key, work, lambda found: 200 * len(found[0]) + 200) or ((), None)
 
 
 def _suggestion_buttons(suggested: tuple[Suggestion, ...]) -> None:
@@ -143,10 +153,10 @@ def _suggestion_buttons(suggested: tuple[Suggestion, ...]) -> None:
     show.note(
         _("Tokens that could stand there, by the model's own probability")
         if suggested[0].why == "probability"
-        else _("Tokens that could stand there, by likeness of their embeddings")
+        else _("Tokens with similar embeddings")
     )
     with st.container(horizontal=True, gap="small", key="offered"):
-        for number, suggestion in enumerate(suggested[:MOST_SUGGESTED]):
+        for number, suggestion in enumerate(suggested):
             value = percent(suggestion.value) if suggestion.why == "probability" else f"{suggestion.value:.2f}"
             st.button(
                 show.plain(suggestion.label), key=f"offer_{number}", help=value, on_click=_use, args=(suggestion.typed,)
