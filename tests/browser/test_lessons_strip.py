@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import time
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from scripts.settled import settle
-from tests.browser.conftest import Open, forget
+from tests.browser.conftest import PATIENCE, Open, forget
 from tests.browser.lessons import begun, named, stands
 
 
@@ -113,6 +115,43 @@ def test_a_new_step_is_scrolled_into_view(server: str, visit: Open) -> None:
     stands(page, named("arithmetic"), 1)
     expect(page.locator(".st-key-inside_products")).to_be_in_viewport(ratio=0.5)
     expect(page.locator(".bv-ask")).to_be_in_viewport()
+
+
+@pytest.mark.parametrize(
+    ("lesson", "at", "asked"),
+    [
+        ("masks", 2, ".st-key-squares"),
+        ("heads", 6, ".st-key-compare_scatter"),
+        ("decoding", 3, ".player .curve"),
+        ("parameters", 4, ".st-key-parameters"),
+        ("arithmetic", 4, ".st-key-inside_row"),
+    ],
+)
+def test_what_a_step_asks_about_is_in_sight_below_the_strip(
+    lesson: str, at: int, asked: str, shipped: str, visit: Open
+) -> None:
+    page = begun(visit, f"{shipped}/?lesson={lesson}&at={at}")
+    stands(page, named(lesson), at - 1)
+    expect(page.locator(".bv-ask")).to_be_in_viewport(ratio=1)
+    is_whole(page, asked)
+
+
+def is_whole(page: Page, selector: str) -> None:
+    """The part is between the strip and the lower edge of the window, if perhaps not at once."""
+    part, strip, window = page.locator(selector).first, page.locator(".st-key-lesson"), page.viewport_size
+    assert window is not None
+    until = time.monotonic() + PATIENCE / 1000
+    while True:
+        box, above = part.bounding_box(), strip.bounding_box()
+        assert above is not None
+        if (
+            box is not None
+            and above["y"] + above["height"] <= box["y"]
+            and box["y"] + box["height"] <= window["height"]
+        ):
+            return
+        assert time.monotonic() < until, f"{selector}: {box} below {above}"
+        page.wait_for_timeout(100)
 
 
 def type_is(page: Page, pixels: int) -> None:

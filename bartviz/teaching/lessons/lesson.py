@@ -38,6 +38,19 @@ DEFAULTS: Mapping[str, View] = {
     "parameters": {"of": "facebook/bart-base", "part": "all"},
     "corpus": {"atlas": "bart-tiny-en-de", "kind": "cross", "by": "alignment", "layer": 0, "head": 0},
 }
+# The CSS selector of each page's own picture.
+PICTURES: Mapping[str, str] = {
+    "start": ".st-key-ribbons",
+    "masks": ".st-key-squares",
+    "inside": ".st-key-inside_row",
+    "heads": "[class*='st-key-canvas_']",
+    "compare": ".st-key-compare_all",
+    "decoding": ".st-key-player",
+    "denoising": ".st-key-denoising_lines",
+    "alignment": ".st-key-alignment_lines",
+    "parameters": ".st-key-parameters",
+    "corpus": ".st-key-corpus_heads",
+}
 ADDRESS: Mapping[str, tuple[str, ...]] = {"decoding": ("step", "reading")}  # read from the address, not from a widget
 
 
@@ -46,7 +59,7 @@ class Step:
     """One step. ``view`` maps address words of the page to the values of its pickers, or finds them in the record.
 
     ``facts`` fills in the placeholders of its text from the step's record, so that numbers and tokens always match the
-    model. ``focus`` is the key of the element to scroll to, if that is not at the top of the page.
+    model. ``focus`` is the key of the element that it is about, if that is not the page's picture.
     """
 
     page: str
@@ -59,6 +72,11 @@ class Step:
     def shown(self) -> View:
         """The view of the step's record."""
         return self.view(records.read(self.record)) if callable(self.view) else self.view
+
+    @property
+    def part(self) -> str:
+        """The CSS selector of what the step is about: it is brought into sight."""
+        return f".st-key-{self.focus}" if self.focus else PICTURES[self.page]
 
     @property
     def whole(self) -> View:

@@ -3,7 +3,7 @@ import test from "node:test";
 import assert from "node:assert/strict";
 import { isSame, stepOf } from "../../../bartviz/ui/components/lessons/history.js";
 import { entries } from "../../../bartviz/ui/components/menu/entries.js";
-import { isField, letterOf, meant } from "../../../bartviz/ui/components/lessons/lessons.js";
+import { distance, isField, letterOf, meant } from "../../../bartviz/ui/components/lessons/lessons.js";
 import { differs, merged } from "../../../bartviz/ui/components/lessons/store.js";
 
 const page = [{ tagName: "DIV" }, { tagName: "BODY" }];
@@ -41,6 +41,14 @@ test("a slider or a switch has no text to type into", () => {
   assert.ok(!isField([{ tagName: "INPUT", type: "checkbox" }]));
   assert.ok(isField([{ tagName: "INPUT", type: "text" }]));
   assert.ok(!isField([]));
+});
+
+test("a part of a step is moved into sight by as little as it takes, and one that is too high to its top", () => {
+  const room = { top: 200, bottom: 700 };
+  assert.equal(distance({ top: 250, bottom: 650 }, room), 0);
+  assert.equal(distance({ top: 450, bottom: 850 }, room), 150); // then its end is the room's
+  assert.equal(distance({ top: 100, bottom: 400 }, room), -100); // it was behind the strip
+  assert.equal(distance({ top: 450, bottom: 1200 }, room), 250); // 750 pixels do not fit into 500
 });
 
 const at = (address) => new URL(address, "http://127.0.0.1");

@@ -15,7 +15,7 @@ from bartviz.serving import first_record
 from bartviz.teaching import prose
 from bartviz.teaching.lessons import heads_found, records
 from bartviz.teaching.lessons.course import LESSONS
-from bartviz.teaching.lessons.lesson import ADDRESS, DEFAULTS, HOME, Lesson, Step
+from bartviz.teaching.lessons.lesson import ADDRESS, DEFAULTS, HOME, PICTURES, Lesson, Step
 from bartviz.teaching.quiz import questions
 from bartviz.ui.frame import sitemap
 from bartviz.ui.frame.tour import walk
@@ -280,9 +280,10 @@ def test_large_type_is_one_switch(app: App) -> None:
     assert test.toggle(key="large").value
 
 
-def test_every_view_has_defaults_for_its_page() -> None:
+def test_every_view_has_defaults_and_a_picture_on_its_page() -> None:
     pages = {step.page for lesson in LESSONS for step in lesson.steps}
     assert pages <= set(DEFAULTS)
+    assert pages <= set(PICTURES)
     assert set(ADDRESS) <= set(DEFAULTS)
 
 

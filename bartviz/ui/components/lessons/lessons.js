@@ -2,9 +2,12 @@
 // They press the strip's own buttons, so that what cannot be pressed cannot be keyed either.
 
 import { begun } from "../shared/begun.js";
+import { keep } from "../sight/keep.js";
 import { oneEntryForAStep } from "./history.js";
 import { write } from "./store.js";
 
+const SPACE = 4; // pixels above and below a part in sight
+const REST = 4000; // milliseconds without anything to scroll, after which a part stays where it is
 const LETTERS = { n: "next", b: "back", a: "answer" };
 const CLICKER = { PageDown: "next", PageUp: "back" };
 
@@ -39,29 +42,47 @@ export function meant(event, path, large) {
   return LETTERS[letterOf(event)] ?? (large ? CLICKER[event.key] : "") ?? "";
 }
 
-/** Bring a new step into sight: the element of its focus, else the top of the page. */
-function show({ step, focus }) {
-  const { body } = document,
-    at = `${step} ${focus}`;
-  if (body.dataset.lessonAt === at) return;
-  const first = !body.dataset.lessonAt,
-    behavior = matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth";
-  Object.assign(body.dataset, { lessonAt: at, lessonStep: step });
-  if (!focus) {
-    if (!first) document.querySelector("[data-testid='stMain']")?.scrollTo({ top: 0, behavior });
-    return;
-  }
-  let tries = 200; // a page may still be being drawn, for long on a busy machine
-  const look = () => {
-    if (body.dataset.lessonAt !== at) return;
-    const node = document.querySelector(`.st-key-${focus}`);
-    if (node && node.getBoundingClientRect().height > 20) node.scrollIntoView({ block: "center", behavior });
-    else if (tries-- > 0) setTimeout(look, 150);
-  };
-  setTimeout(look, 250);
+/**
+ * How far to scroll so that a part stands in the room: not at all where it does, as little as it takes where it fits, and
+ * else to its top.
+ */
+export function distance({ top, bottom }, room) {
+  if (top >= room.top && bottom <= room.bottom) return 0;
+  const fits = bottom - top <= room.bottom - room.top;
+  return fits && bottom > room.bottom ? bottom - room.bottom : top - room.top;
 }
 
-// data: { step: "lesson at", focus: the key of an element or "", seen: how far the visitor is in each lesson }
+/** What is in sight below the strip, in pixels of the window; null where the strip scrolls away with the page. */
+function roomOf(main) {
+  const strip = document.querySelector(".st-key-lesson")?.parentElement;
+  const { position, top } = strip ? getComputedStyle(strip) : { position: "", top: "" };
+  if (position !== "sticky") return null;
+  const from = main.getBoundingClientRect().top + parseFloat(top) + strip.getBoundingClientRect().height;
+  return { top: from + SPACE, bottom: innerHeight - SPACE };
+}
+
+/** Bring what a new step is about into sight, below the strip; where that scrolls away only what its text is not beside. */
+function show({ step, part, below }) {
+  const { dataset } = document.body,
+    main = document.querySelector("[data-testid='stMain']"),
+    at = `${step} ${part}`,
+    first = !dataset.lessonAt;
+  if (dataset.lessonAt === at) return;
+  Object.assign(dataset, { lessonAt: at, lessonStep: step });
+  if (!part) return; // on another page
+  if (!first) main.scrollTo({ top: 0, behavior: "instant" });
+  const away = () => {
+    const box = document.querySelector(part)?.getBoundingClientRect(),
+      room = roomOf(main);
+    if (!(box?.height > 20)) return null;
+    if (room) return distance(box, room);
+    return below ? box.top + box.height / 2 - innerHeight / 2 : 0;
+  };
+  keep(main, away, () => dataset.lessonAt === at, REST);
+}
+
+// data: { step: "lesson at", part: the selector of what it is about, "" on another page, below: whether that is below the
+// page's own picture, seen: how far the visitor is in each lesson }
 export default function ({ parentElement, data }) {
   begun(parentElement);
   const { body } = document;

@@ -45,8 +45,12 @@ def strip(page: str) -> None:
         else:
             _off_page(step)
     with st.container(key="lesson_keys"):
-        focus = step.focus if page == step.page else ""
-        data = {"step": f"{lesson.word} {now.at + 1}", "focus": focus, "seen": progress.kept(now)}
+        data = {
+            "step": f"{lesson.word} {now.at + 1}",
+            "part": step.part if page == step.page else "",
+            "below": bool(step.focus),
+            "seen": progress.kept(now),
+        }
         _KEYS(key="lesson_script", data=data)
 
 
