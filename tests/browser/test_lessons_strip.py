@@ -8,6 +8,7 @@ import time
 import pytest
 from playwright.sync_api import Page, expect
 
+from bartviz.ui.controls.large_type import FACTOR
 from scripts.settled import settle
 from tests.browser.conftest import PATIENCE, Open, forget
 from tests.browser.lessons import begun, named, stands
@@ -134,6 +135,26 @@ def test_what_a_step_asks_about_is_in_sight_below_the_strip(
     stands(page, named(lesson), at - 1)
     expect(page.locator(".bv-ask")).to_be_in_viewport(ratio=1)
     is_whole(page, asked)
+
+
+def test_large_type_enlarges_the_picture_and_leaves_it_whole(shipped: str, visit: Open) -> None:
+    letters = {}
+    for large in ("false", "true"):
+        page = begun(visit, f"{shipped}/?lesson=attention&at=1&large={large}")
+        stands(page, named("attention"), 0)
+        is_whole(page, ".ribbons .stage")
+        letters[large] = page.locator(".ribbons .below .word").nth(1).bounding_box()
+    usual, larger = letters["false"], letters["true"]
+    assert usual is not None
+    assert larger is not None
+    assert larger["height"] > (1 + (FACTOR - 1) * 2 / 3) * usual["height"]
+    expect(page.get_by_test_id("stSidebar")).to_be_hidden()
+    page.goto(f"{shipped}/?large=true")
+    settle(page)
+    sidebar, window = page.get_by_test_id("stSidebar").bounding_box(), page.viewport_size
+    assert sidebar is not None
+    assert window is not None
+    assert sidebar["width"] < 0.2 * window["width"]  # 15%, not 21%
 
 
 def is_whole(page: Page, selector: str) -> None:

@@ -15,7 +15,8 @@ BASE = 15  # pixels; theme.baseFontSize
 _SCRIPT = Path(__file__).parents[1] / "components" / "lessons" / "large.js"
 _LISTEN = unseen("large", _SCRIPT)
 _RULES = Path(__file__).with_name("large.css").read_text("utf-8")
-_STYLE = f"<style>:root {{ font-size: {BASE * FACTOR:.0f}px !important; }}\n{_RULES}</style><i class='bv-large'></i>"
+_ROOT = f":root {{ font-size: {BASE * FACTOR:.0f}px !important; --bv-large: {FACTOR}; }}"
+_STYLE = f"<style>{_ROOT}\n{_RULES}</style><i class='bv-large'></i>"
 
 
 def on() -> bool:
