@@ -45,6 +45,16 @@ def test_a_long_text_leaves_no_empty_page_below(visit: Open, shipped: str) -> No
     text = "+".join(["The+cat+is+sleeping+on+the+sofa+and+the+dog+is+playing+in+the+garden."] * 5)
     page = visit(f"{shipped}/?text={text}&model=bart-tiny-en-de")
     expect(page.locator(".ribbons .above .word")).to_have_count(48)
+    for line in ("above", "below"):  # in one row: ribbons run behind no words
+        boxes = page.locator(f".ribbons .{line} .word:not(.special)").evaluate_all(
+            "(words) => words.map((word) => word.getBoundingClientRect().top)"
+        )
+        assert max(boxes) - min(boxes) < 1
+    last = page.locator(".ribbons .below .word").last
+    expect(last).not_to_be_in_viewport()
+    last.click()  # moves there
+    expect(last).to_be_in_viewport(ratio=1)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert page.get_by_test_id("stMain").evaluate("(main) => main.scrollHeight") < 2500
 
 

@@ -5,7 +5,8 @@ import { begun } from "../shared/begun.js";
 
 const PACE = 1500; // milliseconds for each word while it plays
 const WIDEST = 26; // pixels of a ribbon of weight 1
-const SMALLEST = 0.62; // of the letters' size
+const SMALLEST = 0.62; // of the letters' size, for a line that is to fit
+const LONG = 0.8; // of the letters' size, for lines that are moved sideways
 
 /** Ribbons as polygons with curved sides: each takes a share of its chips' edges in proportion to its weight.
  *  edges [[t, s, w]]; above, below: boxes {x, width, y} where the ribbons leave and arrive. -> [{t, s, path}] */
@@ -61,6 +62,7 @@ class View {
   constructor(root, data) {
     const find = (name) => root.querySelector(name);
     this.data = data;
+    this.pan = find(".pan");
     this.stage = find(".stage");
     this.svg = find("svg");
     this.sentence = find(".sentence");
@@ -73,7 +75,7 @@ class View {
     this.table(find("table"));
     this.button.onclick = () => (this.timer ? this.stop() : this.play());
     this.observer = new ResizeObserver(() => this.draw());
-    this.observer.observe(this.stage);
+    for (const element of [this.pan, this.stage]) this.observer.observe(element);
     this.rest();
     this.label();
     document.fonts?.ready.then(() => this.draw());
@@ -117,16 +119,28 @@ class View {
     element.tBodies[0].replaceChildren(...rows);
   }
 
-  /** Letters a little smaller, where that keeps a line of words from breaking, and where it breaks all the same. */
+  /** Letters a little smaller, where that makes the lines fit; longer ones are moved sideways. */
   fit() {
-    this.stage.style.removeProperty("--fit");
-    this.stage.classList.add("measured");
+    const { classList, style } = this.stage;
+    classList.remove("long");
+    classList.add("measured");
+    style.removeProperty("--fit");
     const lines = Object.values(this.words)
       .map((words) => words[0]?.parentElement)
       .filter(Boolean);
     const scale = Math.min(1, ...lines.map((line) => line.clientWidth / line.scrollWidth));
-    this.stage.classList.remove("measured");
-    if (scale < 1) this.stage.style.setProperty("--fit", scale > SMALLEST ? (0.98 * scale).toFixed(3) : SMALLEST);
+    const long = scale <= SMALLEST;
+    classList.remove("measured");
+    classList.toggle("long", long);
+    if (scale < 1) style.setProperty("--fit", long ? LONG : (0.98 * scale).toFixed(3));
+    if (long && !this.long) this.center(this.words.above[0]); // a line from right to left begins at its right end
+    this.long = long;
+  }
+
+  /** Move the lines sideways until a word is in their middle. */
+  center(chip, behavior = "instant") {
+    const [box, room] = [chip, this.pan].map((element) => element.getBoundingClientRect());
+    this.pan.scrollBy({ left: box.left + box.width / 2 - room.left - room.width / 2, behavior });
   }
 
   draw() {
@@ -223,6 +237,7 @@ class View {
         return;
       }
       this.light({ line: "below", index });
+      this.center(this.words.below[index], "smooth");
       this.timer = setTimeout(next, PACE);
     };
     next();
