@@ -51,6 +51,7 @@ def main() -> None:
     with settings, st.popover(_("Layer and head"), width="stretch"):
         layer, head = parts.choices(record)
     parts.style()
+    parts.drawn(record)
     branch = branches.current(record)
     handle = partial(branches.handle, record)
     place = player(
@@ -60,6 +61,7 @@ def main() -> None:
         place=parts.asked(record),
         branch=branch,
         follows=branches.asked(),
+        costs=levels.at_least("intermediate"),
         on_request=handle,
         key="player",
     )

@@ -349,6 +349,16 @@ def test_a_given_output_is_described_token_by_token() -> None:
     assert "perplexity" not in words(opened(stand_in.record()))
 
 
+@pytest.mark.parametrize(("level", "said"), [("beginner", False), ("intermediate", True)])
+def test_what_a_step_computes_is_not_said_to_beginners(record: Record, level: str, said: bool) -> None:
+    assert sent(opened(record, level=level))["costs"] is said
+
+
+def test_tokens_that_are_not_shown_are_counted(record: Record) -> None:
+    meta = sent(opened(record))
+    assert meta["vocabulary"] == record.model.vocabulary > max(len(step["candidates"]) for step in meta["steps"])
+
+
 def test_rules_are_named_with_their_steps(record: Record) -> None:
     settings = {"mode": "greedy", "rules": ("forced", "minimum length")}
     ruled = replace(record, provenance=replace(record.provenance, settings=settings))

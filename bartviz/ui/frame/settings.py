@@ -141,39 +141,23 @@ def _fields() -> None:
         _sampling()
     if by == "checkpoint":
         show.note(_own_settings(generation))
+    of_model = _("the model's")
     left, right = st.columns(2)
     with left:
-        _field(
-            _("At least"),
-            "min_new_tokens",
-            (0, MOST_TOKENS),
-            0,
-            hint=_(
-                "New tokens; 0 leaves the model's own "
-                "rule, 1 allows any length. Before that the end token is not allowed."
-            ),
+        hint = _(
+            "New tokens. Before that the end token is not allowed; 1 allows any length. "
+            "Empty leaves the model's own rule."
         )
+        _open_field(_("At least"), "min_new_tokens", (1, MOST_TOKENS), of_model, hint=hint)
     with right:
-        hint = _("New tokens; 0 leaves the model's own limit.")
-        _field(_("At most"), "max_new_tokens", (0, MOST_TOKENS), 0, hint=hint)
-    wrong = address.wrong_number("ngrams", *NGRAMS)
-    address.finite("ngrams")
-    own_size = _("the model's") if generation is None else str(generation.get("no_repeat_ngram_size") or 0)
-    st.number_input(
-        _("Never repeat the same n tokens"),
-        *NGRAMS,
-        None,
-        step=1,
-        key="ngrams",
-        bind="query-params",
-        placeholder=own_size,
-        help=_(
-            "A token that would repeat a run of so many is forbidden: 3 is usual for summaries, 0 allows every "
-            "repetition. Empty leaves the model's own rule."
-        ),
+        hint = _("New tokens. Empty leaves the model's own limit.")
+        _open_field(_("At most"), "max_new_tokens", (1, MOST_TOKENS), of_model, hint=hint)
+    hint = _(
+        "A token that would repeat a run of so many is forbidden: 3 is usual for summaries, 0 allows every "
+        "repetition. Empty leaves the model's own rule."
     )
-    if wrong:
-        address.lacks("ngrams", wrong, own_size)
+    own_size = of_model if generation is None else str(generation.get("no_repeat_ngram_size") or 0)
+    _open_field(_("Never repeat the same n tokens"), "ngrams", NGRAMS, own_size, hint=hint)
     _field(_("Candidates kept per step"), "top_k", (1, MOST_CANDIDATES), 10)
     record = session.current_record()
     if record is not None and record.model.name == st.session_state.get("model") and used(record):
@@ -186,24 +170,12 @@ def _beams(generation: Mapping[str, Any] | None) -> None:
         _field(_("Beams"), "beams", BEAMS, 4, hint=_("Texts that are kept at every step."))
     penalty = (generation or {}).get("length_penalty")
     own_penalty = _("the model's") if penalty is None else f"{penalty:g}"
-    wrong = address.wrong_number("length_penalty", *PENALTY, whole=False)
+    hint = _(
+        "A text's score is its log p divided by its length to this power: above 0 favours long texts, below "
+        "0 short ones. Empty leaves the model's own."
+    )
     with right:
-        st.number_input(
-            _("Length penalty"),
-            PENALTY[0],
-            PENALTY[1],
-            None,
-            step=0.1,
-            key="length_penalty",
-            bind="query-params",
-            placeholder=own_penalty,
-            help=_(
-                "A text's score is its log p divided by its length to this power: above 0 favours long texts, below "
-                "0 short ones. Empty leaves the model's own."
-            ),
-        )
-    if wrong:
-        address.lacks("length_penalty", wrong, own_penalty)
+        _open_field(_("Length penalty"), "length_penalty", PENALTY, own_penalty, step=0.1, hint=hint)
     pick.select(_("Stop when"), named(STOP_NAMES), key="stop")
 
 
@@ -253,6 +225,32 @@ def _field(
         label, low, high, first, step=step, key=key, bind="query-params", persist_state="session", help=hint
     )
     address.number(key, wrong, value)
+
+
+def _open_field(
+    label: str, key: str, ends: tuple[float, float], own: str, *, step: float = 1, hint: str | None = None
+) -> None:
+    """A number field that may be empty: then the model's own value holds, ``own`` in words."""
+    wrong = address.wrong_number(key, *ends, whole=isinstance(step, int))
+    address.finite(key)
+    held = st.session_state.get(key)
+    if held is not None and not ends[0] <= held <= ends[1]:
+        st.session_state[key] = None
+    low, high = ends
+    st.number_input(
+        label,
+        low,
+        high,
+        None,
+        step=step,
+        key=key,
+        bind="query-params",
+        persist_state="session",
+        placeholder=own,
+        help=hint,
+    )
+    if wrong:
+        address.lacks(key, wrong, own)
 
 
 def _number(key: str, first: float) -> float:

@@ -21,7 +21,7 @@ from bartviz.record.vocabulary import GIVEN_TARGET
 from bartviz.serving import first_record
 from bartviz.serving.limits import TYPED
 from bartviz.serving.request import Request
-from bartviz.serving.search import Search
+from bartviz.serving.search import SEED, Search
 from bartviz.text.clean import Truncate
 from bartviz.text.encodings import ENCODINGS, EncodingError, TooLong
 from bartviz.ui.controls import fold, large_type, pick, show
@@ -105,6 +105,12 @@ def again(key: str, value: str) -> None:
     _run(with_file=key == "encoding")
 
 
+def draw_again(seed: int) -> None:
+    """Sample the text once more, with the seed after this one: a callback."""
+    _set(search="sampling", seed=seed + 1 if seed < SEED[1] else SEED[0])
+    _run()
+
+
 def has_older_target() -> bool:
     """Whether the text of the last run is new and the output given for it is not."""
     return bool(st.session_state.get(OLDER_TARGET))
@@ -145,7 +151,7 @@ def _begin() -> None:
     st.session_state["_source"] = record.source_text if record is not None else ""
 
 
-def _set(**values: str | bool) -> None:
+def _set(**values: str | bool | int) -> None:
     """Set controls to new values; call it in a callback."""
     st.session_state["_echo"] = values
     st.session_state.update(values)

@@ -255,8 +255,10 @@ def test_candidates_that_read_the_same_are_told_apart(record: Record) -> None:
     first, second = step.candidates[:2]
     twins = replace(step, candidates=(first, replace(second, label=first.label)))
     changed = replace(record, steps=(record.steps[0], twins, *record.steps[2:]))
-    sent = player.payload(changed, layer=1, head=None)["meta"]
-    assert [bar[0] for bar in sent["steps"][1]["candidates"]] == [first.label, f"{first.label} #{second.token_id}"]
+    sent = player.payload(changed, layer=1, head=None)["meta"]["steps"]
+    assert [bar[0] for bar in sent[1]["candidates"]] == [first.label, f"{first.label} (2)"]
+    assert sent[1]["note"].endswith(words.another(f"{first.label} (2)"))
+    assert not any("another token" in step["note"] for step in (sent[0], *sent[2:]))
 
 
 def test_each_candidate_has_its_probability_of_being_drawn(record: Record) -> None:

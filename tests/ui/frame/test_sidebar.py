@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -23,6 +24,7 @@ from bartviz.serving.cache import ByteCache
 from bartviz.serving.engine import Engine
 from bartviz.serving.limits import Limits
 from bartviz.serving.request import Request
+from bartviz.serving.search import SEED, Search
 from bartviz.text.clean import check_length, clean
 from bartviz.ui.frame import settings, uploads
 from bartviz.ui.state import session
@@ -295,6 +297,31 @@ def test_a_long_run_reports_progress_and_can_be_stopped(
     assert not page.get("progress")
     assert not page.error
     assert "<p>9 tokens in" in words(page)
+
+
+def test_lengths_are_the_models_own_until_somebody_sets_them(app: App, answers: Answers) -> None:
+    page = app()
+    for key in ("min_new_tokens", "max_new_tokens"):
+        assert page.number_input(key=key).value is None
+        assert page.number_input(key=key).placeholder == "the model's"
+    page = press(page, "Run")
+    assert (answers.asked[-1].max_new_tokens, answers.asked[-1].search.min_new_tokens) == (None, None)
+
+
+@pytest.mark.parametrize(("seed", "following"), [(3, 4), (SEED[1], SEED[0])])
+def test_a_text_that_was_drawn_is_drawn_again_with_another_seed(
+    app: App, answers: Answers, record: Record, seed: int, following: int
+) -> None:
+    settings = {"mode": "sampling", "temperature": 0.7, "seed": seed}
+    drawn = replace(record, provenance=replace(record.provenance, settings=settings))
+    page = app("decoding", record=drawn)
+    assert str(seed) in words(page)
+    page.button(key="draw_again").click().run()
+    assert answers.asked[-1].search == Search(by="sampling", seed=following)
+
+
+def test_what_was_not_drawn_is_not_drawn_again(app: App, record: Record) -> None:
+    assert all(button.key != "draw_again" for button in app("decoding", record=record).button)
 
 
 def test_a_link_with_a_text_runs_at_once(app: App, answers: Answers) -> None:

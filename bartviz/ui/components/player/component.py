@@ -60,6 +60,7 @@ def player(
     place: Place,
     branch: Record | None = None,
     follows: bool = True,
+    costs: bool = True,
     on_request: Callable[[BranchRequest], None] = lambda request: None,
     key: str,
 ) -> Place:
@@ -68,12 +69,13 @@ def player(
     ``head`` None draws the mean of the layer's heads, ``layer`` None that of all heads. ``place`` is the initial
     position for a new record; afterwards the browser keeps its own, so that an unchanged record is not sent again. A
     visitor who comes back from another page finds the latest position. ``branch`` is drawn as a second strip below the
-    first; ``follows``: whether the browser goes to the step where a new branch begins. ``on_request`` is called with
-    the visitor's request before the next script run.
+    first; ``follows``: whether the browser goes to the step where a new branch begins; ``costs``: whether it says what
+    a step computes. ``on_request`` is called with the visitor's request before the next script run.
     """
     held = _held(record, place, mounted=key in st.session_state)
     data = payload(record, layer=layer, head=head, branch=branch)
     data["meta"] |= {"start": held.begin.step, "reading": held.begin.reading, "led": held.serial, "follows": follows}
+    data["meta"] |= {"costs": costs}
     handle = partial(_handle, key, held.revision, record, on_request)
     result = COMPONENT(data=data, key=key, on_place_change=_ignore, on_ask_change=handle)
     held = held._replace(latest=parse_place(result.get("place"), held.revision, len(record.steps)) or held.latest)

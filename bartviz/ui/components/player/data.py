@@ -22,7 +22,7 @@ from bartviz.record.attention import KINDS
 from bartviz.record.record import Record
 from bartviz.record.steps import Step
 from bartviz.text.tokens import Tokens
-from bartviz.ui.components.player.words import chosen, messages, note, some, stopped, tag, titles
+from bartviz.ui.components.player.words import another, chosen, messages, note, some, stopped, tag, titles
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -116,6 +116,8 @@ def described(record: Record, layer: int | None, head: int | None, *, branched: 
         "first": first,
         "steps": _steps(record),
         "cost": _cost(record),
+        "costs": True,
+        "vocabulary": record.model.vocabulary,
         "given": decoding.given(record),
         "branch": None,
         "asks": True,
@@ -138,21 +140,33 @@ def _steps(record: Record) -> list[dict[str, Any]]:
         line |= {name: None for name, value in line.items() if isinstance(value, float) and not math.isfinite(value)}
         line["special"], line["joined"] = touching[step.row][1:] if touching else (False, False)
         line |= {"tag": tag(step.rule), "decided": sentence_words.rule(step.rule) if step.rule else None}
-        line |= {"note": note(step, given=given, mode=mode), "said": chosen(step, given=given)}
-        line["candidates"] = [_candidate(step, index) for index in range(len(step.candidates))]
+        alike = next(
+            (label for label, one in zip(_told_apart(step), step.candidates, strict=True) if label != one.label), ""
+        )
+        why = [note(step, given=given, mode=mode), *([another(alike)] if alike else [])]
+        line |= {"note": " ".join(filter(None, why)), "said": chosen(step, given=given)}
+        line["candidates"] = _candidates(step)
     return lines
 
 
-def _candidate(step: Step, index: int) -> tuple[str, float, bool, int, float | None]:
-    """Label, probability, whether it was chosen, token id, and its probability of being drawn.
+def _candidates(step: Step) -> list[tuple[str, float, bool, int, float | None]]:
+    """Label, probability, whether it was chosen, token id, and its probability of being drawn, of each candidate."""
+    return [
+        (label, one.probability, one.token_id == step.chosen.token_id, one.token_id, one.filtered)
+        for label, one in zip(_told_apart(step), step.candidates, strict=True)
+    ]
 
-    A label that a likelier candidate has too (a word's piece with and without its space) is followed by the id.
+
+def _told_apart(step: Step) -> list[str]:
+    """The candidates' labels; one that likelier candidates have too is numbered.
+
+    A word's piece with its space and the same piece without it are two tokens that read alike at the start of a text.
     """
-    candidate = step.candidates[index]
-    same = candidate.token_id == step.chosen.token_id
-    again = candidate.label in {other.label for other in step.candidates[:index]}
-    label = f"{candidate.label} #{candidate.token_id}" if again else candidate.label
-    return label, candidate.probability, same, candidate.token_id, candidate.filtered
+    labels: list[str] = []
+    for index, one in enumerate(step.candidates):
+        before = sum(other.label == one.label for other in step.candidates[:index])
+        labels.append(f"{one.label} ({before + 1})" if before else one.label)
+    return labels
 
 
 def _cost(record: Record) -> dict[str, Any]:

@@ -111,6 +111,7 @@ export function build(it) {
  */
 function writeWords(it) {
   nameAll(it.root, it.say);
+  it.$("costs").hidden = !it.meta.costs;
   it.root.setAttribute("aria-label", it.say("player"));
   it.$("said").placeholder = it.say("ask");
   for (const option of it.$("speed").options) option.textContent = it.say("pace", { count: Number(option.value) });
@@ -366,7 +367,8 @@ function showChoice(it, step) {
   $("note").textContent = step.note;
   const now = it.say("sums", { log_p: signed(step.log_probability), entropy: signed(step.entropy_bits) });
   const rest = Math.max(1 - bars.reduce((sum, { p }) => sum + p, 0), 0);
-  const others = it.say("others", { share: percent(rest) });
+  const count = it.meta.vocabulary - bars.length;
+  const others = it.say("others", { count: count === 1 ? 1 : count.toLocaleString("en"), share: percent(rest) });
   $("sums").textContent =
     `${others}\n${now}\n${it.say("sums_so_far", { log_p: signed(step.running_log_probability), p: scientific(step.running_probability) })}`;
 }

@@ -63,6 +63,8 @@ export interface Meta {
     layers: number;
     encoder: { layers: number; tokens: number; operations: number } | null;
   };
+  costs: boolean; // whether they are said
+  vocabulary: number; // tokens
   given: boolean;
   branch: Branch | null;
   asks: boolean; // whether another token can be asked for

@@ -73,6 +73,11 @@ def note(step: Step, *, given: bool, mode: str) -> str:
     return _("Not the most probable: {likelier}", likelier=likelier) if likelier else ""
 
 
+def another(label: str) -> str:
+    """What the number behind the label of a candidate means."""
+    return _("“{label}” is another token that is written the same.", label=label)
+
+
 def _likelier(step: Step) -> str:
     other = next((candidate for candidate in step.candidates if candidate.token_id != step.chosen.token_id), None)
     if other is None or decoding.rank(step) == 1:
@@ -176,7 +181,11 @@ def _steps() -> Words:
         "bar": _("{token} {share}: follow it instead"),
         "bar_only": _("{token} {share}"),
         "instead": _("Follow “{token}” instead"),
-        "others": _("all other tokens together {share}"),
+        "others": both(
+            lambda n: plural(
+                "the other {count} token: {share}", "the other {count} tokens together: {share}", n, share="{share}"
+            )
+        ),
         "sums": _("log p {log_p} · entropy {entropy} bits"),
         "sums_so_far": _("so far log p {log_p}, p = {p}"),
         "matrix": _("Rows 1 to {step} of {count}. {said} The table below has the numbers."),

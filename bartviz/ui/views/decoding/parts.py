@@ -15,12 +15,13 @@ from bartviz.language import _, mark, named
 from bartviz.language.shares import percent
 from bartviz.record.record import Reading, Record
 from bartviz.record.steps import Step
+from bartviz.record.vocabulary import SAMPLING
 from bartviz.ui.components.canvas import component as canvas
 from bartviz.ui.components.canvas.data import Choice, Steps, Views
 from bartviz.ui.components.player.component import Place
 from bartviz.ui.components.player.data import revision
 from bartviz.ui.controls import pick, show
-from bartviz.ui.frame import page, settings
+from bartviz.ui.frame import page, settings, sidebar
 from bartviz.ui.state import address
 from bartviz.ui.views.decoding import branches
 from bartviz.ui.views.heads import parts
@@ -180,6 +181,16 @@ def _chip(step: Step) -> str:
 
 def _bdi(label: str) -> str:
     return f"<bdi>{html.escape(label) or '&nbsp;'}</bdi>"
+
+
+def drawn(record: Record) -> None:
+    """For a text that was drawn at random: the seed, and a button that draws another one."""
+    seed = record.provenance.settings.get("seed")
+    if record.provenance.mode != SAMPLING or not isinstance(seed, int):
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key="drawn"):
+        st.button(_("Draw again"), key="draw_again", on_click=sidebar.draw_again, args=(seed,))
+        show.note(_("Drawn at random, with the seed {seed}: the same seed draws the same text.", seed=seed))
 
 
 def made(record: Record) -> None:
