@@ -11,7 +11,7 @@ from bartviz.language import _
 from bartviz.record.record import Record
 from bartviz.ui.controls import show
 from bartviz.ui.frame import levels, page, roads
-from bartviz.ui.views.inputs import parts
+from bartviz.ui.views.inputs import EXPLAINED, parts
 from bartviz.ui.views.inputs.blocks import blocks
 
 STYLE = Path(parts.__file__).with_name("inputs.css")
@@ -70,7 +70,7 @@ def main() -> None:
             show.lead(sentence)
     with show.or_missing():
         blocks(record)
-    levels.explain("inputs")
+    levels.explain(EXPLAINED[look])
 
 
 main()

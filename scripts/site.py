@@ -23,6 +23,7 @@ from bartviz.teaching.explanations import explanation
 from bartviz.teaching.glossary import glossary
 from bartviz.ui.frame import sitemap
 from bartviz.ui.views.experiments import EXPERIMENTS
+from bartviz.ui.views.inputs import EXPLAINED
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "build" / "docs"
@@ -33,7 +34,8 @@ DOCUMENTS = {
     "CHANGELOG.md": "changelog.md",
     "benchmarks/RESULTS.md": "results.md",
 }
-PARTS = {"heads": ("heads", "classic"), "experiments": tuple(EXPERIMENTS)}  # several explanations on one page
+# Several explanations on one page.
+PARTS = {"heads": ("heads", "classic"), "inputs": tuple(EXPLAINED.values()), "experiments": tuple(EXPERIMENTS)}
 # Page -> the record of its explorer, and what that shows first.
 EXPLORERS = {
     "heads": ("start", "kind=encoder&layer=1&head=2"),

@@ -150,14 +150,8 @@ def shift(found: Shift, *, dark: bool = False) -> go.Figure:
     """The error of a linear map by the size of the shift: for the learned table, and for a sinusoidal one."""
     colors = theme.palette(dark)
     lines = (
-        (
-            _("learned, positions the map has not seen"),
-            found.held,
-            theme.kind_color("decoder", dark),
-            "solid",
-            "circle",
-        ),
-        (_("sinusoidal, fitted in the same way"), found.control, theme.kind_color("encoder", dark), "dash", "square"),
+        (_("learned, positions the map has not seen"), found.held, theme.letters(theme.VALUE, dark), "solid", "circle"),
+        (_("sinusoidal, fitted in the same way"), found.control, colors.faint, "dash", "square"),
         (_("sinusoidal, by its rotation"), found.exact, colors.ink, "dot", "diamond"),
     )
     said = _("shift by {shift}: {missed}", shift="%{x}", missed="%{y:.3g}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -11,6 +12,8 @@ from bartviz.experiments.embeddings import inputs
 from bartviz.models.folders import default_roots
 from bartviz.record.record import Record
 from bartviz.serving.engine import Engine
+from bartviz.teaching.explanations import explanation
+from bartviz.ui.views.inputs import EXPLAINED
 from tests.conftest import App
 from tests.support import visits
 
@@ -54,6 +57,22 @@ def test_sums_and_positions_of_every_kind(app: App, name: str, look: str) -> Non
         assert f"at most {found.error:.1e} (limit 1e-05): ok" in said
         assert page.dataframe[0].value["id"].tolist() == record.source.ids.tolist()
     assert len(page.get("plotly_chart")) == (1 if look == "sum" or found.table is None else 2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("look", EXPLAINED)
+def test_beginners_read_what_they_look_at_and_no_rounding_errors(app: App, look: str) -> None:
+    page = app("inputs", record=of("small-bart", target="Die Katze."), look=look, level="beginner")
+    told = " ".join(part.value for part in page.markdown)
+    assert [name for name, word in EXPLAINED.items() if explanation(word).beginner in told] == [look]
+    assert not re.search(r"\de[+-]\d", words(page))
+    assert len(page.get("plotly_chart")) == (1 if look in ("sum", "positions") else 0)
+
+
+@pytest.mark.slow
+def test_the_tokenizers_open_with_a_text_that_they_cut_differently(app: App) -> None:
+    page = app("inputs", record=of("small-t5", target="x"), look="tokenizers")
+    assert len(set(page.dataframe[0].value["tokens"])) == 3
 
 
 @pytest.mark.slow

@@ -15,9 +15,11 @@ from bartviz.teaching.explanations import HOME, Explanation, explanation
 from bartviz.teaching.glossary import glossary
 from bartviz.ui.frame import sitemap
 from bartviz.ui.views.experiments import EXPERIMENTS
+from bartviz.ui.views.inputs import EXPLAINED
 
 WRITTEN = sorted(file.name.removesuffix(".en.md") for file in HOME.glob("*.en.md"))
-PARTS = {"experiments": list(EXPERIMENTS), "heads": ["heads", "classic"]}  # several views on one page
+# Several views on one page.
+PARTS = {"experiments": list(EXPERIMENTS), "heads": ["heads", "classic"], "inputs": list(EXPLAINED.values())}
 WORDS = [word for entry in sitemap.PAGES for word in PARTS.get(entry.word, [entry.word])]
 
 

@@ -1,1 +1,4 @@
 """The parts of the page inputs."""
+
+# What is looked at -> the word of its explanation.
+EXPLAINED = {"pieces": "inputs", "sum": "sum", "positions": "positions", "tokenizers": "tokenizers"}

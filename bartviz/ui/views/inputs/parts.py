@@ -17,7 +17,7 @@ from bartviz.language import _, later, mark, named
 from bartviz.models.folders import default_roots, listed
 from bartviz.text.labels import CONTINUES, visible
 from bartviz.ui.controls import pick, show, tasks
-from bartviz.ui.frame import page
+from bartviz.ui.frame import levels, page
 
 if TYPE_CHECKING:
     from bartviz.analysis.inputs import Floats, Inputs, Split, Stack
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 LOOKS = {"pieces": mark("pieces"), "sum": mark("sum"), "positions": mark("positions"), "tokenizers": mark("tokenizers")}
 STACKS: tuple[Stack, ...] = ("encoder", "decoder")
 TWO, THIRD = ("bart-tiny-en-de", "bert-tiny-en"), "bart-tiny-denoise"
-TEXTS = {"own": mark("yours"), "korean": mark("Korean"), "emoji": mark("emoji"), "long": mark("long words")}
+# First the long words: everyday ones are cut alike by all tokenizers.
+TEXTS = {"long": mark("long words"), "own": mark("yours"), "korean": mark("Korean"), "emoji": mark("emoji")}
 SAMPLES = {
     "korean": "나는 오늘 새 자동차를 사고 싶어요.",
     "emoji": "I ❤️ pizza 🍕 with my family 👨‍👩‍👧!",
@@ -131,11 +132,14 @@ def summed(record: Record, stack: Stack) -> Inputs | None:
 
 
 def parts(embedded: Inputs) -> None:
-    """The lengths of the parts, and the self-check."""
+    """The lengths of the parts; how they are summed, and the self-check, are for beginners only where it failed."""
     alt = _(
         "Lengths of {parts} for {count} tokens.", parts=", ".join(analysis.norms(embedded)), count=len(embedded.tokens)
     )
     show.figure(partial(inputs, embedded, dark=page.dark()), key="inputs_sum", alt=alt)
+    if embedded.passed and not levels.at_least("intermediate"):
+        show.table(analysis.table(embedded))
+        return
     check = _(
         "Self-check: the network's own first hidden state differs by at most {error:.1e} (limit {limit:.0e}): "
         "{verdict}.",
@@ -194,13 +198,20 @@ def positions(record: Record, embedded: Inputs) -> Floats | None:
     show.figure(partial(maps, table, name=name, dark=page.dark()), key="inputs_positions", alt=alt)
     if len(table) < 8:
         return table
+    with levels.aside(_("More: is one place further on a linear map?"), key="inputs_shift") as opened:
+        if opened:
+            _shift(table, learned=learned)
+    return table
+
+
+def _shift(table: Floats, *, learned: bool) -> None:
+    """How well one linear map moves every position of the table by as much."""
     shifts = analysis.shift(table)
     st.subheader(_("Is one place further on a linear map?"), anchor=False)
     own = _("This model's positions are sinusoidal themselves.")
     show.note(analysis.shift_sentence(shifts) if learned else own)
     show.figure(partial(shift, shifts, dark=page.dark()), key="inputs_shift", alt=_("What a linear shift misses."))
     show.table(analysis.shift_table(shifts))
-    return table
 
 
 def near(table: Floats) -> str:
