@@ -67,7 +67,7 @@ def edit(
     was = replay.run(tapes[0])
     now = replay.run(tapes[1], source=None if target else given, target=given if target else None)
     named = renamed(model, old, ids.tolist(), position)
-    first, changed = replay.kept(tapes[0]), replay.edited(tapes[1], named, part, position)
+    first, changed = replay.kept(tapes[0], was), replay.edited(tapes[1], now, named, part, position)
     rows = {
         kind: changed_rows(first.attention(kind), changed.attention(kind), cancelled=cancelled) for kind in record.kinds
     }

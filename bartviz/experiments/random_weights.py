@@ -61,5 +61,4 @@ def untrained_record(
         fresh, info=replace(fresh.info, fingerprint=model.info.fingerprint)
     )  # Replay accepts it under this fingerprint
     replay, kept = Replay(same, record), Tape(cancelled=cancelled)
-    replay.run(kept)
-    return replace(replay.kept(kept), model=fresh.info)
+    return replace(replay.kept(kept, replay.run(kept)), model=fresh.info)

@@ -215,9 +215,10 @@ class Replay:
         settings = {"mode": ABLATED if heads else ONE_PASS, "ablated": heads}
         return collect(self.model, tape, result, started=self.started, settings=settings, notices=self.notices)
 
-    def edited(self, tape: Tape, named: Tokens, part: Part, position: int) -> Record:
+    def edited(self, tape: Tape, outcome: Outcome, named: Tokens, part: Part, position: int) -> Record:
         """The record of the pass on ``tape`` in which ``named`` replaced the source or the decoder's inputs: its texts,
-        words and spans are those of the new ids, and its output contains the new token too."""
+        words and spans are those of the new ids, and its output contains the new token too. Of its ``outcome`` comes
+        what its head says; a decoder that is classified reads the text that its encoder reads, and is so no longer."""
         record, query, output = self.record, None, self.record.output
         source, source_text, target_text = record.source, record.source_text, record.target_text
         pair_text = record.pair_text
@@ -235,7 +236,16 @@ class Replay:
                 source_text = tokenize.from_ids(self.model.tokenizer, reads.ids[:prompt].tolist())[0]
                 if target_text is not None:
                     target_text = tokenize.from_ids(self.model.tokenizer, whole.ids[prompt:].tolist())[0]
-        result = Result(source=source, text=source_text, pair=pair_text, target=target_text, query=query, output=output)
+        said = self.said(outcome)
+        result = Result(
+            source=source,
+            text=source_text,
+            pair=pair_text,
+            target=target_text,
+            query=query,
+            output=output,
+            prediction=None if said is None or said.row is not None else said,
+        )
         edit = f"{part} {position}: {old.labels[position]} -> {named.labels[position]}"
         settings = {"mode": EDITED, "edited": edit}
         return collect(self.model, tape, result, started=self.started, settings=settings, notices=self.notices)

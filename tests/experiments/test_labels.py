@@ -90,6 +90,19 @@ def test_a_head_is_measured_by_what_it_does_to_the_labels(task: str, problem: st
         assert all(word in notice(found) for word in (LABELS[most], f"{100 * p[most]:.0f}%", f"{100 * q[most]:.0f}%"))
 
 
+@pytest.mark.parametrize("task", ["SequenceClassification", "TokenClassification"])
+def test_what_is_said_of_a_changed_text_is_kept_with_it(task: str, tmp_path: Path) -> None:
+    options: dict[str, Any] = {"architecture": f"BertFor{task}", "id2label": LABELS}
+    model = bartviz.load(networks.save("bert-pretraining", tmp_path, spread=0.3, trained=True, **options))
+    record = bartviz.capture(model, TEXT)
+    changed = bartviz.edit(model, record, 2, int(record.source.ids[4])).changed
+    assert bartviz.verify(model, changed)
+    assert changed.prediction is not None
+    with torch.inference_mode():
+        logits = model.network(torch.tensor(changed.source.ids)[None]).logits[0]
+    np.testing.assert_allclose(changed.prediction.logits, np.atleast_2d(logits.numpy()), atol=1e-4)
+
+
 def test_a_number_without_probabilities_has_no_divergence() -> None:
     one = Prediction("text", ("stars",), np.array([[3.5]], np.float32), "none")
     assert np.isnan(prediction.divergence(one, one))
