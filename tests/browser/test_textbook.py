@@ -15,8 +15,8 @@ from tests.browser.conftest import Open, go
 
 def test_all_lines_are_shown_and_those_of_the_model_follow(server: str, visit: Open) -> None:
     page = visit(f"{server}/textbook?chapter=all&guess=false&level=intermediate", scheme="dark")
-    expect(page.locator(".bv-lead")).to_contain_text("88 statements")
-    expect(page.locator(".bv-claim")).to_have_count(88)
+    expect(page.locator(".bv-lead")).to_contain_text("89 statements")
+    expect(page.locator(".bv-claim")).to_have_count(89)
     expect(page.get_by_text("not computed yet")).to_have_count(0)
     expect(page.locator(".st-key-claim_caveat_18")).to_contain_text("13th word")
 
