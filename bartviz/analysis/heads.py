@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from bartviz.analysis import sentence_words
 from bartviz.analysis.masks import listed, no_row, quote
-from bartviz.analysis.words import Groups, Merged, merge_words
+from bartviz.analysis.words import Groups, Merged, merge_words, word_groups
 from bartviz.arrays import Bools, Floats
 from bartviz.errors import SettingError
-from bartviz.language import _, later
+from bartviz.language import _, later, mark
 from bartviz.record.attention import Attention, Kind
 from bartviz.text.tokens import Tokens
 
@@ -40,6 +40,7 @@ class View:
     ``query_groups`` are the token rows that each row stands for. ``hidden`` (Q',) is the share of each row that went to
     ``hidden_labels``, columns that are left out; with ``renormalised`` rows that have something left sum to 1 again.
     ``predicts``: rows are named by the token that they predict, the one after the token that they read.
+    ``pieces``: some labels are pieces of words.
     """
 
     name: str
@@ -55,6 +56,7 @@ class View:
     hidden_labels: tuple[str, ...]
     renormalised: bool
     predicts: bool = False
+    pieces: bool = False
 
     @property
     def has_choice(self) -> Bools:
@@ -107,7 +109,14 @@ def view(
         _at(merged.key_labels, ~kept),
         renormalise,
         predicts=attention.kind != "encoder" and rows is not attention.query,
+        pieces=not words and any(map(_in_pieces, (rows, keys))),
     )
+
+
+def _in_pieces(tokens: Tokens) -> bool:
+    """Whether a word is several tokens, signs around it aside."""
+    lettered = [any(sign.isalnum() for sign in label) for label in tokens.labels]
+    return any(sum(lettered[place] for place in group) > 1 for group in word_groups(tokens))
 
 
 def _merge(weights: Floats, query: Tokens, key: Tokens, words: bool) -> Merged:
@@ -181,7 +190,12 @@ def notice(shown: View) -> str:
         for query, key, weight in links(shown)
     ]
     both = _("{one} and {other}", one=named[0], other=named[1]) if len(named) == LINKS else "".join(named)
-    parts = [_("among words strongest from {links}", links=both)] if named else []
+    among = (
+        mark("among words and pieces of words strongest from {links}")
+        if shown.pieces
+        else mark("among words strongest from {links}")
+    )
+    parts = [_(among, links=both)] if named else []
     where = directions(shown)
     said = [
         _("{share:.0%} goes to {where} (evenly {even:.0%})", where=to, share=had, even=even) for to, had, even in where
