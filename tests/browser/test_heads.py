@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from playwright.sync_api import expect
 
+from scripts.settled import settle
 from tests.browser.conftest import Open
 from tests.support import stand_in
 
@@ -23,6 +24,27 @@ def test_a_click_on_a_small_map_makes_it_the_large_one(visit: Open, server: str)
     expect(name).to_have_text("Cross L0H2")
     expect(page.locator(".bv-lead")).to_contain_text("Cross L0H2")
     expect(page).to_have_url(re.compile("head=2"))
+
+
+def test_the_picture_stays_where_it_is_when_the_sentence_above_it_wraps(visit: Open, server: str) -> None:
+    """A picture that jumped by a line made the next click choose the head above."""
+    page = visit(f"{server}/heads?layer=0&head=0")
+    expect(page.locator(".attention [data-is=name]")).to_have_text("Cross L0H0")
+    settle(page)
+    tops, lines = [], []
+    for words in (3, 25):  # a line and two
+        lead = page.locator(".bv-lead").first
+        lead.evaluate("(lead, words) => { lead.textContent = 'sentence '.repeat(words); }", words)
+        text = lead.evaluate(
+            "lead => { const all = new Range(); all.selectNodeContents(lead);"
+            " return new Set([...all.getClientRects()].map(box => box.top)).size; }"
+        )
+        lines.append(text)
+        box = page.locator(".attention").first.bounding_box()
+        assert box is not None
+        tops.append(box["y"])
+    assert lines == [1, 2]
+    assert tops[0] == tops[1]
 
 
 def test_the_file_holds_the_weights_of_the_head(visit: Open, server: str, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from bartviz.errors import Cancelled, ModelError, TextError
 from bartviz.families.catalogue import CATALOGUE
 from bartviz.families.family import ModelKind
 from bartviz.record.record import Record
+from bartviz.record.vocabulary import GIVEN_TARGET
 from bartviz.serving import engine as engine_module
 from bartviz.serving.cache import ByteCache
 from bartviz.serving.engine import Engine
@@ -216,6 +217,42 @@ def test_a_refusal_has_one_sentence_and_one_button(app: App, answers: Answers) -
     page = press(page, "Back to the last picture")
     assert [error.value for error in page.error] == []
     assert "<p>9 tokens in" in words(page)
+
+
+def test_a_refused_text_has_no_notices_of_the_text_before(app: App, answers: Answers) -> None:
+    def refuse(ticket: Any, request: Request) -> Record:
+        raise TextError("The text has 369 tokens.")
+
+    record = stand_in.record()
+    about = "The text has 2 lines."
+    noticed = replace(record, provenance=replace(record.provenance, notices=(about,)))
+    answers.answer = refuse
+    page = app(record=noticed)
+    assert about in words(page)
+    page = press(page, "Run")
+    assert [error.value for error in page.error] == [r"The text has 369 tokens\."]
+    assert "bv-status" in words(page)  # the picture of the text before stays, with its line
+    assert about not in words(page)
+
+
+def test_an_output_that_was_given_for_the_text_before_is_said_to_be_older(app: App, answers: Answers) -> None:
+    def given(ticket: Any, request: Request) -> Record:
+        record = stand_in.record()
+        return replace(record, provenance=replace(record.provenance, settings={"mode": GIVEN_TARGET}))
+
+    older = "The output was given for the text before."
+    answers.answer = given
+    page = app()
+    page.text_input(key="target").input("Ich möchte ein Auto.")
+    page = press(page, "Run")
+    assert older not in words(page)
+    page.text_area(key="text").input("The cat is sleeping.")
+    page = press(page, "Run")
+    assert answers.asked[-1].target == "Ich möchte ein Auto."
+    assert older in words(page)
+    page.text_input(key="target").input("Die Katze schläft.")
+    page = press(page, "Run")
+    assert older not in words(page)
 
 
 def test_a_missing_text_is_replaced_with_an_example_without_messages_of_the_last_run(
