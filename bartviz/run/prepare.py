@@ -128,7 +128,15 @@ def _cut(text: str, full: Tokens, limit: int, side: Truncate, encode: Encode) ->
         if len(encoded) <= limit:
             return part, encoded
         room -= len(encoded) - limit
-    raise TextError(later("The second sentence alone is longer than the model takes. Shorten it."))
+    if (full.segments == 1).any():
+        raise TextError(later("The second sentence alone is longer than the model takes. Shorten it."))
+    raise TextError(
+        later(
+            "The text cannot be cut: a single character, with its marks, has more tokens than the {limit:,} that the "
+            "model takes. Leave it out.",
+            limit=limit,
+        )
+    )
 
 
 def _lines(text: str) -> tuple[str, ...]:

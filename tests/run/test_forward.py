@@ -445,6 +445,13 @@ def test_a_text_in_capitals_that_falls_apart_is_named(name: str, text: str, told
 
 
 @pytest.mark.parametrize("side", ["first", "last"])
+def test_a_character_that_is_longer_than_the_model_reads_is_what_cannot_be_cut(side: Literal["first", "last"]) -> None:
+    model = loaded.model("bart")
+    with pytest.raises(TextError, match=rf"single character.* the {model.info.positions} that"):
+        prepare(model, "e" + "\u0301" * 4_000, truncate=side)
+
+
+@pytest.mark.parametrize("side", ["first", "last"])
 @pytest.mark.parametrize(
     "text", [SHORT * 400, "\U0001f1e6" * 4_000, "a" * 4_000 + " " + SHORT * 10, " \n" * 4_000 + SHORT * 60]
 )
