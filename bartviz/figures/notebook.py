@@ -5,6 +5,7 @@ Letters in shapes: L layers, H heads, Q query rows, K key columns, n tokens.
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 import plotly.graph_objects as go
@@ -38,14 +39,19 @@ from bartviz.text.tokens import Tokens
 
 INPUTS = "what bartviz.experiments.embeddings.inputs(model, record) gives"
 MOST = 128  # positions of a table that are compared
+_MOST_HEADS = 2_500  # GPT-2 XL has 1,200
 
 
 def likeness(attention: Attention, *, query: Tokens | None = None, dark: bool = False) -> go.Figure:
     """All heads of one kind in a plane in which similar heads are close together (after Clark et al. 2019, 6).
 
-    ``query`` replaces the labels of rows. Raises SettingError if there is a single head, or no row with a choice.
+    ``query`` replaces the labels of rows. Raises SettingError if there is a single head, no row with a choice, or very
+    many heads: the time grows with the cube of their number.
     """
     expect(attention, Attention, ATTENTION)
+    count = math.prod(attention.shape[:2])
+    if count > _MOST_HEADS:
+        raise SettingError(f"There are {count:,} heads; at most {_MOST_HEADS:,} are compared with each other.")
     found = similar.likeness(attention, query=query)
     if found is None:
         raise SettingError("There is nothing to lay out: a single head, or no row with a choice of keys.")

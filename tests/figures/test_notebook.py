@@ -7,11 +7,14 @@ import sys
 from contextlib import nullcontext
 from types import SimpleNamespace
 
+import numpy as np
 import plotly.graph_objects as go
 import pytest
 from plotly.offline import get_plotlyjs
 
+import bartviz
 from bartviz import figures
+from bartviz.errors import SettingError
 from bartviz.figures import theme
 from tests.support import stand_in
 
@@ -67,3 +70,10 @@ def test_a_notebook_shows_the_figure_itself_and_a_terminal_what_plotly_does(monk
         figure.show()
     assert display.shown == [figure]
     assert plain == ["display", "show"]
+
+
+def test_more_heads_than_can_be_compared_are_refused() -> None:
+    weights = np.full((25, 101, 2, 2), 0.5, np.float32)
+    many = bartviz.from_attentions(encoder=weights, tokens=["a", "b"]).attention("encoder")
+    with pytest.raises(SettingError, match="2,525 heads"):
+        figures.likeness(many)
