@@ -202,6 +202,10 @@ def _array(given: Any, name: str) -> Floats:
     if given is None:
         raise _not_returned()
     try:
+        if "complex" in str(getattr(given, "dtype", "")):
+            raise TypeError("half of each number would be dropped")
+        if isinstance(given, np.ma.MaskedArray):
+            given = given.filled(np.nan)  # what is masked is no weight, whatever is stored there
         if hasattr(given, "detach"):  # a tensor of torch; NumPy has no bfloat16
             given = given.detach().cpu().float()
         array: Floats = np.asarray(given, np.float32)

@@ -496,3 +496,16 @@ def test_steps_of_a_sliding_window_and_of_a_cache_of_fixed_size_are_rows_of_one_
     output = network.generate(IDS, **GENERATE | options)
     record = bartviz.from_attentions(output, strings(output.sequences))
     np.testing.assert_allclose(record.to_numpy()["decoder"], forced(network, output.sequences), atol=1e-5)
+
+
+def test_numbers_of_which_a_part_would_be_dropped_are_refused() -> None:
+    """The imaginary part of a complex number, and what a masked array hides."""
+    even = np.full((1, 1, 3, 3), 1 / 3)
+    for given in (even.astype(np.complex64), torch.tensor(even).to(torch.complex64), [even[0].astype(np.complex128)]):
+        with pytest.raises(RecordError, match="must be numbers in memory"):
+            bartviz.from_attentions(encoder=given, tokens=ABC)
+    hidden = np.zeros(even.shape, bool)
+    assert bartviz.from_attentions(encoder=np.ma.MaskedArray(even, mask=hidden), tokens=ABC).sound
+    hidden[..., 1, 2] = True
+    with pytest.raises(RecordError, match=r"not finite.* row 1 of L0H0"):
+        bartviz.from_attentions(encoder=np.ma.MaskedArray(even, mask=hidden), tokens=ABC)
