@@ -11,7 +11,7 @@ from tests.browser.conftest import Open
 
 
 def test_pieces_stand_under_their_text_and_the_sum_is_checked(visit: Open, shipped: str) -> None:
-    page = visit(f"{shipped}/inputs")
+    page = visit(f"{shipped}/inputs?level=intermediate")
     columns = page.locator(".bv-piece")
     expect(columns.first).to_be_visible()
     settle(page)
