@@ -68,7 +68,7 @@ def missing() -> None:
     for key, one in addresses.missing().items():
         show.note(
             _(
-                "The link asks for {key} “{asked}”, which is not here: “{shown}” is shown instead.",
+                "The link asks for “{key}={asked}”, which is not here: “{shown}” is shown instead.",
                 key=key,
                 asked=one.asked,
                 shown=one.shown,
