@@ -6,7 +6,7 @@ import pytest
 
 from bartviz.families.family import ModelKind
 from bartviz.record.attention import Head
-from bartviz.ui.frame import levels, roads, sitemap
+from bartviz.ui.frame import levels, roads
 from tests.conftest import App
 from tests.support import stand_in
 
@@ -68,8 +68,3 @@ def test_a_page_offers_no_road_to_itself(app: App) -> None:
     labels = [link.proto.label for link in page.get("page_link")]
     assert "See its map" in labels
     assert "Look inside it" not in labels
-
-
-def test_every_level_of_a_page_is_a_level() -> None:
-    assert {page.level for page in sitemap.PAGES} <= set(levels.LEVELS)
-    assert all(page in sitemap.PAGES for word, _query in sitemap.MOVED.values() for page in [sitemap.page(word)])
