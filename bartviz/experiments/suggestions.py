@@ -83,8 +83,8 @@ def telling(
     for suggestion in offered:
         ids = torch.from_numpy(old.ids.copy())[None]
         ids[0, position] = suggestion.token_id
-        given = {"target" if part == "target" else "source": ids}
-        now = replay.run(SideBySide(cancelled=cancelled), **given).logits
+        tape, target = SideBySide(cancelled=cancelled), part == "target"
+        now = replay.run(tape, source=None if target else ids, target=ids if target else None).logits
         assert now is not None
         after = now[0, rows].log_softmax(-1)
         if bool((after.argmax(-1) != before.argmax(-1)).any()):

@@ -122,7 +122,12 @@ def test_where_no_prediction_changes_the_default_moves_them_most() -> None:
     model, one = loaded.model("bart"), record("bart")
     offered = suggestions(model, one, 2)[:4]
     results = [edit(model, one, 2, suggestion.token_id) for suggestion in offered]
-    first = next((s for s, r in zip(offered, results, strict=True) if (r.before.best != r.after.best).any()), None)
+    first = None
+    for suggestion, result in zip(offered, results, strict=True):
+        assert result.before is not None
+        assert result.after is not None
+        if first is None and (result.before.best != result.after.best).any():
+            first = suggestion
     most = max(zip(offered, results, strict=True), key=lambda pair: float(pair[1].divergence.max()))[0]
     assert telling(model, one, 2, offered) == (first or most)
     assert telling(model, one, 2, ()) is None
