@@ -29,7 +29,10 @@ FIRST_CHOICE_LIMIT = 1e-3  # of a logit
 
 
 def other_tokens(a: Tokens, b: Tokens) -> int:
-    """How many positions differ in any field."""
+    """How many positions differ in any field; in their ids alone where the numbers of tokens differ: a record may have
+    a text of any length, and to name each of its tokens takes long."""
+    if len(a) != len(b):
+        return sum(one != other for one, other in zip_longest(a.ids.tolist(), b.ids.tolist()))
     rows = (zip(*(list(getattr(tokens, field.name)) for field in fields(Tokens)), strict=True) for tokens in (a, b))
     return sum(one != other for one, other in zip_longest(*rows))
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 import bartviz
 from bartviz.errors import RecordError, WeightsOnlyError
 from bartviz.experiments import verify as experiment
+from bartviz.experiments.same_texts import other_tokens
 from bartviz.experiments.verify import NOT_COMPARED, Verification
 from bartviz.models.model import Model
 from bartviz.record.attention import Attention, Kind
@@ -23,6 +24,7 @@ from bartviz.record.checks import Check
 from bartviz.record.record import Provenance, Record
 from bartviz.record.steps import Step
 from bartviz.run.rerun import rerun
+from bartviz.text.tokens import Tokens
 from tests.support import loaded, networks, tampered
 from tests.support.tampered import another
 
@@ -440,6 +442,18 @@ def test_two_nearly_equal_choices_are_no_fault(model: Model, greedy: Record, mon
     monkeypatch.setattr(experiment, "rerun", other(0.5))
     failed = [check.name for check in bartviz.verify(model, greedy) if not check.passed]
     assert failed == ["choices and rules of decoding"]
+
+
+def test_tokens_of_a_text_of_another_length_are_not_named(model: Model, greedy: Record) -> None:
+    """It may be a hundred thousand letters, of a record that somebody has sent."""
+
+    def named() -> Tokens:
+        raise AssertionError("every token was named")
+
+    ids = np.arange(len(greedy.source) + 7)
+    made = Tokens.lazy(ids, np.zeros(len(ids), np.bool_), np.zeros(len(ids), np.int64), named)
+    expected = 7 + sum(int(one) != n for n, one in enumerate(greedy.source.ids))
+    assert other_tokens(greedy.source, made) == other_tokens(made, greedy.source) == expected
 
 
 def test_the_result_is_true_only_if_every_check_passed() -> None:
