@@ -13,6 +13,7 @@ from bartviz.families.catalogue import CATALOGUE
 from bartviz.language import LANGUAGES, PSEUDO
 from bartviz.teaching.lessons import records
 from bartviz.ui.frame import examples, languages, sitemap
+from bartviz.ui.views.inputs.parts import SAMPLES
 from bartviz.ui.views.models import learned
 from tests.conftest import App
 from tests.support import stand_in
@@ -93,10 +94,13 @@ def unspoken(text: str) -> str:
     return text
 
 
-def missing(found: Iterator[tuple[str, str]]) -> list[str]:
+def missing(found: Iterator[tuple[str, str]], cut: str = "") -> list[str]:
+    """Texts that are not looked up. ``cut``: a text whose pieces are shown, in small letters too."""
     said = {}
+    cut = cut.lower()
     for kind, text in found:
         left = [word for word in LETTERS.findall(unspoken(text)) if len(word) > 1 and word not in KNOWN]
+        left = [word for word in left if word.lower() not in cut]
         if left:
             said[f"{kind}: {' '.join(text.split())[:110]}: {' '.join(left)[:80]}"] = True
     return list(said)
@@ -116,7 +120,7 @@ def test_every_text_of_a_page_is_looked_up(app: App, word: str) -> None:
     for query in ({}, *VIEWS.get(word, ())):
         page = app(word, level="expert", **query)
         assert not page.exception
-        found |= dict.fromkeys(missing(texts(page)))
+        found |= dict.fromkeys(missing(texts(page), SAMPLES["long"] if query == {"look": "tokenizers"} else ""))
     assert not found, f"{word}: {len(found)} texts\n" + "\n".join(found)
 
 
