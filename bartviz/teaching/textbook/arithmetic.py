@@ -329,12 +329,12 @@ def _forgetting(_evidence: Evidence) -> Verdict:
     back = later("{steps} steps back: gradient ÷ that one step back", steps=DISTANCE)
     numbers = (
         Number(back, below(0.1), start),
-        Number(later("the same, the state's weights three times as large"), below(0.1), large, core=False),
+        Number(later("the same with recurrent weights three times as large"), below(0.1), large, core=False),
     )
     why = later(
-        "With weights as a training begins with them {steps} steps leave {start:.2%} of the gradient of one step. That "
-        "follows from the weights, and is no law: with three times as large ones it is {large:.1f} times as long, "
-        "which is no better. Attention reaches every token in one step.",
+        "With the weights that training starts from, the gradient {steps} steps back has {start:.2%} of its length one "
+        "step back. That depends on the weights and is no law: with recurrent weights three times as large it is "
+        "{large:.1f} times as long. Attention reaches every token in one step.",
         steps=DISTANCE,
         start=start,
         large=large,

@@ -148,16 +148,16 @@ def _fields() -> None:
             "New tokens. Before that the end token is not allowed; 1 allows any length. "
             "Empty leaves the model's own rule."
         )
-        _open_field(_("At least"), "min_new_tokens", (1, MOST_TOKENS), of_model, hint=hint)
+        _field(_("At least"), "min_new_tokens", (1, MOST_TOKENS), None, own=of_model, hint=hint)
     with right:
         hint = _("New tokens. Empty leaves the model's own limit.")
-        _open_field(_("At most"), "max_new_tokens", (1, MOST_TOKENS), of_model, hint=hint)
+        _field(_("At most"), "max_new_tokens", (1, MOST_TOKENS), None, own=of_model, hint=hint)
     hint = _(
         "A token that would repeat a run of so many is forbidden: 3 is usual for summaries, 0 allows every "
         "repetition. Empty leaves the model's own rule."
     )
     own_size = of_model if generation is None else str(generation.get("no_repeat_ngram_size") or 0)
-    _open_field(_("Never repeat the same n tokens"), "ngrams", NGRAMS, own_size, hint=hint)
+    _field(_("Never repeat the same n tokens"), "ngrams", NGRAMS, None, own=own_size, hint=hint)
     _field(_("Candidates kept per step"), "top_k", (1, MOST_CANDIDATES), 10)
     record = session.current_record()
     if record is not None and record.model.name == st.session_state.get("model") and used(record):
@@ -175,7 +175,7 @@ def _beams(generation: Mapping[str, Any] | None) -> None:
         "0 short ones. Empty leaves the model's own."
     )
     with right:
-        _open_field(_("Length penalty"), "length_penalty", PENALTY, own_penalty, step=0.1, hint=hint)
+        _field(_("Length penalty"), "length_penalty", PENALTY, None, own=own_penalty, step=0.1, hint=hint)
     pick.select(_("Stop when"), named(STOP_NAMES), key="stop")
 
 
@@ -212,45 +212,34 @@ def _own_settings(generation: Mapping[str, Any] | None) -> str:
 
 
 def _field(
-    label: str, key: str, ends: tuple[float, float], first: float, *, step: float = 1, hint: str | None = None
+    label: str,
+    key: str,
+    ends: tuple[float, float],
+    first: float | None,
+    *,
+    own: str = "",
+    step: float = 1,
+    hint: str | None = None,
 ) -> None:
-    """A number field; a value outside ``ends`` (from a link or an earlier model) is reset to ``first``."""
+    """A number field; a value outside ``ends`` (from a link or an earlier model) is reset to ``first``. Where that is
+    None the field may be empty: then the model's own value holds, ``own`` in words."""
     wrong = address.wrong_number(key, *ends, whole=isinstance(step, int))
     address.finite(key)
     held = st.session_state.get(key)
     if held is not None and not ends[0] <= held <= ends[1]:
         st.session_state[key] = first
-    low, high = ends
     value = st.number_input(
-        label, low, high, first, step=step, key=key, bind="query-params", persist_state="session", help=hint
-    )
-    address.number(key, wrong, value)
-
-
-def _open_field(
-    label: str, key: str, ends: tuple[float, float], own: str, *, step: float = 1, hint: str | None = None
-) -> None:
-    """A number field that may be empty: then the model's own value holds, ``own`` in words."""
-    wrong = address.wrong_number(key, *ends, whole=isinstance(step, int))
-    address.finite(key)
-    held = st.session_state.get(key)
-    if held is not None and not ends[0] <= held <= ends[1]:
-        st.session_state[key] = None
-    low, high = ends
-    st.number_input(
         label,
-        low,
-        high,
-        None,
+        *ends,
+        first,
         step=step,
         key=key,
         bind="query-params",
         persist_state="session",
-        placeholder=own,
+        placeholder=own or None,
         help=hint,
     )
-    if wrong:
-        address.lacks(key, wrong, own)
+    address.number(key, wrong, own if value is None else value)
 
 
 def _number(key: str, first: float) -> float:

@@ -130,12 +130,13 @@ def wrong_number(key: str, low: float, high: float, *, whole: bool = True) -> st
     return "" if low <= value <= high and (value.is_integer() or not whole) else words[-1]
 
 
-def number(key: str, wrong: str, value: float) -> None:
-    """Note what a number field shows, and the ``wrong_number`` that its address asked for."""
+def number(key: str, wrong: str, value: float | str) -> None:
+    """Note what a number field shows (words where it is empty), and the ``wrong_number`` that its address asked for."""
+    shown = value if isinstance(value, str) else f"{value:g}"
     if wrong:
-        lacks(key, wrong, f"{value:g}")
+        lacks(key, wrong, shown)
     else:
-        shows(key, f"{value:g}")
+        shows(key, shown)
 
 
 def missing() -> dict[str, Missing]:
