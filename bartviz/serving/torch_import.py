@@ -1,4 +1,5 @@
-"""When the server imports what: the start page's modules at once, the other pages' on demand, torch last.
+"""What the server imports, and when: all of it before it answers anyone; without models of its own, only what pages
+need, and that on demand.
 
 Only one thread imports at a time. Two threads that import a package from both ends (``bartviz.figures`` imports its
 modules, a page imports one of them) deadlock, and Python then gives one of them a partly initialized module.
