@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import re
@@ -26,6 +25,7 @@ from bartviz.safety import ray_cluster
 from bartviz.serving import ray_serve
 from benchmarks.sessions import answered
 from scripts.serving import free_port, health
+from scripts.visitor import wait_for
 from tests.support import networks
 from tests.support.process import ROOT
 
@@ -154,7 +154,7 @@ def test_an_app_that_uses_replicas_ends_as_others_do(address: str, environment: 
         while health(here, 2) is None:
             assert app.poll() is None
             time.sleep(0.1)
-        asyncio.run(answered(here, TEXT))
+        wait_for(answered(here, TEXT))
         app.send_signal(signal.SIGTERM)
         assert "SIGTERM received" not in app.communicate(timeout=120)[1]
         assert app.returncode == 0

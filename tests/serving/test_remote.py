@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -28,6 +26,7 @@ from bartviz.serving.remote import ATTEMPTS, Lost, NoReplicas, RemoteEngine
 from bartviz.serving.replica import Answer, Call, Ready, Refusal, Replica, Status
 from bartviz.serving.request import Request
 from bartviz.text.encodings import TooLong
+from scripts.visitor import wait_for
 from tests.support.near import Near
 from tests.support.process import ROOT
 
@@ -150,8 +149,7 @@ def test_a_result_that_cannot_be_sent_is_an_error_of_ours_and_its_text_in_no_log
         call = Call("a", "small-bert", {"work": "secret"}, lambda *_: Secret(), bool, "en")
         return [answer async for answer in replicas.replicas[0].run(call)]
 
-    with ThreadPoolExecutor(1) as alone:  # a loop runs in this thread once a browser was tested in it
-        last = alone.submit(asyncio.run, answers()).result()[-1]
+    last = wait_for(answers())[-1]
     assert isinstance(last, Refusal)
     assert "ValueError" in str(last.error)
     assert "A run failed inside." in caplog.text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import urllib.error
 import urllib.request
@@ -52,7 +51,7 @@ def test_a_server_is_not_ready_without_its_library_or_with_a_full_queue(
     begun: list[float] = []
     engine = SimpleNamespace(ready=imported, waiting=waiting, queue=256, warm_up=begun.append)
     monkeypatch.setattr(session, "engine", lambda: engine)
-    answer = asyncio.run(operation.ready(Request({"type": "http"})))
+    answer = wait_for(operation.ready(Request({"type": "http"})))
     assert answer.status_code == status
     assert json.loads(bytes(answer.body)) == {"library": imported, "waiting": waiting, "room": 256 - waiting}
     assert begun == [0]
