@@ -102,9 +102,9 @@ class Atlas:
         there = "relations" in (self.held or self.description["files"])
         return self._table("relations") if there else tables.relations({})
 
-    @cached_property
+    @property
     def roles(self) -> pd.DataFrame:
-        """The heads that have a role, as ``analysis.corpus_roles.roles`` names them."""
+        """The heads that have a role, as ``analysis.corpus_roles.roles`` names them in the current language."""
         return roles(self.heads)
 
     def against(self, other: Atlas | str | Path) -> pd.DataFrame:

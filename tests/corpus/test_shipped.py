@@ -6,6 +6,7 @@ import pytest
 
 import bartviz
 from bartviz.corpus import shipped
+from bartviz.language import speaking
 from bartviz.models.folders import default_roots
 
 
@@ -13,3 +14,11 @@ from bartviz.models.folders import default_roots
 def test_an_atlas_is_of_the_model_that_ships(name: str) -> None:
     model = bartviz.load(name, roots=default_roots())
     assert shipped.atlas(name).description["model"]["fingerprint"] == model.info.fingerprint
+
+
+def test_each_visitor_reads_the_roles_in_the_own_language() -> None:
+    atlas = shipped.atlas("bert-tiny-en")  # one object for all visitors
+    with speaking("ko"):
+        korean = set(atlas.roles["role"])
+    assert set(atlas.roles["role"]).isdisjoint(korean)
+    assert "previous token" in set(atlas.roles["role"])

@@ -85,6 +85,43 @@ def test_every_message_is_translated(code: str) -> None:
     assert not missing, f"{len(missing)} messages lack {code}; see python -m scripts.words\n" + "\n".join(missing[:20])
 
 
+@cache
+def functions() -> dict[tuple[str, str], tuple[set[str], set[tuple[str, str]]]]:
+    """The functions of the library by module and name: their decorators, and what they call."""
+    found = {}
+    for file in sources():
+        module = ".".join(file.relative_to(ROOT).with_suffix("").parts)
+        tree = ast.parse(file.read_text("utf-8"))
+        imported = {
+            alias.asname or alias.name: (node.module or "", alias.name)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
+        }
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef):
+                named = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+                called = {imported.get(name, (module, name)) for name in named}
+                found[module, node.name] = {ast.unparse(each) for each in node.decorator_list}, called
+    return found
+
+
+def test_nothing_that_is_kept_for_all_visitors_is_translated() -> None:
+    """What is computed once for everybody would be in the language of whoever came first."""
+    cached = {
+        place for place, (marks, _called) in functions().items() if any(re.match(r"(lru_)?cache", m) for m in marks)
+    }
+    assert len(cached) > 20
+    for place in sorted(cached):
+        reached, waiting = set[tuple[str, str]](), [place]
+        while waiting:
+            if (one := waiting.pop()) not in reached:
+                reached.add(one)
+                waiting += functions().get(one, (set(), set()))[1]
+        translated_by = {name for module, name in reached if module == "bartviz.language"}
+        assert translated_by.isdisjoint({"_", "plural", "named", "fill"}), place
+
+
 def test_the_texts_of_measures_are_messages() -> None:
     """A text without a mark would stay English on every page, and no other test would ask for its translation."""
     said = {message for _file, message in spoken()}
