@@ -25,6 +25,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 Words = tuple[str, ...]
 MOST_SAID = 40  # characters of a link's word that a message repeats
 LAG = 60.0  # seconds for which a slow browser may still send an address older than the one written last
+BEHIND = 2.0  # seconds for which it may still send what a widget held before the script changed it
 
 
 @dataclass
@@ -32,11 +33,14 @@ class Choice:
     """One choice of this visitor. ``chosen`` is None before any choice; ``in_address`` is the last known address.
 
     ``restored``: whether ``chosen`` was just restored, so that it also overrides what the widget holds.
+    ``replaced``: when the script last changed what the widget holds, and what it held before.
     """
 
     key: str
     chosen: Words | None = None
     restored: bool = False
+    held: Words | None = None
+    replaced: tuple[float, Words] | None = None
     drawn: Words | None = None
     page: str | None = None
     in_address: Words = ()
@@ -51,6 +55,16 @@ class Choice:
             and words != self.in_address
             and words not in dict(self._recent()).values()
         )
+
+    def outdated(self, held: Words) -> bool:
+        """Whether a browser sends what the widget held before the script changed it, which it has not seen yet.
+
+        With every request a browser sends what all widgets hold: not only a click on this one.
+        """
+        if self.replaced is None:
+            return False
+        when, before = self.replaced
+        return held == before and time.monotonic() - when < BEHIND
 
     def sent(self, wanted: Words, previous: Words) -> None:
         """Note that ``wanted`` was written to the address; a slow browser may still send ``previous``."""
@@ -95,12 +109,18 @@ def resolve(key: str, held: Words | None, parse: Callable[[Words], Words | None]
     linked = opened(key)
     if back or (words and page != choice.page) or choice.linked(words, page):
         choice.chosen = words or default
-    elif held is not None and not choice.restored and (held != choice.drawn or page != choice.page):
-        choice.chosen = held
+    elif held is not None and not choice.restored and _changed(choice, held, page):
+        choice.chosen, choice.replaced = held, None
+    choice.held = held
     resolved = default if choice.chosen is None else parse(choice.chosen)
     if resolved is None and linked:
         lacks(key, words[-1], " ".join(default))
     return default if resolved is None else resolved
+
+
+def _changed(choice: Choice, held: Words, page: str) -> bool:
+    """Whether the widget holds what neither this page has drawn nor a slow browser still sends."""
+    return page != choice.page or (held != choice.drawn and not choice.outdated(held))
 
 
 def opened(key: str) -> bool:
@@ -160,6 +180,8 @@ def publish(key: str, words: Words, default: Words) -> None:
     linked = choice.linked(previous, page)
     if choice.page != page:
         choice.in_address, choice.older = previous, ()
+    if choice.page == page and choice.held not in (None, words):
+        choice.replaced = time.monotonic(), choice.held or ()
     choice.drawn, choice.page = words, page
     shows(key, " ".join(words))
     if wanted != previous or linked:
@@ -206,7 +228,10 @@ def carry(key: str, default: float) -> None:
     kept, (page, back) = address().choice(key), _navigation()
     here = kept.page == page
     if here and not kept.restored:
+        held = () if (value := st.session_state.get(key)) is None else (str(float(value)),)
         if kept.chosen is None and kept.default not in (None, default):  # that of another record
+            st.session_state[key], kept.replaced = default, (time.monotonic(), held)
+        elif kept.chosen is None and held and kept.outdated(held):
             st.session_state[key] = default
     elif back:
         _from_address(key)

@@ -32,7 +32,8 @@ def script() -> None:
     st.button("Paint it blue", on_click=paint, args=("blue",))
     word = pick.one_of("Colour", names, key="colour", default=default)
     size = pick.select("Size", {"s": "Small", "m": "Middle", "l": "Large"}, key="size", default="m")
-    some = pick.several("Fruits", {"fig": "Fig", "pear": "Pear", "plum": "Plum"}, key="fruit", default=("fig",))
+    ripe = st.session_state.get("fruits", ("fig",))
+    some = pick.several("Fruits", {"fig": "Fig", "pear": "Pear", "plum": "Plum"}, key="fruit", default=ripe)
     tab, place = pick.tabs({"one": "First", "two": "Second"}, key="tab")
     place.text(f"{word} {size} {'+'.join(some)} {tab}")
 
@@ -151,6 +152,55 @@ def test_without_a_choice_the_default_applies() -> None:
     page = opened()
     page.session_state["default"] = "blue"
     assert (drawn(page.run()), said(page)) == ("blue m fig one", {})
+
+
+def test_what_a_slow_browser_still_sends_is_no_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = opened()
+    page.session_state["default"], page.session_state["fruits"] = "blue", ()
+    assert drawn(page.run()) == "blue m  one"
+    page.segmented_control(key="colour").set_value("red")  # as both were when it asked for something else
+    page.multiselect(key="fruit").set_value(["fig"])
+    page.selectbox(key="size").set_value("s").run()
+    assert (drawn(page), said(page)) == ("blue s  one", {"size": "s"})
+    late = time.monotonic() + 2 * address.BEHIND
+    monkeypatch.setattr(address, "time", SimpleNamespace(monotonic=lambda: late))
+    page.segmented_control(key="colour").set_value("red")  # later the same value can only be a click
+    page.multiselect(key="fruit").set_value(["fig"]).run()
+    assert (drawn(page), said(page)) == ("red s fig one", {"size": "s", "colour": "red", "fruit": "fig"})
+
+
+def test_a_click_back_is_a_click_however_soon() -> None:
+    page = opened()
+    page.session_state["default"] = "blue"
+    page.run()
+    for word in ("green", "red", "green", "red"):
+        page.segmented_control(key="colour").set_value(word).run()
+        assert (drawn(page), said(page)) == (f"{word} m fig one", {"colour": word})
+
+
+def numbered() -> None:
+    import streamlit as st
+
+    from bartviz.ui.controls import pick
+
+    layer = pick.index("Layer", 6, key="layer", default=st.session_state.get("first", 1))
+    words = pick.switch("Words", key="words", default=st.session_state.get("whole", False))
+    st.text(f"{layer} {words}")
+
+
+def test_a_number_that_a_slow_browser_still_sends_is_no_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = AppTest.from_function(numbered, default_timeout=120).run()
+    assert drawn(page) == "1 False"
+    page.session_state["first"], page.session_state["whole"] = 4, True
+    assert drawn(page.run()) == "4 True"
+    page.slider(key="layer").set_value(1)
+    page.toggle(key="words").set_value(False).run()
+    assert drawn(page) == "4 True"
+    late = time.monotonic() + 2 * address.BEHIND
+    monkeypatch.setattr(address, "time", SimpleNamespace(monotonic=lambda: late))
+    page.slider(key="layer").set_value(1)
+    page.toggle(key="words").set_value(False).run()
+    assert drawn(page) == "1 False"
 
 
 @pytest.mark.slow
