@@ -71,6 +71,7 @@ def first_visit(phone: BrowserContext, address: str) -> Visit:
     settle(page)
     shift, size, has_chart = moved(page), sum(sent), page.locator(CHART).count() > 0
     page.emulate_media(color_scheme="dark")
+    settle(page)  # the script runs again for dark figures, and Streamlit fades what is old meanwhile
     serious, width = findings(page), page.evaluate("document.documentElement.scrollWidth")
     page.close()
     return Visit(shift, size, missing, has_chart, serious, width)
