@@ -16,7 +16,7 @@ def test_an_atlas_is_of_the_model_that_ships(name: str) -> None:
     assert shipped.atlas(name).description["model"]["fingerprint"] == model.info.fingerprint
 
 
-def test_each_visitor_reads_the_roles_in_the_own_language() -> None:
+def test_each_visitor_reads_the_roles_in_their_own_language() -> None:
     atlas = shipped.atlas("bert-tiny-en")  # one object for all visitors
     with speaking("ko"):
         korean = set(atlas.roles["role"])

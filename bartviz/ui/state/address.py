@@ -33,6 +33,7 @@ class Choice:
     """One choice of this visitor. ``chosen`` is None before any choice; ``in_address`` is the last known address.
 
     ``restored``: whether ``chosen`` was just restored, so that it also overrides what the widget holds.
+    ``held``: what the widget held before it was drawn last.
     ``replaced``: when the script last changed what the widget holds, and what it held before.
     """
 
