@@ -11,6 +11,7 @@ import streamlit as st
 from bartviz.language import _, plural
 from bartviz.serving import drawing_turns
 from bartviz.serving.engine import Run
+from bartviz.ui.state import address
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -31,12 +32,14 @@ def follow(look: Callable[[], Run[Any] | None], *, key: str) -> None:
 
     def again() -> None:
         nonlocal drawn
-        run = look()
-        if drawn and run is not None:
+        run, by_timer = look(), drawn
+        if by_timer and run is not None:
             run.retry()
             run.wait((pause - POLL) / 2)
         drawn = True
         if run is None or run.finished:
+            if by_timer:
+                address.polled()
             st.rerun()
         draw(run, key=key)
 

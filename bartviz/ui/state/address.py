@@ -25,7 +25,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 Words = tuple[str, ...]
 MOST_SAID = 40  # characters of a link's word that a message repeats
 LAG = 60.0  # seconds for which a slow browser may still send an address older than the one written last
-BEHIND = 2.0  # seconds for which it may still send what a widget held before the script changed it
+BEHIND = 2.0  # seconds after a script run for which it may at least send what a widget held before that run
 
 
 @dataclass
@@ -34,14 +34,16 @@ class Choice:
 
     ``restored``: whether ``chosen`` was just restored, so that it also overrides what the widget holds.
     ``held``: what the widget held before it was drawn last.
-    ``replaced``: when the script last changed what the widget holds, and what it held before.
+    ``replaced``: what the widget held before the script last changed it, while a browser may still send that.
+    ``until``: the time until which it may; infinite until the script run has ended that changed it.
     """
 
     key: str
     chosen: Words | None = None
     restored: bool = False
     held: Words | None = None
-    replaced: tuple[float, Words] | None = None
+    replaced: Words | None = None
+    until: float = math.inf
     drawn: Words | None = None
     page: str | None = None
     in_address: Words = ()
@@ -57,15 +59,16 @@ class Choice:
             and words not in dict(self._recent()).values()
         )
 
-    def outdated(self, held: Words) -> bool:
-        """Whether a browser sends what the widget held before the script changed it, which it has not seen yet.
+    def replace(self, held: Words) -> None:
+        """Note that this script run changes what the widget holds."""
+        self.replaced, self.until = held, math.inf
+
+    def outdated(self, held: Words, began: float) -> bool:
+        """Whether the request of a script run that ``began`` then says what the widget held before it was changed.
 
         With every request a browser sends what all widgets hold: not only a click on this one.
         """
-        if self.replaced is None:
-            return False
-        when, before = self.replaced
-        return held == before and time.monotonic() - when < BEHIND
+        return held == self.replaced and began < self.until
 
     def sent(self, wanted: Words, previous: Words) -> None:
         """Note that ``wanted`` was written to the address; a slow browser may still send ``previous``."""
@@ -89,16 +92,38 @@ class Missing:
 class Address:
     """All choices of a visitor, what a link asked for in vain, and the changes to write at the end of the run.
 
-    Defaults are left out of those changes.
+    Defaults are left out of those changes. ``began`` is when this script run began, None if nobody said so.
+    ``polled``: what the widgets held when a timer of the browser asked whether a result was there, which it was;
+    ``timed``: the same, if that is why this script run began.
     """
 
     choices: dict[str, Choice] = field(default_factory=dict)
     waiting: dict[str, Words] = field(default_factory=dict)
     missing: dict[str, Missing] = field(default_factory=dict)
     late: bool = False
+    began: float | None = None
+    polled: dict[str, object] = field(default_factory=dict)
+    timed: dict[str, object] = field(default_factory=dict)
 
     def choice(self, key: str) -> Choice:
         return self.choices.setdefault(key, Choice(key))
+
+    def outdated(self, choice: Choice, held: Words) -> bool:
+        """Whether what the widget of this choice holds may be what the browser has not yet replaced."""
+        return self.by_timer(choice.key) or choice.outdated(
+            held, time.monotonic() if self.began is None else self.began
+        )
+
+    def by_timer(self, key: str) -> bool:
+        """Whether a timer sent what this widget holds. Only a click changes a widget, and that has its own request."""
+        return key in self.timed and st.session_state.get(key) == self.timed[key]
+
+    def seen(self, now: float) -> None:
+        """Note when a browser will have seen what the script has changed: where that takes long, drawing does too."""
+        pause = BEHIND if self.began is None else max(BEHIND, 2 * (now - self.began))
+        for choice in self.choices.values():
+            if choice.until == math.inf:
+                choice.until = now + pause
 
 
 def resolve(key: str, held: Words | None, parse: Callable[[Words], Words | None], default: Words) -> Words:
@@ -121,7 +146,7 @@ def resolve(key: str, held: Words | None, parse: Callable[[Words], Words | None]
 
 def _changed(choice: Choice, held: Words, page: str) -> bool:
     """Whether the widget holds what neither this page has drawn nor a slow browser still sends."""
-    return page != choice.page or (held != choice.drawn and not choice.outdated(held))
+    return page != choice.page or (held != choice.drawn and not address().outdated(choice, held))
 
 
 def opened(key: str) -> bool:
@@ -182,7 +207,7 @@ def publish(key: str, words: Words, default: Words) -> None:
     if choice.page != page:
         choice.in_address, choice.older = previous, ()
     if choice.page == page and choice.held not in (None, words):
-        choice.replaced = time.monotonic(), choice.held or ()
+        choice.replace(choice.held or ())
     choice.drawn, choice.page = words, page
     shows(key, " ".join(words))
     if wanted != previous or linked:
@@ -198,13 +223,28 @@ def begin() -> None:
     """Start a script run that calls ``write`` at its end."""
     choices = address()
     page, _ = _navigation()
-    choices.late = True
+    now = time.monotonic()
+    choices.late, choices.began = True, None
+    choices.seen(now)  # of a run that was ended early
+    choices.began = now
+    choices.timed, choices.polled = choices.polled, {}
     choices.waiting = {key: words for key, words in choices.waiting.items() if choices.choice(key).page == page}
+
+
+def polled() -> None:
+    """Note what the widgets hold before a request of the browser's timer, which found a result, runs the page again.
+
+    A browser that draws slowly may have shown the progress line, whose timer asks, before what the script changed.
+    """
+    choices, (page, _) = address(), _navigation()
+    keys = [key for key, choice in choices.choices.items() if choice.page == page and key in st.session_state]
+    choices.polled = {key: st.session_state[key] for key in keys}
 
 
 def write() -> None:
     """Send all waiting changes to the browser in one message."""
     context, choices = get_script_run_ctx(), address()
+    choices.seen(time.monotonic())
     if context is None or not choices.waiting:
         return
     with context.session_state.query_params() as query:
@@ -231,8 +271,11 @@ def carry(key: str, default: float) -> None:
     if here and not kept.restored:
         held = () if (value := st.session_state.get(key)) is None else (str(float(value)),)
         if kept.chosen is None and kept.default not in (None, default):  # that of another record
-            st.session_state[key], kept.replaced = default, (time.monotonic(), held)
-        elif kept.chosen is None and held and kept.outdated(held):
+            st.session_state[key] = default
+            kept.replace(held)
+        elif kept.drawn and held != kept.drawn and address().by_timer(key):
+            st.session_state[key] = type(default)(float(kept.drawn[0]))
+        elif kept.chosen is None and held and address().outdated(kept, held):
             st.session_state[key] = default
     elif back:
         _from_address(key)
@@ -257,8 +300,13 @@ def keep(key: str, value: float, default: float) -> None:
         choices.waiting[key] = (str(value).lower(),)
     if kept.chosen is not None or value != default:
         kept.chosen = (str(float(value)),)
-    kept.default, kept.page = default, page
+    kept.default, kept.page, kept.drawn = default, page, (str(float(value)),)
     shows(key, str(value))
+
+
+def click(key: str) -> None:
+    """Note that a click sets the widget of this key: whatever it sets is a choice, even what it held just before."""
+    address().choice(key).replaced = None
 
 
 def chosen() -> dict[str, Words | None]:

@@ -169,6 +169,75 @@ def test_what_a_slow_browser_still_sends_is_no_choice(monkeypatch: pytest.Monkey
     assert (drawn(page), said(page)) == ("red s fig one", {"size": "s", "colour": "red", "fruit": "fig"})
 
 
+def slow() -> None:
+    import streamlit as st
+
+    from bartviz.ui.controls import pick
+    from bartviz.ui.state import address
+
+    address.begin()
+    some = pick.several("Fruits", {"fig": "Fig", "pear": "Pear"}, key="fruit", default=st.session_state["fruits"])
+    st.session_state["clock"].now += st.session_state["takes"]  # what is drawn after it
+    st.text("+".join(some))
+    address.write()
+
+
+@pytest.mark.parametrize(("takes", "after", "counts"), [(5.0, 8.0, False), (5.0, 12.0, True), (0.1, 3.0, True)])
+def test_a_browser_that_draws_slowly_is_waited_for_longer(
+    monkeypatch: pytest.MonkeyPatch, takes: float, after: float, counts: bool
+) -> None:
+    """Only from the end of the script run, which it may not have shown before."""
+    clock = SimpleNamespace(now=100.0)
+    monkeypatch.setattr(address, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    page = AppTest.from_function(slow, default_timeout=120)
+    page.session_state["clock"], page.session_state["takes"], page.session_state["fruits"] = clock, takes, ()
+    assert drawn(page.run()) == ""
+    page.session_state["fruits"] = ("fig",)  # a result has come
+    assert drawn(page.run()) == "fig"
+    clock.now += after
+    page.multiselect(key="fruit").set_value([]).run()
+    assert drawn(page) == ("" if counts else "fig")
+
+
+def timed() -> None:
+    import streamlit as st
+
+    from bartviz.ui.controls import pick
+    from bartviz.ui.state import address
+
+    if st.session_state.get("timer"):
+        address.polled()
+    if clicked := st.session_state.get("clicked"):  # a click's own request, right after
+        st.session_state["fruit"] = clicked
+    address.begin()
+    some = pick.several("Fruits", {"fig": "Fig", "pear": "Pear"}, key="fruit")
+    layer = pick.index("Layer", 6, key="layer", default=1)
+    st.text(f"{'+'.join(some)} {layer}")
+    address.write()
+
+
+def test_what_a_timer_of_the_browser_sends_is_no_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However late: the browser may draw a progress line, and its timer may ask, long before it draws the rest."""
+    page = AppTest.from_function(timed, default_timeout=120).run()
+    page.multiselect(key="fruit").set_value(["fig"])
+    page.slider(key="layer").set_value(3).run()
+    assert drawn(page) == "fig 3"
+    late = time.monotonic() + 1000
+    monkeypatch.setattr(address, "time", SimpleNamespace(monotonic=lambda: late))
+    page.session_state["timer"] = True
+    page.multiselect(key="fruit").set_value([])
+    page.slider(key="layer").set_value(1).run()
+    assert (drawn(page), page.slider(key="layer").value) == ("fig 3", 3)
+    page.session_state["clicked"] = ["pear"]
+    page.multiselect(key="fruit").set_value([])
+    page.slider(key="layer").set_value(1).run()
+    assert drawn(page) == "pear 3"
+    del page.session_state["timer"], page.session_state["clicked"]
+    page.multiselect(key="fruit").set_value([])
+    page.slider(key="layer").set_value(1).run()
+    assert drawn(page) == "1"
+
+
 def test_a_click_back_is_a_click_however_soon() -> None:
     page = opened()
     page.session_state["default"] = "blue"
@@ -182,10 +251,13 @@ def numbered() -> None:
     import streamlit as st
 
     from bartviz.ui.controls import pick
+    from bartviz.ui.state import address
 
+    address.begin()
     layer = pick.index("Layer", 6, key="layer", default=st.session_state.get("first", 1))
     words = pick.switch("Words", key="words", default=st.session_state.get("whole", False))
     st.text(f"{layer} {words}")
+    address.write()
 
 
 def test_a_number_that_a_slow_browser_still_sends_is_no_choice(monkeypatch: pytest.MonkeyPatch) -> None:

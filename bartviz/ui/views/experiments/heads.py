@@ -198,6 +198,7 @@ def _toggle(key: str, kind: Kind) -> None:
             else:
                 chosen = [name] if chosen == preset else [*chosen, name]
     st.session_state[SILENCED] = chosen
+    address.click(SILENCED)
     st.session_state[CLICKS] = st.session_state.get(CLICKS, 0) + 1
 
 
@@ -252,6 +253,7 @@ def _several(record: Record) -> None:
 
 def _select(names: list[str]) -> None:
     st.session_state[SILENCED] = names
+    address.click(SILENCED)
 
 
 def _ablate(record: Record, heads: list[Head], factor: float) -> Ablation | None:
