@@ -49,7 +49,7 @@ async def drawn(address: str, word: str) -> list[Sent]:
     """The first script run of a visitor, and some in which nothing changes: every result is there by then."""
     async with visitor(address, word) as one:
         sent = first = await one.run()
-        while any(element.WhichOneof("type") == "progress" for element in sent.elements):
+        while any(element.button.label == "Cancel" for element in sent.elements):  # something is still computed
             await asyncio.sleep(0.2)
             sent = await one.run()
         return [first, *[await one.run() for _ in range(SAME)]]
