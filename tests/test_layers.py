@@ -1,18 +1,31 @@
-"""Imports run down the floors of packages that ``scripts/layers.py`` lists."""
+"""Imports run down the floors of rooms that ``scripts/layers.py`` lists."""
 
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from scripts.layers import FLOORS, PACKAGE, ROOT, UI_FLOORS, files, imports
+from scripts import layers
+from scripts.layers import APP_FLOORS, FLOORS, PACKAGE, ROOT, files, imports
 from tests.support.process import printed
 
-LIGHT = ("analysis/", "figures/", "record/", "text/tokens.", "errors.", "families/", "serving/cache.")
+LIGHT = (
+    "analysis/",
+    "drawing/",
+    "figures/",
+    "browser/",
+    "explorer/file.",
+    "record/",
+    "text/tokens.",
+    "errors.",
+    "families/",
+    "serving/cache.",
+)
 HEAVY = {"torch", "transformers", "streamlit"}
 
 
@@ -27,7 +40,7 @@ def floor_of(package: str, floors: tuple[tuple[str, ...], ...]) -> int:
 
 
 @pytest.mark.slow
-def test_packages_import_downward_and_no_two_of_them_each_other() -> None:
+def test_rooms_and_features_import_downward_and_no_two_of_them_each_other() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "scripts.layers"], cwd=ROOT, capture_output=True, text=True, check=False
     )
@@ -35,27 +48,55 @@ def test_packages_import_downward_and_no_two_of_them_each_other() -> None:
     assert f"on {len(FLOORS)} floors" in done.stdout
 
 
-def test_there_are_few_packages_and_floors() -> None:
-    assert len(FLOORS) <= 12
-    assert sum(map(len, FLOORS)) <= 23
+def test_imports_of_every_kind_are_seen(tmp_path: Path) -> None:
+    file = tmp_path / "parts.py"
+    file.write_text(
+        "from typing import TYPE_CHECKING\nfrom bartviz.text import labels\nif TYPE_CHECKING:\n"
+        "    from bartviz.run.forward import capture\n\ndef late():\n    import bartviz.models.load\n"
+        "    return import_module('bartviz.explorer.file'), 'bartviz.no.module', 'bartviz'\n"
+    )
+    ours = {"bartviz.text", "bartviz.text.labels", "bartviz.models.load", "bartviz.explorer.file"}
+    typed = {"bartviz.run.forward", "bartviz.run.forward.capture"}
+    assert {name for name in imports(file) if "bartviz" in name} == ours | typed
+    assert {name for name in imports(file, typing=False) if "bartviz" in name} == ours
+
+
+def test_a_file_of_a_feature_imports_what_its_name_allows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "bartviz" / "features" / "spread"
+    folder.mkdir(parents=True)
+    for name in ("numbers", "figure", "page"):
+        (folder / f"{name}.py").write_text("import plotly\nimport streamlit\n")
+    (folder / "run_again.py").write_text("import torch\nfrom bartviz.features.heads import parts\n")
+    (folder / "measured.py").write_text("from bartviz.features.spread import figure, numbers\n")
+    monkeypatch.setattr(layers, "ROOT", tmp_path)
+    monkeypatch.setattr(layers, "PACKAGE", tmp_path / "bartviz")
+    home = "bartviz/features/spread"
+    assert sorted(layers.too_heavy()) == [
+        f"{home}/figure.py imports streamlit",
+        f"{home}/measured.py imports bartviz.features.spread.figure",
+        f"{home}/numbers.py imports plotly",
+        f"{home}/numbers.py imports streamlit",
+    ]
+    assert layers.between_features() == {("spread", "heads")}
 
 
 @pytest.mark.slow
-def test_packages_of_the_ui_import_downward_too() -> None:
-    home = PACKAGE / "ui"
+def test_rooms_of_the_app_import_downward_too() -> None:
+    home = PACKAGE / "app"
     for path in home.rglob("*.py"):
-        package = path.relative_to(home).parts[0].removesuffix(".py")
+        room = path.relative_to(home).parts[0].removesuffix(".py")
         for name in imports(path):
-            if name.startswith("bartviz.ui.") and package != "__init__":
+            if name.startswith("bartviz.app.") and room != "__init__":
                 target = name.split(".")[2]
-                assert floor_of(target, UI_FLOORS) <= floor_of(package, UI_FLOORS), f"{name_of(path)} imports {name}"
+                assert floor_of(target, APP_FLOORS) <= floor_of(room, APP_FLOORS), f"{name_of(path)} imports {name}"
 
 
 @pytest.mark.slow
-def test_streamlit_stays_in_the_pages() -> None:
+def test_streamlit_stays_in_the_app_and_in_pages() -> None:
     using = {path for path in files() if any(name.split(".")[0] == "streamlit" for name in imports(path))}
     assert using
-    assert not [name_of(path) for path in using if PACKAGE / "ui" not in path.parents and path.parent.name != "pages"]
+    allowed = re.compile(r"bartviz/(app/.*|features/\w+/(page|parts)(_\w+)?\.py|visit\.py)|pages/.*")
+    assert not [name_of(path) for path in using if not allowed.fullmatch(name_of(path))]
 
 
 @pytest.mark.slow
