@@ -2,10 +2,10 @@
 
 from streamlit.starlette import App
 
-from bartviz.ui.frame import operation, server
+from bartviz.app.frame import operation, server
 
 if __name__ == "__main__":
-    from bartviz.ui.frame import visit
+    from bartviz import visit
 
     visit.draw()
 else:

@@ -2,7 +2,7 @@
 import js from "@eslint/js";
 import globals from "globals";
 
-const BROWSER = "bartviz/ui/components/**/*.js";
+const BROWSER = "bartviz/**/*.js";
 // Names of the window that a module may have meant to import: no script uses the window's own.
 const CONFUSING = [
   "close",
@@ -21,7 +21,7 @@ const CONFUSING = [
 ];
 
 export default [
-  { ignores: [".venv/", "build/", "bartviz/figures/classic/vendor/"] },
+  { ignores: [".venv/", "build/", "bartviz/features/heads/figure_classic/vendor/"] },
   js.configs.recommended,
   {
     files: [BROWSER],

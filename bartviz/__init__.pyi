@@ -4,12 +4,14 @@
 from bartviz import figures as figures
 from bartviz.analysis.parameters import parameters as parameters
 from bartviz.corpus.atlas import open_atlas as open_atlas
+from bartviz.drawing import paper as paper
 from bartviz.experiments.ablation import ablate as ablate
 from bartviz.experiments.ablation import ablate_sweep as ablate_sweep
 from bartviz.experiments.edits import edit as edit
 from bartviz.experiments.edits import reach as reach
 from bartviz.experiments.verify import verify as verify
-from bartviz.figures import paper as paper
+from bartviz.explorer.file import save as save
+from bartviz.explorer.widget import explore as explore
 from bartviz.models.load import load as load
 from bartviz.models.wrap import wrap as wrap
 from bartviz.record.given import from_attentions as from_attentions
@@ -20,8 +22,6 @@ from bartviz.run.forward import capture_batch as capture_batch
 from bartviz.run.generate import decode as decode
 from bartviz.run.generate import decode_batch as decode_batch
 from bartviz.run.sampling import Sampling as Sampling
-from bartviz.ui.components.explorer.file import save as save
-from bartviz.ui.components.explorer.widget import explore as explore
 from bartviz.version import __version__ as __version__
 
 open = _open  # noqa: A001

@@ -6,10 +6,13 @@ link to a page runs that page alone.
 
 from contextlib import suppress
 
+from bartviz.app.frame import around, page, sidebar
+from bartviz.app.state import session
 from bartviz.errors import SettingError
+from bartviz.features.lessons import parts_tour as tour
 from bartviz.serving import drawing_turns
-from bartviz.ui.frame import page, sidebar, tour
-from bartviz.ui.state import session
+
+around.use(tour)
 
 
 def draw() -> None:

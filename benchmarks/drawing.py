@@ -18,10 +18,10 @@ import plotly.graph_objects as go
 from playwright.sync_api import Browser, Page, sync_playwright
 from plotly.offline import get_plotlyjs
 
-from bartviz.figures.classic import offline
+from bartviz.app.components import canvas
+from bartviz.browser.canvas.data import Choice, Picture, Shown, Steps
+from bartviz.features.heads.figure_classic import offline
 from bartviz.record.attention import Attention
-from bartviz.ui.components.canvas import component as canvas
-from bartviz.ui.components.canvas.data import Choice, Picture, Shown, Steps
 from benchmarks import payload
 from scripts.serving import CHROMIUM, QUIET
 

@@ -18,8 +18,8 @@ from bertviz import head_view, model_view
 
 import bartviz
 from bartviz.arrays import Floats
+from bartviz.explorer.file import page
 from bartviz.record.record import Record
-from bartviz.ui.components.explorer.file import page
 from benchmarks.payload import MOST, drawn, row
 from benchmarks.subjects import subject, text
 

@@ -20,9 +20,9 @@ from plotly.subplots import make_subplots
 
 from bartviz.analysis.thumbnails import thumbnails
 from bartviz.arrays import Floats
+from bartviz.browser.canvas.data import Choice, Picture, Shown, codes
 from bartviz.record.attention import Attention
 from bartviz.text.tokens import Tokens
-from bartviz.ui.components.canvas.data import Choice, Picture, Shown, codes
 
 LAYERS, HEADS, WIDTH = 12, 12, 64
 LENGTHS = (64, 128, 256, 512)

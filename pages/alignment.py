@@ -1,36 +1,5 @@
 """Which word became which? Word links read from cross-attention, judged by hand, and the heads that align."""
 
-from bartviz.analysis import alignment as analysis
-from bartviz.language import _
-from bartviz.ui.controls import show
-from bartviz.ui.frame import doubt, levels, page, roads
-from bartviz.ui.views.alignment import parts, picture
+from bartviz.features.alignment import page
 
-
-def main() -> None:
-    record = parts.aligning(page.begin("alignment"))
-    chosen = parts.choose(record)
-    show.lead(analysis.notice(chosen.shown, chosen.links, chosen.gold))
-    doubt.line(record)
-    drawn = picture.picture(chosen)
-    parts.numbers(record, chosen)
-    if len(chosen.heads) == 1:
-        roads.carry_on(record, "alignment", chosen.heads[0])
-    with levels.aside(_("More: the links as a line, and every head ranked"), key="alignment") as opened:
-        if opened:
-            parts.line(chosen)
-            parts.ranking(chosen)
-    table = analysis.link_table(chosen.shown, chosen.links, chosen.gold)
-    show.table(table, title=_("Every link with its weight as a table"))
-    levels.explain("alignment")
-    show.downloads(
-        "alignment",
-        table=table,
-        arrays=lambda: parts.arrays(chosen),
-        figure=drawn,
-        picture=parts.paper(record, chosen),
-        record=record,
-    )
-
-
-main()
+page.main()

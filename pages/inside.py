@@ -1,56 +1,5 @@
 """What happens inside one head? One query token, every number from its query to what the head adds."""
 
-from functools import partial
+from bartviz.features.inside import page
 
-import streamlit as st
-
-from bartviz.analysis import inside as analysis
-from bartviz.figures import inside as figure
-from bartviz.language import _
-from bartviz.record.attention import Head
-from bartviz.ui.controls import prediction, show
-from bartviz.ui.frame import levels, page, roads
-from bartviz.ui.views.inside import parts
-
-
-def main() -> None:
-    record = page.begin("inside")
-    prediction.section(record)
-    strip = show.place("strip")
-    lead = show.place("inside_lead")
-    picked = parts.choose(record)
-    with strip:
-        roads.walk(record, "inside", picked.one.kind)
-    above, below = show.place("inside_above"), st.container()
-    with below:
-        chosen = parts.choose_key(picked)
-    with lead:
-        show.lead(analysis.sentence(chosen.one, parts.predicts(record, chosen.one)))
-    with above:
-        parts.row(record, chosen)
-        parts.text(record, chosen)
-        show.table(partial(analysis.table, chosen.one), title=_("The row of arithmetic as a table"))
-    with below:
-        parts.key(chosen)
-    one = chosen.one
-    roads.carry_on(record, "inside", Head(one.kind, one.layer, one.head), one.row)
-    with levels.aside(
-        _("More: the layer around the head, the scaling, the norms"), key="inside", names=["whole", "around"]
-    ) as opened:
-        if opened:
-            parts.share(chosen)
-            parts.around(record, chosen)
-    levels.explain("inside")
-    show.downloads(
-        "inside",
-        table=lambda: analysis.table(one),
-        arrays=lambda: analysis.arrays(one),
-        figure=lambda: figure(
-            chosen.attention, one.layer, one.head, one.row, key=chosen.key, which=chosen.which, dark=page.dark()
-        ),
-        record=record,
-        of=chosen.stem,
-    )
-
-
-main()
+page.main()

@@ -1,33 +1,5 @@
 """Where do I begin? Guided tours over the pages of the app."""
 
-from pathlib import Path
+from bartviz.features.lessons import page
 
-import streamlit as st
-
-from bartviz.language import _
-from bartviz.ui.controls import show
-from bartviz.ui.frame import levels, page
-from bartviz.ui.frame.tour import progress
-from bartviz.ui.views.lessons import cards
-
-STYLE = Path(cards.__file__).with_name("cards.css")
-
-
-def main() -> None:
-    page.begin("lessons", needs_record=False)
-    progress.recall()
-    cards.ended()
-    show.lead(cards.lead())
-    show.note(
-        _(
-            "The address of each step is a link to it. What you do in between is up to you: every control works. How "
-            "far you are is kept in this browser."
-        ),
-        keys=_("Keys in a lesson: N next, B back, A answer, Z large type."),
-    )
-    cards.cards()
-    levels.explain("lessons")
-    st.html(STYLE)
-
-
-main()
+page.main()

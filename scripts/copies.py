@@ -28,7 +28,7 @@ from playwright.sync_api import Browser, Page, Response, expect, sync_playwright
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-from bartviz.ui.frame.sitemap import PAGES
+from bartviz.app.frame.sitemap import PAGES
 from benchmarks.sessions import link
 from scripts.serving import CHROMIUM, PATIENCE, QUIET, ROOT, free_port
 from scripts.settled import settle

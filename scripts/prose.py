@@ -1,6 +1,6 @@
 """Which prose lacks a translation, and which translation is older than its English: ``python -m scripts.prose``.
 
-Prose lies in files of ``bartviz/teaching``, one for each language beside each other. A translated section keeps the
+Prose is in the folders of the features, a file for each language. A translated section keeps the
 digest of the English that it translates; the digest to write after bringing one up to date is printed here.
 """
 
@@ -13,11 +13,11 @@ from bartviz.language import LANGUAGES
 from bartviz.teaching import glossary
 from bartviz.teaching.prose import SAME, Section, digest, sections
 
-HOME = Path(glossary.__file__).parent
+HOME = Path(glossary.__file__).parents[1]
 
 
 def written(language: str) -> dict[tuple[str, str], Section]:
-    """Every section of a language by file and name, such as ``("explanations/heads", "expert")``."""
+    """Every section of a language by file and name, such as ``("features/heads/explanation", "expert")``."""
     found = {
         (str(file.relative_to(HOME)).removesuffix(f".{language}.md"), name): section
         for file in sorted(HOME.rglob(f"*.{language}.md"))

@@ -18,12 +18,12 @@ from plotly.offline import get_plotlyjs
 
 import bartviz
 from bartviz import figures
+from bartviz.app.frame import sitemap
 from bartviz.families.catalogue import EMBEDDED
+from bartviz.features.experiments.parts import EXPERIMENTS
+from bartviz.features.inputs import EXPLAINED
 from bartviz.teaching.explanations import explanation
 from bartviz.teaching.glossary import glossary
-from bartviz.ui.frame import sitemap
-from bartviz.ui.views.experiments import EXPERIMENTS
-from bartviz.ui.views.inputs import EXPLAINED
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "build" / "docs"

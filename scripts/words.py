@@ -15,7 +15,7 @@ from pathlib import Path
 
 from babel.messages.pofile import read_po
 
-from bartviz.language import HOME, LANGUAGES
+from bartviz.language import LANGUAGES, catalogues
 
 ROOT = Path(__file__).parent.parent
 CATALOGUE = ROOT / "bartviz" / "families" / "catalogue.json"
@@ -49,7 +49,7 @@ def messages(file: Path) -> Iterator[tuple[int, Message]]:
 def translated(language: str) -> dict[Message, tuple[Path, tuple[str, ...]]]:
     """Every message that a language has, with its file and its forms; the last one counts."""
     found: dict[Message, tuple[Path, tuple[str, ...]]] = {}
-    for file in sorted((HOME / language).glob("*.po")):
+    for file in catalogues(language):
         for entry in read_po(io.BytesIO(file.read_bytes()), locale=language, abort_invalid=True):
             if entry.id and all(entry.string if isinstance(entry.string, tuple) else (entry.string,)):
                 id_ = tuple(entry.id) if isinstance(entry.id, list | tuple) else entry.id

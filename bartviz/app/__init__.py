@@ -2,8 +2,8 @@
 
 A page reads like a sentence::
 
-    from bartviz.ui.controls import pick, show
-    from bartviz.ui.frame import levels, page
+    from bartviz.app.controls import pick, show
+    from bartviz.app.frame import levels, page
 
     record = page.begin("heads")          # guard, title, status line; the current record or an empty state
     kind = pick.kind(record)              # a word of the address, clamped to the record

@@ -13,12 +13,12 @@ from importlib.util import find_spec
 from io import StringIO
 from typing import Any
 
+from bartviz.app.frame.place import APP
 from bartviz.commands.output import EXAMPLES, print_json, say
 from bartviz.errors import BartvizError, SettingError
 from bartviz.models.folders import fix_roots
 from bartviz.safety import logs, ray_cluster
 from bartviz.serving import framing, hosts
-from bartviz.ui.frame.place import APP
 
 PATH = "STREAMLIT_SERVER_BASE_URL_PATH"  # Streamlit's own setting
 
@@ -90,7 +90,7 @@ def run(options: argparse.Namespace) -> int:
     os.chdir(APP.parent)  # the folder of .streamlit
     for ending in (signal.SIGTERM, signal.SIGINT):
         signal.signal(ending, lambda *_: sys.exit(0))
-    from bartviz.ui.frame import server
+    from bartviz.app.frame import server
 
     try:
         server.serve(host, options.port, [*dict.fromkeys(names)], told)

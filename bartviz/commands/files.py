@@ -59,8 +59,8 @@ def _export(options: argparse.Namespace) -> int:
             options.refuse("a picture or table is of one record")
         pictures.write(open_record(options.records[0]), options.page, options)
     else:
-        from bartviz.ui.components.explorer.data import MOST
-        from bartviz.ui.components.explorer.file import save
+        from bartviz.explorer.data import MOST
+        from bartviz.explorer.file import save
 
         save([open_record(file) for file in options.records], options.page, most=None if options.exact else MOST)
     size = options.page.stat().st_size

@@ -12,7 +12,7 @@ from bartviz.record.attention import KINDS, Head
 from bartviz.record.record import Reading, Record
 
 if TYPE_CHECKING:
-    from bartviz.figures.paper import Picture
+    from bartviz.drawing.paper import Picture
 
 PICTURES = ("map", "lines", "text", "ribbons", "alignment", "overview")
 SUFFIXES = (".svg", ".pdf", ".png", ".tex")
@@ -36,14 +36,14 @@ def add_arguments(export: argparse.ArgumentParser) -> None:
 
 def write(record: Record, path: Path, options: argparse.Namespace) -> None:
     """Write the file. Raises BartvizError, OSError."""
-    from bartviz.figures import paper
-    from bartviz.figures.paper.caption import caption
+    from bartviz.drawing import paper
+    from bartviz.drawing.paper.caption import caption
     from bartviz.record import store
 
     _read_head(record, options)
     kind = options.kind or ("cross" if record.cross is not None else record.kinds[0])
     if path.suffix.lower() == ".tex":
-        from bartviz.figures.paper import table
+        from bartviz.drawing.paper import table
 
         columns = table.short(record, kind) if options.columns is None else options.columns.split(",")
         rows = paper.measures(record, kind, columns, with_units=False)
@@ -67,7 +67,7 @@ def _read_head(record: Record, options: argparse.Namespace) -> None:
 
 
 def _drawn(record: Record, kind: Any, options: argparse.Namespace) -> Picture:
-    from bartviz.figures import paper
+    from bartviz.drawing import paper
 
     size: dict[str, Any] = {"width": options.width, "captioned": not options.no_caption}
     head = None

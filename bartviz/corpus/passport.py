@@ -15,9 +15,9 @@ from bartviz.analysis import corpus as analysis
 from bartviz.analysis import sentence_words
 from bartviz.analysis.corpus_definitions import ALL
 from bartviz.corpus.partial import bin_width
+from bartviz.drawing import theme
+from bartviz.drawing.paper.sheet import FAINT, Sheet, escape, number
 from bartviz.errors import SettingError, choices
-from bartviz.figures import theme
-from bartviz.figures.paper.sheet import FAINT, Sheet, escape, number
 from bartviz.language import _, current, mark
 from bartviz.version import __version__
 

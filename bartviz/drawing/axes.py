@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from bartviz.arrays import Bools
-from bartviz.figures import theme
-from bartviz.figures.cells import BUTTONS, Part, unseen
+from bartviz.drawing import theme
+from bartviz.drawing.cells import BUTTONS, Part, unseen
 from bartviz.language import _, mark
 
 ROW_TITLE, COLUMN_TITLE = mark("query: attends from ↓"), mark("key: attended to →")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bartviz.arrays import Bools, Floats
-from bartviz.figures import theme
+from bartviz.drawing import theme
 
 Part = dict[str, Any]
 

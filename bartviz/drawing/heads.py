@@ -11,11 +11,11 @@ import plotly.graph_objects as go
 from bartviz.analysis import heads as analysis
 from bartviz.analysis.thumbnails import MASKED, ONE, Bytes, Small, thumbnails
 from bartviz.analysis.weight_scale import Range
+from bartviz.drawing import axes, theme
+from bartviz.drawing.cells import BUTTONS, Part, unseen
+from bartviz.drawing.checks import ATTENTION, expect
+from bartviz.drawing.maps import attention_map
 from bartviz.errors import SettingError
-from bartviz.figures import axes, theme
-from bartviz.figures.cells import BUTTONS, Part, unseen
-from bartviz.figures.checks import ATTENTION, expect
-from bartviz.figures.maps import attention_map
 from bartviz.language import _
 from bartviz.record.attention import Attention, Kind
 from bartviz.text.tokens import Tokens

@@ -15,9 +15,9 @@ import plotly.graph_objects as go
 from bartviz.analysis.masks import no_row
 from bartviz.analysis.weight_scale import RANGES, Range, shares
 from bartviz.arrays import Bools, Floats
+from bartviz.drawing import axes, masked_cells, theme
+from bartviz.drawing.cells import Part, closed, color_bar, frames, grid, pool
 from bartviz.errors import SettingError, choices
-from bartviz.figures import axes, masked_cells, theme
-from bartviz.figures.cells import Part, closed, color_bar, frames, grid, pool
 from bartviz.language import _, later, mark
 from bartviz.record.attention import Kind
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from bartviz.arrays import Bools, Floats
-from bartviz.figures import theme
-from bartviz.figures.cells import Part
+from bartviz.drawing import theme
+from bartviz.drawing.cells import Part
 
 
 def hatching(masked: Bools, dark: bool = False) -> Part:

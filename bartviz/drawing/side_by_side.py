@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from bartviz.figures import axes, theme
-from bartviz.figures.cells import Part
+from bartviz.drawing import axes, theme
+from bartviz.drawing.cells import Part
 
 ABOVE = 92  # pixels over a map for the labels of its columns and what they are
 LINE = 88  # letters of a line of titles over the whole width

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bartviz.figures import theme
-from bartviz.figures.cells import Part
+from bartviz.drawing import theme
+from bartviz.drawing.cells import Part
 
 NEGATIVE = ("#6b7280", "#9aa3b2")  # in the light, in the dark: a neutral that no role and no kind has
 

@@ -26,15 +26,15 @@ from typing import Any
 import numpy as np
 
 from bartviz.analysis import decoding, start
+from bartviz.browser.canvas.data import Picture, Shown
+from bartviz.browser.canvas.words import messages
+from bartviz.browser.player.data import described, revision
+from bartviz.browser.player.words import some, titles
+from bartviz.explorer.words import about, page, shortened
 from bartviz.language import LANGUAGES, speaking
 from bartviz.record.attention import Attention, Head
 from bartviz.record.record import Record
 from bartviz.text.tokens import Tokens
-from bartviz.ui.components.canvas.data import Picture, Shown
-from bartviz.ui.components.canvas.words import messages
-from bartviz.ui.components.explorer.words import about, page, shortened
-from bartviz.ui.components.player.data import described, revision
-from bartviz.ui.components.player.words import some, titles
 
 UNIT = 26_214  # the code of a weight of 1
 MOST = 6_000_000  # bytes of a file

@@ -2,9 +2,9 @@
 // canvas the maps that are missing, the player the rows of the chosen head, and keeps the address.
 
 /** @import { Choice, Entry, Header, Mount, Part, Place, Shown } from "./types.js" */
-import { mapNumber, nameOf } from "../canvas/numbers.js";
-import { filled, make } from "../shared/words.js";
-import { hearSteps, tellSteps } from "../shared/steps.js";
+import { mapNumber, nameOf } from "../browser/canvas/numbers.js";
+import { filled, make } from "../browser/shared/words.js";
+import { hearSteps, tellSteps } from "../browser/shared/steps.js";
 import { codesOf, headsOf, meanOf, opened, packed, rowsOf, tiles } from "./file.js";
 import { hashOf, placeOf, spokenIn } from "./place.js";
 

@@ -1,7 +1,7 @@
 """One HTML file with every head, row and step of one or more records: ``bartviz.save`` and ``record.save("x.html")``.
 
 The page is made of the app's own scripts, styles and markup. It loads nothing: its policy allows the one script and the
-styles that are in it, by their hashes. Its data are base64 (``bartviz.ui.components.explorer.data``).
+styles that are in it, by their hashes. Its data are base64 (``bartviz.explorer.data``).
 """
 
 from __future__ import annotations
@@ -14,15 +14,16 @@ from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 
+from bartviz.browser import BROWSER
+from bartviz.browser.scripts import ScriptError, bundle
 from bartviz.errors import SettingError
+from bartviz.explorer.data import MOST, encode
+from bartviz.explorer.words import shortened
 from bartviz.language import current
 from bartviz.record import store
 from bartviz.record.record import Record
-from bartviz.ui.components.explorer.data import MOST, encode
-from bartviz.ui.components.explorer.words import shortened
-from bartviz.ui.components.scripts import ScriptError, bundle
 
-_FOLDER = Path(__file__).parent
+_FOLDERS = {"explorer": Path(__file__).parent, "canvas": BROWSER / "canvas", "player": BROWSER / "player"}
 FRAMED = 2_000_000  # bytes of a page within a notebook
 HEIGHT = 720  # pixels of its frame
 _COMMENTS = re.compile(r"^ *(?://.*|/\*\*(?:[^*]|\*(?!/))*\*/)\n", re.MULTILINE)  # those that fill whole lines
@@ -96,7 +97,7 @@ def name_of(record: Record) -> str:
 
 
 def _read(name: str, suffix: str) -> str:
-    return (_FOLDER.parent / name / name).with_suffix(suffix).read_text("utf-8")
+    return (_FOLDERS[name] / name).with_suffix(suffix).read_text("utf-8")
 
 
 def _script(parts: Sequence[str]) -> str:
@@ -119,7 +120,7 @@ def _scope(name: str) -> str:
 
 
 def _path(name: str) -> Path:
-    return _FOLDER.parent / name / f"{name}.js"
+    return _FOLDERS[name] / f"{name}.js"
 
 
 def _inline(text: str) -> str:

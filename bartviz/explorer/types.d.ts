@@ -1,6 +1,6 @@
 // What the explorer's scripts hand each other. Only the type checker and editors read this file.
-import type { Meta as CanvasMeta, Choice, Message, View, What } from "../canvas/types.js";
-import type { Meta as PlayerMeta } from "../player/types.js";
+import type { Meta as CanvasMeta, Choice, Message, View, What } from "../browser/canvas/types.js";
+import type { Meta as PlayerMeta } from "../browser/player/types.js";
 export type { CanvasMeta, Choice, PlayerMeta, View, What };
 
 export type Kind = "encoder" | "decoder" | "cross";

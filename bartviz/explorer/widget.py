@@ -14,9 +14,9 @@ import traitlets
 
 from bartviz.arrays import Floats
 from bartviz.errors import SettingError
+from bartviz.explorer.data import first
+from bartviz.explorer.file import FRAMED, HEIGHT, name_of, page
 from bartviz.record.record import Record
-from bartviz.ui.components.explorer.data import first
-from bartviz.ui.components.explorer.file import FRAMED, HEIGHT, name_of, page
 
 _PLACES = ("layer", "head", "row")
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from bartviz.browser.canvas.words import Words
 from bartviz.language import _, plural
 from bartviz.record.record import Record
-from bartviz.ui.components.canvas.words import Words
 from bartviz.version import __version__
 
 LONGEST = 160  # characters of a text in a title

@@ -9,12 +9,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from bartviz import hooks
 from bartviz.arrays import Floats, Rebuilt
 from bartviz.errors import RecordError, SettingError, WeightsOnlyError, choices
 from bartviz.families.family import Family, ModelKind
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 Reading = Literal["reads", "predicts"]
 Seal = Literal["made", "unchanged", "changed", "older"]
-_EXPLORER = "bartviz.ui.components.explorer.file"  # by name: it draws records, so it is above them
 _TYPE = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")  # transformers' model_type
 ENDING, PAGES = ".safetensors", (".html", ".htm")  # of a record's file, and of the explorer's
 NODE_BYTES = 400  # of one hypothesis of a beam tree, with its numbers
@@ -198,7 +197,7 @@ class Record:
 
     def _repr_html_(self) -> str:
         """A notebook shows the explorer in a frame of its own, which stays alive in the saved notebook."""
-        framed: str = import_module(_EXPLORER).frame(self)
+        framed: str = hooks.explorer().frame(self)
         return framed
 
     @property
@@ -321,7 +320,7 @@ class Record:
         if Path(path).suffix.lower() == ENDING:
             store.write(path, self)
         else:
-            import_module(_EXPLORER).save(self, path)
+            hooks.explorer().save(self, path)
 
 
 def check_ending(path: str | PathLike[str]) -> None:

@@ -1,8 +1,8 @@
 """What the server imports, and when: all of it before it answers anyone; without models of its own, only what pages
 need, and that on demand.
 
-Only one thread imports at a time. Two threads that import a package from both ends (``bartviz.figures`` imports its
-modules, a page imports one of them) deadlock, and Python then gives one of them a partly initialized module.
+Only one thread imports at a time. Two threads that import a package from both ends (a package
+imports its modules, a page one of them) deadlock, and Python then gives one of them a partly initialized module.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import threading
 from contextlib import suppress
 from importlib import import_module
 
+from bartviz import hooks
 from bartviz.errors import BudgetError
 from bartviz.language import later
 from bartviz.safety import foreign, memory
 
 SIZE = 400  # MB of the model library
-ROOMS = ("bartviz.analysis", "bartviz.figures", "bartviz.ui")  # used for drawing pages; none of them imports torch
-APART = {"bartviz.ui.components.explorer.widget"}  # of notebooks alone: it needs a package that no page does
+RUNS = ("run", "chapter")  # how the files of features begin that import torch
 _PAGES, _IMPORT, _WARM = threading.Lock(), threading.Lock(), threading.Lock()
 _whole = threading.Event()
 _SHORT = threading.Event()  # there was too little memory
@@ -31,9 +31,9 @@ def pages() -> None:
     with _PAGES:
         if _whole.is_set():
             return
-        for room in ROOMS:
+        for room in hooks.pages:
             for module in pkgutil.walk_packages(import_module(room).__path__, f"{room}."):
-                if module.name not in APART:
+                if module.name.rpartition(".")[2].split("_")[0] not in RUNS:
                     import_module(module.name)
         _whole.set()
 

@@ -1,19 +1,20 @@
-"""Explanations of the pages at three levels: one file for each page and language, named by the page's word.
+"""Explanations of the pages at three levels: one file for each page and language, in the folder of its feature.
 
-The sections of ``heads.en.md`` are ``beginner`` (one idea that can be seen in the picture, no formula),
+The sections of ``explanation.en.md`` are ``beginner`` (one idea that can be seen in the picture, no formula),
 ``intermediate`` (how it works, with formulas), ``expert`` (exact definitions, sources, caveats), ``terms`` (keys of the
 glossary, in order of use) and ``code``, which does the same with the library and runs unchanged. Other languages have
-the three texts. Each part of the experiments page has its own file.
+the three texts. A part of a page has its own file: ``explanation_edit.en.md`` explains "edit".
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from bartviz.teaching import prose
 
-HOME = Path(__file__).parent
+FEATURES = Path(__file__).parents[1] / "features"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,14 +28,25 @@ class Explanation:
     code: str
 
 
+@cache
+def files() -> dict[str, Path]:
+    """What is explained: the word of a page, or of a part of one, and its file in English."""
+    found = {}
+    for file in sorted(FEATURES.glob("*/explanation*.en.md")):
+        part = file.name.removesuffix(".en.md").removeprefix("explanation").removeprefix("_")
+        found[part or file.parent.name] = file
+    return found
+
+
 def explanation(word: str) -> Explanation:
     """The explanation of a page, or part of a page, in the current language.
 
     Raises LookupError if there is none.
     """
-    if not word.isidentifier() or not (HOME / f"{word}.en.md").is_file():
-        raise LookupError(f"Nothing explains {word!r}: write bartviz/teaching/explanations/{word}.en.md.")
-    texts = prose.texts(HOME, word)
+    file = files().get(word)
+    if file is None:
+        raise LookupError(f"Nothing explains {word!r}: write bartviz/features/{word}/explanation.en.md.")
+    texts = prose.texts(file.parent, file.name.removesuffix(".en.md"))
     return Explanation(
         beginner=texts["beginner"],
         intermediate=texts["intermediate"],

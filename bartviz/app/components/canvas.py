@@ -9,23 +9,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, get_args
 
 import streamlit as st
 
 from bartviz.analysis.weight_scale import Range
-from bartviz.language import current
+from bartviz.app.components.served import Served
+from bartviz.app.state import address
+from bartviz.app.state.once import once
+from bartviz.browser import BROWSER
+from bartviz.browser.canvas.data import Choice, Picture, Shown, Small, Steps, Views, What
+from bartviz.language import current, mark
 from bartviz.record.attention import Attention
 from bartviz.text.tokens import Tokens
-from bartviz.ui.components.canvas.data import Choice, Picture, Shown, Small, Steps, Views, What
-from bartviz.ui.components.served import Served
-from bartviz.ui.state import address
 
 __all__ = ["Choice", "Shown", "Steps", "catch_up", "choice_of", "linked", "publish", "show"]
 
 
-COMPONENT = Served.of(Path(__file__).parent)
+VIEWS = {"map": mark("map"), "lines": mark("lines"), "text": mark("text")}
+RANGE_NAMES = {"fixed": mark("0 to 1"), "row": mark("each row's largest"), "log": mark("powers of ten")}
+SEVERAL = ("chosen_row", "chosen_column")  # words of the address that a link may repeat
+COMPONENT = Served.of(BROWSER / "canvas")
 
 
 @dataclass
@@ -93,7 +97,7 @@ def _held(
     mounted: bool,
 ) -> _Held:
     if held is None or held.picture.attention is not attention or held.picture.shown != shown:
-        picture = Picture(attention, shown)
+        picture = Picture(attention, shown, once)
         before = held.latest if held is not None and held.picture.attention is attention else Choice()
         begin = clamped(choice or replace(before, rows=(), keys=()), picture.shape)
         handled = None if held is None else held.handled

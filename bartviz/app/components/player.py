@@ -8,21 +8,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import count
-from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
 import streamlit as st
 
+from bartviz.app.components.served import Served
+from bartviz.browser import BROWSER
+from bartviz.browser.player.data import payload, revision
 from bartviz.record.record import Reading, Record
-from bartviz.ui.components.player.data import payload, revision
-from bartviz.ui.components.served import Served
 
 _HELD = "_player_place"
 _SERIALS = count(1)
 LONGEST_TYPED = 200  # characters of a typed text, as in the input field
 
 
-COMPONENT = Served.of(Path(__file__).parent)
+COMPONENT = Served.of(BROWSER / "player")
 
 
 class Place(NamedTuple):

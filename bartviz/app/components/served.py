@@ -15,8 +15,8 @@ import streamlit as st
 from streamlit.components.v2.get_bidi_component_manager import get_bidi_component_manager
 from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentManifest
 
+from bartviz.browser.scripts import bundle
 from bartviz.serving.read_once import read_once
-from bartviz.ui.components.scripts import bundle
 from bartviz.version import __version__
 
 PACKAGE = "bartviz"

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from bartviz.ui.components.scripts import bundle
+from bartviz.browser.scripts import bundle
 
 
 def unseen(name: str, script: Path) -> Any:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from bartviz.analysis.sentence_words import shortened
+from bartviz.app.controls import show, tasks
 from bartviz.language import _
-from bartviz.ui.controls import show, tasks
 
 if TYPE_CHECKING:
     from bartviz.models.model import Model

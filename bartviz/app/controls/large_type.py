@@ -6,8 +6,8 @@ from pathlib import Path
 
 import streamlit as st
 
+from bartviz.app.components.unseen import unseen
 from bartviz.language import _
-from bartviz.ui.components.unseen import unseen
 
 KEY = "large"
 FACTOR = 1.4  # for the type, and everything sized relative to it

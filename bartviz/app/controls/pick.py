@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from bartviz.analysis import start
+from bartviz.app.state import address
+from bartviz.app.state.address import Words
+from bartviz.app.state.once import once
 from bartviz.language import _, mark
 from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Reading, Record
-from bartviz.ui.state import address
-from bartviz.ui.state.address import Words
-from bartviz.ui.state.once import once
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator

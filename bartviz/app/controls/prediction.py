@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from bartviz.analysis import prediction as analysis
+from bartviz.app.controls import show
 from bartviz.language import _, shares
 from bartviz.text.labels import CONTINUES
-from bartviz.ui.controls import show
 
 if TYPE_CHECKING:
     from bartviz.record.prediction import Prediction

@@ -18,6 +18,10 @@ import streamlit as st
 from numpy.typing import ArrayLike
 
 from bartviz.analysis import sentence_words
+from bartviz.app.components.unseen import unseen
+from bartviz.app.controls import large_type
+from bartviz.app.controls.columns import CELLS, COLUMNS, HEADS
+from bartviz.app.state import once
 from bartviz.errors import BudgetError, WeightsOnlyError
 from bartviz.language import _
 from bartviz.record.attention import Kind
@@ -25,17 +29,13 @@ from bartviz.serving import torch_import
 from bartviz.text.encodings import megabytes
 from bartviz.text.labels import CONTINUES
 from bartviz.text.tokens import Tokens
-from bartviz.ui.components.unseen import unseen
-from bartviz.ui.controls import large_type
-from bartviz.ui.controls.columns import CELLS, COLUMNS, HEADS
-from bartviz.ui.state import once
 
 if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
     from streamlit.delta_generator import DeltaGenerator
 
-    from bartviz.figures.paper import Picture
+    from bartviz.drawing.paper import Picture
     from bartviz.record.record import Record
 
 _SIDEWAYS = unseen("sideways", Path(__file__).parents[1] / "components" / "sideways" / "sideways.js")
@@ -216,8 +216,8 @@ def downloads(
     run only when the button is pressed. The toolbar of a figure, on the page and in its file, saves an SVG.
     """
     from bartviz.analysis import all_heads
+    from bartviz.app.controls import export
     from bartviz.record import store
-    from bartviz.ui.controls import export
 
     stem = f"bartviz-{name}-{of}" if of else f"bartviz-{name}"
     files: list[tuple[str, str, str, Callable[[], bytes]]] = []
@@ -259,14 +259,14 @@ def _all_heads(rows: int) -> str:
 
 def _weights(record: Record) -> bytes:
     from bartviz.analysis import all_heads
-    from bartviz.ui.controls import export
+    from bartviz.app.controls import export
 
     torch_import.pages()
     return export.csv(all_heads.table(record))
 
 
 def _explorer(record: Record) -> bytes:
-    from bartviz.ui.components.explorer.file import page
+    from bartviz.explorer.file import page
 
     torch_import.pages()
     return page(record)
@@ -277,7 +277,7 @@ def _svg(picture: Picture | Callable[[], Picture]) -> bytes:
 
 
 def _page(figure: go.Figure | str, name: str) -> bytes:
-    from bartviz.ui.controls import export
+    from bartviz.app.controls import export
 
     return figure.encode("utf-8", "replace") if isinstance(figure, str) else export.offline_html(figure, name)
 

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamlit as st
 
+from bartviz.app.controls import show as page_parts
+from bartviz.app.controls.progress import follow
+from bartviz.app.state import session
 from bartviz.errors import BudgetError, Cancelled, NotFetched, RecordError, SettingError, TextError
 from bartviz.language import _
 from bartviz.serving import drawing_turns
 from bartviz.serving.engine import Run, fetching
-from bartviz.ui.controls import show as page_parts
-from bartviz.ui.controls.progress import follow
-from bartviz.ui.state import session
 
 if TYPE_CHECKING:
     from bartviz.models.model import Model

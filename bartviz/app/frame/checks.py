@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from bartviz.analysis import sentence_words
+from bartviz.app.controls import show, tasks
+from bartviz.app.frame import levels, status
+from bartviz.app.state import content
 from bartviz.language import _
 from bartviz.record.attention import KINDS
-from bartviz.ui.controls import show, tasks
-from bartviz.ui.frame import levels, status
-from bartviz.ui.state import content
 
 if TYPE_CHECKING:
     from bartviz.experiments.verify import Verification

@@ -7,8 +7,8 @@ import html
 import streamlit as st
 
 from bartviz.analysis.doubt import notice
+from bartviz.app.frame import levels
 from bartviz.record.record import Record
-from bartviz.ui.frame import levels
 
 
 def line(record: Record) -> None:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
+from bartviz.app.controls import show, tasks
+from bartviz.app.frame import sidebar
+from bartviz.app.state import content
 from bartviz.language import _, later
 from bartviz.language.shares import percent
 from bartviz.text.labels import visible
-from bartviz.ui.controls import show, tasks
-from bartviz.ui.frame import sidebar
-from bartviz.ui.state import content
 
 if TYPE_CHECKING:
     from bartviz.experiments.repair import Guess

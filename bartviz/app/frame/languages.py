@@ -10,9 +10,9 @@ import streamlit as st
 from streamlit.runtime import exists, get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from bartviz.app.controls import pick
+from bartviz.app.state import address
 from bartviz.language import LANGUAGES, _, follow
-from bartviz.ui.controls import pick
-from bartviz.ui.state import address
 
 KEY = "lang"
 MANY = 64  # sessions; above this number, ended ones are dropped

@@ -15,11 +15,11 @@ from typing import Literal, TypeAlias, get_args
 
 import streamlit as st
 
+from bartviz.app.controls import fold, pick
+from bartviz.app.frame import sitemap
 from bartviz.language import _, mark, plural
 from bartviz.teaching.explanations import Explanation, explanation
 from bartviz.teaching.glossary import Term, glossary
-from bartviz.ui.controls import fold, pick
-from bartviz.ui.frame import sitemap
 
 Level: TypeAlias = Literal["beginner", "intermediate", "expert"]
 LEVELS: tuple[Level, ...] = get_args(Level)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import streamlit as st
 
+from bartviz.app.components.unseen import unseen
 from bartviz.language import _
-from bartviz.ui.components.unseen import unseen
 
 _CLOSE = unseen("menu", Path(__file__).parents[1] / "components" / "menu" / "menu.js")
 

@@ -17,7 +17,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from streamlit.runtime import Runtime
 
-from bartviz.ui.state import session
+from bartviz.app.state import session
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry, Metric

@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING, Literal, overload
 import streamlit as st
 from streamlit.runtime.scriptrunner import StopException
 
+from bartviz.app.controls import progress, show
+from bartviz.app.frame import around, checks, languages, scroll_to, share, sidebar, sitemap, theme
+from bartviz.app.frame.examples import examples
+from bartviz.app.frame.status import status
+from bartviz.app.state import address, clicks, session
 from bartviz.errors import BartvizError, SettingError, WeightsOnlyError
 from bartviz.language import _, current
 from bartviz.models.folders import default_roots
 from bartviz.safety import logs
 from bartviz.serving import first_record, framing, torch_import
-from bartviz.ui.controls import progress, show
-from bartviz.ui.frame import checks, languages, scroll_to, share, sidebar, sitemap, theme, tour
-from bartviz.ui.frame.examples import examples
-from bartviz.ui.frame.status import status
-from bartviz.ui.frame.tour import walk
-from bartviz.ui.state import address, clicks, session
 
 if TYPE_CHECKING:
     from streamlit.navigation.page import StreamlitPage
@@ -43,7 +42,7 @@ class Frame:
         if self._navigation.url_path:  # the first page has none, and needs no further imports
             torch_import.pages()
         button, lacks = share.place(), st.container()
-        if walk.current().lesson is None:  # the steps of a lesson bring their own part into view
+        if not around.current().leads():  # the steps of a lesson bring their own part into view
             with button:
                 scroll_to.begin(self._navigation.url_path or sitemap.PAGES[0].word)
         try:
@@ -75,7 +74,7 @@ def frame() -> Frame:
     _check_settings()
     address.begin()
     session.begin()
-    tour.prepare(navigation.url_path or sitemap.PAGES[0].word)
+    around.current().prepare(navigation.url_path or sitemap.PAGES[0].word)
     return Frame(navigation)
 
 
@@ -149,7 +148,7 @@ def begin(word: str, *, needs_record: bool = True) -> Record | None:
     run of the visit's link is in progress, no other record is drawn: that would clamp the link's choices to it.
     """
     _guard()
-    tour.strip(word)
+    around.current().strip(word)
     entry = sitemap.page(word)
     st.title(_(entry.title), anchor=False)
     line = st.container(key="status")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bartviz.app.frame.settings import MOST_TOKENS, STOPS
+from bartviz.app.frame.sidebar import has_gaps
 from bartviz.record.vocabulary import BEAM_SEARCH, BRANCHED_AT, FORCED_END_TOKEN, GIVEN_TARGET, LENGTH_LIMIT, SAMPLING
-from bartviz.ui.frame.settings import MOST_TOKENS, STOPS
-from bartviz.ui.frame.sidebar import has_gaps
 
 if TYPE_CHECKING:
     from bartviz.record.record import Record

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from bartviz.analysis import sentence_words
+from bartviz.app.frame import sitemap
 from bartviz.language import _, mark
 from bartviz.record.attention import Head
-from bartviz.ui.frame import sitemap
 
 if TYPE_CHECKING:
     from bartviz.record.record import Record

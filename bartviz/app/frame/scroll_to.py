@@ -7,7 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from bartviz.ui.components.unseen import unseen
+from bartviz.app.components.unseen import unseen
 
 _SCRIPT = Path(__file__).parents[1] / "components" / "sight" / "sight.js"
 _SCROLL = unseen("sight", _SCRIPT)

@@ -19,19 +19,19 @@ from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse
 from streamlit import delta_generator
 
+from bartviz.app.frame import operation
+from bartviz.app.frame.assets import Assets
+from bartviz.app.frame.place import APP
 from bartviz.errors import SettingError
 from bartviz.safety import logs
 from bartviz.serving import framing, hosts, torch_import
 from bartviz.serving.limits import Limits, compute
-from bartviz.ui.frame import operation
-from bartviz.ui.frame.assets import Assets
-from bartviz.ui.frame.place import APP
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
     from streamlit.starlette import App
 
-SCRIPT = Path(__file__).with_name("visit.py")
+SCRIPT = Path(__file__).parents[2] / "visit.py"
 SWITCH = 0.001  # seconds until a thread switch; Python's default of 0.005 delays the server's event loop
 REFUSED = "This server does not answer to that name. Its owner allows a name with: bartviz app --allow NAME\n"
 

@@ -9,14 +9,14 @@ from urllib.parse import quote_plus
 import streamlit as st
 
 from bartviz.analysis import sentence_words
+from bartviz.app.controls import fold, pick, show
+from bartviz.app.controls.names import OWN, USED
+from bartviz.app.state import address, session
 from bartviz.errors import SettingError, choices
 from bartviz.language import _, later, mark, named
 from bartviz.record.vocabulary import BRANCHED_AT, CHOSEN_BY_YOU, MODES
 from bartviz.record.vocabulary import STOPS as STOPPED
 from bartviz.serving.search import BEAMS, NGRAMS, PENALTY, SEED, TEMPERATURE, By, Early, Search
-from bartviz.ui.controls import fold, pick, show
-from bartviz.ui.controls.names import OWN, USED
-from bartviz.ui.state import address, session
 
 if TYPE_CHECKING:
     from bartviz.families.family import ModelKind

@@ -8,12 +8,11 @@ from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
+from bartviz.app.controls import show
+from bartviz.app.frame import around, settings
+from bartviz.app.state import address as addresses
 from bartviz.language import _
 from bartviz.serving import hosts
-from bartviz.ui.controls import show
-from bartviz.ui.frame import settings
-from bartviz.ui.frame.tour import walk
-from bartviz.ui.state import address as addresses
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -31,7 +30,7 @@ def place() -> DeltaGenerator:
 def draw(button: DeltaGenerator) -> None:
     """The button and what it opens. Call it when every choice of the run stands in the address."""
     with button, st.popover(_("Share"), key=KEY, icon=":material/share:", on_change=_open) as popover:
-        with_text = walk.current().lesson is None and st.toggle(
+        with_text = not around.current().leads() and st.toggle(
             _("With my text"), bool(st.session_state.get("_link")), key=WITH_TEXT, persist_state="session"
         )
         if not popover.open:

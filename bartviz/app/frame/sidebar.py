@@ -11,6 +11,10 @@ from typing import TYPE_CHECKING, Literal
 
 import streamlit as st
 
+from bartviz.app.controls import fold, large_type, pick, show
+from bartviz.app.frame import languages, levels, listeners, menu, settings, status, theme, uploads
+from bartviz.app.frame.examples import Example, examples
+from bartviz.app.state import session
 from bartviz.errors import BartvizError, ModelError, NotFetched, SettingError, TextError, choices
 from bartviz.families import config
 from bartviz.families.catalogue import CATALOGUE, entry
@@ -24,10 +28,6 @@ from bartviz.serving.request import Request
 from bartviz.serving.search import SEED, Search
 from bartviz.text.clean import Truncate
 from bartviz.text.encodings import ENCODINGS, EncodingError, TooLong
-from bartviz.ui.controls import fold, large_type, pick, show
-from bartviz.ui.frame import languages, levels, listeners, menu, settings, status, theme, uploads
-from bartviz.ui.frame.examples import Example, examples
-from bartviz.ui.state import session
 
 if TYPE_CHECKING:
     from bartviz.families.catalogue import Entry

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from bartviz.app.frame import place
 from bartviz.language import mark
-from bartviz.ui.frame import place
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from bartviz.analysis import sentence_words
+from bartviz.app.frame import levels
 from bartviz.language import _, mark, plural
 from bartviz.record.checks import FILE
 from bartviz.record.vocabulary import GIVEN_TARGET
-from bartviz.ui.frame import levels
 
 if TYPE_CHECKING:
     from bartviz.record.checks import Check

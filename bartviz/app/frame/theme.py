@@ -6,8 +6,8 @@ from pathlib import Path
 
 import streamlit as st
 
+from bartviz.app.components.unseen import unseen
 from bartviz.language import current
-from bartviz.ui.components.unseen import unseen
 
 _SCRIPT = Path(__file__).parents[1] / "components" / "theme" / "theme.js"
 _WATCH = unseen("theme", _SCRIPT)

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import streamlit as st
 
+from bartviz.app.controls import fold, show
+from bartviz.app.state import session, upload_limits
 from bartviz.errors import BartvizError, without_stack
 from bartviz.language import _, later, mark, plural
 from bartviz.record.record import ENDING
 from bartviz.text.encodings import ENCODINGS, check_size
 from bartviz.text.uploads import FORMATS, MAX_ROWS, Table, Upload, check_file, is_table, read_table, read_upload
-from bartviz.ui.controls import fold, show
-from bartviz.ui.state import session, upload_limits
 
 if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamlit as st
 
+from bartviz.app.state import content
 from bartviz.language import current
 from bartviz.safety.size import size
 from bartviz.serving.cache import ByteCache
-from bartviz.ui.state import content
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-    from bartviz.figures.drawn import Drawn
+    from bartviz.drawing.drawn import Drawn
 
 T = TypeVar("T")
 LIMIT = 32_000_000  # bytes of the whole cache; a figure takes about 20,000
@@ -49,8 +49,8 @@ def figure(call: partial[go.Figure], factor: float = 1.0) -> Drawn:
 
 
 def _drawn(call: partial[go.Figure], factor: float) -> Drawn:
-    from bartviz.figures import theme
-    from bartviz.figures.drawn import Drawn
+    from bartviz.drawing import theme
+    from bartviz.drawing.drawn import Drawn
 
     drawn = call()
     return Drawn(drawn if factor == 1 else theme.enlarged(drawn, factor))

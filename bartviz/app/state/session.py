@@ -18,6 +18,7 @@ import streamlit as st
 from streamlit.runtime import get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from bartviz.app.state import upload_limits
 from bartviz.errors import BartvizError, Cancelled, without_stack
 from bartviz.language import _
 from bartviz.record.record import open_record
@@ -27,7 +28,6 @@ from bartviz.serving.limits import Limits, compute
 from bartviz.serving.ray_serve import RayReplicas
 from bartviz.serving.remote import RemoteEngine
 from bartviz.serving.request import Request
-from bartviz.ui.state import upload_limits
 
 if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile

@@ -23,7 +23,7 @@ from __future__ import annotations
 import json
 import secrets
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, Literal, NamedTuple
@@ -36,11 +36,11 @@ from bartviz.analysis.thumbnails import MASKED, ONE, thumbnails
 from bartviz.analysis.weight_scale import Range
 from bartviz.analysis.words import word_groups
 from bartviz.arrays import Floats
-from bartviz.figures import theme
+from bartviz.browser.canvas.words import messages
+from bartviz.drawing import theme
 from bartviz.record.attention import KINDS, Attention
 from bartviz.text.labels import CONTINUES
 from bartviz.text.tokens import Tokens
-from bartviz.ui.components.canvas.words import messages
 
 What = Literal["head", "layer", "all"]
 Views = Literal["map", "lines", "text"]
@@ -101,8 +101,11 @@ class Shown:
     language: str = "en"
 
 
-def view_of(attention: Attention, choice: Choice, shown: Shown) -> heads.View:
-    """The weights of a choice, as shown. Means of heads are cached: the page and its canvas need the same one."""
+Cached = Callable[[partial[heads.View]], heads.View]
+
+
+def view_of(attention: Attention, choice: Choice, shown: Shown, cached: Cached = lambda call: call()) -> heads.View:
+    """The weights of a choice, as shown. ``cached`` computes means of heads: a page and its canvas need the same."""
     call = partial(
         heads.view,
         attention,
@@ -113,18 +116,14 @@ def view_of(attention: Attention, choice: Choice, shown: Shown) -> heads.View:
         hide_sinks=shown.hide_sinks,
         renormalise=shown.renormalise,
     )
-    if choice.what == "head":
-        return call()
-    from bartviz.ui.state.once import once  # Streamlit, which a host without it does not need
-
-    return once(call)
+    return call() if choice.what == "head" else cached(call)
 
 
 class Picture:
     """One attention as shown; packs the buffers for the canvas."""
 
-    def __init__(self, attention: Attention, shown: Shown) -> None:
-        self.attention, self.shown = attention, shown
+    def __init__(self, attention: Attention, shown: Shown, cached: Cached = lambda call: call()) -> None:
+        self.attention, self.shown, self._cached = attention, shown, cached
         self.revision = secrets.token_hex(8)
         self.first = self.view(Choice())
         layers, count = attention.shape[:2]
@@ -138,7 +137,7 @@ class Picture:
 
     def view(self, choice: Choice) -> heads.View:
         """The weights of a choice, as shown."""
-        return view_of(self.attention, choice, self.shown)
+        return view_of(self.attention, choice, self.shown, self._cached)
 
     @property
     def fixed(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from bartviz.analysis import sentence_words
+from bartviz.browser.scripts import both
 from bartviz.language import _, plural
 from bartviz.record.attention import Attention
-from bartviz.ui.components.scripts import both
 
 Words = dict[str, str | list[str]]
 

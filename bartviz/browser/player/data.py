@@ -16,13 +16,13 @@ import numpy as np
 from bartviz.analysis import branches, decoding, sentence_words
 from bartviz.analysis.sentence_words import weights_name
 from bartviz.arrays import Floats
-from bartviz.figures import theme
+from bartviz.browser.player.words import another, chosen, messages, note, some, stopped, tag, titles
+from bartviz.drawing import theme
 from bartviz.language import _
 from bartviz.record.attention import KINDS
 from bartviz.record.record import Record
 from bartviz.record.steps import Step
 from bartviz.text.tokens import Tokens
-from bartviz.ui.components.player.words import another, chosen, messages, note, some, stopped, tag, titles
 
 if TYPE_CHECKING:
     import pyarrow as pa

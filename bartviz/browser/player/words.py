@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from bartviz.analysis import decoding, sentence_words
+from bartviz.browser.scripts import both
 from bartviz.language import _, mark, plural
 from bartviz.language.shares import percent
 from bartviz.record.attention import Kind
@@ -21,7 +22,6 @@ from bartviz.record.vocabulary import (
     SEQUENCE_BIAS,
     STOPS,
 )
-from bartviz.ui.components.scripts import both
 
 Words = dict[str, str | list[str]]
 

@@ -17,11 +17,11 @@ record gives the same bytes. The caption is in the language of the reader, and s
 text, what names the rows, and the version; ``picture.caption`` has it, and ``captioned=False`` leaves it out.
 """
 
-from bartviz.figures.paper.alignment import alignment
-from bartviz.figures.paper.heads import lines, map, text  # noqa: A004
-from bartviz.figures.paper.overview import overview
-from bartviz.figures.paper.picture import Picture
-from bartviz.figures.paper.ribbons import ribbons
-from bartviz.figures.paper.table import latex, measures, parameters
+from bartviz.drawing.paper.alignment import alignment
+from bartviz.drawing.paper.heads import lines, map, text  # noqa: A004
+from bartviz.drawing.paper.overview import overview
+from bartviz.drawing.paper.picture import Picture
+from bartviz.drawing.paper.ribbons import ribbons
+from bartviz.drawing.paper.table import latex, measures, parameters
 
 __all__ = ["Picture", "alignment", "latex", "lines", "map", "measures", "overview", "parameters", "ribbons", "text"]

@@ -10,13 +10,13 @@ import numpy as np
 from bartviz.analysis import alignment as analysis
 from bartviz.analysis.aligners import aligners, best
 from bartviz.analysis.alignment import THRESHOLD, Method
+from bartviz.drawing.checks import RECORD, expect, expect_word
+from bartviz.drawing.paper.caption import caption, reading_note
+from bartviz.drawing.paper.grid import Cells, grid
+from bartviz.drawing.paper.picture import Picture
+from bartviz.drawing.paper.sheet import Sheet
+from bartviz.drawing.paper.size import COLUMN, check_width
 from bartviz.errors import SettingError
-from bartviz.figures.checks import RECORD, expect, expect_word
-from bartviz.figures.paper.caption import caption, reading_note
-from bartviz.figures.paper.grid import Cells, grid
-from bartviz.figures.paper.picture import Picture
-from bartviz.figures.paper.sheet import Sheet
-from bartviz.figures.paper.size import COLUMN, check_width
 from bartviz.language import _, later, mark
 from bartviz.language.shares import percent
 from bartviz.record.attention import Head, Kind

@@ -10,14 +10,14 @@ from bartviz.analysis import heads as analysis
 from bartviz.analysis.heads import View
 from bartviz.analysis.masks import no_row
 from bartviz.analysis.weight_scale import Range, shares
+from bartviz.drawing import axes, theme
+from bartviz.drawing.checks import RECORD, expect
+from bartviz.drawing.paper.caption import caption, reading_note
+from bartviz.drawing.paper.grid import MOST, Cells, color_bar, grid
+from bartviz.drawing.paper.picture import Picture
+from bartviz.drawing.paper.sheet import FAINT, GRID, INK, Sheet, measure, number
+from bartviz.drawing.paper.size import COLUMN, check_width
 from bartviz.errors import BudgetError
-from bartviz.figures import axes, theme
-from bartviz.figures.checks import RECORD, expect
-from bartviz.figures.paper.caption import caption, reading_note
-from bartviz.figures.paper.grid import MOST, Cells, color_bar, grid
-from bartviz.figures.paper.picture import Picture
-from bartviz.figures.paper.sheet import FAINT, GRID, INK, Sheet, measure, number
-from bartviz.figures.paper.size import COLUMN, check_width
 from bartviz.language import _, later
 from bartviz.record.attention import Kind
 from bartviz.record.record import Reading, Record

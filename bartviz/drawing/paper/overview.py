@@ -7,14 +7,14 @@ import numpy as np
 from bartviz.analysis import sentence_words
 from bartviz.analysis.thumbnails import MASKED, ONE, Bytes, thumbnails
 from bartviz.analysis.weight_scale import RANGES, Range
-from bartviz.figures import theme
-from bartviz.figures.checks import RECORD, expect, expect_word
-from bartviz.figures.paper.caption import caption, reading_note
-from bartviz.figures.paper.grid import color_bar
-from bartviz.figures.paper.picture import Picture
-from bartviz.figures.paper.sheet import FAINT, GRID, Sheet, number
-from bartviz.figures.paper.sheet import MASKED as GREY
-from bartviz.figures.paper.size import COLUMN, check_width
+from bartviz.drawing import theme
+from bartviz.drawing.checks import RECORD, expect, expect_word
+from bartviz.drawing.paper.caption import caption, reading_note
+from bartviz.drawing.paper.grid import color_bar
+from bartviz.drawing.paper.picture import Picture
+from bartviz.drawing.paper.sheet import FAINT, GRID, Sheet, number
+from bartviz.drawing.paper.sheet import MASKED as GREY
+from bartviz.drawing.paper.size import COLUMN, check_width
 from bartviz.language import _
 from bartviz.record.attention import Kind
 from bartviz.record.record import Record

@@ -8,13 +8,13 @@ from bartviz.analysis import sentence_words, start
 from bartviz.analysis.start import FAINTEST
 from bartviz.analysis.words import Word, direction_of
 from bartviz.arrays import Floats
+from bartviz.drawing import theme
+from bartviz.drawing.checks import RECORD, expect
+from bartviz.drawing.paper.caption import caption, reading_note
+from bartviz.drawing.paper.picture import Picture
+from bartviz.drawing.paper.sheet import FAINT, INK, Sheet, measure, number
+from bartviz.drawing.paper.size import COLUMN, check_width
 from bartviz.errors import BudgetError
-from bartviz.figures import theme
-from bartviz.figures.checks import RECORD, expect
-from bartviz.figures.paper.caption import caption, reading_note
-from bartviz.figures.paper.picture import Picture
-from bartviz.figures.paper.sheet import FAINT, INK, Sheet, measure, number
-from bartviz.figures.paper.size import COLUMN, check_width
 from bartviz.language import _, later
 from bartviz.record.attention import Head
 from bartviz.record.record import Record

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 
 import regex
 
-from bartviz.figures import theme
-from bartviz.figures.paper.picture import Picture
+from bartviz.drawing import theme
+from bartviz.drawing.paper.picture import Picture
 from bartviz.language import current
 from bartviz.text.labels import clusters, normalized
 

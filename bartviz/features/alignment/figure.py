@@ -19,10 +19,10 @@ from bartviz.analysis.aligners import aligners, best
 from bartviz.analysis.alignment import THRESHOLD, Line, Method, Table
 from bartviz.analysis.gold_alignment import Gold, Link, Links
 from bartviz.arrays import Floats
-from bartviz.figures import axes, theme
-from bartviz.figures.cells import BUTTONS, Part, unseen
-from bartviz.figures.checks import RECORD, expect, expect_word
-from bartviz.figures.maps import attention_map
+from bartviz.drawing import axes, theme
+from bartviz.drawing.cells import BUTTONS, Part, unseen
+from bartviz.drawing.checks import RECORD, expect, expect_word
+from bartviz.drawing.maps import attention_map
 from bartviz.language import _, mark
 from bartviz.record.attention import Head
 from bartviz.record.record import Reading, Record

@@ -13,20 +13,20 @@ from bartviz.analysis import alignment as analysis
 from bartviz.analysis import gold_alignment
 from bartviz.analysis.alignment import Method, Table
 from bartviz.analysis.gold_alignment import Gold, Links
+from bartviz.app.controls import pick, show
+from bartviz.app.frame import sidebar
+from bartviz.app.state import address, content, session
 from bartviz.errors import BudgetError, SettingError
+from bartviz.features.alignment import parts_gold as gold
 from bartviz.language import _, current, mark, named
 from bartviz.language.shares import percent
 from bartviz.record.attention import Head
 from bartviz.record.record import Reading, Record
-from bartviz.ui.controls import pick, show
-from bartviz.ui.frame import sidebar
-from bartviz.ui.state import address, content, session
-from bartviz.ui.views.alignment import gold
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from bartviz.figures.paper import Picture
+    from bartviz.drawing.paper import Picture
 
 WHOSE = {"best": mark("best head"), "head": mark("head"), "layer": mark("layer"), "set": mark("set")}
 HOW: dict[Method, str] = {
@@ -326,12 +326,12 @@ def arrays(chosen: Chosen) -> dict[str, Any]:
 
 def paper(record: Record, chosen: Chosen) -> Callable[[], Picture] | None:
     """What draws the matrix with the links that are shown for paper; None for a text that is too long for a page."""
-    from bartviz.figures.paper.grid import MOST
+    from bartviz.drawing.paper.grid import MOST
 
     return None if max(chosen.shown.weights.shape) > MOST else partial(_drawn, record, chosen)
 
 
 def _drawn(record: Record, chosen: Chosen) -> Picture:
-    from bartviz.figures.paper import alignment
+    from bartviz.drawing.paper import alignment
 
     return alignment(record, chosen.heads, reading=chosen.reading, method=chosen.method, threshold=chosen.threshold)

@@ -9,24 +9,14 @@ import streamlit as st
 from bartviz.analysis import gold_alignment
 from bartviz.analysis.alignment import Table
 from bartviz.analysis.gold_alignment import Gold, Links
+from bartviz.app.controls import pick, show
+from bartviz.app.state import session
 from bartviz.errors import TextError
 from bartviz.language import _
 from bartviz.record.record import Record
-from bartviz.ui.controls import pick, show
-from bartviz.ui.state import session
 
 LINKED = "gold"  # in the address
 LONGEST_LINK = 4_000  # characters of an alignment in an address; servers reject addresses over about 8,000
-
-# Alignments made by hand for the translator's output on the examples.
-OURS = {
-    ("I want to buy a car.", "Ich möchte ein Auto kaufen."): "0-0 1-1 2?1 2?4 3-4 4-2 5-3 6-5",
-    ("The cat is sleeping on the sofa.", "Die Katze schläft auf dem Sofa."): "0-0 1-1 2?2 3-2 4-3 5-4 6-5 7-6",
-    (
-        "Yesterday my sister bought two very old books.",
-        "Gestern kaufte meine Schwester zwei sehr alte Bücher.",
-    ): "0-0 1-2 2-3 3-1 4-4 5-5 6-6 7-7 8-8",
-}
 
 
 def field(record: Record, shown: Table, links: Links) -> Gold | None:
@@ -44,7 +34,7 @@ def field(record: Record, shown: Table, links: Links) -> Gold | None:
     )
     base = pick.one_of(_("The first word is"), {"0": "0", "1": "1"}, key="base")
     swap = pick.switch(_("The output word comes first"), key="swap")
-    built_in = OURS.get((record.source_text, record.target_text or ""))
+    built_in = gold_alignment.BY_HAND.get((record.source_text, record.target_text or ""))
     with st.container(horizontal=True, gap="small"):
         if built_in is not None:
             st.button(_("Use ours"), on_click=_write, args=(key, built_in), help=_("Made by hand for this example."))

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from bartviz.analysis import alignment as analysis
-from bartviz.figures.alignment import MOST, lines, matrix, within
+from bartviz.app.controls import pick, show
+from bartviz.app.frame import page
+from bartviz.features.alignment.figure import MOST, lines, matrix, within
+from bartviz.features.alignment.parts import HEIGHT, Chosen
 from bartviz.language import _
-from bartviz.ui.controls import pick, show
-from bartviz.ui.frame import page
-from bartviz.ui.views.alignment.parts import HEIGHT, Chosen
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

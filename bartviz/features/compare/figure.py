@@ -12,14 +12,14 @@ from bartviz.analysis.compare import Field, defaults, field
 from bartviz.analysis.distance import distances
 from bartviz.analysis.measures import Measured, counted, measures
 from bartviz.analysis.naming import THRESHOLD, names, sentence
-from bartviz.analysis.similar import Likeness
 from bartviz.analysis.weight_scale import Range
 from bartviz.arrays import Bools, Floats, Ints
+from bartviz.drawing import theme
+from bartviz.drawing.cells import BUTTONS, Part, box, color_bar, unseen
+from bartviz.drawing.checks import ATTENTION, expect
 from bartviz.errors import SettingError
-from bartviz.figures import theme
-from bartviz.figures.cells import BUTTONS, Part, box, color_bar, unseen
-from bartviz.figures.checks import ATTENTION, expect
-from bartviz.figures.contrast import pair, pin_color
+from bartviz.features.compare.figure_contrast import pair, pin_color
+from bartviz.features.compare.numbers_similar import Likeness
 from bartviz.language import _
 from bartviz.record.attention import Attention
 from bartviz.text.tokens import Tokens

@@ -11,11 +11,11 @@ from bartviz.analysis.distance import Contrast, contrast, mismatch
 from bartviz.analysis.heads import View
 from bartviz.analysis.weight_scale import Range
 from bartviz.arrays import Floats
-from bartviz.figures import axes, masked_cells, theme
-from bartviz.figures.cells import Part, closed, color_bar, frames, grid, pool
-from bartviz.figures.heads import one
-from bartviz.figures.maps import COLUMN, ROW, SIDE, at_most
-from bartviz.figures.side_by_side import beside
+from bartviz.drawing import axes, masked_cells, theme
+from bartviz.drawing.cells import Part, closed, color_bar, frames, grid, pool
+from bartviz.drawing.heads import one
+from bartviz.drawing.maps import COLUMN, ROW, SIDE, at_most
+from bartviz.drawing.side_by_side import beside
 from bartviz.language import _
 
 BARS = 0.17  # share of the width that the distances of the rows take

@@ -5,13 +5,13 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from bartviz.analysis import attention_vs_contribution, heads, sentence_words
-from bartviz.analysis import rollout as analysis
 from bartviz.analysis.weight_scale import Range
 from bartviz.arrays import Floats
-from bartviz.figures import maps
-from bartviz.figures.checks import ATTENTION, expect
-from bartviz.figures.maps import Says
-from bartviz.figures.side_by_side import beside
+from bartviz.drawing import maps
+from bartviz.drawing.checks import ATTENTION, expect
+from bartviz.drawing.maps import Says
+from bartviz.drawing.side_by_side import beside
+from bartviz.features.compare import numbers_rollout as analysis
 from bartviz.language import _, mark
 from bartviz.record.attention import Attention
 from bartviz.text.tokens import Tokens

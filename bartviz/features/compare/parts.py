@@ -13,19 +13,18 @@ from bartviz.analysis import naming, sentence_words
 from bartviz.analysis.definitions import MEASURES
 from bartviz.analysis.measures import Measured
 from bartviz.analysis.weight_scale import Range
+from bartviz.app.components import canvas
+from bartviz.app.controls import pick, show
+from bartviz.app.frame import page
+from bartviz.app.state import address, session
 from bartviz.arrays import Bools, Floats
-from bartviz.figures.compare import matrix, scatter
+from bartviz.browser.canvas.data import Views
+from bartviz.features.compare import parts_pins as pins
+from bartviz.features.compare.figure import matrix, scatter
+from bartviz.features.compare.parts_pins import Pin
 from bartviz.language import _, named
 from bartviz.record.attention import Attention, Head, Kind
 from bartviz.record.record import Record
-from bartviz.ui.components.canvas import component as canvas
-from bartviz.ui.components.canvas.data import Views
-from bartviz.ui.controls import pick, show
-from bartviz.ui.frame import page
-from bartviz.ui.state import address, session
-from bartviz.ui.views.compare import pins
-from bartviz.ui.views.compare.pins import Pin
-from bartviz.ui.views.heads import parts
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -78,8 +77,8 @@ def choose(record: Record, above: DeltaGenerator) -> Chosen:
     with fifth, st.popover(_("Settings"), width="stretch"):
         threshold = _threshold()
         words = pick.by_words()
-        view = cast("Views", pick.one_of(_("A and B seen as"), named(parts.VIEWS), key="view"))
-        span = cast("Range", pick.one_of(_("Colours of maps from"), named(parts.RANGE_NAMES), key="range"))
+        view = cast("Views", pick.one_of(_("A and B seen as"), named(canvas.VIEWS), key="view"))
+        span = cast("Range", pick.one_of(_("Colours of maps from"), named(canvas.RANGE_NAMES), key="range"))
     with above:
         a, b = pins.both(record, measured, threshold)
     near = [analysis.TO_A] if a.head.kind == kind and not a.other else []

@@ -9,17 +9,17 @@ import streamlit as st
 
 from bartviz.analysis import attention_vs_contribution, contributions, sentence_words
 from bartviz.analysis.heads import mean
-from bartviz.analysis.rollout import rollout
+from bartviz.app.controls import pick, show
+from bartviz.app.frame import page
+from bartviz.app.state.once import once
 from bartviz.arrays import Floats
-from bartviz.figures import flow
+from bartviz.features.compare import figure_flow as flow
+from bartviz.features.compare.numbers_rollout import rollout
+from bartviz.features.compare.parts import Chosen
 from bartviz.language import _
 from bartviz.record.attention import Attention, Kind
 from bartviz.record.valid import weights_only
 from bartviz.text.tokens import Tokens
-from bartviz.ui.controls import pick, show
-from bartviz.ui.frame import page
-from bartviz.ui.state.once import once
-from bartviz.ui.views.compare.parts import Chosen
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,16 +7,17 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from bartviz.analysis import sentence_words, similar
-from bartviz.figures.compare import alike
+from bartviz.analysis import sentence_words
+from bartviz.app.controls import show
+from bartviz.app.frame import page
+from bartviz.app.state.once import once
+from bartviz.features.compare import numbers_similar as similar
+from bartviz.features.compare import parts
+from bartviz.features.compare.figure import alike
+from bartviz.features.compare.parts import Chosen
 from bartviz.language import _
 from bartviz.record.attention import Head
 from bartviz.record.record import Record
-from bartviz.ui.controls import show
-from bartviz.ui.frame import page
-from bartviz.ui.state.once import once
-from bartviz.ui.views.compare import parts
-from bartviz.ui.views.compare.parts import Chosen
 
 HEIGHT = 460  # pixels of the plane
 

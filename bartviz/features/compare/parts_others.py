@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from bartviz.app.controls import show, tasks
+from bartviz.app.frame import settings, sidebar
+from bartviz.app.state import session, upload_limits
 from bartviz.errors import BartvizError
 from bartviz.language import _, later, mark
 from bartviz.record.record import Record
 from bartviz.serving import request as requests
 from bartviz.serving.limits import TYPED
 from bartviz.serving.request import Request
-from bartviz.ui.controls import show, tasks
-from bartviz.ui.frame import settings, sidebar
-from bartviz.ui.state import session, upload_limits
 
 if TYPE_CHECKING:
     from bartviz.models.model import Model

@@ -7,16 +7,17 @@ from functools import partial
 
 import streamlit as st
 
-from bartviz.analysis import distance, heads, naming, sentence_words, similar
+from bartviz.analysis import distance, heads, naming, sentence_words
 from bartviz.analysis.measures import Measured, counted, of_record
+from bartviz.app.controls import pick, show
+from bartviz.app.state.once import once
 from bartviz.arrays import Floats
+from bartviz.features.compare import numbers_similar as similar
+from bartviz.features.compare import parts_others as others
 from bartviz.language import _, named
 from bartviz.record.attention import KINDS, Attention, Head, Kind
 from bartviz.record.record import Record
 from bartviz.text.tokens import Tokens
-from bartviz.ui.controls import pick, show
-from bartviz.ui.state.once import once
-from bartviz.ui.views.compare import others
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,12 @@ import streamlit as st
 from bartviz.analysis import compare as analysis
 from bartviz.analysis import distance, naming, sentence_words
 from bartviz.analysis.definitions import MEASURES, definitions
+from bartviz.app.controls import pick, show
 from bartviz.arrays import Bools
+from bartviz.features.compare import parts_pins as pins
+from bartviz.features.compare.parts import Chosen
 from bartviz.language import _, mark, named
 from bartviz.record.attention import Head
-from bartviz.ui.controls import pick, show
-from bartviz.ui.views.compare import pins
-from bartviz.ui.views.compare.parts import Chosen
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,15 +11,15 @@ import streamlit as st
 from bartviz.analysis import distance, naming
 from bartviz.analysis.definitions import MEASURES
 from bartviz.analysis.heads import View
-from bartviz.figures.contrast import difference, pair
+from bartviz.app.components import canvas
+from bartviz.app.controls import pick, show
+from bartviz.app.frame import page
+from bartviz.browser.canvas.data import Choice
+from bartviz.features.compare import parts_pins as pins
+from bartviz.features.compare.figure_contrast import difference, pair
+from bartviz.features.compare.parts import Chosen
+from bartviz.features.compare.parts_pins import Pin
 from bartviz.language import _
-from bartviz.ui.components.canvas import component as canvas
-from bartviz.ui.components.canvas.data import Choice
-from bartviz.ui.controls import pick, show
-from bartviz.ui.frame import page
-from bartviz.ui.views.compare import pins
-from bartviz.ui.views.compare.parts import Chosen
-from bartviz.ui.views.compare.pins import Pin
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,11 +9,11 @@ import plotly.graph_objects as go
 
 from bartviz.analysis.corpus_against import against
 from bartviz.analysis.corpus_definitions import ALL
+from bartviz.drawing import theme
+from bartviz.drawing.cells import BUTTONS, Part
+from bartviz.drawing.checks import expect, expect_word
 from bartviz.errors import SettingError, choices
-from bartviz.figures import theme
-from bartviz.figures.atlas import TABLE
-from bartviz.figures.cells import BUTTONS, Part
-from bartviz.figures.checks import expect, expect_word
+from bartviz.features.corpus.figure import TABLE
 from bartviz.record.attention import Kind
 
 if TYPE_CHECKING:

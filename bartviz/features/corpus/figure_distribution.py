@@ -8,9 +8,9 @@ import plotly.graph_objects as go
 
 from bartviz.analysis.corpus import of_head
 from bartviz.analysis.corpus_definitions import ALL
+from bartviz.drawing import theme
+from bartviz.drawing.checks import expect, expect_word
 from bartviz.errors import SettingError
-from bartviz.figures import theme
-from bartviz.figures.checks import expect, expect_word
 from bartviz.language import _
 from bartviz.record.attention import Head
 

@@ -16,25 +16,25 @@ from bartviz.analysis import sentence_words
 from bartviz.analysis.corpus_definitions import ALL
 from bartviz.analysis.corpus_roles import roles
 from bartviz.analysis.intervals import FEW
+from bartviz.app.controls import pick, show
+from bartviz.app.frame import page, sidebar, sitemap
+from bartviz.app.state.once import once
 from bartviz.corpus.atlas import Atlas
 from bartviz.corpus.partial import bin_width
 from bartviz.corpus.passport import EXAMPLES
 from bartviz.errors import SettingError
-from bartviz.figures.atlas import atlas as drawing
-from bartviz.figures.distribution import distribution
+from bartviz.features.corpus import parts_own as own
+from bartviz.features.corpus.figure import atlas as drawing
+from bartviz.features.corpus.figure_distribution import distribution
 from bartviz.language import _
 from bartviz.record.attention import KINDS, Head, Kind
-from bartviz.ui.controls import pick, show
-from bartviz.ui.frame import page, sidebar, sitemap
-from bartviz.ui.state.once import once
-from bartviz.ui.views.corpus import own
 
 if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
 
 _HEADS = "corpus_heads"
-_STYLE = Path(__file__).with_name("corpus.css")
+_STYLE = Path(__file__).with_name("style.css")
 
 
 @dataclass(frozen=True, slots=True)

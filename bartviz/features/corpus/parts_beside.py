@@ -10,15 +10,15 @@ import streamlit as st
 from bartviz.analysis import corpus_against, sentence_words
 from bartviz.analysis.corpus import few
 from bartviz.analysis.intervals import FEW
+from bartviz.app.controls import pick, show
+from bartviz.app.frame import page
+from bartviz.app.state.once import once
 from bartviz.errors import SettingError
-from bartviz.figures.atlas_pair import atlas_pair
+from bartviz.features.corpus import parts_own as own
+from bartviz.features.corpus.figure_atlas_pair import atlas_pair
+from bartviz.features.corpus.parts import Chosen
 from bartviz.language import _, mark
 from bartviz.record.attention import Head
-from bartviz.ui.controls import pick, show
-from bartviz.ui.frame import page
-from bartviz.ui.state.once import once
-from bartviz.ui.views.corpus import own
-from bartviz.ui.views.corpus.parts import Chosen
 
 if TYPE_CHECKING:
     import pandas as pd

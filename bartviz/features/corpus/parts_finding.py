@@ -9,14 +9,14 @@ from typing import Any
 
 import streamlit as st
 
+from bartviz.app.controls import pick, show
+from bartviz.app.state.once import once
 from bartviz.corpus.find import Found
 from bartviz.errors import PackageError, SettingError
+from bartviz.features.corpus import parts_own as own
+from bartviz.features.corpus.parts import Chosen, opens
 from bartviz.language import _, mark
 from bartviz.record.attention import Kind
-from bartviz.ui.controls import pick, show
-from bartviz.ui.state.once import once
-from bartviz.ui.views.corpus import own
-from bartviz.ui.views.corpus.parts import Chosen, opens
 
 SHOWN = 10  # weights of a search
 ANY = "any"

@@ -10,6 +10,10 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from bartviz.app.controls import fold, show, tasks
+from bartviz.app.frame import sidebar
+from bartviz.app.state import upload_limits
+from bartviz.app.state.once import once
 from bartviz.corpus import folders, uploaded
 from bartviz.corpus.atlas import Atlas
 from bartviz.corpus.read import Bad, Line
@@ -18,10 +22,6 @@ from bartviz.language import _, later, plural
 from bartviz.safety.size import size
 from bartviz.text.encodings import ENCODINGS, check_size
 from bartviz.text.uploads import FORMATS, Table, check_file, read_rows
-from bartviz.ui.controls import fold, show, tasks
-from bartviz.ui.frame import sidebar
-from bartviz.ui.state import upload_limits
-from bartviz.ui.state.once import once
 
 if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile

@@ -9,9 +9,9 @@ import plotly.graph_objects as go
 
 from bartviz.analysis import decoding as analysis
 from bartviz.analysis.sentence_words import weights_name
+from bartviz.drawing import axes, maps, theme
+from bartviz.drawing.checks import RECORD, expect, expect_word
 from bartviz.errors import SettingError
-from bartviz.figures import axes, maps, theme
-from bartviz.figures.checks import RECORD, expect, expect_word
 from bartviz.language import _, later
 from bartviz.record.record import Reading, Record
 

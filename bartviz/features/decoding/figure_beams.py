@@ -7,11 +7,11 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from bartviz.analysis import beams as analysis
 from bartviz.analysis import sentence_words
 from bartviz.analysis.decoding import kind_of
-from bartviz.figures import axes, theme
-from bartviz.figures.checks import RECORD, expect
+from bartviz.drawing import axes, theme
+from bartviz.drawing.checks import RECORD, expect
+from bartviz.features.decoding import numbers_beams as analysis
 from bartviz.language import _, mark
 from bartviz.language.shares import percent
 from bartviz.record.beam_tree import BeamTree, Hypothesis

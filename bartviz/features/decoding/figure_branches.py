@@ -10,8 +10,8 @@ import plotly.graph_objects as go
 from bartviz.analysis import branches as analysis
 from bartviz.analysis import sentence_words
 from bartviz.analysis.decoding import kind_of
-from bartviz.figures import axes, theme
-from bartviz.figures.checks import RECORD, expect
+from bartviz.drawing import axes, theme
+from bartviz.drawing.checks import RECORD, expect
 from bartviz.language import _
 from bartviz.language.shares import percent
 from bartviz.record.record import Record

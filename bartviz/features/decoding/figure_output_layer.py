@@ -6,10 +6,10 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bartviz.analysis.output_layer import OutputLayer
-from bartviz.figures import theme
-from bartviz.figures.cells import BUTTONS, Part
-from bartviz.figures.checks import expect
-from bartviz.figures.strips import bars, caption, strip
+from bartviz.drawing import theme
+from bartviz.drawing.cells import BUTTONS, Part
+from bartviz.drawing.checks import expect
+from bartviz.drawing.strips import bars, caption, strip
 from bartviz.language import _
 from bartviz.language.shares import percent
 

@@ -9,24 +9,25 @@ from typing import cast
 
 import streamlit as st
 
-from bartviz.analysis import beams, decoding, sentence_words, teacher_forcing
-from bartviz.figures.beams import beams as tree_figure
+from bartviz.analysis import decoding, sentence_words
+from bartviz.app.components import canvas
+from bartviz.app.components.player import Place
+from bartviz.app.controls import pick, show
+from bartviz.app.frame import page, settings, sidebar
+from bartviz.app.state import address
+from bartviz.browser.canvas.data import Choice, Steps, Views
+from bartviz.browser.player.data import revision
+from bartviz.features.decoding import numbers_beams as beams
+from bartviz.features.decoding import numbers_teacher_forcing as teacher_forcing
+from bartviz.features.decoding import parts_branches as branches
+from bartviz.features.decoding.figure_beams import beams as tree_figure
 from bartviz.language import _, mark, named
 from bartviz.language.shares import percent
 from bartviz.record.record import Reading, Record
 from bartviz.record.steps import Step
 from bartviz.record.vocabulary import SAMPLING
-from bartviz.ui.components.canvas import component as canvas
-from bartviz.ui.components.canvas.data import Choice, Steps, Views
-from bartviz.ui.components.player.component import Place
-from bartviz.ui.components.player.data import revision
-from bartviz.ui.controls import pick, show
-from bartviz.ui.frame import page, settings, sidebar
-from bartviz.ui.state import address
-from bartviz.ui.views.decoding import branches
-from bartviz.ui.views.heads import parts
 
-_STYLE = Path(__file__).with_name("decoding.css")
+_STYLE = Path(__file__).with_name("style.css")
 WHICH = {"all": mark("everything looked at"), "kept": mark("what was kept"), "survivors": mark("texts that ended")}
 WEIGHTS = {"head": mark("one head"), "layer": mark("mean of a layer"), "all": mark("mean of all")}
 _CANVAS, _SAID = "decoding_canvas", "_decoding_said"  # _SAID: the last choice among all heads
@@ -71,7 +72,7 @@ def all_heads(record: Record, place: Place, layer: int | None, head: int | None)
         kind = decoding.kind_of(record)
         last: Choice = st.session_state.get(_SAID, Choice(view=_linked_view()))
         rows = tuple(step.row for step in record.steps)
-        several, keys = canvas.linked(_CANVAS, parts.SEVERAL)
+        several, keys = canvas.linked(_CANVAS, canvas.SEVERAL)
         choice = canvas.show(
             record.attention(kind),
             key=_CANVAS,
@@ -89,7 +90,7 @@ def all_heads(record: Record, place: Place, layer: int | None, head: int | None)
             steps=Steps(revision(record), rows),
             on_change=_follow_canvas,
         )
-        canvas.publish(parts.SEVERAL, choice)
+        canvas.publish(canvas.SEVERAL, choice)
         address.publish("view", (choice.view,), ("map",))
         show.note(_("Framed: the step at which the player rests. A head chosen here is the player's, too."))
 
@@ -97,7 +98,7 @@ def all_heads(record: Record, place: Place, layer: int | None, head: int | None)
 def _linked_view() -> Views:
     """The view of the heads in the link."""
     view = st.query_params.get("view")
-    return cast("Views", view) if view in parts.VIEWS else "map"
+    return cast("Views", view) if view in canvas.VIEWS else "map"
 
 
 def _follow_canvas(choice: Choice) -> None:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from bartviz.analysis import branches, decoding
-from bartviz.analysis.beams import turns
-from bartviz.figures.branches import branches as branches_figure
+from bartviz.app.components.player import LONGEST_TYPED, BranchRequest
+from bartviz.app.controls import show, tasks
+from bartviz.app.state import address, session
+from bartviz.browser.player.data import revision
+from bartviz.features.decoding.figure_branches import branches as branches_figure
+from bartviz.features.decoding.numbers_beams import turns
 from bartviz.language import _, later
 from bartviz.language.shares import percent
-from bartviz.ui.components.player.component import LONGEST_TYPED, BranchRequest
-from bartviz.ui.components.player.data import revision
-from bartviz.ui.controls import show, tasks
-from bartviz.ui.state import address, session
 
 if TYPE_CHECKING:
     from bartviz.models.model import Model

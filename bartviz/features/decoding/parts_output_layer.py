@@ -9,11 +9,11 @@ import streamlit as st
 
 from bartviz.analysis import output_layer as analysis
 from bartviz.analysis.output_layer import OutputLayer
-from bartviz.figures.output_layer import output_layer as figure
+from bartviz.app.controls import show, tasks
+from bartviz.app.frame import page
+from bartviz.browser.player.data import revision
+from bartviz.features.decoding.figure_output_layer import output_layer as figure
 from bartviz.language import _, later
-from bartviz.ui.components.player.data import revision
-from bartviz.ui.controls import show, tasks
-from bartviz.ui.frame import page
 
 if TYPE_CHECKING:
     from bartviz.models.model import Model

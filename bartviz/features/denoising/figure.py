@@ -8,12 +8,12 @@ import plotly.graph_objects as go
 
 from bartviz.analysis import heads as views
 from bartviz.analysis.repairs import Repair, Score
+from bartviz.drawing import axes, theme
+from bartviz.drawing.cells import BUTTONS, Part
+from bartviz.drawing.checks import expect
+from bartviz.drawing.heads import one
+from bartviz.drawing.side_by_side import beside
 from bartviz.errors import SettingError
-from bartviz.figures import axes, theme
-from bartviz.figures.cells import BUTTONS, Part
-from bartviz.figures.checks import expect
-from bartviz.figures.heads import one
-from bartviz.figures.side_by_side import beside
 from bartviz.language import _, later, mark
 from bartviz.record.attention import Kind
 

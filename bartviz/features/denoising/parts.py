@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, cast
 import streamlit as st
 
 from bartviz.analysis import repairs
+from bartviz.app.controls import pick, show, tasks
+from bartviz.app.frame import page
+from bartviz.app.frame.gaps import FILLER
+from bartviz.app.frame.status import facts
+from bartviz.drawing.heads import one
 from bartviz.families.bert import BERT
 from bartviz.families.catalogue import EMBEDDED, entry
-from bartviz.figures.denoising import NAMES, denoising, pair
-from bartviz.figures.denoising import attention as both
-from bartviz.figures.heads import one
+from bartviz.features.denoising.figure import NAMES, denoising, pair
+from bartviz.features.denoising.figure import attention as both
+from bartviz.features.denoising.parts_chips import guess_lines, repair_lines
+from bartviz.features.denoising.parts_noise import DENOISER, Chosen, choose
 from bartviz.language import _, later, mark, named
-from bartviz.ui.controls import pick, show, tasks
-from bartviz.ui.frame import page
-from bartviz.ui.frame.gaps import FILLER
-from bartviz.ui.frame.status import facts
-from bartviz.ui.views.denoising.chips import guess_lines, repair_lines
-from bartviz.ui.views.denoising.noise import DENOISER, Chosen, choose
 
 if TYPE_CHECKING:
     from bartviz.analysis.repairs import Repair, Score

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from bartviz.analysis.denoising import MASK, NOISE, sentences
+from bartviz.app.controls import pick, show
+from bartviz.app.state import address
 from bartviz.families.catalogue import entry
 from bartviz.language import _, mark, named
-from bartviz.ui.controls import pick, show
-from bartviz.ui.state import address
 
 if TYPE_CHECKING:
     from bartviz.record.record import ModelInfo, Record

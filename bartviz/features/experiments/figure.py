@@ -12,11 +12,11 @@ import plotly.graph_objects as go
 from bartviz.analysis import sentence_words
 from bartviz.analysis.edits import Edit, Reach
 from bartviz.arrays import Floats
+from bartviz.drawing import theme
+from bartviz.drawing.checks import expect
 from bartviz.errors import SettingError
-from bartviz.figures import theme
-from bartviz.figures.ablation import before_after
-from bartviz.figures.checks import expect
-from bartviz.figures.panels import Panel, panels
+from bartviz.features.experiments.figure_ablation import before_after
+from bartviz.features.experiments.figure_panels import Panel, panels
 from bartviz.language import _, later, mark
 from bartviz.record.attention import Kind
 from bartviz.text.tokens import Tokens

@@ -10,9 +10,9 @@ import plotly.graph_objects as go
 from bartviz.analysis import sentence_words
 from bartviz.analysis.ablation import Ablation, Measure, Sweep
 from bartviz.arrays import Floats, Ints
-from bartviz.figures import axes, theme
-from bartviz.figures.checks import expect
-from bartviz.figures.panels import Panel, panels
+from bartviz.drawing import axes, theme
+from bartviz.drawing.checks import expect
+from bartviz.features.experiments.figure_panels import Panel, panels
 from bartviz.language import _, mark
 from bartviz.record.attention import Head, Kind
 

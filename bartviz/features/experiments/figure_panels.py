@@ -11,8 +11,8 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from bartviz.arrays import Bools, Floats
-from bartviz.figures import axes, theme
-from bartviz.figures.cells import BUTTONS, Part, unseen
+from bartviz.drawing import axes, theme
+from bartviz.drawing.cells import BUTTONS, Part, unseen
 
 NUMBERS = 64  # cells of a grid of heads up to which each shows its number
 ZEROS = 96  # positions of a grid up to which each 0 is written; beyond, what is 0 is grey

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from bartviz.app.controls import pick, show
 from bartviz.language import _, mark, named
-from bartviz.ui.controls import pick, show
 
 NAMES = {"ablation": mark("silence heads"), "edit": mark("change a token"), "reach": mark("reach of a word")}
 EXPERIMENTS = {

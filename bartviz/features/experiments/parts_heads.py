@@ -10,16 +10,16 @@ import streamlit as st
 
 from bartviz.analysis import ablation as analysis
 from bartviz.analysis import sentence_words
-from bartviz.analysis.output_diff import aligned, paired
+from bartviz.app.controls import pick, show
+from bartviz.app.controls.asking import ask, large, note_ablated
+from bartviz.app.frame import page, roads
+from bartviz.app.state import address
 from bartviz.errors import SettingError
-from bartviz.figures.ablation import UNITS, largest, moved, probabilities, worth
+from bartviz.features.experiments.figure_ablation import UNITS, largest, moved, probabilities, worth
+from bartviz.features.experiments.numbers_output_diff import aligned, paired
+from bartviz.features.experiments.parts_lines import lines
 from bartviz.language import _, later, mark, named
 from bartviz.record.attention import Head, Kind
-from bartviz.ui.controls import pick, show
-from bartviz.ui.frame import page, roads
-from bartviz.ui.state import address
-from bartviz.ui.views.experiments.asking import ask, large, note_ablated
-from bartviz.ui.views.experiments.lines import lines
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from bartviz.analysis.output_diff import Stretch
+from bartviz.features.experiments.numbers_output_diff import Stretch
 from bartviz.language import _
 from bartviz.record.attention import Kind
 from bartviz.text.direction import direction

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from bartviz.analysis import edits as analysis
-from bartviz.figures.edits import MASKS, reach
-from bartviz.figures.panels import written
+from bartviz.app.controls import pick, show
+from bartviz.app.controls.asking import ask
+from bartviz.app.frame import page
+from bartviz.app.state import address
+from bartviz.features.experiments.figure import MASKS, reach
+from bartviz.features.experiments.figure_panels import written
 from bartviz.language import _, later, mark, named, plural
-from bartviz.ui.controls import pick, show
-from bartviz.ui.frame import page
-from bartviz.ui.state import address
-from bartviz.ui.views.experiments.asking import ask
 
 if TYPE_CHECKING:
     from bartviz.analysis.edits import Reach

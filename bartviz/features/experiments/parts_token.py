@@ -11,17 +11,17 @@ import streamlit as st
 
 from bartviz.analysis import edits as analysis
 from bartviz.analysis import sentence_words
-from bartviz.figures.edits import View, edits
-from bartviz.figures.panels import written
+from bartviz.app.controls import pick, show
+from bartviz.app.controls.asking import ask, large, note_ablated
+from bartviz.app.frame import page
+from bartviz.features.experiments.figure import View, edits
+from bartviz.features.experiments.figure_panels import written
 from bartviz.language import _, later, mark, named
 from bartviz.language.shares import percent
-from bartviz.ui.controls import pick, show
-from bartviz.ui.frame import page
-from bartviz.ui.views.experiments.asking import ask, large, note_ablated
 
 if TYPE_CHECKING:
     from bartviz.analysis.edits import Edit, Part
-    from bartviz.experiments.suggestions import Suggestion
+    from bartviz.features.experiments.run_suggestions import Suggestion
     from bartviz.models.model import Model
     from bartviz.record.record import Record
     from bartviz.serving.gate import Ticket
@@ -134,7 +134,7 @@ def _suggested(record: Record, place: Place) -> Suggested:
     quick = not large(record, MOST_SUGGESTED)
 
     def work(model: Model, ticket: Ticket[Suggested]) -> Suggested:
-        from bartviz.experiments.suggestions import suggestions, telling
+        from bartviz.features.experiments.run_suggestions import suggestions, telling
 
         ticket.report(later("Looking for tokens that could stand here"))
         found = suggestions(model, record, place.position, part=place.part)[:MOST_SUGGESTED]

@@ -14,28 +14,26 @@ from bartviz.analysis import heads, sentence_words
 from bartviz.analysis.thumbnails import SIDE
 from bartviz.analysis.weight_scale import Range
 from bartviz.analysis.words import word_groups
+from bartviz.app.components import canvas
+from bartviz.app.controls import pick, show
+from bartviz.app.frame import roads
+from bartviz.app.state.once import once
+from bartviz.browser.canvas.data import Choice, Shown, Small, Views, What, view_of
+from bartviz.features.heads import parts_classic as classic
 from bartviz.language import _, mark, named, plural
 from bartviz.record.attention import Attention, Head
 from bartviz.record.record import Record
 from bartviz.text.tokens import Tokens
-from bartviz.ui.components.canvas import component as canvas
-from bartviz.ui.components.canvas.data import Choice, Shown, Small, Views, What, view_of
-from bartviz.ui.controls import pick, show
-from bartviz.ui.frame import roads
-from bartviz.ui.views.heads import classic
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bartviz.figures.paper import Picture
+    from bartviz.drawing.paper import Picture
 
 WHAT = {"head": mark("one head"), "layer": mark("mean of its layer"), "all": mark("mean of all heads")}
 SMALL = {"all": mark("all layers"), "layer": mark("this layer")}
-RANGE_NAMES = {"fixed": mark("0 to 1"), "row": mark("each row's largest"), "log": mark("powers of ten")}
-VIEWS = {"map": mark("map"), "lines": mark("lines"), "text": mark("text")}
-SEEN_AS = {**VIEWS, "classic": "bertviz"}
+SEEN_AS = {**canvas.VIEWS, "classic": "bertviz"}
 _CANVAS = "heads_canvas"
-SEVERAL = ("chosen_row", "chosen_column")  # address words that a link may repeat
 NAMED = 3  # rows named in a title
 TABLED = 5000  # weights up to which the canvas has the whole map as a table
 
@@ -66,7 +64,7 @@ class Chosen:
     def view(self) -> heads.View:
         """The weights, as shown."""
         shown = Shown(self.rows, self.words, self.hide_sinks, self.renormalise)
-        return view_of(self.attention, Choice(self.layer, self.head, self.what), shown)
+        return view_of(self.attention, Choice(self.layer, self.head, self.what), shown, once)
 
 
 def choose(record: Record) -> Chosen | classic.Chosen:
@@ -83,7 +81,7 @@ def choose(record: Record) -> Chosen | classic.Chosen:
         layer, head = pick.one_head(record, kind)
         what = pick.one_of(_("Weights of"), named(WHAT), key="weights")
         small = pick.one_of(_("Small maps of"), named(SMALL), key="small")
-        span = pick.one_of(_("Colours from"), named(RANGE_NAMES), key="range")
+        span = pick.one_of(_("Colours from"), named(canvas.RANGE_NAMES), key="range")
         words = pick.by_words()
         hide = pick.switch(_("Hide special tokens and full stops"), key="hide", hint=_("Their share is stated."))
         divide = hide and pick.switch(_("Divide by what is left"), key="divide", hint=_("Rows sum to 1 again."))
@@ -110,7 +108,7 @@ def choose(record: Record) -> Chosen | classic.Chosen:
 
 def large(chosen: Chosen) -> Choice:
     """The canvas; a choice in it becomes the choice of the page and of the link, with its rows and columns."""
-    rows, keys = canvas.linked(_CANVAS, SEVERAL)
+    rows, keys = canvas.linked(_CANVAS, canvas.SEVERAL)
     choice = canvas.show(
         chosen.attention,
         key=_CANVAS,
@@ -123,7 +121,7 @@ def large(chosen: Chosen) -> Choice:
         small=chosen.small,
         on_change=_follow_canvas,
     )
-    canvas.publish(SEVERAL, choice)
+    canvas.publish(canvas.SEVERAL, choice)
     return choice
 
 
@@ -187,7 +185,7 @@ def _table_in_expander(title: str, name: str, make: Callable[[], pd.DataFrame]) 
 def paper(record: Record, chosen: Chosen, shown: heads.View, choice: Choice) -> Callable[[], Picture] | None:
     """What draws the head or mean for paper, as it is shown: a map, lines, or the text shaded by its row. None where a
     map or lines would be too long for a page."""
-    from bartviz.figures.paper.grid import MOST
+    from bartviz.drawing.paper.grid import MOST
 
     if chosen.seen != "text" and max(shown.weights.shape) > MOST:
         return None
@@ -195,7 +193,7 @@ def paper(record: Record, chosen: Chosen, shown: heads.View, choice: Choice) -> 
 
 
 def _drawn(record: Record, chosen: Chosen, choice: Choice) -> Picture:
-    from bartviz.figures import paper as drawing
+    from bartviz.drawing import paper as drawing
 
     place = {"head": (chosen.layer, chosen.head), "layer": (chosen.layer, None), "all": (None, None)}[chosen.what]
     how: dict[str, Any] = {

@@ -7,17 +7,17 @@ from typing import Any, cast
 
 import streamlit as st
 
-from bartviz import figures
+from bartviz.app.components import served
+from bartviz.app.controls import pick, show
+from bartviz.app.frame import levels, page
 from bartviz.errors import BartvizError
-from bartviz.figures.classic import captions, offline
-from bartviz.figures.classic.offline import View, Window
+from bartviz.features.heads.figure_classic import captions, offline
+from bartviz.features.heads.figure_classic import classic as figure
+from bartviz.features.heads.figure_classic.offline import View, Window
 from bartviz.language import _, mark, named
 from bartviz.record.attention import Attention, Kind
 from bartviz.record.record import Reading, Record
 from bartviz.text.tokens import Tokens
-from bartviz.ui.components import served
-from bartviz.ui.controls import pick, show
-from bartviz.ui.frame import levels, page
 
 VIEWS = {"head": mark("head view"), "model": mark("model view")}
 _MADE = "_classic"
@@ -107,7 +107,7 @@ def picture(chosen: Chosen) -> bool:
 
 def file(chosen: Chosen) -> str:
     """The same view as a page of its own, with a title."""
-    return figures.classic(
+    return figure(
         chosen.attention,
         view=chosen.view,
         layer=chosen.layer,

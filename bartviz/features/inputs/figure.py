@@ -9,9 +9,9 @@ import plotly.graph_objects as go
 
 from bartviz.analysis import inputs as analysis
 from bartviz.analysis.inputs import Floats, Inputs, Shift
-from bartviz.figures import theme
-from bartviz.figures.cells import BUTTONS, Part
-from bartviz.figures.checks import expect
+from bartviz.drawing import theme
+from bartviz.drawing.cells import BUTTONS, Part
+from bartviz.drawing.checks import expect
 from bartviz.language import _
 
 ROW, GAP = 78, 0.05  # pixels of one line of bars; share of the height between two

@@ -10,14 +10,14 @@ import streamlit as st
 
 from bartviz.analysis import inputs as analysis
 from bartviz.analysis import sentence_words
+from bartviz.app.controls import pick, show, tasks
+from bartviz.app.frame import levels, page
 from bartviz.families.catalogue import entry
-from bartviz.figures.inputs import inputs, relative, shift
-from bartviz.figures.inputs import positions as maps
+from bartviz.features.inputs.figure import inputs, relative, shift
+from bartviz.features.inputs.figure import positions as maps
 from bartviz.language import _, later, mark, named
 from bartviz.models.folders import default_roots, listed
 from bartviz.text.labels import CONTINUES, visible
-from bartviz.ui.controls import pick, show, tasks
-from bartviz.ui.frame import levels, page
 
 if TYPE_CHECKING:
     from bartviz.analysis.inputs import Floats, Inputs, Split, Stack

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from bartviz.analysis import blocks as analysis
-from bartviz.analysis.blocks import Box, Column
+from bartviz.app.controls import pick, show
+from bartviz.app.frame import sitemap
+from bartviz.features.inputs import numbers as analysis
+from bartviz.features.inputs.numbers import Box, Column
 from bartviz.language import _
-from bartviz.ui.controls import pick, show
-from bartviz.ui.frame import sitemap
 
 if TYPE_CHECKING:
     from bartviz.record.record import Record
 
-_STYLE = Path(__file__).with_name("blocks.css")
+_STYLE = Path(__file__).with_name("style_blocks.css")
 
 
 def blocks(record: Record) -> None:

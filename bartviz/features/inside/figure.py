@@ -8,13 +8,13 @@ import plotly.graph_objects as go
 from bartviz.analysis import inside as analysis
 from bartviz.analysis.inside import Inside, Shown, Which
 from bartviz.arrays import Floats
+from bartviz.drawing import theme
+from bartviz.drawing.cells import BUTTONS, Part, unseen
+from bartviz.drawing.checks import ATTENTION, expect
+from bartviz.drawing.masked_cells import pattern
+from bartviz.drawing.strips import bars, signed, strip
 from bartviz.errors import SettingError
-from bartviz.figures import theme
-from bartviz.figures.arithmetic import Frame, others
-from bartviz.figures.cells import BUTTONS, Part, unseen
-from bartviz.figures.checks import ATTENTION, expect
-from bartviz.figures.masked_cells import pattern
-from bartviz.figures.strips import bars, signed, strip
+from bartviz.features.inside.figure_arithmetic import Frame, others
 from bartviz.language import _
 from bartviz.record.attention import Attention
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from bartviz.analysis.inside import Inside, Shown
 from bartviz.arrays import Floats
-from bartviz.figures import axes, theme
-from bartviz.figures.cells import Part
-from bartviz.figures.strips import caption
+from bartviz.drawing import axes, theme
+from bartviz.drawing.cells import Part
+from bartviz.drawing.strips import caption
 from bartviz.language import _, plural
 
 HEAD, FOOT = 112, 12  # pixels: the query's band with its captions, what is below the last key

@@ -10,8 +10,8 @@ import plotly.graph_objects as go
 from bartviz.analysis.activations import CURVES, Curve, Doubles, gelu, relu
 from bartviz.analysis.scaling import Scaling, Side
 from bartviz.arrays import Floats
-from bartviz.figures import theme
-from bartviz.figures.cells import BUTTONS, Part
+from bartviz.drawing import theme
+from bartviz.drawing.cells import BUTTONS, Part
 from bartviz.language import _
 from bartviz.record.attention import Kind
 

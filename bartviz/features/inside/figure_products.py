@@ -7,9 +7,9 @@ import plotly.graph_objects as go
 
 from bartviz.analysis import sentence_words
 from bartviz.analysis.inside import Inside
-from bartviz.figures import theme
-from bartviz.figures.cells import BUTTONS, Part
-from bartviz.figures.strips import bars, signed, strip
+from bartviz.drawing import theme
+from bartviz.drawing.cells import BUTTONS, Part
+from bartviz.drawing.strips import bars, signed, strip
 from bartviz.language import _
 from bartviz.language.shares import percent
 

@@ -7,10 +7,10 @@ import plotly.graph_objects as go
 
 from bartviz.analysis import residual as analysis
 from bartviz.analysis.residual import ADDS, Residual
-from bartviz.figures import theme
-from bartviz.figures.cells import BUTTONS, Part
-from bartviz.figures.checks import expect
-from bartviz.figures.strips import bars, caption
+from bartviz.drawing import theme
+from bartviz.drawing.cells import BUTTONS, Part
+from bartviz.drawing.checks import expect
+from bartviz.drawing.strips import bars, caption
 from bartviz.language import _
 
 LINE = 30  # pixels of one vector

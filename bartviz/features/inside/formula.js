@@ -2,7 +2,7 @@
 // shows is lit, and a line says what it is. Text reaches the page only through textContent.
 // data is UTF-8 JSON: {parts: [{text, sub, role, panels}], panels: {subplot: panel}, say: {panel: sentence}, rest, within}
 
-import { begun } from "../shared/begun.js";
+import { begun } from "../../browser/shared/begun.js";
 
 /** Which parts of the formula a panel of the picture shows. -> [true, false, ...] */
 export function lit(parts, panel) {

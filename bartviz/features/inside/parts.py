@@ -15,17 +15,18 @@ from bartviz.analysis import activations, inside, scaling, sentence_words
 from bartviz.analysis.contributions import available
 from bartviz.analysis.inside import Inside, Shown, Which, row_label
 from bartviz.analysis.masks import quote
-from bartviz.figures import around_attention as around_figures
-from bartviz.figures import products, theme
-from bartviz.figures.arithmetic import others
-from bartviz.figures.inside import arithmetic
+from bartviz.app.controls import pick, show
+from bartviz.app.frame import page
+from bartviz.drawing import theme
+from bartviz.features.inside import figure_around_attention as around_figures
+from bartviz.features.inside import figure_products as products
+from bartviz.features.inside import parts_formula as formula
+from bartviz.features.inside.figure import arithmetic
+from bartviz.features.inside.figure_arithmetic import others
+from bartviz.features.inside.parts_residual import residual
 from bartviz.language import _, mark, named
 from bartviz.record.attention import Attention
 from bartviz.record.record import Record
-from bartviz.ui.components import formula
-from bartviz.ui.controls import pick, show
-from bartviz.ui.frame import page
-from bartviz.ui.views.inside.residual import residual
 
 KEYS = {
     "strongest": mark("the strongest"),
@@ -43,7 +44,7 @@ AROUND = {
 NO_VALUES = mark(
     "This record was saved without values, so the row ends at the weights: press Run to see what the head adds."
 )
-_STYLE = Path(__file__).with_name("inside.css")
+_STYLE = Path(__file__).with_name("style.css")
 _HERO, _AUTO = "inside_row", "_inside_key"
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import streamlit as st
 
 from bartviz.analysis.inside import Inside
-from bartviz.figures.arithmetic import panels
+from bartviz.browser.scripts import bundle
+from bartviz.features.inside.figure_arithmetic import panels
 from bartviz.language import _, mark
-from bartviz.ui.components.scripts import bundle
 
 _FILES = Path(__file__).parent
 _MOUNT = st.components.v2.component(

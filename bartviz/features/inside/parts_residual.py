@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from bartviz.analysis import residual as analysis
 from bartviz.analysis.residual import Residual, Stack
-from bartviz.figures.residual import residual as figure
+from bartviz.app.controls import show, tasks
+from bartviz.app.frame import page
+from bartviz.features.inside.figure_residual import residual as figure
 from bartviz.language import _, later
-from bartviz.ui.controls import show, tasks
-from bartviz.ui.frame import page
 
 if TYPE_CHECKING:
     from bartviz.models.model import Model

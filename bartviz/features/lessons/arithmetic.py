@@ -8,10 +8,10 @@ import numpy as np
 
 from bartviz.analysis import start
 from bartviz.analysis.inside import Inside, inside
+from bartviz.features.lessons.heads_found import Place, at
+from bartviz.features.lessons.lesson import Lesson, Step, View
 from bartviz.record.record import Record
 from bartviz.record.softmax import masked_softmax
-from bartviz.teaching.lessons.heads_found import Place, at
-from bartviz.teaching.lessons.lesson import Lesson, Step, View
 
 ROW, KEY = 5, 4  # of cross-attention: reads "Auto", predicts "kaufen"; the key "buy"
 VIEW: View = {"kind": "cross", "row": ROW}

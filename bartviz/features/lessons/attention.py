@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from functools import partial
 
 from bartviz.analysis import start
+from bartviz.features.lessons import facts
+from bartviz.features.lessons.heads_found import Place, at, neighbour
+from bartviz.features.lessons.lesson import Lesson, Step
 from bartviz.record.record import Record
-from bartviz.teaching.lessons import facts
-from bartviz.teaching.lessons.heads_found import Place, at, neighbour
-from bartviz.teaching.lessons.lesson import Lesson, Step
 
 ROW = 5  # reads "Auto", predicts "kaufen"
 DECODER = (1, 4)  # any head of the decoder

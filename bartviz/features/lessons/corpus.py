@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from bartviz.features.lessons import facts
+from bartviz.features.lessons.heads_found import Place, at, neighbours
+from bartviz.features.lessons.lesson import Lesson, Step, View
 from bartviz.record.record import Record
-from bartviz.teaching.lessons import facts
-from bartviz.teaching.lessons.heads_found import Place, at, neighbours
-from bartviz.teaching.lessons.lesson import Lesson, Step, View
 
 if TYPE_CHECKING:
     import pandas as pd

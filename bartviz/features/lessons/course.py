@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bartviz.teaching.lessons import (
+from bartviz.features.lessons import (
     arithmetic,
     attention,
     corpus,
@@ -14,7 +14,7 @@ from bartviz.teaching.lessons import (
     parameters,
     pitfalls,
 )
-from bartviz.teaching.lessons.lesson import Lesson
+from bartviz.features.lessons.lesson import Lesson
 
 LESSONS: tuple[Lesson, ...] = (
     attention.LESSON,

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 import numpy as np
 
 from bartviz.analysis import aligners, alignment
+from bartviz.features.lessons import facts
+from bartviz.features.lessons.heads_found import ahead, at, back
+from bartviz.features.lessons.lesson import Lesson, Step
 from bartviz.record.record import Record
-from bartviz.teaching.lessons import facts
-from bartviz.teaching.lessons.heads_found import ahead, at, back
-from bartviz.teaching.lessons.lesson import Lesson, Step
 
 ROW = 5  # reads "Auto", predicts "kaufen"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+from bartviz.features.lessons.lesson import Lesson, Step
 from bartviz.record.record import Record
-from bartviz.teaching.lessons.lesson import Lesson, Step
 
 
 def _at(record: Record, index: int) -> dict[str, object]:

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from bartviz.analysis.denoising import NOISE, Noised
+from bartviz.features.lessons import facts
+from bartviz.features.lessons.lesson import Lesson, Step
 from bartviz.record.record import Record
-from bartviz.teaching.lessons import facts
-from bartviz.teaching.lessons.lesson import Lesson, Step
 
 COPIES = (2, 4)  # the cross head that looks at the token to copy
 SENTENCE = "The children are playing in the garden because the weather is good today."

@@ -8,11 +8,11 @@ from functools import reduce
 import numpy as np
 
 from bartviz.analysis.measures import entropy, of_record
+from bartviz.features.lessons import facts
+from bartviz.features.lessons.heads_found import Place, at, neighbours, resting
+from bartviz.features.lessons.lesson import Lesson, Step, View
 from bartviz.language import _
 from bartviz.record.record import Record
-from bartviz.teaching.lessons import facts
-from bartviz.teaching.lessons.heads_found import Place, at, neighbours, resting
-from bartviz.teaching.lessons.lesson import Lesson, Step, View
 
 ROW = 8  # "because"
 REST_ROW = 4  # "buy"

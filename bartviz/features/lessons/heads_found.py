@@ -7,10 +7,10 @@ from collections.abc import Callable
 import numpy as np
 
 from bartviz.analysis import aligners, contributions
+from bartviz.features.lessons import facts
+from bartviz.features.lessons.lesson import Value, View
 from bartviz.record.attention import Kind
 from bartviz.record.record import Reading, Record
-from bartviz.teaching.lessons import facts
-from bartviz.teaching.lessons.lesson import Value, View
 
 Place = tuple[int, int]  # layer, head
 

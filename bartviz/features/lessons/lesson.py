@@ -14,8 +14,8 @@ from typing import TypeAlias
 
 from bartviz.language import fill
 from bartviz.record.record import Record
+from bartviz.serving import saved_records as records
 from bartviz.teaching import prose
-from bartviz.teaching.lessons import records
 
 HOME = Path(__file__).parent
 Value: TypeAlias = str | int | float | bool

@@ -1,8 +1,8 @@
 // Keys of a lesson: N or Page Down (a presenter's clicker, in large type) goes on, B or Page Up back, A shows the answer.
 // They press the strip's own buttons, so that what cannot be pressed cannot be keyed either.
 
-import { begun } from "../shared/begun.js";
-import { keep } from "../sight/keep.js";
+import { begun } from "../../browser/shared/begun.js";
+import { keep } from "../../app/components/sight/keep.js";
 import { oneEntryForAStep } from "./history.js";
 import { write } from "./store.js";
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from bartviz.features.lessons import facts
+from bartviz.features.lessons.lesson import Lesson, Step
 from bartviz.record.record import Record
-from bartviz.teaching.lessons import facts
-from bartviz.teaching.lessons.lesson import Lesson, Step
 
 HEAD = (1, 4)  # of the decoder
 ROW = 3  # reads "möchte", predicts "ein"

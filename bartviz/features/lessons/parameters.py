@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from bartviz.features.lessons.lesson import Lesson, Step
 from bartviz.language.shares import percent
 from bartviz.record.record import Record
-from bartviz.teaching.lessons.lesson import Lesson, Step
 
 if TYPE_CHECKING:  # these import pandas, which only this lesson's answers need
     from bartviz.analysis.parameters import Parameter

@@ -6,12 +6,12 @@ import html
 
 import streamlit as st
 
+from bartviz.app.controls import show
+from bartviz.app.frame import sitemap
+from bartviz.features.lessons import parts_walk as walk
+from bartviz.features.lessons.course import LESSONS
+from bartviz.features.lessons.lesson import Lesson
 from bartviz.language import _, plural
-from bartviz.teaching.lessons.course import LESSONS
-from bartviz.teaching.lessons.lesson import Lesson
-from bartviz.ui.controls import show
-from bartviz.ui.frame import sitemap
-from bartviz.ui.frame.tour import walk
 
 ACROSS = 3
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import streamlit as st
 
-from bartviz.ui.components.unseen import unseen
-from bartviz.ui.frame.tour import walk
+from bartviz.app.components.unseen import unseen
+from bartviz.features.lessons import parts_walk as walk
 
-SCRIPTS = Path(__file__).parents[2] / "components" / "lessons"
+SCRIPTS = Path(__file__).parent
 _LISTEN = unseen("progress", SCRIPTS / "progress.js")
 
 

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import streamlit as st
 
+from bartviz.app.components.unseen import unseen
+from bartviz.app.controls import large_type
+from bartviz.app.frame import sitemap
+from bartviz.features.lessons import parts_progress as progress
+from bartviz.features.lessons import parts_walk as walk
+from bartviz.features.lessons.lesson import Lesson, Step
 from bartviz.language import _
-from bartviz.teaching.lessons import records
-from bartviz.teaching.lessons.lesson import Lesson, Step
-from bartviz.ui.components.unseen import unseen
-from bartviz.ui.controls import large_type
-from bartviz.ui.frame import sitemap
-from bartviz.ui.frame.tour import progress, walk
+from bartviz.serving import saved_records as records
 
 _HERE = Path(__file__).parent
 _KEYS = unseen("lessons", progress.SCRIPTS / "lessons.js")

@@ -3,7 +3,12 @@
 The frame calls ``prepare`` before any widget is drawn, each page ``strip``, and the app ``drawn`` at the end.
 """
 
-from bartviz.ui.frame.tour.strip import strip
-from bartviz.ui.frame.tour.walk import drawn, prepare
+from bartviz.features.lessons.parts_strip import strip
+from bartviz.features.lessons.parts_walk import current, drawn, prepare
 
-__all__ = ["drawn", "prepare", "strip"]
+__all__ = ["drawn", "leads", "prepare", "strip"]
+
+
+def leads() -> bool:
+    """Whether a lesson leads the visitor through the page."""
+    return current().lesson is not None

@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from bartviz.app.controls import large_type
+from bartviz.app.frame import sitemap
+from bartviz.app.state import address, session
+from bartviz.features.lessons.course import LESSONS
+from bartviz.features.lessons.lesson import ADDRESS, Lesson, Step
 from bartviz.language import _
 from bartviz.serving import first_record
-from bartviz.teaching.lessons import records
-from bartviz.teaching.lessons.course import LESSONS
-from bartviz.teaching.lessons.lesson import ADDRESS, Lesson, Step
-from bartviz.ui.controls import large_type
-from bartviz.ui.frame import sitemap
-from bartviz.ui.state import address, session
+from bartviz.serving import saved_records as records
 
 if TYPE_CHECKING:
     from bartviz.record.record import Record

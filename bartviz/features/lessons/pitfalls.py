@@ -7,10 +7,10 @@ from collections.abc import Mapping
 import numpy as np
 
 from bartviz.analysis import contributions
+from bartviz.features.lessons import facts
+from bartviz.features.lessons.heads_found import Place, at, back, hollow, resting, surest
+from bartviz.features.lessons.lesson import Lesson, Step
 from bartviz.record.record import Record
-from bartviz.teaching.lessons import facts
-from bartviz.teaching.lessons.heads_found import Place, at, back, hollow, resting, surest
-from bartviz.teaching.lessons.lesson import Lesson, Step
 
 ROW = 5  # reads "Auto", predicts "kaufen"
 EMPTY_ROW = 4  # "buy"

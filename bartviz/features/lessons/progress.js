@@ -1,6 +1,6 @@
 // The lessons page. data: what the server knows of this visit; it hears once, where the store has more.
 
-import { begun } from "../shared/begun.js";
+import { begun } from "../../browser/shared/begun.js";
 import { oneEntryForAStep } from "./history.js";
 import { differs, read, write } from "./store.js";
 

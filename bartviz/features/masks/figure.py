@@ -11,12 +11,12 @@ import plotly.graph_objects as go
 
 from bartviz.analysis.added import number_of
 from bartviz.arrays import Bools, Floats
+from bartviz.drawing import axes, masked_cells, theme
+from bartviz.drawing.cells import Part, closed, color_bar, frames, grid, pool
+from bartviz.drawing.checks import RECORD, expect
+from bartviz.drawing.maps import COLUMN, ROW, attention_map
+from bartviz.drawing.side_by_side import beside
 from bartviz.errors import SettingError, choices
-from bartviz.figures import axes, masked_cells, theme
-from bartviz.figures.cells import Part, closed, color_bar, frames, grid, pool
-from bartviz.figures.checks import RECORD, expect
-from bartviz.figures.maps import COLUMN, ROW, attention_map
-from bartviz.figures.side_by_side import beside
 from bartviz.language import _, later, mark
 from bartviz.record.attention import Attention, Kind
 from bartviz.record.record import Reading, Record

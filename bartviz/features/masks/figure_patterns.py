@@ -11,8 +11,8 @@ import plotly.graph_objects as go
 
 from bartviz.analysis.patterns import PATTERNS, example_bias, pattern
 from bartviz.arrays import Bools, Floats
-from bartviz.figures import axes, masked_cells, theme
-from bartviz.figures.cells import Part
+from bartviz.drawing import axes, masked_cells, theme
+from bartviz.drawing.cells import Part
 from bartviz.language import _
 from bartviz.record.attention import Kind
 

@@ -7,8 +7,8 @@ import plotly.graph_objects as go
 
 from bartviz.analysis.recurrence import Recurrence
 from bartviz.arrays import Floats
-from bartviz.figures import theme
-from bartviz.figures.cells import Part, written
+from bartviz.drawing import theme
+from bartviz.drawing.cells import Part, written
 from bartviz.language import _
 from bartviz.text.tokens import Tokens
 

@@ -13,18 +13,19 @@ import streamlit as st
 
 from bartviz.analysis import added, masks, sentence_words
 from bartviz.analysis.patterns import PATTERNS, cut, example_bias, pattern
+from bartviz.app.controls import pick, show, tasks
+from bartviz.app.frame import page
 from bartviz.arrays import Floats
 from bartviz.errors import BartvizError, NotFetched
-from bartviz.figures.masks import Room, View, room, square
-from bartviz.figures.patterns import gallery, row_bars
+from bartviz.features.masks import parts_batch as batch
+from bartviz.features.masks import parts_downloads as downloads
+from bartviz.features.masks.figure import Room, View, room, square
+from bartviz.features.masks.figure_patterns import gallery, row_bars
 from bartviz.language import _, mark
 from bartviz.record.attention import Attention, Kind
 from bartviz.record.record import Reading, Record
 from bartviz.record.softmax import masked_softmax
 from bartviz.text.tokens import Tokens
-from bartviz.ui.controls import pick, show, tasks
-from bartviz.ui.frame import page
-from bartviz.ui.views.masks import batch, downloads
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

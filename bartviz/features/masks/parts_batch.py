@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from bartviz.app.controls import progress, show
+from bartviz.app.state import session
 from bartviz.language import later
 from bartviz.serving.engine import fetching
-from bartviz.ui.controls import progress, show
-from bartviz.ui.state import session
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bartviz.app.controls import show
 from bartviz.arrays import Bools, Floats
-from bartviz.figures.masks import View
+from bartviz.features.masks.figure import View
 from bartviz.record.attention import Attention
-from bartviz.ui.controls import show
 
 if TYPE_CHECKING:
     import pandas as pd

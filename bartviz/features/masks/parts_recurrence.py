@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import partial
 
 from bartviz.analysis import recurrence as analysis
-from bartviz.figures.recurrence import MOST
-from bartviz.figures.recurrence import recurrence as figure
+from bartviz.app.controls import show
+from bartviz.app.frame import page
+from bartviz.features.masks.figure_recurrence import MOST
+from bartviz.features.masks.figure_recurrence import recurrence as figure
 from bartviz.language import _
 from bartviz.record.record import Record
-from bartviz.ui.controls import show
-from bartviz.ui.frame import page
 
 
 def recurrence(record: Record) -> None:

@@ -12,9 +12,9 @@ from typing import Any
 import plotly.graph_objects as go
 
 from bartviz.analysis import parameter_totals
-from bartviz.analysis.model_table import Subject, subject
+from bartviz.drawing import theme
 from bartviz.errors import SettingError
-from bartviz.figures import theme
+from bartviz.features.models.numbers_model_table import Subject, subject
 from bartviz.language import _, mark
 from bartviz.record.attention import Kind
 

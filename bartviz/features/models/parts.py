@@ -12,16 +12,16 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from bartviz.analysis import model_table
-from bartviz.analysis.model_table import GROUPS, ORIGINS, PROPERTIES, Origin, Property, Subject
-from bartviz.analysis.objectives import Example, objectives
+from bartviz.app.controls import pick, show
+from bartviz.app.frame import levels, page
+from bartviz.app.state.once import once
 from bartviz.families.catalogue import CATALOGUE
-from bartviz.figures.models import SUBLAYERS, legend
+from bartviz.features.models import numbers_model_table as model_table
+from bartviz.features.models.figure import SUBLAYERS, legend
+from bartviz.features.models.numbers_model_table import GROUPS, ORIGINS, PROPERTIES, Origin, Property, Subject
+from bartviz.features.models.numbers_objectives import Example, objectives
 from bartviz.language import _, mark
 from bartviz.record.record import Record
-from bartviz.ui.controls import pick, show
-from bartviz.ui.frame import levels, page
-from bartviz.ui.state.once import once
 
 MOST = 5  # models; more columns and panels would be unreadable
 SETS = {
@@ -39,7 +39,7 @@ SETS = {
     "own": (mark("My choice"), ()),
 }
 BAR = mark("A bar is a layer, as long as the model is wide; each part is as long as its share of the parameters.")
-_STYLE = Path(__file__).with_name("models.css")
+_STYLE = Path(__file__).with_name("style.css")
 _SIGNS: dict[Origin, str] = {"configuration": "c", "computed": "=", "family": "f", "paper": "p"}
 _MARKS = re.compile(r"(&lt;(?:mask|mask_1|extra_id_\d+)&gt;|\[MASK\])")
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from bartviz.app.controls import tasks
+from bartviz.app.frame.gaps import FILLER
+from bartviz.app.state import session
 from bartviz.families.catalogue import entry
 from bartviz.language import _
 from bartviz.language.shares import percent
-from bartviz.teaching.lessons import records
-from bartviz.ui.controls import tasks
-from bartviz.ui.frame.gaps import FILLER
-from bartviz.ui.state import session
+from bartviz.serving import saved_records as records
 
 if TYPE_CHECKING:
     from bartviz.experiments.repair import Guess
@@ -31,7 +31,7 @@ DENOISER, ROTATED, RESTORED = (
 )
 TEXT, MOST = "My brother is older than <mask>.", 3
 TASK = "models_learned"
-_STYLE = Path(__file__).with_name("models.css")
+_STYLE = Path(__file__).with_name("style.css")
 
 
 def draw() -> None:

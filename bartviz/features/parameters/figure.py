@@ -15,8 +15,8 @@ import plotly.graph_objects as go
 from bartviz.analysis import parameter_totals, roles, sentence_words
 from bartviz.analysis.parameters import Parameter, from_table
 from bartviz.analysis.parameters import parameters as parameters_of
-from bartviz.figures import theme
-from bartviz.figures.checks import expect
+from bartviz.drawing import theme
+from bartviz.drawing.checks import expect
 from bartviz.language import _, mark
 from bartviz.language.shares import percent
 from bartviz.record.attention import Kind

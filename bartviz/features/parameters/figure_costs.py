@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from bartviz.analysis.costs import Costs
-from bartviz.figures import theme
+from bartviz.drawing import theme
 from bartviz.language import _, mark
 
 HEIGHT = 330

@@ -10,24 +10,24 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from bartviz import figures
 from bartviz.analysis import parameter_totals
 from bartviz.analysis.costs import BYTES, FLOPS, Costs
 from bartviz.analysis.parameters import Parameter, architecture_of, rows_of
+from bartviz.app.controls import pick, show
+from bartviz.app.state import address
 from bartviz.errors import ModelError
 from bartviz.families import config as configs
 from bartviz.families.catalogue import CATALOGUE, entry
 from bartviz.families.registry import FAMILIES
-from bartviz.figures.costs import bytes_text
+from bartviz.features.parameters.figure import parameters as figure
+from bartviz.features.parameters.figure_costs import bytes_text
+from bartviz.features.textbook.articles import Claim
 from bartviz.language import _, later, mark, named
 from bartviz.language.shares import percent
 from bartviz.models.folders import contents, default_roots, find, listed
 from bartviz.record.record import Record
 from bartviz.serving import torch_import
 from bartviz.serving.limits import TYPED
-from bartviz.teaching.textbook.articles import Claim
-from bartviz.ui.controls import pick, show
-from bartviz.ui.state import address
 
 OWN, ALL = "config.json", "all"
 COMPONENTS = {
@@ -96,7 +96,7 @@ def _first(names: Sequence[str]) -> str:
 
 def treemap(chosen: Chosen, *, dark: bool) -> go.Figure:
     """Every matrix of the model as an area."""
-    return figures.parameters(chosen.rows, title=chosen.title, dark=dark)
+    return figure(chosen.rows, title=chosen.title, dark=dark)
 
 
 def _known(name: str) -> Mapping[str, Any]:

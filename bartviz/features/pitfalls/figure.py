@@ -8,10 +8,10 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bartviz.analysis import sentence_words
-from bartviz.analysis.experiment_findings import LITTLE, SHARP, Quiet
-from bartviz.analysis.pitfalls import Gap
-from bartviz.figures import theme
-from bartviz.figures.cells import Part
+from bartviz.drawing import theme
+from bartviz.drawing.cells import Part
+from bartviz.features.pitfalls.numbers import Gap
+from bartviz.features.pitfalls.numbers_experiment_findings import LITTLE, SHARP, Quiet
 from bartviz.language import _
 from bartviz.record.attention import Kind
 

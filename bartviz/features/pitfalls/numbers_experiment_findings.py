@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from bartviz.analysis.ablation import Sweep
 from bartviz.analysis.measures import Measured, of_record
-from bartviz.analysis.pitfalls import rows_that_count
+from bartviz.features.pitfalls.numbers import rows_that_count
 from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Record
 

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 import streamlit as st
 
-from bartviz.analysis.pitfalls import FIRST
+from bartviz.analysis.sentence_words import later_kind
+from bartviz.app.controls import show
+from bartviz.app.frame import page, sitemap
+from bartviz.app.state.once import once
 from bartviz.arrays import Floats
-from bartviz.figures.maps import attention_map
+from bartviz.drawing.maps import attention_map
+from bartviz.features.pitfalls.numbers import FIRST
 from bartviz.language import _, current
 from bartviz.record.attention import Attention, Head, Kind
 from bartviz.serving import first_record
-from bartviz.teaching.quiz.question import kind_word
 from bartviz.text.tokens import Tokens
-from bartviz.ui.controls import show
-from bartviz.ui.frame import page, sitemap
-from bartviz.ui.state.once import once
 
 if TYPE_CHECKING:
     from bartviz.record.record import Record
@@ -66,7 +66,7 @@ def head_query(head: Head, **more: str) -> dict[str, str]:
 
 def kind_of(kind: Kind) -> str:
     """A kind of attention within a sentence, in the visitor's language."""
-    return _(kind_word(kind))
+    return _(later_kind(kind))
 
 
 def named(head: Head) -> str:

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from bartviz.analysis import experiment_findings
 from bartviz.analysis.measures import of_record
-from bartviz.figures import pitfalls as figures
+from bartviz.app.controls import show
+from bartviz.app.controls.asking import ask
+from bartviz.app.frame import page
+from bartviz.app.state.once import once
+from bartviz.features.pitfalls import figure as figures
+from bartviz.features.pitfalls import numbers_experiment_findings as experiment_findings
+from bartviz.features.pitfalls.parts import capitalized, kind_of, named, one_map, sources_and_link, title
 from bartviz.language import _
 from bartviz.record.attention import Head, Kind
-from bartviz.ui.controls import show
-from bartviz.ui.frame import page
-from bartviz.ui.state.once import once
-from bartviz.ui.views.experiments.asking import ask
-from bartviz.ui.views.pitfalls.parts import capitalized, kind_of, named, one_map, sources_and_link, title
 
 if TYPE_CHECKING:
     from bartviz.analysis.ablation import Sweep
@@ -89,7 +89,7 @@ def untrained(record: Record) -> None:
     title(5, _("Untrained weights show nothing, however neat the map"))
 
     def work(model: Model, ticket: Ticket[Record]) -> Record:
-        from bartviz.experiments.random_weights import untrained_record
+        from bartviz.features.pitfalls.run_random_weights import untrained_record
 
         ticket.report(_("Drawing random weights"), None)
         return untrained_record(model, record, seed=RANDOM_SEED, cancelled=ticket.cancelled)

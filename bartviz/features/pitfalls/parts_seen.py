@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from bartviz.analysis import alignment, gold_alignment, heads, pitfalls
+from bartviz.analysis import alignment, gold_alignment, heads
+from bartviz.analysis.gold_alignment import BY_HAND
 from bartviz.analysis.masks import quote
-from bartviz.figures import pitfalls as figures
-from bartviz.language import _
-from bartviz.language.shares import percent
-from bartviz.record.attention import Head
-from bartviz.ui.controls import show
-from bartviz.ui.frame import page
-from bartviz.ui.views.alignment.gold import OURS
-from bartviz.ui.views.pitfalls.parts import (
+from bartviz.app.controls import show
+from bartviz.app.frame import page
+from bartviz.features.pitfalls import figure as figures
+from bartviz.features.pitfalls import numbers as pitfalls
+from bartviz.features.pitfalls.parts import (
     capitalized,
     head_query,
     kind_of,
@@ -27,6 +25,9 @@ from bartviz.ui.views.pitfalls.parts import (
     suited,
     title,
 )
+from bartviz.language import _
+from bartviz.language.shares import percent
+from bartviz.record.attention import Head
 
 if TYPE_CHECKING:
     from bartviz.analysis.gold_alignment import Gold
@@ -228,7 +229,7 @@ def _shift(record: Record) -> pitfalls.Shift | None:
 
 def by_hand(record: Record) -> Gold | None:
     """The built-in alignment for this pair of texts, if there is one."""
-    written = OURS.get((record.source_text, record.target_text or ""))
+    written = BY_HAND.get((record.source_text, record.target_text or ""))
     if written is None or record.cross is None:
         return None
     source, target = alignment.lines(record)

@@ -12,10 +12,10 @@ from types import MappingProxyType
 import numpy as np
 
 from bartviz.errors import SettingError, WeightsOnlyError
+from bartviz.features.quiz import heads, model, noise, output, rows
+from bartviz.features.quiz.question import Grid, Maker, Material, Option, Question
 from bartviz.language import later
 from bartviz.record.record import Record
-from bartviz.teaching.quiz import heads, model, noise, output, rows
-from bartviz.teaching.quiz.question import Grid, Maker, Material, Option, Question
 
 __all__ = ["AT_LEVEL", "COUNT", "KINDS", "MOST_QUESTIONS", "MOST_SEED", "Grid", "Option", "Question", "questions"]
 

@@ -12,11 +12,9 @@ from bartviz.analysis import heads
 from bartviz.analysis.distance import jensen_shannon
 from bartviz.analysis.masks import quote
 from bartviz.analysis.measures import counted, padding
+from bartviz.analysis.sentence_words import later_kind
 from bartviz.arrays import Floats
-from bartviz.language import later
-from bartviz.record.attention import Kind
-from bartviz.record.record import Record
-from bartviz.teaching.quiz.question import (
+from bartviz.features.quiz.question import (
     TRIES,
     Material,
     Option,
@@ -25,10 +23,12 @@ from bartviz.teaching.quiz.question import (
     any_attention,
     drawn,
     in_order,
-    kind_word,
     shuffled,
     small,
 )
+from bartviz.language import later
+from bartviz.record.attention import Kind
+from bartviz.record.record import Record
 
 CLEARLY = 0.1
 """The least margin of the right answer, as a share of a row's weight."""
@@ -94,7 +94,7 @@ def _most(
         said = {"head": _short(best), "share": float(values[best]), "next": max(float(values[one]) for one in others)}
         return Question(
             measure if measure == "previous" else "rest",
-            ask(kind_word(kind)),
+            ask(later_kind(kind)),
             options,
             answer,
             tell(said),
@@ -154,7 +154,7 @@ def look(material: Material, random: Generator) -> Question | None:
         near = sorted(drawn(random, others, len(others)), key=lambda column: -float(weights[column]))[:3]
         options, answer = shuffled(random, _token(labels, weights, best), [_token(labels, weights, at) for at in near])
         rows = record.rows(kind)
-        named = {"head": f"{_short(place)}", "token": quote(rows.labels[row]), "row": row, "kind": kind_word(kind)}
+        named = {"head": f"{_short(place)}", "token": quote(rows.labels[row]), "row": row, "kind": later_kind(kind)}
         prompt = (
             later("While {token} was written (row {row}), at which source token did head {head} look most?", **named)
             if kind == "cross"
@@ -220,7 +220,7 @@ def average(material: Material, random: Generator) -> Question | None:
         if far[best] < max(far[others]) + FARTHER:
             continue
         options, answer = in_order(_distance(far, layer, best), [_distance(far, layer, one) for one in others])
-        said = {"kind": kind_word(kind), "layer": layer, "count": attention.shape[1]}
+        said = {"kind": later_kind(kind), "layer": layer, "count": attention.shape[1]}
         maps = small(record, kind, heads.mean(attention, layer), later("the mean"))
         maps += sum((small(record, kind, attention.head(layer, one), f"L{layer}H{one}") for one in sorted(chosen)), ())
         return Question(

@@ -8,10 +8,11 @@ from numpy.random import Generator
 
 from bartviz.analysis import parameter_totals
 from bartviz.analysis.parameters import Component, Parameter
+from bartviz.analysis.sentence_words import later_kind
+from bartviz.features.quiz.question import Material, Option, Question, drawn, listed, shuffled
 from bartviz.language import later
 from bartviz.language.shares import percent
 from bartviz.record.attention import Attention, Kind
-from bartviz.teaching.quiz.question import Material, Option, Question, drawn, kind_word, listed, shuffled
 
 FACTORS = (0.5, 1.0, 2.0, 4.0)
 """The factors that are offered; those nearer than ``CLEARLY`` to the right one are left out."""
@@ -218,7 +219,7 @@ def memory(material: Material, random: Generator) -> Question | None:
         for factor, said in powers.items()
     )
     named = {
-        "kind": kind_word(kind),
+        "kind": later_kind(kind),
         "layers": attention.shape[0],
         "heads": attention.shape[1],
         "tokens": attention.shape[2],

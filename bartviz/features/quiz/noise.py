@@ -10,8 +10,8 @@ from numpy.random import Generator
 
 from bartviz.analysis import denoising
 from bartviz.analysis.denoising import MASK, NOISE, Noised
+from bartviz.features.quiz.question import Material, Option, Question, drawn, shuffled
 from bartviz.language import later
-from bartviz.teaching.quiz.question import Material, Option, Question, drawn, shuffled
 
 FEWEST, LONGEST = 4, 48
 """The least and the largest number of words of a text."""

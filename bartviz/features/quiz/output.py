@@ -8,11 +8,11 @@ import numpy as np
 from numpy.random import Generator
 
 from bartviz.analysis.masks import quote
+from bartviz.features.quiz.question import TRIES, Material, Option, Question, drawn, plain, shuffled
 from bartviz.language import later
 from bartviz.language.shares import percent
 from bartviz.record.record import Record
 from bartviz.record.steps import Step
-from bartviz.teaching.quiz.question import TRIES, Material, Option, Question, drawn, plain, shuffled
 
 APART = 0.03
 """The least difference between two probabilities that are offered."""

@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from bartviz.app.controls import export, show
+from bartviz.app.frame import levels, record_link, share, sitemap
+from bartviz.app.state import address
+from bartviz.features.quiz import AT_LEVEL, COUNT, MOST_QUESTIONS, MOST_SEED, questions, sheet
+from bartviz.features.quiz.question import READ_SO, Question
 from bartviz.language import _, current, plural, speaking
 from bartviz.serving import first_record
-from bartviz.teaching.quiz import AT_LEVEL, COUNT, MOST_QUESTIONS, MOST_SEED, questions, sheet
-from bartviz.teaching.quiz.question import READ_SO, Question
-from bartviz.ui.controls import export, show
-from bartviz.ui.frame import levels, record_link, share, sitemap
-from bartviz.ui.state import address
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from bartviz.record.record import Record
 
-STYLE = Path(__file__).with_name("quiz.css")
+STYLE = Path(__file__).with_name("style.css")
 SEED, NUMBER, PLACE = "quiz_seed", "quiz_count", "quiz_question"
 _QUIZ = "_quiz"
 

@@ -131,11 +131,6 @@ def any_attention(record: Record, random: Generator) -> Attention:
     return record.attention(record.kinds[int(random.integers(len(record.kinds)))])
 
 
-def kind_word(kind: Kind) -> str:
-    """The kind of attention as an adjective of head or layer."""
-    return {"encoder": later("encoder"), "decoder": later("decoder"), "cross": later("cross")}[kind]
-
-
 def listed(messages: Sequence[str]) -> str:
     """Messages joined by commas, each translated when it is shown."""
     return reduce(lambda before, one: later("{before}, {one}", before=before, one=one), messages)

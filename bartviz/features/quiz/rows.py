@@ -9,10 +9,8 @@ from numpy.typing import NDArray
 
 from bartviz.analysis.masks import quote
 from bartviz.analysis.measures import entropy as bits_of
-from bartviz.language import later
-from bartviz.record.attention import KINDS, Attention, Kind
-from bartviz.record.record import Record
-from bartviz.teaching.quiz.question import (
+from bartviz.analysis.sentence_words import later_kind
+from bartviz.features.quiz.question import (
     LETTERS,
     TRIES,
     WIDEST,
@@ -24,9 +22,11 @@ from bartviz.teaching.quiz.question import (
     any_attention,
     drawn,
     hundredths,
-    kind_word,
     shuffled,
 )
+from bartviz.language import later
+from bartviz.record.attention import KINDS, Attention, Kind
+from bartviz.record.record import Record
 
 LOUD = 0.2
 """The least weight on a forbidden cell, and the least difference from 1 of the sum of an impossible row."""
@@ -106,7 +106,8 @@ def _impossible(
     return Question(
         "impossible",
         later(
-            "Three of these rows are from this text. Which one cannot come from {kind} attention?", kind=kind_word(kind)
+            "Three of these rows are from this text. Which one cannot come from {kind} attention?",
+            kind=later_kind(kind),
         ),
         options,
         answer,
@@ -291,7 +292,7 @@ def closed(material: Material, random: Generator) -> Question | None:
                 for at in drawn(random, seen, 3)
             ],
         )
-        words = {"kind": kind_word(attention.kind), "token": quote(label), "row": row}
+        words = {"kind": later_kind(attention.kind), "token": quote(label), "row": row}
         prompt = (
             later("Which of these tokens is closed to the {kind} row of {token} (row {row})?", **words)
             if attention.kind == "encoder"

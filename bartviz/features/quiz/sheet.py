@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
+from bartviz.features.quiz.question import LETTERS, READ_SO, Grid, Option, Question
 from bartviz.language import _, current
 from bartviz.record.record import Record
-from bartviz.teaching.quiz.question import LETTERS, READ_SO, Grid, Option, Question
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,9 +10,9 @@ from bartviz.analysis import start
 from bartviz.analysis.start import Ribbons
 from bartviz.analysis.words import Word, direction_of
 from bartviz.arrays import Floats
-from bartviz.figures import axes, theme
-from bartviz.figures.cells import BUTTONS, Part, unseen
-from bartviz.figures.checks import RECORD, expect
+from bartviz.drawing import axes, theme
+from bartviz.drawing.cells import BUTTONS, Part, unseen
+from bartviz.drawing.checks import RECORD, expect
 from bartviz.language import _
 from bartviz.record.attention import Head
 from bartviz.record.record import Record

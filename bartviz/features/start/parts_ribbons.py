@@ -11,9 +11,9 @@ import streamlit as st
 from bartviz.analysis import sentence_words
 from bartviz.analysis.start import Ribbons
 from bartviz.analysis.words import Word
+from bartviz.browser.scripts import bundle
 from bartviz.language import _
 from bartviz.record.attention import Head
-from bartviz.ui.components.scripts import bundle
 
 _FILES = Path(__file__).parent
 _MOUNT = st.components.v2.component(

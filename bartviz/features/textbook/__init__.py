@@ -1,6 +1,6 @@
 """The ledger: claims of the source articles, line by line, with the numbers computed now and the verdict.
 
-    from bartviz.teaching.textbook import ledger
+    from bartviz.features.textbook import ledger
 
     ledger()                       # one line per claim, as a pandas DataFrame; a second and no torch
     ledger(numbers=True)           # one line per number
@@ -17,10 +17,16 @@ from collections.abc import Mapping
 import pandas as pd
 
 from bartviz.errors import SettingError
-from bartviz.language import _
-from bartviz.record.record import Record
-from bartviz.teaching.textbook import arithmetic, cost, generation, heads, inputs, masks, parts, pretraining, sizes
-from bartviz.teaching.textbook.judging import (
+from bartviz.features.textbook import chapter_arithmetic as arithmetic
+from bartviz.features.textbook import chapter_cost as cost
+from bartviz.features.textbook import chapter_generation as generation
+from bartviz.features.textbook import chapter_heads as heads
+from bartviz.features.textbook import chapter_inputs as inputs
+from bartviz.features.textbook import chapter_masks as masks
+from bartviz.features.textbook import chapter_parts
+from bartviz.features.textbook import chapter_pretraining as pretraining
+from bartviz.features.textbook import chapter_sizes as sizes
+from bartviz.features.textbook.judging import (
     ABOUT,
     CHAPTERS,
     MODEL,
@@ -37,6 +43,8 @@ from bartviz.teaching.textbook.judging import (
     Word,
     text,
 )
+from bartviz.language import _
+from bartviz.record.record import Record
 
 __all__ = [
     "ABOUT",
@@ -62,7 +70,7 @@ __all__ = [
     "verdicts",
 ]
 
-_PARTS = (sizes, parts, masks, arithmetic, inputs, generation, pretraining, cost, heads)
+_PARTS = (sizes, chapter_parts, masks, arithmetic, inputs, generation, pretraining, cost, heads)
 
 
 def _order(line: Claim) -> tuple[int, str]:

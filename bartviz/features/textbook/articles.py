@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bartviz.teaching.textbook import claim, verdict
-from bartviz.teaching.textbook.judging import NAMES
+from bartviz.features.textbook import claim, verdict
+from bartviz.features.textbook.judging import NAMES
 
 LINES = ("1", "3b", "2", "4", "6", "7", "8", "8b", "32", "33", "34b")
 """The lines of the ledger that the parameters page shows."""

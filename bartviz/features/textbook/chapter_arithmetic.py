@@ -10,10 +10,7 @@ from bartviz.analysis.costs import Costs
 from bartviz.analysis.scaling import scaling
 from bartviz.arrays import Floats
 from bartviz.families.registry import FAMILIES
-from bartviz.language import later
-from bartviz.record.attention import Attention
-from bartviz.record.softmax import softmax
-from bartviz.teaching.textbook.judging import (
+from bartviz.features.textbook.judging import (
     CONFIGURATION,
     NEARLY,
     WORDS_RECORD,
@@ -26,6 +23,9 @@ from bartviz.teaching.textbook.judging import (
     below,
     yes,
 )
+from bartviz.language import later
+from bartviz.record.attention import Attention
+from bartviz.record.softmax import softmax
 
 DRAWS, WIDTH, KEYS = 2048, 64, 512  # vectors drawn by chance, as wide as a head, so many keys a row
 CLOSE = 1e-5  # how far a number of float32 may be from the exact one

@@ -7,10 +7,10 @@ import transformers
 
 from bartviz.analysis.article_models import BART, BERT, T5, TITLES, depth, encoder, sizes_of
 from bartviz.families.parts import SENTENCEPIECE
+from bartviz.features.textbook.judging import CONFIGURATION, WORDS_RECORD, Evidence, Number, Verdict, above, yes
+from bartviz.features.textbook.networks import Cancel
 from bartviz.language import later
 from bartviz.models.model import Model
-from bartviz.teaching.textbook.judging import CONFIGURATION, WORDS_RECORD, Evidence, Number, Verdict, above, yes
-from bartviz.teaching.textbook.networks import Cancel
 
 ENDINGS = (
     "ForConditionalGeneration",

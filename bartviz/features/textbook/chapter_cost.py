@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from bartviz.analysis.article_models import BART, BART_LARGE, BERT, read, total
 from bartviz.analysis.costs import Costs
-from bartviz.language import later
-from bartviz.teaching.textbook.judging import (
+from bartviz.features.textbook.judging import (
     CONFIGURATION,
     NEARLY,
     Between,
@@ -18,6 +17,7 @@ from bartviz.teaching.textbook.judging import (
     below,
     yes,
 )
+from bartviz.language import later
 
 BASIS = later(CONFIGURATION)
 FLOAT = 4  # bytes of a number in float32

@@ -10,8 +10,7 @@ from bartviz.analysis import naming
 from bartviz.analysis.article_models import BART, MARIAN, T5, TITLES, read, sizes_of
 from bartviz.analysis.costs import Costs
 from bartviz.analysis.measures import of_record
-from bartviz.language import later
-from bartviz.teaching.textbook.judging import (
+from bartviz.features.textbook.judging import (
     CONFIGURATION,
     ROUNDING,
     START,
@@ -22,6 +21,7 @@ from bartviz.teaching.textbook.judging import (
     Verdict,
     above,
 )
+from bartviz.language import later
 
 TRIED = 3e19  # a billion a second for a thousand years of 3.15e7 seconds
 SOURCE, TARGET = 512, 64  # tokens of a text and of its summary

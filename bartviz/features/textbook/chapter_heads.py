@@ -9,8 +9,8 @@ import numpy as np
 from bartviz.analysis import naming
 from bartviz.analysis.measures import Measured, of_record
 from bartviz.arrays import Floats
+from bartviz.features.textbook.judging import BERT_RUN, Claim, Evidence, Number, Verdict, above, below
 from bartviz.language import later
-from bartviz.teaching.textbook.judging import BERT_RUN, Claim, Evidence, Number, Verdict, above, below
 
 
 def _layers(evidence: Evidence) -> Verdict:

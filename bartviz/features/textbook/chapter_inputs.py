@@ -12,8 +12,7 @@ from bartviz.analysis import patterns
 from bartviz.analysis.article_models import BART, BERT, GPT2, MARIAN, T5, positions, read, rows, sizes_of
 from bartviz.analysis.positions import Floats, shift, similarity
 from bartviz.families.catalogue import EMBEDDED
-from bartviz.language import later
-from bartviz.teaching.textbook.judging import (
+from bartviz.features.textbook.judging import (
     BERT_RUN,
     CONFIGURATION,
     PAIR,
@@ -28,6 +27,7 @@ from bartviz.teaching.textbook.judging import (
     below,
     yes,
 )
+from bartviz.language import later
 
 DEFINED = {"tok_embed", "seg_embed", "pos_embed", "drop"}  # layers that the written-out class makes
 USED = {"tok_embed", "seg_emb", "pos_embed"}  # and those that it applies

@@ -7,8 +7,8 @@ import numpy as np
 from bartviz.analysis import added, patterns
 from bartviz.analysis.masks import shape
 from bartviz.arrays import Floats
+from bartviz.features.textbook.judging import Claim, Evidence, Number, Share, Verdict, below, yes
 from bartviz.language import later
-from bartviz.teaching.textbook.judging import Claim, Evidence, Number, Share, Verdict, below, yes
 
 SHORT = 512
 LONG, WINDOW = 4096, 256  # tokens of a long document; Longformer looks at 256 to each side

@@ -19,8 +19,7 @@ from bartviz.analysis.article_models import (
 )
 from bartviz.analysis.parameters import Component
 from bartviz.families.catalogue import CATALOGUE
-from bartviz.language import later
-from bartviz.teaching.textbook.judging import (
+from bartviz.features.textbook.judging import (
     CONFIGURATION,
     NEARLY,
     Between,
@@ -33,6 +32,7 @@ from bartviz.teaching.textbook.judging import (
     at_least,
     below,
 )
+from bartviz.language import later
 
 EVENLY = Between(Share(0.45), Share(0.55))  # "roughly evenly"
 VAST = Share(0.75)  # "the vast majority"

@@ -7,8 +7,7 @@ import numpy as np
 from bartviz.analysis.article_models import BART, BERT, T5, T5_GATED, positions, rows, sizes_of, total
 from bartviz.analysis.costs import Costs
 from bartviz.analysis.denoising import MASK, NOISE, text_infilling
-from bartviz.language import later, mark
-from bartviz.teaching.textbook.judging import (
+from bartviz.features.textbook.judging import (
     BERT_RUN,
     CONFIGURATION,
     START,
@@ -20,6 +19,7 @@ from bartviz.teaching.textbook.judging import (
     below,
     yes,
 )
+from bartviz.language import later, mark
 
 TEXT = "the cat sat on the mat. it was warm there. then it slept."
 SEEDS, SPAN, RATE = 200, 3, 0.15  # T5 drops 15% of the tokens in spans of 3 on average (Raffel et al. 2020, 3.3.4)

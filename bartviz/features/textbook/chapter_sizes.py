@@ -20,8 +20,7 @@ from bartviz.analysis.article_models import (
     sizes_of,
     total,
 )
-from bartviz.language import later
-from bartviz.teaching.textbook.judging import (
+from bartviz.features.textbook.judging import (
     CONFIGURATION,
     NEARLY,
     Between,
@@ -33,6 +32,7 @@ from bartviz.teaching.textbook.judging import (
     below,
     yes,
 )
+from bartviz.language import later
 
 BASIS = later(CONFIGURATION)
 

@@ -18,6 +18,7 @@ from bartviz.analysis.article_models import BART, decoder
 from bartviz.experiments.replay import Replay
 from bartviz.families.catalogue import CATALOGUE, EMBEDDED
 from bartviz.families.config import sizes
+from bartviz.features.textbook.judging import ROUNDING, Number, Verdict, above, at_most, yes
 from bartviz.language import later
 from bartviz.models.model import Model
 from bartviz.record.attention import Head
@@ -26,7 +27,6 @@ from bartviz.run.forward import capture
 from bartviz.run.generate import decode
 from bartviz.run.prepare import prepare
 from bartviz.tape.tape import Tape, recording
-from bartviz.teaching.textbook.judging import ROUNDING, Number, Verdict, above, at_most, yes
 
 TEXT = "I want to buy a car."
 NOTHING = "."

@@ -13,11 +13,11 @@ import transformers
 from torch import nn
 from transformers import BartConfig, BartModel, BertConfig
 
+from bartviz.features.textbook.judging import Number, Verdict, above, below
 from bartviz.language import later
 from bartviz.models.alone import alone
 from bartviz.models.model import Model
 from bartviz.run.forward import capture
-from bartviz.teaching.textbook.judging import Number, Verdict, above, below
 
 TEXT = "I want to buy a car."
 DEPTHS = (6, 12, 24)

@@ -11,10 +11,14 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from bartviz.language import _, current, mark
-from bartviz.teaching import textbook
-from bartviz.teaching.textbook import CLAIMS
-from bartviz.teaching.textbook.judging import (
+from bartviz.app.controls import pick, show, tasks
+from bartviz.app.frame import languages, levels, sitemap
+from bartviz.app.state import address, content
+from bartviz.app.state.once import once
+from bartviz.features import textbook
+from bartviz.features.textbook import CLAIMS
+from bartviz.features.textbook import parts_guess as guess
+from bartviz.features.textbook.judging import (
     ABOUT,
     CHAPTERS,
     MODEL,
@@ -26,11 +30,7 @@ from bartviz.teaching.textbook.judging import (
     Claim,
     Verdict,
 )
-from bartviz.ui.controls import pick, show, tasks
-from bartviz.ui.frame import languages, levels, sitemap
-from bartviz.ui.state import address, content
-from bartviz.ui.state.once import once
-from bartviz.ui.views.textbook import guess
+from bartviz.language import _, current, mark
 
 if TYPE_CHECKING:
     from bartviz.models.model import Model
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from bartviz.serving.gate import Ticket
 
 Verdicts = Mapping[str, Verdict]
-STYLE = Path(__file__).with_name("textbook.css")
+STYLE = Path(__file__).with_name("style.css")
 ALL, TASK, GUESS = "all", "textbook", "guess"
 NUMBER_BYTES = 1_000  # estimated memory of one number of a verdict
 DRAWN = 16  # cached drawings of the lines, about 0.2 MB each
@@ -55,7 +55,7 @@ def judged(record: Record | None) -> Verdicts:
 
 
 def _work(model: Model, ticket: Ticket[Verdicts]) -> Verdicts:
-    from bartviz.teaching.textbook import measured
+    from bartviz.features.textbook import run_measured as measured
 
     def report(note: str, done: int, total: int) -> None:
         ticket.report(note, done / total)

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
+from bartviz.features.textbook.judging import CHAPTERS, Claim, Verdict, Word
 from bartviz.language import _, mark
-from bartviz.teaching.textbook.judging import CHAPTERS, Claim, Verdict, Word
 
 ANSWERS: Mapping[str, str] = {"true": mark("True"), "false": mark("False"), "depends": mark("It depends")}
 MEANT: Mapping[Word, str] = {"holds": "true", "fails": "false", "caveat": "depends"}  # nothing if it is undecided

@@ -14,14 +14,16 @@ import torch
 
 from bartviz.experiments.edits import edit, reach
 from bartviz.experiments.replay import Replay
+from bartviz.features.textbook import chapter_classes as classes
+from bartviz.features.textbook import chapter_writing as writing
+from bartviz.features.textbook import claim, networks
+from bartviz.features.textbook.chapter_writing import TEXT, Cancel, basis
+from bartviz.features.textbook.judging import NEARLY, ROUNDING, Number, Verdict, above, at_least
 from bartviz.language import later
 from bartviz.models.model import Model
 from bartviz.run.forward import capture, capture_batch
 from bartviz.run.prepare import prepare
 from bartviz.tape.tape import Tape
-from bartviz.teaching.textbook import claim, classes, networks, writing
-from bartviz.teaching.textbook.judging import NEARLY, ROUNDING, Number, Verdict, above, at_least
-from bartviz.teaching.textbook.writing import TEXT, Cancel, basis
 
 LONGER = "Yesterday my sister bought two very old books."
 HOUSE = (

@@ -1,6 +1,6 @@
 // Z enlarges the type of every page, and makes it as it was again: it presses the sidebar's own switch. data: nothing.
 
-import { begun } from "../shared/begun.js";
+import { begun } from "../../../browser/shared/begun.js";
 
 export default function ({ parentElement }) {
   begun(parentElement);

@@ -1,6 +1,6 @@
 // What Streamlit and plotly make of keys and touches, put right for all pages.
 
-import { begun } from "../shared/begun.js";
+import { begun } from "../../../browser/shared/begun.js";
 import { keepFromRun } from "./keys.js";
 import { leaveToBrowser } from "./touch.js";
 

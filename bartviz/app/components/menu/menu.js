@@ -1,7 +1,7 @@
 // On a phone the sidebar lies over the page: it closes when a page is chosen or a run begins, and never comes up open.
 // The script is on every page, so it also keeps the browser's history.
 
-import { begun } from "../shared/begun.js";
+import { begun } from "../../../browser/shared/begun.js";
 import { oneEntryForAnAct } from "./entries.js";
 
 const PHONE = 768; // pixels; below, Streamlit draws the sidebar over the page

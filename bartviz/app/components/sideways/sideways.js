@@ -1,7 +1,7 @@
 // A box that scrolls sideways is reached with Tab: what it holds may have nothing else to focus.
 // data: { box: the key of its container }
 
-import { begun } from "../shared/begun.js";
+import { begun } from "../../../browser/shared/begun.js";
 
 export default function ({ parentElement, data }) {
   begun(parentElement);

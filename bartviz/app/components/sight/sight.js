@@ -2,7 +2,7 @@
 // there while what stands above it is still being drawn; whoever scrolls, types or points is left alone at once.
 // data: { page: its word, part: a selector, or "" for none }
 
-import { begun } from "../shared/begun.js";
+import { begun } from "../../../browser/shared/begun.js";
 import { keep } from "./keep.js";
 
 const UNDER = 72; // pixels: below the bar of pages

@@ -2,7 +2,7 @@
 // figures are drawn in the theme's colours on the server. It also tells the browser (and a screen reader) which language
 // the page is in. data: {dark: whether the server drew for a dark theme, lang: a language code}.
 
-import { begun } from "../shared/begun.js";
+import { begun } from "../../../browser/shared/begun.js";
 
 /** Whether a CSS colour, #rrggbb or rgb(), is darker than middle grey. */
 export function isDark(color) {

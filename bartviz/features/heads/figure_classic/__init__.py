@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bartviz.analysis import sentence_words
+from bartviz.drawing.checks import RECORD, expect
 from bartviz.errors import SettingError
-from bartviz.figures.checks import RECORD, expect
-from bartviz.figures.classic.captions import cap, sides, title
-from bartviz.figures.classic.offline import View, Window, drawn_layers, height, most_tokens, page
+from bartviz.features.heads.figure_classic.captions import cap, sides, title
+from bartviz.features.heads.figure_classic.offline import View, Window, drawn_layers, height, most_tokens, page
 from bartviz.language import later
 from bartviz.record.attention import Attention, Kind
 from bartviz.record.record import Reading, Record

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bartviz.analysis import sentence_words
-from bartviz.figures.classic.offline import CELLS, View, Window
+from bartviz.features.heads.figure_classic.offline import CELLS, View, Window
 from bartviz.language import _
 from bartviz.record.attention import Attention
 from bartviz.record.record import Reading

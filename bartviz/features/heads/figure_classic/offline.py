@@ -20,8 +20,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from bartviz.drawing import theme
 from bartviz.errors import ModelError, SettingError, choices
-from bartviz.figures import theme
 from bartviz.language import _, current, later
 from bartviz.record.attention import Attention
 

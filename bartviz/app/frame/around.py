@@ -1,0 +1,45 @@
+"""What a feature puts around every page: the strip of the lessons. The app's script says which one (``use``)."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class Around(Protocol):
+    """What the frame calls in each script run, in this order."""
+
+    def prepare(self, word: str, /) -> None:
+        """Before any widget is drawn, with the word of the open page."""
+
+    def strip(self, word: str, /) -> None:
+        """At the top of a page."""
+
+    def leads(self) -> bool:
+        """Whether it leads the visitor through the page, and chooses its view."""
+
+    def drawn(self) -> None:
+        """When all of the page is drawn."""
+
+
+class _Nothing:
+    def prepare(self, word: str, /) -> None: ...
+
+    def strip(self, word: str, /) -> None: ...
+
+    def leads(self) -> bool:
+        return False
+
+    def drawn(self) -> None: ...
+
+
+_used: list[Around] = [_Nothing()]
+
+
+def use(feature: Around) -> None:
+    """Let a feature stand around every page of this process."""
+    _used[:] = [feature]
+
+
+def current() -> Around:
+    """The feature around every page; without one, an object that does nothing."""
+    return _used[0]

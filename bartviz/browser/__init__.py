@@ -1,0 +1,5 @@
+"""What runs in a browser: scripts, and the Python that gives them their data; no Streamlit."""
+
+from pathlib import Path
+
+BROWSER = Path(__file__).parent

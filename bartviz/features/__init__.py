@@ -1,0 +1,1 @@
+"""One folder for each thing that a reader meets: its numbers, figures, page, explanation, messages and style."""

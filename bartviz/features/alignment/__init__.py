@@ -1,0 +1,1 @@
+"""Alignment: numbers, figures, and the page."""

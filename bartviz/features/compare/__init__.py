@@ -1,0 +1,1 @@
+"""Compare: numbers, figures, and the page."""

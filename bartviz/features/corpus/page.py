@@ -1,0 +1,31 @@
+"""What does each head do over a corpus of texts? Every head: interval, distribution, examples, passport."""
+
+from functools import partial
+
+from bartviz.app.controls import show
+from bartviz.app.frame import levels, page
+from bartviz.features.corpus import parts
+from bartviz.features.corpus import parts_beside as beside
+from bartviz.features.corpus import parts_finding as finding
+from bartviz.features.corpus import parts_own as own
+
+
+def main() -> None:
+    page.begin("corpus", needs_record=False)
+    chosen = parts.choose()
+    show.lead(parts.notice(chosen))
+    parts.picture(chosen)
+    parts.values(chosen)
+    parts.examples(chosen)
+    finding.section(chosen)
+    parts.known(chosen)
+    beside.two(chosen)
+    own.section()
+    levels.explain("corpus")
+    show.downloads(
+        "corpus",
+        table=partial(parts.passport, chosen),
+        passport=lambda: chosen.of.passport(chosen.head, measure=chosen.measure),
+        figure=lambda: parts.all_heads(chosen, dark=page.dark()),
+        of=str(chosen.head).replace(" ", "-"),
+    )

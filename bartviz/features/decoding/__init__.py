@@ -1,0 +1,1 @@
+"""Decoding: numbers, figures, and the page."""

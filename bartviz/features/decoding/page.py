@@ -1,0 +1,87 @@
+"""How is each word chosen? The steps of one output, played in the browser."""
+
+from functools import partial
+
+import streamlit as st
+
+from bartviz.analysis import decoding
+from bartviz.app.components.player import player
+from bartviz.app.controls import show
+from bartviz.app.frame import doubt, levels, page, roads
+from bartviz.app.state import session
+from bartviz.families.catalogue import CATALOGUE
+from bartviz.features.decoding import parts
+from bartviz.features.decoding import parts_branches as branches
+from bartviz.features.decoding.figure import decoding as figure
+from bartviz.features.decoding.parts_output_layer import output_layer
+from bartviz.language import _
+from bartviz.record.attention import Head
+from bartviz.record.record import Record
+
+
+def advise(record: Record) -> None:
+    """Advice if nothing was decoded: an encoder-only model, or a record without steps."""
+    if record.decoder is None:
+        names = ", ".join(f"`{known.name}`" for known in CATALOGUE if known.kind != "encoder")
+        st.info(
+            _(
+                "This model is an encoder: it reads the whole text at once and writes none, so there are no steps to "
+                "play. Choose one of these in the sidebar and run again: {names}.",
+                names=names,
+            )
+        )
+        page.link("heads", _("See where its words look, on the page Heads"))
+    elif record.from_weights:
+        with show.or_missing():
+            record.expect_model()
+    else:
+        st.info(_("This record has no decoding steps. Press **Run** in the sidebar to decode the text again."))
+
+
+def main() -> None:
+    record = page.begin("decoding")
+    if not record.steps:
+        advise(record)
+        return
+    roads.walk(record, "decoding")
+    lead, settings = st.columns([4, 1], vertical_alignment="center")
+    with lead:
+        with show.place("lead"):
+            show.lead(decoding.notice(record))
+        doubt.line(record)
+    with settings, st.popover(_("Layer and head"), width="stretch"):
+        layer, head = parts.choices(record)
+    parts.style()
+    parts.drawn(record)
+    branch = branches.current(record)
+    handle = partial(branches.handle, record)
+    place = player(
+        record,
+        layer=layer,
+        head=head,
+        place=parts.asked(record),
+        branch=branch,
+        follows=branches.asked(),
+        costs=levels.at_least("intermediate"),
+        on_request=handle,
+        key="player",
+    )
+    if session.running() is None:  # a link's position belongs to the text that is still running
+        st.query_params.update(step=str(place.step + 1), reading=place.reading)
+    if head is not None and layer is not None:
+        roads.carry_on(record, "decoding", Head(decoding.kind_of(record), layer, head), record.steps[place.step].row)
+    if branch is not None:
+        branches.numbers(record, branch)
+    parts.all_heads(record, place, layer, head)
+    output_layer(record, place.step)
+    parts.made(record)
+    parts.given_output(record)
+    parts.beam_tree(record, place.step)
+    levels.explain("decoding")
+    show.downloads(
+        "decoding",
+        table=lambda: decoding.steps_table(record),
+        arrays=lambda: decoding.arrays(record, layer=layer, head=head),
+        figure=lambda: figure(record, layer=layer, head=head, reading=place.reading, dark=page.dark()),
+        record=record,
+    )

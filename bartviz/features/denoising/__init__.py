@@ -1,0 +1,1 @@
+"""Denoising: numbers, figures, and the page."""

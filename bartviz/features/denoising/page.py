@@ -1,0 +1,40 @@
+"""Can it repair what was lost? The five noise functions of BART, and how a model repairs a corrupted text."""
+
+from pathlib import Path
+
+import streamlit as st
+
+from bartviz.analysis import repairs
+from bartviz.app.controls import show
+from bartviz.app.frame import doubt, gaps, levels, page
+from bartviz.features.denoising import parts
+from bartviz.features.denoising.figure import denoising as figure
+from bartviz.language import _
+
+STYLE = Path(parts.__file__).with_name("style.css")
+
+
+def main() -> None:
+    record = page.begin("denoising")
+    st.html(STYLE)
+    gaps.section(record)
+    lead = show.place("lead")
+    chosen = parts.choose(record)
+    with st.container(key="denoising_lines"):
+        repair = parts.repaired(chosen)
+        if repair is not None:
+            parts.lines(repair)
+            doubt.line(repair.written)
+    with lead:
+        show.lead(repairs.notice(repair) if repair is not None else _("The text is corrupted, read and repaired."))
+    if repair is not None:
+        parts.look(chosen, repair)
+        show.table(repairs.table(repair), title=_("The three lines as a table"))
+    levels.explain("denoising")
+    if repair is not None:
+        show.downloads(
+            "denoising",
+            table=lambda: repairs.table(repair),
+            figure=lambda: figure(repair, dark=page.dark()),
+            record=repair.given,
+        )

@@ -1,0 +1,1 @@
+"""Experiments: numbers, figures, and the page."""

@@ -1,0 +1,1 @@
+"""Heads: numbers, figures, and the page."""

@@ -1,0 +1,47 @@
+"""Where does each word look? Every layer and head of the text, one of them large."""
+
+from bartviz.analysis import heads as analysis
+from bartviz.app.controls import prediction, show
+from bartviz.app.frame import gaps, levels, page
+from bartviz.drawing.heads import heads as figure
+from bartviz.features.heads import parts
+from bartviz.features.heads import parts_classic as classic
+
+
+def main() -> None:
+    record = page.begin("heads")
+    prediction.section(record)
+    gaps.section(record)
+    lead = show.place("lead")
+    chosen = parts.choose(record)
+    if isinstance(chosen, classic.Chosen):
+        classic.draw(record, chosen)
+        return
+    shown = chosen.view()
+    with lead:
+        show.lead(analysis.notice(shown))
+    choice = parts.large(chosen)
+    parts.note(chosen, shown)
+    parts.roads_from(record, chosen, choice)
+    parts.numbers(shown, choice)
+    levels.explain("heads")
+    show.downloads(
+        "heads",
+        table=lambda: analysis.table(shown),
+        arrays=lambda: analysis.arrays(chosen.attention, chosen.layer, chosen.rows, shown=shown),
+        figure=lambda: figure(
+            chosen.attention,
+            layer=None if chosen.what == "all" else chosen.layer,
+            head=chosen.head if chosen.what == "head" else None,
+            mean=chosen.what != "head",
+            query=chosen.rows,
+            words=chosen.words,
+            hide_sinks=chosen.hide_sinks,
+            renormalise=chosen.renormalise,
+            range=chosen.range,
+            dark=page.dark(),
+        ),
+        picture=parts.paper(record, chosen, shown, choice),
+        record=record,
+        of=chosen.stem,
+    )

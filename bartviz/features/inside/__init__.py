@@ -1,0 +1,1 @@
+"""Inside: numbers, figures, and the page."""

@@ -1,0 +1,1 @@
+"""Masks: numbers, figures, and the page."""

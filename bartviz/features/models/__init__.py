@@ -1,0 +1,1 @@
+"""Models: numbers, figures, and the page."""

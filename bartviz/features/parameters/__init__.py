@@ -1,0 +1,1 @@
+"""Parameters: numbers, figures, and the page."""

@@ -1,0 +1,94 @@
+"""Where are the parameters? From its configuration alone: every matrix, and what length costs."""
+
+from functools import partial
+
+import streamlit as st
+
+from bartviz.analysis import article_models, parameter_totals
+from bartviz.analysis.costs import Costs
+from bartviz.analysis.parameters import parameters
+from bartviz.app.controls import pick, show
+from bartviz.app.frame import levels, page
+from bartviz.features.parameters import figure_costs as curves
+from bartviz.features.parameters import parts as ui
+from bartviz.features.parameters.figure_notebook import sizes
+from bartviz.features.textbook import articles
+from bartviz.language import _, mark
+from bartviz.record.record import Record
+
+
+@st.fragment
+def cost(chosen: ui.Chosen) -> None:
+    costs = Costs(chosen.config, architecture=chosen.architecture)
+    n, dtype = ui.length(costs)
+    left, right = st.columns(2)
+    with left:
+        alt = _("Multiply-adds a token against the length: flat lines, and the scores rising through them")
+        operations = partial(curves.operations, costs, n, dark=page.dark())
+        show.figure(operations, key="operations", alt=alt)
+    with right:
+        alt = _("Bytes against the length: the attention of all heads rises twice as steeply as everything else")
+        show.figure(partial(curves.memory, costs, n, dtype=dtype, dark=page.dark()), key="memory", alt=alt)
+    if costs.sizes.decoder is not None:
+        show.note(_("Decoding step by step, {count:,} source tokens. The encoder, run once, is left out.", count=n))
+        steps = min(n, costs.sizes.positions or n, 1024)
+        alt = _("Multiply-adds of each decoding step: nearly flat with a cache, rising without")
+        show.figure(partial(curves.decoding, costs, n, steps, dark=page.dark()), key="decoding_cost", alt=alt)
+    show.note(_("Operations by part and bytes, at every length of the curves:"))
+    show.downloads("operations", table=lambda: costs.curve(curves.lengths(n)), figure=operations)
+
+
+def compare() -> None:
+    show.note(_("Millions of parameters, each matrix counted once. A diamond is the number that the articles give."))
+    alt = _("Eight models of the articles as bars: embeddings, encoder layers, decoder layers, output layer")
+    drawn = partial(sizes, dark=page.dark())
+    show.figure(drawn, key="sizes", alt=alt)
+    show.downloads("sizes", table=article_models.models, figure=drawn)
+
+
+TABS = {
+    "length": mark("What length costs"),
+    "models": mark("The articles' models"),
+    "claims": mark("What the articles say"),
+    "check": mark("Is it true?"),
+}
+
+
+def below(chosen: ui.Chosen, record: Record | None) -> None:
+    part, tab = pick.tabs({word: _(label) for word, label in TABS.items()}, key="more")
+    with tab:
+        if part == "length":
+            cost(chosen)
+        elif part == "models":
+            compare()
+        elif part == "claims":
+            ui.claims(articles.claims())
+        else:
+            ui.check(chosen, record)
+
+
+def draw(record: Record | None) -> None:
+    chosen = ui.choose()
+    rows = chosen.rows
+    show.lead(parameter_totals.notice(rows))
+    left, right = st.columns([4, 3])
+    with left:
+        drawn = partial(ui.treemap, chosen, dark=page.dark())
+        show.figure(
+            drawn,
+            key="parameters",
+            alt=_("Areas of {model}: {notice}", model=chosen.title, notice=parameter_totals.notice(rows)),
+        )
+    with right:
+        ui.numbers(rows)
+    with levels.aside(_("More: what length costs, other models"), key="parameters", names=["more", "n"]) as opened:
+        if opened:
+            below(chosen, record)
+    levels.explain("parameters")
+    show.note(_("Every matrix of {model}, and the map:", model=chosen.title))
+    table = lambda: parameters(chosen.config, architecture=chosen.architecture)  # noqa: E731
+    show.downloads("parameters", table=table, figure=drawn)
+
+
+def main() -> None:
+    draw(page.begin("parameters", needs_record=False))

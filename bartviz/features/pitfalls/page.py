@@ -1,0 +1,23 @@
+"""How can attention fool us? Five pitfalls, each computed from the current text."""
+
+import streamlit as st
+
+from bartviz.app.controls import show
+from bartviz.app.frame import levels, page
+from bartviz.features.pitfalls import numbers as analysis
+from bartviz.features.pitfalls.parts_rerun import silence, untrained
+from bartviz.features.pitfalls.parts_seen import averages, by_hand, shifted, sinks, weight_and_effect
+from bartviz.language import _, mark
+
+LEAD = mark("Five ways to read too much into a picture of attention, each shown on your text.")
+PARTS = (weight_and_effect, silence, averages, sinks, shifted, untrained)
+
+
+def main() -> None:
+    record = page.begin("pitfalls")
+    show.lead(_(LEAD))
+    for number, part in enumerate(PARTS):
+        with st.container(key=f"pitfalls_{number}"), show.or_missing():
+            part(record)
+    levels.explain("pitfalls")
+    show.downloads("pitfalls", table=lambda: analysis.table(record, by_hand(record)), record=record)

@@ -1,0 +1,19 @@
+"""What did you understand? Questions made from the current text and model, one at a time."""
+
+import streamlit as st
+
+from bartviz.app.controls import show
+from bartviz.app.frame import levels, page
+from bartviz.features.quiz import parts
+from bartviz.language import _
+
+
+def main() -> None:
+    record = page.begin("quiz")
+    st.html(parts.STYLE)
+    quiz = parts.choose(record)
+    if quiz.questions:
+        parts.ask(quiz)
+    else:
+        show.lead(_("This text is too short for a quiz: choose a longer one, with words."))
+    levels.explain("quiz")

@@ -1,0 +1,1 @@
+"""Start: numbers, figures, and the page."""

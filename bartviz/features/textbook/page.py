@@ -1,0 +1,25 @@
+"""Which sentences of the textbooks hold? Every statement of the source articles, next to numbers computed now."""
+
+import streamlit as st
+
+from bartviz.app.controls import show
+from bartviz.app.frame import levels, page
+from bartviz.features.textbook import ledger, parts
+from bartviz.language import _
+from bartviz.record.record import Record
+
+
+def draw(record: Record | None) -> None:
+    lead = st.container(key="textbook_lead")
+    verdicts = parts.judged(record)
+    with lead:
+        parts.tally(verdicts)
+    parts.lines(parts.choose(verdicts), verdicts)
+    show.downloads("ledger", table=lambda: ledger(record, more=verdicts))
+    show.note(_("One line for each number:"))
+    show.downloads("ledger-numbers", table=lambda: ledger(record, more=verdicts, numbers=True))
+    levels.explain("textbook")
+
+
+def main() -> None:
+    draw(page.begin("textbook", needs_record=False))

@@ -1,0 +1,12 @@
+"""What lower rooms call of higher ones, by a function that ``bartviz`` registers when it is imported.
+
+A record saves and shows itself as a page for any browser, which the explorer makes of it; the explorer imports records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+explorer: Callable[[], Any]  # gives the module that makes pages of records: frame(record), save(record, path)
+pages: tuple[str, ...]  # the rooms that pages are drawn with; a server imports them when the second page is opened

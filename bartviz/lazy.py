@@ -1,0 +1,65 @@
+"""Public names that are loaded when they are first used, listed once, in the ``.pyi`` file beside a package."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+Homes = dict[str, tuple[str, str]]
+
+
+def homes(file: str) -> Homes:
+    """The public names of the package with this ``__init__.py``: name -> module, name there."""
+    found: Homes = {}
+    for line in ast.parse(Path(file).with_suffix(".pyi").read_text("utf-8")).body:
+        match line:
+            case ast.ImportFrom(module=str(module), names=names):
+                found |= {alias.asname or alias.name: (module, alias.name) for alias in names}
+            case ast.Assign(targets=[ast.Name(id=public)], value=ast.Name(id=own)):
+                found[public] = found.pop(own)
+    return found
+
+
+def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """``__getattr__``, ``__dir__`` and ``__all__`` of a package. ``import *`` leaves Python's own ``open`` alone."""
+    listed = homes(file)
+
+    def get(name: str) -> Any:
+        if name not in listed:
+            raise AttributeError(f"module '{package}' has no attribute '{name}'")
+        home, attribute = listed[name]
+        value = _loaded(package, name, home, attribute)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return get, lambda: sorted(listed), [name for name in sorted(listed) if not hasattr(builtins, name)]
+
+
+def _loaded(package: str, name: str, home: str, attribute: str) -> Any:
+    try:
+        module = import_module(home if home != package else f"{home}.{name}")
+        if home != package and not hasattr(module, attribute):
+            return import_module(f"{home}.{attribute}")  # a package within it, such as drawing.paper
+        return module if home == package else getattr(module, attribute)
+    except ModuleNotFoundError as error:
+        return _unavailable(
+            package, name, import_module("bartviz.errors").needs(f"{package}.{name}", error.name), error
+        )
+    except ValueError:  # the hub's library, with an HF_ENDPOINT that is no address
+        import_module("bartviz.safety.addresses").check_hub()
+        raise
+
+
+def _unavailable(package: str, name: str, message: str, error: ModuleNotFoundError) -> Any:
+    """What stands for a function that needs a package that is not installed: it can be listed and described."""
+
+    def function(*values: object, **options: object) -> Any:
+        raise ModuleNotFoundError(message, name=error.name)
+
+    function.__name__, function.__qualname__, function.__module__, function.__doc__ = name, name, package, message
+    return function

@@ -1,1 +1,0 @@
-"""A folder for each page: its parts. Imports everything else of ui."""
