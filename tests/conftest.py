@@ -16,10 +16,10 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import ElementTree, parse_tree_from_messages
 
+from bartviz.app.state import once
 from bartviz.record.record import Record
 from bartviz.serving import first_record, torch_import
 from bartviz.serving.cache import ByteCache
-from bartviz.ui.state import once
 from tests.support import deltas, stand_in
 
 ROOT = Path(__file__).parents[1]

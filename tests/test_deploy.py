@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import yaml
 
+from bartviz.app.frame.operation import ROUTES
 from bartviz.commands.cli import main
 from bartviz.serving import hosts
-from bartviz.ui.frame.operation import ROUTES
 from tests.test_settings_documented import documented
 
 ROOT = Path(__file__).parent.parent

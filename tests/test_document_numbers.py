@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from bartviz.analysis.costs import Costs
+from bartviz.explorer.file import page
 from bartviz.families.registry import FAMILIES
-from bartviz.teaching.textbook import CLAIMS
-from bartviz.ui.components.explorer.file import page
+from bartviz.features.textbook import CLAIMS
 from tests.support import records
 
 ROOT = Path(__file__).parent.parent

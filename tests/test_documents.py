@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import bartviz
-from bartviz.teaching.lessons.course import LESSONS
+from bartviz.features.lessons.course import LESSONS
 
 ROOT = Path(__file__).parent.parent
 NUMBERS = "none one two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from bartviz.analysis import ablation as analysis
 from bartviz.analysis.ablation import Ablation, Guesses, Sweep
-from bartviz.analysis.output_diff import aligned, paired
 from bartviz.errors import SettingError
+from bartviz.features.experiments.numbers_output_diff import aligned, paired
 from bartviz.record.attention import Head, Kind
 from tests.support import stand_in
 

@@ -12,7 +12,7 @@ from bartviz.analysis import repairs
 from bartviz.analysis.repairs import Repair, Score
 from bartviz.errors import RecordError
 from bartviz.experiments.repair import repair
-from bartviz.figures.denoising import pair
+from bartviz.features.denoising.figure import pair
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bartviz.figures import theme
+from bartviz.drawing import theme
 from bartviz.record.attention import KINDS
 from bartviz.serving.limits import Limits
 
@@ -56,6 +56,6 @@ def test_a_bare_theme_pins_nobody_to_light(config: dict[str, Any]) -> None:
 
 
 def test_the_chips_have_the_same_colours() -> None:
-    style = (ROOT / "bartviz" / "ui" / "frame" / "style.css").read_text("utf-8")
+    style = (ROOT / "bartviz" / "app" / "frame" / "style.css").read_text("utf-8")
     for kind in KINDS:
         assert f"light-dark({theme.kind_color(kind)}, {theme.kind_color(kind, dark=True)})" in style

@@ -8,17 +8,17 @@ from collections.abc import Iterator
 import pytest
 
 from bartviz import language
+from bartviz.app.frame import examples, languages, sitemap
 from bartviz.corpus import shipped
 from bartviz.families.catalogue import CATALOGUE
+from bartviz.features.inputs.parts import SAMPLES
+from bartviz.features.models import parts_learned as learned
 from bartviz.language import LANGUAGES, PSEUDO
-from bartviz.teaching.lessons import records
-from bartviz.ui.frame import examples, languages, sitemap
-from bartviz.ui.views.inputs.parts import SAMPLES
-from bartviz.ui.views.models import learned
+from bartviz.serving import saved_records as records
+from tests.app.frame.test_sidebar import settled
 from tests.conftest import App
 from tests.support import stand_in
 from tests.support.seen import plain, texts
-from tests.ui.frame.test_sidebar import settled
 
 assert languages.KEY == "lang"  # imported: it says whom to follow, before a test says it
 LETTERS = re.compile(r"[^\W\d_]+")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bartviz import ui
+from bartviz import app as ui
 
 STYLES = sorted(Path(ui.__file__).parent.rglob("*.css"))
 

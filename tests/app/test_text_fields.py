@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from bartviz.app.state import session
 from bartviz.serving.limits import TYPED
 from bartviz.serving.request import Request
 from bartviz.text.clean import MAX_CHARACTERS, clean
 from bartviz.text.encodings import TooLong
-from bartviz.ui.state import session
 from tests.conftest import ROOT, App
 
 FIELDS = ("text_area", "text_input", "chat_input")
-FILES = [*(ROOT / "bartviz" / "ui").rglob("*.py"), *(ROOT / "pages").glob("*.py")]
+FILES = [*(ROOT / "bartviz" / "app").rglob("*.py"), *(ROOT / "bartviz" / "features").rglob("*.py")]
 
 
 def _unbounded(file: Path) -> list[str]:

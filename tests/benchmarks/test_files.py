@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bartviz.ui.components.explorer.file import page
+from bartviz.explorer.file import page
 from benchmarks import files
 from tests.support import records
 

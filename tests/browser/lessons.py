@@ -7,11 +7,11 @@ import time
 
 from playwright.sync_api import Page, expect
 
+from bartviz.app.frame import sitemap
+from bartviz.features.lessons.course import LESSONS
+from bartviz.features.lessons.lesson import ADDRESS, Lesson, Step
 from bartviz.language import _, speaking
-from bartviz.teaching.lessons import records
-from bartviz.teaching.lessons.course import LESSONS
-from bartviz.teaching.lessons.lesson import ADDRESS, Lesson, Step
-from bartviz.ui.frame import sitemap
+from bartviz.serving import saved_records as records
 from scripts.settled import settle
 from tests.browser.conftest import PATIENCE, Open
 

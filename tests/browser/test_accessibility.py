@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from bartviz.ui.frame import sitemap
+from bartviz.app.frame import sitemap
 from scripts.settled import settle
 from tests.browser.axe import AXE, findings
 from tests.browser.conftest import Open

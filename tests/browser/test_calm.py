@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Response
 
-from bartviz.ui.frame import sitemap
+from bartviz.app.frame import sitemap
 from scripts.settled import settle
 from tests.browser.axe import findings
 from tests.browser.conftest import PATIENCE, forget

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from bartviz.app.state import clicks
 from bartviz.record.attention import Attention
-from bartviz.ui.state import clicks
 from scripts.settled import settle
 from tests.browser.conftest import Open, beginning
 from tests.support import records, stand_in

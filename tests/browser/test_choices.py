@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import Locator, Page, expect
 
-from bartviz.ui.frame import sitemap
+from bartviz.app.frame import sitemap
 from scripts.settled import settle
 from tests.browser.conftest import Open, go
 

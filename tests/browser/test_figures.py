@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, expect
 
 from bartviz import figures
 from tests.analysis.test_edits import edit
-from tests.figures.test_compare import CROSS
+from tests.features.compare.test_figure import CROSS
 
 pytestmark = pytest.mark.slow
 OVER = """() => { // labels of rows that lie on the panel left of theirs

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from bartviz.ui.frame import sitemap
+from bartviz.app.frame import sitemap
 from scripts.settled import settle
 from tests.browser.conftest import Open, go, serve
 

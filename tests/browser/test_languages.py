@@ -6,8 +6,8 @@ import re
 
 from playwright.sync_api import Page, expect
 
+from bartviz.app.frame import sitemap
 from bartviz.language import LANGUAGES, _, speaking
-from bartviz.ui.frame import sitemap
 from scripts.settled import settle
 from tests.browser.conftest import Open, go
 

@@ -1,6 +1,6 @@
 """Every lesson is walked to its end in a browser: by turns in English with the mouse and in Korean with keys.
 
-``tests/ui/frame/test_tour.py`` walks every one of them in both directions without a browser.
+``tests/features/lessons/test_tour.py`` walks every one of them in both directions without a browser.
 """
 
 from __future__ import annotations

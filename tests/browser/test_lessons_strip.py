@@ -8,7 +8,7 @@ import time
 import pytest
 from playwright.sync_api import Page, expect
 
-from bartviz.ui.controls.large_type import FACTOR
+from bartviz.app.controls.large_type import FACTOR
 from scripts.settled import settle
 from tests.browser.conftest import PATIENCE, Open, forget
 from tests.browser.lessons import begun, named, stands

@@ -104,7 +104,7 @@ import streamlit as st
 from bartviz.language import LANGUAGES, speaking
 from bartviz.teaching.explanations import HOME, explanation
 from bartviz.teaching.glossary import glossary
-from bartviz.ui.frame import levels, theme
+from bartviz.app.frame import levels, theme
 from scripts.serving import ROOT, served
 
 for language in LANGUAGES:

@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import expect
 
-from bartviz.analysis import pitfalls
+from bartviz.features.pitfalls import numbers as pitfalls
 from bartviz.serving import first_record
 from scripts.settled import settle
 from tests.browser.conftest import Open

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from bartviz.features.quiz import AT_LEVEL, questions
+from bartviz.features.quiz.question import Question
 from bartviz.language import _, speaking
-from bartviz.teaching.quiz import AT_LEVEL, questions
-from bartviz.teaching.quiz.question import Question
 from scripts.settled import settle
 from tests.browser.conftest import Open, go
 from tests.support import stand_in

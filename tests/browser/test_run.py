@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import FilePayload, Locator, Page, expect
 
-from bartviz.ui.frame import sitemap
+from bartviz.app.frame import sitemap
 from scripts.settled import settle
 from tests.browser.conftest import Open
 

@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, Request, expect
 
-from bartviz.ui.frame import sitemap
+from bartviz.app.frame import sitemap
 from scripts import site
 from tests.browser.axe import AXE
 

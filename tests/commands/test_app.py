@@ -19,8 +19,8 @@ import segno
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
+from bartviz.app.frame.sitemap import PAGES
 from bartviz.serving import hosts
-from bartviz.ui.frame.sitemap import PAGES
 from scripts.serving import health, served
 from scripts.visitor import visitor, wait_for
 

@@ -81,7 +81,7 @@ def test_a_port_that_another_server_takes_meanwhile_is_reported_before_any_addre
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both have found it free; the other has it first."""
-    from bartviz.ui.frame import server
+    from bartviz.app.frame import server
 
     free = [None, errno.EADDRINUSE]  # what the two looks at the port find
 

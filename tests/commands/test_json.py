@@ -16,13 +16,13 @@ import pytest
 
 import bartviz
 from bartviz.analysis import alignment
+from bartviz.app.frame import server
 from bartviz.commands import app
 from bartviz.commands.cli import main
 from bartviz.corpus import shipped
+from bartviz.explorer.file import page
 from bartviz.safety import ray_cluster
 from bartviz.serving import ray_serve
-from bartviz.ui.components.explorer.file import page
-from bartviz.ui.frame import server
 from tests.support import networks, stand_in
 
 COMMANDS = ("app", "open", "capture", "decode", "align", "corpus", "export", "parameters", "models", "completion")

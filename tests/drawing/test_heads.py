@@ -11,8 +11,8 @@ from hypothesis import given, settings
 
 import bartviz
 from bartviz.analysis.thumbnails import MASKED, ONE, Small, thumbnails
+from bartviz.drawing.heads import overview
 from bartviz.errors import SettingError
-from bartviz.figures.heads import overview
 from bartviz.record.attention import Attention
 from tests.support import records
 

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from bartviz.drawing import axes, masked_cells
+from bartviz.drawing.cells import pool
+from bartviz.drawing.maps import attention_map
 from bartviz.errors import SettingError
-from bartviz.figures import axes, masked_cells
-from bartviz.figures.cells import pool
-from bartviz.figures.maps import attention_map
 
 # Three tokens, one head, weights written by hand.
 WEIGHTS = np.array([[1.0, 0.0, 0.0], [0.25, 0.75, 0.0], [0.2, 0.3, 0.5]], np.float32)

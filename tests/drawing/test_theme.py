@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bartviz.figures import theme
+from bartviz.drawing import theme
 from bartviz.record.attention import KINDS, Kind
 from tests.support.contrast import contrast
 

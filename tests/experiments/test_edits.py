@@ -16,9 +16,9 @@ from bartviz.errors import Cancelled, SettingError, TextError
 from bartviz.experiments.ablation import ablate
 from bartviz.experiments.edits import edit, reach, token_id, tokens_of
 from bartviz.experiments.similar_tokens import words
+from bartviz.features.experiments.parts_step import SENTENCE
 from bartviz.record.record import Record
 from bartviz.text.tokenize import from_ids
-from bartviz.ui.views.experiments.step import SENTENCE
 from tests.support import loaded, networks
 
 TEXT = "The cat is sleeping on the sofa, but the children played outside: what time is it?"

@@ -2,17 +2,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { deflateSync } from "node:zlib";
-import { decode } from "../../../bartviz/ui/components/canvas/numbers.js";
-import {
-  codesOf,
-  headsOf,
-  meanOf,
-  opened,
-  packed,
-  rowsOf,
-  tiles,
-} from "../../../bartviz/ui/components/explorer/file.js";
-import { hashOf, placeOf, spokenIn } from "../../../bartviz/ui/components/explorer/place.js";
+import { decode } from "../../bartviz/browser/canvas/numbers.js";
+import { codesOf, headsOf, meanOf, opened, packed, rowsOf, tiles } from "../../bartviz/explorer/file.js";
+import { hashOf, placeOf, spokenIn } from "../../bartviz/explorer/place.js";
 
 const cross = { meta: { shape: [4, 8, 9, 7] }, row: 1 };
 const encoder = { meta: { shape: [2, 2, 7, 7] }, row: 2 };

@@ -19,9 +19,9 @@ import pytest
 import bartviz
 from bartviz.arrays import Floats
 from bartviz.errors import SettingError
+from bartviz.explorer.file import page
 from bartviz.record.attention import Attention
 from bartviz.record.record import Record
-from bartviz.ui.components.explorer.file import page
 from tests.support import node, records, stand_in
 
 HOSTILE = ("<s>", "</script><script>alert(1)</script>", " <!--", "<img src=x onerror=alert(1)>", " 한국어", "</s>")

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from bartviz.app.state import session
 from bartviz.serving.engine import Engine
 from bartviz.serving.limits import Limits
-from bartviz.ui.state import session
 from tests.support import networks
 from tests.support.near import Sending
 

@@ -10,8 +10,8 @@ import pytest
 
 from bartviz import paper
 from bartviz.analysis import heads
+from bartviz.app.controls import show
 from bartviz.record.record import Record
-from bartviz.ui.controls import show
 from tests.support import stand_in
 from tests.support.visits import opened
 

@@ -12,11 +12,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Button
 
+from bartviz.app.frame.sitemap import PAGES
+from bartviz.app.state import session
 from bartviz.record.record import Record
 from bartviz.serving.engine import Engine, Run
 from bartviz.serving.limits import Limits
-from bartviz.ui.frame.sitemap import PAGES
-from bartviz.ui.state import session
 from tests.conftest import App
 from tests.support import hub_server, stand_in
 from tests.support.hub_server import Hub

@@ -6,10 +6,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import bartviz
+from bartviz.app.frame import sitemap
 from bartviz.families.family import ModelKind
+from bartviz.features import quiz
 from bartviz.record.record import Record
-from bartviz.teaching import quiz
-from bartviz.ui.frame import sitemap
 from tests.conftest import App
 from tests.support import stand_in
 

@@ -14,8 +14,8 @@ from plotly.offline import get_plotlyjs
 
 import bartviz
 from bartviz import figures
+from bartviz.drawing import theme
 from bartviz.errors import SettingError
-from bartviz.figures import theme
 from tests.support import stand_in
 
 SCRIPT = get_plotlyjs()

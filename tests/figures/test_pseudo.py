@@ -15,7 +15,7 @@ import plotly.graph_objects as go
 import pytest
 
 from bartviz import figures
-from bartviz.analysis import article_models, heads, inside, scaling, similar
+from bartviz.analysis import article_models, heads, inside, scaling
 from bartviz.analysis import inputs as embeddings
 from bartviz.analysis.alignment import heads_of, table
 from bartviz.analysis.costs import Costs
@@ -25,14 +25,18 @@ from bartviz.analysis.measures import measures
 from bartviz.analysis.parameters import configuration, rows
 from bartviz.analysis.patterns import pattern
 from bartviz.analysis.repairs import Score
-from bartviz.figures import around_attention, costs, patterns, products
-from bartviz.figures import contrast as contrasts
-from bartviz.figures.ablation import moved, worth
-from bartviz.figures.alignment import lines, matrix
-from bartviz.figures.compare import alike
-from bartviz.figures.edits import reach as reached
-from bartviz.figures.inputs import positions, relative, shift
-from bartviz.figures.parameters import parameters, sizes
+from bartviz.features.alignment.figure import lines, matrix
+from bartviz.features.compare import figure_contrast as contrasts
+from bartviz.features.compare import numbers_similar as similar
+from bartviz.features.compare.figure import alike
+from bartviz.features.experiments.figure import reach as reached
+from bartviz.features.experiments.figure_ablation import moved, worth
+from bartviz.features.inputs.figure import positions, relative, shift
+from bartviz.features.inside import figure_around_attention as around_attention
+from bartviz.features.inside import figure_products as products
+from bartviz.features.masks import figure_patterns as patterns
+from bartviz.features.parameters import figure_costs as costs
+from bartviz.features.parameters.figure import parameters, sizes
 from bartviz.language import PSEUDO, speaking
 from bartviz.record.attention import Attention
 from bartviz.record.record import Record
@@ -40,7 +44,7 @@ from tests.analysis.test_ablation import ablation as one_ablation
 from tests.analysis.test_ablation import sweep
 from tests.analysis.test_branches import MAIN, output
 from tests.analysis.test_edits import edit, reach
-from tests.figures.test_inputs import made
+from tests.features.inputs.test_figure import made
 from tests.support import records, stand_in, trees
 
 RECORD = stand_in.record(("<s>", "나는", " 1999", " 차를", " 차를", " 산다", ".", "</s>"))

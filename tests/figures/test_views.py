@@ -13,13 +13,13 @@ import pytest
 import bartviz
 from bartviz import figures
 from bartviz.analysis import inside
+from bartviz.app.frame import place
 from bartviz.errors import SettingError
 from bartviz.experiments.embeddings import inputs
 from bartviz.experiments.output_layer import output_layer
 from bartviz.experiments.residual import residual
 from bartviz.models.model import Model
 from bartviz.record.record import Record
-from bartviz.ui.frame import place
 from tests.support import loaded
 
 TEXT = "the cat sat on the mat"
@@ -86,7 +86,7 @@ CHARTS = {"figure", "plotly_chart", "clickable", "one_map"}
 def charts() -> set[str]:
     """The keys of all charts that the pages draw; of a key with places in it what stands before the first."""
     found: set[str] = set()
-    for file in [*(place.ROOT / "pages").glob("*.py"), *(place.ROOT / "bartviz" / "ui").rglob("*.py")]:
+    for file in [*(place.ROOT / "bartviz" / "features").rglob("*.py"), *(place.ROOT / "bartviz" / "app").rglob("*.py")]:
         for call in ast.walk(ast.parse(file.read_text("utf-8"))):
             if isinstance(call, ast.Call) and getattr(call.func, "attr", getattr(call.func, "id", "")) in CHARTS:
                 given = [word.value for word in call.keywords if word.arg == "key"]

@@ -10,8 +10,8 @@ from random import Random
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
+from bartviz.app.frame import sitemap
 from bartviz.serving import first_record, torch_import
-from bartviz.ui.frame import sitemap
 from tests.support import stand_in
 
 ROOT = Path(__file__).parents[2]
@@ -51,7 +51,11 @@ class Visits:
         manifest_scanner.scan_component_manifests = found
         record = stand_in.record()
         first_record.record = lambda: record
-        source = "".join(file.read_text("utf-8") for file in sorted((ROOT / "bartviz" / "ui").rglob("*.py")))
+        source = "".join(
+            file.read_text("utf-8")
+            for room in ("app", "features")
+            for file in sorted((ROOT / "bartviz" / room).rglob("*.py"))
+        )
         words = KEY.findall(source)
         self.keys = sorted({word for found in words for word in found if word})
         self.words = sorted(set(re.findall(r'"([a-z][a-z-]{1,20})"', source)))

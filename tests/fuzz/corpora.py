@@ -23,8 +23,8 @@ from bartviz.corpus import schema, shards
 from bartviz.corpus.read import lines
 from bartviz.corpus.stability import stability
 from bartviz.errors import BartvizError
-from bartviz.figures.atlas import atlas as drawing
-from bartviz.figures.atlas_pair import atlas_pair
+from bartviz.features.corpus.figure import atlas as drawing
+from bartviz.features.corpus.figure_atlas_pair import atlas_pair
 from bartviz.record.attention import Head
 from tests.fuzz import mutations
 

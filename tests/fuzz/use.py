@@ -9,14 +9,14 @@ from random import Random
 
 import bartviz
 from bartviz import figures
+from bartviz.app.controls import export
+from bartviz.browser.canvas.data import Choice, Picture, Shown
+from bartviz.drawing import theme
 from bartviz.errors import BudgetError, RecordError, SettingError
-from bartviz.figures import theme
 from bartviz.language import Later
 from bartviz.record import store
 from bartviz.record.attention import Attention
 from bartviz.record.record import Record
-from bartviz.ui.components.canvas.data import Choice, Picture, Shown
-from bartviz.ui.controls import export
 
 Use = tuple[str, Callable[[], object]]
 

@@ -243,11 +243,15 @@ def test_the_catalogue_that_is_read_holds_all_areas(tmp_path: Path, monkeypatch:
     (tmp_path / "ko" / "b.po").write_text(
         head + 'msgid "{count} head"\nmsgid_plural "{count} heads"\nmsgstr[0] "헤드 {count}개"\n', "utf-8"
     )
+    (tmp_path / "features" / "spread").mkdir(parents=True)
+    (tmp_path / "features" / "spread" / "ko.po").write_text(head + 'msgid "spread"\nmsgstr "퍼짐"\n', "utf-8")
     monkeypatch.setattr(language, "HOME", tmp_path)
+    monkeypatch.setattr(language, "FEATURES", tmp_path / "features")
     language._catalogue.cache_clear()
     try:
         with speaking("ko"):
             assert _("row") == "행"
+            assert _("spread") == "퍼짐"
             assert plural("{count} head", "{count} heads", 3) == "헤드 3개"
             assert _("not there") == "not there"
     finally:

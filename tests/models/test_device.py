@@ -24,8 +24,8 @@ from bartviz.corpus.work import measured, random
 from bartviz.errors import BudgetError, SettingError
 from bartviz.experiments.embeddings import inputs
 from bartviz.experiments.output_layer import output_layer
-from bartviz.experiments.random_weights import untrained
 from bartviz.experiments.residual import residual
+from bartviz.features.pitfalls.run_random_weights import untrained
 from bartviz.models import device
 from bartviz.record.record import Record
 from bartviz.safety import torch_defaults

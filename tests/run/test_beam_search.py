@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from safetensors.numpy import load, save
 
 import bartviz
-from bartviz.analysis import beams as analysis
 from bartviz.errors import BudgetError, Cancelled, RecordError, SettingError
+from bartviz.features.decoding import numbers_beams as analysis
 from bartviz.models.model import Model
 from bartviz.record import store
 from bartviz.record.beam_tree import BeamTree, EarlyStopping, Hypothesis

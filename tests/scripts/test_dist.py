@@ -34,8 +34,8 @@ print(record.sound, type(figure).__name__, [name for name in ("torch", "streamli
 """
 PLACES = """
 import bartviz
-from bartviz.ui.frame.place import APP
-from bartviz.ui.frame.sitemap import PAGES
+from bartviz.app.frame.place import APP
+from bartviz.app.frame.sitemap import PAGES
 print(bartviz.__file__, APP, *(page.file for page in PAGES), sep="\\n")
 """
 

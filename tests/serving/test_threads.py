@@ -14,7 +14,7 @@ from tests.support.process import printed
 
 SCRIPT = """
 import os, sys
-import bartviz.ui
+import bartviz.app
 print(os.environ["OPENBLAS_NUM_THREADS"], "numpy" in sys.modules)
 """
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
+from bartviz.app.state import session
 from bartviz.record.record import Record
-from bartviz.ui.state import session
 
 APP = Path(__file__).parents[2] / "app.py"
 

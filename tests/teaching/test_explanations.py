@@ -9,15 +9,15 @@ import string
 import markdown_it
 import pytest
 
+from bartviz.app.frame import sitemap
 from bartviz.families.catalogue import EMBEDDED
+from bartviz.features.experiments.parts import EXPERIMENTS
+from bartviz.features.inputs import EXPLAINED
 from bartviz.language import LANGUAGES, speaking
-from bartviz.teaching.explanations import HOME, Explanation, explanation
+from bartviz.teaching.explanations import Explanation, explanation, files
 from bartviz.teaching.glossary import glossary
-from bartviz.ui.frame import sitemap
-from bartviz.ui.views.experiments import EXPERIMENTS
-from bartviz.ui.views.inputs import EXPLAINED
 
-WRITTEN = sorted(file.name.removesuffix(".en.md") for file in HOME.glob("*.en.md"))
+WRITTEN = sorted(files())
 # Several views on one page.
 PARTS = {"experiments": list(EXPERIMENTS), "heads": ["heads", "classic"], "inputs": list(EXPLAINED.values())}
 WORDS = [word for entry in sitemap.PAGES for word in PARTS.get(entry.word, [entry.word])]
@@ -35,7 +35,7 @@ def test_every_page_is_explained_at_each_level(word: str) -> None:
 def test_nothing_explains_what_is_no_page() -> None:
     assert set(WRITTEN) <= set(WORDS)
     for word in ("nowhere", "", "../heads", "os.path"):
-        with pytest.raises(LookupError, match=r"explanations/.*\.en\.md"):
+        with pytest.raises(LookupError, match=r"features/.*explanation\.en\.md"):
             explanation(word)
 
 

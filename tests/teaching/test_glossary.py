@@ -6,9 +6,9 @@ import re
 
 import pytest
 
+from bartviz.app.frame import sitemap
 from bartviz.language import LANGUAGES
 from bartviz.teaching.glossary import entries, glossary
-from bartviz.ui.frame import sitemap
 
 NEEDED = (
     "attention, head, layer, query, key, value, weight, score, softmax, scale, mask, padding, causal, encoder, "

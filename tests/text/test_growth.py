@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from bartviz.figures.paper.sheet import wrapped
+from bartviz.drawing.paper.sheet import wrapped
 from bartviz.text.clean import clean
 from bartviz.text.labels import Layout, normalized, visible
 

@@ -6,8 +6,8 @@ import pytest
 from transformers import BertForPreTraining, BertTokenizer
 
 import bartviz
+from bartviz.app.frame.examples import BY_MODEL
 from bartviz.families.catalogue import EMBEDDED
-from bartviz.ui.frame.examples import BY_MODEL
 from training import context
 from training.context import Case, Guess
 

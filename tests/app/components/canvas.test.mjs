@@ -1,14 +1,14 @@
 // The canvas's functions that need no page.
 import test from "node:test";
 import assert from "node:assert/strict";
-import * as colors from "../../../bartviz/ui/components/canvas/pixels.js";
-import * as following from "../../../bartviz/ui/components/canvas/following.js";
-import * as numbers from "../../../bartviz/ui/components/canvas/numbers.js";
-import * as overview from "../../../bartviz/ui/components/canvas/overview.js";
-import * as state from "../../../bartviz/ui/components/canvas/state.js";
-import * as text from "../../../bartviz/ui/components/canvas/text.js";
-import * as view from "../../../bartviz/ui/components/canvas/window.js";
-import * as theme from "../../../bartviz/ui/components/shared/colors.js";
+import * as colors from "../../../bartviz/browser/canvas/pixels.js";
+import * as following from "../../../bartviz/browser/canvas/following.js";
+import * as numbers from "../../../bartviz/browser/canvas/numbers.js";
+import * as overview from "../../../bartviz/browser/canvas/overview.js";
+import * as state from "../../../bartviz/browser/canvas/state.js";
+import * as text from "../../../bartviz/browser/canvas/text.js";
+import * as view from "../../../bartviz/browser/canvas/window.js";
+import * as theme from "../../../bartviz/browser/shared/colors.js";
 
 const meta = {
   kind: "cross",

@@ -1,9 +1,9 @@
 // The player's functions that need no page.
 import test from "node:test";
 import assert from "node:assert/strict";
-import * as numbers from "../../../bartviz/ui/components/player/numbers.js";
-import * as player from "../../../bartviz/ui/components/player/player.js";
-import * as theme from "../../../bartviz/ui/components/shared/colors.js";
+import * as numbers from "../../../bartviz/browser/player/numbers.js";
+import * as player from "../../../bartviz/browser/player/player.js";
+import * as theme from "../../../bartviz/browser/shared/colors.js";
 
 const step = (more = {}) => ({
   row: 0,

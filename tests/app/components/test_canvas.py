@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from bartviz.analysis import heads
+from bartviz.app.components import canvas
+from bartviz.browser.canvas import data
+from bartviz.browser.canvas.data import Choice, Picture, Shown, Steps
+from bartviz.browser.canvas.words import messages
 from bartviz.language import speaking
 from bartviz.record.record import Record
-from bartviz.ui.components.canvas import component as canvas
-from bartviz.ui.components.canvas import data
-from bartviz.ui.components.canvas.data import Choice, Picture, Shown, Steps
-from bartviz.ui.components.canvas.words import messages
 from tests.support import node, records, stand_in
 
 

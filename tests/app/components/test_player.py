@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from bartviz.analysis import decoding
+from bartviz.app.components.player import COMPONENT, BranchRequest, Place, parse_place, parse_request
+from bartviz.browser.player import data as player
+from bartviz.browser.player import words
 from bartviz.families.catalogue import EMBEDDED
 from bartviz.language import speaking
 from bartviz.record.record import Record, open_record
 from bartviz.record.steps import Candidate, Step
 from bartviz.text.tokens import Tokens
-from bartviz.ui.components.player import data as player
-from bartviz.ui.components.player import words
-from bartviz.ui.components.player.component import COMPONENT, BranchRequest, Place, parse_place, parse_request
 from tests.analysis.test_decoding import decoded
 from tests.support import node, records, stand_in
 

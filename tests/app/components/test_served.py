@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import streamlit as st
 
-from bartviz.ui.components import served
+from bartviz.app.components import served
 
 
 def anew() -> None:

@@ -19,7 +19,7 @@ NUMBERS = {"index", "switch", "slider", "toggle", "number_input"}  # what is car
 def script() -> None:
     import streamlit as st
 
-    from bartviz.ui.controls import pick
+    from bartviz.app.controls import pick
 
     record = st.session_state["given"]
     kind = pick.kind(record)
@@ -90,7 +90,7 @@ def test_what_is_moved_is_not_set_by_the_run_that_it_starts(record: Record) -> N
 def test_a_number_of_one_page_never_sets_a_number_of_another_page() -> None:
     """A seed must not come back as a switch, nor a share as one of other ends: a shared key is the same picker."""
     found: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    for file in sorted([*(ROOT / "bartviz" / "ui").rglob("*.py"), *(ROOT / "pages").glob("*.py")]):
+    for file in sorted([*(ROOT / "bartviz" / "app").rglob("*.py"), *(ROOT / "bartviz" / "features").rglob("*.py")]):
         for call in ast.walk(ast.parse(file.read_text("utf-8"))):
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
                 for word in call.keywords:

@@ -11,7 +11,7 @@ from unittest.mock import Mock
 import pytest
 import streamlit as st
 
-from bartviz.ui.controls import progress
+from bartviz.app.controls import progress
 
 
 @dataclass

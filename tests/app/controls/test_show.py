@@ -18,8 +18,8 @@ from streamlit.testing.v1 import AppTest
 
 from bartviz import paper
 from bartviz.analysis import all_heads
+from bartviz.app.controls import show
 from bartviz.record.record import Record
-from bartviz.ui.controls import show
 from tests.support import stand_in
 
 BAD = (
@@ -67,7 +67,7 @@ def test_plain_escapes_what_only_streamlit_reads() -> None:
 def script() -> None:
     import streamlit as st
 
-    from bartviz.ui.controls import show
+    from bartviz.app.controls import show
 
     given = st.session_state
     show.lead(given["sentence"])
@@ -136,8 +136,8 @@ def downloads() -> None:
     import plotly.graph_objects as go
     import streamlit as st
 
-    from bartviz.ui.controls import show
-    from bartviz.ui.frame import languages
+    from bartviz.app.controls import show
+    from bartviz.app.frame import languages
 
     languages.begin()
     show.downloads(

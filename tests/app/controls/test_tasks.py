@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bartviz.app.state import session
 from bartviz.errors import Cancelled, TextError
 from bartviz.serving.engine import Engine
 from bartviz.serving.limits import Limits
-from bartviz.ui.state import session
 
 PROCEED = threading.Event()
 BEGAN = threading.Event()
@@ -32,9 +32,9 @@ def work(model: Any, ticket: Any) -> str:
 def script() -> None:
     import streamlit as st
 
-    from bartviz.ui.controls import tasks
-    from bartviz.ui.frame import languages
-    from tests.ui.controls.test_tasks import work
+    from bartviz.app.controls import tasks
+    from bartviz.app.frame import languages
+    from tests.app.controls.test_tasks import work
 
     languages.begin()  # as every run of the app does; else it speaks as the test before it did
     for model in ("good", "bad"):
@@ -47,9 +47,9 @@ def script() -> None:
 def asking() -> None:
     import streamlit as st
 
-    from bartviz.ui.controls import tasks
-    from bartviz.ui.frame import languages
-    from tests.ui.controls.test_tasks import work
+    from bartviz.app.controls import tasks
+    from bartviz.app.frame import languages
+    from tests.app.controls.test_tasks import work
 
     languages.begin()  # as every run of the app does; else it speaks as the test before it did
     model = st.selectbox("Model", ["good", "bad"])

@@ -1,8 +1,8 @@
 // Who Ctrl+Enter belongs to, and which touches are the browser's.
 import test from "node:test";
 import assert from "node:assert/strict";
-import { belongsToField } from "../../../bartviz/ui/components/listeners/keys.js";
-import { leaveToBrowser } from "../../../bartviz/ui/components/listeners/touch.js";
+import { belongsToField } from "../../../bartviz/app/components/listeners/keys.js";
+import { leaveToBrowser } from "../../../bartviz/app/components/listeners/touch.js";
 
 const node = (tagName, testid) => ({ tagName, dataset: testid ? { testid } : {} });
 const page = [node("DIV"), node("BODY")];

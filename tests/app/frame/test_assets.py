@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from bartviz.ui.frame.assets import Assets
+from bartviz.app.frame.assets import Assets
 from scripts.visitor import wait_for
 
 SCRIPT = b"let long = 1;\n" * 500
@@ -74,7 +74,7 @@ def test_the_style_stands_at_the_end_of_a_page_and_its_tag_is_gone(app: Assets) 
 
 
 def test_every_element_that_comes_early_is_a_script_that_streamlit_has(app: Assets) -> None:
-    from bartviz.ui.frame import assets
+    from bartviz.app.frame import assets
 
     links = get(app, "/", BROWSER).text.split('href="./static/js/')[1:]
     names = [link.split('"')[0] for link in links]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import bartviz
-from bartviz.ui.state import content
+from bartviz.app.state import content
 from tests.conftest import App
 
 

@@ -11,17 +11,17 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from bartviz import language
+from bartviz.app.controls import show
+from bartviz.app.frame import languages, sitemap
 from bartviz.language import _, current, later, speaking
 from bartviz.language.korean_particles import PAIR
 from bartviz.record.record import Record
 from bartviz.serving.engine import Engine
 from bartviz.serving.limits import Limits
-from bartviz.ui.controls import show
-from bartviz.ui.frame import languages, sitemap
+from tests.app.frame.test_sidebar import Answers, answers, press
 from tests.conftest import App
 from tests.support import stand_in
 from tests.support.seen import texts
-from tests.ui.frame.test_sidebar import Answers, answers, press
 
 __all__ = ["answers"]
 
@@ -29,9 +29,9 @@ __all__ = ["answers"]
 def script() -> None:
     import streamlit as st
 
+    from bartviz.app.frame import languages
+    from bartviz.app.state import address
     from bartviz.language import current
-    from bartviz.ui.frame import languages
-    from bartviz.ui.state import address
 
     def note() -> None:
         st.session_state["in_callback"] = current()

@@ -9,10 +9,10 @@ import pytest
 import streamlit
 from streamlit.testing.v1 import AppTest
 
+from bartviz.app.frame import levels, sitemap
 from bartviz.language import PSEUDO, speaking
 from bartviz.teaching.explanations import explanation
 from bartviz.teaching.glossary import glossary
-from bartviz.ui.frame import levels, sitemap
 from tests.conftest import App
 from tests.support.visits import words
 
@@ -143,7 +143,7 @@ def test_a_formula_stands_on_lines_of_its_own() -> None:
 
 def test_a_page_without_a_text_draws_nothing() -> None:
     def script() -> None:
-        from bartviz.ui.frame import levels
+        from bartviz.app.frame import levels
 
         levels.explain("nowhere")
 

@@ -12,8 +12,8 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from starlette.requests import Request
 
-from bartviz.ui.frame import operation
-from bartviz.ui.state import session
+from bartviz.app.frame import operation
+from bartviz.app.state import session
 from scripts.serving import served
 from scripts.visitor import visitor, wait_for
 

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import bartviz
+from bartviz.app.frame import page, place, sitemap
+from bartviz.app.frame.status import facts, names, self_check
+from bartviz.app.state import session
 from bartviz.record.record import Provenance, Record
 from bartviz.serving import torch_import
-from bartviz.ui.frame import page, place, sitemap
-from bartviz.ui.frame.status import facts, names, self_check
-from bartviz.ui.state import session
 from tests.conftest import App
 from tests.support import stand_in
 from tests.support.visits import words

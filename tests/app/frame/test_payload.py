@@ -13,11 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from bartviz.figures.classic import offline
-from bartviz.ui.components.canvas import component as canvas
-from bartviz.ui.components.player import component as player
-from bartviz.ui.components.served import Served
-from bartviz.ui.frame.sitemap import PAGES
+from bartviz.app.components import canvas, player
+from bartviz.app.components.served import Served
+from bartviz.app.frame.sitemap import PAGES
+from bartviz.features.heads.figure_classic import offline
 from scripts.serving import served
 from scripts.visitor import Sent, visitor, wait_for
 

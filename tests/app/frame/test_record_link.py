@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 import bartviz
+from bartviz.app.frame import record_link
+from bartviz.app.state import session
 from bartviz.record.record import Record
 from bartviz.serving.request import Request
-from bartviz.ui.frame import record_link
-from bartviz.ui.state import session
 from tests.conftest import App
 
 BERT, BART = "bert-tiny-en", "bart-tiny-en-de"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from bartviz.app.frame import levels, roads
 from bartviz.families.family import ModelKind
 from bartviz.record.attention import Head
-from bartviz.ui.frame import levels, roads
 from tests.conftest import App
 from tests.support import stand_in
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from streamlit import error_util
 
+from bartviz.app.frame import server
 from bartviz.safety import logs
-from bartviz.ui.frame import server
 
 
 @pytest.fixture

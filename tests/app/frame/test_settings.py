@@ -11,14 +11,14 @@ from streamlit.testing.v1 import AppTest
 from transformers import GenerationConfig
 
 import bartviz
+from bartviz.app.frame import settings
+from bartviz.app.state import session
 from bartviz.record.record import Record
 from bartviz.serving.search import Search
-from bartviz.ui.frame import settings
-from bartviz.ui.state import session
+from tests.app.frame.test_sidebar import Answers, answers, press, settled
 from tests.conftest import App
 from tests.support import stand_in
 from tests.support.visits import words
-from tests.ui.frame.test_sidebar import Answers, answers, press, settled
 
 __all__ = ["answers"]
 

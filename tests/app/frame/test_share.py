@@ -8,9 +8,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bartviz.app.frame import share
+from bartviz.features.lessons import parts_walk as walk
 from bartviz.record.record import Record
-from bartviz.ui.frame import share
-from bartviz.ui.frame.tour import walk
 from tests.conftest import App
 from tests.support.visits import words
 
@@ -58,7 +58,7 @@ def test_only_a_link_that_others_can_open_has_a_code(
     app: App, monkeypatch: pytest.MonkeyPatch, host: str, for_a_room: bool
 ) -> None:
     monkeypatch.setattr(share, "link", lambda *, with_text: f"http://{host}:8501/heads")
-    monkeypatch.setattr("bartviz.ui.frame.share.st.image", lambda drawn, width: None)  # it needs a server
+    monkeypatch.setattr("bartviz.app.frame.share.st.image", lambda drawn, width: None)  # it needs a server
     page = opened(app("heads"))
     assert not page.exception
     assert ("point a phone" in words(page)) == for_a_room

@@ -15,6 +15,8 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 import bartviz
+from bartviz.app.frame import settings, uploads
+from bartviz.app.state import session
 from bartviz.errors import Cancelled, ModelError, TextError
 from bartviz.families.catalogue import CATALOGUE
 from bartviz.families.family import ModelKind
@@ -27,8 +29,6 @@ from bartviz.serving.limits import Limits
 from bartviz.serving.request import Request
 from bartviz.serving.search import SEED, Search
 from bartviz.text.clean import check_length, clean
-from bartviz.ui.frame import settings, uploads
-from bartviz.ui.state import session
 from tests.conftest import App
 from tests.support import stand_in
 from tests.support.visits import words
@@ -573,7 +573,7 @@ def test_the_own_text_of_the_start_page_runs(app: App, answers: Answers) -> None
 
 
 def test_every_model_of_the_catalogue_has_examples(app: App, answers: Answers) -> None:
-    from bartviz.ui.frame.examples import examples
+    from bartviz.app.frame.examples import examples
 
     assert all(examples(known.name, known.kind) for known in CATALOGUE)
 

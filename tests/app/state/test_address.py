@@ -11,8 +11,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bartviz import language
-from bartviz.ui.frame import languages
-from bartviz.ui.state import address
+from bartviz.app.frame import languages
+from bartviz.app.state import address
 from tests.conftest import App
 
 assert languages.KEY == "lang"  # imported: it says whom to follow, before a test says it
@@ -21,7 +21,7 @@ assert languages.KEY == "lang"  # imported: it says whom to follow, before a tes
 def script() -> None:
     import streamlit as st
 
-    from bartviz.ui.controls import pick
+    from bartviz.app.controls import pick
 
     names = st.session_state.get("names", {"red": "Red", "green": "Grass green", "blue": "Blue"})
     default = st.session_state.get("default")
@@ -74,7 +74,7 @@ def test_an_english_label_is_understood_in_another_language(monkeypatch: pytest.
     def korean() -> None:
         import streamlit as st
 
-        from bartviz.ui.controls import pick
+        from bartviz.app.controls import pick
 
         st.text(pick.reading())
 
@@ -294,7 +294,7 @@ def test_one_key_may_hold_one_word_on_a_page_and_several_on_another() -> None:
     def two_pages() -> None:
         import streamlit as st
 
-        from bartviz.ui.controls import pick
+        from bartviz.app.controls import pick
 
         if st.session_state.get("second"):
             st.text("+".join(pick.several("Some", {"a": "A", "b": "B"}, key="which", default=("a",))))

@@ -7,7 +7,7 @@ from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 from streamlit.testing.v1 import AppTest
 
-from bartviz.ui.state import clicks
+from bartviz.app.state import clicks
 
 
 def script() -> None:
@@ -15,7 +15,7 @@ def script() -> None:
     from streamlit.runtime.scriptrunner import get_script_run_ctx
     from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
 
-    from bartviz.ui.state import clicks
+    from bartviz.app.state import clicks
 
     clicks.keep()
 
@@ -75,7 +75,7 @@ def chooser() -> None:
     from streamlit.runtime.scriptrunner import get_script_run_ctx
     from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
 
-    from bartviz.ui.state import clicks
+    from bartviz.app.state import clicks
 
     clicks.keep()
     context = get_script_run_ctx()

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from bartviz.analysis import masks
 from bartviz.analysis.costs import Costs
-from bartviz.analysis.model_table import subject
-from bartviz.ui.state import content
+from bartviz.app.state import content
+from bartviz.features.models.numbers_model_table import subject
 from tests.support import stand_in
 
 PLAIN = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary()

@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
 from bartviz.analysis.measures import of_record
-from bartviz.figures import theme as colors
-from bartviz.figures.masks import square
+from bartviz.app.controls.large_type import FACTOR
+from bartviz.app.frame import theme
+from bartviz.app.frame.sitemap import PAGES
+from bartviz.app.state import once
+from bartviz.drawing import theme as colors
+from bartviz.features.masks.figure import square
 from bartviz.language import speaking
 from bartviz.serving.cache import ByteCache
-from bartviz.ui.controls.large_type import FACTOR
-from bartviz.ui.frame import theme
-from bartviz.ui.frame.sitemap import PAGES
-from bartviz.ui.state import once
 from tests.conftest import App
 from tests.support import stand_in
 

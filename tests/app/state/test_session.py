@@ -11,14 +11,14 @@ from streamlit.runtime.scriptrunner import RerunException, get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
 from streamlit.runtime.state.safe_session_state import SafeSessionState
 
+from bartviz.app.controls import progress
+from bartviz.app.frame import page as frame
+from bartviz.app.state import session
 from bartviz.errors import Cancelled
 from bartviz.serving import torch_import
-from bartviz.ui.controls import progress
-from bartviz.ui.frame import page as frame
-from bartviz.ui.state import session
+from tests.app.frame.test_sidebar import Answers, answers, press, settled
 from tests.conftest import App
 from tests.support import stand_in
-from tests.ui.frame.test_sidebar import Answers, answers, press, settled
 
 __all__ = ["answers"]
 

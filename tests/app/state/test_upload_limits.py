@@ -9,10 +9,10 @@ from starlette.exceptions import HTTPException
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
+from bartviz.app.state import session, upload_limits
 from bartviz.serving.limits import Limits
-from bartviz.ui.state import session, upload_limits
+from tests.app.frame.test_sidebar import Answers, answers, press, settled
 from tests.conftest import App
-from tests.ui.frame.test_sidebar import Answers, answers, press, settled
 
 __all__ = ["answers"]
 

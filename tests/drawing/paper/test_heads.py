@@ -11,11 +11,11 @@ import pytest
 from bartviz import paper
 from bartviz.analysis import alignment, start
 from bartviz.analysis.heads import sinks
+from bartviz.drawing import theme
 from bartviz.errors import SettingError
-from bartviz.figures import theme
 from bartviz.record.attention import Head
 from bartviz.record.record import Record
-from tests.figures.paper.reading import SVG, cells, texts
+from tests.drawing.paper.reading import SVG, cells, texts
 from tests.support import stand_in
 
 

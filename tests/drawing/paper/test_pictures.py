@@ -10,12 +10,12 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from bartviz import paper
+from bartviz.drawing.paper.sheet import fitted, measure, wrapped
 from bartviz.errors import BudgetError, SettingError
-from bartviz.figures.paper.sheet import fitted, measure, wrapped
 from bartviz.language import speaking
 from bartviz.record.record import Record
 from bartviz.version import __version__
-from tests.figures.paper.reading import SVG, texts
+from tests.drawing.paper.reading import SVG, texts
 from tests.support import stand_in
 
 PICTURES: dict[str, Callable[..., paper.Picture]] = {

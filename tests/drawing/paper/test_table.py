@@ -9,8 +9,8 @@ import pytest
 import bartviz
 from bartviz import paper
 from bartviz.analysis import measures
+from bartviz.drawing.paper.table import units
 from bartviz.errors import SettingError
-from bartviz.figures.paper.table import units
 from bartviz.record.record import Record
 
 

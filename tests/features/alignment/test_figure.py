@@ -1,6 +1,5 @@
 """The figure of word links: what is drawn, where, and how right, missed and wrong links differ without colour."""
 
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,8 @@ from bartviz.analysis.aligners import aligners, best
 from bartviz.analysis.alignment import heads_of, links, table
 from bartviz.analysis.gold_alignment import Gold, read
 from bartviz.errors import SettingError
-from bartviz.figures.alignment import alignment, lines, matrix, within
+from bartviz.features.alignment import figure as figure_module
+from bartviz.features.alignment.figure import alignment, lines, matrix, within
 from bartviz.record.attention import Head
 from bartviz.record.record import Record
 from tests.support import stand_in
@@ -94,7 +94,7 @@ def test_words_are_never_markup() -> None:
 
 
 def test_long_lines_are_drawn_in_part_and_the_matrix_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(import_module("bartviz.figures.alignment"), "MOST", 4)  # the name is the function's too
+    monkeypatch.setattr(figure_module, "MOST", 4)
     record = stand_in.record()
     figure = alignment(record, method="union")
     assert len(figure.layout.yaxis.ticktext) == 4
@@ -104,7 +104,7 @@ def test_long_lines_are_drawn_in_part_and_the_matrix_whole(monkeypatch: pytest.M
 
 def test_the_part_of_long_lines_is_chosen_and_the_legend_counts_what_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of 7 source and 6 output words 4 each: source 2 to 5 and, since 9 is too far, output 2 to 5."""
-    monkeypatch.setattr(import_module("bartviz.figures.alignment"), "MOST", 4)
+    monkeypatch.setattr(figure_module, "MOST", 4)
     shown = table(stand_in.record(), heads_of(stand_in.record()))
     found = frozenset({(0, 0), (2, 5), (5, 2), (6, 5)})
     gold = Gold(found, frozenset())

@@ -9,12 +9,16 @@ from streamlit.testing.v1 import AppTest
 
 from bartviz.analysis import aligners as ranks
 from bartviz.analysis import alignment, gold_alignment, start
+from bartviz.app.state import content, session
+from bartviz.features.alignment import parts_gold as gold
 from bartviz.record.record import Record
-from bartviz.ui.state import content, session
-from bartviz.ui.views.alignment import gold
 from tests.conftest import App
 from tests.support import stand_in
 from tests.support.visits import words
+
+
+def by_hand(record: Record) -> str:
+    return gold_alignment.BY_HAND[record.source_text, record.target_text or ""]
 
 
 def metrics(app: AppTest) -> dict[str, str]:
@@ -76,7 +80,9 @@ def test_an_alignment_made_by_hand_judges_and_ranks(app: App, record: Record) ->
 def test_our_alignment_is_offered_for_the_example_and_can_be_removed(app: App, record: Record) -> None:
     at = app("alignment")
     press(at, "Use ours")
-    assert at.text_area(gold.key_of(record)).value == gold.OURS[record.source_text, record.target_text or ""]
+    assert (
+        at.text_area(gold.key_of(record)).value == gold_alignment.BY_HAND[record.source_text, record.target_text or ""]
+    )
     press(at, "Clear")
     assert "Error rate (AER)" not in metrics(at)
     press(at, "Begin with these links")
@@ -135,7 +141,8 @@ def test_the_search_for_a_set_shows_it_and_warns(app: App, record: Record) -> No
     press(at, "Use ours")
     press(at, "Find the set of heads that agrees best")
     found = ranks.best_set(
-        ranks.aligners(record), gold_alignment.read(gold.OURS[record.source_text, record.target_text or ""], 7, 6)
+        ranks.aligners(record),
+        gold_alignment.read(gold_alignment.BY_HAND[record.source_text, record.target_text or ""], 7, 6),
     )
     assert at.multiselect[0].value == [head.short for head in found.heads]
     assert metrics(at)["Error rate (AER)"] == f"{found.error_rate:.2f}"

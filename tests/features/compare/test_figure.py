@@ -15,12 +15,12 @@ from bartviz.analysis import heads
 from bartviz.analysis.compare import TO_A, Field, field
 from bartviz.analysis.distance import contrast, distances
 from bartviz.analysis.measures import Measured, measures, of_record
-from bartviz.analysis.similar import likeness
 from bartviz.arrays import Floats
+from bartviz.drawing import theme
 from bartviz.errors import SettingError
-from bartviz.figures import theme
-from bartviz.figures.compare import alike, compare, matrix, scatter
-from bartviz.figures.contrast import difference, pair, pin_color
+from bartviz.features.compare.figure import alike, compare, matrix, scatter
+from bartviz.features.compare.figure_contrast import difference, pair, pin_color
+from bartviz.features.compare.numbers_similar import likeness
 from bartviz.record.attention import Attention
 from tests.support import records, stand_in
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from bartviz.analysis import distance, similar
+from bartviz.analysis import distance
 from bartviz.analysis.measures import Measured
+from bartviz.features.compare import numbers_similar as similar
 from bartviz.record.attention import Attention
 from tests.support import records
 

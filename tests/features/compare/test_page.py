@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bartviz.analysis import compare, distance, similar
+from bartviz.analysis import compare, distance
 from bartviz.analysis.measures import of_record
+from bartviz.app.controls import tasks
+from bartviz.app.state import session
+from bartviz.browser.canvas.data import codes, decode
+from bartviz.features.compare import numbers_similar as similar
 from bartviz.record.record import Record
-from bartviz.ui.components.canvas.data import codes, decode
-from bartviz.ui.controls import tasks
-from bartviz.ui.state import session
 from tests.support import records, stand_in, visits
 
 TABS = ["Two heads", "All heads", "Likeness", "Rollout", "Attention and contribution", "What is measured"]

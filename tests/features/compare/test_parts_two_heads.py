@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from bartviz.record.record import Record
-from tests.pages.test_compare import canvases, opened
+from tests.features.compare.test_page import canvases, opened
 
 
 def test_several_rows_and_columns_of_each_are_in_the_link(record: Record) -> None:

@@ -10,8 +10,8 @@ import plotly.graph_objects as go
 import pytest
 
 from bartviz import figures
+from bartviz.drawing import theme
 from bartviz.errors import SettingError
-from bartviz.figures import theme
 from bartviz.record.attention import Head
 from tests.support.contrast import contrast
 

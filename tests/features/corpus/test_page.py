@@ -17,13 +17,13 @@ import pandas as pd
 import pytest
 
 from bartviz import load
+from bartviz.app.controls import tasks
+from bartviz.app.state import session
 from bartviz.corpus import schema, shipped
 from bartviz.corpus.atlas import in_memory
 from bartviz.corpus.partial import Partial
 from bartviz.corpus.read import Line
 from bartviz.corpus.run import corpus
-from bartviz.ui.controls import tasks
-from bartviz.ui.state import session
 from tests.conftest import App
 from tests.support.visits import words
 
@@ -64,7 +64,7 @@ def test_an_example_is_run_with_its_model_and_its_output(app: App, monkeypatch: 
 @pytest.mark.slow
 def test_the_atlases_open_without_torch() -> None:
     code = (
-        "import sys; from bartviz.corpus import shipped; from bartviz.ui.views.corpus import parts; "
+        "import sys; from bartviz.corpus import shipped; from bartviz.features.corpus import parts; "
         "shipped.atlas('bert-tiny-en').roles; print('torch' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -7,7 +7,7 @@ import pytest
 
 from bartviz.analysis import decoding as analysis
 from bartviz.errors import SettingError
-from bartviz.figures.decoding import decoding
+from bartviz.features.decoding.figure import decoding
 from bartviz.record.record import Reading, Record
 from tests.support import records
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bartviz.errors import RecordError, SettingError
-from bartviz.figures.beams import FITTING, beams
+from bartviz.features.decoding.figure_beams import FITTING, beams
 from bartviz.record.beam_tree import BeamTree
 from bartviz.record.record import Record
 from bartviz.record.steps import Candidate

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bartviz.errors import RecordError
-from bartviz.figures.branches import FITTING, PALE, branches
+from bartviz.features.decoding.figure_branches import FITTING, PALE, branches
 from tests.analysis.test_branches import MAIN, output
 from tests.support import stand_in
 

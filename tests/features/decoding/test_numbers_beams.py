@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bartviz.analysis import beams
 from bartviz.errors import RecordError, SettingError
+from bartviz.features.decoding import numbers_beams as beams
 from bartviz.record.beam_tree import BeamTree
 from bartviz.record.record import Record
 from tests.support import trees

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from bartviz.analysis import teacher_forcing
+from bartviz.features.decoding import numbers_teacher_forcing as teacher_forcing
 from bartviz.record.record import Record
 from bartviz.record.steps import Candidate
 from tests.analysis.test_decoding import small

@@ -9,11 +9,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bartviz.analysis import start
+from bartviz.app.components.player import BranchRequest
+from bartviz.app.controls import tasks as task_module
+from bartviz.app.state import address, session
+from bartviz.browser.canvas.data import decode
 from bartviz.record.record import Record
-from bartviz.ui.components.canvas.data import decode
-from bartviz.ui.components.player.component import BranchRequest
-from bartviz.ui.controls import tasks as task_module
-from bartviz.ui.state import address, session
 from tests.analysis.test_decoding import decoded
 from tests.support import records, stand_in, trees, visits
 from tests.support.visits import words
@@ -264,7 +264,7 @@ def requesting(app: AppTest, record: Record, request: BranchRequest) -> None:
     """What the page does when the player sends this request; the player itself runs only in browsers."""
 
     def script(record: object, request: object) -> None:
-        from bartviz.ui.views.decoding import branches
+        from bartviz.features.decoding import parts_branches as branches
 
         branches.handle(record, request)  # type: ignore[arg-type]
 

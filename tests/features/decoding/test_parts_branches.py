@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bartviz
-from bartviz.analysis.beams import turns
 from bartviz.analysis.decoding import rules_notice
+from bartviz.features.decoding.numbers_beams import turns
+from bartviz.features.decoding.parts_branches import Turn, begins_word, link, read_link, write
 from bartviz.record.record import Record
-from bartviz.ui.views.decoding.branches import Turn, begins_word, link, read_link, write
 from tests.support import loaded, stand_in
 
 TEXT = "the cat sat on the mat"

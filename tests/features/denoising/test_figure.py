@@ -9,7 +9,7 @@ from bartviz import figures
 from bartviz.analysis.repairs import Repair
 from bartviz.errors import SettingError
 from bartviz.experiments.repair import repair
-from bartviz.figures.denoising import attention, denoising, pair
+from bartviz.features.denoising.figure import attention, denoising, pair
 from tests.support import loaded
 
 

@@ -8,10 +8,10 @@ import pytest
 
 import bartviz
 from bartviz.experiments.repair import repair
+from bartviz.features.denoising.parts import LOOKS
+from bartviz.features.denoising.parts_noise import SENTENCE
 from bartviz.models.folders import default_roots
 from bartviz.record.record import Record
-from bartviz.ui.views.denoising.noise import SENTENCE
-from bartviz.ui.views.denoising.parts import LOOKS
 from tests.conftest import App
 from tests.support.visits import words
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from bartviz.analysis.denoising import Noised, NoisedWord, words
 from bartviz.analysis.repair_columns import Written, places
-from bartviz.ui.views.denoising.chips import guess_lines, repair_lines
+from bartviz.features.denoising.parts_chips import guess_lines, repair_lines
 
 TEXT = "I want to buy a car"
 

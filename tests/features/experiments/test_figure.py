@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from bartviz import figures
+from bartviz.drawing import theme
 from bartviz.errors import SettingError
-from bartviz.figures import theme
-from bartviz.figures.edits import reach as reach_figure
-from bartviz.figures.panels import BAR, CELL, LEAST
+from bartviz.features.experiments.figure import reach as reach_figure
+from bartviz.features.experiments.figure_panels import BAR, CELL, LEAST
 from tests.analysis.test_edits import edit, reach
 from tests.support import stand_in
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bartviz import figures
-from bartviz.figures.ablation import largest, moved, worth
+from bartviz.features.experiments.figure_ablation import largest, moved, worth
 from bartviz.record.attention import Head
 from tests.analysis.test_ablation import ablation, sweep
 

@@ -15,13 +15,14 @@ import bartviz
 from bartviz.analysis import ablation, start
 from bartviz.experiments.ablation import ablate, ablate_sweep
 from bartviz.experiments.edits import edit
+from bartviz.features.experiments import parts_heads as heads
+from bartviz.features.experiments import parts_token as token
 from bartviz.language import speaking
 from bartviz.models.folders import default_roots
 from bartviz.models.model import Model
 from bartviz.record.record import Record
 from bartviz.serving.engine import Engine
 from bartviz.teaching.explanations import explanation
-from bartviz.ui.views.experiments import heads, token
 from tests.conftest import App
 from tests.support.visits import words
 
@@ -246,7 +247,7 @@ def test_models_of_one_stack_have_the_same_experiments(app: App, root: Path, fam
 
 @pytest.mark.slow
 def test_a_large_model_is_asked_for_first(app: App, subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
-    from bartviz.ui.views.experiments import asking
+    from bartviz.app.controls import asking
 
     monkeypatch.setattr(asking, "LARGE", 1.0)
     page = app("experiments", record=subject[1])
@@ -267,10 +268,10 @@ def test_a_record_of_another_checkpoint_is_refused(app: App, subject: Subject) -
 
 
 def test_a_click_selects_a_head_and_the_same_click_again_deselects_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    from bartviz.ui.views.experiments import heads
+    from bartviz.features.experiments import parts_heads as heads
 
     state: dict[str, Any] = {"silenced": ["cross L0H0"]}
-    monkeypatch.setattr("bartviz.ui.views.experiments.heads.st.session_state", state)
+    monkeypatch.setattr("bartviz.features.experiments.parts_heads.st.session_state", state)
 
     def click(*points: dict[str, Any]) -> list[str]:
         state["chart"] = SimpleNamespace(selection=SimpleNamespace(points=points))

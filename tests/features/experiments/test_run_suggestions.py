@@ -10,7 +10,7 @@ import bartviz
 from bartviz.errors import SettingError
 from bartviz.experiments.edits import edit, token_id
 from bartviz.experiments.similar_tokens import FEW, alike, is_whole, language, words
-from bartviz.experiments.suggestions import suggestions, telling
+from bartviz.features.experiments.run_suggestions import suggestions, telling
 from bartviz.text.labels import CONTINUES
 from tests.experiments.test_edits import TEXT, record
 from tests.support import loaded

@@ -17,8 +17,8 @@ import pytest
 
 from bartviz import figures
 from bartviz.errors import ModelError, SettingError
-from bartviz.figures.classic import offline
-from bartviz.figures.classic.offline import VIEWS, View, Window, height, most_tokens, page
+from bartviz.features.heads.figure_classic import offline
+from bartviz.features.heads.figure_classic.offline import VIEWS, View, Window, height, most_tokens, page
 from bartviz.language import speaking
 from bartviz.record.attention import Attention
 from bartviz.record.record import Record

@@ -12,10 +12,10 @@ from streamlit.testing.v1 import AppTest
 
 from bartviz.analysis import heads, start
 from bartviz.arrays import Floats
+from bartviz.browser.canvas import data
+from bartviz.features.heads import parts as ui
 from bartviz.record.attention import Attention
 from bartviz.record.record import Record
-from bartviz.ui.components.canvas import data
-from bartviz.ui.views.heads import parts as ui
 from tests.support import stand_in, visits
 from tests.support.visits import words
 

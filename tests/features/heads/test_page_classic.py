@@ -9,8 +9,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bartviz.analysis import start
-from bartviz.figures.classic import offline
-from bartviz.ui.views.heads import classic
+from bartviz.features.heads import parts_classic as classic
+from bartviz.features.heads.figure_classic import offline
 from tests.conftest import App
 from tests.support import stand_in
 from tests.support.visits import words

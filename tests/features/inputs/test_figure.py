@@ -6,7 +6,7 @@ import numpy as np
 
 from bartviz.analysis import inputs as analysis
 from bartviz.analysis.inputs import Inputs
-from bartviz.figures.inputs import inputs, positions, relative, shift
+from bartviz.features.inputs.figure import inputs, positions, relative, shift
 from tests.support import stand_in
 
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from bartviz.analysis import blocks
-from bartviz.analysis.blocks import Column
 from bartviz.families.catalogue import EMBEDDED
 from bartviz.families.family import ModelKind
+from bartviz.features.inputs import numbers as blocks
+from bartviz.features.inputs.numbers import Column
 from tests.support import stand_in
 
 

@@ -9,11 +9,11 @@ import pytest
 
 import bartviz
 from bartviz.experiments.embeddings import inputs
+from bartviz.features.inputs import EXPLAINED
 from bartviz.models.folders import default_roots
 from bartviz.record.record import Record
 from bartviz.serving.engine import Engine
 from bartviz.teaching.explanations import explanation
-from bartviz.ui.views.inputs import EXPLAINED
 from tests.conftest import App
 from tests.support import visits
 

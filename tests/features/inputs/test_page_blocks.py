@@ -7,8 +7,8 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from bartviz.analysis import blocks
 from bartviz.families.family import ModelKind
+from bartviz.features.inputs import numbers as blocks
 from bartviz.record.record import Record
 from tests.conftest import App
 from tests.support import stand_in, visits

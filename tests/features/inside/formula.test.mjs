@@ -1,7 +1,7 @@
 // The arithmetic of the formula component: which parts a panel lights.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { lit, panelOf } from "../../../bartviz/ui/components/formula/formula.js";
+import { lit, panelOf } from "../../../bartviz/features/inside/formula.js";
 
 test("a panel lights its parts", () => {
   const parts = [{ panels: ["output"] }, { panels: [] }, { panels: ["keys", "output"] }];

@@ -12,9 +12,11 @@ from hypothesis import given, settings
 from bartviz import figures
 from bartviz.analysis import contributions, scaling
 from bartviz.analysis import inside as analysis
+from bartviz.drawing import theme
 from bartviz.errors import SettingError
-from bartviz.figures import around_attention, products, theme
-from bartviz.figures.inside import arithmetic
+from bartviz.features.inside import figure_around_attention as around_attention
+from bartviz.features.inside import figure_products as products
+from bartviz.features.inside.figure import arithmetic
 from bartviz.record.attention import Attention
 from tests.support import records, stand_in
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from bartviz.analysis import residual as analysis
+from bartviz.drawing import theme
 from bartviz.errors import SettingError
-from bartviz.figures import residual, theme
+from bartviz.figures import residual
 from tests.analysis.test_residual import small
 
 

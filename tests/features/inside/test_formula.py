@@ -8,8 +8,8 @@ import pytest
 
 from bartviz import figures
 from bartviz.analysis import inside
+from bartviz.features.inside import parts_formula as formula
 from bartviz.record.attention import Attention
-from bartviz.ui.components import formula
 from tests.support import node, records, stand_in
 
 TOKENS = stand_in.tokens(("a", "b", "c"))

@@ -9,10 +9,10 @@ import pytest
 import bartviz
 from bartviz.analysis import residual as analysis
 from bartviz.analysis.residual import Stack
+from bartviz.app.controls.columns import CELLS
 from bartviz.experiments.residual import residual
 from bartviz.models.folders import default_roots
 from bartviz.serving.engine import Engine
-from bartviz.ui.controls.columns import CELLS
 from tests.conftest import App
 from tests.support import visits
 

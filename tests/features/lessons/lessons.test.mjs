@@ -1,10 +1,10 @@
 // Which key presses walk a lesson, which addresses are one entry of the browser's history, what a browser keeps.
 import test from "node:test";
 import assert from "node:assert/strict";
-import { isSame, stepOf } from "../../../bartviz/ui/components/lessons/history.js";
-import { entries } from "../../../bartviz/ui/components/menu/entries.js";
-import { distance, isField, letterOf, meant } from "../../../bartviz/ui/components/lessons/lessons.js";
-import { differs, merged } from "../../../bartviz/ui/components/lessons/store.js";
+import { isSame, stepOf } from "../../../bartviz/features/lessons/history.js";
+import { entries } from "../../../bartviz/app/components/menu/entries.js";
+import { distance, isField, letterOf, meant } from "../../../bartviz/features/lessons/lessons.js";
+import { differs, merged } from "../../../bartviz/features/lessons/store.js";
 
 const page = [{ tagName: "DIV" }, { tagName: "BODY" }];
 

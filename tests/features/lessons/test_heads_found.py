@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bartviz.features.lessons import heads_found
 from bartviz.record.attention import Attention, Kind
 from bartviz.record.record import Record
-from bartviz.teaching.lessons import heads_found, records
+from bartviz.serving import saved_records as records
 from tests.support import stand_in
 
 LABELS = ("<s>", "a", " b", "</s>")

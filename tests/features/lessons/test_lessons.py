@@ -13,9 +13,10 @@ from bartviz.analysis import heads
 from bartviz.analysis.inside import inside
 from bartviz.analysis.start import ribbons
 from bartviz.corpus import shipped
+from bartviz.features.lessons import arithmetic, heads_found
+from bartviz.features.lessons.parts_walk import BY_WORD
 from bartviz.record.record import Record
-from bartviz.teaching.lessons import arithmetic, heads_found, records
-from bartviz.ui.frame.tour.walk import BY_WORD
+from bartviz.serving import saved_records as records
 
 
 def facts(word: str, step: int) -> Mapping[str, Any]:
@@ -224,7 +225,7 @@ def test_what_the_denoising_page_corrupts_is_what_the_lesson_counts() -> None:
     pytest.importorskip("torch")
     import bartviz
     from bartviz.experiments.repair import repair
-    from bartviz.ui.views.denoising import noise
+    from bartviz.features.denoising import parts_noise as noise
 
     model = bartviz.load(noise.DENOISER)
     texts = {"sentence": noise.SENTENCE, "story": noise.STORY}

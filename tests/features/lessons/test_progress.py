@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bartviz.teaching.lessons.course import LESSONS
-from bartviz.ui.frame.tour import progress, walk
+from bartviz.features.lessons import parts_progress as progress
+from bartviz.features.lessons import parts_walk as walk
+from bartviz.features.lessons.course import LESSONS
 
 FIRST = LESSONS[0]
 COUNT = len(FIRST.steps)

@@ -9,17 +9,18 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bartviz.app.frame import sitemap
+from bartviz.app.state import session
+from bartviz.features.lessons import heads_found
+from bartviz.features.lessons import parts_walk as walk
+from bartviz.features.lessons.course import LESSONS
+from bartviz.features.lessons.lesson import ADDRESS, DEFAULTS, HOME, PICTURES, Lesson, Step
+from bartviz.features.quiz import questions
 from bartviz.language import LANGUAGES, speaking
 from bartviz.record.record import Record
 from bartviz.serving import first_record
+from bartviz.serving import saved_records as records
 from bartviz.teaching import prose
-from bartviz.teaching.lessons import heads_found, records
-from bartviz.teaching.lessons.course import LESSONS
-from bartviz.teaching.lessons.lesson import ADDRESS, DEFAULTS, HOME, PICTURES, Lesson, Step
-from bartviz.teaching.quiz import questions
-from bartviz.ui.frame import sitemap
-from bartviz.ui.frame.tour import walk
-from bartviz.ui.state import session
 from tests.conftest import App
 from tests.support import node
 from tests.support.visits import words

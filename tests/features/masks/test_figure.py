@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bartviz
+from bartviz.drawing import axes
 from bartviz.errors import SettingError
-from bartviz.figures import axes
-from bartviz.figures.masks import VIEWS, View, room, square
-from bartviz.figures.patterns import gallery, row_bars, svg
+from bartviz.features.masks.figure import VIEWS, View, room, square
+from bartviz.features.masks.figure_patterns import gallery, row_bars, svg
 from bartviz.record.record import Reading, Record
 from tests.support import records, stand_in
 

@@ -8,7 +8,7 @@ import pytest
 from bartviz import figures
 from bartviz.analysis.recurrence import recurrence
 from bartviz.families.family import ModelKind
-from bartviz.figures.recurrence import MOST
+from bartviz.features.masks.figure_recurrence import MOST
 from tests.support import stand_in
 
 

@@ -8,8 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bartviz.errors import TextError
+from bartviz.features.masks import parts_batch as batch
 from bartviz.record.record import Record
-from bartviz.ui.views.masks import batch
 from tests.support import records, stand_in, visits
 from tests.support.visits import words
 

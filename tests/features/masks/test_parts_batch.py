@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from bartviz.app.state import session
 from bartviz.errors import ModelError, TextError
+from bartviz.features.masks import parts_batch as batch
 from bartviz.serving.engine import Engine
 from bartviz.serving.limits import Limits
-from bartviz.ui.state import session
-from bartviz.ui.views.masks import batch
 from tests.support import networks
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bartviz.analysis.model_table import subject
 from bartviz.errors import ModelError
-from bartviz.figures.models import legend, models
+from bartviz.features.models.figure import legend, models
+from bartviz.features.models.numbers_model_table import subject
 
 
 def test_a_bar_for_each_part_of_each_layer() -> None:

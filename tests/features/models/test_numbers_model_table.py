@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from bartviz.analysis.model_table import PROPERTIES, cell_text, differs, subject, tables
-from bartviz.analysis.objectives import objectives
 from bartviz.errors import ModelError
 from bartviz.families.catalogue import CATALOGUE
 from bartviz.families.registry import FAMILIES
+from bartviz.features.models.numbers_model_table import PROPERTIES, cell_text, differs, subject, tables
+from bartviz.features.models.numbers_objectives import objectives
 from bartviz.language import speaking
 from bartviz.models.load import load
 from tests.support import networks

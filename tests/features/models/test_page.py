@@ -9,11 +9,11 @@ from types import SimpleNamespace
 import pytest
 
 from bartviz import decode, load
+from bartviz.app.controls import tasks
 from bartviz.experiments.repair import guesses
+from bartviz.features.models import parts_learned as learned
 from bartviz.language.shares import percent
-from bartviz.teaching.lessons import records
-from bartviz.ui.controls import tasks
-from bartviz.ui.views.models import learned
+from bartviz.serving import saved_records as records
 from tests.conftest import App
 from tests.support.visits import words
 

@@ -10,7 +10,7 @@ import bartviz
 from bartviz.analysis import article_models
 from bartviz.analysis.parameters import configuration, from_table, rows, total
 from bartviz.families.catalogue import CATALOGUE
-from bartviz.figures.parameters import parameters, short, sizes
+from bartviz.features.parameters.figure import parameters, short, sizes
 from tests.support.contrast import contrast
 
 NAMES = [known.name for known in CATALOGUE]

@@ -10,7 +10,15 @@ import pytest
 
 from bartviz.analysis.costs import Costs
 from bartviz.families.catalogue import CATALOGUE
-from bartviz.figures.costs import LONGEST, SHORTEST, bytes_text, decoding, lengths, memory, operations
+from bartviz.features.parameters.figure_costs import (
+    LONGEST,
+    SHORTEST,
+    bytes_text,
+    decoding,
+    lengths,
+    memory,
+    operations,
+)
 
 BERT, BART = Costs("bert-base-uncased"), Costs("facebook/bart-base")
 

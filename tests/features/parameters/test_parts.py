@@ -13,9 +13,9 @@ from streamlit.testing.v1 import AppTest
 
 from bartviz.families import config as configs
 from bartviz.families.catalogue import CATALOGUE
+from bartviz.features.parameters.parts import LENGTHS, OWN, SIGNS, USUAL, _big
 from bartviz.models import skeleton
 from bartviz.record.record import Record
-from bartviz.ui.views.parameters.parts import LENGTHS, OWN, SIGNS, USUAL, _big
 from tests.conftest import App
 
 CONFIGURATIONS = {known.name: known.config for known in CATALOGUE}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bartviz.analysis import pitfalls
-from bartviz.analysis.experiment_findings import Quiet
-from bartviz.figures import pitfalls as figures
+from bartviz.features.pitfalls import figure as figures
+from bartviz.features.pitfalls import numbers as pitfalls
+from bartviz.features.pitfalls.numbers_experiment_findings import Quiet
 from bartviz.record.attention import Head
 from tests.support import stand_in
 

@@ -11,13 +11,14 @@ from hypothesis import given, settings
 from numpy.typing import ArrayLike
 
 import bartviz
-from bartviz.analysis import aligners, alignment, gold_alignment, pitfalls
+from bartviz.analysis import aligners, alignment, gold_alignment
+from bartviz.features.pitfalls import numbers as pitfalls
 from bartviz.record.attention import Attention, Kind
 from bartviz.record.record import Record, open_record
 from bartviz.text.tokens import Tokens
 from tests.support import records, stand_in
 
-HOME = Path(__file__).parents[2] / "bartviz" / "embedded" / "records"
+HOME = Path(__file__).parents[3] / "bartviz" / "embedded" / "records"
 
 
 def attention(kind: Kind, weights: ArrayLike, query: Tokens, key: Tokens, *, v: ArrayLike | None = None) -> Attention:

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from bartviz.analysis import experiment_findings
 from bartviz.analysis.ablation import Sweep
 from bartviz.analysis.measures import of_record
+from bartviz.features.pitfalls import numbers_experiment_findings as experiment_findings
 from bartviz.record.attention import Head
 from bartviz.record.record import Record
-from tests.analysis.test_pitfalls import ABC, encoder
+from tests.features.pitfalls.test_numbers import ABC, encoder
 from tests.support import records
 
 

@@ -8,10 +8,10 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bartviz.analysis import pitfalls
+from bartviz.app.controls import tasks
+from bartviz.features.pitfalls import numbers as pitfalls
 from bartviz.record.record import Record
 from bartviz.serving import first_record
-from bartviz.ui.controls import tasks
 from tests.support import records, stand_in, visits
 
 App = Callable[..., AppTest]

@@ -7,9 +7,9 @@ import pytest
 import torch
 
 import bartviz
-from bartviz.analysis.experiment_findings import evenness
 from bartviz.errors import BudgetError, Cancelled
-from bartviz.experiments.random_weights import untrained, untrained_record
+from bartviz.features.pitfalls.numbers_experiment_findings import evenness
+from bartviz.features.pitfalls.run_random_weights import untrained, untrained_record
 from bartviz.models import build
 from tests.support import loaded, networks
 

@@ -13,12 +13,12 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bartviz.app.state import session
+from bartviz.features.quiz import AT_LEVEL, KINDS, questions
+from bartviz.features.quiz import parts as ui
+from bartviz.features.quiz.question import Question
 from bartviz.record.record import Record, open_record
 from bartviz.serving import first_record
-from bartviz.teaching.quiz import AT_LEVEL, KINDS, questions
-from bartviz.teaching.quiz.question import Question
-from bartviz.ui.state import session
-from bartviz.ui.views.quiz import parts as ui
 from tests.support import records, stand_in, visits
 
 App = Callable[..., AppTest]

@@ -17,17 +17,17 @@ from hypothesis import strategies as st
 
 from bartviz.analysis.denoising import NOISE, Noised, NoisedWord, token_masking, words
 from bartviz.analysis.parameters import parameters
+from bartviz.app.controls import export
 from bartviz.arrays import Floats
 from bartviz.errors import SettingError
+from bartviz.features.quiz import AT_LEVEL, COUNT, KINDS, noise, questions, sheet
+from bartviz.features.quiz.question import Grid, Option, Question, hundredths
 from bartviz.language import _, speaking
 from bartviz.record.attention import Attention
 from bartviz.record.record import Record, open_record
-from bartviz.teaching.quiz import AT_LEVEL, COUNT, KINDS, noise, questions, sheet
-from bartviz.teaching.quiz.question import Grid, Option, Question, hundredths
-from bartviz.ui.controls import export
 from tests.support import records, stand_in
 
-SHIPPED = sorted((Path(__file__).parents[2] / "bartviz" / "embedded" / "records").glob("*.safetensors"))
+SHIPPED = sorted((Path(__file__).parents[3] / "bartviz" / "embedded" / "records").glob("*.safetensors"))
 
 
 def place(name: object) -> tuple[int, int]:

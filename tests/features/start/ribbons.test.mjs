@@ -1,8 +1,8 @@
 // The arithmetic of the ribbons and of the arrow keys, without a browser.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { neighbour, shape } from "../../../bartviz/ui/components/ribbons/ribbons.js";
-import { isDark } from "../../../bartviz/ui/components/theme/theme.js";
+import { neighbour, shape } from "../../../bartviz/features/start/ribbons.js";
+import { isDark } from "../../../bartviz/app/components/theme/theme.js";
 
 const numbers = (path) => path.match(/-?\d+(\.\d+)?/g).map(Number);
 

@@ -9,9 +9,9 @@ import pytest
 
 import bartviz
 from bartviz.analysis import start
+from bartviz.drawing import theme
 from bartviz.errors import SettingError
-from bartviz.figures import theme
-from bartviz.figures.ribbons import ribbons
+from bartviz.features.start.figure import ribbons
 from bartviz.record.attention import Head
 from bartviz.record.record import Record
 from tests.support import records, stand_in

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 from bartviz.analysis import start
+from bartviz.features.start import parts_ribbons as ribbons
 from bartviz.record.record import Record
-from bartviz.ui.components import ribbons
 from tests.support import node, stand_in
 
 

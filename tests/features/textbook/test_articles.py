@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bartviz.analysis import article_models
-from bartviz.teaching.textbook import articles
+from bartviz.features.textbook import articles
 
 VERDICTS = {
     "BART base": ("holds", "1,026 rows"),

@@ -10,11 +10,11 @@ import pytest
 import torch
 
 from bartviz.families.registry import FAMILIES
+from bartviz.features.textbook import claim
+from bartviz.features.textbook.judging import START, Evidence
 from bartviz.record.record import Record
 from bartviz.run.forward import capture
-from bartviz.teaching.textbook import claim
-from bartviz.teaching.textbook.judging import START, Evidence
-from tests.analysis.ledger import found, judged
+from tests.features.textbook.ledger import found, judged
 from tests.support import loaded, records
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bartviz.teaching.textbook import cost, masks
-from tests.analysis.ledger import found, judged
+from bartviz.features.textbook import chapter_cost as cost
+from bartviz.features.textbook import chapter_masks as masks
+from tests.features.textbook.ledger import found, judged
 
 
 def test_line_32_bytes() -> None:

@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from bartviz.analysis.costs import Costs
+from bartviz.features import textbook
+from bartviz.features.textbook.judging import START, Evidence
 from bartviz.record.record import Record
-from bartviz.teaching import textbook
-from bartviz.teaching.textbook.judging import START, Evidence
-from tests.analysis.ledger import found, judged
+from tests.features.textbook.ledger import found, judged
 
 
 def test_line_22c_the_encoder_is_the_costly_part_of_a_long_text() -> None:

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from bartviz.features import textbook
+from bartviz.features.textbook.judging import WORDS_RECORD, Evidence
 from bartviz.record.attention import Attention
 from bartviz.record.record import Record
-from bartviz.teaching import textbook
-from bartviz.teaching.textbook.judging import WORDS_RECORD, Evidence
-from tests.analysis.ledger import found, judged
+from tests.features.textbook.ledger import found, judged
 
 
 def test_line_35_is_not_decided_by_the_small_bert() -> None:

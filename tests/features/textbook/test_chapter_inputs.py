@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from bartviz import load
-from bartviz.teaching.textbook import claim
-from tests.analysis.ledger import found, judged
+from bartviz.features.textbook import claim
+from tests.features.textbook.ledger import found, judged
 
 
 def test_line_19_three_embeddings() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from tests.analysis.ledger import found, judged
+from tests.features.textbook.ledger import found, judged
 
 
 def test_line_9_three_masks() -> None:

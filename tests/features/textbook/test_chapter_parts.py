@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.analysis.ledger import found, judged
-from tests.teaching.textbook.test_sizes import bart, bert, layer
+from tests.features.textbook.ledger import found, judged
+from tests.features.textbook.test_chapter_sizes import bart, bert, layer
 
 
 def test_line_2_the_parts_contain_the_shared_matrix() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.analysis.ledger import found, judged
+from tests.features.textbook.ledger import found, judged
 
 WIDE = 768
 

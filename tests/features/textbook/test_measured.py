@@ -24,9 +24,12 @@ from transformers import (
 from bartviz import load
 from bartviz.errors import Cancelled
 from bartviz.families.catalogue import EMBEDDED
-from bartviz.teaching.textbook import CLAIMS, classes, judging, measured, networks, writing
-from bartviz.teaching.textbook.judging import Verdict
-from tests.analysis.ledger import found
+from bartviz.features.textbook import CLAIMS, judging, networks
+from bartviz.features.textbook import chapter_classes as classes
+from bartviz.features.textbook import chapter_writing as writing
+from bartviz.features.textbook import run_measured as measured
+from bartviz.features.textbook.judging import Verdict
+from tests.features.textbook.ledger import found
 from training import networks as networks_of_training
 
 

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bartviz.app.controls import tasks
+from bartviz.app.frame import place, sitemap
+from bartviz.features import textbook
+from bartviz.features.textbook import CLAIMS, tally
+from bartviz.features.textbook.judging import Number, Verdict
 from bartviz.record.record import Record
-from bartviz.teaching import textbook
-from bartviz.teaching.textbook import CLAIMS, tally
-from bartviz.teaching.textbook.judging import Number, Verdict
-from bartviz.ui.controls import tasks
-from bartviz.ui.frame import place, sitemap
 from tests.conftest import App
 from tests.support.visits import words
 
@@ -165,13 +165,9 @@ def test_a_link_opens_a_page_that_applies_it(line: textbook.Claim) -> None:
         assert any(f'"{word}"' in text for text in SOURCES[line.page]), f"{line.page} does not know {word}"
 
 
-UI = place.ROOT / "bartviz" / "ui"
-COMMON = [(UI / "controls" / "pick.py").read_text("utf-8")]
+PACKAGE = place.ROOT / "bartviz"
+COMMON = [(PACKAGE / "app" / "controls" / "pick.py").read_text("utf-8")]
 SOURCES = {
-    entry.word: [
-        *COMMON,
-        entry.file.read_text("utf-8"),
-        *(path.read_text("utf-8") for path in UI.glob(f"views/{entry.word}/*.py")),
-    ]
+    entry.word: [*COMMON, *(path.read_text("utf-8") for path in (PACKAGE / "features" / entry.word).glob("*.py"))]
     for entry in sitemap.PAGES
 }

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bartviz.teaching import textbook
-from bartviz.teaching.textbook.judging import Value, Verdict
+from bartviz.features import textbook
+from bartviz.features.textbook.judging import Value, Verdict
 
 
 def judged(number: str) -> Verdict:

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bartviz.errors import SettingError
+from bartviz.features import textbook
+from bartviz.features.textbook import CLAIMS
+from bartviz.features.textbook.judging import CHAPTERS, SOURCES, Between, Number, Share, Verdict, above
 from bartviz.language import PSEUDO, _, speaking
-from bartviz.teaching import textbook
-from bartviz.teaching.textbook import CLAIMS
-from bartviz.teaching.textbook.judging import CHAPTERS, SOURCES, Between, Number, Share, Verdict, above
 
 NEED_A_MODEL = [
     "5c", "9b", "9c", "12g", "16b", "16d", "16e", "17", "18", "22", "22b", "22d", "24b", "25", "25c", "25d", "27", "28",

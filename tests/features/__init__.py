@@ -1,0 +1,1 @@
+"""Tests of the features, a folder each; here those of all pages together."""
