@@ -85,14 +85,15 @@ $(VENV)/bin/python:
 	PYTHON="$(PYTHON)" sh scripts/environment.sh $(VENV)
 
 # Everything but torch is installed from files whose hashes are known; then torch, in the build that the index has.
-$(VENV)/.app: requirements.lock requirements.txt pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --require-hashes --no-deps -r requirements.lock
+$(VENV)/.app: scripts/requirements.lock requirements.txt pyproject.toml | $(VENV)/bin/python
+	sed '/^# For developers/,$$d' scripts/requirements.lock >$(VENV)/app.lock
+	$(BIN)/python -m pip install --quiet --require-hashes --no-deps -r $(VENV)/app.lock
 	$(BIN)/python -m pip install --quiet -r requirements.txt
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(VENV)/.dev: requirements-dev.lock $(VENV)/.app
-	$(BIN)/python -m pip install --quiet --require-hashes --no-deps -r requirements-dev.lock
+$(VENV)/.dev: $(VENV)/.app
+	$(BIN)/python -m pip install --quiet --require-hashes --no-deps -r scripts/requirements.lock
 	@touch $@
 
 # What checks the scripts; node and npm themselves come with the packages for developers.

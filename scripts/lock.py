@@ -1,31 +1,28 @@
-"""The exact packages that everything is installed from: ``python -m scripts.lock`` writes the three files anew.
+"""The exact packages that everything is installed from: ``make lock`` writes both files with uv.
 
-The ranges in pyproject.toml are written by hand, and what follows from them is not: requirements.txt (the app, every
-package with its version), requirements.lock (the same with hashes) and requirements-dev.lock (what checking and testing
-need beside it). A version that still fits is kept; ``--upgrade`` takes the newest. ``--check`` reads the files without
-a network and says where they are out of step.
+requirements.txt is for people: the app's packages with their versions. scripts/requirements.lock has the same packages
+with the hashes of their files, and below them those that checking and testing need. A version that still fits is kept;
+``--upgrade`` takes the newest. ``--check`` compares the files with pyproject.toml and each other, without a network.
 """
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError, requires
+from dataclasses import dataclass
 from pathlib import Path
 
-from packaging.markers import default_environment
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parent.parent
-EXACT, LOCK, DEV = "requirements.txt", "requirements.lock", "requirements-dev.lock"
+EXACT, LOCK = "requirements.txt", "scripts/requirements.lock"
 FREE = "torch"  # its build differs from index to index: a version, no hash
-BUILT_FOR = ("nvidia-", "cuda-", "triton")  # what some of its builds ask for, and others do not
+# What some builds of torch ask for, and others do not.
 ACCELERATORS = (
     "cuda-bindings",
     "cuda-toolkit",
@@ -35,69 +32,39 @@ ACCELERATORS = (
     "nvidia-nvshmem-cu13",
     "triton",
 )
-PYTHONS = ("3.11", "3.12", "3.13")
-PLATFORMS = (
-    {"sys_platform": "linux", "platform_system": "Linux", "os_name": "posix", "platform_machine": "x86_64"},
-    {"sys_platform": "linux", "platform_system": "Linux", "os_name": "posix", "platform_machine": "aarch64"},
-    {"sys_platform": "darwin", "platform_system": "Darwin", "os_name": "posix", "platform_machine": "arm64"},
-    {"sys_platform": "win32", "platform_system": "Windows", "os_name": "nt", "platform_machine": "AMD64"},
-)
 HEADER = "# Written by `make lock` from the ranges in pyproject.toml; not by hand.\n"
-NOTES = {
-    EXACT: """\
+EXACT_NOTE = """\
 # What the app and the library run on, exactly. torch is built for several processors: the index that is asked decides
 # which build this is, and brings what that build needs (CUDA's libraries or nothing), so neither is named here.
-""",
-    LOCK: """\
+"""
+LOCK_NOTE = """\
 # The packages of requirements.txt with the hashes of their files, for Python 3.11 to 3.13 on every platform. Without
 # torch, which is not the same file everywhere: install this with --require-hashes --no-deps, then requirements.txt.
-""",
-    DEV: """\
-# What checking, testing, measuring and training need beside requirements.lock.
-""",
-}
+"""
+DEVELOPERS = "# For developers"  # the Makefile and deploy/Containerfile read the file down to here
+DEVELOPERS_NOTE = f"{DEVELOPERS}: what checking, testing, measuring and training need in addition.\n"
 
 
-@dataclass
-class Locked:
-    """One line of a file: a package in one version, where it is installed, and how many of its files are known."""
+@dataclass(frozen=True)
+class Pin:
+    """A package in one version, as a file has it, with its hashes and the packages that need it."""
 
     requirement: Requirement
-    hashes: int = 0
-    asked: bool = False  # for in pyproject.toml itself
-    version: str = field(init=False)
+    text: str
 
-    def __post_init__(self) -> None:
-        (only,) = self.requirement.specifier
-        self.version = only.version
+    @property
+    def name(self) -> str:
+        return canonicalize_name(self.requirement.name)
 
-    def applies(self, environment: dict[str, str]) -> bool:
-        return self.requirement.marker is None or self.requirement.marker.evaluate(environment)
-
-
-def read(file: Path) -> dict[str, list[Locked]]:
-    """Package -> its lines."""
-    found: dict[str, list[Locked]] = {}
-    last: Locked | None = None
-    for line in file.read_text(encoding="utf-8").splitlines():
-        said = line.strip().removesuffix("\\").strip()
-        if said.startswith("--hash=sha256:") and last is not None:
-            last.hashes += 1
-        elif said.startswith("#"):
-            if last is not None and "pyproject.toml" in said:
-                last.asked = True
-        elif said:
-            last = Locked(Requirement(said))
-            found.setdefault(canonicalize_name(last.requirement.name), []).append(last)
-    return found
+    @property
+    def exactly(self) -> tuple[str, str]:
+        return self.name, str(self.requirement.specifier)
 
 
-def environments() -> Iterator[dict[str, str]]:
-    """Every Python on every platform that the files are for."""
-    for version in PYTHONS:
-        for platform in PLATFORMS:
-            here = {name: str(value) for name, value in default_environment().items()}
-            yield here | platform | {"python_version": version, "python_full_version": f"{version}.0", "extra": ""}
+def read(text: str) -> list[Pin]:
+    """The packages of a file."""
+    blocks = re.split(r"^(?=[A-Za-z0-9])", text, flags=re.MULTILINE)[1:]
+    return [Pin(Requirement(re.split(r" \\$|\n", block, flags=re.MULTILINE)[0]), block) for block in blocks]
 
 
 def wanted(folder: Path) -> tuple[list[Requirement], list[Requirement]]:
@@ -116,104 +83,66 @@ def wanted(folder: Path) -> tuple[list[Requirement], list[Requirement]]:
 
 
 def faults(folder: Path = ROOT) -> list[str]:
-    """Where the files are out of step with the ranges, with each other or with what the packages themselves need."""
+    """Where the files do not fit the ranges of pyproject.toml, or each other."""
     app, dev = wanted(folder)
-    exact, lock, tools = (read(folder / name) for name in (EXACT, LOCK, DEV))
-    said = []
-    for name, file, ranges in ((LOCK, lock | {FREE: exact.get(FREE, [])}, app), (DEV, tools, dev)):
-        direct = {canonicalize_name(one.name) for one in ranges}
-        said += [f"{name}: {one} is not there" for one in sorted(direct - file.keys())]
-        asked = {one for one, lines in file.items() if any(line.asked for line in lines)}
-        said += [f"{name}: pyproject.toml asks no longer for {one}" for one in sorted(asked - direct)]
-        said += [f"{name}: {fault}" for one in ranges for fault in _unfit(one, file)]
-    if _versions(exact) != _versions(lock) | {FREE: _versions(exact).get(FREE)}:
-        said.append(f"{LOCK} and {EXACT} name other versions")
-    said += [
-        f"{DEV}: {one} is another than in {EXACT}"
-        for one in sorted(exact.keys() & tools.keys())
-        if {line.version for line in exact[one]} != {line.version for line in tools[one]}
-    ]
-    for name, file in ((LOCK, lock), (DEV, tools)):
-        said += [f"{name}: {one} has no hash" for one, lines in file.items() if not all(line.hashes for line in lines)]
-    said += [
-        f"{name}: {one} belongs to a build of torch"
-        for name, file in ((EXACT, exact), (LOCK, lock), (DEV, tools))
-        for one in file
-        if one.startswith(BUILT_FOR)
-    ]
-    return [*said, *_incomplete(exact), *_incomplete(tools)]
+    exact, lock = (read((folder / name).read_text(encoding="utf-8")) for name in (EXACT, LOCK))
+    above = read((folder / LOCK).read_text(encoding="utf-8").split(DEVELOPERS)[0])
+    found = [f"{EXACT}: {fault}" for fault in _unfit(app, exact)]
+    found += [f"{LOCK}: {fault}" for fault in _unfit([need for need in (*app, *dev) if need.name != FREE], lock)]
+    direct = {canonicalize_name(need.name) for need in (*app, *dev)}
+    for pin in lock:
+        if "(pyproject.toml" in pin.text and pin.name not in direct:
+            found.append(f"{LOCK}: pyproject.toml no longer asks for {pin.name}")
+        if "--hash=sha256:" not in pin.text:
+            found.append(f"{LOCK}: {pin.name} has no hash")
+    if {pin.exactly for pin in exact if pin.name != FREE} != {pin.exactly for pin in above}:
+        found.append(f"{LOCK} does not begin with the packages of {EXACT}")
+    for pin in (*exact, *lock):
+        if pin.name.startswith(("nvidia-", "cuda-", "triton")):
+            found.append(f"{pin.name} belongs to a build of torch")
+    return found
 
 
-def _versions(file: dict[str, list[Locked]]) -> dict[str, object]:
-    return {name: {(line.version, str(line.requirement.marker)) for line in lines} for name, lines in file.items()}
-
-
-def _unfit(asked: Requirement, file: dict[str, list[Locked]]) -> Iterator[str]:
-    """Where a package that is asked for is not there exactly once, or not in a version within the range."""
-    lines = file.get(canonicalize_name(asked.name), ())
-    for environment in environments():
-        if asked.marker is not None and not asked.marker.evaluate(environment):
-            continue
-        here = [line for line in lines if line.applies(environment)]
-        if len(here) != 1 or not asked.specifier.contains(here[0].version, prereleases=True):
-            found = ", ".join(line.version for line in here) or "none"
-            yield f"{asked} has {found} for Python {environment['python_version']} on {environment['sys_platform']}"
-            return
-
-
-def _incomplete(file: dict[str, list[Locked]]) -> Iterator[str]:
-    """What a package, as it is installed here, needs and its file lacks; what is not installed cannot be asked."""
-    here = {name: str(value) for name, value in default_environment().items()} | {"extra": ""}
-    for name in file:
-        try:
-            needs = [Requirement(line) for line in requires(name) or ()]
-        except PackageNotFoundError:
-            continue
-        for need in needs:
-            if need.name.startswith(BUILT_FOR) or (need.marker is not None and not need.marker.evaluate(here)):
-                continue
-            lines = [line for line in file.get(canonicalize_name(need.name), ()) if line.applies(here)]
-            if len(lines) != 1 or not need.specifier.contains(lines[0].version, prereleases=True):
-                yield f"{name} needs {need.name}{need.specifier}"
+def _unfit(asked: list[Requirement], pins: list[Pin]) -> list[str]:
+    """Which requirements have no package in a version within their range."""
+    found = []
+    for need in asked:
+        versions = [str(pin.requirement.specifier)[2:] for pin in pins if pin.name == canonicalize_name(need.name)]
+        if not any(need.specifier.contains(version, prereleases=True) for version in versions):
+            found.append(f"{need} has {', '.join(versions) or 'no version'}")
+    return found
 
 
 def write(*options: str) -> None:
-    """Resolve the ranges for every Python and platform at once. Needs uv, and a network."""
+    """Resolve the ranges for every Python and platform at once. Needs uv and a network."""
+    kept = {name: [str(pin.requirement) for pin in read((ROOT / name).read_text("utf-8"))] for name in (EXACT, LOCK)}
+    torch = [line for line in kept[EXACT] if line.startswith(f"{FREE}==") and FREE not in options]
+    exact = _resolved(kept[EXACT], torch, "--no-annotate", *options)
+    (ROOT / EXACT).write_text(HEADER + EXACT_NOTE + exact, encoding="utf-8")
+    pins = [str(pin.requirement) for pin in read(exact)]
+    developers = ("--group", "pyproject.toml:dev", "--generate-hashes", "--no-emit-package", FREE)
+    app = {pin.name for pin in read(exact)}
+    lock = read(_resolved(kept[LOCK], pins, *developers, *options))
+    first, rest = ("".join(pin.text for pin in lock if (pin.name in app) is which) for which in (True, False))
+    (ROOT / LOCK).write_text(HEADER + LOCK_NOTE + first + DEVELOPERS_NOTE + rest, encoding="utf-8")
+
+
+def _resolved(kept: list[str], constraints: list[str], *options: str) -> str:
+    """What uv writes for the app, and with a group for developers; ``kept``: the lines of the file before."""
     uv = shutil.which("uv", path=str(Path(sys.executable).parent)) or shutil.which("uv")
     if uv is None:
         raise SystemExit("uv is not here: pip install uv")
     with tempfile.TemporaryDirectory() as scratch:
-        left_out, held = Path(scratch, "left_out"), Path(scratch, "held")
-        left_out.write_text("\n".join(ACCELERATORS), encoding="utf-8")
-        known = read(ROOT / EXACT).get(FREE) if FREE not in options else None
-        held.write_text(f"{FREE}=={known[0].version}" if known else "", encoding="utf-8")
-        command = [
-            uv,
-            "pip",
-            "compile",
-            "--quiet",
-            "--universal",
-            "--python-version",
-            PYTHONS[0],
-            "--no-header",
-            "--fork-strategy",
-            "fewest",
-            "--no-emit-index-url",
-            "--excludes",
-            str(left_out),
-        ]
-        hashed = ["--generate-hashes", "--no-emit-package", FREE, "--constraints", EXACT]
-        for name, more in (
-            (EXACT, ["pyproject.toml", "--extra", "all", "--no-annotate", "--constraints", str(held), *options]),
-            (LOCK, ["pyproject.toml", "--extra", "all", *hashed]),
-            (DEV, ["--group", "pyproject.toml:dev", *hashed, *options]),
-        ):
-            pins = [str(line.requirement) for lines in read(ROOT / name).values() for line in lines]
-            (ROOT / name).write_text("\n".join(pins), encoding="utf-8")  # uv keeps these, and would keep old hashes too
-            subprocess.run([*command, *more, "--output-file", name], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
-            lines = (ROOT / name).read_text(encoding="utf-8").splitlines(keepends=True)
-            kept = [line for line in lines if not line.strip().startswith("#   -c ")]
-            (ROOT / name).write_text(HEADER + NOTES[name] + "".join(kept), encoding="utf-8")
+        files = {"left_out": ACCELERATORS, "constraints": constraints, "out": kept}
+        for name, lines in files.items():
+            Path(scratch, name).write_text("\n".join(lines), encoding="utf-8")
+        left_out, held, out = (str(Path(scratch, name)) for name in files)
+        command = [uv, "pip", "compile", "--quiet", "--universal", "--python-version", "3.11", "--no-header"]
+        command += ["--fork-strategy", "fewest", "--no-emit-index-url", "--excludes", left_out, "--constraints", held]
+        command += ["pyproject.toml", "--extra", "all", *options, "--output-file", out]
+        subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+        lines = Path(out).read_text(encoding="utf-8").split("\n# The following packages")[0].splitlines()
+        return "".join(f"{line}\n" for line in lines if not line.strip().startswith("#   -c "))
 
 
 def main(arguments: list[str]) -> int:
