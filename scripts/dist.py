@@ -9,14 +9,13 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-SOURCE = "from setuptools import build_meta; build_meta.build_sdist({folder!r})"
 
 
 def build(folder: Path) -> tuple[Path, Path]:
     """Build the source archive and the wheel into the folder, without a network. Raises CalledProcessError."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
-        _run([sys.executable, "-c", SOURCE.format(folder=scratch)])
+        _run([sys.executable, "-m", "hatchling", "build", "--target", "sdist", "--directory", scratch])
         (archive,) = Path(scratch).glob("*.tar.gz")
         pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-index", "--no-deps", "--no-build-isolation"]
         _run([*pip, "--wheel-dir", scratch, str(archive)])

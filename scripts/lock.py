@@ -1,8 +1,9 @@
 """The exact packages that everything is installed from: ``make lock`` writes both files with uv.
 
-requirements.txt is for people: the app's packages with their versions. scripts/requirements.lock has the same packages
-with the hashes of their files, and below them those that checking and testing need. A version that still fits is kept;
-``--upgrade`` takes the newest. ``--check`` compares the files with pyproject.toml and each other, without a network.
+requirements.txt is for people: what the app runs on and what installs it, with versions. scripts/requirements.lock has
+the same packages with the hashes of their files, and below them those that checking and testing need. A version that
+still fits is kept; ``--upgrade`` takes the newest. ``--check`` compares the files with pyproject.toml and each other,
+without a network.
 """
 
 from __future__ import annotations
@@ -68,11 +69,12 @@ def read(text: str) -> list[Pin]:
 
 
 def wanted(folder: Path) -> tuple[list[Requirement], list[Requirement]]:
-    """What pyproject.toml asks for: for the app (the package with the extra ``all`` and what that names), and for
-    developers."""
+    """What pyproject.toml asks for: for the app (the package with the extra ``all`` and what that names, and what
+    installs it), and for developers."""
     file = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))
     project, dev = file["project"], [Requirement(line) for line in file["dependency-groups"]["dev"]]
-    app, extras = [Requirement(line) for line in project["dependencies"]], ["all"]
+    app = [Requirement(line) for line in (*file["build-system"]["requires"], *project["dependencies"])]
+    extras = ["all"]
     for extra in extras:
         for requirement in map(Requirement, project["optional-dependencies"][extra]):
             if requirement.name == project["name"]:
@@ -132,16 +134,18 @@ def _resolved(kept: list[str], constraints: list[str], *options: str) -> str:
     uv = shutil.which("uv", path=str(Path(sys.executable).parent)) or shutil.which("uv")
     if uv is None:
         raise SystemExit("uv is not here: pip install uv")
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]["requires"]
     with tempfile.TemporaryDirectory() as scratch:
-        files = {"left_out": ACCELERATORS, "constraints": constraints, "out": kept}
+        files = {"left_out": ACCELERATORS, "constraints": constraints, "build": build, "out": kept}
         for name, lines in files.items():
             Path(scratch, name).write_text("\n".join(lines), encoding="utf-8")
-        left_out, held, out = (str(Path(scratch, name)) for name in files)
+        left_out, held, builds, out = (str(Path(scratch, name)) for name in files)
         command = [uv, "pip", "compile", "--quiet", "--universal", "--python-version", "3.11", "--no-header"]
         command += ["--fork-strategy", "fewest", "--no-emit-index-url", "--excludes", left_out, "--constraints", held]
-        command += ["pyproject.toml", "--extra", "all", *options, "--output-file", out]
+        command += ["pyproject.toml", builds, "--extra", "all", *options, "--output-file", out]
         subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
-        lines = Path(out).read_text(encoding="utf-8").split("\n# The following packages")[0].splitlines()
+        text = Path(out).read_text(encoding="utf-8").split("\n# The following packages")[0]
+        lines = text.replace(f"-r {builds}", "bartviz (pyproject.toml)").splitlines()
         return "".join(f"{line}\n" for line in lines if not line.strip().startswith("#   -c "))
 
 

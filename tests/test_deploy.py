@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from configparser import ConfigParser
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import yaml
 from bartviz.app.frame.operation import ROUTES
 from bartviz.commands.cli import main
 from bartviz.serving import hosts
+from scripts import lock
 from tests.test_settings_documented import documented
 
 ROOT = Path(__file__).parent.parent
@@ -89,13 +91,12 @@ def test_health_is_asked_where_the_app_answers_under_every_path_and_under_a_name
     assert "path /metrics " in FILES["Caddyfile"]
 
 
-def test_neither_what_make_builds_nor_the_history_gets_into_the_container() -> None:
-    """Docker reads no file of another name; podman reads this one, too."""
-    left_out = {line.removeprefix("**/") for line in (ROOT / ".dockerignore").read_text("utf-8").split()}
-    made = {line.strip("/") for line in (ROOT / ".gitignore").read_text("utf-8").split()}
-    assert made - {"*.py[cod]"} <= left_out
-    assert {".git", "tests"} <= left_out
-    assert left_out.isdisjoint({"bartviz", "pages", "app.py", ".streamlit", "README.md", "setup.py", "pyproject.toml"})
+def test_the_container_gets_what_the_source_archive_is_made_of_and_nothing_else() -> None:
+    """Named one by one, so that neither the history nor what make builds can get into it."""
+    copied = [name for line in re.findall(r"^COPY (.+) \S+$", FILES["Containerfile"], re.M) for name in line.split()]
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["build"]
+    archive = {name.split("/")[0] for name in build["targets"]["sdist"]["only-include"]}
+    assert {*copied} == archive | {"pyproject.toml", "README.md", "LICENSE", lock.EXACT, lock.LOCK}
 
 
 def test_the_unit_runs_as_a_user_without_rights_and_can_write_to_its_cache_alone() -> None:

@@ -77,7 +77,8 @@ def test_the_wheel_holds_every_file_of_the_package_and_the_app_and_nothing_else(
 def test_the_source_archive_has_neither_tests_nor_caches(built: tuple[Path, Path]) -> None:
     with tarfile.open(built[0]) as archive:
         names = [Path(*Path(name).parts[1:]) for name in archive.getnames()]
-    assert {"app.py", "bartviz", "pages", "pyproject.toml", "setup.py"} <= {str(name) for name in names}
+    own = {"app.py", "bartviz", "pages", ".streamlit", "pyproject.toml", "README.md", "LICENSE"}
+    assert {name.parts[0] for name in names} == own | {"PKG-INFO", ".gitignore"}
     assert [name for name in names if {"tests", "benchmarks", "training", "__pycache__"} & {*name.parts}] == []
 
 
