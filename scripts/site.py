@@ -30,7 +30,7 @@ FOLDER = ROOT / "build" / "docs"
 # Documents of the repository that are pages, too.
 DOCUMENTS = {
     "CONTRIBUTING.md": "contributing.md",
-    "SECURITY.md": "security.md",
+    ".github/SECURITY.md": "security.md",
     "CHANGELOG.md": "changelog.md",
     "benchmarks/RESULTS.md": "results.md",
 }
@@ -107,8 +107,8 @@ def _linked(text: str, top: bool) -> str:
     """Links between documents, as they are in the repository, lead to the pages of the site."""
     for name, page in DOCUMENTS.items():
         text = re.sub(rf"\]\((?:\.\./)*{re.escape(name)}", f"]({'' if top else '../'}{page}", text)
-    text = re.sub(r"\]\(docs/", "](", text)
-    return re.sub(r"\[([^\]]+)\]\((?:\.\./)*(?:CITATION\.cff|CODE_OF_CONDUCT\.md)\)", r"`\1`", text)
+    text = re.sub(r"\]\((?:\.\./)*docs/", "](", text)
+    return re.sub(r"\[([^\]]+)\]\((?:\.\./)*(?:CITATION\.cff|\.github/CODE_OF_CONDUCT\.md)\)", r"`\1`", text)
 
 
 def _view(entry: sitemap.Page) -> str:

@@ -13,7 +13,7 @@ from bartviz.features.lessons.course import LESSONS
 
 ROOT = Path(__file__).parent.parent
 NUMBERS = "none one two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / ".github").glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 BUILT = re.compile(r"(\.\./)?(views/\w+|glossary|reference)\.md")  # pages of make docs: tests/browser/test_site.py
 
 
