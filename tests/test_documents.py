@@ -7,6 +7,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.version import Version
 
 import bartviz
 from bartviz.features.lessons.course import LESSONS
@@ -22,6 +23,12 @@ def test_the_citation_names_this_version_and_licence() -> None:
     assert citation["version"] == bartviz.__version__
     assert citation["license"] == "Apache-2.0"
     assert citation["title"].startswith('"bartviz')
+
+
+def test_the_changelog_begins_with_this_version() -> None:
+    headings = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.M)
+    assert headings[0] == bartviz.__version__
+    assert headings == sorted({*headings}, key=Version, reverse=True)
 
 
 def test_badges_say_what_the_package_says() -> None:
