@@ -109,6 +109,20 @@ def test_records_tables_and_figures_need_no_torch() -> None:
     assert printed(code).splitlines() == [f"{name} set()" for name in names]
 
 
+@pytest.mark.slow
+def test_tests_of_records_numbers_and_models_need_no_streamlit() -> None:
+    below = {name for floor in FLOORS[: floor_of("experiments", FLOORS)] for name in floor} - {"browser"}
+    folders = [f"tests/{name}" for name in sorted(below) if (ROOT / "tests" / name).is_dir()]
+    assert {"tests/record", "tests/drawing"} <= set(folders)
+    code = f"""
+import sys, pytest
+sys.modules["streamlit"] = None  # its import fails
+sys.exit(pytest.main(["--collect-only", "-qq", "-p", "no:cacheprovider", *{folders!r}]))
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-3000:]
+
+
 def test_every_package_has_a_docstring() -> None:
     folders = {path.parent for path in files() if PACKAGE in path.parents}
     texts = {folder: (folder / "__init__.py").read_text("utf-8") for folder in folders}

@@ -16,8 +16,8 @@ from bartviz.features.models import parts_learned as learned
 from bartviz.language import LANGUAGES, PSEUDO
 from bartviz.serving import saved_records as records
 from tests.app.frame.test_sidebar import settled
-from tests.conftest import App
 from tests.support import stand_in
+from tests.support.pages import App
 from tests.support.seen import plain, texts
 
 assert languages.KEY == "lang"  # imported: it says whom to follow, before a test says it

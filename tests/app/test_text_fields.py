@@ -13,8 +13,10 @@ from bartviz.serving.limits import TYPED
 from bartviz.serving.request import Request
 from bartviz.text.clean import MAX_CHARACTERS, clean
 from bartviz.text.encodings import TooLong
-from tests.conftest import ROOT, App
+from tests.support.pages import App
+from tests.support.visits import APP
 
+ROOT = APP.parent
 FIELDS = ("text_area", "text_input", "chat_input")
 FILES = [*(ROOT / "bartviz" / "app").rglob("*.py"), *(ROOT / "bartviz" / "features").rglob("*.py")]
 

@@ -1,4 +1,4 @@
-"""Small random models of the pages that run one, and an engine that loads them."""
+"""The fixtures of pages, small random models of the pages that run one, and an engine that loads them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ from bartviz.serving.engine import Engine
 from bartviz.serving.limits import Limits
 from tests.support import networks
 from tests.support.near import Sending
+from tests.support.pages import app, in_order, no_legacy_pages, nothing_kept, one_scan, own_main
+
+__all__ = ["app", "in_order", "no_legacy_pages", "nothing_kept", "one_scan", "own_main"]
 
 FAMILIES = ("bart", "bert", "gpt2", "t5")
 

@@ -9,8 +9,8 @@ import pytest
 from bartviz.analysis.doubt import notice
 from bartviz.models.folders import default_roots
 from bartviz.record.record import Record
-from tests.conftest import App
 from tests.support import stand_in
+from tests.support.pages import App
 from tests.support.visits import words
 
 PAGES = ["start", "decoding", "alignment"]

@@ -10,8 +10,8 @@ import bartviz
 from bartviz.experiments.repair import guesses
 from bartviz.models.folders import default_roots
 from bartviz.record.record import Record
-from tests.conftest import App
 from tests.support import loaded, stand_in
+from tests.support.pages import App
 from tests.support.visits import words
 
 pytestmark = pytest.mark.usefixtures("engine")

@@ -17,9 +17,9 @@ from bartviz.app.state import session
 from bartviz.record.record import Record
 from bartviz.serving.engine import Engine, Run
 from bartviz.serving.limits import Limits
-from tests.conftest import App
 from tests.support import hub_server, stand_in
 from tests.support.hub_server import Hub
+from tests.support.pages import App
 from tests.support.visits import opened
 
 NAME = "facebook/bart-base"

@@ -11,8 +11,8 @@ import pytest
 from bartviz.analysis import prediction as analysis
 from bartviz.record.prediction import Prediction
 from bartviz.record.record import Record
-from tests.conftest import App
 from tests.support import stand_in, visits
+from tests.support.pages import App
 
 HEADING = "What the model says"
 

@@ -10,8 +10,8 @@ from bartviz.app.frame import sitemap
 from bartviz.families.family import ModelKind
 from bartviz.features import quiz
 from bartviz.record.record import Record
-from tests.conftest import App
 from tests.support import stand_in
+from tests.support.pages import App
 
 ALONE = "made from attention weights alone"
 WORDS = [page.word for page in sitemap.PAGES]

@@ -11,15 +11,12 @@ from pathlib import Path
 from threading import Barrier, BrokenBarrierError
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from bartviz.errors import RecordError
 from bartviz.language import speaking
 from bartviz.record import store
 from bartviz.record.record import Record
-from bartviz.serving import first_record, torch_import
-
-APP = Path(__file__).parents[2] / "app.py"
+from bartviz.serving import first_record
 
 
 @pytest.fixture(autouse=True)
@@ -76,22 +73,6 @@ def test_a_record_that_contradicts_itself_is_refused_in_the_readers_language(tmp
         store.decode(store.encode(damaged), Record)
     with speaking("ko"):
         assert "다시 저장하세요" in str(refused.value)
-
-
-def test_the_page_says_so_and_shows_what_ships(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch_import, "warm_up", lambda delay: None)
-    file = tmp_path / "cut.safetensors"
-    file.write_bytes(first_record.FILE.read_bytes()[:5000])
-    monkeypatch.setenv("BARTVIZ_RECORD", str(file))
-    page = AppTest.from_file(str(APP), default_timeout=120).run()
-    assert not page.exception
-    assert page.error[0].value.startswith("The record that BARTVIZ")
-    assert any(b'"buy"' in part.proto.bytes for part in page.get("bidi_component"))
-    page.switch_page("pages/masks.py").run()
-    assert page.error
-    assert page.main.get("plotly_chart")  # the page stands below the sentence
-    page = next(button for button in page.button if button.label == "Close").click().run()
-    assert not page.error
 
 
 @pytest.mark.slow

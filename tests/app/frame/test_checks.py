@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import bartviz
 from bartviz.app.state import content
-from tests.conftest import App
+from tests.support.pages import App
 
 
 def test_an_expert_sees_every_check_and_others_do_not(app: App) -> None:

@@ -19,8 +19,8 @@ from bartviz.record.record import Record
 from bartviz.serving.engine import Engine
 from bartviz.serving.limits import Limits
 from tests.app.frame.test_sidebar import Answers, answers, press
-from tests.conftest import App
 from tests.support import stand_in
+from tests.support.pages import App
 from tests.support.seen import texts
 
 __all__ = ["answers"]

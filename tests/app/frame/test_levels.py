@@ -13,7 +13,7 @@ from bartviz.app.frame import levels, sitemap
 from bartviz.language import PSEUDO, speaking
 from bartviz.teaching.explanations import explanation
 from bartviz.teaching.glossary import glossary
-from tests.conftest import App
+from tests.support.pages import App
 from tests.support.visits import words
 
 PAGES = [entry.word for entry in sitemap.PAGES if entry.word not in ("experiments", "lessons")]

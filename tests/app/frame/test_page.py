@@ -15,8 +15,8 @@ from bartviz.app.frame.status import facts, names, self_check
 from bartviz.app.state import session
 from bartviz.record.record import Provenance, Record
 from bartviz.serving import torch_import
-from tests.conftest import App
 from tests.support import stand_in
+from tests.support.pages import App
 from tests.support.visits import words
 
 WORDS = [entry.word for entry in sitemap.PAGES]

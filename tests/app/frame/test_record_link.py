@@ -11,7 +11,7 @@ from bartviz.app.frame import record_link
 from bartviz.app.state import session
 from bartviz.record.record import Record
 from bartviz.serving.request import Request
-from tests.conftest import App
+from tests.support.pages import App
 
 BERT, BART = "bert-tiny-en", "bart-tiny-en-de"
 TEXT = "I want to buy a car."

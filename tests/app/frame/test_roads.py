@@ -7,8 +7,8 @@ import pytest
 from bartviz.app.frame import levels, roads
 from bartviz.families.family import ModelKind
 from bartviz.record.attention import Head
-from tests.conftest import App
 from tests.support import stand_in
+from tests.support.pages import App
 
 HEADS = [Head(kind, 2, 3) for kind in ("encoder", "decoder", "cross")]
 ROW = 4

@@ -16,8 +16,8 @@ from bartviz.app.state import session
 from bartviz.record.record import Record
 from bartviz.serving.search import Search
 from tests.app.frame.test_sidebar import Answers, answers, press, settled
-from tests.conftest import App
 from tests.support import stand_in
+from tests.support.pages import App
 from tests.support.visits import words
 
 __all__ = ["answers"]

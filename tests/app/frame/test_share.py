@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from bartviz.app.frame import share
 from bartviz.features.lessons import parts_walk as walk
 from bartviz.record.record import Record
-from tests.conftest import App
+from tests.support.pages import App
 from tests.support.visits import words
 
 TEXT = "The cat & the dog, 100 %."

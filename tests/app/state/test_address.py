@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from bartviz import language
 from bartviz.app.frame import languages
 from bartviz.app.state import address
-from tests.conftest import App
+from tests.support.pages import App
 
 assert languages.KEY == "lang"  # imported: it says whom to follow, before a test says it
 

@@ -22,8 +22,8 @@ from bartviz.drawing import theme as colors
 from bartviz.features.masks.figure import square
 from bartviz.language import speaking
 from bartviz.serving.cache import ByteCache
-from tests.conftest import App
 from tests.support import stand_in
+from tests.support.pages import App
 
 RECORDS = (stand_in.record(), stand_in.record(source=("<s>", "One", " more", " text", "</s>"), output=("Ja", "</s>")))
 ASKED = st.tuples(

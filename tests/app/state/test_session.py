@@ -17,8 +17,8 @@ from bartviz.app.state import session
 from bartviz.errors import Cancelled
 from bartviz.serving import torch_import
 from tests.app.frame.test_sidebar import Answers, answers, press, settled
-from tests.conftest import App
 from tests.support import stand_in
+from tests.support.pages import App
 
 __all__ = ["answers"]
 

@@ -12,7 +12,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from bartviz.app.state import session, upload_limits
 from bartviz.serving.limits import Limits
 from tests.app.frame.test_sidebar import Answers, answers, press, settled
-from tests.conftest import App
+from tests.support.pages import App
 
 __all__ = ["answers"]
 

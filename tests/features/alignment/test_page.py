@@ -12,8 +12,8 @@ from bartviz.analysis import alignment, gold_alignment, start
 from bartviz.app.state import content, session
 from bartviz.features.alignment import parts_gold as gold
 from bartviz.record.record import Record
-from tests.conftest import App
 from tests.support import stand_in
+from tests.support.pages import App
 from tests.support.visits import words
 
 

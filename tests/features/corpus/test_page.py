@@ -24,7 +24,7 @@ from bartviz.corpus.atlas import in_memory
 from bartviz.corpus.partial import Partial
 from bartviz.corpus.read import Line
 from bartviz.corpus.run import corpus
-from tests.conftest import App
+from tests.support.pages import App
 from tests.support.visits import words
 
 

@@ -11,8 +11,8 @@ from bartviz.experiments.output_layer import output_layer
 from bartviz.models.folders import default_roots
 from bartviz.record.record import Record
 from bartviz.serving.engine import Engine
-from tests.conftest import App
 from tests.support import visits
+from tests.support.pages import App
 
 pytestmark = pytest.mark.usefixtures("engine")
 

@@ -12,7 +12,7 @@ from bartviz.features.denoising.parts import LOOKS
 from bartviz.features.denoising.parts_noise import SENTENCE
 from bartviz.models.folders import default_roots
 from bartviz.record.record import Record
-from tests.conftest import App
+from tests.support.pages import App
 from tests.support.visits import words
 
 pytestmark = pytest.mark.usefixtures("engine")

@@ -23,7 +23,7 @@ from bartviz.models.model import Model
 from bartviz.record.record import Record
 from bartviz.serving.engine import Engine
 from bartviz.teaching.explanations import explanation
-from tests.conftest import App
+from tests.support.pages import App
 from tests.support.visits import words
 
 pytestmark = pytest.mark.usefixtures("engine")

@@ -11,8 +11,8 @@ from streamlit.testing.v1 import AppTest
 from bartviz.analysis import start
 from bartviz.features.heads import parts_classic as classic
 from bartviz.features.heads.figure_classic import offline
-from tests.conftest import App
 from tests.support import stand_in
+from tests.support.pages import App
 from tests.support.visits import words
 
 

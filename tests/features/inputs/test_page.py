@@ -14,8 +14,8 @@ from bartviz.models.folders import default_roots
 from bartviz.record.record import Record
 from bartviz.serving.engine import Engine
 from bartviz.teaching.explanations import explanation
-from tests.conftest import App
 from tests.support import visits
+from tests.support.pages import App
 
 pytestmark = pytest.mark.usefixtures("engine")
 TEXT = "The cat <b>is</b> sleeping on the sofa."

@@ -10,8 +10,8 @@ import pytest
 from bartviz.families.family import ModelKind
 from bartviz.features.inputs import numbers as blocks
 from bartviz.record.record import Record
-from tests.conftest import App
 from tests.support import stand_in, visits
+from tests.support.pages import App
 
 Link = tuple[str, str, dict[str, list[str]]]  # text, page, choices there
 

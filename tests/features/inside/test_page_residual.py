@@ -13,8 +13,8 @@ from bartviz.app.controls.columns import CELLS
 from bartviz.experiments.residual import residual
 from bartviz.models.folders import default_roots
 from bartviz.serving.engine import Engine
-from tests.conftest import App
 from tests.support import visits
+from tests.support.pages import App
 
 pytestmark = pytest.mark.usefixtures("engine")
 

@@ -21,8 +21,8 @@ from bartviz.record.record import Record
 from bartviz.serving import first_record
 from bartviz.serving import saved_records as records
 from bartviz.teaching import prose
-from tests.conftest import App
 from tests.support import node
+from tests.support.pages import App
 from tests.support.visits import words
 from training.records import RECORDS
 

@@ -14,7 +14,7 @@ from bartviz.experiments.repair import guesses
 from bartviz.features.models import parts_learned as learned
 from bartviz.language.shares import percent
 from bartviz.serving import saved_records as records
-from tests.conftest import App
+from tests.support.pages import App
 from tests.support.visits import words
 
 

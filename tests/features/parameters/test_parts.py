@@ -16,7 +16,7 @@ from bartviz.families.catalogue import CATALOGUE
 from bartviz.features.parameters.parts import LENGTHS, OWN, SIGNS, USUAL, _big
 from bartviz.models import skeleton
 from bartviz.record.record import Record
-from tests.conftest import App
+from tests.support.pages import App
 
 CONFIGURATIONS = {known.name: known.config for known in CATALOGUE}
 

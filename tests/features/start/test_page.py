@@ -14,8 +14,8 @@ from bartviz.families.family import ModelKind
 from bartviz.record.record import Record
 from bartviz.record.vocabulary import GIVEN_TARGET
 from bartviz.serving import saved_records as records
-from tests.conftest import App
 from tests.support import stand_in
+from tests.support.pages import App
 from tests.support.visits import words
 
 

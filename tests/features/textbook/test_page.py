@@ -13,7 +13,7 @@ from bartviz.features import textbook
 from bartviz.features.textbook import CLAIMS, tally
 from bartviz.features.textbook.judging import Number, Verdict
 from bartviz.record.record import Record
-from tests.conftest import App
+from tests.support.pages import App
 from tests.support.visits import words
 
 DONE = {line.number: Verdict((Number("n", 1, 1),), "It is so.", "runs made now") for line in CLAIMS if not line.check}
