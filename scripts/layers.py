@@ -38,7 +38,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("commands", "pages", "__init__", "__main__"),
 )
 # The same within ``bartviz/app``.
-APP_FLOORS: tuple[tuple[str, ...], ...] = (("state",), ("components", "controls"), ("frame",))
+APP_FLOORS: tuple[tuple[str, ...], ...] = (("streamlit_internals",), ("state",), ("components", "controls"), ("frame",))
 # Which feature imports which other one, and why.
 PAIRS: dict[tuple[str, str], str] = {
     ("parameters", "textbook"): "the parameters page shows the lines of the textbook that are about sizes"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -30,7 +29,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def engine(root: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
-    """An engine of this test alone, for a session that is always there and waits long enough for a small model.
+    """An engine of this test alone, for a session that waits long enough for a small model.
 
     What pages ask of it, and what they get, is packed and unpacked as if replicas in other processes computed it.
     """
@@ -38,6 +37,5 @@ def engine(root: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     own = Sending(Limits())
     monkeypatch.setattr(session, "engine", lambda: own)
-    monkeypatch.setattr(session, "get_instance", lambda: SimpleNamespace(is_active_session=lambda owner: True))
     monkeypatch.setattr(session, "PATIENCE", 60)
     return own

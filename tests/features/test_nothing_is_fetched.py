@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -40,7 +39,6 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
 
     monkeypatch.setattr(Engine, "_begun", noted)
     monkeypatch.setattr(session, "engine", lambda: engine)
-    monkeypatch.setattr(session, "get_instance", lambda: SimpleNamespace(is_active_session=lambda owner: True))
     with hub_server.running() as running:
         for name, value in hub_server.settings(running, tmp_path / "cache").items():
             monkeypatch.setenv(name, value)

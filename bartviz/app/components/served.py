@@ -12,25 +12,19 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
-from streamlit.components.v2.get_bidi_component_manager import get_bidi_component_manager
-from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentManifest
 
+from bartviz.app import streamlit_internals
 from bartviz.browser.scripts import bundle
 from bartviz.serving.read_once import read_once
 from bartviz.version import __version__
 
 PACKAGE = "bartviz"
 _WRITING = threading.Lock()
-ADDRESS = "_stcore/bidi-components"  # of all components; relative to the pages, so it works behind any prefix
 
 
 def address(name: str, folder: Path) -> str:
     """The address of a folder whose files all visitors may read: ``{address}/{file}``."""
-    whole, manager = f"{PACKAGE}.{name}", get_bidi_component_manager()
-    if manager.get_component_asset_root(whole) is None:
-        manifest = ComponentManifest(PACKAGE, __version__, [ComponentConfig(name, asset_dir=folder.name)])
-        manager.register_from_manifest(manifest, folder.parent)
-    return f"{ADDRESS}/{whole}"
+    return streamlit_internals.serve_files(PACKAGE, __version__, name, folder)
 
 
 class Served:

@@ -23,7 +23,7 @@ from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Reading, Record
 
 if TYPE_CHECKING:
-    from streamlit.delta_generator import DeltaGenerator
+    from bartviz.app.streamlit_internals import DeltaGenerator
 
 KIND_NAMES: Mapping[Kind, str] = {"encoder": mark("Encoder"), "decoder": mark("Decoder"), "cross": mark("Cross")}
 Options = Sequence[str] | Mapping[str, str]

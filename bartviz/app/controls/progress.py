@@ -14,7 +14,7 @@ from bartviz.serving.engine import Run
 from bartviz.ui.state import address
 
 if TYPE_CHECKING:
-    from streamlit.delta_generator import DeltaGenerator
+    from bartviz.app.streamlit_internals import DeltaGenerator
 
 POLL = 0.4  # seconds between two polls of a run
 SELDOM = 2.0  # seconds, for a run far back in the queue

@@ -33,8 +33,8 @@ from bartviz.text.tokens import Tokens
 if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
-    from streamlit.delta_generator import DeltaGenerator
 
+    from bartviz.app.streamlit_internals import DeltaGenerator
     from bartviz.drawing.paper import Picture
     from bartviz.record.record import Record
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamlit as st
 
+from bartviz.app import streamlit_internals
 from bartviz.app.controls import show as page_parts
 from bartviz.app.controls.progress import follow
 from bartviz.app.state import session
@@ -52,7 +53,9 @@ def begin(
     whole = {"work": name} | dict(key)
     session.note(owner)
     with fetching(session.may_fetch(model)):
-        run = session.engine().work(f"{owner} {name}", model, whole, work, size, alive=lambda: session.is_alive(owner))
+        run = session.engine().work(
+            f"{owner} {name}", model, whole, work, size, alive=lambda: streamlit_internals.is_alive(owner)
+        )
     again = partial(begin, name, model, key, work, size)
     # before stopping the older task: the script run may end at this line
     st.session_state[_session_key(name)] = _Task(dict(key), run, again)

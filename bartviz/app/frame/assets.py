@@ -13,14 +13,14 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import streamlit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
+
+from bartviz.app.streamlit_internals import SCRIPTS
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-SCRIPTS = Path(streamlit.__file__).parent / "static" / "static" / "js"
 ELEMENTS = (
     "Html",
     "purify",

@@ -7,9 +7,8 @@ session state, as any access to that may end the run.
 from __future__ import annotations
 
 import streamlit as st
-from streamlit.runtime import exists, get_instance
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from bartviz.app import streamlit_internals
 from bartviz.app.controls import pick
 from bartviz.app.state import address
 from bartviz.language import LANGUAGES, _, follow
@@ -21,16 +20,15 @@ _SPOKEN: dict[str, str] = {}
 
 def begin() -> None:
     """Determine the language of this script run; every run calls this first."""
-    context = get_script_run_ctx()
-    if context is None:
+    session = streamlit_internals.session_id()
+    if session is None:
         return
     held = st.session_state.get(KEY)
     words = address.resolve(KEY, (held,) if held in LANGUAGES else None, _parse, (of_browser(),))
-    if len(_SPOKEN) > MANY and exists():
-        runtime = get_instance()
-        for session in [session for session in _SPOKEN if not runtime.is_active_session(session)]:
-            _SPOKEN.pop(session, None)
-    _SPOKEN[context.session_id] = words[0]
+    if len(_SPOKEN) > MANY:
+        for ended in [other for other in _SPOKEN if not streamlit_internals.is_alive(other)]:
+            _SPOKEN.pop(ended, None)
+    _SPOKEN[session] = words[0]
 
 
 def choose() -> None:
@@ -40,8 +38,7 @@ def choose() -> None:
 
 def spoken() -> str:
     """The language of the visitor of this script run; English outside a run."""
-    context = get_script_run_ctx(suppress_warning=True)
-    return "en" if context is None else _SPOKEN.get(context.session_id, "en")
+    return _SPOKEN.get(streamlit_internals.session_id() or "", "en")
 
 
 def of_browser() -> str:

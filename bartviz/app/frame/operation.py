@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
-from streamlit.runtime import Runtime
 
+from bartviz.app import streamlit_internals
 from bartviz.app.state import session
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ COUNTED: Counter[str] = Counter()  # "refused": requests under a name, or from a
 
 async def healthy(_request: Request) -> PlainTextResponse:
     """200 if visitors can come, else 503: Streamlit's own answer, which it gives only below the path of the app."""
-    well, message = await Runtime.instance().is_ready_for_browser_connection
+    well, message = await streamlit_internals.is_ready()
     return PlainTextResponse(message, 200 if well else 503)
 
 

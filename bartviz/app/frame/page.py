@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, overload
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import StopException
 
 from bartviz.app.controls import progress, show
 from bartviz.app.frame import around, checks, languages, scroll_to, share, sidebar, sitemap, theme
 from bartviz.app.frame.examples import examples
 from bartviz.app.frame.status import status
 from bartviz.app.state import address, clicks, session
+from bartviz.app.streamlit_internals import StopException, StreamlitPage
 from bartviz.errors import BartvizError, SettingError, WeightsOnlyError
 from bartviz.language import _, current
 from bartviz.models.folders import default_roots
@@ -21,8 +21,6 @@ from bartviz.safety import logs
 from bartviz.serving import first_record, framing, torch_import
 
 if TYPE_CHECKING:
-    from streamlit.navigation.page import StreamlitPage
-
     from bartviz.record.record import Record
 
 _HERE = Path(__file__).parent

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 import webbrowser
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -17,8 +16,8 @@ import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse
-from streamlit import delta_generator
 
+from bartviz.app import streamlit_internals
 from bartviz.app.frame import operation
 from bartviz.app.frame.assets import Assets
 from bartviz.app.frame.place import APP
@@ -81,13 +80,11 @@ _READY: list[Callable[[], None]] = []  # called when this process has its port
 def serve(host: str, port: int, names: Sequence[str], ready: Callable[[], None] = lambda: None) -> None:
     """Serve the app until the process ends, like ``streamlit run``, whose environment variables apply. ``ready`` is
     called once the port is this server's."""
-    from streamlit.web.cli import main
-
     _READY[:] = [ready]
     flags = ["--server.address", host, "--server.port", str(port), "--server.showEmailPrompt", "false"]
     flags += ["--server.maxUploadSize", str(Limits.read().upload_mb)]
     allowed = [part for name in names for part in ("--server.allowedHosts", name)]
-    main(["run", str(APP), *flags, *allowed], standalone_mode=False)
+    streamlit_internals.run([str(APP), *flags, *allowed])
 
 
 @asynccontextmanager
@@ -95,8 +92,7 @@ async def lifespan(_app: App) -> AsyncIterator[dict[str, Any] | None]:
     """The startup of the server, before it answers the first visitor."""
     _log()
     sys.setswitchinterval(SWITCH)
-    # Streamlit's first element reads the file of every module to find out whether it runs in a prompt: skip that.
-    delta_generator._use_warning_has_been_displayed = True
+    streamlit_internals.skip_prompt_check()
     if not compute():  # before anyone is answered: a class that comes at once would wait for it together
         if sys.stderr.isatty():
             print("bartviz: starting the model library", file=sys.stderr, flush=True)
@@ -123,10 +119,7 @@ def _log() -> None:
         logs.begin(logs.level())
     except SettingError:
         logs.begin(logs.DEFAULT)
-    streamlits = logging.getLogger("streamlit.error_util")
-    streamlits.addFilter(
-        lambda record: record.msg != "Uncaught app execution"
-    )  # its message may contain a visitor's text
+    streamlit_internals.silence_failed_scripts()
 
 
 def _framed_by() -> list[str]:

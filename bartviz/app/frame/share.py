@@ -15,7 +15,7 @@ from bartviz.language import _
 from bartviz.serving import hosts
 
 if TYPE_CHECKING:
-    from streamlit.delta_generator import DeltaGenerator
+    from bartviz.app.streamlit_internals import DeltaGenerator
 
 KEY, WITH_TEXT = "share", "link"
 LONGEST_CODE = 1500  # characters of a link that a phone still reads from a projector

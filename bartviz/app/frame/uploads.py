@@ -11,6 +11,7 @@ import streamlit as st
 
 from bartviz.app.controls import fold, show
 from bartviz.app.state import session, upload_limits
+from bartviz.app.streamlit_internals import UploadedFile
 from bartviz.errors import BartvizError, without_stack
 from bartviz.language import _, later, mark, plural
 from bartviz.record.record import ENDING
@@ -18,8 +19,6 @@ from bartviz.text.encodings import ENCODINGS, check_size
 from bartviz.text.uploads import FORMATS, MAX_ROWS, Table, Upload, check_file, is_table, read_table, read_upload
 
 if TYPE_CHECKING:
-    from streamlit.runtime.uploaded_file_manager import UploadedFile
-
     from bartviz.record.record import Record
 
 CHOICES = ("file", "encoding")

@@ -17,10 +17,11 @@ import math
 import time
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
-from urllib.parse import parse_qs
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from bartviz.app import streamlit_internals
+from bartviz.app.streamlit_internals import open_page
 
 Words = tuple[str, ...]
 MOST_SAID = 40  # characters of a link's word that a message repeats
@@ -131,7 +132,7 @@ def resolve(key: str, held: Words | None, parse: Callable[[Words], Words | None]
 
     ``held`` is the widget's current value. ``parse`` maps words to options, and returns None if they name no option.
     """
-    choice, words, (page, back) = address().choice(key), _in_query(key), _navigation()
+    choice, words, (page, back) = address().choice(key), _in_query(key), open_page()
     linked = opened(key)
     if back or (words and page != choice.page) or choice.linked(words, page):
         choice.chosen = words or default
@@ -151,13 +152,13 @@ def _changed(choice: Choice, held: Words, page: str) -> bool:
 
 def opened(key: str) -> bool:
     """Whether an address with this key was opened: the key is in it, and not because a script run wrote it."""
-    choice, words, (page, _) = address().choice(key), _in_query(key), _navigation()
+    choice, words, (page, _) = address().choice(key), _in_query(key), open_page()
     return any(words) and (page != choice.page or choice.linked(words, page))
 
 
 def lacks(key: str, asked: str, shown: str) -> None:
     """Note that the address asks for what is not there: ``missing`` returns it until the visitor chooses anew."""
-    address().missing[key] = Missing(_navigation()[0], asked[:MOST_SAID], shown)
+    address().missing[key] = Missing(open_page()[0], asked[:MOST_SAID], shown)
 
 
 def wrong_number(key: str, low: float, high: float, *, whole: bool = True) -> str:
@@ -187,7 +188,7 @@ def number(key: str, wrong: str, value: float | str) -> None:
 
 def missing() -> dict[str, Missing]:
     """What the link to this page asked for in vain, by key."""
-    page, _ = _navigation()
+    page, _ = open_page()
     return {key: one for key, one in address().missing.items() if one.page == page}
 
 
@@ -200,7 +201,7 @@ def shows(key: str, shown: str) -> None:
 
 def publish(key: str, words: Words, default: Words) -> None:
     """Put the words that were drawn into the address; call it after the widget."""
-    choices, previous, (page, _) = address(), _in_query(key), _navigation()
+    choices, previous, (page, _) = address(), _in_query(key), open_page()
     choice = choices.choice(key)
     wanted = () if words == default else words or ("",)
     linked = choice.linked(previous, page)
@@ -215,14 +216,14 @@ def publish(key: str, words: Words, default: Words) -> None:
     else:
         choices.waiting.pop(key, None)
         choice.in_address, choice.older = previous, ()
-    if not choices.late or _in_fragment():
+    if not choices.late or streamlit_internals.in_fragment():
         write()
 
 
 def begin() -> None:
     """Start a script run that calls ``write`` at its end."""
     choices = address()
-    page, _ = _navigation()
+    page, _ = open_page()
     now = time.monotonic()
     choices.late, choices.began = True, None
     choices.seen(now)  # of a run that was ended early
@@ -236,28 +237,19 @@ def polled() -> None:
 
     A browser that draws slowly may have shown the progress line, whose timer asks, before what the script changed.
     """
-    choices, (page, _) = address(), _navigation()
+    choices, (page, _) = address(), open_page()
     keys = [key for key, choice in choices.choices.items() if choice.page == page and key in st.session_state]
     choices.polled = {key: st.session_state[key] for key in keys}
 
 
 def write() -> None:
     """Send all waiting changes to the browser in one message."""
-    context, choices = get_script_run_ctx(), address()
+    choices = address()
     choices.seen(time.monotonic())
-    if context is None or not choices.waiting:
-        return
-    with context.session_state.query_params() as query:
-        before = {key: tuple(query.get_all(key)) for key in choices.waiting}
-        for key, words in choices.waiting.items():
-            if words:
-                query.set_with_no_forward_msg(key, list(words) if len(words) > 1 else words[0])
-            else:
-                query.discard_param_no_forward_msg(key)
-        query._send_query_param_msg()  # ``st.query_params`` does this too, but once for each change
-    for key, words in choices.waiting.items():
-        choices.choice(key).sent(words, before[key])
-    choices.waiting = {}
+    if choices.waiting:
+        for key, before in streamlit_internals.write_query(choices.waiting).items():
+            choices.choice(key).sent(choices.waiting[key], before)
+        choices.waiting = {}
 
 
 def carry(key: str, default: float) -> None:
@@ -266,7 +258,7 @@ def carry(key: str, default: float) -> None:
     Streamlit carries over a value that the visitor changed, but drops one set by a link as soon as the page changes.
     After Back to another page it also ignores the words of the address that widgets of the page before were bound to.
     """
-    kept, (page, back) = address().choice(key), _navigation()
+    kept, (page, back) = address().choice(key), open_page()
     here = kept.page == page
     if here and not kept.restored:
         held = () if (value := st.session_state.get(key)) is None else (str(float(value)),)
@@ -278,23 +270,14 @@ def carry(key: str, default: float) -> None:
         elif kept.chosen is None and held and address().outdated(kept, held):
             st.session_state[key] = default
     elif back:
-        _from_address(key)
+        streamlit_internals.begin_with_address(key)
     elif (kept.chosen or kept.restored) and (here or key not in st.query_params):
         st.session_state[key] = type(default)(float(kept.chosen[0])) if kept.chosen else default
 
 
-def _from_address(key: str) -> None:
-    """Let the widget of this key begin with what the address says."""
-    context = get_script_run_ctx()
-    said = parse_qs(context.query_string).get(key) if context is not None else None
-    if context is not None and said:
-        with context.session_state.query_params() as query:
-            query._initial_query_params.setdefault(key, said)
-
-
 def keep(key: str, value: float, default: float) -> None:
     """Remember a number or a switch for pages that ``carry`` it."""
-    choices, previous, (page, _) = address(), _in_query(key), _navigation()
+    choices, previous, (page, _) = address(), _in_query(key), open_page()
     kept = choices.choice(key)
     if kept.page != page and value != default and not previous:
         choices.waiting[key] = (str(value).lower(),)
@@ -330,7 +313,7 @@ def restore(before: Mapping[str, Words | None], without: Container[str] = ()) ->
 
 def restored() -> None:
     """Note that the widgets of this page were drawn with what ``restore`` returned to; drop values of all others."""
-    page, _ = _navigation()
+    page, _ = open_page()
     for choice in address().choices.values():
         if choice.restored and choice.page != page:
             st.session_state.pop(choice.key, None)
@@ -343,13 +326,8 @@ def finite(key: str) -> None:
 
     Streamlit would convert it to an integer, which fails and breaks the page.
     """
-    context = get_script_run_ctx()
-    if context is None:
-        return
-    with context.session_state.query_params() as query:
-        if any(map(_is_infinite, query._initial_query_params.get(key, ()))):  # the initial value of a field
-            del query._initial_query_params[key]
-            query.remove_param(key)
+    if any(map(_is_infinite, streamlit_internals.first_words(key))):
+        streamlit_internals.drop_from_address(key)
 
 
 def _is_infinite(text: str) -> bool:
@@ -369,17 +347,6 @@ def _in_query(key: str) -> Words:
     return tuple(st.query_params.get_all(key))
 
 
-def _navigation() -> tuple[str, bool]:
-    """The page of this run, and whether the browser's Back or Forward requested it."""
-    context = get_script_run_ctx()
-    return ("", False) if context is None else (context.page_script_hash, context.is_history_navigation)
-
-
 def is_back() -> bool:
     """Whether the browser's Back or Forward requested this run."""
-    return _navigation()[1]
-
-
-def _in_fragment() -> bool:
-    context = get_script_run_ctx()
-    return context is not None and bool(context.fragment_ids_this_run)
+    return open_page()[1]

@@ -17,14 +17,12 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequest, ScriptRequests
-from streamlit.runtime.state.safe_session_state import SafeSessionState
+from bartviz.app import streamlit_internals
+from bartviz.app.streamlit_internals import SafeSessionState, ScriptRequest, ScriptRequests
 
 LAG = 0.3  # seconds from a value that is drawn to the last message of a browser that has not seen it
 _UNSEEN = "_unseen"
 _PLAIN = (str, int, float, bool, list, tuple, type(None))
-_will_rerun, _register = SafeSessionState.on_script_will_rerun, SafeSessionState.register_widget
-_check = ScriptRequests.on_scriptrunner_yield
 _thread = threading.local()
 
 
@@ -39,9 +37,7 @@ class _Set:
 
 def keep() -> None:
     """From now on, lose no click in any session of this process. Calling it again changes nothing."""
-    SafeSessionState.on_script_will_rerun = _uninterrupted  # type: ignore[method-assign, assignment]
-    SafeSessionState.register_widget = _drawn  # type: ignore[method-assign, assignment]
-    ScriptRequests.on_scriptrunner_yield = _check_later  # type: ignore[method-assign, assignment]
+    streamlit_internals.replace_methods(_uninterrupted, _drawn, _check_later)
 
 
 def _uninterrupted(state: SafeSessionState, *args: Any, **options: Any) -> None:
@@ -51,7 +47,7 @@ def _uninterrupted(state: SafeSessionState, *args: Any, **options: Any) -> None:
         held, now = state.filtered_state, time.monotonic()
         unseen: dict[str, _Set] = held.get(_UNSEEN, {})
         recent = {key: one for key, one in unseen.items() if one.drawn is None or now - one.drawn < LAG}
-        _will_rerun(state, *args, **options)
+        streamlit_internals.apply_message(state, *args, **options)
         for key, one in recent.items():
             undone = _same(held.get(key), one.value) and key in state and _same(state[key], one.before)
             if undone and not state.is_new_state_value(key):
@@ -68,7 +64,7 @@ def _uninterrupted(state: SafeSessionState, *args: Any, **options: Any) -> None:
 
 def _drawn(state: SafeSessionState, metadata: Any, user_key: str | None) -> Any:
     """Register a widget; from now on its value is on its way to the browser."""
-    result = _register(state, metadata, user_key)
+    result = streamlit_internals.register_widget(state, metadata, user_key)
     one = getattr(_thread, "unseen", {}).get(user_key)
     if one is not None and one.drawn is None:
         one.drawn = time.monotonic()
@@ -81,4 +77,4 @@ def _same(one: Any, other: Any) -> bool:
 
 def _check_later(requests: ScriptRequests) -> ScriptRequest | None:
     """The newer message, or None while callbacks run."""
-    return None if getattr(_thread, "acts", False) else _check(requests)
+    return None if getattr(_thread, "acts", False) else streamlit_internals.newer_message(requests)

@@ -11,14 +11,13 @@ run repeats whatever was interrupted.
 
 from __future__ import annotations
 
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import streamlit as st
-from streamlit.runtime import get_instance
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from bartviz.app import streamlit_internals
 from bartviz.app.state import upload_limits
+from bartviz.app.streamlit_internals import UploadedFile
 from bartviz.errors import BartvizError, Cancelled, without_stack
 from bartviz.language import _
 from bartviz.record.record import open_record
@@ -30,8 +29,6 @@ from bartviz.serving.remote import RemoteEngine
 from bartviz.serving.request import Request
 
 if TYPE_CHECKING:
-    from streamlit.runtime.uploaded_file_manager import UploadedFile
-
     from bartviz.record.record import Record
 
 T = TypeVar("T")
@@ -50,19 +47,13 @@ _OWNERS: set[str] = set()  # sessions that have requested something
 def engine() -> Engine:
     """The one engine of this process. Raises SettingError for a limit that makes no sense."""
     limits, address = Limits.read(), compute()
-    upload_limits.begin(limits, is_alive)
+    upload_limits.begin(limits)
     return RemoteEngine(limits, RayReplicas(address), close_left) if address else Engine(limits, close_left)
 
 
 def owner() -> str:
     """The name of this visitor's session."""
-    context = get_script_run_ctx()
-    return context.session_id if context is not None else "nobody"
-
-
-def is_alive(owner: str) -> bool:
-    """Whether that session still exists. If its connection was lost and comes back, ``_collect`` restarts the run."""
-    return get_instance().is_active_session(owner)
+    return streamlit_internals.session_id() or "nobody"
 
 
 def may_fetch(model: str) -> bool:
@@ -80,7 +71,7 @@ def ask_for(model: str | None) -> None:
 def note(owner: str) -> None:
     """Remember that a session holds results; Streamlit keeps at most 128 disconnected sessions."""
     if len(_OWNERS) > MOST_NOTED:
-        _OWNERS.intersection_update({other for other in _OWNERS if is_alive(other)})
+        _OWNERS.intersection_update({other for other in _OWNERS if streamlit_internals.is_alive(other)})
     _OWNERS.add(owner)
 
 
@@ -111,24 +102,10 @@ def close_left() -> None:
 
     A visitor who comes back to a closed session gets a new one, in which the sidebar runs the text again.
     """
-    runtime: Any = get_instance()
     for owner in list(_OWNERS):
-        if not is_alive(owner):
+        if not streamlit_internals.is_alive(owner):
             _OWNERS.discard(owner)
-            runtime._get_async_objs().eventloop.call_soon_threadsafe(_close, owner)
-
-
-def _close(owner: str) -> None:
-    runtime: Any = get_instance()
-    if is_alive(owner):  # it has reconnected
-        return
-    left = runtime._session_mgr.get_session_info(owner)
-    if left is not None:
-        left.session.session_state.clear()  # free it now: a session is part of reference cycles
-        runtime.close_session(owner)
-    else:  # an expired session is not found, but kept until another visitor leaves
-        with suppress(KeyError):
-            runtime._session_mgr._session_storage.delete(owner)
+            streamlit_internals.close(owner)
 
 
 def begin() -> None:
@@ -173,7 +150,7 @@ def submit(request: Request) -> None:
     st.session_state[ASKED] = request
     note(session)
     with fetching(may_fetch(request.model)):
-        st.session_state[RUN] = engine().start(session, request, alive=lambda: is_alive(session))
+        st.session_state[RUN] = engine().start(session, request, alive=lambda: streamlit_internals.is_alive(session))
     st.session_state[FRESH] = False
 
 

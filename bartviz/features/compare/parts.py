@@ -28,7 +28,8 @@ from bartviz.record.record import Record
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
-    from streamlit.delta_generator import DeltaGenerator
+
+    from bartviz.app.streamlit_internals import DeltaGenerator
 
 HEIGHT = 320  # pixels of the scatter and of the matrix
 _SCATTER, _MATRIX = "compare_scatter", "compare_matrix"

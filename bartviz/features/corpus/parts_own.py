@@ -14,6 +14,7 @@ from bartviz.app.controls import fold, show, tasks
 from bartviz.app.frame import sidebar
 from bartviz.app.state import upload_limits
 from bartviz.app.state.once import once
+from bartviz.app.streamlit_internals import UploadedFile
 from bartviz.corpus import folders, uploaded
 from bartviz.corpus.atlas import Atlas
 from bartviz.corpus.read import Bad, Line
@@ -24,8 +25,6 @@ from bartviz.text.encodings import ENCODINGS, check_size
 from bartviz.text.uploads import FORMATS, Table, check_file, read_rows
 
 if TYPE_CHECKING:
-    from streamlit.runtime.uploaded_file_manager import UploadedFile
-
     from bartviz.corpus.run import Progress
     from bartviz.models.model import Model
     from bartviz.serving.gate import Ticket

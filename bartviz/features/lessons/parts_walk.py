@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from bartviz.app import streamlit_internals
 from bartviz.app.controls import large_type
 from bartviz.app.frame import sitemap
 from bartviz.app.state import address, session
@@ -104,8 +104,7 @@ def prepare(page: str) -> None:
     """Before any widget is drawn: set the view of a new step, on its page, and write the step to the address."""
     large_type.begin()
     walk = current()
-    context = get_script_run_ctx()
-    if context is not None and context.is_history_navigation:
+    if address.is_back():
         _back(walk)
     if walk.to:
         if page != walk.to:
@@ -188,7 +187,7 @@ def _lend(walk: Walk, page: str) -> None:
 
 def _restore_choices(walk: Walk, page: str) -> None:
     """Restore the visitor's choices where the step or example that has set others is not shown."""
-    loan, context = walk.loan, get_script_run_ctx()
+    loan = walk.loan
     if loan is None or loan.page == page:
         return
     address.restore(loan.choices, without=EVERYWHERE)
@@ -198,7 +197,7 @@ def _restore_choices(walk: Walk, page: str) -> None:
         else:
             st.session_state.pop(key, None)
     walk.loan = None
-    stays = walk.page == page and not (context is not None and context.is_history_navigation)
+    stays = walk.page == page and not address.is_back()
     if stays and not EVERYWHERE.issuperset(st.query_params):  # the address still has the words of the step
         st.switch_page(sitemap.page(page).file, query_params=_frame())
 
@@ -251,15 +250,9 @@ def _frame() -> dict[str, str]:
 
 def _write_address(walk: Walk) -> None:
     """Write the step to the address in one message, unless it is there already."""
-    context, wanted = get_script_run_ctx(), _address(walk)
-    if context is None or {key: st.query_params[key] for key in (LESSON, AT) if key in st.query_params} == wanted:
-        return
-    with context.session_state.query_params() as query:
-        for key in (LESSON, AT):
-            query.discard_param_no_forward_msg(key)
-            if key in wanted:
-                query.set_with_no_forward_msg(key, wanted[key])
-        query._send_query_param_msg()  # ``st.query_params`` does this too, but once for each change
+    wanted = _address(walk)
+    if {key: st.query_params[key] for key in (LESSON, AT) if key in st.query_params} != wanted:
+        streamlit_internals.write_query({key: (wanted[key],) if key in wanted else () for key in (LESSON, AT)})
 
 
 def _contradicted(step: Step) -> bool:

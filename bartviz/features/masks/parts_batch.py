@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from bartviz.app import streamlit_internals
 from bartviz.app.controls import progress, show
 from bartviz.app.state import session
 from bartviz.language import later
@@ -31,7 +32,7 @@ def run(name: str, texts: Sequence[str]) -> Records:
     """
     owner = session.owner()
     key = {"work": "batch", "texts": list(texts)}
-    alive = partial(session.is_alive, owner)
+    alive = partial(streamlit_internals.is_alive, owner)
     with fetching(session.may_fetch(name)):
         run = session.engine().work(f"{owner} batch", name, key, partial(_capture, texts), _bytes, alive=alive)
     return _await(run)

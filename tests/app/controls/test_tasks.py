@@ -65,7 +65,6 @@ def page(monkeypatch: pytest.MonkeyPatch) -> AppTest:
     engine = Engine(Limits())
     monkeypatch.setattr(Engine, "_load", fake)
     monkeypatch.setattr(session, "engine", lambda: engine)
-    monkeypatch.setattr(session, "get_instance", lambda: SimpleNamespace(is_active_session=lambda owner: True))
     PROCEED.clear()
     BEGAN.clear()
     return AppTest.from_function(script, default_timeout=120).run()

@@ -74,12 +74,12 @@ def test_the_style_stands_at_the_end_of_a_page_and_its_tag_is_gone(app: Assets) 
 
 
 def test_every_element_that_comes_early_is_a_script_that_streamlit_has(app: Assets) -> None:
-    from bartviz.app.frame import assets
+    from bartviz.app.streamlit_internals import SCRIPTS
 
     links = get(app, "/", BROWSER).text.split('href="./static/js/')[1:]
     names = [link.split('"')[0] for link in links]
     assert {name.split(".")[0] for name in names} >= {"Html", "PageLink", "BidiComponent"}
-    assert all((assets.SCRIPTS / name).is_file() for name in names)
+    assert all((SCRIPTS / name).is_file() for name in names)
 
 
 def test_a_script_is_compressed_once(app: Assets, asked: list[str]) -> None:

@@ -11,6 +11,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from bartviz import language
+from bartviz.app import streamlit_internals
 from bartviz.app.controls import show
 from bartviz.app.frame import languages, sitemap
 from bartviz.language import _, current, later, speaking
@@ -87,10 +88,7 @@ def test_outside_of_a_visit_it_is_english_and_ended_visits_are_forgotten(monkeyp
     assert languages.spoken() == "en"
     ended = {f"ended {number}": "ko" for number in range(languages.MANY + 1)}
     monkeypatch.setattr(languages, "_SPOKEN", spoken := dict(ended))
-    monkeypatch.setattr(languages, "exists", lambda: True)
-    monkeypatch.setattr(
-        languages, "get_instance", lambda: SimpleNamespace(is_active_session=lambda one: one == "ended 3")
-    )
+    monkeypatch.setattr(streamlit_internals, "is_alive", lambda session: session == "ended 3")
     assert heard(opened(monkeypatch, "ko-KR")) == {"ko"}
     assert len(spoken) == 2
     assert "ended 3" in spoken

@@ -64,8 +64,6 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> Answers:
     monkeypatch.setattr(session, "engine", lambda: engine)
     monkeypatch.setattr(engine_module, "record", engine.compute)
     monkeypatch.setattr(session, "PATIENCE", 10.0)
-    here = SimpleNamespace(is_active_session=lambda owner: True)  # AppTest has a runtime only while it runs a page
-    monkeypatch.setattr(session, "get_instance", lambda: here)
     return engine
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from starlette.exceptions import HTTPException
-from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
-from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
+from bartviz.app import streamlit_internals
 from bartviz.app.state import session, upload_limits
+from bartviz.app.streamlit_internals import MemoryUploadedFileManager, UploadedFileRec
 from bartviz.serving.limits import Limits
 from tests.app.frame.test_sidebar import Answers, answers, press, settled
 from tests.support.pages import App
@@ -25,10 +25,12 @@ def here() -> set[str]:
 
 
 @pytest.fixture
-def manager(here: set[str]) -> MemoryUploadedFileManager:
+def manager(here: set[str], monkeypatch: pytest.MonkeyPatch) -> MemoryUploadedFileManager:
     """Two megabytes for each visitor, five for all."""
     made = MemoryUploadedFileManager("/upload")
-    upload_limits.bound(made, Limits(upload_mb=2, uploads_mb=5), here.__contains__)
+    monkeypatch.setattr(streamlit_internals, "is_alive", here.__contains__)
+    monkeypatch.setattr(streamlit_internals, "uploads", lambda: made)
+    upload_limits.begin(Limits(upload_mb=2, uploads_mb=5))
     return made
 
 

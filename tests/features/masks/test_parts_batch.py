@@ -23,12 +23,11 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def engine(root: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
-    """An engine of this test alone, for a session that is always there."""
+    """An engine of this test alone."""
     monkeypatch.setenv("BARTVIZ_MODEL_ROOTS", str(root))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     own = Engine(Limits())
     monkeypatch.setattr(session, "engine", lambda: own)
-    monkeypatch.setattr(session, "is_alive", lambda owner: True)
     return own
 
 
