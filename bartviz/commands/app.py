@@ -16,7 +16,7 @@ from typing import Any
 from bartviz.app.frame.place import APP
 from bartviz.commands.output import EXAMPLES, print_json, say
 from bartviz.errors import BartvizError, SettingError
-from bartviz.models.folders import fix_roots
+from bartviz.models.roots import fix_roots
 from bartviz.safety import logs, ray_cluster
 from bartviz.serving import framing, hosts
 

@@ -10,7 +10,7 @@ from bartviz.corpus import shipped
 from bartviz.corpus.atlas import DESCRIPTION, Atlas, open_atlas
 from bartviz.errors import SettingError, choices
 from bartviz.language import later
-from bartviz.models.folders import of_setting
+from bartviz.models.roots import of_setting
 
 SETTING = "BARTVIZ_ATLASES"
 _KEPT = 8  # atlases in memory, a few megabytes each

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -103,11 +104,26 @@ def _size(count: int) -> str:
     return f"{count / 1e9:.2f} GB" if count >= 1e9 else f"{count / 1e6:.1f} MB"
 
 
+@dataclass(frozen=True, eq=False)
+class Network:
+    """A network that was built and probed, with its head if it was fine-tuned, and notices.
+
+    ``output_alone``: whether the output layer alone makes its logits (output.py).
+    """
+
+    module: PreTrainedModel
+    head: TaskHead | None
+    notices: tuple[str, ...]
+    output_alone: bool
+
+
 def network_of(
-    settings: Settings, stored: Weights, job: Job, *, in_memory: bool = False
-) -> tuple[PreTrainedModel, TaskHead | None, tuple[str, ...]]:
-    """The largest network of the family that the checkpoint fills completely, attached to the tape, with its head if
-    it was fine-tuned, and notices. ``in_memory``: whether the weights are those of a caller's network."""
+    settings: Settings, stored: Weights, tokenizer: PreTrainedTokenizerBase, job: Job, *, in_memory: bool = False
+) -> Network:
+    """The largest network of the family that the checkpoint fills completely, attached to the tape and probed.
+
+    ``in_memory``: whether the weights are those of a caller's network.
+    """
     notices: tuple[str, ...] = ()
     head = settings.head
     on_decoder = head is not None and settings.sizes.family.kind != "encoder"
@@ -141,7 +157,8 @@ def network_of(
     network.config.architectures = [name]
     network.requires_grad_(False)
     tape.attach(network)
-    return network.eval(), head, (*notices, *unlisted.notices(settings.sizes.family, network))
+    notices += unlisted.notices(settings.sizes.family, network.eval())
+    return Network(network, head, notices, _probe(network, tokenizer))
 
 
 def _candidate_classes(settings: Settings) -> tuple[str, ...]:
@@ -184,7 +201,7 @@ def class_of(name: str, config: PreTrainedConfig) -> Any:
     return getattr(import_module(type(config).__module__.replace("configuration_", "modeling_")), name)
 
 
-def probe(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> bool:
+def _probe(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> bool:
     """One short pass: every layer on the tape, every number finite. Raises ModelError.
 
     Whether the output layer alone makes the network's logits (output.py).

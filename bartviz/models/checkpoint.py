@@ -5,10 +5,8 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-import os
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from transformers import GenerationConfig, PreTrainedConfig
@@ -19,10 +17,9 @@ from bartviz.errors import ModelError, choices
 from bartviz.families import config as configs
 from bartviz.language import later
 from bartviz.models import task_head, unlisted
+from bartviz.models.files import Files
 from bartviz.models.task_head import TaskHead
 from bartviz.safety.foreign import guarded
-
-MAX_JSON_BYTES = 16 << 20
 
 # What a configuration may request and does not get, with the words for the notice.
 _STRIPPED: Mapping[str, str] = {
@@ -142,46 +139,9 @@ class Settings:
         return json.dumps(parts, sort_keys=True, default=str)
 
 
-def read(files: Mapping[str, Path]) -> Settings:
-    """The settings of a model's folder, given its files by name. Raises ModelError; takes milliseconds and reads no
-    weights."""
-    raw = read_json(files["config.json"])
-    rules = read_json(files["generation_config.json"]) if "generation_config.json" in files else None
-    return sanitise(raw, rules)
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    """A JSON object from a file of a model; raises ModelError that names the file."""
-    content = read_bytes(path, MAX_JSON_BYTES)
-    try:
-        value = json.loads(content.decode("utf-8-sig"))
-    except (ValueError, RecursionError):
-        raise ModelError(
-            later(
-                "The model's {name} is damaged: it is not valid JSON. Download or save the model again.", name=path.name
-            )
-        ) from None
-    if not isinstance(value, dict):
-        raise ModelError(later("The model's {name} must be one JSON object: {{ ... }}.", name=path.name))
-    return value
-
-
-def read_bytes(path: Path, most: int) -> bytes:
-    """A small file of a model; raises ModelError that names it."""
-    try:
-        with path.open("rb") as file:
-            content = file.read(min(most, os.fstat(file.fileno()).st_size) + 1)  # read() allocates this much at once
-    except OSError:
-        raise ModelError(
-            later("The model's {name} cannot be read: check the folder and its permissions.", name=path.name)
-        ) from None
-    if len(content) > most:
-        raise ModelError(
-            later(
-                "The model's {name} is larger than {most} MB, which no such file is.", name=path.name, most=most >> 20
-            )
-        )
-    return content
+def read(files: Files) -> Settings:
+    """The settings of a model's files. Raises ModelError; takes milliseconds and reads no weights."""
+    return sanitise(files.json("config.json") or {}, files.json("generation_config.json"))
 
 
 def sanitise(raw: Mapping[str, Any], rules: Mapping[str, Any] | None = None) -> Settings:

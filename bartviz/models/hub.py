@@ -9,11 +9,9 @@ after a kill, and does not verify content.
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import socket
-from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from urllib.request import getproxies, proxy_bypass
 
@@ -27,81 +25,34 @@ from bartviz.language import later
 from bartviz.models import blobs, deadline, download, listings
 from bartviz.models.deadline import Job
 from bartviz.models.download import File, Unreachable
-from bartviz.models.folders import (
-    CONFIG_FILES,
-    ROOTS_SETTING,
-    TOKENIZER_FILES,
-    WEIGHTS_INDEX,
-    check_vocabulary,
-    embedded,
-    is_read,
-    weight_names,
-)
-from bartviz.models.listings import COMMIT, Listing
+from bartviz.models.files import Files, NoWeights, is_complete, is_read
+from bartviz.models.listings import COMMIT, Needed
+from bartviz.models.location import Location, embedded
+from bartviz.models.roots import ROOTS_SETTING
 
 REACH_SECONDS = 0.9  # to detect that there is no network
 NOT_ASKED = later("The hub was not asked for a newer version.")
-_PART = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9_])?")
-_REVISION = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._/-]{0,98}[A-Za-z0-9_-])?")
-_SHARD_COUNT = re.compile(r"model-\d{5}-of-(\d{5})\.safetensors")
 
 
-@dataclass(frozen=True)
-class Snapshot:
-    """A model of the hub on this machine: its folder, its commit, and notices for the user."""
+def snapshot(location: Location, job: Job, *, inspect: Callable[[Files], None], fetch: bool = True) -> Files:
+    """The files of a hub model, downloaded if necessary.
 
-    folder: Path
-    commit: str
-    notices: tuple[str, ...] = ()
-
-
-def check_name(name: str) -> None:
-    """Raise ModelError unless this can be the name of a model on the hub: ``name`` or ``owner/name``."""
-    parts = name.split("/")
-    plain = len(parts) <= 2 and all(_PART.fullmatch(part) for part in parts)
-    if not plain or "--" in name or ".." in name or name.endswith(".git"):
-        raise ModelError(
-            later(
-                "That is not the name of a model. Give an embedded model ({names}), the path of a folder, or a hub "
-                "id such as facebook/bart-base: letters, digits, dots, dashes and underscores, at most 96 each "
-                "side of one slash.",
-                names=choices(embedded()),
-            )
-        )
-
-
-def check_revision(revision: str | None) -> None:
-    """Raise ModelError unless this can be a branch, tag or commit; ``..`` would escape the cache."""
-    if revision is None or (
-        _REVISION.fullmatch(revision) and not any(bad in revision for bad in ("..", "//", "./", "/."))
-    ):
-        return
-    raise ModelError(later("That is not a revision: give a branch, a tag or a commit of the model, or leave it out."))
-
-
-def snapshot(
-    name: str, revision: str | None, job: Job, *, inspect: Callable[[Path], None], fetch: bool = True
-) -> Snapshot:
-    """A hub model's folder, downloaded if necessary.
-
-    ``inspect(folder)`` is called once the settings and tokenizer are there, before any weights; it may raise.
+    ``inspect`` is called with the settings and the tokenizer once they are there, before any weights; it may raise.
     All files are of one commit. If the hub cannot be reached, or without ``fetch`` is not asked, an earlier download is
     used, with a notice.
     Raises ModelError, Cancelled.
     """
-    check_name(name)
-    check_revision(revision)
-    cache = Cache(name)
-    pinned = revision is not None and COMMIT.fullmatch(revision) and cache.complete(revision)
+    cache, revision = Cache(location.name), location.revision
+    pinned = revision is not None and COMMIT.fullmatch(revision) and is_complete(cache.folder(revision))
     if revision is not None and pinned and cache.damaged(revision, job) is None:
-        return Snapshot(cache.folder(revision), revision)
+        return cache.files(revision)
     try:
         if not fetch:
             if cache.earlier(revision) is None:
-                raise not_fetched(name)
+                raise _not_fetched(location.name)
             raise Unreachable(NOT_ASKED, NOT_ASKED)
-        listing, notices = _choose(name, revision, job)
-        cache.fill(listing, job, inspect)
+        needed, notices = _choose(location, job)
+        cache.fill(needed, job, inspect)
     except Unreachable as error:
         commit = cache.earlier(revision)
         if commit is None:
@@ -120,28 +71,41 @@ def snapshot(
             reason=error.reason,
             commit=commit[:7],
         )
-        return Snapshot(cache.folder(commit), commit, (notice,))
-    cache.remember(revision or constants.DEFAULT_REVISION, listing.commit)
-    return Snapshot(cache.folder(listing.commit), listing.commit, notices)
+        return cache.files(commit, (notice,))
+    cache.remember(revision or constants.DEFAULT_REVISION, needed.commit)
+    return cache.files(needed.commit, notices)
 
 
-def _choose(name: str, revision: str | None, job: Job) -> tuple[Listing, tuple[str, ...]]:
+def check(location: Location, *, fetch: bool) -> None:
+    """Raise NotFetched, or Unreachable within a second, for a model that is not on this machine and cannot be fetched:
+    the hub is not to be asked, or cannot be reached."""
+    if is_cached(location):
+        return
+    if not fetch:
+        raise _not_fetched(location.name)
+    check_reachable()
+
+
+def is_cached(location: Location) -> bool:
+    """Whether a model of the hub was downloaded earlier."""
+    return Cache(location.name).earlier(location.revision) is not None
+
+
+def _choose(location: Location, job: Job) -> tuple[Needed, tuple[str, ...]]:
     """The files of the revision; if they are pickles and no revision was requested, the hub's own conversion."""
     check_reachable()
-    listing = listings.of(name, revision or constants.DEFAULT_REVISION, job)
+    name = location.name
     try:
-        weight_names(listing.files)
-        return listing, ()
-    except ModelError:
-        converted = listings.conversion(name, job) if revision is None else None
+        return listings.of(name, location.revision or constants.DEFAULT_REVISION, job).needed(), ()
+    except NoWeights:
+        converted = listings.conversion(name, job) if location.revision is None else None
         if converted is None:
             raise
-    listing = listings.of(name, converted, job)
-    weight_names(listing.files)
-    return listing, (later("Weights from the hub's own conversion to safetensors ({revision}).", revision=converted),)
+    notice = later("Weights from the hub's own conversion to safetensors ({revision}).", revision=converted)
+    return listings.of(name, converted, job).needed(), (notice,)
 
 
-def not_fetched(name: str) -> NotFetched:
+def _not_fetched(name: str) -> NotFetched:
     """The error for a model that nobody has asked to download: what it is, its size if that is known, and its host.
 
     Raises ModelError where there is no host.
@@ -194,16 +158,8 @@ class Cache:
     def folder(self, commit: str) -> Path:
         return self._root / "snapshots" / commit
 
-    def complete(self, commit: str) -> bool:
-        """Whether all files of the model are there."""
-        try:
-            names = {entry.name for entry in os.scandir(self.folder(commit)) if entry.is_file()}
-            weights = weight_names(names)
-            check_vocabulary({name: self.folder(commit) / name for name in names})
-        except (OSError, ModelError):
-            return False
-        shards = [found for name in weights if (found := _SHARD_COUNT.fullmatch(name))]
-        return "config.json" in names and all(int(found[1]) == len(shards) for found in shards)
+    def files(self, commit: str, notices: tuple[str, ...] = ()) -> Files:
+        return Files.of(self.folder(commit), commit=commit, notices=notices)
 
     def earlier(self, revision: str | None) -> str | None:
         """The commit of an earlier, complete download of a revision (None: the default or its conversion)."""
@@ -213,7 +169,8 @@ class Cache:
         if revision is None and (refs / "refs" / "pr").is_dir():
             files += sorted((refs / "refs" / "pr").iterdir())
         commits += [file.read_text(encoding="ascii", errors="replace").strip() for file in files if file.is_file()]
-        return next((commit for commit in commits if COMMIT.fullmatch(commit) and self.complete(commit)), None)
+        known = (commit for commit in commits if COMMIT.fullmatch(commit))
+        return next((commit for commit in known if is_complete(self.folder(commit))), None)
 
     def remember(self, revision: str, commit: str) -> None:
         """Save which commit a branch or tag points to."""
@@ -224,26 +181,24 @@ class Cache:
             ref.parent.mkdir(parents=True, exist_ok=True)
             ref.write_text(commit, encoding="ascii")
 
-    def fill(self, listing: Listing, job: Job, inspect: Callable[[Path], None]) -> None:
-        """Download what is missing of a listing: settings and tokenizer, then (if ``inspect`` agrees) the weights."""
-        if "tokenizer_config.json" not in listing.files:  # else it is read first: it may name ByT5's
-            check_vocabulary(listing.files)
-        small = [listing.files[name] for name in _small(listing.files)]
-        large = [listing.files[name] for name in weight_names(listing.files)]
+    def fill(self, needed: Needed, job: Job, inspect: Callable[[Files], None]) -> None:
+        """Download what is missing of these files: settings and tokenizer, then (if ``inspect`` agrees) the weights."""
         with download.disk_errors():
             self._root.mkdir(parents=True, exist_ok=True)
             lock = self._all / ".locks" / self._root.name / "bartviz.lock"
             lock.parent.mkdir(parents=True, exist_ok=True)
         try:
             with WeakFileLock(lock, timeout=job.left()):
-                missing = self._missing([*small, *large], listing.commit, job)
+                commit = needed.commit
+                missing = self._missing([*needed.small, *needed.weights], commit, job)
                 total = download.Total(sum(file.size for file in missing), job)
-                for part in (small, large):
-                    for file in part:
-                        if file in missing:
-                            self._fetch(file, listing.commit, job, total)
-                    if part is small:
-                        inspect(self.folder(listing.commit))
+                for file in needed.small:
+                    if file in missing:
+                        self._fetch(file, commit, job, total)
+                inspect(self.files(commit))
+                for file in needed.weights:
+                    if file in missing:
+                        self._fetch(file, commit, job, total)
         except Timeout:
             raise ModelError(
                 later("Another process is downloading this model. Try again when it has finished.")
@@ -251,7 +206,7 @@ class Cache:
 
     def _missing(self, files: Iterable[File], commit: str, job: Job) -> list[File]:
         """The files that are missing, or whose content differs from the hub's."""
-        return [file for file in files if not _is_complete(self.folder(commit) / file.name, file, job)]
+        return [file for file in files if not _is_intact(self.folder(commit) / file.name, file, job)]
 
     def damaged(self, commit: str, job: Job) -> str | None:
         """The name of the first file whose content has changed since the download; None if all are intact."""
@@ -263,7 +218,7 @@ class Cache:
         with download.disk_errors():
             blob.parent.mkdir(parents=True, exist_ok=True)
             link.parent.mkdir(parents=True, exist_ok=True)
-            if not _is_complete(blob, file, job):
+            if not _is_intact(blob, file, job):
                 download.fetch(file, blob, job, total)
             else:
                 total.add(file.size)
@@ -274,12 +229,7 @@ class Cache:
                 shutil.copyfile(blob, link)
 
 
-def _small(names: Collection[str]) -> list[str]:
-    """The settings and tokenizer files among these names."""
-    return [name for name in (*CONFIG_FILES, WEIGHTS_INDEX, *TOKENIZER_FILES) if name in names]
-
-
-def _is_complete(path: Path, file: File, job: Job) -> bool:
+def _is_intact(path: Path, file: File, job: Job) -> bool:
     """Whether a file of the hub is here, complete and intact."""
     try:
         return path.stat().st_size == file.size and blobs.holds(path, file.digest, job)

@@ -16,7 +16,7 @@ from bartviz.language import later
 from bartviz.models import download
 from bartviz.models.deadline import Job
 from bartviz.models.download import File, Unreachable
-from bartviz.models.folders import is_read
+from bartviz.models.files import CONFIG_FILES, TOKENIZER_FILES, WEIGHTS_INDEX, check_vocabulary, is_read, weight_names
 
 COMMIT = re.compile(r"[0-9a-f]{40}")
 _DIGEST = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
@@ -29,6 +29,23 @@ class Listing:
 
     commit: str
     files: Mapping[str, File]
+
+    def needed(self) -> Needed:
+        """Those that are downloaded. Raises NoWeights, and ModelError without a vocabulary."""
+        large = weight_names(self.files)
+        if "tokenizer_config.json" not in self.files:  # else it is read first: it may name ByT5's
+            check_vocabulary(self.files)
+        small = (name for name in (*CONFIG_FILES, WEIGHTS_INDEX, *TOKENIZER_FILES) if name in self.files)
+        return Needed(self.commit, tuple(self.files[name] for name in small), tuple(self.files[name] for name in large))
+
+
+@dataclass(frozen=True)
+class Needed:
+    """The files of a commit that are downloaded: settings and tokenizer, and then the weights."""
+
+    commit: str
+    small: tuple[File, ...]
+    weights: tuple[File, ...]
 
 
 def of(name: str, revision: str, job: Job) -> Listing:

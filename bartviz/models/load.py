@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Literal
 
 from bartviz.errors import ModelError
 from bartviz.language import later
-from bartviz.models import folders, hub
+from bartviz.models import hub
 from bartviz.models.deadline import DEADLINE, Cancel, Job, Progress, run
-from bartviz.models.download import Unreachable
-from bartviz.models.folders import Roots
+from bartviz.models.location import Location, locate
+from bartviz.models.roots import Roots
 from bartviz.safety import foreign
 from bartviz.safety.memory import Claims, unbounded
 
@@ -49,13 +49,14 @@ def load(
     Raises ModelError (what is wrong and what to do), BudgetError, SettingError for a device that is not there,
     Cancelled.
     """
+    location = _located(model, revision, roots)
     if "bartviz.models.model" not in sys.modules:
-        check(model, revision, roots, fetch=fetch)
+        _check(location, fetch)
     with foreign.starting():
         from bartviz.models import model as models
 
     def work(job: Job) -> Model:
-        return models.read(model, name, revision, roots, budget, claims, job, device, fetch=fetch)
+        return models.read(location, name, budget, claims, job, device, fetch=fetch)
 
     return run(work, seconds=deadline, cancel=cancel, progress=progress)
 
@@ -65,31 +66,24 @@ def check(
 ) -> None:
     """Raise ModelError within a second for an invalid name, and for a hub model that is not on this machine while the
     hub cannot be reached."""
-    with foreign.guarded(ModelError(later("The model's name cannot be looked up. Give another one."))):
-        _check(name, revision, roots, fetch)
-
-
-def _check(name: str | os.PathLike[str], revision: str | None, roots: Roots | None, fetch: bool) -> None:
-    hub.check_revision(revision)
-    if name in folders.embedded() or folders.find(name, roots) is not None:
-        return
-    hub.check_name(str(name))
-    if not fetch:
-        if hub.Cache(str(name)).earlier(revision) is None:
-            raise hub.not_fetched(str(name))
-        return
-    try:
-        hub.check_reachable()
-    except Unreachable:
-        if hub.Cache(str(name)).earlier(revision) is None:
-            raise
+    _check(_located(name, revision, roots), fetch)
 
 
 def place(name: str | os.PathLike[str], roots: Roots | None = None) -> Place:
     """Where a model's files are: "here", with the package or in a folder; in the "cache" of the hub; or at the "hub",
     which is not asked. Raises ModelError for an invalid name."""
+    location = _located(name, None, roots)
+    if location.folder is not None:
+        return "here"
+    return "cache" if hub.is_cached(location) else "hub"
+
+
+def _located(name: str | os.PathLike[str], revision: str | None, roots: Roots | None) -> Location:
     with foreign.guarded(ModelError(later("The model's name cannot be looked up. Give another one."))):
-        if name in folders.embedded() or folders.find(name, roots) is not None:
-            return "here"
-        hub.check_name(str(name))
-        return "hub" if hub.Cache(str(name)).earlier(None) is None else "cache"
+        return locate(name, revision, roots)
+
+
+def _check(location: Location, fetch: bool) -> None:
+    if location.folder is None:
+        with foreign.guarded(ModelError(later("The model's name cannot be looked up. Give another one."))):
+            hub.check(location, fetch=fetch)

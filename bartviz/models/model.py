@@ -1,41 +1,40 @@
-"""Models: located, read, and validated before use.
+"""Models: read, and validated before use.
 
-Order of loading: the name -> the settings (sanitized, sizes checked, bytes predicted) -> the weights (safetensors
-only) -> the tape -> the checks: every weight present and finite, tokenizer and vocabulary consistent, one probe pass.
+Each stage of loading takes what the one before it gives: the location -> the files -> the settings (sanitized, sizes
+checked, bytes predicted) -> the tokenizer -> the weights (safetensors only, every one finite) -> the network (every
+weight present, attached to the tape, probed by one pass) -> the model.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Literal, NoReturn
 
 import torch
 from transformers import GenerationConfig, PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
 from bartviz.errors import ModelError, SettingError
-from bartviz.families.catalogue import EMBEDDED
 from bartviz.families.dropout import dropout as dropout_of
 from bartviz.language import later
-from bartviz.models import build, checkpoint, device, folders, hub, weights
+from bartviz.models import build, checkpoint, device, hub, weights
 from bartviz.models import tokenizer as vocabulary
 from bartviz.models.alone import alone
+from bartviz.models.build import Network
 from bartviz.models.checkpoint import Settings
 from bartviz.models.deadline import Job
-from bartviz.models.folders import Roots
+from bartviz.models.files import Files
+from bartviz.models.location import Location
 from bartviz.models.task_head import TaskHead
+from bartviz.models.weights import Weights
 from bartviz.record.record import ModelInfo, Record
 from bartviz.safety.foreign import guarded
 from bartviz.safety.memory import Claims
 from bartviz.safety.torch_defaults import torch_defaults
 
 Source = Literal["embedded", "folder", "hub", "memory"]
-Stamp = tuple[tuple[str, int, int, int], ...]
-Location = tuple[Source, Path, str | None, tuple[str, ...]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,10 +117,8 @@ def expect_model(model: object, record: object = None) -> None:
 
 @torch_defaults()
 def read(
-    model: str | os.PathLike[str],
+    location: Location,
     name: str | None,
-    revision: str | None,
-    roots: Roots | None,
     budget: int | None,
     claims: Claims,
     job: Job,
@@ -129,97 +126,85 @@ def read(
     *,
     fetch: bool = True,
 ) -> Model:
-    """Find, check and build a model: the work of ``bartviz.load``, which documents the arguments.
+    """Fetch, check and build a model: the work of ``bartviz.load``, which documents the arguments.
 
     Raises ModelError, BudgetError, SettingError for a device that is not there, Cancelled.
     """
     device.chosen(where)
     unforeseen = later("The model cannot be loaded: its files are not in the expected form. Choose another model.")
     with guarded(ModelError(unforeseen)):
-        location = _find(model, revision, roots, budget, job, fetch)
-        called = name or (folders.name_of(location[1]) if location[0] == "folder" else str(model))
-        return _read(location, called, roots, budget, claims, job, where)
-
-
-def _read(
-    location: Location, name: str, roots: Roots | None, budget: int | None, claims: Claims, job: Job, where: str
-) -> Model:
-    source, folder, commit, notices = location
-    stamp = _stamp(folder)
-    files = folders.contents(folder, roots if source == "folder" else None)
-    settings = checkpoint.read(files)
-    paths = _weight_paths(files)
-    needed = build.check_budget(settings, budget, sum(weights.check_file(path) for path in paths))
-    words = _tokenizer(files, settings, job)
-    tokenizer = words.tokenizer
-    with claims(needed, job.check) as claim:
-        stored = weights.read(paths, job)
-        network, head, network_notices = build.network_of(settings, stored, job)
-        output_alone = build.probe(network, tokenizer)
-        if _stamp(folder) != stamp:
-            raise ModelError(later("The model's files changed while they were read. Load it again."))
-        content = hashlib.sha256(f"{stored.digest} {words.digest} {type(network).__name__} {settings.content}".encode())
-        of_words = (*words.notices, *vocabulary.notices(tokenizer, settings))
-        notices = (*notices, *settings.notices, *of_words, *network_notices)
-        info = describe(name, source, network, head, settings, content.hexdigest()[:32])
-        size = build.nbytes(network) + nbytes(head)
-        model = Model(
-            info,
-            network,
-            tokenizer,
-            network.config,
-            settings.generation,
-            notices,
-            size,
-            commit,
-            head,
-            lambda: _stamp(folder) != stamp,
-            output_alone=output_alone,
-            unapplied=settings.unapplied,
-        ).to(where)
-        claim.become(model, size)
+        files = _files(location, budget, job, fetch=fetch)
+        settings = checkpoint.read(files)
+        paths = files.weights()
+        needed = build.check_budget(settings, budget, sum(map(weights.check_file, paths)))
+        with alone(job):
+            words = vocabulary.read(files, settings)
+        with claims(needed, job.check) as claim:
+            stored = weights.read(paths, job)
+            network = build.network_of(settings, stored, words.tokenizer, job)
+            if files.changed():
+                raise ModelError(later("The model's files changed while they were read. Load it again."))
+            model = assembled(
+                name or location.name,
+                location.source,
+                settings,
+                words,
+                stored,
+                network,
+                notices=files.notices,
+                revision=files.commit,
+                changed=files.changed,
+            ).to(where)
+            claim.become(model, model.nbytes)
     return model
 
 
-def _find(
-    name: str | os.PathLike[str], revision: str | None, roots: Roots | None, budget: int | None, job: Job, fetch: bool
-) -> Location:
-    """Resolve a name: source, folder, commit, notices. A hub model is downloaded, settings first."""
-    hub.check_revision(revision)
-    shipped = isinstance(name, str) and name in folders.embedded()
-    folder = EMBEDDED / name if shipped else folders.find(name, roots)
-    if folder is not None:
-        if revision is not None:
-            raise ModelError(later("Only models of the hub have revisions: leave the revision out."))
-        return "embedded" if shipped else "folder", folder, None, ()
+def _files(location: Location, budget: int | None, job: Job, *, fetch: bool) -> Files:
+    """The files of a model; of one at the hub they are downloaded, the weights last and only if they fit."""
+    if location.folder is not None:
+        return Files.of(location.folder, location.roots)
 
-    def inspect(folder: Path) -> None:
-        files = folders.contents(folder)
-        folders.check_vocabulary(files)
+    def inspect(files: Files) -> None:
+        files.check_vocabulary()
         build.check_budget(checkpoint.read(files), budget)
 
-    snapshot = hub.snapshot(str(name), revision, job, inspect=inspect, fetch=fetch)
-    return "hub", snapshot.folder, snapshot.commit, snapshot.notices
+    return hub.snapshot(location, job, inspect=inspect, fetch=fetch)
 
 
-def _weight_paths(files: Mapping[str, Path]) -> list[Path]:
-    names = folders.weight_names(files)
-    if folders.WEIGHTS_INDEX in files and folders.WEIGHTS not in names:
-        folders.check_shards(checkpoint.read_json(files[folders.WEIGHTS_INDEX]), files)
-    return [files[name] for name in names]
+def assembled(
+    name: str,
+    source: Source,
+    settings: Settings,
+    words: vocabulary.Read,
+    stored: Weights,
+    network: Network,
+    *,
+    notices: Iterable[str],
+    changed: Callable[[], bool],
+    revision: str | None = None,
+) -> Model:
+    """The model of a network and its tokenizer. ``notices``: on where they come from; others are added."""
+    module, head = network.module, network.head
+    content = f"{stored.digest} {words.digest} {type(module).__name__} {settings.content}"
+    fingerprint = hashlib.sha256(content.encode()).hexdigest()[:32]
+    of_words = (*words.notices, *vocabulary.notices(words.tokenizer, settings))
+    return Model(
+        _describe(name, source, module, head, settings, fingerprint),
+        module,
+        words.tokenizer,
+        module.config,
+        settings.generation,
+        (*notices, *settings.notices, *of_words, *network.notices),
+        build.nbytes(module) + (0 if head is None or head.module is None else build.nbytes(head.module)),
+        revision,
+        head,
+        changed,
+        output_alone=network.output_alone,
+        unapplied=settings.unapplied,
+    )
 
 
-def _tokenizer(files: Mapping[str, Path], settings: Settings, job: Job) -> vocabulary.Read:
-    with alone(job):
-        return vocabulary.read(files, settings)
-
-
-def nbytes(head: TaskHead | None) -> int:
-    """Bytes of a head that is not a part of its network."""
-    return 0 if head is None or head.module is None else build.nbytes(head.module)
-
-
-def describe(
+def _describe(
     name: str, source: Source, network: PreTrainedModel, head: TaskHead | None, settings: Settings, fingerprint: str
 ) -> ModelInfo:
     """What records say of a network and its head."""
@@ -247,12 +232,3 @@ def describe(
         attention_dropout=dropout.weights,
         like=sizes.family.like or None,
     )
-
-
-def _stamp(folder: Path) -> Stamp:
-    """Name, size, time and inode of every file of a model, to detect replaced files."""
-    try:
-        entries = [(entry.name, entry.stat()) for entry in os.scandir(folder) if folders.is_read(entry.name)]
-    except OSError:
-        return ()
-    return tuple(sorted((name, stat.st_size, stat.st_mtime_ns, stat.st_ino) for name, stat in entries))

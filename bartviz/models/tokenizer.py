@@ -18,9 +18,9 @@ from transformers.tokenization_utils_base import get_fast_tokenizer_file
 
 from bartviz.errors import ModelError, choices
 from bartviz.language import later
-from bartviz.models import checkpoint, tokenizer_parts
+from bartviz.models import tokenizer_parts
 from bartviz.models.checkpoint import Settings
-from bartviz.models.folders import TOKENIZER_FILES, check_vocabulary
+from bartviz.models.files import TOKENIZER_FILES, Files, read_bytes, read_json
 from bartviz.safety.foreign import guarded
 from bartviz.text import encoders
 
@@ -75,13 +75,14 @@ def notices(tokenizer: PreTrainedTokenizerBase, settings: Settings) -> tuple[str
     return tuple(said)
 
 
-def read(files: Mapping[str, Path], settings: Settings) -> Read:
+def read(files: Files, settings: Settings) -> Read:
     """The tokenizer of a model's folder. Raises ModelError.
 
     The files are read once, copied to a temporary folder and hashed there: the tokenizer is built from what was hashed.
     """
-    check_vocabulary(files)
-    with _copies(files, settings) as folder:
+    files.check_vocabulary()
+    asked = files.json("tokenizer_config.json") or {}
+    with _copies(files, asked, settings) as folder:
         digest = hashlib.sha256()
         for path in sorted(folder.iterdir()):
             content = path.read_bytes()
@@ -91,25 +92,25 @@ def read(files: Mapping[str, Path], settings: Settings) -> Read:
             tokenizer, of_build = _build(folder)
             _restore_paths(tokenizer, files)
             check(tokenizer, settings)
-            said = (*_left_out(files), *of_build, *_other_rules(folder, tokenizer))
+            said = (*_left_out(asked), *of_build, *_other_rules(folder, tokenizer))
     return Read(tokenizer, digest.hexdigest(), said)
 
 
 @contextmanager
-def _copies(files: Mapping[str, Path], settings: Settings) -> Iterator[Path]:
+def _copies(files: Files, asked: Mapping[str, Any], settings: Settings) -> Iterator[Path]:
     """A temporary folder with the files from which the tokenizer is built. Raises ModelError."""
     with ExitStack() as stack:
         try:
             temporary = tempfile.TemporaryDirectory(prefix="bartviz-", ignore_cleanup_errors=True)
             folder = Path(stack.enter_context(temporary))
-            for name in files.keys() & set(TOKENIZER_FILES):
-                content = checkpoint.read_bytes(files[name], MAX_FILE_BYTES)
+            for name in files.paths.keys() & set(TOKENIZER_FILES):
+                content = read_bytes(files.paths[name], MAX_FILE_BYTES)
                 tokenizer_parts.CHECKS.get(name, len)(content)
                 (folder / name).write_bytes(tokenizer_parts.linear(content) if name == "tokenizer.json" else content)
-            _restrict(folder / "tokenizer_config.json")
+            _write(folder / "tokenizer_config.json", _restricted(asked))
             if (folder / "special_tokens_map.json").is_file():
-                tokenizer_parts.check_settings(checkpoint.read_json(folder / "special_tokens_map.json"))
-            _write(folder / "config.json", _of_config(folder, files, settings))
+                tokenizer_parts.check_settings(read_json(folder / "special_tokens_map.json"))
+            _write(folder / "config.json", _of_config(files.json("config.json") or {}, asked, settings))
         except OSError:
             raise ModelError(
                 later(
@@ -124,21 +125,19 @@ def _write(path: Path, value: Mapping[str, Any]) -> None:
     path.write_text(json.dumps(value), encoding="utf-8")
 
 
-def _of_config(folder: Path, files: Mapping[str, Path], settings: Settings) -> dict[str, str]:
+def _of_config(raw: Mapping[str, Any], asked: Mapping[str, Any], settings: Settings) -> dict[str, str]:
     """What config.json says of the tokenizer: the class that old folders name there alone, and what transformers reads
     to choose one."""
-    raw = checkpoint.read_json(files["config.json"]) if "config.json" in files else {}
     said = {key: raw[key] for key in _OF_CONFIG if isinstance(raw.get(key), str)}
-    if "fix_mistral_regex" not in checkpoint.read_json(folder / "tokenizer_config.json"):
+    if "fix_mistral_regex" not in asked:
         said.pop("transformers_version", None)
     return {key: value for key, value in said.items() if key != "tokenizer_class" or value.isidentifier()} | {
         "model_type": settings.sizes.model_type
     }
 
 
-def _restrict(path: Path) -> None:
-    """Keep only the settings that a tokenizer needs, among them every token by its role (``*_token``)."""
-    asked = checkpoint.read_json(path) if path.is_file() else {}
+def _restricted(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Only the settings that a tokenizer needs, among them every token by its role (``*_token``). Raises ModelError."""
     if asked.get("init_inputs"):
         raise ModelError(later("The model's tokenizer_config.json has init_inputs, which are not read. Save it again."))
     if get_fast_tokenizer_file(list(map(str, asked.get("fast_tokenizer_files") or ()))) != "tokenizer.json":
@@ -150,13 +149,11 @@ def _restrict(path: Path) -> None:
         )
     kept = {key: asked[key] for key in sorted(asked) if key in KEPT or key.endswith("_token")}
     tokenizer_parts.check_settings(kept)
-    _write(path, kept)
+    return kept
 
 
-def _left_out(files: Mapping[str, Path]) -> Iterator[str]:
-    """Notices on what a folder asks for and does not get."""
-    path = files.get("tokenizer_config.json")
-    asked = checkpoint.read_json(path) if path is not None else {}
+def _left_out(asked: Mapping[str, Any]) -> Iterator[str]:
+    """Notices on what a tokenizer_config.json asks for and does not get."""
     if asked.get("auto_map"):
         yield later("The tokenizer asks for code of its own (auto_map): a class of transformers is used instead.")
 
@@ -165,7 +162,7 @@ def _class_name(folder: Path) -> str | None:
     """The class that the files name: tokenizer_config.json before config.json, as in transformers. Raises ModelError
     for one that is no tokenizer."""
     for file in ("tokenizer_config.json", "config.json"):
-        name = checkpoint.read_json(folder / file).get("tokenizer_class")
+        name = read_json(folder / file).get("tokenizer_class")
         if name:
             known = tokenizer_class_from_name(name) if isinstance(name, str) and name.isidentifier() else object
             if known is None or issubclass(known, PreTrainedTokenizerBase):
@@ -227,14 +224,14 @@ def _other_rules(folder: Path, tokenizer: PreTrainedTokenizerBase) -> Iterator[s
         )
 
 
-def _restore_paths(tokenizer: PreTrainedTokenizerBase, files: Mapping[str, Path]) -> None:
+def _restore_paths(tokenizer: PreTrainedTokenizerBase, files: Files) -> None:
     """Refer to the original files instead of the copies: a SentencePiece tokenizer reopens them when it is copied."""
     kept: Any = getattr(tokenizer, "spm_files", None)
     if kept is not None:
-        tokenizer.spm_files = [str(files[Path(name).name]) for name in kept]
+        tokenizer.spm_files = [str(files.paths[Path(name).name]) for name in kept]
     for name in ("name_or_path", "vocab_file", "spm_file"):
         if isinstance(value := getattr(tokenizer, name, None), str):
-            setattr(tokenizer, name, str(files[Path(value).name]) if Path(value).name in files else "")
+            setattr(tokenizer, name, str(files.paths.get(Path(value).name, "")))
 
 
 def check(tokenizer: PreTrainedTokenizerBase, settings: Settings) -> None:

@@ -25,12 +25,13 @@ from bartviz.errors import ModelError, SettingError
 from bartviz.families.family import Family
 from bartviz.families.registry import ENCODERS_ALONE, family_of, is_known, of_network
 from bartviz.language import later
-from bartviz.models import build, checkpoint, folders, unlisted, weights, wrappers
+from bartviz.models import build, checkpoint, unlisted, weights, wrappers
 from bartviz.models import tokenizer as vocabulary
 from bartviz.models.alone import alone as alone_in_torch
 from bartviz.models.checkpoint import Settings
 from bartviz.models.deadline import DEADLINE, Job
-from bartviz.models.model import Model, describe, expect_model, nbytes
+from bartviz.models.location import name_of
+from bartviz.models.model import Model, assembled, expect_model
 from bartviz.safety.foreign import guarded
 from bartviz.safety.torch_defaults import torch_defaults
 from bartviz.tape.tape import check_family
@@ -87,26 +88,16 @@ def _wrap(network: nn.Module, tokenizer: PreTrainedTokenizerBase | None, name: s
     vocabulary.check(words, settings)
     _check_memory(body)
     changed = _changes(network)
-    stored, job = weights.of(body, Job(DEADLINE)), Job(DEADLINE)
-    made, head, notices = build.network_of(settings, stored, job, in_memory=True)
-    alone = build.probe(made, words)
-    content = f"{stored.digest} {_digest(words)} {type(made).__name__} {settings.content}"
-    fingerprint = hashlib.sha256(content.encode()).hexdigest()[:32]
-    info = describe(name or _name(plain) or type(plain).__name__, "memory", made, head, settings, fingerprint)
-    size = build.nbytes(made) + nbytes(head)
-    notices = (*_notices(plain, body), *settings.notices, *vocabulary.notices(words, settings), *notices)
-    return Model(
-        info,
-        made,
-        words,
-        made.config,
-        settings.generation,
-        notices,
-        size,
-        head=head,
+    stored = weights.of(body, Job(DEADLINE))
+    return assembled(
+        name or _name(plain) or type(plain).__name__,
+        "memory",
+        settings,
+        vocabulary.Read(words, _digest(words), ()),
+        stored,
+        build.network_of(settings, stored, words, Job(DEADLINE), in_memory=True),
+        notices=_notices(plain, body),
         changed=changed,
-        output_alone=alone,
-        unapplied=settings.unapplied,
     )
 
 
@@ -290,7 +281,7 @@ def _name(network: nn.Module) -> str:
     given = str(getattr(network, "name_or_path", "") or "")
     if _HUB_ID.fullmatch(given) and not Path(given).exists():
         return given
-    return folders.name_of(Path(given.replace("\\", "/"))) if given else ""
+    return name_of(Path(given.replace("\\", "/"))) if given else ""
 
 
 def _notices(network: nn.Module, body: PreTrainedModel) -> Iterator[str]:

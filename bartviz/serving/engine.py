@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from bartviz.errors import BartvizError, Busy, Cancelled, NotFetched, without_stack
 from bartviz.language import current, later, speaking
 from bartviz.models.deadline import downloading
-from bartviz.models.folders import canonical, default_roots
+from bartviz.models.location import canonical
+from bartviz.models.roots import default_roots
 from bartviz.safety.memory import Claim, Room
 from bartviz.serving import threads, torch_import
 from bartviz.serving.cache import ByteCache, content_key

@@ -15,7 +15,7 @@ from typing import Any
 
 from bartviz.errors import BartvizError, PackageError, SettingError, needs
 from bartviz.language import later
-from bartviz.models.folders import fix_roots
+from bartviz.models.roots import fix_roots
 from bartviz.safety.ray_cluster import LOCAL, connected
 from bartviz.serving.limits import Limits
 from bartviz.serving.remote import Lost, NoReplicas

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 import bartviz
 from bartviz.experiments.repair import repair
-from bartviz.models.folders import default_roots
+from bartviz.models.roots import default_roots
 from scripts.settled import settle
 from tests.browser.conftest import Open
 

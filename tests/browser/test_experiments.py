@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 import bartviz
-from bartviz.models.folders import default_roots
+from bartviz.models.roots import default_roots
 from scripts.settled import settle
 from tests.browser.conftest import Open, serve
 from tests.support import networks

@@ -7,7 +7,7 @@ import pytest
 import bartviz
 from bartviz.corpus import shipped
 from bartviz.language import speaking
-from bartviz.models.folders import default_roots
+from bartviz.models.roots import default_roots
 
 
 @pytest.mark.parametrize("name", shipped.NAMES)

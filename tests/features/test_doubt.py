@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from bartviz.analysis.doubt import notice
-from bartviz.models.folders import default_roots
+from bartviz.models.roots import default_roots
 from bartviz.record.record import Record
 from tests.support import stand_in
 from tests.support.pages import App

@@ -8,7 +8,7 @@ import pytest
 
 import bartviz
 from bartviz.experiments.repair import guesses
-from bartviz.models.folders import default_roots
+from bartviz.models.roots import default_roots
 from bartviz.record.record import Record
 from tests.support import loaded, stand_in
 from tests.support.pages import App

@@ -180,7 +180,7 @@ class Tokenizers(Models):
         return name
 
     def named(self) -> tuple[str, ...]:
-        from bartviz.models.folders import TOKENIZER_FILES
+        from bartviz.models.files import TOKENIZER_FILES
 
         return TOKENIZER_FILES
 
@@ -203,13 +203,14 @@ class Parts(Target):
 
         import torch
 
-        from bartviz.models import checkpoint, folders
+        from bartviz.models import checkpoint
+        from bartviz.models.files import Files
         from tests.support import networks, small_tokenizers
 
         torch.set_num_threads(1)
         kinds = ("bart", "bert", "gpt2", "t5")
         self.good = [networks.save(kind, self.folder / "good" / kind, vocab_size=600, trained=True) for kind in kinds]
-        self.settings = {good: checkpoint.read(folders.contents(good)) for good in self.good}
+        self.settings = {good: checkpoint.read(Files.of(good)) for good in self.good}
         state = json.loads(small_tokenizers.tokenizer("t5_model").backend_tokenizer.to_str())["normalizer"]
         found = re.search('"precompiled_charsmap": "([^"]+)"', json.dumps(state))
         assert found is not None
@@ -237,10 +238,11 @@ class Parts(Target):
             use(record, random, self.folder, self.uses // 4)
 
     def read(self, random: Random, place: Path, good: Path) -> None:
-        from bartviz.models import folders, tokenizer
+        from bartviz.models import tokenizer
+        from bartviz.models.files import Files
         from bartviz.text import tokenize
 
-        words = tokenizer.read(folders.contents(place), self.settings[good])
+        words = tokenizer.read(Files.of(place), self.settings[good])
         for text in random.sample(tokenizers.TEXTS, 4):
             try:
                 tokens = tokenize.encode(words.tokenizer, text, allow_special=True)
@@ -281,7 +283,7 @@ class AnyFile(Models):
     """Any file of a model: the three above in one process."""
 
     def named(self) -> tuple[str, ...]:
-        from bartviz.models.folders import TOKENIZER_FILES
+        from bartviz.models.files import TOKENIZER_FILES
 
         return ("config.json", *TOKENIZER_FILES, *("model.safetensors",) * 3)
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from bartviz.errors import BartvizError, ModelError
 from bartviz.families.catalogue import CATALOGUE, Entry
 from bartviz.models import checkpoint
+from bartviz.models.files import MAX_JSON_BYTES, read_json
 from tests.support import networks
 from tests.support.networks import FAMILIES
 
@@ -135,9 +136,9 @@ def test_equal_settings_have_equal_content() -> None:
 def test_a_file_too_large_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "config.json"
     with path.open("wb") as file:
-        file.truncate(checkpoint.MAX_JSON_BYTES + 1)
+        file.truncate(MAX_JSON_BYTES + 1)
     with pytest.raises(ModelError, match="16 MB"):
-        checkpoint.read_json(path)
+        read_json(path)
 
 
 VALUES = st.recursive(

@@ -21,8 +21,9 @@ from huggingface_hub import constants, try_to_load_from_cache
 
 from bartviz.errors import BudgetError, Cancelled, ModelError
 from bartviz.language import Later
-from bartviz.models import blobs, deadline, download, folders, hub
+from bartviz.models import blobs, deadline, download, hub
 from bartviz.models.load import load
+from bartviz.models.location import embedded
 from tests.support import hub_server, networks, process
 from tests.support.hub_server import Hub
 
@@ -456,7 +457,7 @@ def test_offline_says_how_to_add_a_model(offline: None) -> None:
     start = time.monotonic()
     said = refused()
     assert time.monotonic() - start < LONG
-    assert all(word in said for word in ("folder", "BARTVIZ_MODEL_ROOTS", *folders.embedded()))
+    assert all(word in said for word in ("folder", "BARTVIZ_MODEL_ROOTS", *embedded()))
 
 
 def test_a_name_server_that_never_answers(offline: None, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -591,7 +592,8 @@ def test_a_killed_download_goes_on_where_it_was(server: Hub, tmp_path: Path) -> 
     slow = server.fault("model.safetensors", rate=60_000)
     code = f"""
 from bartviz.models import deadline, hub
-deadline.run(lambda job: hub.snapshot({NAME!r}, None, job, inspect=lambda _: None), seconds=60)
+from bartviz.models.location import locate
+deadline.run(lambda job: hub.snapshot(locate({NAME!r}), job, inspect=lambda _: None), seconds=60)
 """
     process = subprocess.Popen([sys.executable, "-c", code], env=dict(os.environ), stderr=subprocess.DEVNULL)
     try:

@@ -18,7 +18,8 @@ from transformers.models.auto.tokenization_auto import TOKENIZER_MAPPING_NAMES, 
 
 import bartviz
 from bartviz.errors import ModelError, TextError
-from bartviz.models import checkpoint, folders, tokenizer
+from bartviz.models import checkpoint, tokenizer
+from bartviz.models.files import Files
 from bartviz.models.model import Model
 from bartviz.text import tokenize
 from tests.support import networks
@@ -45,7 +46,7 @@ def files(folder: Path, model_type: str, **config: Any) -> Path:
 
 
 def read(folder: Path) -> tokenizer.Read:
-    found = folders.contents(folder)
+    found = Files.of(folder)
     return tokenizer.read(found, checkpoint.read(found))
 
 

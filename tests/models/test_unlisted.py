@@ -24,7 +24,7 @@ from bartviz.analysis.parameters import parameters
 from bartviz.errors import ModelError, RecordError
 from bartviz.families import registry
 from bartviz.families.registry import FAMILIES
-from bartviz.models import folders, unlisted
+from bartviz.models import files, unlisted
 from bartviz.record.record import ModelInfo, open_record
 from tests.support import loaded, networks
 
@@ -164,6 +164,6 @@ def test_no_record_can_claim_another_relation(family: str, like: str) -> None:
 
 def test_a_folder_of_the_list_is_not_refused_before_it_is_tried(tmp_path: Path) -> None:
     networks.save(TYPE, tmp_path / "mine")
-    assert folders.unfit("mine", (tmp_path,)) is None
+    assert files.unfit("mine", (tmp_path,)) is None
     (tmp_path / "mine" / "config.json").write_text(json.dumps({"model_type": "no_such_type"}))
-    assert "model_type must be" in str(folders.unfit("mine", (tmp_path,)))
+    assert "model_type must be" in str(files.unfit("mine", (tmp_path,)))

@@ -17,7 +17,8 @@ from transformers import AutoTokenizer
 import bartviz
 from bartviz.errors import BartvizError, BudgetError, Cancelled, ModelError, RecordError
 from bartviz.language import Later
-from bartviz.models import checkpoint, folders, load
+from bartviz.models import checkpoint, load
+from bartviz.models.files import Files
 from bartviz.safety import foreign
 from bartviz.serving import torch_import
 from bartviz.text import encoders
@@ -195,7 +196,7 @@ def test_a_library_of_models_that_cannot_be_imported(monkeypatch: pytest.MonkeyP
 
 
 def test_what_nobody_has_foreseen(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folders, "contents", lambda *_: 1 / 0)
+    monkeypatch.setattr(Files, "of", lambda *_: 1 / 0)
     assert "not in the expected form" in refused(folder)
 
 

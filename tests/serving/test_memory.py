@@ -49,7 +49,7 @@ class Alive:
         def built(*given: Any) -> Any:
             self.before.append(self.networks)
             made = build(*given)
-            self._networks.append(weakref.ref(made[0]))
+            self._networks.append(weakref.ref(made.module))
             return made
 
         def read(*given: Any) -> Any:

@@ -16,7 +16,7 @@ from bartviz.app.state import address, clicks, session
 from bartviz.app.streamlit_internals import StopException, StreamlitPage
 from bartviz.errors import BartvizError, SettingError, WeightsOnlyError
 from bartviz.language import _, current
-from bartviz.models.folders import default_roots
+from bartviz.models.roots import default_roots
 from bartviz.safety import logs
 from bartviz.serving import first_record, framing, torch_import
 

@@ -20,7 +20,9 @@ from bartviz.families import config
 from bartviz.families.catalogue import CATALOGUE, entry
 from bartviz.families.registry import FAMILIES
 from bartviz.language import _, later, mark, named
-from bartviz.models.folders import default_roots, find, listed, unfit
+from bartviz.models.files import unfit
+from bartviz.models.location import find
+from bartviz.models.roots import default_roots, listed
 from bartviz.record.vocabulary import GIVEN_TARGET
 from bartviz.serving import first_record
 from bartviz.serving.limits import TYPED

@@ -16,7 +16,7 @@ from bartviz.families.catalogue import entry
 from bartviz.features.inputs.figure import inputs, relative, shift
 from bartviz.features.inputs.figure import positions as maps
 from bartviz.language import _, later, mark, named
-from bartviz.models.folders import default_roots, listed
+from bartviz.models.roots import default_roots, listed
 from bartviz.text.labels import CONTINUES, visible
 
 if TYPE_CHECKING:

@@ -24,7 +24,9 @@ from bartviz.features.parameters.figure_costs import bytes_text
 from bartviz.features.textbook.articles import Claim
 from bartviz.language import _, later, mark, named
 from bartviz.language.shares import percent
-from bartviz.models.folders import contents, default_roots, find, listed
+from bartviz.models.files import Files
+from bartviz.models.location import find
+from bartviz.models.roots import default_roots, listed
 from bartviz.record.record import Record
 from bartviz.serving import torch_import
 from bartviz.serving.limits import TYPED
@@ -107,7 +109,7 @@ def _known(name: str) -> Mapping[str, Any]:
     folder = find(name, default_roots())
     if folder is None:
         raise ModelError(later("That folder is no longer there. Choose another model."))
-    contents(folder, default_roots())
+    Files.of(folder, default_roots())  # refused with advice
     return configs.read(folder)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import bartviz
 from bartviz.experiments.output_layer import output_layer
-from bartviz.models.folders import default_roots
+from bartviz.models.roots import default_roots
 from bartviz.record.record import Record
 from bartviz.serving.engine import Engine
 from tests.support import visits

@@ -10,7 +10,7 @@ import bartviz
 from bartviz.experiments.repair import repair
 from bartviz.features.denoising.parts import LOOKS
 from bartviz.features.denoising.parts_noise import SENTENCE
-from bartviz.models.folders import default_roots
+from bartviz.models.roots import default_roots
 from bartviz.record.record import Record
 from tests.support.pages import App
 from tests.support.visits import words

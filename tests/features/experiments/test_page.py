@@ -18,8 +18,8 @@ from bartviz.experiments.edits import edit
 from bartviz.features.experiments import parts_heads as heads
 from bartviz.features.experiments import parts_token as token
 from bartviz.language import speaking
-from bartviz.models.folders import default_roots
 from bartviz.models.model import Model
+from bartviz.models.roots import default_roots
 from bartviz.record.record import Record
 from bartviz.serving.engine import Engine
 from bartviz.teaching.explanations import explanation

@@ -10,7 +10,7 @@ import pytest
 import bartviz
 from bartviz.experiments.embeddings import inputs
 from bartviz.features.inputs import EXPLAINED
-from bartviz.models.folders import default_roots
+from bartviz.models.roots import default_roots
 from bartviz.record.record import Record
 from bartviz.serving.engine import Engine
 from bartviz.teaching.explanations import explanation

@@ -11,7 +11,7 @@ from bartviz.analysis import residual as analysis
 from bartviz.analysis.residual import Stack
 from bartviz.app.controls.columns import CELLS
 from bartviz.experiments.residual import residual
-from bartviz.models.folders import default_roots
+from bartviz.models.roots import default_roots
 from bartviz.serving.engine import Engine
 from tests.support import visits
 from tests.support.pages import App
