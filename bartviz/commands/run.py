@@ -130,7 +130,7 @@ def _capture(options: argparse.Namespace) -> int:
     if record.target_text is not None:
         say(f"output   {record.target_text}")
     for check in record.check():
-        value = "nothing to measure by" if check.value is None else f"{check.value:.2g} (limit {check.limit:g})"
+        value = "nothing to compare with" if check.value is None else f"{check.value:.2g} (limit {check.limit:g})"
         say(f"{'ok  ' if check.passed else 'FAIL'} {check.kind or ''} {check.name}: {value}")
     return _saved(options)
 

@@ -53,7 +53,7 @@ LIMITS = {TAPE: 0.0, LOGITS: 4e-4}  # of what only the run itself can compare; l
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check of a record: a measured value, None where there is nothing to measure by, and its limit.
+    """One check of a record: a measured value, None where there is nothing to compare with, and its limit.
 
     ``name`` is a message; ``kind`` the attention that it is about, None for the record as a whole.
     """

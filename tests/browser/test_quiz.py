@@ -94,7 +94,7 @@ def test_the_sheets_hold_the_questions_and_the_answers_only_where_asked(
 ) -> None:
     page = visit(f"{server}/quiz?quiz_seed=5&quiz_count=4")
     page.get_by_role("button", name="For a class").click()
-    expect(page.get_by_text("Only this computer can open it.")).to_be_visible()
+    expect(page.get_by_text("Only this computer can open this address.")).to_be_visible()
     if answers:
         page.get_by_text("With the answers").click()
         settle(page)

@@ -38,7 +38,7 @@ def test_a_text_that_cannot_be_used_is_refused_in_one_sentence(visit: Open, serv
     type_and_run(page, "   ")
     alert = page.get_by_role("alert")
     expect(alert).to_contain_text("text")
-    page.get_by_role("button", name="Back to the last picture").click()
+    page.get_by_role("button", name="Back to the last result").click()
     expect(alert).to_have_count(0)
     assert page.locator(".ribbons path").count() > 0
 

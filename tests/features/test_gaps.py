@@ -16,7 +16,7 @@ from tests.support.visits import words
 
 pytestmark = pytest.mark.usefixtures("engine")
 TEXT, PAIR = "My uncle lives on an [MASK].", "The [MASK] is very small."
-OFFER = "Read it as a gap"
+OFFER = "Read it as a mask"
 
 
 def of(*, special: bool, pair: str | None = None, text: str = TEXT) -> Record:
@@ -29,7 +29,7 @@ def of(*, special: bool, pair: str | None = None, text: str = TEXT) -> Record:
 def test_the_page_says_what_the_model_puts_in_the_gap(app: App, word: str) -> None:
     said = words(app(word, record=of(special=True)))
     (found,) = guesses(bartviz.load("bert-tiny-en", roots=default_roots()), TEXT)
-    assert "In the gap:" in said
+    assert "For the mask:" in said
     assert len(found.candidates) == 5
     assert all(f"{html.escape(label)} " in said for label, _ in found.candidates)
 
@@ -38,16 +38,16 @@ def test_the_page_says_what_the_model_puts_in_the_gap(app: App, word: str) -> No
 def test_gaps_of_both_sentences_are_numbered_and_each_is_filled_with_the_other_in_view(app: App) -> None:
     text = "My uncle lives on an island."
     said = words(app("heads", record=of(special=True, text=f"{text} [MASK]", pair=PAIR)))
-    assert "In gap 1:" in said
-    first, second = said.split("In gap 2:")
+    assert "For mask 1:" in said
+    first, second = said.split("For mask 2:")
     assert "island" in second  # the word of the sentence before
-    assert "In gap" in first
+    assert "For mask" in first
 
 
 @pytest.mark.slow
 def test_a_typed_gap_that_was_read_as_letters_can_be_read_as_one(app: App) -> None:
     page = app("heads", record=of(special=False))
-    assert "“[MASK]” was read as letters, not as a gap." in words(page)
+    assert "“[MASK]” was read as plain text, not as a mask." in words(page)
     next(button for button in page.button if button.label == OFFER).click().run()
     assert page.session_state["special"] == "true"
 
@@ -66,16 +66,16 @@ def test_a_gap_that_the_model_does_not_know_is_named(app: App) -> None:
 def test_a_gap_typed_for_a_model_that_writes_leads_to_one_that_fills_it(app: App) -> None:
     translator = bartviz.load("bart-tiny-en-de", roots=default_roots())
     page = app("heads", record=bartviz.capture(translator, TEXT))
-    next(button for button in page.button if button.label == "Let bert-tiny-en fill it").click().run()
+    next(button for button in page.button if button.label == "Let bert-tiny-en fill the mask").click().run()
     assert page.session_state["model"] == "bert-tiny-en"
-    assert "In the gap:" in words(page)
+    assert "For the mask:" in words(page)
 
 
 @pytest.mark.slow
 def test_a_gap_is_only_offered_to_a_model_that_writes_if_it_knows_it(app: App) -> None:
     text = "My uncle lives on an <mask>."
     page = app("heads", record=bartviz.capture(loaded.model("gpt2"), text))
-    assert "This model knows no gap" in words(page)
+    assert "is not this model's mask token" in words(page)
     assert OFFER not in [button.label for button in page.button]
     page = app("heads", record=bartviz.capture(bartviz.load("bart-tiny-en-de", roots=default_roots()), text))
     assert OFFER in [button.label for button in page.button]

@@ -62,8 +62,8 @@ def note_ablated(record: Record) -> None:
     if isinstance(names, tuple) and names:
         show.note(
             _(
-                "This record was made with heads scaled ({shortened}). Here before is the model with all its "
-                "heads as they are.",
+                "This record was made with scaled heads ({shortened}). Here “before” is the model with all "
+                "its heads unchanged.",
                 shortened=shortened([str(name) for name in names]),
             )
         )

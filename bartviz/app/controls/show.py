@@ -231,7 +231,9 @@ def downloads(
     if picture is not None:
         files.append((_("SVG for paper"), f"{stem}.svg", "image/svg+xml", partial(_svg, picture)))
     if passport is not None:
-        files.append((_("Passport to print"), f"{stem}.passport.html", "text/html", lambda: _made(passport).encode()))
+        files.append(
+            (_("Head report to print"), f"{stem}.passport.html", "text/html", lambda: _made(passport).encode())
+        )
     if record is not None:
         try:
             files.append((_all_heads(all_heads.check(record)), _ALL_HEADS, "text/csv", partial(_weights, record)))

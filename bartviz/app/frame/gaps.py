@@ -36,16 +36,16 @@ def section(record: Record) -> None:
     elif typed is not None:
         may = encoder or (record.model.kind == "encoder-decoder" and typed != BERT_GAP)  # know it
         if not encoder and typed == BERT_GAP and FILLER in sidebar.models():
-            offer = _("Let {name} fill it", name=FILLER), ("model", FILLER)
+            offer = _("Let {name} fill the mask", name=FILLER), ("model", FILLER)
         elif may and st.session_state.get("special") != "true":
-            offer = _("Read it as a gap"), ("special", "true")
+            offer = _("Read it as a mask"), ("special", "true")
         else:
-            show.note(_("This model knows no gap “{typed}”: BERT's is [MASK], RoBERTa's <mask>.", typed=typed))
+            show.note(_("“{typed}” is not this model's mask token: BERT's is [MASK], RoBERTa's <mask>.", typed=typed))
             return
         label, change = offer
         note, button = st.columns([3, 1], vertical_alignment="center")
         with note:
-            show.note(_("“{typed}” was read as letters, not as a gap.", typed=typed))
+            show.note(_("“{typed}” was read as plain text, not as a mask.", typed=typed))
         button.button(label, on_click=sidebar.again, args=change, width="stretch")
 
 
@@ -53,7 +53,7 @@ def _filled(record: Record) -> None:
     def work(model: Model, ticket: Ticket[tuple[Guess, ...]]) -> tuple[Guess, ...]:
         from bartviz.experiments.repair import filled
 
-        ticket.report(later("The model fills the gaps"))
+        ticket.report(later("Filling the masks"))
         return filled(model, record, cancelled=ticket.cancelled)
 
     key = {"record": content.key(record)}
@@ -64,7 +64,7 @@ def _filled(record: Record) -> None:
 
 def _line(number: int, guess: Guess, count: int) -> str:
     """The words of one gap, the likeliest first, shaded by their probability."""
-    name = _("In the gap:") if count == 1 else _("In gap {number}:", number=number)
+    name = _("For the mask:") if count == 1 else _("For mask {number}:", number=number)
     chips = [
         f"<span class='bv-chip{' bv-strong' if p > show.INK_TURNS else ''}' style='--w:{100 * p:.1f}%'>"
         f"{html.escape(visible(label))} {html.escape(percent(p))}</span>"

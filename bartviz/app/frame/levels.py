@@ -59,8 +59,8 @@ def choose() -> Level:
         key=KEY,
         default=DEFAULT,
         hint=_(
-            "How much is said: pictures and words, then formulas, then definitions, sources and code. The page Models "
-            "is in the menu from Intermediate on."
+            "How much detail is shown: pictures and words, then formulas, then definitions, sources and "
+            "code. The page Models is in the menu from Intermediate on."
         ),
     )
     return current()

@@ -202,11 +202,11 @@ def _report(error: BartvizError, record: Record | None) -> None:
         if error is first_record.error():
             st.button(_("Close"), on_click=session.forgive)
         elif record is not None:
-            st.button(_("Back to the last picture"), on_click=session.forgive)
+            st.button(_("Back to the last result"), on_click=session.forgive)
 
 
 def _empty() -> None:
     if session.running() is None and session.error() is None:
-        st.info(_("Type a text in the sidebar and press Run, or begin with an example."))
+        st.info(_("Type a text in the sidebar and press Run, or start with an example."))
         example = examples(st.session_state["model"], st.session_state["_kind"])[0]
         st.button(show.plain(example.text), on_click=sidebar.take, args=(example,))

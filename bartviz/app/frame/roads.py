@@ -61,7 +61,7 @@ def carry_on(record: Record, here: str, head: Head, row: int | None = None) -> N
     """One line of links from a head on the page ``here`` to the other pages."""
     name = sentence_words.head(head.kind, head.layer, head.head)
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="carry_on"):
-        _begins(_("Carry on with {head}:", head=name))
+        _begins(_("More on {head}:", head=name))
         for road in of_head(record, head, row):
             if road.to != here:
                 st.page_link(sitemap.page(road.to).file, label=_(road.label), query_params=dict(road.query))
@@ -87,7 +87,7 @@ def stations(record: Record) -> list[tuple[Road, str]]:
 def walk(record: Record, here: str, kind: str = "") -> None:
     """The strip "text > pieces > ... > word" above the pages of the walk; the station of this page is marked."""
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key="walk"):
-        _begins(_("From text to word:"))
+        _begins(_("From the text to a word:"))
         for road, of in stations(record):
             if road.to == here and of in ("", kind):
                 st.markdown(f"**{_(road.label)}**", width="content")

@@ -35,16 +35,16 @@ SEARCH_NAMES = {
 }
 HINTS = {
     "greedy": mark("The most probable token, step by step."),
-    "beams": mark("Several texts are written side by side; the best whole one wins."),
-    "sampling": mark("A token is drawn by its probability; the same seed draws the same."),
-    "checkpoint": mark("As the model was made to decode: its own beams, lengths and draws."),
+    "beams": mark("Several candidate texts are kept at each step; the one with the best total score wins."),
+    "sampling": mark("Each token is drawn at random by its probability; the same seed gives the same text."),
+    "checkpoint": mark("The checkpoint's own settings: beams, lengths and sampling."),
 }
 STOPS: Mapping[str, Early | None] = {"model": None, "enough": True, "likely": False, "possible": "never"}
 STOP_NAMES = {
-    "model": mark("as the model came"),
+    "model": mark("the model's own settings"),
     "enough": mark("enough texts have ended"),
-    "likely": mark("no better one is likely"),
-    "possible": mark("no better one is possible"),
+    "likely": mark("a better one is unlikely"),
+    "possible": mark("a better one is impossible"),
 }
 KEYS = (
     "max_new_tokens",
@@ -84,7 +84,7 @@ def read() -> Search:
         common |= {
             "beams": int(_number("beams", 4)),
             "length_penalty": None if penalty is None else float(penalty),
-            "early_stopping": _chosen(STOPS, value("stop"), mark("rule to stop"), "model"),
+            "early_stopping": _chosen(STOPS, value("stop"), mark("stopping rule"), "model"),
         }
     if by == "sampling":
         common |= {
@@ -134,7 +134,7 @@ def _fields() -> None:
     generation = own()
     by = pick.select(_("Search"), named(SEARCH_NAMES), key="search")
     given = bool(st.session_state.get("target"))
-    show.note(_("A given output is read, not searched, so these settings have no effect.") if given else _(HINTS[by]))
+    show.note(_("A given output is read, not generated, so these settings have no effect.") if given else _(HINTS[by]))
     if by == "beams":
         _beams(generation)
     if by == "sampling":
@@ -145,19 +145,19 @@ def _fields() -> None:
     left, right = st.columns(2)
     with left:
         hint = _(
-            "New tokens. Before that the end token is not allowed; 1 allows any length. "
-            "Empty leaves the model's own rule."
+            "New tokens. The end token is not allowed before that; 1 allows any length. Leave this empty for "
+            "the model's own rule."
         )
         _field(_("At least"), "min_new_tokens", (1, MOST_TOKENS), None, own=of_model, hint=hint)
     with right:
-        hint = _("New tokens. Empty leaves the model's own limit.")
+        hint = _("New tokens. Leave this empty for the model's own limit.")
         _field(_("At most"), "max_new_tokens", (1, MOST_TOKENS), None, own=of_model, hint=hint)
     hint = _(
-        "A token that would repeat a run of so many is forbidden: 3 is usual for summaries, 0 allows every "
-        "repetition. Empty leaves the model's own rule."
+        "No n-gram of this size may repeat: 3 is usual for summaries, 0 allows every repetition. Leave this "
+        "empty for the model's own rule."
     )
     own_size = of_model if generation is None else str(generation.get("no_repeat_ngram_size") or 0)
-    _field(_("Never repeat the same n tokens"), "ngrams", NGRAMS, None, own=own_size, hint=hint)
+    _field(_("Never repeat an n-gram of"), "ngrams", NGRAMS, None, own=own_size, hint=hint)
     _field(_("Candidates kept per step"), "top_k", (1, MOST_CANDIDATES), 10)
     record = session.current_record()
     if record is not None and record.model.name == st.session_state.get("model") and used(record):
@@ -167,12 +167,12 @@ def _fields() -> None:
 def _beams(generation: Mapping[str, Any] | None) -> None:
     left, right = st.columns(2, vertical_alignment="bottom")
     with left:
-        _field(_("Beams"), "beams", BEAMS, 4, hint=_("Texts that are kept at every step."))
+        _field(_("Beams"), "beams", BEAMS, 4, hint=_("Candidate texts kept at each step."))
     penalty = (generation or {}).get("length_penalty")
     own_penalty = _("the model's") if penalty is None else f"{penalty:g}"
     hint = _(
         "A text's score is its log p divided by its length to this power: above 0 favours long texts, below "
-        "0 short ones. Empty leaves the model's own."
+        "0 short ones. Leave this empty for the model's own."
     )
     with right:
         _field(_("Length penalty"), "length_penalty", PENALTY, None, own=own_penalty, step=0.1, hint=hint)
@@ -186,20 +186,22 @@ def _sampling() -> None:
         TEMPERATURE,
         1.0,
         step=0.05,
-        hint=_("Logits are divided by it: below 1 the probable gets more probable, above 1 the rest gets its chance."),
+        hint=_("Logits are divided by it: below 1 favours probable tokens, above 1 gives the others more of a chance."),
     )
     left, right = st.columns(2)
     with left:
-        _field(_("Top-k"), "draw_k", (0, MOST_KEPT), 0, hint=_("Draw from the k most probable tokens; 0 from all."))
+        _field(
+            _("Top-k"), "draw_k", (0, MOST_KEPT), 0, hint=_("Draw from the k most probable tokens; 0 draws from all.")
+        )
     with right:
-        hint = _("Draw from the fewest tokens that have this share.")
+        hint = _("Draw from the fewest tokens whose probabilities add up to this share.")
         _field(_("Top-p"), "draw_p", (0.01, 1.0), 1.0, step=0.01, hint=hint)
     _field(_("Seed"), "seed", SEED, 0, hint=_("The same seed draws the same tokens."))
 
 
 def _own_settings(generation: Mapping[str, Any] | None) -> str:
     if generation is None:
-        return _("What that is will be known when the model has been loaded.")
+        return _("They are known once the model is loaded.")
     beams = generation.get("num_beams") or 1
     drawn = _("drawn at random") if generation.get("do_sample") else _("greedy")
     parts = [_("{count} beams", count=beams) if beams > 1 else drawn]
@@ -208,7 +210,7 @@ def _own_settings(generation: Mapping[str, Any] | None) -> str:
         if value and (beams > 1 or name not in ("length_penalty", "early_stopping")):
             shown = _("on") if value is True else f"{value:g}" if isinstance(value, float) else value
             parts.append(_(message, value=shown))
-    return _("It says: {settings}.", settings=", ".join(parts))
+    return _("Set by the checkpoint: {settings}.", settings=", ".join(parts))
 
 
 def _field(
@@ -286,8 +288,8 @@ def long_link() -> None:
     count = sum(len(quote_plus(state.get(key) or "")) for key in TEXTS)
     if count > LONG_LINK:
         message = _(
-            "The texts make a link of {count:,} characters. This app takes it, but mail and chat programs often cut "
-            "such links off: send the text beside it.",
+            "With its texts this link has {count:,} characters. This app opens it, but mail and chat "
+            "programs often cut such links off; send the text separately.",
             count=count,
         )
         show.note(message)

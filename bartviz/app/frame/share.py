@@ -37,16 +37,16 @@ def draw(button: DeltaGenerator) -> None:
             return
         address = link(with_text=with_text)
         show.note(
-            _("This link contains your text. Whoever opens it sees this page with the same text and choices.")
+            _("This link contains your text. Anyone who opens it sees this page with the same text and settings.")
             if with_text
-            else _("This link shows this page with the same choices, and none of your own text.")
+            else _("This link shows this page with the same settings, without your text.")
         )
         st.code(address, language=None, wrap_lines=True)
         if hosts.is_local(urlsplit(address).hostname or ""):
             note_local(address)
         elif len(address) <= LONGEST_CODE:
             st.image(code(address), width=220)
-            show.note(_("For a room: point a phone's camera at it."))
+            show.note(_("For a class: scan it with a phone's camera."))
         if with_text:
             settings.long_link()
 
@@ -56,8 +56,8 @@ def note_local(address: str) -> None:
     if hosts.is_local(urlsplit(address).hostname or ""):
         show.note(
             _(
-                "Only this computer can open it. To let others in, start the app with bartviz app --share, and open "
-                "the address that it prints."
+                "Only this computer can open this address. To let others in, start the app with bartviz app "
+                "--share and open the address that it prints."
             )
         )
 
@@ -67,7 +67,7 @@ def missing() -> None:
     for key, one in addresses.missing().items():
         show.note(
             _(
-                "The link asks for “{key}={asked}”, which is not here: “{shown}” is shown instead.",
+                "The link asks for “{key}={asked}”, which is not available: “{shown}” is shown instead.",
                 key=key,
                 asked=one.asked,
                 shown=one.shown,

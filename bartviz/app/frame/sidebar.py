@@ -43,7 +43,7 @@ READING = ("too_long", "special")
 OLDER_TARGET = "_older_target"  # whether the given output is that of the text before
 GAPS = ("[MASK]", "<mask>")  # what is typed for a gap, as BERT and RoBERTa call it
 # which typed special tokens are read as such
-SPECIAL = {"gaps": mark("gaps of a model that fills them"), "true": mark("all"), "false": mark("none: as letters")}
+SPECIAL = {"gaps": mark("masks, in models that fill them"), "true": mark("all"), "false": mark("none: as plain text")}
 _SPECIAL = re.compile(r"\[[A-Z]+\]|</?[a-z]+>")  # what looks like a special token
 LINKED = ("model", "text", "pair", "target", *READING, *settings.KEYS)
 
@@ -70,7 +70,7 @@ def draw(shows_run: bool) -> None:
                     disabled=st.session_state["_unfit"],
                 )
                 if st.session_state.get("_bare"):
-                    show.note(_("This link had no text, so its settings are shown on the example."))
+                    show.note(_("This link had no text, so its settings are applied to the example."))
                 _examples(kind)
             st.fragment(uploads.draw)(_show)
             st.fragment(_reading)()
@@ -224,10 +224,10 @@ def kind_of(name: str, loaded: ModelInfo | None = None) -> ModelKind:
 
 def _about(known: Entry | None, loaded: ModelInfo | None, *, is_folder: bool) -> str:
     """A model's title, its size and whether it looks trained, as far as known before it is loaded."""
-    unknown = _("A folder of this machine") if is_folder else _("A model of the hub")
+    unknown = _("A folder on this machine") if is_folder else _("A model from the hub")
     title = _(known.title) if known is not None else unknown
     if loaded is not None:
-        trained = _("looks trained") if loaded.trained else _("LOOKS UNTRAINED")
+        trained = _("weights look trained") if loaded.trained else _("weights look untrained")
         size = _("{count:.1f} M parameters", count=loaded.parameters / 1e6)
         return f"{title} · {trained} · {size}"
     return f"{title}. {_(known.note)}" if known is not None else f"{title}."
@@ -298,13 +298,13 @@ def _given(kind: ModelKind, bind: Literal["query-params"] | None) -> None:
         bind=bind,
         persist_state="session",
         help=_(
-            "Teacher forcing: the model is given this output and says how likely each word was. "
-            "Left empty, it writes its own."
+            "Teacher forcing: the model reads this output and reports how likely each word was. If this is "
+            "empty, it writes its own."
         ),
     )
     held |= {"kind": kind, kind: text}  # last: the script run may be interrupted before
     if not text and any(kept for name, kept in held.items() if name != "kind"):
-        show.note(_("What was given to the other kind of model is kept for it."))
+        show.note(_("Your inputs for the other kind of model are kept."))
 
 
 def _examples(kind: ModelKind) -> None:
@@ -332,8 +332,8 @@ def _reading() -> None:
             named(SPECIAL),
             key="special",
             hint=_(
-                "Whether a typed <mask> or [SEP] means the special token, or just these letters. A model such as BERT "
-                "fills gaps: its [MASK] is a gap unless you say otherwise."
+                "Whether a typed <mask> or [SEP] is read as the special token or as plain text. A model such "
+                "as BERT fills masks: its [MASK] is one unless you choose otherwise."
             ),
         )
 
@@ -343,7 +343,7 @@ def _longest() -> str:
     chosen = st.session_state["model"]
     known, loaded = entry(chosen), session.engine().about(chosen)
     if known is None and loaded is None:
-        return _("How long that is will be known when the model has been loaded.")
+        return _("The limit is known once the model is loaded.")
     limit = loaded.info.positions if loaded is not None else config.sizes(known.config).positions if known else None
     if limit is None:
         return _("This model has no length limit except memory.")

@@ -44,10 +44,10 @@ DOORS: tuple[Door, ...] = (
     Door(
         mark("Learn"),
         (
-            Page("lessons", mark("Lessons"), mark("Which of the lessons do I begin with?"), run=False),
+            Page("lessons", mark("Lessons"), mark("Which lesson should I start with?"), run=False),
             Page("quiz", mark("Quiz"), mark("Quiz: what did you understand?")),
             Page("pitfalls", mark("Pitfalls"), mark("Pitfalls: how can attention fool us?")),
-            Page("textbook", mark("Textbook"), mark("Which sentences of the textbooks hold?")),
+            Page("textbook", mark("Textbook"), mark("Which textbook statements are true?")),
         ),
     ),
     Door(
@@ -74,7 +74,9 @@ DOORS: tuple[Door, ...] = (
             Page("experiments", mark("Experiments"), mark("Experiments: what changes if ...?"), weights=False),
             Page("denoising", mark("Denoising"), mark("Can denoising repair what was lost?")),
             Page("compare", mark("Compare"), mark("How do the heads compare?")),
-            Page("corpus", mark("Corpus of texts"), mark("What does each head do over a corpus of texts?"), run=False),
+            Page(
+                "corpus", mark("Corpus of texts"), mark("What does each head do across a corpus of texts?"), run=False
+            ),
         ),
     ),
 )

@@ -36,7 +36,7 @@ def status(record: Record, *, older_target: bool = False, refused: bool = False)
     notices = () if refused else record.provenance.notices
     if older_target and not refused and record.provenance.mode == GIVEN_TARGET:
         notices += (
-            mark("The output was given for the text before. Empty “Given output” to let the model write its own."),
+            mark("The given output belongs to the previous text. Clear “Given output” to let the model write its own."),
         )
     lines += [f"<p class='bv-notice'>{html.escape(_(notice))}</p>" for notice in notices]
     chosen = st.session_state.get("model", record.model.name)
@@ -86,9 +86,9 @@ def self_check(record: Record) -> str:
     if record.seal == "older":
         return _("from an older version: not checked")
     if not record.sound:
-        return _("not checked: nothing to measure by")
+        return _("not checked: nothing to compare with")
     if record.from_weights:
-        return _("weights were given; checked: they sum to 1 in each row, and the mask fits")
+        return _("the weights were given; checked: each row sums to 1, and the weights fit the mask")
     if record.seal == "made":
         return _("checked when it was made: {scope}", scope=_scope(record))
     return _("checked when it was opened: {scope}; unchanged since it was saved", scope=_scope(record))
@@ -125,7 +125,7 @@ def name(check: Check) -> str:
 def value(check: Check) -> str:
     """The measured value of a check, and its limit."""
     if check.value is None:
-        return _("nothing to measure by")
+        return _("nothing to compare with")
     if check.name == FILE:
         return _("unchanged since it was saved") if check.passed else _("changed after it was saved")
     if check.limit == 0:

@@ -55,8 +55,8 @@ def draw(on_record: Callable[[Record], None]) -> None:
         if file is None:
             show.note(
                 _(
-                    "{formats}, up to {size} MB. A table (csv, tsv, json, jsonl) has at most {limit:,} rows, with a "
-                    "text in each.",
+                    "{formats}, up to {size} MB. A table (csv, tsv, json, jsonl) may have up to {limit:,} "
+                    "rows, one text in each.",
                     formats=", ".join(FORMATS),
                     size=LARGEST,
                     limit=MAX_ROWS,
@@ -64,8 +64,8 @@ def draw(on_record: Callable[[Record], None]) -> None:
             )
             show.note(
                 _(
-                    "A record that “Record” under a page's downloads has saved ({ending}, up to {size} MB) is shown at "
-                    "once, without a run.",
+                    "A record saved by “Record” under a page's downloads ({ending}, up to {size} MB) is "
+                    "shown immediately, without a run.",
                     ending=ENDING,
                     size=upload_limits.largest(),
                 )
@@ -98,7 +98,7 @@ def text() -> str | None:
         choice, upload = _chosen(file), _upload(file)
         number, count = (choice.row or 0) + 1, len(upload.texts)
         notice = later(
-            "Text {number:,} of {count:,} in {name} is the text now.", number=number, count=count, name=upload.name
+            "The text is now number {number:,} of {count:,} in {name}.", number=number, count=count, name=upload.name
         )
         st.session_state[_NOTICES] = (notice, *upload.notices)
     else:
@@ -107,7 +107,7 @@ def text() -> str | None:
             read_upload(file.name, file.getvalue(), encoding=_encoding(), max_bytes=LARGEST << 20),
         )
         st.session_state[_NOTICES] = (
-            later("{name} is the text now.", name=upload.name),
+            later("The text is now from {name}.", name=upload.name),
             *_as_one(upload.texts[0]),
             *upload.notices,
         )
@@ -121,7 +121,12 @@ def _as_one(text: str) -> tuple[str, ...]:
     count = sum(bool(line.strip()) for line in text.split("\n"))
     if count < 2:
         return ()
-    return (later("Its {count:,} lines are one text. As csv or jsonl each line is a text of its own.", count=count),)
+    return (
+        later(
+            "Its {count:,} lines are read as one text. In a csv or jsonl file each line is a separate text.",
+            count=count,
+        ),
+    )
 
 
 def _is_record(file: UploadedFile) -> bool:
@@ -145,7 +150,7 @@ def _open(on_record: Callable[[Record], None]) -> None:
         st.session_state[_REFUSED] = without_stack(error)
         return
     st.session_state[_OPENED], st.session_state[_TAKEN] = True, _choice(file)
-    st.session_state[_NOTICES] = (later("{name} is shown: the run that was saved.", name=file.name),)
+    st.session_state[_NOTICES] = (later("This is the run saved in {name}.", name=file.name),)
 
 
 def _choose(file: UploadedFile | None) -> None:
@@ -171,7 +176,7 @@ def _choose(file: UploadedFile | None) -> None:
             on_change=_forget,
         )
     upload = _upload(file)
-    count, key, label = len(upload.texts), _row_key(file), _("Text of the file")
+    count, key, label = len(upload.texts), _row_key(file), _("Text in the file")
     if 1 < count <= LISTED:
         st.selectbox(
             label,

@@ -34,8 +34,8 @@ def check(manager: MemoryUploadedFileManager, limits: Limits, owner: str, file: 
         raise HTTPException(
             413,
             _(
-                "Your files hold {held:.1f} MB here, and this one has {size:.1f} MB; at most {limit} MB are kept for a "
-                "visitor. Remove one first.",
+                "Your files use {held:.1f} MB here, and this one has {size:.1f} MB; the limit for each "
+                "visitor is {limit} MB. Remove one first.",
                 held=own / 1e6,
                 size=size / 1e6,
                 limit=limits.upload_mb,
@@ -49,8 +49,8 @@ def check(manager: MemoryUploadedFileManager, limits: Limits, owner: str, file: 
         raise HTTPException(
             413,
             _(
-                "The files of all visitors hold {held:.1f} MB here, and this one has {size:.1f} MB; at most {limit} MB "
-                "are kept. Try again later.",
+                "The files of all visitors use {held:.1f} MB here, and this one has {size:.1f} MB; the limit "
+                "is {limit} MB. Try again later.",
                 held=total / 1e6,
                 size=size / 1e6,
                 limit=limits.uploads_mb,

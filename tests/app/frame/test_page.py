@@ -56,7 +56,7 @@ def test_the_pages_that_need_a_record_offer_the_next_action_without_one(app: App
     shown = app("decoding", record=None)
     assert not shown.exception
     assert [info.value for info in shown.info] == [
-        "Type a text in the sidebar and press Run, or begin with an example."
+        "Type a text in the sidebar and press Run, or start with an example."
     ]
 
 
@@ -129,7 +129,7 @@ def test_notices_and_names_are_taken_literally(app: App) -> None:
 
 @pytest.mark.slow
 def test_the_self_check_in_one_line(record: Record, tmp_path: Path) -> None:
-    assert self_check(record) == "not checked: nothing to measure by"
+    assert self_check(record) == "not checked: nothing to compare with"
     model = bartviz.load("bart-tiny-en-de")
     real = bartviz.capture(model, "I want to buy a car.")
     assert self_check(real) == "checked when it was made: all 12 layers, one head in each"

@@ -28,7 +28,7 @@ def shown(page: AppTest) -> set[str]:
     return {field.label for field in page.sidebar.number_input}
 
 
-COMMON = {"At least", "At most", "Never repeat the same n tokens", "Candidates kept per step"}
+COMMON = {"At least", "At most", "Never repeat an n-gram of", "Candidates kept per step"}
 
 
 def test_only_what_applies_is_shown(app: App, answers: Answers) -> None:
@@ -108,10 +108,10 @@ def test_the_models_settings_are_reported_when_it_is_loaded(
     summary = GenerationConfig(num_beams=4, length_penalty=2.0, min_length=56, max_length=142, no_repeat_ngram_size=3)
     loaded: Any = SimpleNamespace(generation=summary, info=SimpleNamespace(positions=1024))
     page = app().selectbox(key="search").set_value("checkpoint").run()
-    assert "will be known when the model has been loaded" in words(page)
+    assert "known once the model is loaded" in words(page)
     monkeypatch.setattr(answers.models, "peek", lambda name: loaded)
     page = page.run()
-    said = "4 beams, length at least 56, length at most 142, length penalty 2, no 3 tokens twice"
+    said = "4 beams, length at least 56, length at most 142, length penalty 2, no repeated n-grams of 3"
     assert said in words(page)
     assert page.sidebar.number_input(key="ngrams").placeholder == "3"
     page.sidebar.number_input(key="ngrams").set_value(0)
@@ -161,7 +161,7 @@ def test_given_and_branched_steps_are_described_from_1_with_words() -> None:
     made = bartviz.branch(model, bartviz.branch(model, first, 2, " will"), 4, " Haus")
     told = settings.used(made)
     assert "given tokens: step 3 “will”, step 5 “Haus”; branched at: step 5;" in told
-    assert "early stopping: False (no better one is likely)" in told
+    assert "early stopping: False (a better one is unlikely)" in told
     cut = bartviz.decode(model, "I want to buy a car.", force={4: " Haus"}, max_new_tokens=3)
     assert "given tokens" not in settings.used(cut)  # the text ended before it
 

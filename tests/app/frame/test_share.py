@@ -48,9 +48,9 @@ def test_without_the_text_it_says_so(app: App) -> None:
     page.text_area(key="text").input("A secret.")
     page = opened(page)  # opened by no click: the text is left out until asked for
     assert "text" not in query(page)
-    assert "none of your own text" in words(page)
+    assert "without your text" in words(page)
     page.toggle(key=share.WITH_TEXT).set_value(True).run()
-    assert "none of your own text" not in words(page)
+    assert "without your text" not in words(page)
 
 
 @pytest.mark.parametrize(("host", "for_a_room"), [("127.0.0.1", False), ("192.168.1.5", True)])
@@ -61,8 +61,8 @@ def test_only_a_link_that_others_can_open_has_a_code(
     monkeypatch.setattr("bartviz.app.frame.share.st.image", lambda drawn, width: None)  # it needs a server
     page = opened(app("heads"))
     assert not page.exception
-    assert ("point a phone" in words(page)) == for_a_room
-    assert ("Only this computer can open it" in words(page)) != for_a_room
+    assert ("with a phone" in words(page)) == for_a_room
+    assert ("Only this computer can open this address" in words(page)) != for_a_room
 
 
 @pytest.mark.parametrize("length", [share.LONGEST_CODE, 200])
@@ -73,8 +73,8 @@ def test_the_longest_link_still_has_a_code(length: int) -> None:
 @pytest.mark.parametrize(
     ("word", "query", "said"),
     [
-        ("inside", {"layer": "99"}, "“layer=99”, which is not here: “"),
-        ("inside", {"kind": "sideways"}, "“kind=sideways”, which is not here: “cross”"),
+        ("inside", {"layer": "99"}, "“layer=99”, which is not available: “"),
+        ("inside", {"kind": "sideways"}, "“kind=sideways”, which is not available: “cross”"),
         ("heads", {"kind": "<b>"}, "“kind=&lt;b&gt;”"),
     ],
 )
@@ -88,52 +88,52 @@ def test_a_link_says_what_it_lacks_until_another_is_chosen(
         page.slider(key=key).set_value(2).run()
     else:
         page.segmented_control(key=key).set_value("encoder").run()
-    assert "which is not here" not in words(page)
+    assert "which is not available" not in words(page)
 
 
 def test_a_link_to_a_lesson_says_which_step_or_lesson_is_not_there(app: App) -> None:
-    assert "“lesson=nowhere”, which is not here: “Start”" in words(app(lesson="nowhere"))
+    assert "“lesson=nowhere”, which is not available: “Start”" in words(app(lesson="nowhere"))
     page = app("inside", lesson="arithmetic", at="99")
     last = str(len(walk.BY_WORD["arithmetic"].steps))
-    assert f"“at=99”, which is not here: “{last}”" in words(page)
+    assert f"“at=99”, which is not available: “{last}”" in words(page)
     page = page.button(key="lesson_back").click().run()
-    assert "which is not here" not in words(page)
-    assert "which is not here" not in words(app("inside", lesson="arithmetic", at="2"))
+    assert "which is not available" not in words(page)
+    assert "which is not available" not in words(app("inside", lesson="arithmetic", at="2"))
 
 
 def test_a_link_to_a_step_of_a_longer_text_says_so_until_another_is_chosen(app: App, record: Record) -> None:
     page, last = app("decoding", step="99"), len(record.steps)
-    assert f"“step=99”, which is not here: “{last}”" in words(page)
+    assert f"“step=99”, which is not available: “{last}”" in words(page)
     page.query_params["step"] = str(last)  # as the player writes where it stands
-    assert f"“step=99”, which is not here: “{last}”" in words(page.run())
+    assert f"“step=99”, which is not available: “{last}”" in words(page.run())
     page.query_params["step"] = "2"
-    assert "which is not here" not in words(page.run())
+    assert "which is not available" not in words(page.run())
 
 
 @pytest.mark.parametrize(
     ("word", "query", "said"),
     [
-        ("quiz", {"quiz_seed": "abc"}, "“quiz_seed=abc”, which is not here: “7”"),
-        ("quiz", {"quiz_seed": "-3"}, "“quiz_seed=-3”, which is not here: “7”"),
-        ("quiz", {"quiz_count": "999"}, "“quiz_count=999”, which is not here: “10”"),
-        ("quiz", {"quiz_question": "6", "quiz_count": "3"}, "“quiz_question=6”, which is not here: “3”"),
-        ("heads", {"row": "999"}, "“row=999”, which is not here"),
-        ("heads", {"head": "first"}, "“head=first”, which is not here"),
-        ("heads", {"layer": "-1"}, "“layer=-1”, which is not here"),
-        ("inside", {"row": "2.5"}, "“row=2.5”, which is not here"),
-        ("masks", {"row": "999"}, "“row=999”, which is not here"),
-        ("masks", {"row_encoder": "999"}, "“row=999”, which is not here"),
-        ("alignment", {"links": "threshold", "link_weight": "7"}, "“link_weight=7”, which is not here"),
-        ("compare", {"threshold": "many"}, "“threshold=many”, which is not here: “0.5”"),
-        ("denoising", {"noise_seed": "-1"}, "“noise_seed=-1”, which is not here: “1”"),
-        ("parameters", {"n": "513"}, "“n=513”, which is not here: “"),
-        ("start", {"top_k": "0"}, "“top_k=0”, which is not here: “10”"),
-        ("start", {"search": "sampling", "temperature": "hot"}, "“temperature=hot”, which is not here: “1”"),
-        ("start", {"search": "beams", "length_penalty": "x"}, "“length_penalty=x”, which is not here"),
-        ("start", {"ngrams": "-4"}, "“ngrams=-4”, which is not here"),
-        ("start", {"level": "genius"}, "“level=genius”, which is not here"),
-        ("alignment", {"align": "set", "set": ["L1H0", "L9H9"]}, "“set=L9H9”, which is not here: “L1H0”"),
-        ("textbook", {"line": "no-such-line"}, "“line=no-such-line”, which is not here"),
+        ("quiz", {"quiz_seed": "abc"}, "“quiz_seed=abc”, which is not available: “7”"),
+        ("quiz", {"quiz_seed": "-3"}, "“quiz_seed=-3”, which is not available: “7”"),
+        ("quiz", {"quiz_count": "999"}, "“quiz_count=999”, which is not available: “10”"),
+        ("quiz", {"quiz_question": "6", "quiz_count": "3"}, "“quiz_question=6”, which is not available: “3”"),
+        ("heads", {"row": "999"}, "“row=999”, which is not available"),
+        ("heads", {"head": "first"}, "“head=first”, which is not available"),
+        ("heads", {"layer": "-1"}, "“layer=-1”, which is not available"),
+        ("inside", {"row": "2.5"}, "“row=2.5”, which is not available"),
+        ("masks", {"row": "999"}, "“row=999”, which is not available"),
+        ("masks", {"row_encoder": "999"}, "“row=999”, which is not available"),
+        ("alignment", {"links": "threshold", "link_weight": "7"}, "“link_weight=7”, which is not available"),
+        ("compare", {"threshold": "many"}, "“threshold=many”, which is not available: “0.5”"),
+        ("denoising", {"noise_seed": "-1"}, "“noise_seed=-1”, which is not available: “1”"),
+        ("parameters", {"n": "513"}, "“n=513”, which is not available: “"),
+        ("start", {"top_k": "0"}, "“top_k=0”, which is not available: “10”"),
+        ("start", {"search": "sampling", "temperature": "hot"}, "“temperature=hot”, which is not available: “1”"),
+        ("start", {"search": "beams", "length_penalty": "x"}, "“length_penalty=x”, which is not available"),
+        ("start", {"ngrams": "-4"}, "“ngrams=-4”, which is not available"),
+        ("start", {"level": "genius"}, "“level=genius”, which is not available"),
+        ("alignment", {"align": "set", "set": ["L1H0", "L9H9"]}, "“set=L9H9”, which is not available: “L1H0”"),
+        ("textbook", {"line": "no-such-line"}, "“line=no-such-line”, which is not available"),
     ],
 )
 def test_what_is_not_there_is_said(app: App, word: str, query: dict[str, Any], said: str) -> None:
@@ -150,8 +150,8 @@ def test_a_number_that_the_page_has_is_not_said(app: App) -> None:
         ("start", {"search": "sampling", "temperature": "0.55", "max_new_tokens": "3"}),
     ):
         page = app(word, **query)
-        assert "which is not here" not in words(page.run())
+        assert "which is not available" not in words(page.run())
 
 
 def test_a_whole_link_lacks_nothing(app: App) -> None:
-    assert "which is not here" not in words(app("inside", layer="1", head="2", kind="encoder"))
+    assert "which is not available" not in words(app("inside", layer="1", head="2", kind="encoder"))

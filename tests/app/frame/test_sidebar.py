@@ -90,13 +90,13 @@ def test_a_given_output_waits_for_the_kind_of_model_that_it_was_given_to(app: Ap
     page = press(page, "Run")
     page = page.selectbox(key="model").set_value("gpt2").run()
     assert page.text_input(key="target").value == ""
-    assert "kept for it" in words(page)
+    assert "other kind of model are kept" in words(page)
     page.text_input(key="target").input("and on")
     page = press(page, "Run")
     for model in ("bert-base-uncased", "t5-small", "facebook/bart-base"):
         page = page.selectbox(key="model").set_value(model).run()
     assert page.text_input(key="target").value == "Hallo."
-    assert "kept for it" not in words(page)
+    assert "other kind of model are kept" not in words(page)
     page = press(page.selectbox(key="model").set_value("gpt2").run(), "Run")
     assert [request.target for request in answers.asked] == ["Hallo.", "and on", "and on"]
 
@@ -212,7 +212,7 @@ def test_a_refusal_has_one_sentence_and_one_button(app: App, answers: Answers) -
     answers.answer = refuse
     page = press(app("decoding"), "Run")
     assert [error.value for error in page.error] == [r"The text is \*empty\*\."]
-    page = press(page, "Back to the last picture")
+    page = press(page, "Back to the last result")
     assert [error.value for error in page.error] == []
     assert "<p>9 tokens in" in words(page)
 
@@ -238,7 +238,7 @@ def test_an_output_that_was_given_for_the_text_before_is_said_to_be_older(app: A
         record = stand_in.record()
         return replace(record, provenance=replace(record.provenance, settings={"mode": GIVEN_TARGET}))
 
-    older = "The output was given for the text before."
+    older = "The given output belongs to the previous text."
     answers.answer = given
     page = app()
     page.text_input(key="target").input("Ich möchte ein Auto.")
@@ -443,7 +443,7 @@ def test_a_text_of_a_table_is_chosen_by_column_and_row(app: App, answers: Answer
     assert "1 row cannot be used. Line 3 was left out. It has no text in this column." in words(page)
     page = press(chosen(page, "row").set_value(1).run(), "Run")
     assert answers.asked[-1].text == page.text_area(key="text").value == "=1+1, he said."
-    assert "Text 2 of 2 in a.csv is the text now." in words(page)
+    assert "The text is now number 2 of 2 in a.csv." in words(page)
     page = chosen(page, "column").set_value(2).run()
     assert "It becomes the text when you press Run." in words(page)
     page = press(chosen(page, "row").set_value(1).run(), "Run")
@@ -459,9 +459,9 @@ def test_a_text_of_a_table_is_chosen_by_column_and_row(app: App, answers: Answer
 
 def test_a_text_file_of_several_lines_says_that_they_are_one_text(app: App, answers: Answers) -> None:
     page = app().file_uploader(key="file").upload("a.txt", b"One.\n\nTwo.\nThree.\n").run()
-    assert "Its 3 lines are one text." in words(press(page, "Run"))
+    assert "Its 3 lines are read as one text." in words(press(page, "Run"))
     page = app().file_uploader(key="file").upload("a.txt", b"One.\n").run()
-    assert "lines are one text" not in words(press(page, "Run"))
+    assert "lines are read as one text" not in words(press(page, "Run"))
 
 
 def test_a_new_table_replaces_the_one_before(app: App, answers: Answers) -> None:
@@ -620,7 +620,7 @@ def test_a_link_that_other_programs_would_cut_off_is_reported(app: App, answers:
     page = app("heads", text="나는 오늘 새 자동차를 사고 싶어요. " * 18)
     page.session_state["share"] = True
     page.run()
-    assert re.search(r"The texts make a link of 2,\d\d\d characters", words(page))
+    assert re.search(r"With its texts this link has 2,\d\d\d characters", words(page))
 
 
 def test_a_folder_that_cannot_be_opened_says_why_and_does_not_run(
@@ -663,7 +663,7 @@ def test_a_saved_record_is_shown_at_once_with_its_texts_in_the_controls(
     assert page.session_state[session.RECORD] == record
     assert (page.text_area(key="text").value, page.text_input(key="target").value) == ("It is late.", "Es ist spät.")
     assert page.selectbox(key="model").value == "bart-tiny-en-de"
-    assert "late.safetensors is shown: the run that was saved." in words(page)
+    assert "This is the run saved in late.safetensors." in words(page)
     page = page.switch_page("pages/heads.py").run()
     assert page.session_state[session.RECORD] == record
     assert page.session_state[session.RECORD].seal == "unchanged"

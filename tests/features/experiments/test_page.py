@@ -108,11 +108,11 @@ def test_what_is_compared_is_stated(app: App, subject: Subject) -> None:
     assert "a factor of 1" not in said
     assert "Above what it wrote" not in said
     assert ("Above what greedy search writes" in said) or ("the same output, token for token" in said)
-    assert "made with heads scaled" not in said
+    assert "made with scaled heads" not in said
     silenced = bartviz.capture(model, TEXT, target=TARGET, ablate=["cross L0H1"])
     for experiment in ("ablation", "edit"):
         said = words(app("experiments", record=silenced, experiment=experiment))
-        assert "This record was made with heads scaled (cross L0H1 x 0)" in said
+        assert "This record was made with scaled heads (cross L0H1 x 0)" in said
 
 
 @pytest.mark.slow
