@@ -200,7 +200,7 @@ def test_the_player_and_the_canvas_of_all_heads_move_together(server: str, visit
         expect(said).to_contain_text("(4) attends")
         page.locator(".attention [data-is=overview]").press(",")  # the canvas leads
         counter(page, 4)
-        page.get_by_role("button", name="One step on").last.click()
+        page.get_by_role("button", name="One step forward").last.click()
         counter(page, 5)
         expect(page.locator(".attention [data-is=step-count]")).to_have_text("5 / 9")
     page.locator("h1").click()

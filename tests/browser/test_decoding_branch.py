@@ -120,7 +120,7 @@ def test_a_typed_word_is_followed_and_made_the_main_text(shipped: str, visit: Op
     twin = strip(page, "twin")
     assert twin[2] == "will"
     assert "branch" not in page.url  # a text of the visitor stays out of the link
-    page.get_by_role("button", name="Make this the main one").click()
+    page.get_by_role("button", name="Make this the main text").click()
     expect(page.locator(".player [data-is=twins]")).to_be_hidden()
     settle(page)
     assert strip(page, "frames") == twin

@@ -42,8 +42,8 @@ def _cells(*, predicts: bool) -> Words:
         "row": row,
         "masked": _("masked"),
         "listed": _("{names} and {count} more"),
-        "masked_wholly": _("{names}: masked wholly, so there are no weights."),
-        "waiting": _("{name}: the exact numbers are on their way."),
+        "masked_wholly": _("{names}: fully masked, so there are no weights."),
+        "waiting": _("{name}: loading the exact numbers."),
         "of_head": _("{name}. {said}"),
         "few_lines": _("Only the {count} strongest lines are drawn."),
     }
@@ -67,25 +67,18 @@ def _titles(*, predicts: bool) -> Words:
     """The titles above the texts."""
     if predicts:
         looks = _("The row that predicts “{row}” ({at}) looks at")
-        shaded = _("Columns: shaded by where the row that predicts “{row}” ({at}) looks")
+        shaded = _("Keys, shaded by the weights of the row that predicts “{row}” ({at})")
     else:
         looks = _("“{row}” ({at}) looks at")
-        shaded = _("Columns: shaded by where “{row}” ({at}) looks")
+        shaded = _("Keys, shaded by the weights of “{row}” ({at})")
     return {
         "looks": looks,
         "columns_shaded": shaded,
         "rows_look": _("{count} rows (mean) look at"),
-        "columns_shaded_by_rows": _("Columns: shaded by where {count} rows look (mean)"),
+        "columns_shaded_by_rows": _("Keys, shaded by the mean weights of {count} rows"),
         "looked_at": both(lambda n: plural("{names} is looked at by", "{names} are looked at by", n, names="{names}")),
-        "rows_shaded": both(
-            lambda n: plural(
-                "Rows: who looks, shaded by what {names} gets",
-                "Rows: who looks, shaded by what {names} get",
-                n,
-                names="{names}",
-            )
-        ),
-        "rows_plain": _("Rows: who looks. Choose one or several"),
+        "rows_shaded": _("Queries, shaded by their weight on {names}"),
+        "rows_plain": _("Queries: choose one or several"),
         "rows_list": _("Rows"),
         "columns_list": _("Columns"),
     }
@@ -95,14 +88,16 @@ def _labels(*, renormalised: bool) -> Words:
     """For screen readers, the table, the hidden columns, the ends of the colours."""
     hidden = _("{share}% to {names}, hidden")
     if renormalised:
-        hidden = _("{share}% to {names}, hidden; what is left is divided by its sum")
+        hidden = _("{share}% to {names}, hidden; the remaining weights are renormalised")
     return {
         "hidden": hidden,
         "hidden_chip": _("hidden"),
-        "canvas": _("Attention: every head small, one of them large"),
+        "canvas": _("Attention: thumbnails of all heads, and one head enlarged"),
         "alone": _("attention of {name}"),
         "labelled": _("{label}: {said}"),
-        "overview": _("All heads, small. Chosen: {name}. Arrow keys choose another, Enter goes to the large map."),
+        "overview": _(
+            "Thumbnails of all heads. Selected: {name}. Arrow keys select another, Enter goes to the large map."
+        ),
         "plot": _(
             "{name}: {rows} rows attend to {columns} columns. Arrow keys move, Enter chooses a row, space a column."
         ),
@@ -137,8 +132,8 @@ def _markup() -> Words:
         "back": _("One step back"),
         "back_title": _("One step back (,)"),
         "play_title": _("Play or pause (P)"),
-        "next": _("One step on"),
-        "next_title": _("One step on (.)"),
+        "next": _("One step forward"),
+        "next_title": _("One step forward (.)"),
         "colours": _("Colours"),
         "type": _("Larger type"),
         "type_title": _("Larger type (L)"),
@@ -150,18 +145,18 @@ def _markup() -> Words:
         ),
         "keys_large": _("Map, lines, text"),
         "keys_large_said": _(
-            "arrows: a cell or token · Enter: choose its row · space: choose its column · with Shift: one more, or "
-            "from the last one on"
+            "arrows: a cell or token · Enter: choose its row · space: choose its column · with Shift: add "
+            "it, or extend the selection"
         ),
         "keys_pointer": _("Pointer"),
         "keys_pointer_said": _(
-            "click a row or a column · Shift: up to here · Ctrl: one more · drag along a token axis: all of these · "
-            "wheel and drag: zoom and move"
+            "click a row or a column · Shift: extend to here · Ctrl: add · drag along a token axis: select a "
+            "range · wheel and drag: zoom and move"
         ),
         "keys_touch": _("Touch"),
         "keys_touch_said": _("tap: choose a row · two fingers: zoom and move"),
         "keys_steps": _("Steps"),
-        "keys_steps_said": _("comma, full stop: one step back, one step on · P: play or pause"),
+        "keys_steps_said": _("comma, full stop: one step back, one step forward · P: play or pause"),
         "keys_all": _("Everywhere"),
         "keys_next": _("[ and ]: head before, next head"),
         "keys_all_said": _("1, 2, 3: map, lines, text · +, -, 0: zoom · Escape: clear · L: larger type · ?: this list"),

@@ -28,15 +28,15 @@ Words = dict[str, str | list[str]]
 # What a rule does, for a reader who does not know its name; and a short tag for the film.
 _RULES = (
     (MINIMUM_LENGTH, mark("the end was not allowed yet"), mark("min. length")),
-    (r"no \d+ tokens repeated", mark("it forbids a run of tokens that stands there already"), mark("no repeat")),
-    (r".*of the source", mark("it forbids a run of tokens of the source"), mark("not copied")),
-    (FORCED_FIRST_TOKEN, mark("this model always begins so"), mark("forced")),
-    (FORCED_END_TOKEN, mark("the longest length was reached"), mark("forced")),
+    (r"no \d+ tokens repeated", mark("blocks an n-gram that has already occurred"), mark("no repeat")),
+    (r".*of the source", mark("blocks an n-gram of the source"), mark("not copied")),
+    (FORCED_FIRST_TOKEN, mark("this model always starts this way"), mark("forced")),
+    (FORCED_END_TOKEN, mark("the maximum length was reached"), mark("forced")),
     (CHOSEN_BY_YOU, "", mark("yours")),
-    (r"excluded", mark("it forbids some tokens"), mark("excluded")),
+    (r"excluded", mark("forbids some tokens"), mark("excluded")),
     (LENGTH_DECAY, mark("the end becomes likelier as the text grows"), mark("length")),
-    (SEQUENCE_BIAS, mark("it changes the scores of some tokens"), mark("bias")),
-    (r".*(penalty|preference)", mark("it changes the scores of tokens seen before"), mark("penalty")),
+    (SEQUENCE_BIAS, mark("changes the scores of some tokens"), mark("bias")),
+    (r".*(penalty|preference)", mark("changes the scores of tokens seen before"), mark("penalty")),
 )
 
 
@@ -129,7 +129,7 @@ def titles(record: Record, kind: Kind, weights: str, own: str, *, branched: bool
     if not asks:
         given = decoding.given(record)
         candidates = _("The model's own candidates (✓ given)") if given else _("Candidates before any rule")
-    candidates = _("Candidates before any rule; the line: as drawn") if _drawn(record) else candidates
+    candidates = _("Candidates before any rule; line: as sampled") if _drawn(record) else candidates
     matrix = _("Alignment so far: {weights}", weights=weights)
     if branched:
         output = _("Main text so far, shaded by {weights}", weights=own)
@@ -147,7 +147,7 @@ def some(record: Record, *, branched: bool = False, asks: bool = True) -> str:
     if decoding.given(record):
         return _("{shown} of {count} candidates (✓ given); click one")
     if _drawn(record):
-        return _("{shown} of {count} candidates; the line: as drawn")
+        return _("{shown} of {count} candidates; line: as sampled")
     return _("{shown} of {count} candidates before rules; click one")
 
 
@@ -238,7 +238,7 @@ def _table() -> Words:
         "sum": _("sum"),
         "entropy": _("entropy, bits"),
         "decided": _("decided by"),
-        "looked_at": _("looked at (special tokens aside)"),
+        "looked_at": _("looked at (without special tokens)"),
         "candidates": _("candidates"),
     }
 
@@ -253,8 +253,8 @@ def _controls() -> Words:
         "play": _("Play"),
         "pause": _("Pause"),
         "play_title": _("Play or pause (space)"),
-        "next": _("One step on"),
-        "next_title": _("One step on (right arrow)"),
+        "next": _("One step forward"),
+        "next_title": _("One step forward (right arrow)"),
         "speed": _("Speed"),
         "scrub": _("Decoding step"),
         "pace": both(lambda n: plural("{count} step/s", "{count} steps/s", n)),
@@ -268,23 +268,23 @@ def _markup() -> Words:
     return {
         "player": _("Decoding, step by step. Left and right arrow keys step, space plays and pauses."),
         "twins": _("Main and branch side by side"),
-        "adopt": _("Make this the main one"),
+        "adopt": _("Make this the main text"),
         "drop": _("Drop"),
         "adopt_title": _("The branch becomes the text that every page shows"),
         "ask": _("What if it had said …"),
         "ask_label": _("What if it had said, at this step"),
-        "ask_blank": _("Type what it should have said: spaces alone are no token."),
+        "ask_blank": _("Type what it should have said; spaces alone are not a token."),
         "follow": _("Follow"),
-        "follow_title": _("Write the text again from this step on"),
+        "follow_title": _("Write the text again from this step"),
         "named": _("Rows are named by"),
         "named_said": _("Rows are named by the token they"),
         "named_predicts": _("predict"),
         "named_reads": _("read"),
-        "full": _("A full shade stands for"),
-        "full_said": _("A full shade is"),
+        "full": _("Full colour stands for"),
+        "full_said": _("Full colour is"),
         "full_fixed": _("weight 1"),
         "full_row": _("the row's largest"),
-        "sure": _("How sure, step by step"),
+        "sure": _("Confidence, step by step"),
         "computes": _("What this step computes, and what it reuses"),
         "as_table": _("The steps as a table"),
     }
