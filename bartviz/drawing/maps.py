@@ -142,7 +142,7 @@ def _check(
     if span not in RANGES:
         raise SettingError(later("The colour range is one of {choices}.", choices=choices(RANGES)))
     if rows is not None and not 1 <= rows <= len(weights):
-        raise SettingError(later("A map of {count} rows shows 1 to {count} of them.", count=len(weights)))
+        raise SettingError(later("A map of {count} rows can show 1 to {count} of them.", count=len(weights)))
     if row is not None and not 0 <= row < len(weights):
         raise no_row(row, len(weights))
 

@@ -31,8 +31,8 @@ TABLE = 512  # rows of a position table that are kept
 _HOW = {
     "bytes": later("pieces of bytes (byte-level BPE)"),
     "prefix": later("pieces of words (WordPiece)"),
-    "space": later("pieces that hold their space (SentencePiece)"),
-    "suffix": later("pieces that say where a word ends"),
+    "space": later("pieces that include their space (SentencePiece)"),
+    "suffix": later("pieces that mark where a word ends"),
     "joiner": later("pieces that say where a word goes on"),
 }
 

@@ -12,7 +12,7 @@ LONGEST = 160  # characters of a text in a title
 
 def page(least: float) -> Words:
     """The page's own messages by name. ``least``: weights below it were left out; 0 if none was."""
-    left_out = _("Weights below {least:.4f} are left out to keep this file small: they read as 0.", least=least)
+    left_out = _("Weights below {least:.4f} are left out to keep this file small; they are shown as 0.", least=least)
     return {
         "explorer": _("Attention explorer"),
         "records": _("Records"),

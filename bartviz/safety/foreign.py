@@ -47,8 +47,8 @@ def starting() -> Iterator[None]:
         log_fault(fault)
         raise ModelError(
             later(
-                "The model library (torch) cannot be started. Most often the machine has too little memory left: about "
-                "2 GB are needed. Saved records and parameter tables work without it."
+                "The model library (torch) cannot be started. Usually the machine has too little memory "
+                "left: about 2 GB are needed. Saved records and parameter tables work without it."
             )
         ) from None
 

@@ -25,7 +25,10 @@ def level() -> str:
     name = os.environ.get(SETTING, "").strip().lower() or DEFAULT
     if name not in LEVELS:
         message = later(
-            "{name} is {levels}; leave it out for {otherwise}.", name=SETTING, levels=choices(LEVELS), otherwise=DEFAULT
+            "{name} must be {levels}; unset it for {otherwise}.",
+            name=SETTING,
+            levels=choices(LEVELS),
+            otherwise=DEFAULT,
         )
         raise SettingError(message)
     return name

@@ -258,7 +258,7 @@ class Engine:
         def go_on(ticket: Ticket[None], onward: Callable[[], None]) -> None:
             with self._submitting:  # an older run that loads late must not replace a newer one of its owner at the gate
                 if ticket.cancelled():
-                    raise Cancelled(later("A newer request took its place."))
+                    raise Cancelled(later("A newer request replaced this one."))
                 onward()
 
         def download(ticket: Ticket[None]) -> None:
@@ -375,7 +375,7 @@ class Engine:
         torch_import.load()
         key = canonical(name, default_roots())
         self._forget_stale(key)
-        loads, waits = later("Loading the model"), later("Waiting until other models give up memory")
+        loads, waits = later("Loading the model"), later("Waiting for other models to free memory")
         ticket.report(loads)
 
         def progress(done: int, total: int) -> None:

@@ -34,8 +34,8 @@ def read() -> tuple[Record | None, RecordError | None]:
     logging.getLogger("bartviz").warning("%s names %s. %s", NAME, named, error)
     return _opened(FILE)[0], RecordError(
         later(
-            "The record that {name} names is not shown. {reason} Let {name} name a file that bartviz has saved, or "
-            "leave it out, and start the app again; meanwhile it shows the record that it ships with.",
+            "The record that {name} names cannot be shown. {reason} Set {name} to a file that bartviz has "
+            "saved, or unset it, and restart the app; until then it shows the record that ships with it.",
             name=NAME,
             reason=error.args[0],
         )

@@ -197,17 +197,19 @@ class Gate:
         ticket = Ticket(self, owner, work, alive, one_of)
         with self._changed:
             self._remove(
-                [other for other in self._queue if other.cancelled()], later("Nobody waits for this run any more.")
+                [other for other in self._queue if other.cancelled()],
+                later("The visitor who started this run has left."),
             )
             older = [other for other in self._queue if other.owner == owner]
             index = self._queue.index(older[0]) if older else len(self._queue)
             if not older and len(self._queue) >= self.waiting:
                 raise Busy(  # the app does not show it: the run waits outside and asks again (Run.retry)
                     later(
-                        "{count} runs wait already, which is the limit. Try again in a moment.", count=len(self._queue)
+                        "{count} runs are already waiting, which is the limit. Try again in a moment.",
+                        count=len(self._queue),
                     )
                 )
-            self._remove(older, later("A newer request took its place."))
+            self._remove(older, later("A newer request replaced this one."))
             self._queue.insert(index, ticket)
             for other in self._running:
                 if other.owner == owner:
@@ -221,7 +223,9 @@ class Gate:
     def stop(self, owner: str) -> None:
         """Stop what this owner has in the queue, or running."""
         with self._changed:
-            self._remove([one for one in self._queue if one.owner == owner], later("A newer request took its place."))
+            self._remove(
+                [one for one in self._queue if one.owner == owner], later("A newer request replaced this one.")
+            )
             for one in self._running:
                 if one.owner == owner:
                     one._stop.set()

@@ -29,8 +29,8 @@ def address(text: str) -> str:
         return str(ipaddress.ip_address(text.strip("[]")))
     except ValueError:
         message = later(
-            "The address to listen on is that of one of this machine's networks, such as 192.168.1.5; 0.0.0.0 "
-            "means all of them."
+            "The address to listen on must be one of this machine's network addresses, such as 192.168.1.5; "
+            "0.0.0.0 means all of them."
         )
         raise SettingError(message) from None
 
@@ -41,7 +41,7 @@ def names(text: str) -> list[str]:
     for name in hosts:
         if not (_NAME.fullmatch(name) or _is_address(name)):
             message = later(
-                "A name that is served has no scheme, port or path: bart.example, *.school.example or 192.168.1.5."
+                "A served host name has no scheme, port or path: bart.example, *.school.example or 192.168.1.5."
             )
             raise SettingError(message)
     return hosts

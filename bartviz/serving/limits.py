@@ -52,7 +52,7 @@ def _whole(name: str, otherwise: int) -> int:
     value = int(text) if text.isascii() and text.isdigit() and len(text) <= len(str(LARGEST)) else 0
     if not 1 <= value <= LARGEST:
         message = later(
-            "{name} is a whole number from 1 to {largest:,}; leave it out for {otherwise:,}.",
+            "{name} must be a whole number from 1 to {largest:,}; unset it for {otherwise:,}.",
             name=name,
             largest=LARGEST,
             otherwise=otherwise,

@@ -205,7 +205,7 @@ class RemoteEngine(Engine):
     def _computed(self, run: RemoteRun[T], call: Call, ticket: Ticket[T]) -> T:
         """The result of a call. A replica that is lost is replaced by another: a run changes nothing where it runs."""
         with speaking(call.language):
-            ticket.report(later("Waiting for a machine that computes"))
+            ticket.report(later("Waiting for a worker"))
             self._replicas.connect()
             self._connected.set()
             for _attempt in range(ATTEMPTS):
@@ -217,12 +217,12 @@ class RemoteEngine(Engine):
                     raise
                 except Lost:
                     run.status = None
-                    ticket.report(later("The machine that computed is gone: another one begins again"))
+                    ticket.report(later("The worker was lost; restarting on another one"))
                 finally:
                     self._waiting.discard(ticket)
                     self._asked.pop(ticket, None)
                     answers.cancel()
-            raise BartvizError(later("Each machine that computed this was lost. Try again, or a shorter text."))
+            raise BartvizError(later("Every worker that ran this was lost. Try again, or use a shorter text."))
 
     def _ask(self, call: Call, ticket: Ticket[T]) -> Answers:
         """Ask, unless the run was cancelled: an older run must not ask after a newer one of its owner, whose place it

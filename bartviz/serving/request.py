@@ -49,7 +49,8 @@ def record(model: Model, ticket: Ticket[Record], request: Request) -> Record:
     except BudgetError:
         made = _captured(model, ticket, request, values=False)
     notice = later(
-        "The text is long for this model: values were not kept, so contributions of single words are not shown."
+        "The text is long for this model, so values were not stored and the contributions of single words "
+        "are not shown."
     )
     return replace(made, provenance=replace(made.provenance, notices=(*made.provenance.notices, notice)))
 

@@ -43,7 +43,7 @@ class Search:
         _within(mark("Top-k"), self.top_k, 0, 1_000_000)
         _within(mark("The seed"), self.seed, *SEED)
         _within(mark("The shortest length"), self.min_new_tokens, 0, 4096)
-        _within(mark("The run of tokens that may not repeat"), self.ngrams, *NGRAMS)
+        _within(mark("The n-gram size that may not repeat"), self.ngrams, *NGRAMS)
         if not 0 < self.top_p <= 1:
             raise SettingError(later("Top-p is a share above 0 and up to 1, not {value}.", value=self.top_p))
 

@@ -182,8 +182,8 @@ def check_family(family: str) -> None:
     if not is_known(family):
         raise ModelError(
             later(
-                "Models of type {family} offer their attention, but nobody has described them here: see CONTRIBUTING. "
-                "Supported types: {names}.",
+                "Models of type {family} offer their attention, but are not described here yet: see "
+                "CONTRIBUTING. Supported types: {names}.",
                 family=family,
                 names=choices(sorted(FAMILIES)),
             )

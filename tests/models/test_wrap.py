@@ -541,7 +541,7 @@ REFUSED: dict[str, tuple[Callable[[], tuple[Any, Any]], str]] = {
     "a class of its own": (_own_class, "Mine is a class of its own"),
     "quantized": (_quantized, "stored as int8: quantized models cannot be read"),
     "numbers that are not finite": (_not_finite, "not finite"),
-    "an interface that nobody described": (_mixtral, "type mixtral offer their attention, but nobody has described"),
+    "an interface that nobody described": (_mixtral, "type mixtral offer their attention, but are not described"),
     "a module of one's own": (lambda: (Around(), None), r"not a Around\. Pass its part network\.inside\[1\]\.bert\.$"),
     "a pipeline": (lambda: (SimpleNamespace(model=networks.build("bert")[0]), None), r"its part pipeline\.model\.$"),
     "two BERTs": (_two_berts, r"type encoder-decoder are not read as a whole\. .* network\.encoder\.$"),

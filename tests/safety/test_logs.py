@@ -23,7 +23,7 @@ def test_the_level_is_set_by_the_environment(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize("said", ["loud", "3", "debug info", "no\nlevel"])
 def test_a_word_that_is_no_level_is_refused_with_the_choices(said: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(logs.SETTING, said)
-    with pytest.raises(SettingError, match="BARTVIZ_LOG is debug, info, warning or error; leave it out for warning"):
+    with pytest.raises(SettingError, match="BARTVIZ_LOG must be debug, info, warning or error; unset it for warning"):
         logs.level()
 
 

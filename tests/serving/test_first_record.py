@@ -49,9 +49,9 @@ def test_a_missing_file_is_reported_and_logged(
         error = first_record.error()
     assert "gone.safetensors" in caplog.text
     assert str(error) == (
-        "The record that BARTVIZ_RECORD names is not shown. The record cannot be read: no such file or folder. Let "
-        "BARTVIZ_RECORD name a file that bartviz has saved, or leave it out, and start the app again; meanwhile it "
-        "shows the record that it ships with."
+        "The record that BARTVIZ_RECORD names cannot be shown. The record cannot be read: no such file or folder. Set "
+        "BARTVIZ_RECORD to a file that bartviz has saved, or unset it, and restart the app; until then it shows the "
+        "record that ships with it."
     )
     found = first_record.record()
     assert found is not None

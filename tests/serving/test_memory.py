@@ -126,7 +126,7 @@ def test_a_model_in_use_is_waited_for(alive: Alive) -> None:
     first = engine.work("a", "one", {}, slow, len)
     assert begun.wait(120)
     other = engine.start("b", Request("two", "the cat sat"))
-    while other.progress[0] != "Waiting until other models give up memory":
+    while other.progress[0] != "Waiting for other models to free memory":
         assert not other.wait(0.01)
     assert alive.before == [0]
     proceed.set()
@@ -148,7 +148,7 @@ def test_waiting_for_memory_can_be_cancelled(alive: Alive) -> None:
     first = engine.work("a", "one", {}, slow, len)
     assert begun.wait(120)
     left = engine.start("b", Request("two", "the cat sat"))
-    while left.progress[0] != "Waiting until other models give up memory":
+    while left.progress[0] != "Waiting for other models to free memory":
         assert not left.wait(0.01)
     left.cancel()
     assert left.wait(10)

@@ -40,7 +40,7 @@ def section(record: Record) -> None:
         elif may and st.session_state.get("special") != "true":
             offer = _("Read it as a mask"), ("special", "true")
         else:
-            show.note(_("“{typed}” is not this model's mask token: BERT's is [MASK], RoBERTa's <mask>.", typed=typed))
+            show.note(_("This model has no mask token “{typed}”: BERT's is [MASK], RoBERTa's <mask>.", typed=typed))
             return
         label, change = offer
         note, button = st.columns([3, 1], vertical_alignment="center")

@@ -123,7 +123,7 @@ def lines(
     for k, (label, y) in enumerate(zip(shown.key_labels, ends[1].tolist(), strict=True)):
         fill = FAINT if shown.key_special[k] else INK
         sheet.text(end + 3, y + _DOWN, label, _TOKEN, mono=True, fill=fill, room=right - 3)
-    note = _("A line is as thick as its weight; weights under {faintest} draw none.", faintest=FAINTEST)
+    note = _("The width of a line shows its weight; weights under {faintest} are not drawn.", faintest=FAINTEST)
     return sheet.picture(top + high, _caption(record, shown, note), written=captioned)
 
 

@@ -80,8 +80,9 @@ class Picture:
             scripts = list(dict.fromkeys(map(_script, missing)))
             warnings.warn(
                 _(
-                    "No font of this machine has the characters {characters} ({scripts}): boxes are drawn for such "
-                    "text. Install a font for it, such as {fonts}, or use the SVG where there is one.",
+                    "No font on this machine has the characters {characters} ({scripts}), so they are drawn "
+                    "as boxes. Install a font for them, such as {fonts}, or use the SVG on a machine that "
+                    "has one.",
                     characters=" ".join(missing),
                     scripts=", ".join(scripts),
                     fonts=", ".join(dict.fromkeys(_FONTS.get(script, f"Noto Sans {script}") for script in scripts)),

@@ -46,7 +46,7 @@ def ribbons(
                   "shorter text.", count=longest, width=width, needed=longest * _TURNED)
         )  # fmt: skip
     rooms = [_room(line) if turned else _SIZE + 2 for line in lines]
-    top = sheet.paragraph(0, _("above: looked at; below: looks")) + 2 + rooms[0]
+    top = sheet.paragraph(0, _("above: words looked at; below: words that look")) + 2 + rooms[0]
     bottom = top + _HIGH
     xs = [_spread(line, width, turned) for line in lines]
     middle = (top + bottom) / 2
@@ -72,7 +72,7 @@ def ribbons(
                 sheet.text(x, y, word.text, _SIZE, mono=True, anchor="middle", fill=fill)
     name = sentence_words.head(shown.head.kind, shown.head.layer, shown.head.head)
     predicts = shown.head.kind == "cross" and record.output is not None
-    note = _("A ribbon is as wide as its weight; weights under {faintest} draw none.", faintest=FAINTEST)
+    note = _("The width of a ribbon shows its weight; weights under {faintest} are not drawn.", faintest=FAINTEST)
     said = caption(record, name, reading_note(shown.head.kind, predicts), note)
     return sheet.picture(bottom + rooms[1] + 2, said, written=captioned)
 

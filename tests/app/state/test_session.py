@@ -84,7 +84,9 @@ def test_a_link_runs_even_if_its_first_script_run_is_interrupted(
 
 def test_a_run_that_nobody_stopped_begins_again_once(app: App, answers: Answers) -> None:
     """The connection broke and came back: the run was cancelled because nobody seemed to wait for it."""
-    outcomes = iter([Cancelled("Nobody waits for this run any more."), stand_in.record(("<s>", "Linked", "</s>"))])
+    outcomes = iter(
+        [Cancelled("The visitor who started this run has left."), stand_in.record(("<s>", "Linked", "</s>"))]
+    )
 
     def away(ticket: Any, request: Any) -> Any:
         outcome = next(outcomes)
@@ -101,7 +103,7 @@ def test_a_run_that_nobody_stopped_begins_again_once(app: App, answers: Answers)
 
 def test_a_run_that_is_stopped_twice_says_so(app: App, answers: Answers) -> None:
     def away(ticket: Any, request: Any) -> Any:
-        raise Cancelled("Nobody waits for this run any more.")
+        raise Cancelled("The visitor who started this run has left.")
 
     answers.answer = away
     page = settled(app("start", text="Linked text.", model="bert-base-uncased")).run()
