@@ -111,7 +111,7 @@ def shown(tree: BeamTree, which: Which = "all", most: int = MOST) -> Shown:
     if which not in get_args(Which):
         raise SettingError(later("Choose {choices} of the tree.", choices=choices(get_args(Which))))
     if most < 1:
-        raise SettingError(later("At least 1 node is drawn, not {count}.", count=most))
+        raise SettingError(later("Draw at least 1 node, not {count}.", count=most))
     alive, winner = survivors(tree), frozenset(tree.path(tree.best))
     asked = [
         n
@@ -154,7 +154,7 @@ def _reason(tree: BeamTree, node: Hypothesis, followed: bool) -> str:
         return _("ended here, with a lower score than the winner")
     if node.state == "pruned":
         return _("pruned: not among the {count} strongest of this step", count=tree.beams)
-    return _("followed further") if followed else _("followed, but none of its continuations was kept")
+    return _("expanded") if followed else _("expanded, but none of its continuations were kept")
 
 
 def table(record: Record) -> pd.DataFrame:
@@ -265,8 +265,8 @@ def notice(record: Record) -> str:
     steps = plural("{beams} beams, {count} step", "{beams} beams, {count} steps", tree.steps, beams=tree.beams)
     said = [
         plural(
-            "{steps}: {nodes:,} continuations were looked at, {count} text ended.",
-            "{steps}: {nodes:,} continuations were looked at, {count} texts ended.",
+            "{steps}: {nodes:,} continuations were scored, {count} text ended.",
+            "{steps}: {nodes:,} continuations were scored, {count} texts ended.",
             ended,
             steps=steps,
             nodes=len(tree.nodes),
@@ -274,7 +274,8 @@ def notice(record: Record) -> str:
     ]
     if (weighing := _weighing(record)) is not None:
         different = _(
-            "The rule {rule} weighs log p here and logits in greedy search, which may write another text.",
+            "The rule {rule} acts on log p here and on logits in greedy search, which may therefore write "
+            "another text.",
             rule=sentence_words.rule(weighing),
         )
         return f"{said[0]} {different}"

@@ -28,7 +28,7 @@ from bartviz.record.steps import Step
 from bartviz.record.vocabulary import SAMPLING
 
 _STYLE = Path(__file__).with_name("style.css")
-WHICH = {"all": mark("everything looked at"), "kept": mark("what was kept"), "survivors": mark("texts that ended")}
+WHICH = {"all": mark("all continuations"), "kept": mark("those that were kept"), "survivors": mark("texts that ended")}
 WEIGHTS = {"head": mark("one head"), "layer": mark("mean of a layer"), "all": mark("mean of all")}
 _CANVAS, _SAID = "decoding_canvas", "_decoding_said"  # _SAID: the last choice among all heads
 LIGHT_INK = 0.55  # probability from which the chip's text is light
@@ -92,7 +92,7 @@ def all_heads(record: Record, place: Place, layer: int | None, head: int | None)
         )
         canvas.publish(canvas.SEVERAL, choice)
         address.publish("view", (choice.view,), ("map",))
-        show.note(_("Framed: the step at which the player rests. A head chosen here is the player's, too."))
+        show.note(_("Framed: the player's current step. A head chosen here is also shown in the player."))
 
 
 def _linked_view() -> Views:
@@ -159,8 +159,8 @@ def given_output(record: Record) -> None:
     st.html(f"<div class='bv-given' role='list' dir='{written}'>{chips}</div>")
     show.note(
         _(
-            "Colour: the probability that the model gave to the token. Below it the rank among all tokens, and what "
-            "the model held for the most probable where that is another."
+            "Colour: the probability that the model gave the token. Below it: its rank among all tokens, and "
+            "the model's most probable token if that is a different one."
         )
     )
     show.table(teacher_forcing.table(record), title=_("The given output as a table"))
@@ -172,7 +172,7 @@ def _chip(step: Step) -> str:
     ink = " class='bv-light'" if p >= LIGHT_INK else ""
     rather, rank = ("", html.escape(_("{share} · rank {rank}", share=percent(p), rank=teacher_forcing.rank_text(step))))
     if would is not None:
-        label = html.escape(_("rather {token} {share}", token="{token}", share=percent(would.probability)))
+        label = html.escape(_("likelier: {token} {share}", token="{token}", share=percent(would.probability)))
         rather = label.replace("{token}", _bdi(would.label))
     return (
         f"<div role='listitem'><b{ink} style='--w:{100 * min(max(p, 0.0), 1.0):.1f}%'>{_bdi(step.chosen.label)}</b>"
@@ -191,7 +191,7 @@ def drawn(record: Record) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", key="drawn"):
         st.button(_("Draw again"), key="draw_again", on_click=sidebar.draw_again, args=(seed,))
-        show.note(_("Drawn at random, with the seed {seed}: the same seed draws the same text.", seed=seed))
+        show.note(_("Sampled at random with the seed {seed}: the same seed gives the same text.", seed=seed))
 
 
 def made(record: Record) -> None:

@@ -44,7 +44,7 @@ def test_the_table_has_a_line_for_each_continuation() -> None:
 
 def test_the_outcome_of_each_is_stated() -> None:
     said = beams.reasons(trees.tree())
-    assert said[0] == "followed further"
+    assert said[0] == "expanded"
     assert said[2] == "pruned: not among the 2 strongest of this step"
     assert said[8].startswith("won")
     assert "lower score" in said[9]
@@ -56,7 +56,7 @@ def test_a_pruned_beam_differs_from_one_that_continues() -> None:
     followed = {node.parent for node in tree.nodes if node.state != "pruned"}
     for number, reason in enumerate(beams.reasons(tree)):
         if tree.nodes[number].state == "open":
-            assert (reason == "followed further") == (number in followed)
+            assert (reason == "expanded") == (number in followed)
 
 
 def test_survivors_lead_to_a_text_that_ended() -> None:
