@@ -63,7 +63,7 @@ def test_bert_is_shown_next_to_bart(visit: Open, shipped: str) -> None:
 
 def test_all_five_noises_are_compared_with_the_card(visit: Open, shipped: str, tmp_path: Path) -> None:
     page = opened(visit, f"{shipped}/denoising?text_of=three+sentences&look=all+five+noises")
-    expect(page.get_by_text("as its card states")).to_be_visible()
+    expect(page.get_by_text("from its model card")).to_be_visible()
     with page.expect_download() as download:
         page.locator(".st-key-downloads_denoising-noises").get_by_role("button", name="CSV", exact=True).click()
     download.value.save_as(tmp_path / "noises.csv")
@@ -95,7 +95,7 @@ def test_the_lines_are_seen_without_scrolling_and_stay_where_they_are(visit: Ope
     page.wait_for_function(f"Math.abs({lines}?.top - {before}) < 2")
 
 
-@pytest.mark.parametrize("look", ["token by token", "attention", "BERT beside it", "all five noises"])
+@pytest.mark.parametrize("look", ["token by token", "attention", "compare with BERT", "all five noises"])
 def test_nothing_hangs_over_the_edge_of_a_phone(visit: Open, shipped: str, look: str) -> None:
     text = "고양이가+소파에서+자고+있어요." if look == "attention" else "x" * 90
     page = opened(visit, f"{shipped}/denoising?look={look}&model=bart-tiny-denoise&text={text}", size=(420, 900))

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 LOOKS = {
     "tokens": mark("token by token"),
     "attention": mark("attention"),
-    BERT.name: mark("BERT beside it"),
+    BERT.name: mark("compare with BERT"),
     "noises": mark("all five noises"),
 }
 WEIGHTS = {"head": mark("one head"), "layer": mark("mean of a layer"), "all": mark("mean of all")}
@@ -49,7 +49,7 @@ def repaired(chosen: Chosen) -> Repair | None:
         def progress(done: int, total: int) -> None:
             ticket.report(
                 later(
-                    "Reading the text whole and corrupted, then writing: pass {done} of {total}",
+                    "Reading the clean and the corrupted text, then writing: pass {done} of {total}",
                     done=done + 1,
                     total=total,
                 )
@@ -80,7 +80,7 @@ def lines(repair: Repair) -> None:
         show.note(_(notice))
     if not repair.given.model.trained:
         st.warning(
-            _("This model looks untrained: all normalisation gains are still about 1. If so, its repairs are chance.")
+            _("This model looks untrained: all normalisation gains are still about 1. If so, its repairs are random.")
         )
 
 
@@ -106,8 +106,9 @@ def tokens(repair: Repair) -> None:
     show.figure(partial(denoising, repair, dark=page.dark()), key="denoising_tokens", alt=alt)
     show.note(
         _(
-            "Teacher forcing, another count than above: each token is judged after the true ones before it, so a "
-            "mistake is not carried on. Written by itself, the model goes on from its own words (the third line above)."
+            "Teacher forcing, so the count differs from the one above: each token is judged given the true "
+            "ones before it, and mistakes do not carry over. When the model writes by itself, it continues "
+            "from its own words (the third line above)."
         )
     )
     show.note(
@@ -186,8 +187,8 @@ def filled(repair: Repair) -> None:
     if not masks:
         show.note(
             _(
-                "There is no mask in this corruption, so BERT has nothing to do: it must be told where something is "
-                "missing, and for each place one token. Choose masking or infilling."
+                "This corruption has no mask, so BERT has nothing to fill: it needs a mask wherever "
+                "something is missing, and fills each with one token. Choose masking or infilling."
             )
         )
         return
@@ -204,8 +205,8 @@ def filled(repair: Repair) -> None:
         return
     st.html(guess_lines(repair, [one.candidates for one in answer]))
     explanation = _(
-        "{model} reads English in small letters and puts one token for each mask, all at once: it cannot know that a "
-        "mask of infilling stands for several words, or for none. BART writes as many as it likes.",
+        "{model} reads lower-case English and fills each mask independently with one token: it cannot know "
+        "that an infilling mask stands for several words, or for none. BART writes as many as it needs.",
         model=FILLER,
     )
     limit = _("It reads {count} of {all} masks.", count=len(answer), all=len(masks)) if len(answer) < len(masks) else ""
@@ -240,7 +241,7 @@ def noises(chosen: Chosen) -> None:
     st.dataframe(frame if known else frame.iloc[:, :-2], hide_index=True, column_config=digits)
     notes = [_("Each noise at BART's own share, with this seed; accuracy and loss under teacher forcing.")]
     if known:
-        notes.append(_("The last two columns are of 1,500 texts that it did not learn from, as its card states."))
+        notes.append(_("The last two columns are from its model card: 1,500 texts outside its training data."))
     show.note(" ".join(notes))
     show.downloads("denoising-noises", table=frame)
 

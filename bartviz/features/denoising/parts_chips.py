@@ -17,7 +17,7 @@ MARKS = {"kept": "", "right": "✓", "wrong": "✗", "added": "+"}
 VERDICTS = {
     "kept": mark("copied"),
     "right": mark("back in its place"),
-    "wrong": mark("another word than in the original"),
+    "wrong": mark("a different word from the original"),
     "added": mark("added"),
 }
 

@@ -74,7 +74,9 @@ def choose(record: Record) -> Chosen:
     with fourth:
         seed = _seed()
     with fifth:
-        st.button(_("Draw again"), on_click=_again, width="stretch", help=_("The next seed: other words are lost."))
+        st.button(
+            _("Draw again"), on_click=_again, width="stretch", help=_("Use the next seed, which removes other words.")
+        )
     text = {"own": record.source_text, "sentence": SENTENCE, "story": STORY}[which]
     sentences = [_(NOISE[noise].summary), *_notes(record, which, noise, text)]
     chosen = Chosen(denoiser(record.model), SENTENCE if MASK in text or "[MASK]" in text else text, noise, rate, seed)
@@ -92,20 +94,22 @@ def _notes(record: Record, which: str, noise: str, text: str) -> list[str]:
     """Notes on this choice."""
     notes, name = [], record.model.name
     if denoiser(record.model) != name:
-        notes.append(_("{name} was not made to repair texts, so {other} does it here.", name=name, other=DENOISER))
+        notes.append(_("{name} was not trained to repair texts, so {other} does it here.", name=name, other=DENOISER))
     elif name not in DENOISERS:
         notes.append(_("Whether {name} was trained to repair texts is not known.", name=name))
     if which == "own" and (MASK in text or "[MASK]" in text):
-        notes.append(_("Your text has masks already; this page needs a whole one, so an example stands in."))
+        notes.append(
+            _("Your text already contains masks; this page needs an undamaged one, so an example is used instead.")
+        )
     elif noise == "sentence permutation" and len(sentences(text)) < 2:
-        notes.append(_("This text is one sentence: take three sentences."))
+        notes.append(_("This text is one sentence: use three sentences."))
     return notes
 
 
 def _rate(noise: str, short: str) -> float | None:
     own = NOISE[noise].rate
     if own is None:
-        show.note(_("This noise has no share: it moves the words, and all of them stay."))
+        show.note(_("This noise has no share: it moves words without removing any."))
         return None
     hint = _("Of the words; BART's own choice here is {share:.0%}.", share=own)
     return pick.index(_("Share lost, %"), 101, key=f"share_{short}", default=round(100 * own), hint=hint) / 100
@@ -118,7 +122,7 @@ def _seed() -> int:
     held = st.session_state.get(SEED)
     if held is not None and not 0 <= held <= MOST_SEED:
         st.session_state[SEED] = min(max(int(held), 0), MOST_SEED)
-    hint = _("The same seed loses the same words.")
+    hint = _("The same seed removes the same words.")
     seed = int(st.number_input(_("Seed"), 0, MOST_SEED, 1, key=SEED, bind="query-params", help=hint))
     address.keep(SEED, seed, 1)
     address.number(SEED, wrong, seed)

@@ -44,7 +44,7 @@ def test_marks_do_not_depend_on_colour() -> None:
     assert html.count("✓ 25%") == 2
     assert html.count("✗ 25%") == 1
     assert html.count("+ 25%") == 1
-    assert "drive: another word than in the original, probability 0.250" in html
+    assert "drive: a different word from the original, probability 0.250" in html
 
 
 def test_a_deleted_word_has_nothing_in_the_second_line() -> None:
