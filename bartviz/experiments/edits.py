@@ -89,9 +89,9 @@ def edit(
 def tokens_of(record: Record, part: Part) -> Tokens:
     """The tokens that can be changed: the source's, or the decoder's inputs. Raises SettingError."""
     if part == "target" and record.cross is None:
-        raise SettingError(later('Only an encoder-decoder has a target beside its source: choose part="source".'))
+        raise SettingError(later('Only an encoder-decoder has a target as well as a source: choose part="source".'))
     if part not in ("source", "target"):
-        raise SettingError(later("A token of the {parts} can be changed.", parts=choices(("source", "target"))))
+        raise SettingError(later("Only a token of the {parts} can be changed.", parts=choices(("source", "target"))))
     return record.source if part == "source" else record.attention("decoder").query
 
 
@@ -115,7 +115,7 @@ def token_id(model: Model, token: str | int, old: Tokens, position: int, *, part
         return number
     text = str(token)
     if not text.strip():
-        raise TextError(later("There is no replacement. Type one token, or choose one of those that are offered."))
+        raise TextError(later("There is no replacement. Type one token, or choose one of the suggestions."))
     first, second = (" ", "") if not old.joined[position] and _spaced(old, position) else ("", " ")
     counts = []
     for variant in (first + text.strip(), second + text.strip()):
@@ -128,8 +128,8 @@ def token_id(model: Model, token: str | int, old: Tokens, position: int, *, part
         return int(piece)
     raise TextError(
         later(
-            "What you typed is {count} tokens for this model; one token can take the place of one. Type a "
-            "shorter word, or choose one of those that are offered.",
+            "What you typed is {count} tokens for this model, but one token can only be replaced by one. "
+            "Type a shorter word, or choose one of the suggestions.",
             count=counts[0],
         )
     )
@@ -157,7 +157,7 @@ def reach(
     if not 0 <= position < n:
         raise SettingError(later("There is no position {position}: choose 0 to {last}.", position=position, last=n - 1))
     if not 1 <= window <= n:
-        raise SettingError(later("A window reaches 1 to {count} positions on each side.", count=n))
+        raise SettingError(later("A window must reach 1 to {count} positions on each side.", count=n))
     ids = torch.from_numpy(old.ids.copy())[None]  # (1, n)
     if token is None:
         token = _similar_token(model, old, position)

@@ -33,7 +33,7 @@ _HOW = {
     "prefix": later("pieces of words (WordPiece)"),
     "space": later("pieces that include their space (SentencePiece)"),
     "suffix": later("pieces that mark where a word ends"),
-    "joiner": later("pieces that say where a word goes on"),
+    "joiner": later("pieces that mark where a word continues"),
 }
 
 

@@ -84,7 +84,7 @@ def corrupt(
     if clean != prepared.text.strip():
         notices += (
             later(
-                "Its first {count:,} words are repaired: with the masks the model reads no more.",
+                "Only its first {count:,} words are repaired: with the masks, the model cannot read more.",
                 count=len(noised.clean),
             ),
         )
@@ -99,7 +99,7 @@ def _check(model: Model, noise: str, rate: float | None) -> None:
     if noise not in NOISE:
         raise SettingError(later("There is no such noise: choose {names}.", names=choices(NOISE)))
     if rate is not None and not 0 <= rate <= 1:
-        raise SettingError(later("The share of the words goes from 0 to 1."))
+        raise SettingError(later("The share of the words must be between 0 and 1."))
     if model.info.kind != "encoder-decoder" or model.tokenizer.mask_token != "<mask>":
         raise SettingError(later("This model cannot repair a text: it needs a decoder and a <mask>. Choose a BART."))
 
@@ -148,7 +148,7 @@ def filled(
     logits = Replay(model, record).run(SideBySide(cancelled=cancelled)).logits  # (1, n, V)
     if logits is None:
         raise SettingError(
-            later("This network names no words, so it cannot fill a mask. Choose a masked language model.")
+            later("This model does not predict tokens, so it cannot fill a mask. Choose a masked language model.")
         )
     at = np.flatnonzero(record.source.ids == model.tokenizer.mask_token_id)
     filled = []

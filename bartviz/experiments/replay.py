@@ -86,7 +86,9 @@ class Replay:
     def __init__(self, model: Model, record: Record) -> None:
         expect_model(model, record)
         if record.model.fingerprint != model.info.fingerprint:
-            raise SettingError(later("The record was made by another model, or by other weights: run its text again."))
+            raise SettingError(
+                later("The record was made by another model, or with other weights: run its text again.")
+            )
         self.model, self.record, self.started = model, record, time.perf_counter()
         source, seen = record.source, (record.encoder or record.attention("decoder")).mask.any(axis=0)
         self.source = torch.from_numpy(source.ids.copy())[None]  # (1, n)
@@ -185,8 +187,8 @@ class Replay:
         if not isinstance(names, tuple) or not names:
             return ()
         notice = later(
-            "The record that this run is compared with was made with heads scaled ({heads}); before the change stands "
-            "the model with all its heads as they are.",
+            "The record that this run is compared with was made with scaled heads ({heads}); “before” is the "
+            "model with all its heads unchanged.",
             heads=shown([str(name) for name in names]),
         )
         return (notice,)

@@ -123,7 +123,7 @@ def test_what_cannot_be_done_is_refused() -> None:
         repair(bert, TEXTS[0])
     with pytest.raises(SettingError, match="choose token masking, "):
         repair(bart, TEXTS[0], "static")
-    with pytest.raises(SettingError, match="from 0 to 1"):
+    with pytest.raises(SettingError, match="between 0 and 1"):
         repair(bart, TEXTS[0], rate=1.5)
     with pytest.raises(TextError, match="no text"):
         repair(bart, "  ")

@@ -148,7 +148,7 @@ def _rows(found: Edit, kind: Kind, dark: bool) -> Panel:
 
 def _outputs(found: Edit, dark: bool) -> go.Figure:
     if found.before is None or found.after is None:
-        raise SettingError(later("This network names no words: look at its encodings."))
+        raise SettingError(later("This model does not predict tokens: see its encodings."))
     turned = np.flatnonzero(found.before.best != found.after.best)
     return before_after(
         found.targets,

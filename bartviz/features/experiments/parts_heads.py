@@ -36,7 +36,7 @@ MEASURES = {
     "labels": mark("labels"),
     "distance": mark("states"),
 }
-MODES = {"each": mark("scale it alone"), "only": mark("scale all others of its layer")}
+MODES = {"each": mark("scale only this head"), "only": mark("scale all other heads of its layer")}
 SILENCED, FACTOR, LOUDEST = "silenced", "factor", 2.0
 CLICKS = "_silenced_clicks"
 PRESET = "_silenced_preset"  # the head that the page chose, until the visitor chooses
@@ -101,7 +101,7 @@ def _settings(record: Record) -> Chosen:
             held is not None and not 0 <= held <= LOUDEST
         ):  # only then: setting a value here discards a click made meanwhile
             st.session_state[FACTOR] = min(max(float(held), 0.0), LOUDEST)
-        hint = _("0 silences a head, 1 leaves it as it is, 2 doubles its output.")
+        hint = _("0 silences a head, 1 leaves it unchanged, 2 doubles its output.")
         factor = st.slider(_("Factor"), 0.0, LOUDEST, 0.0, 0.1, key=FACTOR, bind="query-params", help=hint)
         address.number(FACTOR, wrong, factor)
     return Chosen(cast("Measure", measure), mode == "only", float(factor))
@@ -137,9 +137,12 @@ def _maps(record: Record, chosen: Chosen, sweep: Sweep | None, heads: list[Head]
     if sweep is not None and measure not in sweep.measures:
         measure = sweep.measures[0]
         show.note(
-            _("This network names no words, so heads are measured by how far the probabilities of its labels move.")
+            _(
+                "This model does not predict tokens, so heads are measured by how far the probabilities of its "
+                "labels move."
+            )
             if measure == "labels"
-            else _("This network names no words, so heads are measured by how far the hidden states move.")
+            else _("This model does not predict tokens, so heads are measured by how far the hidden states move.")
         )
     high = None if sweep is None else largest(sweep, measure)
     columns = st.columns([shape[1] + 3 for shape in shapes.values()], gap="small")
@@ -174,7 +177,7 @@ def _maps(record: Record, chosen: Chosen, sweep: Sweep | None, heads: list[Head]
     if sweep is not None:
         notes = [analysis.sweep_notice(sweep)] if heads else []
         if PRESET in st.session_state:
-            notes.append(_("The head that matters most is chosen at first; the first that you click takes its place."))
+            notes.append(_("The most important head is selected at first; your first click replaces it."))
         else:
             notes.append(_("Click heads to scale them together."))
         notes.append(_("Head by head as in Michel et al. 2019."))
@@ -240,9 +243,12 @@ def _several(record: Record) -> None:
     kind_name = sentence_words.kind(kind)
     sets = {
         "layer": (_("All heads of {kind} L{layer}", kind=kind_name, layer=layer), row),
-        "others": (_("All of L{layer} but H{head}", layer=layer, head=head), [other for other in row if other != one]),
+        "others": (
+            _("All of L{layer} except H{head}", layer=layer, head=head),
+            [other for other in row if other != one],
+        ),
         "all": (
-            _("All {kind} heads but {head}", kind=kind_name, head=one.short),
+            _("All {kind} heads except {head}", kind=kind_name, head=one.short),
             [other for other in every if other != one],
         ),
         "none": (_("None"), []),
@@ -279,12 +285,12 @@ def _effects(ablation: Ablation) -> None:
     st.markdown(_(title))
     alt = f"{_('Probability of each token before and after.')} {analysis.notice(ablation)}"
     show.figure(partial(probabilities, ablation, dark=page.dark()), key="ablation_bars", alt=alt)
-    st.markdown(_("**What other heads did then**"))
+    st.markdown(_("**How other heads changed**"))
     if not any(change.any() for change in ablation.attention.values()):
         show.note(
-            _("Nothing: a factor of 1 leaves each head as it is, so every row of attention is equal to the last bit.")
+            _("Nothing: a factor of 1 leaves each head unchanged, so every row of attention is bit-identical.")
             if set(ablation.factors.values()) == {1.0}
-            else _("Nothing: every row of attention is equal to the last bit. Only heads after these can notice.")
+            else _("Nothing: every row of attention is bit-identical. Only heads in later layers can change.")
         )
         return
     widths = [change.shape[1] + 3 for change in ablation.attention.values()]
@@ -313,16 +319,15 @@ def _written(ablation: Ablation) -> None:
         message = mark("It now writes the same output, token for token.")
         if not same:
             message = (
-                mark("Above what it wrote, below what it writes now: struck through what fell out, framed what is new.")
+                mark("Above: what it wrote. Below: what it writes now. Struck through: removed. Framed: new.")
                 if ablation.written[0] is ablation.record
                 else mark(
-                    "Above what greedy search writes, below what it writes now: struck through what fell out, framed "
-                    "what is new."
+                    "Above: what greedy search writes. Below: what it writes now. Struck through: removed. Framed: new."
                 )
             )
         show.note(_(message))
         special = (before.special.tolist(), after.special.tolist())
         lines(before.labels, after.labels, stretches, kind=kind, key="written", special=special)
     elif ablation.before is not None and ablation.after is not None:
-        show.note(_("The model's best guesses at these places, above before and below after."))
+        show.note(_("The model's best guesses at these positions: before above, after below."))
         lines(ablation.before.labels, ablation.after.labels, paired(ablation), kind=kind, key="written")

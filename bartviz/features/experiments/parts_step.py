@@ -43,7 +43,7 @@ def draw(record: Record) -> Reach | None:
     if len(tokens) > MOST:
         show.note(
             _(
-                "This part takes up to {most} tokens, and the text has {count:,}: take the other sentence.",
+                "This part accepts up to {most} tokens, and the text has {count:,}: use the other sentence.",
                 most=MOST,
                 count=len(tokens),
             )
@@ -54,7 +54,7 @@ def draw(record: Record) -> Reach | None:
     with first:
         position = pick.index(_("Changed"), len(tokens), key="changed", default=news)
     with second:
-        target = pick.index(_("Felt at"), len(tokens), key="felt", default=felt)
+        target = pick.index(_("Effect on"), len(tokens), key="felt", default=felt)
     with third:
         window = _window(min(WIDEST, len(tokens)))
     result = _reach(record, which, position, window)
@@ -63,7 +63,7 @@ def draw(record: Record) -> Reach | None:
     with lead:
         show.lead(analysis.reach_notice(result, target))
     _maps(result, target)
-    show.table(analysis.reach_table(result), title=_("The first layer that feels it, at every position"))
+    show.table(analysis.reach_table(result), title=_("The first layer that the change reaches, at each position"))
     return result
 
 
@@ -118,10 +118,13 @@ def _maps(result: Reach, target: int) -> None:
         layer = int(result.first_layer(mask)[target])
         title = _(MASKS[mask]).format(result.window)
         felt = (
-            _("{mask}: never felt there.", mask=title)
+            _("{mask}: never arrives there.", mask=title)
             if layer < 0
             else plural(
-                "{mask}: felt there after {count} layer.", "{mask}: felt there after {count} layers.", layer, mask=title
+                "{mask}: arrives there after {count} layer.",
+                "{mask}: arrives there after {count} layers.",
+                layer,
+                mask=title,
             )
         )
         last = mask == list(result.changes)[-1]  # one colour bar for all three
@@ -129,15 +132,15 @@ def _maps(result: Reach, target: int) -> None:
         show.figure(figure, key=f"reach_{mask}", alt=felt)
     message = (
         mark(
-            "“{old}” was replaced by “{new}”. Relative change of each state: layers down, positions across, in powers "
-            "of ten; 0: equal to the last bit. The tall frame is the changed token, the cells framed one by one are "
-            "where it is felt."
+            "“{old}” was replaced by “{new}”. Relative change of each state: layers down, positions across, "
+            "in powers of ten; 0: bit-identical. The tall frame marks the changed token, single frames the "
+            "position where its effect is measured."
         )
         if written(result.changes["causal"])
         else mark(
-            "“{old}” was replaced by “{new}”. Relative change of each state: layers down, positions across, in powers "
-            "of ten; grey: equal to the last bit. The tall frame is the changed token, the cells framed one by one are "
-            "where it is felt."
+            "“{old}” was replaced by “{new}”. Relative change of each state: layers down, positions across, "
+            "in powers of ten; grey: bit-identical. The tall frame marks the changed token, single frames "
+            "the position where its effect is measured."
         )
     )
     show.note(_(message, old=result.old, new=result.new))

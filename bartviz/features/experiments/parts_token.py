@@ -123,7 +123,7 @@ def _replacement(telling: Suggestion | None) -> str:
         max_chars=LONGEST,
         placeholder=telling.label if telling else _("one token"),
         help=_(
-            "One token of the model's vocabulary; left empty, the first of those offered that changes a prediction."
+            "One token of the model's vocabulary. If this is empty: the first suggestion that changes a prediction."
         ),
     )
     return (typed or "").strip() or (telling.typed if telling else "")
@@ -136,7 +136,7 @@ def _suggested(record: Record, place: Place) -> Suggested:
     def work(model: Model, ticket: Ticket[Suggested]) -> Suggested:
         from bartviz.features.experiments.run_suggestions import suggestions, telling
 
-        ticket.report(later("Looking for tokens that could stand here"))
+        ticket.report(later("Finding tokens that fit here"))
         found = suggestions(model, record, place.position, part=place.part)[:MOST_SUGGESTED]
         if not quick:
             return found, next(iter(found), None)
@@ -151,7 +151,7 @@ def _suggestion_buttons(suggested: tuple[Suggestion, ...]) -> None:
     if not suggested:
         return
     show.note(
-        _("Tokens that could stand there, by the model's own probability")
+        _("Tokens that fit there, by the model's own probability")
         if suggested[0].why == "probability"
         else _("Tokens with similar embeddings")
     )
@@ -198,10 +198,10 @@ def _maps(result: Edit, view: View) -> None:
             show.figure(
                 partial(edits, result, view=view, kinds=[kind], dark=page.dark()), key=f"edit_{view}_{kind}", alt=alt
             )
-    message = mark("Layers down, positions across. 0: equal to the last bit. The framed column is the changed token.")
+    message = mark("Layers down, positions across. 0: bit-identical. The framed column is the changed token.")
     if not all(written(change) for change in result.hidden.values()):
         message = mark(
-            "Layers down, positions across. 0, or grey: equal to the last bit. The framed column is the changed token."
+            "Layers down, positions across. 0, or grey: bit-identical. The framed column is the changed token."
         )
     each = "" if view == "encodings" else _("Each cell is the mean over the heads of its layer.")
     show.note(f"{_(message)} {each}".strip())
@@ -215,18 +215,18 @@ def _widths(lengths: list[int]) -> list[int]:
 def _outputs(result: Edit) -> None:
     """The model's prediction at each row, before and after."""
     if result.before is None:
-        show.note(_("This network names no words, so there are no predictions to compare."))
+        show.note(_("This model does not predict tokens, so there are no predictions to compare."))
         return
-    st.markdown(_("**What the model predicts, given the same tokens but one**"))
+    st.markdown(_("**What the model predicts when one token changes**"))
     same = int(result.same.sum())
     alt = _("Probabilities before and after; {same} of {rows} rows are bit-equal.", same=same, rows=len(result.rows))
     show.figure(partial(edits, result, view="outputs", dark=page.dark()), key="edit_outputs", alt=alt)
     message = (
-        mark("Each pair of bars is a place of the text, with the token that was the likeliest there before.")
+        mark("Each pair of bars is a position in the text, labelled with the token that was likeliest there before.")
         if result.record.output is None
-        else mark("Each pair of bars is a step, with the token that the record has there.")
+        else mark("Each pair of bars is a step, labelled with the token that the record has there.")
     )
-    arrow = _("An arrow names the token that is the likeliest now, where that is another one.")
-    bits = _("{same} of {rows} rows of logits are equal to the last bit.", same=same, rows=len(result.rows))
+    arrow = _("An arrow names the token that is likeliest now, where that has changed.")
+    bits = _("{same} of {rows} rows of logits are bit-identical.", same=same, rows=len(result.rows))
     show.note(f"{_(message)} {arrow} {bits}")
     show.table(analysis.rows_table(result), title=_("Every prediction, before and after"))

@@ -103,7 +103,7 @@ def test_what_is_compared_is_stated(app: App, subject: Subject) -> None:
     """A factor of 1; a record that was given its target; a record of a run with silenced heads."""
     model, record = subject
     said = words(app("experiments", record=record, silenced="cross L1H1", factor="1"))
-    assert "a factor of 1 leaves each head as it is" in said
+    assert "a factor of 1 leaves each head unchanged" in said
     said = words(app("experiments", record=record, silenced="decoder L0H0", factor="0"))
     assert "a factor of 1" not in said
     assert "Above what it wrote" not in said
@@ -155,7 +155,7 @@ def test_a_changed_target_leaves_the_encoder_alone(app: App, subject: Subject) -
     assert not page.exception
     found = edit(model, record, 4, 9, part="target")
     assert f"all {len(record.source)} encoder states stay equal to the last bit" in words(page)
-    assert f"{int(found.same.sum())} of {len(found.rows)} rows of logits are equal to the last bit" in words(page)
+    assert f"{int(found.same.sum())} of {len(found.rows)} rows of logits are bit-identical" in words(page)
 
 
 @pytest.mark.slow
