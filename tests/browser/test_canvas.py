@@ -268,7 +268,7 @@ def test_a_picker_moves_the_canvas_and_the_canvas_the_page_again(visit: Open, se
     ready(page, "Cross L1H0")
     part(page, "overview").press("ArrowRight")
     expect(page.locator(".bv-lead")).to_contain_text("Cross L1H1")
-    page.get_by_role("button", name="How it is shown").click()
+    page.get_by_role("button", name="Display options").click()
     page.wait_for_timeout(1000 * clicks.LAG)  # a slider set back sooner is taken for a message of before
     page.get_by_role("slider", name="Head").press("ArrowLeft")
     ready(page, "Cross L1H0")

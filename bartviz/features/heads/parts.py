@@ -74,7 +74,7 @@ def choose(record: Record) -> Chosen | classic.Chosen:
     with first:
         kind = pick.kind(record, default="cross" if "cross" in record.kinds else None)
     attention = record.attention(kind)
-    with second, st.popover(_("How it is shown"), width="stretch"):
+    with second, st.popover(_("Display options"), width="stretch"):
         seen = pick.one_of(_("Seen as"), named(SEEN_AS), key="view")
         if seen == "classic":
             return classic.choose(record, kind)
@@ -84,7 +84,7 @@ def choose(record: Record) -> Chosen | classic.Chosen:
         span = pick.one_of(_("Colours from"), named(canvas.RANGE_NAMES), key="range")
         words = pick.by_words()
         hide = pick.switch(_("Hide special tokens and full stops"), key="hide", hint=_("Their share is stated."))
-        divide = hide and pick.switch(_("Divide by what is left"), key="divide", hint=_("Rows sum to 1 again."))
+        divide = hide and pick.switch(_("Renormalise rows"), key="divide", hint=_("Rows sum to 1 again."))
         reading = pick.reading() if kind != "encoder" and record.output is not None else "reads"
         rows = record.rows(kind, reading)
         groups = word_groups(rows) if words else tuple((row,) for row in range(len(rows)))

@@ -22,14 +22,14 @@ def title(view: View, attention: Attention, layer: int | None) -> str:
         )
     if layer is None:
         return _(
-            "The {heads} heads of one {kind} layer, a colour each: choose the layer, point at a token to see where it "
-            "looks; click a square to switch a head off.",
+            "The {heads} heads of one {kind} layer, one colour each: choose the layer, point at a token to "
+            "see where it looks; click a square to switch a head off.",
             heads=heads,
             kind=kind,
         )
     return _(
-        "{heads} heads of {kind} layer {layer}, a colour each: point at a token to see where it looks; click a "
-        "square to switch a head off.",
+        "{heads} heads of {kind} layer {layer}, one colour each: point at a token to see where it looks; "
+        "click a square to switch a head off.",
         heads=heads,
         kind=kind,
         layer=layer,
@@ -39,15 +39,15 @@ def title(view: View, attention: Attention, layer: int | None) -> str:
 def sides(attention: Attention, reading: Reading) -> str:
     """The meaning of the left and the right side, and the labels of decoder rows."""
     if attention.kind == "encoder":
-        return _("Left the token that looks (a row), right the token that is looked at (a column).")
+        return _("Left: the token that looks (a row). Right: the token that is looked at (a column).")
     if reading == "reads":
         return _(
-            "Left the token that looks (a row), named by the token that the decoder reads there; right the token that "
-            "is looked at (a column)."
+            "Left: the token that looks (a row), named by the token that the decoder reads there. Right: the "
+            "token that is looked at (a column)."
         )
     return _(
-        "Left the token that looks (a row), named by the token that the decoder predicts there; right the token that "
-        "is looked at (a column)."
+        "Left: the token that looks (a row), named by the token that the decoder predicts there. Right: the "
+        "token that is looked at (a column)."
     )
 
 
@@ -59,9 +59,9 @@ def cap(attention: Attention, window: Window, most: int) -> str:
     rows, columns = window.rows, window.columns
     return _(
         "Rows {first_row} to {last_row} of {all_rows:,} and columns {first_column} to {last_column} of "
-        "{all_columns:,} are shown: this view draws a line for every weight, and shows at most {most} tokens per "
-        "side for this model ({weights:,} weights, 1 MB). What lies outside is left out, so the lines of a token "
-        "need not sum to 1.",
+        "{all_columns:,} are shown: this view draws a line for every weight, and shows at most {most} tokens "
+        "per side for this model ({weights:,} weights, 1 MB). Other tokens are left out, so the lines of a "
+        "token need not sum to 1.",
         first_row=rows.start,
         last_row=rows.stop - 1,
         all_rows=all_rows,

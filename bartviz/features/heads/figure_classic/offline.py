@@ -202,6 +202,4 @@ def _closed(script: str) -> str:
 
 
 def _unknown() -> ModelError:
-    return ModelError(
-        later("This version of bertviz writes its view in a way that is not known here: install bertviz 1.4.1.")
-    )
+    return ModelError(later("This version of bertviz writes its view in an unknown format: install bertviz 1.4.1."))
