@@ -94,7 +94,7 @@ def test_the_record_that_ships_is_small_enough_to_be_opened(visit: Open, server:
     page = visit(f"{server}/compare?a=cross+L1H1&against=run")
     drawn(page)
     page.locator("input[type=file]").last.set_input_files(str(EMBEDDED / "records" / "start.safetensors"))
-    expect(page.get_by_text("Kept beside this run: bart-tiny-en-de")).to_be_visible()
+    expect(page.get_by_text("Saved for comparison: bart-tiny-en-de")).to_be_visible()
 
 
 def test_a_run_over_other_tokens_is_shown_without_a_difference(visit: Open, server: str, tmp_path: Path) -> None:

@@ -21,11 +21,11 @@ _SAYS = {
     WEIGHT: maps.WEIGHT,
     REACHES: Says(
         {
-            "fixed": mark("share that reaches, 0 to 1"),
-            "row": mark("share of the row's largest share that reaches"),
-            "log": mark("share that reaches, powers of ten"),
+            "fixed": mark("share that arrives, 0 to 1"),
+            "row": mark("share that arrives, relative to the row's largest"),
+            "log": mark("share that arrives, powers of ten"),
         },
-        mark("{row} is fed by {column}: {weight}"),
+        mark("{row} receives from {column}: {weight}"),
     ),
     TAKES: Says(
         {
@@ -33,7 +33,7 @@ _SAYS = {
             "row": mark("share of the row's largest contribution"),
             "log": mark("contribution, powers of ten"),
         },
-        mark("{row} takes from {column}: {weight}"),
+        mark("contribution of {column} to {row}: {weight}"),
     ),
 }
 

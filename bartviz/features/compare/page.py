@@ -19,7 +19,7 @@ from bartviz.language import _, mark
 TABS = {
     "two": (mark("Two heads"), contrast.two),
     "all": (mark("All heads"), table.all_heads),
-    "likeness": (mark("Likeness"), likeness.heads),
+    "likeness": (mark("Similarity"), likeness.heads),
     "rollout": (mark("Rollout"), flow.rolled_out),
     "contribution": (mark("Attention and contribution"), flow.weighed),
     "measures": (mark("What is measured"), table.meanings),

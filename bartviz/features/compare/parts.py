@@ -147,9 +147,9 @@ def hero(chosen: Chosen, kept: Bools) -> None:
         )
         clickable(drawn, key=_SCATTER, alt=caption)
         show.note(
-            _("{said}; later layers stronger; dotted: attention spread evenly.", said=caption)
+            _("{said}; later layers in stronger colours; dotted: even attention.", said=caption)
             if chosen.x.has_even or chosen.y.has_even
-            else _("{said}; later layers stronger.", said=caption)
+            else _("{said}; later layers in stronger colours.", said=caption)
         )
     with right:
         lowest, highest = (sentence_words.signed(bound, ".3g") for bound in chosen.shade.bounds)

@@ -33,7 +33,7 @@ def rolled_out(chosen: Chosen) -> None:
     kind = chosen.kind if chosen.kind in kinds else kinds[0]
     attention = chosen.record.attention(kind)
     if chosen.kind == "cross":
-        show.note(_("Cross-attention leads from one text to another and has no rollout: here is the encoder's own."))
+        show.note(_("Rollout is not defined for cross-attention; the encoder's is shown instead."))
     layer = pick.index(_("Up to layer"), attention.shape[0], key="upto", default=attention.shape[0] - 1)
     rolled = once(partial(rollout, attention, layer))
     left, right = st.columns(2, gap="medium")
@@ -54,9 +54,9 @@ def rolled_out(chosen: Chosen) -> None:
         _map(rolled, attention, attention.query, chosen, "compare_rollout", caption, flow.REACHES)
     show.note(
         _(
-            "Abnar and Zuidema 2020: heads are averaged, the residual connection is half of each row (0.5 W + 0.5 I), "
-            "and layers are multiplied. Values, feed-forward layers and norms are left out: it is what would arrive if "
-            "attention were all there is, no bound on what does."
+            "Abnar and Zuidema 2020: heads are averaged, the residual connection is half of each row (0.5 W "
+            "+ 0.5 I), and layers are multiplied. Values, feed-forward layers and norms are left out: it "
+            "shows what would arrive if there were only attention, and does not bound what does."
         )
     )
     show.downloads(
@@ -101,7 +101,7 @@ def weighed(chosen: Chosen) -> None:
         show.missing(weights_only())
         return
     if not contributions.available(pin.attention):
-        show.note(_("This run was kept without its values, so contributions are unknown. Run the text again."))
+        show.note(_("This run was saved without its values, so contributions are unknown. Run the text again."))
         return
     comparison = attention_vs_contribution.weigh(pin.attention, *pin.place, query=pin.rows)
     st.text(attention_vs_contribution.notice(comparison, pin.label))
@@ -120,8 +120,8 @@ def weighed(chosen: Chosen) -> None:
         _map(comparison.contribution, pin.attention, pin.rows, chosen, "compare_norms", caption, flow.TAKES)
     show.note(
         _(
-            "Kobayashi et al. 2020, equation 3. Both maps have the same colours, and the rows of both sum to 1. The "
-            "usual difference: a special token or full stop that is looked at much and whose value is short."
+            "Kobayashi et al. 2020, equation 3. Both maps have the same colours, and the rows of both sum to "
+            "1. A typical difference: a special token or full stop with a large weight and a short value."
         )
     )
     frame = attention_vs_contribution.table(comparison)

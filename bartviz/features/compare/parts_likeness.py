@@ -39,19 +39,20 @@ def heads(chosen: Chosen) -> None:
             dark=page.dark(),
             height=HEIGHT,
         )
-        caption = _("Every {kind} head; heads that look alike lie together", kind=sentence_words.kind(chosen.kind))
+        caption = _("Every {kind} head; similar heads are close together", kind=sentence_words.kind(chosen.kind))
         parts.clickable(drawn, key="compare_likeness", alt=caption)
         show.note(
             _(
-                "{said}. Distances: mean Jensen-Shannon distance over {rows} rows (after Clark et al. 2019, 6), laid "
-                "out by classical scaling; a plane keeps {kept:.0%} of their spread. The axes mean nothing else.",
+                "{said}. Distances: mean Jensen-Shannon distance over {rows} rows (after Clark et al. 2019, "
+                "6), laid out by classical scaling; the plane keeps {kept:.0%} of their spread. The axes "
+                "have no other meaning.",
                 said=caption,
                 rows=likeness.rows,
                 kept=likeness.kept,
             )
         )
     with right:
-        show.note(_("The pairs that are most alike:"))
+        show.note(_("The most similar pairs:"))
         table = pairs(chosen, likeness)
         names = show.headers(table)
         config = names | {"distance": st.column_config.NumberColumn(names["distance"], format="%.3f")}
@@ -70,7 +71,7 @@ def heads(chosen: Chosen) -> None:
 def of_record(record: Record, chosen: Chosen) -> similar.Likeness | None:
     """The distances between all heads, computed once for each kind of the record."""
     rows = record.rows(chosen.kind)
-    return once(partial(similar.likeness, chosen.attention, query=rows), _("Holding every head beside every other"))
+    return once(partial(similar.likeness, chosen.attention, query=rows), _("Comparing all pairs of heads"))
 
 
 def every_head(chosen: Chosen) -> tuple[str, ...]:

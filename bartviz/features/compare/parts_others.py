@@ -105,16 +105,18 @@ def _of_run(record: Record) -> Record | None:
             key=_FILE,
             max_upload_size=upload_limits.largest(),
             on_change=_open,
-            help=_("The file that “Record” under any page's downloads saves."),
+            help=_("A file saved by “Record” under any page's downloads."),
         )
     with left:
         st.button(_("Keep this run"), on_click=_keep, args=(record,), key="pin_run", width="stretch")
         if other is not None:
-            st.button(_("Forget it"), on_click=_forget, key="unpin_run", width="stretch")
+            st.button(_("Discard it"), on_click=_forget, key="unpin_run", width="stretch")
     if st.session_state.get(_REFUSED):
         st.error(show.plain(_(st.session_state[_REFUSED])))
-    said = _("No other run is kept.") if other is None else _("Kept beside this run: {run}.", run=about(other))
-    show.note(f"{said} {_('It stays in this visit alone, and is in no link: send the file along.')}")
+    said = (
+        _("No run is saved for comparison.") if other is None else _("Saved for comparison: {run}.", run=about(other))
+    )
+    show.note(f"{said} {_('It is kept for this visit only and is not part of a link: send the file along.')}")
     return other
 
 
@@ -123,7 +125,7 @@ def _keep(record: Record) -> None:
     st.session_state[_REFUSED] = ""
     if record.nbytes > LARGEST * 1_000_000:
         st.session_state[_REFUSED] = later(
-            "This run holds {size:,.0f} MB; runs of at most {limit} MB are kept. Use a shorter text.",
+            "This run takes {size:,.0f} MB; the limit for saved runs is {limit} MB. Use a shorter text.",
             size=record.nbytes / 1e6,
             limit=LARGEST,
         )

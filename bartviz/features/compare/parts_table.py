@@ -57,7 +57,7 @@ def all_heads(chosen: Chosen) -> None:
         count = chosen.measured.shape[0] * chosen.measured.shape[1]
         show.note(
             _(
-                "{found} of {count} heads. A title sorts; a line that is marked becomes the pin.",
+                "{found} of {count} heads. Click a title to sort; select a row to pin its head.",
                 found=len(filtered),
                 count=count,
             )
@@ -150,16 +150,16 @@ def meanings(chosen: Chosen) -> None:
     st.table(known.rename(columns=names).map(show.plain), hide_index=True)
     show.note(
         _(
-            "Each number is a mean over rows i of the formula; a(i, j) is the weight with which row i looks at key j. "
-            "A row counts if it is no padding and no special token and may see at least two keys: with a single one "
-            "its weight is 1 whatever the head does. Rows of cross-attention are the tokens that they predict."
+            "Each number is the mean of the formula over rows i; a(i, j) is the weight of key j in row i. A "
+            "row counts if it is neither padding nor a special token and may see at least two keys: with a "
+            "single key the weight is always 1. Rows of cross-attention are the tokens that they predict."
         )
     )
     show.note(
         _(
-            "A name is given from {threshold:g} of the weight on (spreads evenly: {evenly:g} of the possible entropy), "
-            "and only where that is {room:g} times what even attention gives. It holds for this text; other heads stay "
-            "unclassified.",
+            "A head gets a name if its pattern has at least {threshold:g} of the weight (spreads evenly: "
+            "{evenly:g} of the possible entropy) and {room:g} times what even attention would give. Names "
+            "hold for this text only; other heads stay unclassified.",
             threshold=chosen.threshold,
             evenly=naming.EVENLY,
             room=naming.ROOM,

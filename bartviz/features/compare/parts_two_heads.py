@@ -42,8 +42,8 @@ def two(chosen: Chosen) -> None:
     if contrast is not None:
         with st.columns([3, 2])[0]:
             drawn = partial(difference, a, b, contrast, row=row, height=HEIGHT, dark=page.dark())
-            show.figure(drawn, key="compare_difference", alt=_("What B looks at more than A, and what less"))
-        show.note(_("B minus A. Bars: Jensen-Shannon distance of each row, 0 the same, 1 no key in common."))
+            show.figure(drawn, key="compare_difference", alt=_("Where B looks more than A, and where less"))
+        show.note(_("B minus A. Bars: Jensen-Shannon distance of each row (0: the same, 1: no key in common)."))
     show.table(partial(measures_of, chosen), title=_("The measures of A and B"))
     if contrast is not None:
         show.table(partial(rows_of, a, contrast), title=_("The distance of each row"))

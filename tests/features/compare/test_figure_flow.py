@@ -21,8 +21,8 @@ def test_rollout_is_shown_next_to_the_mean_of_its_last_layer() -> None:
     np.testing.assert_allclose(np.nan_to_num(mean.z), attention.layer(1).mean(axis=0), atol=1e-6)
     np.testing.assert_allclose(np.nan_to_num(rolled.z), rollout.rollout(attention, 1), atol=1e-6)
     assert (mean.zmin, mean.zmax, mean.colorscale) == (rolled.zmin, rolled.zmax, rolled.colorscale)
-    assert "is fed by" in rolled.hovertemplate
-    assert rolled.colorbar.title.text.startswith("share that reaches")
+    assert "receives from" in rolled.hovertemplate
+    assert rolled.colorbar.title.text.startswith("share that arrives")
     with pytest.raises(SettingError):
         bartviz.figures.rollout(RECORD.attention("cross"))
 

@@ -19,7 +19,7 @@ from bartviz.features.compare import numbers_similar as similar
 from bartviz.record.record import Record
 from tests.support import records, stand_in, visits
 
-TABS = ["Two heads", "All heads", "Likeness", "Rollout", "Attention and contribution", "What is measured"]
+TABS = ["Two heads", "All heads", "Similarity", "Rollout", "Attention and contribution", "What is measured"]
 
 
 def opened(record: Record, other: Record | None = None, **query: str) -> AppTest:
@@ -54,10 +54,10 @@ def test_it_begins_with_cross_attention_and_says_what_heads_are_called(record: R
 
 
 def test_a_dotted_line_is_mentioned_only_if_it_is_drawn(record: Record) -> None:
-    assert "dotted: attention spread evenly" in words(opened(record, kind="Encoder", x="evenness", y="previous"))
+    assert "dotted: even attention" in words(opened(record, kind="Encoder", x="evenness", y="previous"))
     said = words(opened(record, kind="Encoder", x="evenness", y="peak"))  # even heads are far from all of these
-    assert "later layers stronger." in said
-    assert "dotted: attention" not in said
+    assert "later layers in stronger colours." in said
+    assert "dotted: even attention" not in said
 
 
 def test_the_link_pins_two_heads_and_says_how_far_they_are(record: Record) -> None:
@@ -166,7 +166,7 @@ def test_a_run_is_pinned_as_b_and_forgotten_again(record: Record) -> None:
     assert "A has 3 columns and B 9" in words(app)
     app.button(key="unpin_run").click().run()
     assert not app.exception
-    assert "No other run is kept" in words(app)
+    assert "No run is saved for comparison" in words(app)
 
 
 def test_a_run_that_is_too_large_is_not_kept_and_the_limit_is_said(
@@ -175,9 +175,9 @@ def test_a_run_that_is_too_large_is_not_kept_and_the_limit_is_said(
     monkeypatch.setattr(Record, "nbytes", property(lambda _: 300_000_000))
     app = opened(record, against="run")
     app.button(key="pin_run").click().run()
-    assert "This run holds 300 MB" in app.error[0].value
+    assert "This run takes 300 MB" in app.error[0].value
     assert "at most 256 MB" in app.error[0].value
-    assert "No other run is kept" in words(app)
+    assert "No run is saved for comparison" in words(app)
 
 
 @pytest.mark.slow
@@ -226,7 +226,7 @@ def test_a_click_on_a_head_of_this_run_ends_the_comparison_with_another(record: 
 
 
 def test_heads_that_are_alike_are_listed_in_pairs(record: Record) -> None:
-    app = opened(record, below="Likeness", kind="Encoder")
+    app = opened(record, below="Similarity", kind="Encoder")
     found = similar.likeness(record.attention("encoder"))
     assert found is not None
     (layer, head), _, far = found.pairs(1)[0]
@@ -238,7 +238,7 @@ def test_heads_that_are_alike_are_listed_in_pairs(record: Record) -> None:
 
 def test_rollout_of_a_cross_head_is_the_encoders_own(record: Record) -> None:
     app = opened(record, below="Rollout")
-    assert "Cross-attention leads from one text to another" in words(app)
+    assert "Rollout is not defined for cross-attention" in words(app)
     assert "Rollout: encoder layers 0 to 2" in words(app)
 
 
