@@ -184,10 +184,10 @@ class Atlas:
         except files.TooLarge as error:
             reason = later("it has {size:,} bytes, and at most {most:,} are read", size=error.size, most=error.most)
         except OSError:
-            reason = later("it is missing, or no file that may be read")
+            reason = later("it is missing or cannot be read")
         else:
             if schema.digest(data) != self.description["files"][name]:
-                reason = later("it was changed after the atlas was made")
+                reason = later("it was changed after the atlas was created")
         if reason is not None:
             raise SettingError(
                 later(

@@ -69,7 +69,9 @@ def scores_of(tape: Tape, kind: Kind, layer: int) -> Tensor:
     """
     entry = tape.entries[kind, layer]
     if entry.sinks is not None:
-        raise ModelError(later("This model has sinks, which the measures of a corpus do not know. Choose another one."))
+        raise ModelError(
+            later("This model has attention sinks, which the corpus measures do not support. Choose another one.")
+        )
     assert entry.k is not None
     scores = (entry.q[0] * entry.scale) @ entry.k.mT
     bias = tape.biases.get((kind, layer)) or tape.biases.get((kind, 0))

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from bartviz.record.attention import Head
 
 EXAMPLES: Mapping[str, str] = {
-    "highest": mark("Where it does most of it"),
-    "lowest": mark("Where it does least of it"),
-    "typical": mark("Where it does about its mean"),
-    "random": mark("Texts drawn by lot"),
+    "highest": mark("Texts where it is highest"),
+    "lowest": mark("Texts where it is lowest"),
+    "typical": mark("Texts where it is close to its mean"),
+    "random": mark("Random texts"),
 }
 _STYLE = Path(__file__).with_name("passport.css")
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"

@@ -68,9 +68,9 @@ def _own_digest(description: Mapping[str, Any]) -> str:
 def check_description(description: Any, folder: str) -> None:
     """Raise SettingError for a description that lacks something, has something else in its place, or was changed."""
     if not _described(description):
-        raise SettingError(later("The atlas in {name} is damaged: atlas.json lacks what it should say.", name=folder))
+        raise SettingError(later("The atlas in {name} is damaged: atlas.json is incomplete.", name=folder))
     if description["digest"] != _own_digest(description):
-        raise SettingError(later("The atlas in {name} was changed after it was made. Make it again.", name=folder))
+        raise SettingError(later("The atlas in {name} was changed after it was created. Create it again.", name=folder))
 
 
 def _described(of: Any) -> bool:
@@ -114,7 +114,7 @@ def typed(name: str, table: pd.DataFrame) -> pd.DataFrame:
 
 def read(name: str, data: bytes, file: str, folder: str) -> pd.DataFrame:
     """The table in the bytes of a file. Raises SettingError, PackageError."""
-    unread = _unread(file, folder, later("it is no file of Parquet"))
+    unread = _unread(file, folder, later("it is not a Parquet file"))
     with guarded(unread):
         table = _table(name, data, file, folder)
     with guarded(_unread(file, folder, later(_DAMAGED))):

@@ -131,7 +131,7 @@ def _values(chosen: Chosen, *, dark: bool) -> go.Figure:
 
 def picture(chosen: Chosen) -> None:
     """The mosaic and the intervals of every head."""
-    alt = _("Each head by its mean over the corpus: left as layers and heads, right as points with 95% intervals")
+    alt = _("Each head by its mean over the corpus: left by layer and head, right as points with 95% intervals")
     st.html(_STYLE)
     with show.sideways("corpus_wide"):
         clicked = partial(_choose_clicked, *chosen.shape)
@@ -177,7 +177,7 @@ def examples(chosen: Chosen) -> None:
                 opens(f"corpus_{which}_{row['rank']}", f"<b>{row['value']:.2f}</b>", row, chosen)
     if not _runs(chosen):
         model = chosen.of.description["model"]["name"]
-        show.note(_("Their maps are not to be seen here: {model} is none of the models of this server.", model=model))
+        show.note(_("No attention maps: this server does not have the model {model}.", model=model))
 
 
 def _examples(chosen: Chosen) -> dict[str, list[dict[Any, Any]]]:
@@ -214,12 +214,12 @@ def passport(chosen: Chosen) -> pd.DataFrame:
 def known(chosen: Chosen) -> None:
     """The passport of the chosen head, its neighbours, and the heads that have a role."""
     found = once(partial(_known, chosen))
-    st.subheader(show.plain(_("All that is known of {head}", head=chosen.name)), anchor=False)
+    st.subheader(show.plain(_("All measures of {head}", head=chosen.name)), anchor=False)
     if found.effect:
         st.html(f"<p>{html.escape(found.effect)}</p>")
     _table(found.passport)
     if len(found.arcs):
-        st.subheader(_("Arcs of the trees that it follows"), anchor=False)
+        st.subheader(_("Dependency arcs that it follows"), anchor=False)
         _table(found.arcs)
     left, right = st.columns([1, 2])
     with left:

@@ -33,12 +33,12 @@ def two(chosen: Chosen) -> None:
     names = [name for name in others if once(partial(_comparable, chosen, name, own.version(name)))]
     if not names:
         return
-    st.subheader(_("Beside another atlas"), anchor=False)
+    st.subheader(_("Compare with another atlas"), anchor=False)
     other = pick.select(
         _("The other atlas"), {_NONE: _("none")} | {name: name for name in names}, key="against", default=_NONE
     )
     if other == _NONE:
-        show.note(_("Another corpus, another model of the same shape, or another step of a training."))
+        show.note(_("Another corpus, another model of the same shape, or another training checkpoint."))
         return
     held = own.version(other)
     show.lead(once(partial(_said, chosen, other, held)))
@@ -62,12 +62,12 @@ def _said(chosen: Chosen, other: str, version: int) -> str:
     found = corpus_against.changes(chosen.of.heads, own.atlas(other).heads, chosen.head.kind, chosen.measure)
     texts = min(int(of.description["texts"]) for of in (chosen.of, own.atlas(other)))
     apart = mark(
-        "{apart} of {heads} heads differ in this measure with a 95% interval that leaves out 0; chance alone would "
-        "give about {chance:.0f}. Roles are not compared."
+        "{apart} of {heads} heads differ in this measure with a 95% interval that excludes 0; chance alone "
+        "would give about {chance:.0f}. Roles are not compared."
     )
     roles = mark(
-        "{changed} of {heads} heads have another role in {other}, and {apart} differ in this measure with a 95% "
-        "interval that leaves out 0; chance alone would give about {chance:.0f}."
+        "{changed} of {heads} heads have another role in {other}, and {apart} differ in this measure with a "
+        "95% interval that excludes 0; chance alone would give about {chance:.0f}."
     )
     said = _(
         apart if texts < FEW else roles,
@@ -81,7 +81,9 @@ def _said(chosen: Chosen, other: str, version: int) -> str:
     if found.largest is None:
         return said
     name = sentence_words.head(found.largest.kind, found.largest.layer, found.largest.head)
-    return f"{said} " + _("The most: {head}, by {difference:+.2f}.", head=name, difference=found.difference)
+    return f"{said} " + _(
+        "The largest difference: {head}, by {difference:+.2f}.", head=name, difference=found.difference
+    )
 
 
 def _picture(chosen: Chosen, other: str, version: int, *, dark: bool) -> go.Figure:

@@ -38,7 +38,7 @@ def section(chosen: Chosen) -> None:
     kept = chosen.of.description["settings"].get("edges")
     if kept is None:
         return
-    st.subheader(show.plain(_("Find where {head} does something", head=chosen.name)), anchor=False)
+    st.subheader(show.plain(_("Search the weights of {head}", head=chosen.name)), anchor=False)
     fields = _fields(chosen.head.kind) | {"least": _least(float(kept))}
     try:
         found = once(partial(_found, chosen, tuple(sorted(fields.items()))))

@@ -235,7 +235,7 @@ def _take(made: Atlas | None) -> None:
         st.session_state[_OWN], st.session_state[_NEW] = Own(name, held, made), name
         st.rerun()
     counted = _(
-        "{texts:,} of {count:,} texts were measured: their atlas can be chosen above.",
+        "{texts:,} of {count:,} texts were measured: you can choose their atlas above.",
         texts=made.description["texts"],
         count=int(str(key["usable"])),
     )
