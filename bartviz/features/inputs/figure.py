@@ -150,7 +150,7 @@ def shift(found: Shift, *, dark: bool = False) -> go.Figure:
     """The error of a linear map by the size of the shift: for the learned table, and for a sinusoidal one."""
     colors = theme.palette(dark)
     lines = (
-        (_("learned, positions the map has not seen"), found.held, theme.letters(theme.VALUE, dark), "solid", "circle"),
+        (_("learned, held-out positions"), found.held, theme.letters(theme.VALUE, dark), "solid", "circle"),
         (_("sinusoidal, fitted in the same way"), found.control, colors.faint, "dash", "square"),
         (_("sinusoidal, by its rotation"), found.exact, colors.ink, "dot", "diamond"),
     )
@@ -171,7 +171,7 @@ def shift(found: Shift, *, dark: bool = False) -> go.Figure:
     most = max(1.0, float(np.max([found.held.max(), found.control.max()])))
     layout = {
         "xaxis": {"title": _title(_("positions shifted by")), "dtick": max(1, len(found.shifts) // 8)},
-        "yaxis": {"title": _title(_("missed (1 = as the mean)")), "range": [-0.03 * most, 1.06 * most]},
+        "yaxis": {"title": _title(_("error (1 = predicting the mean)")), "range": [-0.03 * most, 1.06 * most]},
         "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
         "modebar": BUTTONS,
         "shapes": [

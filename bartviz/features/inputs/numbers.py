@@ -73,8 +73,8 @@ def order(info: ModelInfo) -> str:
     norms = {
         "post": _("Post-norm: each residual sum goes through LayerNorm before the next part reads it."),
         "pre": _(
-            "Pre-norm: each part reads the sum through a LayerNorm and adds to the sum itself, which no norm changes "
-            "between the layers."
+            "Pre-norm: each part reads the sum through a LayerNorm and adds to the sum itself, which is "
+            "never normalised between the layers."
         ),
         "inner": _("LayerNorm is on what each part adds, before it is added to the sum."),
     }
@@ -83,9 +83,9 @@ def order(info: ModelInfo) -> str:
     if added or weights:
         said.append(
             _(
-                "In training, dropout sets {added:.0%} of what each part adds and {weights:.0%} of the attention "
-                "weights to 0, at random. It is off here, as always when a model is used: every row of weights sums "
-                "to 1.",
+                "In training, dropout sets {added:.0%} of what each part adds and {weights:.0%} of the "
+                "attention weights to 0, at random. It is off here, as always at inference: every row of "
+                "weights sums to 1.",
                 added=added,
                 weights=weights,
             )

@@ -88,14 +88,15 @@ def pieces(record: Record, stack: Stack) -> None:
     st.html(cut(tokens, _texts(tokens, read)))
     notes = [
         _(
-            "Above the text, below it the pieces, below them the ids that the model gets. ⋯ goes on with a word; ″ is "
-            "the same character, cut into bytes; a dashed frame is a piece that the vocabulary does not have."
+            "From top to bottom: the text, its pieces, and the ids that the model gets. ⋯ continues a word; "
+            "″ is the same character, cut into bytes; a dashed frame marks a piece that is not in the "
+            "vocabulary."
         )
     ]
     if len(set(tokens.segments.tolist())) > 1:
         notes.append(_("Its two sentences are two segments."))
     if stack != "encoder" and record.cross is not None:
-        notes.append(_("The decoder reads its own output, one place later, behind a start token."))
+        notes.append(_("The decoder reads its own output, shifted by one position after a start token."))
     show.note(" ".join(notes))
     show.table(analysis.pieces(tokens), title=_("Every piece as a table"))
 
@@ -169,8 +170,8 @@ def positions(record: Record, embedded: Inputs) -> Floats | None:
             return None
         show.note(
             _(
-                "This model has no position embeddings. A number for each distance is added to the scores of every "
-                "head, the same in all layers; distances far away share one."
+                "This model has no position embeddings. A number for each distance is added to the scores of "
+                "every head, the same in all layers; long distances share one."
             )
             if attention.bias_of(0) is attention.bias
             else _(
@@ -198,7 +199,7 @@ def positions(record: Record, embedded: Inputs) -> Floats | None:
     show.figure(partial(maps, table, name=name, dark=page.dark()), key="inputs_positions", alt=alt)
     if len(table) < 8:
         return table
-    with levels.aside(_("More: is one place further on a linear map?"), key="inputs_shift") as opened:
+    with levels.aside(_("More: is a shift by one position a linear map?"), key="inputs_shift") as opened:
         if opened:
             _shift(table, learned=learned)
     return table
@@ -207,10 +208,10 @@ def positions(record: Record, embedded: Inputs) -> Floats | None:
 def _shift(table: Floats, *, learned: bool) -> None:
     """How well one linear map moves every position of the table by as much."""
     shifts = analysis.shift(table)
-    st.subheader(_("Is one place further on a linear map?"), anchor=False)
-    own = _("This model's positions are sinusoidal themselves.")
+    st.subheader(_("Is a shift by one position a linear map?"), anchor=False)
+    own = _("This model itself uses sinusoidal positions.")
     show.note(analysis.shift_sentence(shifts) if learned else own)
-    show.figure(partial(shift, shifts, dark=page.dark()), key="inputs_shift", alt=_("What a linear shift misses."))
+    show.figure(partial(shift, shifts, dark=page.dark()), key="inputs_shift", alt=_("The error of a linear shift."))
     show.table(analysis.shift_table(shifts))
 
 
@@ -238,7 +239,7 @@ def shown(embedded: Inputs) -> Floats:
     """The rows of the position table up to the slider's position (URL ``rows``)."""
     assert embedded.table is not None
     most = min(len(embedded.table), MOST)
-    hint = _("Positions beyond the texts of the training are hardly touched by it.")
+    hint = _("Positions beyond the length of the training texts are hardly trained.")
     count = 1 + pick.index(_("Last position"), most, key="rows", default=max(min(most, 64) - 1, 7), hint=hint)
     return embedded.table[: max(count, min(8, most))]
 
@@ -296,7 +297,7 @@ def _third(record: Record) -> str:
     """The third tokenizer: the current model's, else the denoiser's, or one of a folder (URL ``third``)."""
     folders = [name for name in listed(default_roots()) if entry(name) is None]
     names = list(dict.fromkeys([*([] if record.model.name in TWO else [record.model.name]), THIRD, *folders]))
-    return pick.select(_("The third tokenizer is of"), names, key="third")
+    return pick.select(_("Third tokenizer from"), names, key="third")
 
 
 def split_sentence(splits: tuple[Split, ...]) -> str:

@@ -35,8 +35,9 @@ def blocks(record: Record) -> None:
         show.note(analysis.order(record.model))
         show.note(
             _(
-                "Read from top to bottom. A bracket at the side is a residual connection: the vector passes the part "
-                "by, and what the part computes is added to it. Each underlined box leads to its page."
+                "Read from top to bottom. A bracket at the side is a residual connection: the vector "
+                "bypasses the part, and the part's output is added to it. Each underlined box links to its "
+                "page."
             )
         )
 
