@@ -115,8 +115,8 @@ def sentence(one: Residual) -> str:
     lengths = {name: length(vector) for name, vector in one.added.items()}
     most = max(lengths, key=lambda name: lengths[name])
     return _(
-        "Layer {layer} keeps {token} and adds to it: of the parts, “{part}” adds the longest vector, {most:.2f} beside "
-        "{before:.2f} before. The cosine of before and after is {cosine:.2f}.",
+        "Layer {layer} adds to the state of {token}: “{part}” adds the longest vector, {most:.2f} compared "
+        "with {before:.2f} before the layer. The cosine of before and after is {cosine:.2f}.",
         layer=one.layer,
         token=quote(one.token),
         part=_(most),
@@ -129,8 +129,8 @@ def sentence(one: Residual) -> str:
 def feed_forward(one: Residual) -> str:
     """The sizes of the feed-forward part, how many of its inner numbers are above 0, and where LayerNorm stands."""
     made = _(
-        "The feed-forward part makes {width:,} numbers {inner:,}, applies its activation ({share:.0%} of them are then "
-        "above 0), and makes them {width:,} again.",
+        "The feed-forward part expands {width:,} numbers to {inner:,}, applies its activation ({share:.0%} "
+        "of the results are above 0), and projects them back to {width:,}.",
         width=len(one.before),
         inner=len(one.inner),
         share=float((one.inner > 0).mean()),
@@ -138,6 +138,6 @@ def feed_forward(one: Residual) -> str:
     normed = (
         mark("LayerNorm follows each sum, so a length after it says little.")
         if one.norm == "post"
-        else mark("LayerNorm stands before each part, so nothing but sums happens to the vector itself.")
+        else mark("LayerNorm comes before each part, so the vector itself is changed by sums only.")
     )
     return f"{made} {_(normed)}"

@@ -48,10 +48,11 @@ def test_a_vector_without_length_has_the_cosine_0() -> None:
 
 def test_the_sentences_name_the_longest_part_and_the_order_of_norms() -> None:
     said = analysis.sentence(small())
-    assert "“feed-forward” adds the longest vector, 9.49 beside 5.00 before" in said
+    assert "“feed-forward” adds the longest vector, 9.49 compared with 5.00 before" in said
     assert "cosine of before and after is 0.06" in said
-    assert "makes 2 numbers 4, applies its activation (50% of them are then above 0)" in analysis.feed_forward(small())
-    assert "before each part" in analysis.feed_forward(small())
+    said = analysis.feed_forward(small())
+    assert "expands 2 numbers to 4, applies its activation (50% of the results are above 0)" in said
+    assert "before each part" in said
     assert "follows each sum" in analysis.feed_forward(replace(small(), norm="post"))
 
 

@@ -150,7 +150,7 @@ def _bar(frame: Frame, name: str, values: Floats, hover: list[str]) -> Part:
             score = frame.shown.rest_score
             numbers = np.append(numbers, np.nan if score is None else score)
             rest = others(frame.shown.rest)
-            hover = [*hover, _("{others}: their scores act as one, log of the sum of e^score", others=rest)]
+            hover = [*hover, _("{others}: combined into one score, the log of the sum of e^score", others=rest)]
     texts = ["" if np.isnan(number) else f"{number:.2f}" for number in numbers]
     colors = signed(numbers, frame.color, frame.dark)
     return bars(numbers, colors=colors, xaxis=frame.axis(name), hover=hover, name=name, text=texts)

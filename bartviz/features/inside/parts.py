@@ -94,7 +94,7 @@ def choose(record: Record) -> Chosen:
 def choose_key(chosen: Chosen) -> Chosen:
     """The pickers of the key to examine, which a click in the row above chooses, too."""
     one = chosen.one
-    st.subheader(_("How the score of one key comes about"), anchor=False)
+    st.subheader(_("How the score of one key is computed"), anchor=False)
     first, second, third = st.columns([1.4, 2, 1.8], vertical_alignment="center")
     moved = {"token", _AUTO} <= st.session_state.keys() and st.session_state["token"] != st.session_state[_AUTO]
     if moved:  # by the visitor
@@ -127,7 +127,7 @@ def row(record: Record, chosen: Chosen) -> None:
     with show.sideways("inside_hero" if chosen.one.bias is None else "inside_hero_bias"):
         show.figure(figure, key=_HERO, alt=alt, on_click=lambda: _choose_clicked(shown.keys), most=1.1)
     notes = [
-        _("Colour is positive, grey negative. Hover for numbers; click a weight to take its key apart."),
+        _("Coloured is positive, grey negative. Hover for numbers; click a weight to see how its score is computed."),
         _("The numbers beside the bars are rounded."),
     ]
     if shown.rest:
@@ -241,9 +241,9 @@ def share(chosen: Chosen) -> None:
         heads=len(one.shares),
     )
     together = (
-        mark("Heads may point against each other: together, with the bias, they add a vector of length {length:.3f}.")
+        mark("Heads may partly cancel: together, with the bias, they add a vector of length {length:.3f}.")
         if one.projection_bias
-        else mark("Heads may point against each other: together they add a vector of length {length:.3f}.")
+        else mark("Heads may partly cancel: together they add a vector of length {length:.3f}.")
     )
     sentence = f"{sentence} {_(together, length=whole)}"
     show.note(sentence)
@@ -274,12 +274,12 @@ def _scaling(chosen: Chosen) -> None:
     sentence = scaling.sentence(scaled)
     notes = [sentence]
     if scaled.rows < scaled.of_rows:
-        notes.append(_("{count} of {all:,} rows were looked at.", count=scaled.rows, all=scaled.of_rows))
+        notes.append(_("{count} of {all:,} rows were examined.", count=scaled.rows, all=scaled.of_rows))
     q, k = scaled.components
     notes.append(
         _(
-            "The numbers in q have a variance of {q:.2f}, in k {k:.2f}; were they independent and 1, products of "
-            "{width}-wide vectors would have a variance of {width}.",
+            "The numbers in q have a variance of {q:.2f}, those in k {k:.2f}; if they were independent with "
+            "variance 1, products of vectors with {width} dimensions would have a variance of {width}.",
             q=q,
             k=k,
             width=scaled.width,

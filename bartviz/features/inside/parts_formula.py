@@ -78,7 +78,7 @@ def _sentences(one: Inside) -> dict[str, str]:
         "products": _("query times key, number by number"),
         "scaled": _(scaled, scale=one.scale),
         "bias": _("a number for the distance between the two positions, learned"),
-        "score": _("sum and bias: the score; −∞ where the mask forbids to look"),
+        "score": _("sum and bias: the score; −∞ where the mask closes the key"),
         "weight": _("e to the score, divided by the sum over the keys: the weights sum to 1"),
         "values": _("what each token gives, times its weight"),
         "output": _("the sum of all weighted values: the head's output"),
