@@ -176,7 +176,7 @@ def _uploaded(page: Page, address: str) -> None:
     settle(page)
     record = ROOT / "bartviz" / "embedded" / "records" / "start.safetensors"
     page.locator("input[type=file]").last.set_input_files(str(record))
-    expect(page.get_by_text("Kept beside this run: bart-tiny-en-de")).to_be_visible()
+    expect(page.get_by_text("Saved for comparison: bart-tiny-en-de")).to_be_visible()
 
 
 def _drawn(page: Page) -> None:

@@ -132,13 +132,13 @@ def sentence(one: Inputs) -> str:
     filled = {"ratio": ratio, "token": one.tokens.labels[row], "share": part["position"][row]}
     if ratio >= 1:
         return _(
-            "A token's vector is on average {ratio:.1f} times as long as its position's; most position is in "
-            "“{token}”, {share:.0%} of its sum.",
+            "A token's vector is on average {ratio:.1f} times as long as its position's; “{token}” has the "
+            "largest share of position, {share:.0%} of its sum.",
             **filled,
         )
     return _(
-        "A token's vector is on average {ratio:.2f} of its position's length; most position is in “{token}”, "
-        "{share:.0%} of its sum.",
+        "A token's vector is on average {ratio:.2f} of its position's length; “{token}” has the largest "
+        "share of position, {share:.0%} of its sum.",
         **filled,
     )
 

@@ -125,7 +125,7 @@ def test_tabs_are_in_the_address_and_open_by_it(visit: Open, server: str) -> Non
     expect(tabs.nth(2)).to_have_attribute("aria-selected", "true")
     page.get_by_test_id("stSidebar").get_by_role("radio", name="English", exact=True).click()
     settle(page)
-    expect(page.get_by_role("tab", name="Likeness", exact=True)).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_role("tab", name="Similarity", exact=True)).to_have_attribute("aria-selected", "true")
     expect(page).to_have_url(re.compile("below=likeness"))
 
 
