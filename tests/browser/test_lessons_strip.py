@@ -53,7 +53,7 @@ def test_how_far_one_is_outlives_a_reload(server: str, visit: Open) -> None:
     stands(page, named("decoding"), 1)
     page.goto(f"{server}/lessons")
     expect(page.locator(".st-key-card_decoding")).to_contain_text("2 of 7 steps seen")
-    page.get_by_role("button", name="Go on with step 2").click()
+    page.get_by_role("button", name="Continue with step 2").click()
     stands(page, named("decoding"), 1)
     forget(page, server)  # as a browser is before each visit of a test
     page.goto(f"{server}/lessons")

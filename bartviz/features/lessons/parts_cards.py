@@ -20,7 +20,7 @@ def lead() -> str:
     """The sentence above the cards: the progress in the whole course."""
     reached = walk.current().reached
     if not reached:
-        return _("Each lesson is a short tour of the app, a few minutes long. Begin with the first, or with any other.")
+        return _("Each lesson is a short tour of the app, a few minutes long. Start with the first, or with any other.")
     following, done = _next(), sum(map(_done, LESSONS))
     if following is None:
         return _("All {count} lessons done. The quiz asks about your own text.", count=len(LESSONS))
@@ -80,7 +80,7 @@ def _card(lesson: Lesson, number: int) -> None:
     show.note(f"{size} · {minutes}")
     st.progress(reached / count, text=_progress_text(reached, count))
     runs = now.lesson is lesson
-    label = _("Go on with step {step}", step=at + 1) if at else _("Again") if reached == count else _("Start")
+    label = _("Continue with step {step}", step=at + 1) if at else _("Again") if reached == count else _("Start")
     st.button(
         label,
         key=f"begin_{lesson.word}",
@@ -93,7 +93,7 @@ def _card(lesson: Lesson, number: int) -> None:
 
 def _progress_text(reached: int, count: int) -> str:
     if reached == 0:
-        return _("not begun")
+        return _("not started")
     if reached >= count:
         return _("done")
     return _("{reached} of {count} steps seen", reached=reached, count=count)
