@@ -38,7 +38,7 @@ RELATIVE = "relative"
 TEXTS = ("The cat sleeps.", "Yes!")
 OLDER = ("row_decoder", "row_cross", "row_encoder")  # address words of links in which each square had its own row
 _BATCH = "_masks_batch"
-_HINT = mark("Open and closed cells; the numbers that the formula adds; the weights that a head has left.")
+_HINT = mark("Open and closed cells; the numbers that the formula adds; the weights that remain in a head.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +154,9 @@ def padding(record: Record) -> None:
     record.expect_model()
     st.markdown(
         _(
-            "A model runs several texts in one pass only when they are equally long, so the shorter ones are filled "
-            "up. The mask closes the filling to every row: **its columns get no weight**, whatever the scores are."
+            "A model can run several texts in one pass only if they are equally long, so the shorter ones "
+            "are padded. The mask closes the padding to every row: **its columns get no weight**, whatever "
+            "the scores are."
         )
     )
     with st.form("batch", border=False):
@@ -186,8 +187,8 @@ def _batch(records: tuple[Record, ...]) -> None:
     total, filled = attentions[0].shape[3] * len(attentions), attentions[0].shape[3] * len(attentions) - sum(lengths)
     show.lead(
         _(
-            "{lengths} tokens, filled to {longest} each: {filled} of {total} columns are padding ({share:.0%}), "
-            "computed and thrown away.",
+            "{lengths} tokens, padded to {longest} each: {filled} of {total} columns are padding "
+            "({share:.0%}), computed and thrown away.",
             lengths=", ".join(map(str, lengths)),
             longest=attentions[0].shape[3],
             filled=filled,
@@ -303,9 +304,9 @@ def zero(record: Record) -> None:
     )
     st.markdown(
         _(
-            "Adding a number does not forbid anything, it only makes a weight small. Below a limit the format holds no "
-            "smaller number and the weight is **exactly 0**: computed here, from {limits} on. With -10 a closed key "
-            "would still get {weight:.6f} beside an open one of equal score.",
+            "Adding a number does not forbid anything, it only makes a weight small. Below a limit the "
+            "format has no smaller number and the weight is **exactly 0**: computed here, from {limits} on. "
+            "With -10 a closed key would still get {weight:.6f} next to an open one with the same score.",
             limits=limits,
             weight=np.exp(-10.0),
         )
@@ -314,7 +315,7 @@ def zero(record: Record) -> None:
     with number:
         name = pick.one_of(_("A closed cell gets"), NUMBER_NAMES, key="zero_number", default="-10,000")
     with to:
-        given = pick.one_of(_("Numbers are held as"), added.FORMATS, key="zero_format")
+        given = pick.one_of(_("Number format of the scores"), added.FORMATS, key="zero_format")
     with at:
         row = pick.index(_("Row"), short.shape[2], key="zero_row")
     format_ = cast("added.Format", given)
@@ -346,4 +347,4 @@ def _closed_row(short: Attention, row: int, name: str, to: added.Format) -> None
         name=_("with everything closed"),
         dark=page.dark(),
     )
-    show.figure(figure, key="closed_row", alt=_("Weights of a row that may look nowhere"))
+    show.figure(figure, key="closed_row", alt=_("Weights of a row with every key closed"))

@@ -23,9 +23,9 @@ def recurrence(record: Record) -> None:
         show.note(_("The picture shows the first {count} tokens; the sentence and the table count all.", count=MOST))
     show.note(
         _(
-            "Counted, not run. A recurrent network reads word by word and hands on one state, so far words reach each "
-            "other through all states between, and its steps wait for each other. Attention pays for the short path: "
-            "its scores grow with the square of the length."
+            "Counted, not run. A recurrent network reads word by word and passes on one state, so distant "
+            "words reach each other through all states in between, and its steps must run in sequence. "
+            "Attention pays for the short path: its scores grow with the square of the length."
         )
     )
     frame = analysis.table(one)
