@@ -89,7 +89,7 @@ def notice(subjects: Sequence[Subject]) -> str:
     """The one sentence on what to notice: how many properties differ, and one that is often missed."""
     different = once(partial(_different, subjects))
     if len(subjects) == 1:
-        return _("{name} alone: add another model to see what differs.", name=subjects[0].name)
+        return _("Only {name}: add another model to see what differs.", name=subjects[0].name)
     norms = {subject.sizes.family.norm for subject in subjects}
     sentence = _(
         "{different} of {all} properties differ between these {models} models.",
@@ -97,7 +97,7 @@ def notice(subjects: Sequence[Subject]) -> str:
         all=len(PROPERTIES),
         models=len(subjects),
     )
-    hint = _("Look where LayerNorm stands: the drawings of textbooks often show only one of the two ways.")
+    hint = _("Note where LayerNorm is: textbook drawings often show only one of the two variants.")
     return f"{sentence} {hint}" if len(norms) > 1 else sentence
 
 
@@ -154,7 +154,7 @@ def goals(record: Record | None) -> tuple[Example, ...]:
     seed = pick.index(_("Seed"), 100, key="hidden_seed", default=1, hint=_("Another seed hides other words."))
     examples = objectives(text, seed=seed, translation=translation)
     if not examples:
-        st.info(_("Run a text with at least one word, then it is shown here as each model would be trained on it."))
+        st.info(_("Run a text with at least one word to see it here as training data for each model."))
         return ()
     st.html(_STYLE)
     st.html("".join(_goal(example) for example in examples))
