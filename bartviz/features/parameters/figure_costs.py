@@ -97,7 +97,7 @@ def operations(costs: Costs, length: int, *, dark: bool = False, height: int = H
             hoverinfo="skip",
             marker={"symbol": "circle-open", "size": 12, "line": {"width": 2}, "color": theme.palette(dark).ink},
         )
-    return figure.update_yaxes(title={"text": _("million multiply-adds a source token"), "font": {"size": 12}})
+    return figure.update_yaxes(title={"text": _("million multiply-adds per source token"), "font": {"size": 12}})
 
 
 def memory(costs: Costs, length: int, *, dtype: str = "float32", dark: bool = False, height: int = HEIGHT) -> go.Figure:

@@ -23,7 +23,7 @@ def cost(chosen: ui.Chosen) -> None:
     n, dtype = ui.length(costs)
     left, right = st.columns(2)
     with left:
-        alt = _("Multiply-adds a token against the length: flat lines, and the scores rising through them")
+        alt = _("Multiply-adds per token against the length: flat lines, and the scores rising through them")
         operations = partial(curves.operations, costs, n, dark=page.dark())
         show.figure(operations, key="operations", alt=alt)
     with right:

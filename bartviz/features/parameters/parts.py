@@ -44,7 +44,7 @@ LENGTHS = (16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 204
 USUAL = 512  # tokens, where the model can read so many
 EXAMPLE = '{"model_type": "bart", "d_model": 512, "encoder_layers": 4, "decoder_layers": 2, "vocab_size": 32000}'
 _HINT = mark(
-    "Any model of the catalogue, a folder, or your own configuration. Nothing is downloaded: sizes decide everything."
+    "Any model of the catalogue, a folder, or your own configuration. Nothing is downloaded: only sizes are needed."
 )
 _CHECKED, _ASKED = "_checked", "_check_asked"
 _LENGTH_BEFORE = "_length_before"  # the length that the model chosen before begins with
@@ -122,8 +122,8 @@ def _pasted() -> str:
         max_chars=TYPED,
         persist_state="session",
         help=_(
-            "The config.json of any of the {count} families that are read, such as BERT, BART, T5 or Llama. What it "
-            "leaves out is as in transformers.",
+            "The config.json of any of the {count} supported families, such as BERT, BART, T5 or Llama. "
+            "Values that it leaves out are transformers' defaults.",
             count=len(FAMILIES),
         ),
     )
@@ -244,7 +244,7 @@ def check(chosen: Chosen, record: Record | None) -> None:
         message = (
             mark("The model of your last run, a {name}, has {count:,}: the same number.")
             if same
-            else mark("The model of your last run, a {name}, has {count:,}: not {total:,}: choose its class above.")
+            else mark("The model of your last run, a {name}, has {count:,}, not {total:,}: choose its class above.")
         )
         show.note(_(message, name=loaded.architecture, count=loaded.parameters, total=total))
     show.note(
@@ -270,7 +270,7 @@ def _request_check(request: object) -> None:
 
 def _built(chosen: Chosen) -> parameter_totals.Comparison:
     """The closed form compared with a model that transformers builds. After a failure it does not retry by itself."""
-    with st.spinner(_("Building with transformers; the first time loads torch")):
+    with st.spinner(_("Building with transformers; the first time also loads torch")):
         torch_import.load()
         from bartviz.models import skeleton
 
