@@ -48,7 +48,7 @@ def silence(record: Record) -> None:
     if sweep is None:
         return
     if "log_probability" not in sweep.measures:
-        show.note(_("This network names no words, so there is no log p that a head could change."))
+        show.note(_("This model does not predict tokens, so there is no log p that a head could change."))
         return
     finding = experiment_findings.quiet(sweep, {kind: once(partial(of_record, record, kind)) for kind in record.kinds})
     show.lead(capitalized(_quiet_sentence(finding)))
@@ -58,8 +58,8 @@ def silence(record: Record) -> None:
     if finding.quietest is not None:
         sources_and_link(
             _(
-                "Michel et al. 2019; Voita et al. 2019. Heads can stand in for each other: no cost is no proof that a "
-                "head does nothing."
+                "Michel et al. 2019; Voita et al. 2019. Heads can replace each other: that silencing one "
+                "costs nothing does not prove that it does nothing."
             ),
             "experiments",
             _("Silence it"),
@@ -78,8 +78,8 @@ def _quiet_sentence(finding: experiment_findings.Quiet) -> str:
         "sharp": finding.sharp,
     }
     return _(
-        "{head} puts {peak:.2f} of a row's weight on one token on the mean, and silencing it changes log p by "
-        "{change:+.3f} nats. Of {sharp} heads that look so sharply, {idle} change it by less than 0.1.",
+        "On average {head} puts {peak:.2f} of a row's weight on one token, and silencing it changes log p by "
+        "{change:+.3f} nats. Of {sharp} heads that are this focused, {idle} change it by less than 0.1.",
         **values,
     )
 
@@ -113,10 +113,7 @@ def untrained(record: Record) -> None:
     show.lead(_less_even(kind, before, after, learned=fresh.model.trained))
     _sharpest(record, fresh, kind)
     sources_and_link(
-        _(
-            "Random weights: normal, with the configuration's spread. A model that looks untrained is named in large "
-            "letters on every page."
-        ),
+        _("Random weights: normal, with the configuration's spread. Every page warns if a model looks untrained."),
         "compare",
         _("How even every head is"),
         {"kind": kind, "x": "evenness", "y": "peak", "below": "all"},
@@ -143,7 +140,7 @@ def _less_even(
     if learned:
         return sentence
     return f"{sentence} " + _(
-        "That nothing was learned shows in the weights: every layer norm still has a gain of exactly 1."
+        "The weights show that nothing was learned: every layer norm still has a gain of exactly 1."
     )
 
 
@@ -164,7 +161,7 @@ def _sharpest(record: Record, fresh: Record, kind: Kind) -> None:
             fresh.attention(kind).head(layer, head),
             attention,
             names,
-            _("The same head before any training"),
+            _("The same head without any training"),
             "pitfalls_random",
         )
 

@@ -54,14 +54,14 @@ def weight_and_effect(record: Record) -> None:
         }
         if gap.looked == gap.brought:
             sentence = _(
-                "{head}: {token} looks at {looked} with {weight:.2f}, but only {share:.2f} of what arrives is "
-                "from there.",
+                "{head}: {token} looks at {looked} with {weight:.2f}, but only {share:.2f} of what arrives "
+                "comes from there.",
                 **values,
             )
         else:
             sentence = _(
-                "{head}: {token} looks most at {looked} ({weight:.2f}), but only {share:.2f} of what arrives is "
-                "from there; most is from {brought} ({other:.2f}), whose weight is {small:.2f}.",
+                "{head}: {token} looks most at {looked} ({weight:.2f}), but only {share:.2f} of what arrives "
+                "comes from there; most comes from {brought} ({other:.2f}), whose weight is {small:.2f}.",
                 **values,
             )
         show.lead(capitalized(sentence))
@@ -70,8 +70,8 @@ def weight_and_effect(record: Record) -> None:
         if np.isfinite(gap.rank):
             show.note(
                 _(
-                    "Within a row of this head, weights and contributions agree in rank by {rank:.2f} on the mean "
-                    "(1 is the same order, 0 none).",
+                    "Within a row of this head, the rank correlation of weights and contributions is "
+                    "{rank:.2f} on average (1: the same order, 0: none).",
                     rank=gap.rank,
                 )
             )
@@ -147,8 +147,9 @@ def sinks(record: Record) -> None:
     attention, names = shown.attention(finding.kind), shown.rows(finding.kind)
     tokens = ", ".join(f"{label} {percent(share)}" for label, share in finding.tokens[:4])
     sentence = _(
-        "{kind} attention puts {share:.0%} of its weight on special tokens and full stops ({tokens}); spread evenly "
-        "it would be {even:.0%}. In {head}, {token} looks most at {before}; with these columns hidden at {after}.",
+        "{kind} attention puts {share:.0%} of its weight on special tokens and full stops ({tokens}); spread "
+        "evenly it would be {even:.0%}. In {head}, {token} looks most at {before}; with these columns "
+        "hidden, at {after}.",
         kind=kind_of(finding.kind),
         share=finding.share,
         tokens=tokens,
@@ -166,10 +167,10 @@ def sinks(record: Record) -> None:
     rows = np.maximum(remaining.sum(axis=1, keepdims=True), np.float32(1e-9))
     first, second = st.columns(2, gap="small", vertical_alignment="bottom")
     with first:
-        one_map(whole, attention, names, _("{head} as it is", head=named(finding.head)), "pitfalls_sinks", finding.row)
+        one_map(whole, attention, names, _("{head} unchanged", head=named(finding.head)), "pitfalls_sinks", finding.row)
     with second:
         sentence = _(
-            "without them: {share:.0%} of its weight is hidden, rows are divided by the rest", share=finding.share_head
+            "without them: {share:.0%} of its weight is hidden, rows are renormalised", share=finding.share_head
         )
         one_map(remaining / rows, attention, names, sentence, "pitfalls_hidden", finding.row)
     sources_and_link(
