@@ -43,7 +43,7 @@ def test_all_questions_of_a_round_answered_right_make_a_full_score(visit: Open, 
         settle(page)
         if place < ROUND - 1:
             page.locator(".st-key-quiz_next button").click()
-    expect(page.locator(".bv-score")).to_contain_text(f"{ROUND} of {ROUND} found, {ROUND} at the first try")
+    expect(page.locator(".bv-score")).to_contain_text(f"{ROUND} of {ROUND} correct, {ROUND} on the first try")
 
 
 def test_a_wrong_answer_says_what_is_true_of_it(visit: Open, server: str) -> None:
@@ -53,7 +53,7 @@ def test_a_wrong_answer_says_what_is_true_of_it(visit: Open, server: str) -> Non
     option(page, 5, 0, wrong)
     expect(page.get_by_test_id("stAlert")).to_contain_text(question.options[wrong].says)
     option(page, 5, 0, question.answer)
-    expect(page.locator(".bv-score")).to_contain_text("1 of 1 found, 0 at the first try")
+    expect(page.locator(".bv-score")).to_contain_text("1 of 1 correct, 0 on the first try")
 
 
 def test_the_link_shows_the_answer_and_the_quiz_goes_on_afterwards(visit: Open, server: str) -> None:

@@ -199,19 +199,19 @@ def memory(material: Material, random: Generator) -> Question | None:
     }
     right = 4 if squared else 2
     why = (
-        later("Every token looks at every token: n × n weights a head, so twice the text takes four times as much.")
+        later("Every token looks at every token: n × n weights per head, so twice the text takes four times as much.")
         if squared
         else later(
-            "Queries and keys are one vector a token and head: twice the text takes twice as much. Only the "
-            "weights between tokens grow with the square."
+            "Queries and keys are one vector per token and head: twice the text takes twice as much. Only "
+            "the weights between tokens grow with the square."
         )
     )
     says = {
-        1: later("Every further token needs room of its own."),
+        1: later("Every additional token needs its own memory."),
         2: why
         if right == 2
-        else later("That is how queries and keys grow; weights stand between all pairs of tokens."),
-        4: why if right == 4 else later("That is how weights grow; queries and keys are one vector a token."),
+        else later("That is how queries and keys grow; there is a weight for every pair of tokens."),
+        4: why if right == 4 else later("That is how weights grow; queries and keys are one vector per token."),
         8: later("That would be the third power of the length."),
     }
     options = tuple(

@@ -64,7 +64,7 @@ def _text(source: str) -> str | None:
 
 
 SAYS = {
-    "token masking": lambda: later("Token masking: every lost word has a mask of its own in its place."),
+    "token masking": lambda: later("Token masking: every lost word is replaced by its own mask."),
     "token deletion": lambda: later("Token deletion: words are missing, and nothing marks their positions."),
     "text infilling": lambda: later("Text infilling: one mask stands for a span of words, or for none at all."),
     "sentence permutation": lambda: later("Sentence permutation: whole sentences, in another order."),

@@ -107,8 +107,8 @@ def product(material: Material, random: Generator) -> Question | None:
             options,
             answer,
             later(
-                "The probability of a sequence is the product of its steps' (the chain rule): {factors} = {product}. "
-                "Logarithms add up.",
+                "The probability of a sequence is the product of the step probabilities (the chain rule): "
+                "{factors} = {product}. Logarithms add up.",
                 factors=factors,
                 product=percent(right),
             ),
@@ -124,11 +124,14 @@ def _wrong(run: list[Step]) -> list[Option]:
     chances = [step.chosen.probability for step in run]
     right = math.prod(chances)
     every = [
-        (sum(chances) / len(chances), later("That is the mean: but all of them must happen, so it cannot be so high.")),
-        (min(chances), later("That is the least of them: the others must happen as well.")),
+        (
+            sum(chances) / len(chances),
+            later("That is the mean, but all of them must happen, so it cannot be that high."),
+        ),
+        (min(chances), later("That is the smallest of them: the others must happen as well.")),
         (max(chances), later("That is the largest of them: the others must happen as well.")),
         (1 - right, later("That is the probability that at least one of them is different.")),
-        (right**2, later("That is the product twice: each step counts once.")),
+        (right**2, later("That counts the product twice: each step counts once.")),
     ]
     kept, texts = [right], [percent(right)]
     found: list[Option] = []

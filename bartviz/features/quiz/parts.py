@@ -100,7 +100,7 @@ def choose(record: Record) -> Quiz:
         seed = _number(_("Seed"), SEED, (0, MOST_SEED), 7, _("The same text, model and seed give the same questions."))
         count = _number(_("Questions"), NUMBER, (1, MOST_QUESTIONS), COUNT, None)
         quiz = of(record, seed, count)
-        hint = _("From 1. The address of the page says it, so that a link opens this question.")
+        hint = _("Counted from 1. It is part of the page's address, so a link opens this question.")
         last = max(len(quiz.questions), 1)
         quiz.place = _number(_("Question"), PLACE, (1, MOST_QUESTIONS), 1, hint, last=last) - 1
         if quiz.questions:
@@ -142,10 +142,10 @@ def _score(quiz: Quiz) -> None:
         return
     parts = _("Question {place} of {count}", place=quiz.place + 1, count=len(quiz.questions))
     if done:
-        parts += " · " + _("{found} of {done} found, {first} at the first try", found=found, done=done, first=first)
+        parts += " · " + _("{found} of {done} correct, {first} on the first try", found=found, done=done, first=first)
     if quiz.before[0]:
         earlier = {"found": quiz.before[1] + found, "done": quiz.before[0] + done}
-        parts += " · " + _("in this visit {found} of {done}", **earlier)
+        parts += " · " + _("{found} of {done} correct in this visit", **earlier)
     st.html(f"<p class='bv-score' role='status'>{html.escape(parts)}</p>")
     st.progress(done / len(quiz.questions))
 
@@ -209,7 +209,7 @@ def _feedback(quiz: Quiz, question: Question) -> None:
             query_params=dict(question.query),
         )
     elif taken:
-        st.info(f"{show.plain(_(question.options[taken[-1]].says))} {show.plain(_('Not yet; try another one.'))}")
+        st.info(f"{show.plain(_(question.options[taken[-1]].says))} {show.plain(_('Not quite; try another one.'))}")
         st.button(_("Show the answer"), key=f"quiz_show_{index}", type="tertiary", on_click=_show, args=(quiz, index))
     else:
         press = _("Or press its key, 1 to {count}.", count=len(question.options))
@@ -242,7 +242,7 @@ def _result(quiz: Quiz) -> None:
     """The result of a round, and what to look at again."""
     count, found, first = quiz.score
     message = _(
-        "All {count} questions answered: {found} found, {first} of them at the first try.",
+        "All {count} questions answered: {found} correct, {first} of them on the first try.",
         count=count,
         found=found,
         first=first,
@@ -250,9 +250,9 @@ def _result(quiz: Quiz) -> None:
     with st.container(border=True, key="quiz_result"):
         st.markdown(f"**{show.plain(message)}**")
         if not quiz.missed:
-            show.note(_("Nothing missed. New questions, another text or a higher level go on from here."))
+            show.note(_("Nothing missed. Continue with new questions, another text or a higher level."))
             return
-        show.note(_("To look at again:"))
+        show.note(_("To review:"))
         for place in quiz.missed:
             label = f"{place + 1}. {show.plain(_(quiz.questions[place].prompt))}"
             st.button(label, key=f"quiz_missed_{place}", type="tertiary", on_click=_go_to, args=(place + 1,))

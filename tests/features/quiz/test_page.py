@@ -53,7 +53,7 @@ def test_a_round_with_right_answers_has_the_full_score(app: App) -> None:
         if place < 4:
             page.button(key="quiz_next").click().run()
     assert "5 of 5 found, 5 at the first try" in words(page)
-    assert "All 5 questions answered: 5 found, 5 of them at the first try." in words(page)
+    assert "All 5 questions answered: 5 correct, 5 of them on the first try." in words(page)
 
 
 def test_a_wrong_answer_says_what_is_true_of_it_and_may_be_followed_by_another(app: App) -> None:
@@ -65,7 +65,7 @@ def test_a_wrong_answer_says_what_is_true_of_it_and_may_be_followed_by_another(a
     assert question.why not in words(page)
     assert page.button(key=f"quiz_3_0_{wrong}").disabled
     press(page, question, 3, 0, question.answer)
-    assert "1 of 1 found, 0 at the first try" in words(page)
+    assert "1 of 1 correct, 0 on the first try" in words(page)
     assert question.why in words(page)
 
 
@@ -76,7 +76,7 @@ def test_what_was_missed_counts_and_the_end_says_what_to_look_at_again(app: App)
         press(page, question, 3, place, question.answer if place else wrong)
         page.number_input(key="quiz_question").set_value(2).run()
     assert "1 of 2 found, 1 at the first try" in words(page)
-    assert "All 2 questions answered: 1 found, 1 of them at the first try." in words(page)
+    assert "All 2 questions answered: 1 correct, 1 of them on the first try." in words(page)
     page.button(key="quiz_missed_0").click().run()
     assert "Question 1 of 2" in words(page)
 
