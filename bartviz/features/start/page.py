@@ -33,11 +33,11 @@ def picture(record: Record, chosen: start.Ribbons) -> None:
     above, below = (_("source text"), below_name) if cross else (_("text, looked at"), _("text, looking"))
     ribbons.show(chosen.first(), key="ribbons", above=above, below=below)
     layers, heads = record.attention(chosen.head.kind).shape[:2]
-    reason = mark("{head}: of {count} heads the one whose words choose each other most ({score:.2f}).")
+    reason = mark("{head}: of {count} heads, the one whose words choose each other most ({score:.2f}).")
     if cross:
         reason = mark(
-            "{head}: among {count} heads, of those that look for the next word the one whose words choose each other "
-            "most ({score:.2f})."
+            "{head}: of the {count} heads, among those that look for the next word, the one whose words "
+            "choose each other most ({score:.2f})."
         )
     if beginner:
         reason = mark("{head}, one of {count} heads, chosen because its picture is the clearest.")

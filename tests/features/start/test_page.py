@@ -39,7 +39,7 @@ def test_the_notice_and_the_head_are_shown(app: App, record: Record) -> None:
     found = start.ribbons(record)
     shown = words(app())
     head = f"C{str(found.head)[1:]}"  # it begins the sentence
-    said = f"{head}: among 12 heads, of those that look for the next word the one whose words choose each other"
+    said = f"{head}: of the 12 heads, among those that look for the next word, the one whose words choose each other"
     assert f"{said} most ({found.score:.2f})." in shown
 
 
