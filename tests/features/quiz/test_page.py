@@ -109,7 +109,7 @@ def test_a_new_round_keeps_what_was_found_before(app: App) -> None:
     assert posed(stand_in.record(), 4, 2)[0].prompt in words(page)
     second = posed(stand_in.record(), 4, 2)[0]
     press(page, second, 4, 0, second.answer)
-    assert "in this visit 2 of 2" in words(page)
+    assert "2 of 2 correct in this visit" in words(page)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_another_text_is_another_quiz_and_the_old_answers_are_gone(app: App) -> 
     page.session_state[session.RECORD] = records.encoder_only()
     page.run()
     assert "Question 1 of 10" in words(page)
-    assert "in this visit 1 of 1" in words(page)
+    assert "1 of 1 correct in this visit" in words(page)
     assert "Right." not in words(page)
 
 
