@@ -26,7 +26,7 @@ def test_a_beginner_answers_and_goes_on_to_the_next_chapter(server: str, visit: 
     line = page.locator("[class*='st-key-claim_'][class*='_3b']")
     expect(line.locator(".bv-verdict")).to_have_count(0)
     line.get_by_role("button", name="False").click()
-    expect(line).to_contain_text("You said “False”, and so say the numbers.")
+    expect(line).to_contain_text("You said “False”, and the numbers agree.")
     expect(line.locator(".bv-verdict")).to_contain_text("does not hold")
     page.get_by_role("link", name="Next chapter: Masks").click()
     expect(page).to_have_url(re.compile("chapter=masks"))

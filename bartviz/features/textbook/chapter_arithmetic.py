@@ -29,7 +29,7 @@ from bartviz.record.softmax import softmax
 
 DRAWS, WIDTH, KEYS = 2048, 64, 512  # vectors drawn by chance, as wide as a head, so many keys a row
 CLOSE = 1e-5  # how far a number of float32 may be from the exact one
-DRAWN = later("vectors drawn by chance, seed 0")
+DRAWN = later("random vectors, seed 0")
 DISTANCE = 12  # steps between the words of the article's sentence
 DRAWN_STATES = later("a recurrent network {width} wide with random weights and inputs, seed 0", width=WIDTH)
 
@@ -47,7 +47,7 @@ def _attention(evidence: Evidence) -> Verdict:
     numbers = (
         Number(later("largest distance of a row's sum from 1"), 0, off, within=CLOSE),
         Number(later("two heads: smallest of their largest differences"), above(0.01), nearest),
-        Number(later("heads side by side are as wide as the model"), record.model.width, joined, core=False),
+        Number(later("concatenated heads are as wide as the model"), record.model.width, joined, core=False),
     )
     why = later(
         "In all {heads} encoder heads rows sum to 1 up to {off:.0e}; the two heads that are most alike still differ by "
@@ -75,9 +75,7 @@ def _unscaled(evidence: Evidence) -> Verdict:
     )
     families = ", ".join(family.title for family in FAMILIES.values() if family.positions == "relative")
     if apart <= CLOSE:
-        why = later(
-            "So it is in this model. Of the families here {families} leave the division out.", families=families
-        )
+        why = later("True of this model. Of the families here {families} leave the division out.", families=families)
         return Verdict(numbers, why, basis)
     why = later(
         "Leaving the division out changes the weights, not their order: the largest of a row is {scaled:.2f} as the "
@@ -101,11 +99,11 @@ def _additive(_evidence: Evidence) -> Verdict:
     dot, added = n * n, n * n * width  # numbers held: the scores; tanh(W q + U k) of every pair before it is summed up
     products = n * n * width, n * n * width + 2 * n * width * width  # the latter with the two projections
     numbers = (
-        Number(later("n = 512, 64 wide: numbers held for one head"), below(added), dot),
+        Number(later("n = 512, 64 wide: numbers stored for one head"), below(added), dot),
         Number(later("multiply-adds, those of tanh not counted"), below(products[1]), products[0]),
     )
     why = later(
-        "Additive attention puts every pair of query and key through a layer of its own: {times} times the "
+        "Additive attention passes every pair of query and key through a small network: {times} times the "
         "numbers, where one matrix product is enough.",
         times=added // dot,
     )
@@ -127,8 +125,8 @@ def _narrow(_evidence: Evidence) -> Verdict:
         Number(later("multiply-adds at n = 512 with one head and with 12"), wide, narrow),
     )
     why = later(
-        "Twelve heads of 64 cost exactly as much as one of 768; what grows is the number of weights that are "
-        "held, 12 squares instead of one."
+        "Twelve heads of 64 cost exactly as much as one of 768; only the number of weights grows, 12 squares "
+        "instead of one."
     )
     return Verdict(numbers, why, later(CONFIGURATION))
 
@@ -179,8 +177,8 @@ def _unit(_evidence: Evidence) -> Verdict:
         Number(later("unit vectors, 64 wide: variance of the product"), 64, variance, within=NEARLY),
     )
     why = later(
-        "Unit vectors have products between -1 and 1, with variance 1/64; it is vectors of components with variance 1, "
-        "whose length is about {length:.0f}, that give 64.",
+        "Unit vectors have products between -1 and 1, with variance 1/64; a variance of 64 needs vectors "
+        "whose components have variance 1, which are about {length:.0f} long.",
         length=length,
     )
     return Verdict(numbers, why, DRAWN)
@@ -236,8 +234,8 @@ def _activations(_evidence: Evidence) -> Verdict:
         title = activations.CURVES[sizes_of(name).activation][0]
         label = later("{model}: activation", model=TITLES[name])
         numbers.append(Number(label, claimed, title.split()[0]))
-    tanh = Number(later("GPT-2's is written with tanh: largest difference"), 0, apart, within=1e-3)
-    why = later("GPT-2 takes an approximation by tanh that differs from GELU by at most {apart:.4f}.", apart=apart)
+    tanh = Number(later("GPT-2's tanh approximation: largest difference"), 0, apart, within=1e-3)
+    why = later("GPT-2 uses the tanh approximation, which differs from GELU by at most {apart:.4f}.", apart=apart)
     return Verdict((*numbers, tanh), why, later(CONFIGURATION))
 
 
@@ -256,7 +254,7 @@ def _norms(_evidence: Evidence) -> Verdict:
             for name, claimed in ((BART, "post"), (BERT, "post"), (T5, "pre"), (GPT2, "pre"))
         ),
     )
-    why = later("Counted from the names of the matrices; where each norm stands is how the family is built.")
+    why = later("Counted from the names of the matrices; the position of each norm is given by the family.")
     return Verdict(numbers, why, later(CONFIGURATION))
 
 
@@ -268,14 +266,12 @@ def _order(_evidence: Evidence) -> Verdict:
     printed = v @ softmax((q.T @ k).astype(np.float32))
     off, fine = (float(np.abs(one - rowwise).max()) for one in (printed, right))
     numbers = (
-        Number(
-            later("as it is printed: largest error, {n} tokens {width} wide", n=n, width=width), 0, off, within=1e-5
-        ),
+        Number(later("as printed: largest error, {n} tokens {width} wide", n=n, width=width), 0, off, within=1e-5),
         Number(later("with Softmax(KᵀQ) by columns: largest error"), 0, fine, core=False, within=CLOSE),
     )
     why = later(
-        "With a column for each token the weights of a query must be a column too: V Softmax(KᵀQ). As it is printed, "
-        "queries and keys have changed places."
+        "With a column for each token the weights of a query must be a column too: V Softmax(KᵀQ). As "
+        "printed, queries and keys are swapped."
     )
     return Verdict(numbers, why, DRAWN)
 
@@ -332,9 +328,9 @@ def _forgetting(_evidence: Evidence) -> Verdict:
         Number(later("the same with recurrent weights three times as large"), below(0.1), large, core=False),
     )
     why = later(
-        "With the weights that training starts from, the gradient {steps} steps back has {start:.2%} of its length one "
-        "step back. That depends on the weights and is no law: with recurrent weights three times as large it is "
-        "{large:.1f} times as long. Attention reaches every token in one step.",
+        "With the weights that training starts from, the gradient {steps} steps back has {start:.2%} of its "
+        "length one step back. That depends on the weights and is not a law: with recurrent weights three "
+        "times as large it is {large:.1f} times as long. Attention reaches every token in one step.",
         steps=DISTANCE,
         start=start,
         large=large,
@@ -376,8 +372,8 @@ def _far_input(_evidence: Evidence) -> Verdict:
         ),
     )
     why = later(
-        "Of one number alone: it approaches √(d − 1) = {limit:.3f}. LayerNorm is no function of one number, though: "
-        "while it grows, all others shrink to about 0.",
+        "True of a single number: it approaches √(d − 1) = {limit:.3f}. But LayerNorm is not a function of "
+        "one number: while that one grows, all others shrink to about 0.",
         limit=limit,
     )
     return Verdict(numbers, why, DRAWN)
@@ -387,13 +383,14 @@ def _parallel(_evidence: Evidence) -> Verdict:
     n, width = KEYS, sizes_of(BERT).width
     attention, recurrent = 4 * n * width**2 + 2 * n * n * width, 2 * n * width**2
     numbers = (
-        Number(later("{n} tokens: steps of a layer that wait for each other", n=n), below(n), 1),
+        Number(later("{n} tokens: sequential steps of a layer", n=n), below(n), 1),
         Number(later("steps of a recurrent layer"), n, n),
         Number(later("multiply-adds of a layer, {width} wide", width=width), below(recurrent), attention, core=False),
     )
     why = later(
-        "No row waits for another, where a recurrent network takes {n} steps in turn; but it computes more, not less: "
-        "{times:.1f} times the multiply-adds of one product with the state and one with the input.",
+        "No row waits for another, while a recurrent network takes {n} steps in sequence; but attention "
+        "computes more, not less: {times:.1f} times the multiply-adds of one product with the state and one "
+        "with the input.",
         n=n,
         times=attention / recurrent,
     )

@@ -56,17 +56,18 @@ def text_to_text(_model: Model, _cancelled: Cancel) -> Verdict:
         Number(later("T5: a prefix names the task"), yes(True), yes(t5.prefix is not None)),
         Number(later("BART: a prefix names the task"), yes(False), yes(bart.prefix is not None)),
         Number(later("T5: tokenizer"), SENTENCEPIECE, t5.tokenizer),
-        Number(later("T5: classes of transformers that answer otherwise"), 0, len(other["T5"]), core=False),
+        Number(later("T5: classes of transformers that answer in another way"), 0, len(other["T5"]), core=False),
     )
     why = later(
-        "As T5 was trained, one class writes for every task, after a prefix such as “{prefix}”. transformers has "
-        "{t5} more for it that answer otherwise, {names}, as it has {bart} for BART.",
+        "As T5 was trained, one class writes the answer to every task, after a prefix such as “{prefix}”. "
+        "transformers has {t5} more classes for T5 that answer in another way, {names}, as it has {bart} for "
+        "BART.",
         prefix=(t5.prefix or "–").rpartition(" ")[0],
         t5=len(other["T5"]),
         names=", ".join(other["T5"]),
         bart=len(other["Bart"]),
     )
-    return Verdict(numbers, why, later("the classes of transformers, asked now; what is known of the two families"))
+    return Verdict(numbers, why, later("the classes of transformers, checked now; the facts about the two families"))
 
 
 def no_writer(_model: Model, _cancelled: Cancel) -> Verdict:
@@ -81,10 +82,10 @@ def no_writer(_model: Model, _cancelled: Cancel) -> Verdict:
                core=False),
     )  # fmt: skip
     why = later(
-        "Every row sees the tokens after it, {ahead} cells above the diagonal: it cannot be asked for the next token "
-        "without being shown it. {names} closes these cells (is_decoder=True) and writes: with the same layers that is "
-        "another network, which has to be trained for it.",
+        "Every row sees the tokens after it, {ahead} cells above the diagonal, so it cannot predict the next "
+        "token without seeing it. {names} closes these cells (is_decoder=True) and writes: with the same "
+        "layers that is another network, which has to be trained for it.",
         ahead=ahead,
         names=", ".join(writing),
     )
-    return Verdict(numbers, why, later("the classes of transformers, asked now; {second}", second=basis))
+    return Verdict(numbers, why, later("the classes of transformers, checked now; {second}", second=basis))

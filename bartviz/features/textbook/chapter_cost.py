@@ -31,8 +31,8 @@ def _bytes(_evidence: Evidence) -> Verdict:
         Number(later("bytes of 12 layers"), 150_000_000, memory.attention, within=NEARLY),
     )
     why = later(
-        "{layer:.1f} MB and {all:.0f} MB, if the weights of all layers are kept. Their queries and keys, from which "
-        "any head is computed when it is looked at, take {kept:.0f} MB.",
+        "{layer:.1f} MB and {all:.0f} MB, if the weights of all layers are stored. Their queries and keys, "
+        "from which any head can be computed on demand, take {kept:.0f} MB.",
         layer=layer / 1e6,
         all=memory.attention / 1e6,
         kept=memory.captured / 1e6,
@@ -116,8 +116,9 @@ def _memory(_evidence: Evidence) -> Verdict:
         ),
     )
     why = later(
-        "The n × n weights do, if they are kept. A fused kernel never holds them: then what a pass needs grows "
-        "{times:.1f} times when n doubles, and up to 512 tokens the parameters are the larger part anyway.",
+        "The n × n weights do, if they are stored. A fused kernel never stores them: then the memory of a "
+        "pass grows {times:.1f} times when n doubles, and up to 512 tokens the parameters are the larger "
+        "part anyway.",
         times=working,
     )
     return Verdict(numbers, why, BASIS)
@@ -133,9 +134,10 @@ def _decoding(_evidence: Evidence) -> Verdict:
         Number(later("growth with a cache is less than without"), below(uncached), cached, core=False),
     )
     why = later(
-        "The directions are right, the proportions not: most of a step does not depend on t, or only once. BART base, "
-        "128 source tokens, step 512 against step 64 (8 times t): {cached:.2f} times with a cache, {uncached:.1f} "
-        "times without. All 512 steps together cost {ratio:,.0f} times as much without a cache.",
+        "The directions are right, but not the proportions: most of a step does not depend on t, or only "
+        "linearly. BART base, 128 source tokens, step 512 against step 64 (8 times t): {cached:.2f} times "
+        "with a cache, {uncached:.1f} times without. All 512 steps together cost {ratio:,.0f} times as much "
+        "without a cache.",
         cached=cached,
         uncached=uncached,
         ratio=ratio,
@@ -155,8 +157,8 @@ def _deeper(_evidence: Evidence) -> Verdict:
         Number(later("bytes of the weights of all heads"), 2, more_held / held),
     )
     why = later(
-        "All layers are of the same size, so twice as many compute and hold twice as much; embeddings, which do not "
-        "grow with them, only look up."
+        "All layers have the same size, so twice as many compute and store twice as much; embeddings do not "
+        "grow with them and are only looked up."
     )
     return Verdict(numbers, why, BASIS)
 

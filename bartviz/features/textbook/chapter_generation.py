@@ -54,8 +54,8 @@ def _expensive(_evidence: Evidence) -> Verdict:
         ),
     )
     why = later(
-        "For a long text and a short summary it is {share:.0%} of the work; for as many words out as in, the "
-        "decoder is the expensive part.",
+        "For a long text and a short summary it is {share:.0%} of the work; if the output is as long as the "
+        "input, the decoder is the expensive part.",
         share=once / (once + every),
     )
     return Verdict(numbers, why, later(CONFIGURATION))
@@ -73,8 +73,8 @@ def _product(evidence: Evidence) -> Verdict:
         Number(later("sum of their logarithms"), total, logs, within=ROUNDING),
     )
     why = later(
-        "p = {p:.3g}, log p = {log:.2f}. It is the chain rule; Bayes' rule, which one article names for it, "
-        "turns a condition around and is not needed.",
+        "p = {p:.3g}, log p = {log:.2f}. This is the chain rule; Bayes' rule, which one article names "
+        "instead, reverses a condition and is not needed.",
         p=product,
         log=total,
     )

@@ -32,8 +32,8 @@ def _layers(evidence: Evidence) -> Verdict:
         Number(later("layers that give [CLS] more than layer 0 does"), 0, int((first > first[0]).sum()), core=False),
     )
     why = later(
-        "{model}, {layers} layers: evenness {broad} from the first to the last (1 is even), weight on [CLS] {first}. "
-        "Syntax and meaning have no measure here.",
+        "{model}, {layers} layers: evenness {broad} from the first to the last (1 is even), weight on [CLS] "
+        "{first}. Syntax and meaning are not measured here.",
         model=record.model.name,
         layers=len(broad),
         broad=_each(broad),
@@ -52,7 +52,7 @@ def _kinds(evidence: Evidence) -> Verdict:
     numbers = (
         Number(later("heads that look at the previous or the next token"), above(0), neighbours),
         Number(later("heads with more than half of their weight on [CLS] and [SEP]"), above(0), delimiters),
-        Number(later("heads that no score names"), below(heads), named[naming.UNNAMED]),
+        Number(later("heads without a name"), below(heads), named[naming.UNNAMED]),
     )
     why = later(
         "Of {heads} heads of {model}, {neighbours} put half of their weight on a neighbour and {delimiters} on [CLS] "

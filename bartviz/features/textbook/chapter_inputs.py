@@ -52,7 +52,7 @@ def _three(evidence: Evidence) -> Verdict:
         Number(later("embedding tables of BERT base"), 3, len(tables)),
         Number(later("rows of the segment table"), 2, sizes_of(BERT).segments),
         Number(later("width of the sum"), 768, tables[0].shape[1]),
-        Number(later("width, were they joined instead"), 3 * 768, sum(row.shape[1] for row in tables)),
+        Number(later("width if they were concatenated"), 3 * 768, sum(row.shape[1] for row in tables)),
         Number(later("LayerNorm after the sum"), yes(True), yes(norm)),
         Number(later("first token of a pair"), "[CLS]", labels[0]),
         Number(later("[SEP] in a pair"), 2, labels.count("[SEP]")),
@@ -78,8 +78,8 @@ def _notes(evidence: Evidence) -> Verdict:
         Number(later("id of the padding token"), 0, int(read(BART)["pad_token_id"])),
     )
     why = later(
-        "That is BERT's input, not BART's: BART reads bytes as they are (“{first}” of “{text}” keeps its capital), "
-        "marks a text by {begin} and {end}, and has no segments.",
+        "That is BERT's input, not BART's: BART reads bytes unchanged (“{first}” of “{text}” keeps its "
+        "capital), marks a text by {begin} and {end}, and has no segments.",
         first=next(label for label, special in zip(labels, record.source.special, strict=True) if not special),
         text=text,
         begin=labels[0],
@@ -129,8 +129,8 @@ def _tokenizers(_evidence: Evidence) -> Verdict:
         ),
     )
     why = later(
-        "Position 1,025 has no row in BART's table. Its vocabulary is GPT-2's pieces and {extra} entries more; which "
-        "pieces T5 and Marian have cannot be seen in a configuration and is not checked here.",
+        "Position 1,025 has no row in BART's table. Its vocabulary is GPT-2's pieces and {extra} more "
+        "entries; a configuration does not show which pieces T5 and Marian have, so that is not checked here.",
         extra=extra,
     )
     return Verdict(numbers, why, later(CONFIGURATION))
@@ -142,17 +142,17 @@ def _written(_evidence: Evidence) -> Verdict:
     numbers = (
         Number(later("names that it uses and never defines"), 0, len(USED - DEFINED)),
         Number(later("layers that it defines and never uses"), 0, len(DEFINED - USED), core=False),
-        Number(later("lengths of a text, 1 to {most}, that the sum fits", most=most), most, len(fits)),
-        Number(later("rows that come out for a text of one token"), 1, (_sum_shape(1, most, width) or (0, 0))[0]),
+        Number(later("text lengths, 1 to {most}, for which the shapes fit", most=most), most, len(fits)),
+        Number(later("rows of the result for a text of one token"), 1, (_sum_shape(1, most, width) or (0, 0))[0]),
     )
     why = later(
-        "It stops at once: it calls {missing}, which it never defines. With that put right it adds all {most} "
-        "positions to every text, so that only a text of {most} tokens fits; its dropout is never applied, and the "
-        "LayerNorm that its own text names is missing.",
+        "It fails immediately: it calls {missing}, which it never defines. With that corrected it adds all "
+        "{most} positions to every text, so that only a text of {most} tokens fits; its dropout is never "
+        "applied, and the LayerNorm that its own text names is missing.",
         missing=", ".join(sorted(USED - DEFINED)),
         most=most,
     )
-    return Verdict(numbers, why, later("the shapes that such a sum has, length by length"))
+    return Verdict(numbers, why, later("the shapes of such a sum, length by length"))
 
 
 def _sum_shape(n: int, most: int, width: int) -> tuple[int, ...] | None:
@@ -184,11 +184,11 @@ def _beyond(_evidence: Evidence) -> Verdict:
     numbers = (
         Number(later("T5: buckets in use from the first of {n:,} tokens", n=n), at_most(32), len(set(first))),
         Number(later("BART: position rows, for {n:,} tokens", n=n), below(n), rows_),
-        Number(later("T5: buckets that tell distances beyond 128 apart"), above(1), len(set(first[128:])), core=False),
+        Number(later("T5: buckets that distinguish distances beyond 128"), above(1), len(set(first[128:])), core=False),
     )
     why = later(
-        "Every distance has a bucket, where BART has no row for position {first:,}; but all distances beyond 128 share "
-        "one bucket, so beyond that T5 knows only that a token is far away.",
+        "Every distance has a bucket, while BART has no row for position {first:,}; but all distances beyond "
+        "128 share one bucket, so beyond that T5 knows only that a token is far away.",
         first=rows_ + 1,
     )
     return Verdict(numbers, why, later(CONFIGURATION))

@@ -51,8 +51,8 @@ def _parts(_evidence: Evidence) -> Verdict:
         Number(later("sum of the three parts"), whole, three, core=False),
     )
     why = later(
-        "All four numbers come out, but encoder and decoder each contain the shared matrix: as parts of a chart they "
-        "add up to {three:,}, {times:.2f} times the model.",
+        "All four numbers are correct, but encoder and decoder each contain the shared matrix: as parts of a "
+        "chart they add up to {three:,}, {times:.2f} times the model.",
         three=three,
         times=three / whole,
     )
@@ -85,7 +85,7 @@ def _sharing(_evidence: Evidence) -> Verdict:
     matrices = sum(row.count > 0 for row in mine if row.role in ("token embedding", "output layer weight"))
     numbers = (
         Number(later("separate embedding matrices"), 2, matrices),
-        Number(later("parameters, were they separate"), apart, parameter_totals.total(mine)),
+        Number(later("parameters if they were separate"), apart, parameter_totals.total(mine)),
     )
     why = later(
         "One matrix of {elements:,} numbers serves as encoder input, decoder input and output layer; the article's own "
@@ -134,8 +134,8 @@ def _composition(_evidence: Evidence) -> Verdict:
         Number(later("segment embeddings: as in BERT"), sizes_of(BERT).segments, segments, core=False),
     )
     why = later(
-        "Layer by layer the sizes are the same, plus {crossing:,} for cross-attention; but BART normalises after each "
-        "sum, where GPT-2 does before, and has no segment embeddings.",
+        "Layer by layer the sizes are the same, plus {crossing:,} for cross-attention; but BART normalises "
+        "after each sum, while GPT-2 does so before, and it has no segment embeddings.",
         crossing=elements(crossing),
     )
     return Verdict(numbers, why, BASIS)
@@ -200,7 +200,7 @@ def _nearer(_evidence: Evidence) -> Verdict:
     mine, far, near = (sizes_of(name).vocabulary for name in (BART, BERT, GPT2))
     numbers = (
         Number(
-            later("entries more than GPT-2's vocabulary has; than BERT's: {far:,} more", far=mine - far),
+            later("more entries than GPT-2's vocabulary; than BERT's: {far:,} more", far=mine - far),
             below(mine - far),
             mine - near,
         ),
@@ -208,9 +208,10 @@ def _nearer(_evidence: Evidence) -> Verdict:
         Number(later("of 12 layers: those that are a layer of GPT-2"), above(bert), gpt, core=False),
     )
     why = later(
-        "It depends on what is counted. BART writes, and reads the pieces of GPT-2 with {more} entries more, where "
-        "BERT's vocabulary is another. But its {bert} encoder layers are those of BERT in every size and norm, and no "
-        "decoder layer is one of GPT-2, which has no cross-attention and normalises before the sum.",
+        "It depends on what is counted. BART writes, and uses the pieces of GPT-2 with {more} more entries, "
+        "while BERT has another vocabulary. But its {bert} encoder layers are those of BERT in every size "
+        "and norm, and no decoder layer is one of GPT-2, which has no cross-attention and normalises before "
+        "the sum.",
         bert=bert,
         more=mine - near,
     )
@@ -240,7 +241,10 @@ def _four_times(_evidence: Evidence) -> Verdict:
             core=False,
         ),
     )
-    why = later("Typical, as is said, but not always: {models} has another width.", models=", ".join(others) or "–")
+    why = later(
+        "Typical, as the statement says, but not universal: {models} has another width.",
+        models=", ".join(others) or "–",
+    )
     return Verdict(numbers, why, BASIS)
 
 

@@ -51,8 +51,8 @@ def _noise(evidence: Evidence) -> Verdict:
         ),
     )
     why = later(
-        "Each function does what is said on “{text}”, and the loss adds up every token of the original, not "
-        "only the lost ones.",
+        "On “{text}” each function does what the statement says, and the loss adds up every token of the "
+        "original, not only the lost ones.",
         text=TEXT,
     )
     return Verdict(numbers, why, later("the noise functions, with fixed seeds; {second}", second=basis))
@@ -144,9 +144,9 @@ def _heads(_evidence: Evidence) -> Verdict:
         total(BERT, name) - 2 * width - 2 for name in ("BertForTokenClassification", "BertForSequenceClassification")
     )
     why = later(
-        "Labels of tokens and answer spans are a single layer on {labels:,} parameters. What is said of a "
-        "whole text is a single layer too, but on {text:,}: first a pooler, a layer with tanh, reads [CLS]. "
-        "The masked-language-model head has one layer more.",
+        "Token labels and answer spans add a single layer to {labels:,} parameters. Classifying a whole text "
+        "adds a single layer too, but to {text:,}: before it a pooler, a layer with tanh, reads [CLS]. The "
+        "masked-language-model head has one more layer.",
         labels=labels,
         text=text,
     )

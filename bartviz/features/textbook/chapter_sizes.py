@@ -131,8 +131,8 @@ def _more_heads(_evidence: Evidence) -> Verdict:
         ),
     )
     why = later(
-        "Heads are as wide in both, but their number adds nothing: with 8 heads of 128 BERT large would have "
-        "the same {found:,} parameters. Width and depth make the difference.",
+        "Heads are equally wide in both, but their number adds nothing: with 8 heads of 128 BERT large would "
+        "have the same {found:,} parameters. Width and depth make the difference.",
         found=fewer,
     )
     return Verdict(numbers, why, BASIS)

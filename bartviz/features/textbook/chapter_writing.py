@@ -77,9 +77,9 @@ def without_crossing(model: Model, cancelled: Cancel) -> Verdict:
         ),
     )
     why = later(
-        "With every cross head silenced the model writes “{text}” whatever the source is, so it knows no source. That "
-        "is no general sentence that it has learned: zeros where a source was are new to it. To a source that says "
-        "nothing, a full stop, it writes “{empty}”.",
+        "With every cross head silenced the model writes “{text}” whatever the source is, so it has no "
+        "access to it. An all-zero source never occurs in training, so this is not a general sentence that "
+        "it has learned. For a source without content, a full stop, it writes “{empty}”.",
         text=blind[0],
         empty=empty,
     )
@@ -125,17 +125,19 @@ def made_once(model: Model, cancelled: Cancel) -> Verdict:
     steps = written.shape[1] - 1
     apart = min(float((made[i] - made[j]).abs().max()) for i in range(len(made)) for j in range(i))
     numbers = (
-        Number(later("all steps: times that a layer makes its keys in {steps} steps", steps=steps), 1,
+        Number(later("all steps: times that a layer computes its keys in {steps} steps", steps=steps), 1,
                len(made) / len(layers)),
-        Number(later("all layers: times that keys are made, for {layers} layers", layers=len(layers)), 1, len(made)),
+        Number(later("all layers: times that keys are computed, for {layers} layers", layers=len(layers)), 1,
+               len(made)),
         Number(
             later("keys of two layers: smallest of their largest differences"), 0, apart, core=False, within=ROUNDING
         ),
         Number(later("BART base: key matrices of cross-attention"), 1, decoder(BART).layers, core=False),
     )  # fmt: skip
     why = later(
-        "True of the steps: the keys are made once and kept for all {steps}. Not of the layers: the encoder's output "
-        "is the same for all, but each of the {layers} decoder layers makes its own keys and values from it.",
+        "True of the steps: the keys are computed once and cached for all {steps}. Not of the layers: the "
+        "encoder's output is the same for all, but each of the {layers} decoder layers computes its own keys "
+        "and values from it.",
         steps=steps,
         layers=len(layers),
     )
@@ -160,14 +162,14 @@ def without_end(model: Model, cancelled: Cancel) -> Verdict:
         tokens += len(wanted) - 1
     numbers = (
         Number(
-            later("of {count} texts: those written alike without </s> at the source", count=len(TEXTS)),
+            later("of {count} texts: those unchanged without </s> in the source", count=len(TEXTS)),
             above(len(TEXTS) // 2),
             same,
         ),
-        Number(later("lost without it, nats for each token"), above(0), lost / tokens),
+        Number(later("lost without it, nats per token"), above(0), lost / tokens),
     )
     why = later(
-        "{same} of {count} texts stay as they are; each token is {lost:.3f} nats less likely.",
+        "{same} of {count} texts stay the same; each token is {lost:.3f} nats less likely.",
         same=same,
         count=len(TEXTS),
         lost=lost / tokens,
@@ -198,8 +200,8 @@ def by_hand(model: Model, cancelled: Cancel) -> Verdict:
         Number(later("rows whose own token is the one they are labelled with"), STEPS, reads, core=False),
     )
     why = later(
-        "The matrix comes out the same; but the row that is labelled with a written token was computed from "
-        "the token before it: row t reads token t and predicts token t + 1."
+        "The matrix is the same; but the row that is labelled with a written token was computed from the "
+        "token before it: row t reads token t and predicts token t + 1."
     )
     return Verdict(numbers, why, basis(model))
 
@@ -215,8 +217,8 @@ def at_once(model: Model, cancelled: Cancel) -> Verdict:
         Number(later("probability, step by step against all at once: largest difference"), 0, apart, within=ROUNDING),
     )
     why = later(
-        "The causal mask makes it so: a row of the whole text sees what its step saw, and its probability differs by "
-        "{apart:.0e} at most.",
+        "The causal mask ensures it: a row of the whole text sees what its step saw, and its probability "
+        "differs by {apart:.0e} at most.",
         apart=apart,
     )
     return Verdict(numbers, why, basis(model))
@@ -235,17 +237,18 @@ def beams(model: Model, cancelled: Cancel) -> Verdict:
             worse += gain <= 0
     one, four = _scores(model)
     numbers = (
-        Number(later("beams that are followed at once, at most"), at_most(4), open_beams),
+        Number(later("beams in parallel, at most"), at_most(4), open_beams),
         Number(later("tokens of the longest text"), at_most(MOST), max(texts)),
-        Number(later("of {count} sentences: those that four beams write otherwise", count=len(SEARCHED)), above(0),
+        Number(later("of {count} sentences: those that four beams write differently", count=len(SEARCHED)), above(0),
                len(better)),
         Number(later("of those: with a higher log p for each token"), above(len(better) // 2), len(better) - worse),
         Number(later("BLEU with four beams on the test sentences (the model's card)"), above(one), four),
     )  # fmt: skip
     why = later(
-        "{count} of {all} sentences come out otherwise, and gain {gain:.2f} in log p for each token on average, which "
-        "is what the search looks for. They are nearer to the references, too: BLEU {four:.1f}, greedy search's is "
-        "{one:.1f} (the model's card). No model that writes summaries ships: this one translates.",
+        "{count} of {all} sentences change, and gain {gain:.2f} in log p per token on average, which is what "
+        "the search maximises. They are closer to the references, too: BLEU {four:.1f}, against {one:.1f} "
+        "for greedy search (the model's card). No summarisation model ships with bartviz: this one "
+        "translates.",
         count=len(better),
         all=len(SEARCHED),
         gain=float(np.mean(better)) if better else 0.0,
@@ -326,7 +329,7 @@ def nearest(model: Model, cancelled: Cancel) -> Verdict:
             ahead,
         ),
         Number(
-            later("rows that are nearer to the next token"),
+            later("rows that are closer to the next token"),
             above(len(own) // 2),
             sum(a > b for a, b in zip(following, own, strict=True)),
         ),

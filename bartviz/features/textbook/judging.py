@@ -24,7 +24,7 @@ NAMES: Mapping[Word, str] = {
     "holds": mark("holds"),
     "caveat": mark("holds, with a caveat"),
     "fails": mark("does not hold"),
-    "undecided": mark("not decided here"),
+    "undecided": mark("cannot be tested here"),
 }
 SIGNS: Mapping[Word, str] = {"holds": "✓", "caveat": "~", "fails": "✗", "undecided": "?"}
 
@@ -47,14 +47,14 @@ SOURCES: Mapping[Source, str] = {
     "seq": mark("notebook “Transformer-based Encoder-Decoder Models”"),
     "korean": mark("Korean blog post “AI 아키텍쳐 2. BART”"),
     "notes": mark("study notes “BART as De-noising Auto-encoder”"),
-    "none": mark("none of the articles: a rule of thumb that is often heard"),
+    "none": mark("not from the articles: a common rule of thumb"),
 }
 
 About = Literal["arithmetic", "any network", "trained"]
 ABOUT: Mapping[About, str] = {
-    "arithmetic": mark("configurations, formulas and code: decided by counting"),
-    "any network": mark("any trained network: decided by a run of one"),
-    "trained": mark("what large networks learn: decided by a run of one, and not by a small one"),
+    "arithmetic": mark("configurations, formulas and code: checked by counting"),
+    "any network": mark("any trained network: needs a run of one"),
+    "trained": mark("what large networks learn: needs a run of a large one"),
 }
 
 Value = int | float | str
@@ -73,7 +73,7 @@ ROUNDING = 1e-4  # how far two runs of the same numbers in other shapes may be a
 MOST_TOKENS = 128  # of a visitor's own run, so that a line is judged at once
 DEEP = 6  # layers of a network that can speak for those that claims are about: the smallest distilled ones have 6
 SMALL = later("The claim is about large trained networks, and a network this small neither supports nor refutes it.")
-RUN_ONE = later("Run a trained one of {layers} layers or more, and it is judged by that.", layers=DEEP)
+RUN_ONE = later("Run a trained model of {layers} layers or more to have it judged.", layers=DEEP)
 
 
 @dataclass(frozen=True, slots=True)

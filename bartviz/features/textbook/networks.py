@@ -85,7 +85,7 @@ def dropout(model: Model, cancelled: Cancel) -> Verdict:
     numbers = (
         Number(later("BERT by default: dropout of states and embeddings"), 0.1, config.hidden_dropout_prob),
         Number(later("BERT by default: dropout of attention weights"), 0.1, config.attention_probs_dropout_prob),
-        Number(later("a run here: parts of the network that drop anything"), 0, training),
+        Number(later("a run here: parts of the network with active dropout"), 0, training),
         Number(
             later("a head's weights with dropout 0.1: largest distance of a row's sum from 1"),
             0,
@@ -95,8 +95,8 @@ def dropout(model: Model, cancelled: Cancel) -> Verdict:
         ),
     )
     why = later(
-        "So it is; and while a network is trained, rows of weights do not sum to 1: those that are kept are divided by "
-        "0.9. Here that is up to {off:.2f} off.",
+        "True; and during training rows of weights do not sum to 1, because those that are kept are divided "
+        "by 0.9. Here they are up to {off:.2f} off.",
         off=off,
     )
     return Verdict(numbers, why, later("transformers' defaults; runs of {model}, made now", model=model.info.name))
@@ -114,8 +114,9 @@ def norms(_model: Model, _cancelled: Cancel) -> Verdict:
         Number(later("networks trained to the end to see which is better"), above(0), 0),
     )
     why = later(
-        "At the start the gradient of the last layer is {pre} for {depths} layers with pre-norm and {post} with "
-        "post-norm: the deeper, the calmer pre-norm is. Which of them ends better only a training could show.",
+        "At the start the gradient of the last layer is {pre} for {depths} layers with pre-norm and {post} "
+        "with post-norm: the deeper the network, the more stable pre-norm is. Only training could show which "
+        "of them ends better.",
         pre=_each(pre),
         post=_each(post),
         depths=", ".join(map(str, DEPTHS)),
@@ -144,8 +145,9 @@ def residuals(_model: Model, _cancelled: Cancel) -> Verdict:
         ),
     )
     why = later(
-        "With a LayerNorm after each sublayer the first layer's gradient at the start is {alone:.3f} without the sums "
-        "and {summed:.3f} with them. That is where a training begins, not how it goes: only a training could decide.",
+        "With a LayerNorm after each sublayer the first layer's gradient at the start is {alone:.3f} without "
+        "the sums and {summed:.3f} with them. That is only the start: how training continues, only training "
+        "could show.",
         alone=alone,
         summed=summed,
     )
@@ -170,9 +172,9 @@ def returned(_model: Model, _cancelled: Cancel) -> Verdict:
         found, none = _matrices(as_printed), _matrices(without)
     numbers = (Number(later("matrices of encoder, decoder and cross-attention"), "6 6 6", found),)
     why = later(
-        "So it is as the article writes it: asked in its configuration, transformers {version} gives the model the "
-        "kernel {printed}, which returns matrices. A model that is loaded without it keeps the kernel {fast}, and "
-        "returns {none} when it is asked at the call alone.",
+        "As the article says: with the option in its configuration, transformers {version} gives the model "
+        "the kernel {printed}, which returns matrices. A model loaded without it keeps the kernel {fast}, "
+        "and returns {none} if the option is only given at the call.",
         version=transformers.__version__,
         printed=as_printed.config._attn_implementation,
         fast=without.config._attn_implementation,

@@ -71,8 +71,8 @@ def tally(verdicts: Verdicts) -> None:
     """How many statements hold and how many do not: the lead sentence of the page, and a bar."""
     counts = textbook.tally(verdicts)
     sentence = _(
-        "{claims} statements about these models, judged by numbers: {holds} hold, {caveat} hold with a caveat, {fails} "
-        "do not hold, {undecided} cannot be decided here.",
+        "{claims} statements about these models, judged by numbers: {holds} hold, {caveat} hold with a "
+        "caveat, {fails} do not hold, {undecided} cannot be tested here.",
         claims=len(CLAIMS),
         **counts,
     )
@@ -104,7 +104,7 @@ def choose(found: Verdicts) -> tuple[Claim, ...]:
                 address.lacks("line", line, chapters[chapter])
         with st.container(width="content"):
             beginner = not levels.at_least("intermediate") and asked is None and not by_verdict
-            hint = _("Each verdict stays hidden until you have said what you think.")
+            hint = _("Each verdict stays hidden until you answer.")
             guessing = pick.switch(_("Guess first"), key=GUESS, default=beginner, hint=hint)
         if not guessing:
             with st.container(width="content"):
@@ -121,7 +121,7 @@ def lines(chosen: tuple[Claim, ...], found: Verdicts) -> None:
     """The lines, chapter by chapter, and a link to the next chapter."""
     st.html(STYLE)
     if not chosen:
-        show.note(_("No line has this verdict here. Choose another verdict, or all chapters."))
+        show.note(_("No statement has this verdict here. Choose another verdict, or all chapters."))
     elif st.session_state.get(GUESS):
         guess.ask(chosen, found, _question, _answered)
     else:

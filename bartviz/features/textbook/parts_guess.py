@@ -59,14 +59,14 @@ def ask(
 def _outcome(verdict: Verdict, guess: str) -> str:
     said = _(ANSWERS[guess])
     if verdict.word == "undecided":
-        return _("You said “{answer}”. No number here decides it.", answer=said)
+        return _("You said “{answer}”. It cannot be tested here.", answer=said)
     if MEANT[verdict.word] == guess:
-        return _("You said “{answer}”, and so say the numbers.", answer=said)
+        return _("You said “{answer}”, and the numbers agree.", answer=said)
     if verdict.word == "caveat":
         agree = sum(number.agrees for number in verdict.numbers)
         return _(
-            "You said “{answer}”, and that is a part of it: of {all} numbers {agree} are as the statement has them and "
-            "{differ} are not.",
+            "You said “{answer}”, which is partly right: of {all} numbers, {agree} agree with the statement "
+            "and {differ} do not.",
             answer=said,
             all=len(verdict.numbers),
             agree=agree,

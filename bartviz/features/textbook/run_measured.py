@@ -48,8 +48,8 @@ def padding(model: Model, cancelled: Cancel) -> Verdict:
         Number(later("last layer: largest difference of a query from the text alone"), 0, apart, within=ROUNDING),
     )
     why = later(
-        "Beside a longer text, {closed} columns of padding get exactly 0, and the last layer's numbers are "
-        "those of the text alone but for rounding.",
+        "In a batch with a longer text, {closed} columns of padding get exactly 0, and the last layer's "
+        "numbers are those of the text alone, up to rounding.",
         closed=closed,
     )
     return Verdict(numbers, why, basis(model))
@@ -88,8 +88,8 @@ def directions(model: Model, cancelled: Cancel) -> Verdict:
         Number(later("target token {place} changed: rows from there on that change", place=place), rows - place, after),
     )
     why = later(
-        "All {n} encodings and all {m} decoder rows hear of one source token; the {place} rows before a "
-        "changed target token stay equal to the last bit.",
+        "One source token affects all {n} encodings and all {m} decoder rows; the {place} rows before a "
+        "changed target token stay bit-identical.",
         n=last + 1,
         m=rows,
         place=place,
@@ -104,8 +104,8 @@ def house(model: Model, cancelled: Cancel) -> Verdict:
     position, place = labels.index("house"), labels.index("it")
     steps = reach(model, HOUSE, position, cancelled=cancelled).steps(place)
     numbers = (
-        Number(later("layers until “it” hears of “house”"), 1, steps["bidirectional"] or 0),
-        Number(later("steps of a recurrent network, one a word"), at_least(12), away),
+        Number(later("layers until “house” affects “it”"), 1, steps["bidirectional"] or 0),
+        Number(later("steps of a recurrent network, one per word"), at_least(12), away),
         Number(later("positions from “house” to “it”"), 12, away, core=False),
     )
     why = later(
@@ -142,8 +142,8 @@ def normalised(model: Model, cancelled: Cancel) -> Verdict:
         ),
     )
     why = later(
-        "So it is before the learned gain and shift, which are part of a LayerNorm: with them the variance is "
-        "{variance:.2f} in this model.",
+        "This is true before the learned gain and shift, which are part of a LayerNorm: with them the "
+        "variance is {variance:.2f} in this model.",
         variance=variances[1],
     )
     return Verdict(numbers, why, basis(model))
@@ -183,6 +183,6 @@ def judge_all(
     """The verdict of every line that needs a model, by its number; ``model`` is MODEL, loaded. Raises Cancelled."""
     found = {}
     for done, (name, check) in enumerate(CHECKS.items()):
-        on_progress(later("Line {number} of the ledger", number=name), done, len(CHECKS))
+        on_progress(later("Statement {number}", number=name), done, len(CHECKS))
         found[name] = claim(name).judged(check(model, cancelled))
     return found

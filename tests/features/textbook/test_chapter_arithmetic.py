@@ -21,7 +21,7 @@ from tests.support import loaded, records
 def test_line_12_rows_sum_to_1() -> None:
     verdict = judged("12")
     assert verdict.word == "holds"
-    assert found(verdict, "heads side by side") == 8 * 32
+    assert found(verdict, "concatenated heads") == 8 * 32
     assert "32 encoder heads" in verdict.why
 
 

@@ -47,7 +47,7 @@ def test_line_25b_is_not_decided_by_a_small_translator() -> None:
     assert verdict.word == "undecided"
     assert found(verdict, "heads that align better") == 19
     assert "no number" not in verdict.why
-    assert "Run a trained one of 6 layers or more" in verdict.why
+    assert "Run a trained model of 6 layers or more" in verdict.why
 
 
 def deep(*, trained: bool = True, layers: int = 6, written: str = "will") -> Record:

@@ -13,7 +13,7 @@ from tests.features.textbook.ledger import found, judged
 def test_line_19_three_embeddings() -> None:
     verdict = judged("19")
     assert verdict.word == "holds"
-    assert found(verdict, "width, were they joined") == 3 * 768 == 2304
+    assert found(verdict, "width if they were") == 3 * 768 == 2304
     assert found(verdict, "segments in a pair") == "0 1"
 
 

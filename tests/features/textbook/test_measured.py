@@ -145,7 +145,7 @@ def test_line_27_four_beams(judged: Mapping[str, Verdict], network: Any) -> None
         )
         other += one.tolist() != four.tolist()
     assert found(verdict, "of 11 sentences") == other > 0
-    assert found(verdict, "beams that are followed") == 4
+    assert found(verdict, "beams in parallel") == 4
     card = (EMBEDDED / judging.MODEL / "README.md").read_text(encoding="utf-8").splitlines()
     rows = {cells[1].strip(): cells[2].strip() for line in card if len(cells := line.split("|")) == 5}
     assert found(verdict, "BLEU with four beams") == float(rows["4 beams"])
@@ -216,7 +216,7 @@ def test_line_25c_is_what_the_articles_program_prints(tmp_path: Path) -> None:
     verdict = networks.returned(load(judging.MODEL), lambda: False)
     assert verdict.word == "holds"
     assert [number.found for number in verdict.numbers] == ["6 6 6"]
-    assert "returns 0 0 0 when it is asked at the call alone" in verdict.why
+    assert "returns 0 0 0 if the option is only given at the call" in verdict.why
 
 
 @pytest.mark.slow
@@ -247,7 +247,7 @@ def test_line_30c_counts_the_classes_of_transformers() -> None:
     verdict = classes.text_to_text(load(judging.MODEL), lambda: False)
     assert verdict.word == "caveat"
     tasks = {T5ForSequenceClassification, T5ForTokenClassification, T5ForQuestionAnswering}
-    assert found(verdict, "T5: classes of transformers that answer otherwise") == len(tasks)
+    assert found(verdict, "T5: classes of transformers that answer in another way") == len(tasks)
     assert all(task.__name__ in verdict.why for task in tasks)
 
 
@@ -282,7 +282,7 @@ def test_line_28b_a_state_resembles_the_next_token(judged: Mapping[str, Verdict]
         behind += torch.cosine_similarity(states, table[written[0, 1:-1]]).tolist()
     assert found(verdict, "cosine with the embedding") == pytest.approx(np.mean(ahead), abs=1e-3)
     assert verdict.numbers[0].stated == f"> {judging.text(float(np.mean(behind)))}"
-    assert found(verdict, "rows that are nearer") == sum(a > b for a, b in zip(ahead, behind, strict=True))
+    assert found(verdict, "rows that are closer") == sum(a > b for a, b in zip(ahead, behind, strict=True))
 
 
 def test_it_reports_progress_and_can_be_stopped() -> None:

@@ -55,7 +55,7 @@ def test_what_the_model_has_brought_is_counted(app: App, computed: dict[str, Map
     computed["now"] = DONE
     page = app("textbook", record=None, chapter="all")
     counts = tally({**textbook.verdicts(), **DONE})
-    told = "{holds} hold, {caveat} hold with a caveat, {fails} do not hold, {undecided} cannot be decided"
+    told = "{holds} hold, {caveat} hold with a caveat, {fails} do not hold, {undecided} cannot be tested"
     assert sum(counts.values()) == len(CLAIMS)
     assert told.format(**counts) in words(page)
     assert "not computed yet" not in words(page)
@@ -71,7 +71,7 @@ def test_the_filters_by_link(app: App) -> None:
     assert [heading.value for heading in page.subheader] == ["Generation"]
     page.selectbox(key="chapter").select("masks").run()
     assert not cards(page)
-    assert "No line has this verdict here" in words(page)
+    assert "No statement has this verdict here" in words(page)
 
 
 @pytest.mark.slow
@@ -92,12 +92,12 @@ def test_a_visitor_who_guesses_first_sees_no_verdict_before_the_answer(app: App)
     page.button(key="guess_33_false").click().run()  # holds with a caveat
     (answered,) = [card for card in cards(page) if "bv-verdict" in card]
     assert "holds, with a caveat" in answered
-    assert "You said “False”, and that is a part of it: of 6 numbers 2 are as the statement has them" in words(page)
+    assert "You said “False”, which is partly right: of 6 numbers, 2 agree with the statement" in words(page)
     assert "0 of 1 right and 1 in part, of 7 statements here." in words(page)
     page.button(key="guess_32_false").click().run()  # holds
     assert "You said “False”. The numbers say otherwise." in words(page)
     page.button(key="guess_34c_depends").click().run()
-    assert "You said “It depends”, and so say the numbers." in words(page)
+    assert "You said “It depends”, and the numbers agree." in words(page)
     assert "1 of 3 right and 1 in part, of 7 statements here." in words(page)
     page.button(key="guess_again").click().run()
     assert not any("bv-verdict" in card for card in cards(page))
@@ -108,7 +108,7 @@ def test_a_visitor_who_guesses_first_sees_no_verdict_before_the_answer(app: App)
 def test_no_answer_is_wrong_where_nothing_is_decided(app: App, answer: str) -> None:
     page = app("textbook", record=None, guess="true", chapter="heads")
     page.button(key=f"guess_35_{answer}").click().run()
-    assert "No number here decides it." in words(page)
+    assert "It cannot be tested here." in words(page)
     assert "Choose, and the numbers answer." in words(page)  # nothing to count yet
 
 
