@@ -59,7 +59,7 @@ def test_one_text_is_a_str_and_several_are_a_list(model: Model) -> None:
 
 def test_tokens_forced_after_the_end_are_reported(model: Model) -> None:
     record = bartviz.decode(model, TEXT, max_new_tokens=3, force={90: 5})
-    assert "The text ended before position 90: what was forced there is not in it." in record.provenance.notices
+    assert "The text ended before position 90: the token forced there is not in it." in record.provenance.notices
 
 
 @pytest.mark.slow

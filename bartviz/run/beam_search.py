@@ -100,7 +100,7 @@ class Search:
         numbers = self._add_nodes(length - 1, totals, rows, tokens, ranked, ended, finished, set(kept))
         self._finish(ranked, finished, numbers)
         if len(self.nodes) == new and self.best is None:
-            raise SettingError(later("The rules leave no token to go on with. Loosen them, or leave them out."))
+            raise SettingError(later("The rules forbid every token. Loosen them, or leave them out."))
         self.rows, self._totals = rows[going.indices], going.values
         self.ids = torch.cat([self.ids[self.rows], tokens[going.indices, None]], dim=1)  # (B, t + 1)
         self._numbers = [numbers[position] for position in kept]

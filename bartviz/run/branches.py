@@ -59,7 +59,8 @@ def branch(model: Model, record: Record, position: int, token: str | int, **opti
     if unknown:
         raise SettingError(
             later(
-                "branch() has no option {name}; it takes those of decode() but force and the text's.", name=unknown[0]
+                "branch() has no option {name}; it accepts those of decode() except force and the text's.",
+                name=unknown[0],
             )
         )
     kept = {step.position: Forced(step.chosen.token_id, step.rule or KEPT) for step in record.steps[:position]}
@@ -72,7 +73,7 @@ def branch(model: Model, record: Record, position: int, token: str | int, **opti
         if count >= position + len(new):
             return ()
         notice = later(
-            "Only {placed} of the {all} tokens that were typed stand in the text: it ends with token {count}.",
+            "Only {placed} of the {all} typed tokens are in the text: it ends with token {count}.",
             placed=count - position,
             all=len(new),
             count=count,

@@ -105,8 +105,8 @@ def _refuse_unsound(record: Record) -> None:
     if failed is not None:
         raise ModelError(
             later(
-                "Models of type {type} are not listed, and a check of this run failed ({check}): its attention is not "
-                "what would be shown. Choose another model.",
+                "Models of type {type} are not listed, and a check of this run failed ({check}): the "
+                "attention shown would not be the model's own. Choose another model.",
                 type=record.model.family,
                 check=failed.name,
             )

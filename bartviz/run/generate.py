@@ -101,11 +101,11 @@ def decode(
     def notices(written: Written) -> tuple[str, ...]:
         made = []
         if beams == "own" and written.tree is not None and model.generation.do_sample:
-            made.append(later("The checkpoint draws within its beams; here they are searched without drawing."))
+            made.append(later("The checkpoint samples within its beams; here they are searched without sampling."))
         late = [position for position in forced if position >= len(written.steps)]
         if late:
             made.append(
-                later("The text ended before position {late}: what was forced there is not in it.", late=min(late))
+                later("The text ended before position {late}: the token forced there is not in it.", late=min(late))
             )
         return tuple(made)
 

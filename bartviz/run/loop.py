@@ -192,7 +192,7 @@ def _drawing(task: Task, sampling: Sampling) -> Draw:
     def draw(ids: Tensor, logits: Tensor) -> Choice:
         applied = rules.apply(task.active, ids, logits)
         if bool(torch.isneginf(applied.scores).all()):
-            raise SettingError(later("The rules leave no token to go on with. Loosen them, or leave them out."))
+            raise SettingError(later("The rules forbid every token. Loosen them, or leave them out."))
         p = sampling.probabilities(applied.scores)  # (1, V)
         token = int(torch.multinomial(p, 1, generator=generator))
         return Choice(token, applied.deciding(0, token), p[0])

@@ -122,8 +122,8 @@ def longest_of(model: Model, generation: GenerationConfig, prompt: int, max_new_
     if longest <= prompt:
         raise SettingError(
             later(
-                "The text has {count:,} tokens and the model goes up to {longest:,}: there is no room for a new "
-                "one. Shorten the text.",
+                "The text has {count:,} tokens and the model goes up to {longest:,}: there is no space for a "
+                "new one. Shorten the text.",
                 count=prompt,
                 longest=longest,
             )

@@ -129,11 +129,11 @@ def _cut(text: str, full: Tokens, limit: int, side: Truncate, encode: Encode) ->
             return part, encoded
         room -= len(encoded) - limit
     if (full.segments == 1).any():
-        raise TextError(later("The second sentence alone is longer than the model takes. Shorten it."))
+        raise TextError(later("The second sentence alone is longer than the model accepts. Shorten it."))
     raise TextError(
         later(
-            "The text cannot be cut: a single character, with its marks, has more tokens than the {limit:,} that the "
-            "model takes. Leave it out.",
+            "The text cannot be cut: a single character, with its marks, has more tokens than the {limit:,} "
+            "that the model accepts. Leave it out.",
             limit=limit,
         )
     )
@@ -154,8 +154,8 @@ def _capitals(text: str, count: int, encode: Encode) -> tuple[str, ...]:
         return ()
     return (
         later(
-            "The text is in capitals, which this model reads in {count:,} pieces instead of {small:,}: it has seen few "
-            "words written so. Type it in small letters.",
+            "The text is in capitals, which this model reads in {count:,} pieces instead of {small:,}: it "
+            "has seen few words written this way. Type it in lower case.",
             count=count,
             small=small,
         ),
@@ -168,8 +168,8 @@ def _unfamiliar(model: Model, encoded: Tokens, *texts: str) -> tuple[str, ...]:
     if unknown + split < MOST_LETTERS:
         return _dropped(encoded, *texts)
     message = mark(
-        "The model hardly knows this script: {share} of the letters are not in its vocabulary, and its output may "
-        "mean nothing. Write in a language that it was trained on."
+        "The model hardly knows this script: {share} of the letters are not in its vocabulary, and its "
+        "output may be meaningless. Write in a language that it was trained on."
     )
     if unknown >= split:
         message = mark(

@@ -52,8 +52,8 @@ class Sampling:
         if not (_is_a(Real, self.temperature) and COLDEST <= self.temperature <= HOTTEST):
             raise SettingError(
                 later(
-                    "The temperature is {temperature}; choose {coldest:f} to {hottest:g}. For the most probable token "
-                    "at every step leave sampling out.",
+                    "The temperature is {temperature}; choose {coldest:f} to {hottest:g}. For the most "
+                    "probable token at every step, do not sample.",
                     temperature=self.temperature,
                     coldest=COLDEST,
                     hottest=HOTTEST,

@@ -140,7 +140,7 @@ def test_enough_beams_find_the_best_of_all_texts(logits: list[list[float]], pena
 
 def test_rules_that_leave_no_token_are_reported() -> None:
     search = Search([START], Settings(2), longest=4, ends=[END])
-    with pytest.raises(SettingError, match="leave no token"):
+    with pytest.raises(SettingError, match="forbid every token"):
         search.advance(torch.full((2, 5), -torch.inf))
 
 
@@ -423,7 +423,7 @@ def test_the_checkpoints_own_settings() -> None:
     assert record.provenance.notices == ()
     mixed = bartviz.decode(with_rules(model, do_sample=True), TEXT, beams="own")
     assert mixed.target_text == record.target_text
-    assert "searched without drawing" in mixed.provenance.notices[0]
+    assert "searched without sampling" in mixed.provenance.notices[0]
     drawn = with_rules(loaded.model("gpt2"), do_sample=True, temperature=0.7, top_k=9, top_p=None)
     said = bartviz.decode(drawn, TEXT, beams="own", max_new_tokens=3).provenance.settings
     assert (said["mode"], said["temperature"], said["top_k"]) == ("sampling", 0.7, 9)

@@ -177,7 +177,7 @@ def test_typed_tokens_without_a_position_are_reported(token: str, placed: int) -
     made = bartviz.branch(model, record, 4, token)
     all_of_it = {" großes Haus am See": 4, "</s> Haus": 2}[token]
     assert made.provenance.notices == (
-        f"Only {placed} of the {all_of_it} tokens that were typed stand in the text: it ends with token {4 + placed}.",
+        f"Only {placed} of the {all_of_it} typed tokens are in the text: it ends with token {4 + placed}.",
     )
     assert bartviz.branch(model, record, 4, " Haus").provenance.notices == ()
     assert len(bartviz.decode(model, "I want to buy a car.", max_new_tokens=3, force={5: 7}).provenance.notices) == 1

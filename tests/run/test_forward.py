@@ -163,14 +163,14 @@ def test_targets_of_a_batch_are_one_for_each_text(family: str, targets: list[str
 @pytest.mark.parametrize("family", ["bert", "bart"])
 def test_a_text_of_a_batch_that_fails_is_named_by_its_number(family: str) -> None:
     model = loaded.model(family)
-    with pytest.raises(TextError, match=r"^Text 2 of 3: There is no text"):
+    with pytest.raises(TextError, match=r"^Text 2 of 3: The text is empty"):
         bartviz.capture_batch(model, [TEXT, " ", SHORT])
     with pytest.raises(TooLong, match=r"^Text 3 of 3: The text has") as caught:
         bartviz.capture_batch(model, (text for text in (TEXT, SHORT, "a " * 5_000)))
     assert caught.value.can_cut
     assert caught.value.limit == model.info.positions
     if family == "bart":
-        with pytest.raises(TextError, match=r"^Text 2 of 2: There is no text"):
+        with pytest.raises(TextError, match=r"^Text 2 of 2: The text is empty"):
             bartviz.decode_batch(model, [TEXT, " "])
         with pytest.raises(TextError, match=r"^Output 2 of 2: "):
             bartviz.capture_batch(model, [TEXT, SHORT], targets=["a", " "])
@@ -441,7 +441,7 @@ def test_heads_that_are_named_otherwise_are_refused_in_words(heads: Any) -> None
 )
 def test_a_text_in_capitals_that_falls_apart_is_named(name: str, text: str, told: bool) -> None:
     notices = prepare(bartviz.load(name), text).notices
-    assert any("in small letters" in notice for notice in notices) == told
+    assert any("in lower case" in notice for notice in notices) == told
 
 
 @pytest.mark.parametrize("side", ["first", "last"])

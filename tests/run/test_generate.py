@@ -287,7 +287,7 @@ def test_several_lines_are_said_to_be_one_text() -> None:
 
 def test_a_forced_position_that_is_never_reached_is_reported() -> None:
     record = bartviz.decode(loaded.model("bart"), TEXT, max_new_tokens=3, force={9: np.int64(33)})  # type: ignore[dict-item]
-    assert record.provenance.notices == ("The text ended before position 9: what was forced there is not in it.",)
+    assert record.provenance.notices == ("The text ended before position 9: the token forced there is not in it.",)
 
 
 def test_a_decoded_record_is_the_same_after_saving(tmp_path: Path) -> None:

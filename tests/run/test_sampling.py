@@ -194,14 +194,14 @@ def test_values_silenced_heads_and_cancelling() -> None:
 def test_rules_that_leave_no_token_are_reported() -> None:
     model = loaded.model("bart")
     model = with_rules(model, suppress_tokens=list(range(model.info.vocabulary)))
-    with pytest.raises(SettingError, match="leave no token"):
+    with pytest.raises(SettingError, match="forbid every token"):
         bartviz.decode(model, TEXT, sample=Sampling(), max_new_tokens=4)
 
 
 @pytest.mark.parametrize(
     ("options", "word"),
     [
-        ({"temperature": 0.0}, "leave sampling out"),
+        ({"temperature": 0.0}, "do not sample"),
         ({"temperature": 1e-300}, "choose 0.000001 to 100"),
         ({"temperature": "hot"}, "temperature is hot"),
         ({"temperature": None}, "temperature is None"),
