@@ -55,15 +55,15 @@ def clean(text: str) -> Cleaned:
         (lambda t: t.lstrip("\ufeff"), later("The byte order mark before the text was removed.")),
         (lambda t: t.replace("\0", ""), later("NUL characters were removed.")),
         (_paired, later("Halves of characters (lone surrogates) were replaced by \ufffd.")),
-        (lambda t: t.replace("\r\n", "\n").replace("\r", "\n"), later("Line ends were made the same (CR LF to LF).")),
-        (lambda t: _LINE_ENDS.sub("\n", t), later("Unicode line separators were made line ends.")),
+        (lambda t: t.replace("\r\n", "\n").replace("\r", "\n"), later("Line endings were normalised (CR LF to LF).")),
+        (lambda t: _LINE_ENDS.sub("\n", t), later("Unicode line separators were replaced by line endings.")),
     ):
         changed = change(text)
         if changed != text:
             notices.append(notice)
         text = changed
     if not text or is_blank(text):
-        raise TextError(later("There is no text: nothing, or only white space. Type a sentence, or choose an example."))
+        raise TextError(later("The text is empty, or only white space. Type a sentence, or choose an example."))
     return Cleaned(text, tuple(notices))
 
 

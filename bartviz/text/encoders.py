@@ -150,7 +150,7 @@ class FastEncoder(Encoder):
             if size > _MAX_NORMALIZED:
                 raise TooLong(
                     later(
-                        "The tokenizer's normalizer makes more than {limit:,} characters of this text. Shorten it.",
+                        "The tokenizer's normalizer turns this text into more than {limit:,} characters. Shorten it.",
                         limit=_MAX_NORMALIZED,
                     ),
                     size,

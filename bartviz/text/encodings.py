@@ -28,7 +28,7 @@ _KINDS: tuple[tuple[bytes, str, str], ...] = (
     (b"%PDF-", later("a PDF"), _DOCUMENT),
     (b"\xd0\xcf\x11\xe0", later("an old office document"), _DOCUMENT),
     (b"{\\rtf", later("a rich text document"), _DOCUMENT),
-    (b"\x1f\x8b", later("a gzip archive"), later("Give it the name of what is in it and .gz, such as .txt.gz, once.")),
+    (b"\x1f\x8b", later("a gzip archive"), later("Name it after its content plus one .gz, such as .txt.gz.")),
     (b"BZh", later("an archive"), _ARCHIVE),
     (b"\xfd7zXZ", later("an archive"), _ARCHIVE),
     (b"7z\xbc\xaf", later("an archive"), _ARCHIVE),
@@ -163,8 +163,8 @@ def _refuse_controls(data: bytes) -> None:
     if controls * 100 > len(data):
         raise TextError(
             later(
-                "This file is not text: it is full of control characters. If it is UTF-16 without its mark, "
-                "choose that encoding; else save it as plain text (.txt)."
+                "This file is not text: it is full of control characters. If it is UTF-16 without a byte "
+                "order mark, choose that encoding; otherwise save it as plain text (.txt)."
             )
         )
 

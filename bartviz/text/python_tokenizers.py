@@ -110,8 +110,8 @@ class MergedEncoder(PythonEncoder):
         if len(word) > MAX_WORD:
             raise TextError(
                 later(
-                    "A word of this text has more than {limit:,} characters, which this tokenizer would cut for "
-                    "minutes. Put spaces into it.",
+                    "A word of this text has more than {limit:,} characters, which this tokenizer would take "
+                    "minutes to split. Put spaces into it.",
                     limit=MAX_WORD,
                 )
             )

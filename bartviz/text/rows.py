@@ -79,8 +79,8 @@ def _skip(stream: TextIOBase) -> None:
             return
     raise TextError(
         later(
-            "The file has a line of more than {limit:,} characters: that is no text. Save it with a line end after "
-            "each text.",
+            "The file has a line of more than {limit:,} characters: that is not text. Save it with a line "
+            "ending after each text.",
             limit=MAX_LINE * MAX_SKIPPED,
         )
     )
@@ -247,7 +247,7 @@ def _quoted(lines: Iterator[tuple[int, str | TextError]], form: Written) -> Iter
             elif isinstance(error, StopIteration):
                 return
             else:
-                reason = TextError(later("A quotation mark in it is not closed, or stands within a field."))
+                reason = TextError(later("A quotation mark in it is not closed, or is within a field."))
                 yield Row(first, source.number, reason)
         else:
             if any(cells):

@@ -128,7 +128,7 @@ def test_two_apps_get_the_record_that_this_machine_makes(address: str, environme
     for _app in range(2):
         found = asked(address, environment)
         assert found["record"] == here
-        assert found["refused"].startswith("There is no text")
+        assert found["refused"].startswith("The text is empty")
         assert not found["torch"]
 
 

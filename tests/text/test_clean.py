@@ -20,7 +20,7 @@ from bartviz.text.encodings import TooLong
     "text", ["", " ", "\n\t  \r\n", "\u3000\u00a0", "\0\0", "\ufeff", "\u200b\u202e \x07", "\u2028"]
 )
 def test_nothing_to_see_is_an_error(text: str) -> None:
-    with pytest.raises(TextError, match="There is no text"):
+    with pytest.raises(TextError, match="The text is empty"):
         clean(text)
 
 
@@ -64,7 +64,7 @@ def test_text_stays_as_it_was_typed(text: str) -> None:
         ("\udc00", "\ufffd", "surrogates"),
         ("a\ud83d", "a\ufffd", "surrogates"),
         ("\ufeffab", "ab", "byte order mark"),
-        ("a\r\nb\rc", "a\nb\nc", "Line ends"),
+        ("a\r\nb\rc", "a\nb\nc", "Line endings"),
         ("a\u2028b\u2029c\u0085d", "a\nb\nc\nd", "line separators"),
     ],
 )

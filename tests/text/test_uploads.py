@@ -94,7 +94,7 @@ def test_encoded_surrogates_are_no_text() -> None:
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "old office"),
         (bytes(range(256)) * 4, "not text"),
         (b"\0" * 100, "not text"),
-        ("no mark".encode("utf-16-le"), "UTF-16 without its mark"),
+        ("no mark".encode("utf-16-le"), "UTF-16 without a byte order mark"),
         (gzip.compress(b"abc", mtime=0), "gzip"),
     ],
 )
