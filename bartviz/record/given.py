@@ -110,8 +110,7 @@ def _by_kind(given: Mapping[weights.Name, Floats]) -> dict[Kind, Floats]:
     if "cross" in arrays and arrays["cross"].shape[:2] != arrays["decoder"].shape[:2]:
         raise RecordError(
             later(
-                "Cross-attention has {cross}, but the decoder has {decoder} (layers, heads): they are of the same "
-                "layers.",
+                "Cross-attention has {cross}, but the decoder has {decoder} (layers, heads): the two must agree.",
                 cross=str(arrays["cross"].shape[:2]),
                 decoder=str(arrays["decoder"].shape[:2]),
             )
@@ -164,7 +163,7 @@ def _check(kind: Kind, array: Floats) -> None:
     if kind != "cross" and rows != columns:
         raise RecordError(
             later(
-                "The {name} attention has {rows} rows and {columns} columns: of one text, it has as many of both.",
+                "The {name} attention has {rows} rows and {columns} columns: for one text, the two must be equal.",
                 name=kind,
                 rows=rows,
                 columns=columns,

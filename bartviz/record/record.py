@@ -87,7 +87,7 @@ class ModelInfo:
         """What is known of the model's family. Raises WeightsOnlyError."""
         if not self.family:
             raise WeightsOnlyError(
-                later("This record was made from attention weights alone: nothing is known of the model behind them.")
+                later("This record was made from attention weights alone: it has no information about the model.")
             )
         if self.like is not None:
             return unlisted(self.family, self.like)
@@ -351,16 +351,16 @@ def open_record(path: str | PathLike[str] | bytes, *, allow_unsound: bool = Fals
     if seal == "changed":
         raise RecordError(
             later(
-                "The record was changed after it was saved. Save it again from the run that made it; to look at it as "
-                "it is, open it with allow_unsound=True."
+                "The record was changed after it was saved. Save it again from the run that made it, or open "
+                "it as it is with allow_unsound=True."
             )
         )
     failed = next((check for check in record.checked if check.failed), None)
     if failed is not None:
         raise RecordError(
             later(
-                "The record contradicts itself: {name} ({value:.2g}, limit {limit:.2g}). Make it again; to look at it "
-                "as it is, open it with allow_unsound=True.",
+                "The record contradicts itself: {name} ({value:.2g}, limit {limit:.2g}). Run it again, or "
+                "open it as it is with allow_unsound=True.",
                 name=later(failed.name) if failed.kind is None else f"{failed.kind} {later(failed.name)}",
                 value=failed.value,
                 limit=failed.limit,

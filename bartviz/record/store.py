@@ -47,8 +47,8 @@ _LONGEST = 100_000  # characters of a message's values
 _REASONS = {
     FileNotFoundError: mark("no such file or folder"),
     IsADirectoryError: mark("it is a folder"),
-    NotADirectoryError: mark("it lies in no folder"),
-    PermissionError: mark("it is not permitted"),
+    NotADirectoryError: mark("its folder does not exist"),
+    PermissionError: mark("permission is denied"),
     files.NotRegular: mark("it is a pipe or a device, not a file"),
 }
 Arrays = dict[str, NDArray[Any]]
@@ -128,7 +128,7 @@ def _reason(error: OSError) -> str:
     for kind, message in _REASONS.items():
         if isinstance(error, kind):
             return later(message)
-    return error.strerror or later("the disk refuses")
+    return error.strerror or later("the disk reports an error")
 
 
 def decode(data: bytes, cls: type[T]) -> tuple[T, Seal]:

@@ -104,7 +104,7 @@ def _attribution(attention: object) -> Any:
     if several is not None and len(several) != 1:
         raise RecordError(
             later(
-                "The output of inseq is of {count} texts; a record holds one: pass output.sequence_attributions[0].",
+                "The output of inseq is for {count} texts; a record holds one: pass output.sequence_attributions[0].",
                 count=len(several),
             )
         )
@@ -120,8 +120,8 @@ def _attributed(attribution: Any) -> dict[Name, object]:
     if any(stack.ndim != 4 for stack in found.values()):
         raise RecordError(
             later(
-                'Of inseq the method "attention" is read, before anything is aggregated: a weight for each layer and '
-                "head."
+                'From inseq only the method "attention" can be read, before any aggregation: one weight per '
+                "layer and head."
             )
         )
     if "decoder" not in found:
@@ -168,8 +168,8 @@ def stacked(given: Any, name: str) -> Floats:
         if layer.shape[0] != single[0].shape[0]:
             raise RecordError(
                 later(
-                    "Layer {layer} of the {name} attention has {heads} heads, layer 0 has {first}: a record needs as "
-                    "many in each layer.",
+                    "Layer {layer} of the {name} attention has {heads} heads, layer 0 has {first}: a record "
+                    "needs the same number in each layer.",
                     layer=number,
                     name=name,
                     heads=layer.shape[0],
@@ -225,8 +225,9 @@ def _one_text(layer: Floats, name: str) -> Floats:
     if layer.ndim == 4 and layer.shape[0] > 1:
         raise RecordError(
             later(
-                "The {name} attention is of {count} texts or beams; a record holds one. Select a text on the batch "
-                "axis; for beams, which change places from step to step, pass the whole output of generate().",
+                "The {name} attention is for {count} texts or beams; a record holds one. Select a text on "
+                "the batch axis; for beams, which are reordered from step to step, pass the whole output of "
+                "generate().",
                 name=name,
                 count=layer.shape[0],
             )

@@ -325,7 +325,7 @@ def test_a_decoder_alone_of_inseq_is_whole_from_its_first_token_on() -> None:
     ("changed", "reason"),
     [
         ({"target_attributions": None}, "attribute_target=True"),
-        ({"source_attributions": torch.ones(6, 3)}, "before anything is aggregated"),
+        ({"source_attributions": torch.ones(6, 3)}, "before any aggregation"),
         ({"source": []}, "and 6 columns, but the decoder has 3 tokens and the encoder 0"),
     ],
 )

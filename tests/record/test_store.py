@@ -138,7 +138,9 @@ NOTICES = (
     later(
         "{reason} The copy of an earlier download is used (commit {commit}).",
         commit="ab1",
-        reason=later("The hub asks us to pause for {seconds:g} seconds: too many requests.", seconds=30),
+        reason=later(
+            "The hub is limiting requests: too many were sent. It asks for a pause of {seconds:g} seconds.", seconds=30
+        ),
     ),
     later("NUL characters were removed."),
     "A notice of an older file.",
