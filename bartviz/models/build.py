@@ -219,7 +219,7 @@ def _probe(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> bool
     if set(record.entries) != expected:
         raise ModelError(
             later(
-                "The model has {there} layers of attention, but {seen} were seen.",
+                "The model has {there} layers of attention, but {seen} were observed.",
                 there=len(expected),
                 seen=len(record.entries),
             )

@@ -157,7 +157,7 @@ def sanitise(raw: Mapping[str, Any], rules: Mapping[str, Any] | None = None) -> 
     kept = {key: value for key, value in raw.items() if key in known - _RESERVED}
     needed = frozenset(field.name for field in dataclasses.fields(config_class) if "None" not in str(field.type))
     foreign = _drop_foreign_ids(kept, sizes, needed)
-    invalid = ModelError(later("The model's config.json holds values that its architecture does not take."))
+    invalid = ModelError(later("The model's config.json has values that its architecture does not accept."))
     with guarded(invalid):  # strict configuration classes raise many types, with the value in the message
         config = config_class(**kept)
         _drop_foreign_defaults(config, {*kept, *needed}, sizes)
@@ -195,7 +195,7 @@ def _refuse_unknown_layers(raw: Mapping[str, Any], sizes: configs.Sizes) -> None
     if raw.get("normalize_before") not in (None, sizes.family.norm == "pre"):
         raise ModelError(
             later(
-                "The model places its layer norms (normalize_before) otherwise than {title} does, which cannot "
+                "The model places its layer norms (normalize_before) differently from {title}, which cannot "
                 "be rebuilt here.",
                 title=sizes.family.title,
             )
@@ -265,7 +265,7 @@ def _foreign(names: Mapping[str, None], sizes: configs.Sizes) -> Iterator[str]:
     """A notice on ids that count as none."""
     if names:
         yield later(
-            "Not in the model's vocabulary of {vocabulary:,} tokens, so they count as none: {names}.",
+            "Ignored, because they are not in the model's vocabulary of {vocabulary:,} tokens: {names}.",
             vocabulary=_vocabulary(sizes),
             names=", ".join(names),
         )

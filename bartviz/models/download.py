@@ -65,8 +65,8 @@ class Total:
         self._done += count
         self._job.progress = (self._done, self._size)
         self._job.late = later(
-            "The hub did not deliver the model within {seconds:g} seconds: {done:,.1f} of {size:,.1f} MB have arrived "
-            "and are kept. Try again to go on from there.",
+            "The hub did not deliver the model within {seconds:g} seconds: {done:,.1f} of {size:,.1f} MB "
+            "were downloaded and are kept. Try again to resume.",
             seconds=self._job.seconds,
             done=self._done / 1e6,
             size=self._size / 1e6,
@@ -145,7 +145,7 @@ def fetch(file: File, target: Path, job: Job, total: Total) -> None:
         if attempt == 2:
             raise ModelError(
                 later(
-                    "{name} arrived damaged twice: its content is not what the hub promises. Try again later.",
+                    "{name} arrived damaged twice: its content does not match the hub's checksum. Try again later.",
                     name=file.name,
                 )
             )
@@ -172,7 +172,7 @@ def _append(file: File, part: Path, job: Job, total: Total) -> None:
     if kept > file.size:
         part.unlink()
         total.add(-kept)
-        raise Unreachable(later("The hub sends more of {name} than it promised.", name=file.name), again=True)
+        raise Unreachable(later("The hub sends more of {name} than it announced.", name=file.name), again=True)
     if kept < file.size:
         raise Unreachable(later("The connection broke off in the middle of {name}.", name=file.name), again=True)
 
@@ -236,11 +236,14 @@ def _refusal(response: httpx2.Response) -> ModelError:
     if status == 429:
         wait = response.headers.get("Retry-After", "")
         after = float(wait) if wait.isdigit() else 0.0
-        message = later("The hub asks us to pause: too many requests.")
+        message = later("The hub is limiting requests: too many were sent.")
         if after:
-            message = later("The hub asks us to pause for {seconds:g} seconds: too many requests.", seconds=after)
+            message = later(
+                "The hub is limiting requests: too many were sent. It asks for a pause of {seconds:g} seconds.",
+                seconds=after,
+            )
         return Unreachable(message, again=True, after=after)
-    return Unreachable(later("The hub has a fault (status {status}).", status=status), again=status >= 500)
+    return Unreachable(later("The hub reports an error (status {status}).", status=status), again=status >= 500)
 
 
 def _check_space(file: File, kept: int, folder: Path) -> None:
@@ -260,7 +263,7 @@ def _check_space(file: File, kept: int, folder: Path) -> None:
 
 def _no_room(why: str) -> str:
     return later(
-        "There is no room for the model on this disk: {why}. Free some, or set HF_HUB_CACHE to a folder elsewhere.",
+        "There is not enough disk space for the model: {why}. Free some, or set HF_HUB_CACHE to a folder elsewhere.",
         why=why,
     )
 
@@ -274,5 +277,5 @@ def disk_errors() -> Iterator[None]:
         if error.errno in _FULL:
             raise ModelError(_no_room(later("it is full"))) from None
         raise ModelError(
-            later("The folder for downloaded models cannot be written. Set HF_HUB_CACHE to a folder that can.")
+            later("The folder for downloaded models cannot be written. Set HF_HUB_CACHE to a writable folder.")
         ) from None

@@ -152,7 +152,9 @@ def read_bytes(path: Path, most: int) -> bytes:
     if len(content) > most:
         raise ModelError(
             later(
-                "The model's {name} is larger than {most} MB, which no such file is.", name=path.name, most=most >> 20
+                "The model's {name} is larger than {most} MB, too large for such a file.",
+                name=path.name,
+                most=most >> 20,
             )
         )
     return content
@@ -179,7 +181,7 @@ def _no_model(files: Collection[str], inside: Collection[str], folder: Path) -> 
     models = [name for name in inside if (folder / name / "config.json").is_file() and name.isprintable()]
     if models:
         return later(
-            "The folder has no config.json, but folders in it have: choose {names}.", names=choices(_shown(models))
+            "The folder has no config.json, but its subfolders do: choose {names}.", names=choices(_shown(models))
         )
     return later(
         "The folder has no config.json. Choose the folder of a model: config.json, model.safetensors and the files of "
@@ -218,7 +220,7 @@ def weight_names(names: Collection[str]) -> tuple[str, ...]:
     if named := sorted(name for name in names if name.endswith(".safetensors") and name.isprintable()):
         raise NoWeights(
             later(
-                "The model has no weights: {file} is missing. If {named} holds them, give it that name.",
+                "The model has no weights: {file} is missing. If {named} contains them, rename it.",
                 file=WEIGHTS,
                 named=choices(_shown(named)),
             )
@@ -233,7 +235,7 @@ def check_shards(index: Mapping[str, object], present: Collection[str]) -> None:
         raise ModelError(later("{file} has no weight_map. Download the model again.", file=WEIGHTS_INDEX))
     wanted = {str(name) for name in table.values()}
     if not all(_SHARD.fullmatch(name) for name in wanted):
-        raise ModelError(later("{file} names files that are no shards of this model.", file=WEIGHTS_INDEX))
+        raise ModelError(later("{file} names files that are not shards of this model.", file=WEIGHTS_INDEX))
     missing = sorted(wanted - set(present))
     if missing:
         raise ModelError(

@@ -112,14 +112,14 @@ def _not_fetched(name: str) -> NotFetched:
     """
     known, host = entry(name), download.host()
     said = later(
-        "{name} is not on this machine, and nothing has been downloaded. It is a model of {host}, which will say how "
-        "large it is.",
+        "{name} is not on this machine, and nothing has been downloaded. It is a model on {host}; its size "
+        "is not yet known.",
         name=name,
         host=host,
     )
     if known is not None:
         said = later(
-            "{name} ({title}) is not on this machine, and nothing has been downloaded. It is a model of {host}.",
+            "{name} ({title}) is not on this machine, and nothing has been downloaded. It is a model on {host}.",
             name=name,
             title=later(known.title),
             host=host,

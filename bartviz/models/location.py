@@ -22,9 +22,7 @@ _REVISION = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._/-]{0,98}[A-Za-z0-9_-])?")
 NO_FOLDER = later(
     "There is no such folder. A model's folder holds config.json, model.safetensors and the files of its tokenizer."
 )
-A_FILE = later(
-    "That is a file. Give the folder that it is in: with config.json and the files of the model's tokenizer."
-)
+A_FILE = later("That is a file. Give its folder, with config.json and the files of the model's tokenizer.")
 
 Source: TypeAlias = Literal["embedded", "folder", "hub"]
 

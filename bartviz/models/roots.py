@@ -13,8 +13,8 @@ from bartviz.language import later
 ROOTS_SETTING = "BARTVIZ_MODEL_ROOTS"
 _DEPTH = 3  # levels below a root that are searched
 REFUSED = later(
-    "No model is read from there. Choose one of the list, or put the model's folder into one of the folders "
-    "that {setting} names.",
+    "Models are not read from there. Choose one from the list, or put the model's folder into one of the "
+    "folders that {setting} names.",
     setting=ROOTS_SETTING,
 )
 Roots: TypeAlias = Collection[str | os.PathLike[str]]

@@ -114,8 +114,8 @@ def _copies(files: Files, asked: Mapping[str, Any], settings: Settings) -> Itera
         except OSError:
             raise ModelError(
                 later(
-                    "The folder for temporary files, to which the tokenizer's files are copied, is full or cannot be "
-                    "written. Free some room there, or set TMPDIR to another folder."
+                    "The folder for temporary files, to which the tokenizer's files are copied, is full or "
+                    "cannot be written. Free some space there, or set TMPDIR to another folder."
                 )
             ) from None
         yield folder
@@ -167,7 +167,7 @@ def _class_name(folder: Path) -> str | None:
             known = tokenizer_class_from_name(name) if isinstance(name, str) and name.isidentifier() else object
             if known is None or issubclass(known, PreTrainedTokenizerBase):
                 return str(name)
-            raise ModelError(later("The tokenizer_class in the model's {file} is no tokenizer.", file=file))
+            raise ModelError(later("The tokenizer_class in the model's {file} is not a tokenizer.", file=file))
     return None
 
 
@@ -202,7 +202,7 @@ def _build(folder: Path) -> tuple[PreTrainedTokenizerBase, tuple[str, ...]]:
         return tokenizer, ()
     backend.model.dropout = None
     return tokenizer, (
-        later("The tokenizer cuts words at random (dropout): here it always cuts them in the same way."),
+        later("The tokenizer splits words at random (dropout): here it always splits them in the same way."),
     )
 
 
@@ -218,8 +218,8 @@ def _other_rules(folder: Path, tokenizer: PreTrainedTokenizerBase) -> Iterator[s
         own.model.dropout = None
     if any(own.encode(text).ids != tokenizer(text)["input_ids"] for text in _PROBES):
         yield later(
-            "Texts are cut by transformers' {name}, as AutoTokenizer does; the rules in tokenizer.json would cut some "
-            "otherwise.",
+            "Texts are split by transformers' {name}, as AutoTokenizer does; the rules in tokenizer.json "
+            "would split some differently.",
             name=type(tokenizer).__name__,
         )
 

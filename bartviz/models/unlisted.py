@@ -128,8 +128,8 @@ def notices(family: Family, network: PreTrainedModel) -> tuple[str, ...]:
     if not same:
         raise ModelError(
             later(
-                "Models of type {type} are not listed. Most have the matrices of {title}; this one has others, so "
-                "nothing is known of it.",
+                "Models of type {type} are not listed. Most have the matrices of {title}; this one has "
+                "others, so it cannot be read.",
                 type=family.name,
                 title=listed.title,
             )

@@ -235,7 +235,8 @@ def judge(network: Any, info: Mapping[str, Any], output: bool, *, in_memory: boo
     if missing:
         raise ModelError(
             later(
-                "The network lacks {count} weights that its class has: {names}. Wrap it as transformers builds it.",
+                "The network lacks {count} weights that its class has: {names}. Wrap it unchanged, as "
+                "transformers builds it.",
                 count=len(missing),
                 names=shown(missing),
             )
@@ -255,14 +256,14 @@ def judge(network: Any, info: Mapping[str, Any], output: bool, *, in_memory: boo
     if body:
         raise ModelError(
             later(
-                "The network holds {count} weights that its class has no place for: {names}. Wrap it as transformers "
-                "builds it.",
+                "The network has {count} weights that its class does not have: {names}. Wrap it unchanged, "
+                "as transformers builds it.",
                 count=len(body),
                 names=shown(body),
             )
             if in_memory
             else later(
-                "The checkpoint holds {count} weights that its configuration has no place for: {names}. The "
+                "The checkpoint has {count} weights that its configuration does not describe: {names}. The "
                 "network would not be the one that was trained, so it is not loaded.",
                 count=len(body),
                 names=shown(body),

@@ -203,8 +203,8 @@ def _check_modules(body: PreTrainedModel, expected: PreTrainedModel) -> None:
         if type(module) is not kind or "forward" in vars(module):
             raise ModelError(
                 later(
-                    "The network's {name} is not the {kind} of its family: it was replaced or patched. Wrap the "
-                    "network without the change, adapters merged into its weights.",
+                    "The network's {name} is not the {kind} of its family: it was replaced or patched. Wrap "
+                    "the network without the change, with adapters merged into its weights.",
                     name=weights.shown([name]),
                     kind=kind.__name__,
                 )

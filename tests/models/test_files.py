@@ -79,7 +79,7 @@ def test_a_folder_without_a_configuration_says_where_the_model_is(files: list[st
 
 
 def test_weights_of_another_name_are_named() -> None:
-    with pytest.raises(ModelError, match=r"If model\.fp16\.safetensors holds them, give it that name"):
+    with pytest.raises(ModelError, match=r"If model\.fp16\.safetensors contains them, rename it"):
         weight_names(["config.json", "model.fp16.safetensors"])
 
 

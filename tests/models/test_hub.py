@@ -567,7 +567,7 @@ def test_too_little_space_is_reported_before_anything_is_written(server: Hub, mo
     full = shutil.disk_usage("/")._replace(free=1000)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: full)
     said = refused()
-    assert "no room" in said
+    assert "not enough disk space" in said
     assert "HF_HUB_CACHE" in said
 
 

@@ -213,7 +213,7 @@ NUMBERS: dict[str, tuple[Change, str]] = {
     "a matrix less": (lambda t: (t.pop(FC1), t.pop(SCALES)), "lacks 1 of the network's weights"),
     "a matrix more": (
         lambda t: t.update({"model.encoder.more": t[FC1], "model.encoder.more.row_scale": t[SCALES]}),
-        "has no place for: model.encoder.more.",
+        "does not describe: model.encoder.more.",
     ),
 }
 

@@ -143,7 +143,7 @@ def test_a_configuration_that_is_refused_when_it_is_changed(folder: Path, monkey
         raise TypeError("pad_token_id")
 
     monkeypatch.setattr(checkpoint, "_drop_foreign_defaults", strict)
-    assert "config.json holds values" in refused(folder)
+    assert "config.json has values" in refused(folder)
 
 
 @pytest.mark.parametrize("name", ["bert-tiny-en", "folder"])
