@@ -150,7 +150,7 @@ def read(folder: str | PathLike[str]) -> dict[str, Any]:
     file = Path(folder) / "config.json"
     try:
         if file.stat().st_size > 4 * MAX_CONFIG_CHARACTERS:
-            raise ModelError(later("The folder's config.json is larger than 4 MB, which no configuration is."))
+            raise ModelError(later("The folder's config.json is larger than 4 MB, too large for a configuration."))
         return parse(file.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError):
         raise ModelError(
@@ -266,7 +266,7 @@ def _check(sizes: Sizes, family: Family) -> None:
     if sizes.positions is not None and sizes.positions <= 0:
         raise ModelError(
             later(
-                "max_position_embeddings must exceed {unused_rows}: {title} leaves so many unused.",
+                "max_position_embeddings must exceed {unused_rows}, the number of rows that {title} leaves unused.",
                 unused_rows=family.unused_rows,
                 title=family.title,
             )

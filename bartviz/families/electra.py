@@ -43,7 +43,7 @@ ELECTRA = replace(
     classes=("ElectraForMaskedLM", "ElectraForPreTraining", "ElectraModel"),
     training=replace(
         BERT.training,
-        objective=mark("tell which pieces a small model has replaced"),
+        objective=mark("detect which pieces a small model has replaced"),
         predicts=mark("for every piece, whether it was replaced"),
         paper="Clark et al. 2020",
     ),

@@ -55,6 +55,6 @@ GPT2 = Family(
     },
     classes=("GPT2LMHeadModel",),
     training=Training(
-        parts.BYTE_PAIRS, "A", None, mark("go on with a text"), mark("each next token"), "Radford et al. 2019"
+        parts.BYTE_PAIRS, "A", None, mark("continue a text"), mark("each next token"), "Radford et al. 2019"
     ),
 )

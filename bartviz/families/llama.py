@@ -14,7 +14,7 @@ NORMS = (
     *parts.norm("self-attention", "input_layernorm", bias=False),
     *parts.norm("feed-forward", "post_attention_layernorm", bias=False),
 )
-FORWARD = mark("go on with a text")
+FORWARD = mark("continue a text")
 EACH_NEXT = mark("each next token")
 BYTES = Training(parts.BYTE_PAIRS, "A", None, FORWARD, EACH_NEXT, "")
 

@@ -25,7 +25,7 @@ PEGASUS = replace(
         parts.SENTENCEPIECE,
         "A </s>",
         None,
-        mark("write the most telling sentences (30%) that were taken out of a document"),
+        mark("write the most informative sentences (30%) that were taken out of a document"),
         mark("the sentences taken out, token by token"),
         "Zhang et al. 2020",
     ),

@@ -35,7 +35,7 @@ ROBERTA = replace(
         parts.BYTE_PAIRS,
         "<s> A </s>",
         "<s> A </s></s> B </s>",
-        mark("fill masked pieces (15%), masked anew each time"),
+        mark("fill masked pieces (15%), newly masked each time"),
         BERT.training.predicts,
         "Liu et al. 2019",
     ),

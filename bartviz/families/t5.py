@@ -73,7 +73,7 @@ _FIRST = Family(
         parts.SENTENCEPIECE,
         "A </s>",
         None,
-        mark("name the spans (15%) behind numbered sentinels, and many tasks with a prefix"),
+        mark("restore the spans (15%) behind numbered sentinels, and many tasks with a prefix"),
         mark("the spans alone, each after its sentinel"),
         "Raffel et al. 2020",
         prefix="translate English to German: A",
@@ -88,7 +88,7 @@ T5 = replace(
         decoder=_side("decoder", gated=True),
         training=replace(
             _FIRST.training,
-            objective=mark("name the spans (15%) behind numbered sentinels"),
+            objective=mark("restore the spans (15%) behind numbered sentinels"),
             paper="Shazeer 2020; Raffel et al. 2020",
             prefix=None,
         ),
