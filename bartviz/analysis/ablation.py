@@ -285,7 +285,7 @@ def notice(found: Ablation) -> str:
     went = _(moved, token=quote(found.targets[most]), was=was, now=now, nats=nats, **who)
     rows, turned = len(found.rows), len(found.turned)
     best = (
-        _("The best token is another one at {turned} of {rows}", turned=turned, rows=rows)
+        _("The best token changes at {turned} of {rows}", turned=turned, rows=rows)
         if turned
         else _("The best token stays the same at all {rows}", rows=rows)
     )
@@ -338,13 +338,13 @@ def sweep_notice(sweep: Sweep) -> str:
         return _("{what}, {head} moves the hidden states most.", what=what, head=head)
     if np.abs(change).max() < ROUNDING:
         heads = len(sweep.heads)
-        return _("{what}, none of {count} heads changes what this text is worth.", what=what, count=heads)
+        return _("{what}, none of {count} heads changes the log p of this text.", what=what, count=heads)
     signed = sentence_words.signed(change[worst], "+.2f"), sentence_words.signed(sweep.baseline, ".2f")
     filled = dict(zip(("head", "change", "baseline"), (head, *signed), strict=True))
     if change[worst] > -ROUNDING:
-        costs = _("{head} helps this text least ({change} nats to {baseline}), and none costs it anything", **filled)
+        costs = _("{head} raises log p least ({change} nats from {baseline}), and none lowers it", **filled)
     else:
-        costs = _("{head} costs this text most ({change} nats of {baseline})", **filled)
+        costs = _("{head} lowers log p most ({change} nats from {baseline})", **filled)
     return f"{what}: {costs}; {_little(change)}."
 
 

@@ -81,7 +81,7 @@ def of(info: ModelInfo) -> tuple[str, str]:
     if known is not None:
         return known.activation, _("the model's configuration")
     family = info.known
-    return family.activation[1], _("what {family} takes unless configured otherwise", family=family.title)
+    return family.activation[1], _("the default of {family}", family=family.title)
 
 
 def gated(info: ModelInfo) -> bool:

@@ -120,7 +120,9 @@ def _name(weights: Floats, unmasked: Floats) -> str:
 
 _OUTCOMES: Mapping[str, str] = {
     "NaN": mark("the softmax divides 0 by 0 and gives NaN, which spreads through the whole model."),
-    "uniform": mark("the scores drown in the large number, and the row is uniform. It looks real and means nothing."),
+    "uniform": mark(
+        "the scores are lost next to the large number, and the row is uniform. It looks real but means nothing."
+    ),
     "as if unmasked": mark("the number is the same for all, so it cancels in the softmax: as if nothing were closed."),
     "distorted": mark(
         "near the large number this format has only coarse steps: the weights are neither uniform nor right."

@@ -92,13 +92,13 @@ def notice(weighed: Weighed, name: str) -> str:
     who = sentence_words.capitalized(name)
     if not weighed.contribution.any():
         return _(
-            "{head}: all that it looks at adds nothing to the layer: the head is silenced, or its values are 0.",
+            "{head}: nothing that it looks at adds anything to the layer: the head is silenced, or its values are 0.",
             head=who,
         )
     said = _("{head}: no row has three keys to rank.", head=who)
     if weighed.rows:
         said = _(
-            "{head}: within a row the two agree in rank by {rank:.2f} (1 is the same order, 0 none).",
+            "{head}: within a row, the rank correlation of the two is {rank:.2f} (1: the same order, 0: none).",
             head=who,
             rank=weighed.rank,
         )

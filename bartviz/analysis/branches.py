@@ -34,7 +34,7 @@ def course(main: Record, branch: Record) -> Course:
     """Where the outputs of two records diverge and converge. Raises RecordError unless both have one source."""
     if not _same_source(main, branch):
         raise RecordError(
-            later("These two records have different sources or models: they are no branches of one text.")
+            later("These two records have different sources or models: they are not branches of one text.")
         )
     one, other = _ids(main), _ids(branch)
     shared = _common(one, other)
@@ -77,7 +77,7 @@ def sentence(main: Record, branch: Record) -> str:
     probable."""
     run = course(main, branch)
     if run.parts is None:
-        return _("Both say the same.")
+        return _("Both texts are identical.")
     return " ".join([_parting(main, branch, run.parts), _meeting(run), _weighing(main, branch)])
 
 
@@ -94,16 +94,16 @@ def _parting(main: Record, branch: Record, parts: int) -> str:
         else _("the end")
         for record in (main, branch)
     ]
-    return _("They part at step {step}: {one} against {other}.", step=parts + 1, one=sides[0], other=sides[1])
+    return _("They diverge at step {step}: {one} against {other}.", step=parts + 1, one=sides[0], other=sides[1])
 
 
 def _meeting(run: Course) -> str:
     if run.meets is None:
-        return _("They do not meet again.")
+        return _("They do not converge again.")
     one, other = (step + 1 for step in run.meets)
     if one == other:
-        return _("From step {step} on they say the same.", step=one)
-    return _("From step {one} of the first and step {other} of the second on they say the same.", one=one, other=other)
+        return _("From step {step} on they are identical.", step=one)
+    return _("From step {one} of the first and step {other} of the second on they are identical.", one=one, other=other)
 
 
 def _weighing(main: Record, branch: Record) -> str:

@@ -22,8 +22,8 @@ NORMS: Mapping[str, Measure] = {
             mark("special tokens by norm"),
             mark("Σ_j a(i, j) ‖v_j W_O‖ where j is special / Σ_j a(i, j) ‖v_j W_O‖"),
             mark(
-                "What special tokens add, not only the weight on them: far below the weight where a head rests on "
-                "tokens that say nothing."
+                "What special tokens add, not only the weight on them: far below the weight where a head "
+                "attends to tokens without content."
             ),
             "Kobayashi et al. 2020, 4.1",
             over=mark("those that may see a special token"),
@@ -48,9 +48,9 @@ RANDOM: Mapping[str, Measure] = {
             mark("induction"),
             mark("a(i, i - T + 1), less the same where nothing is repeated"),
             mark(
-                "Weight on the token that came after this one the last time: T random tokens are read twice, and rows "
-                "are those of the second time. What a head gives to that distance anyway, where the second tokens are "
-                "others, is subtracted."
+                "Weight on the token that followed this one last time: T random tokens are read twice, and "
+                "the rows are those of the second time. The weight that a head gives to that distance "
+                "anyway, where the second tokens are different, is subtracted."
             ),
             mark("Olsson et al. 2022 (prefix matching)"),
             kinds=SELF,
@@ -61,8 +61,8 @@ RANDOM: Mapping[str, Measure] = {
             mark("duplicate token"),
             mark("a(i, i - T), less the same where nothing is repeated"),
             mark(
-                "Weight on the same token the last time, where T random tokens are read twice. What a head gives to "
-                "that distance anyway, where the second tokens are others, is subtracted."
+                "Weight on the same token last time, where T random tokens are read twice. The weight that a "
+                "head gives to that distance anyway, where the second tokens are different, is subtracted."
             ),
             mark("Wang et al. 2023 (duplicate token heads)"),
             kinds=SELF,
@@ -128,8 +128,8 @@ EFFECTS: Mapping[str, Measure] = {
         mark("effect of silencing"),
         "KL(p ‖ q)",
         mark(
-            "How far the probabilities of the predicted tokens (or labels) move when the head's output is set to 0, "
-            "averaged over a text. A head may look at much and change little."
+            "How far the probabilities of the predicted tokens (or labels) move when the head's output is "
+            "set to 0, averaged over a text. A head may attend to a lot and change little."
         ),
         mark("Michel et al. 2019, 3 (there: accuracy lost)"),
         mark("nats"),

@@ -38,8 +38,8 @@ def kind_of(record: Record) -> Kind:
     if record.decoder is None:
         raise RecordError(
             later(
-                "{model} is an encoder: it reads a whole text at once and writes none. "
-                "Choose an encoder-decoder or a decoder model to decode.",
+                "{model} is an encoder: it reads a whole text at once and writes no text. Choose an "
+                "encoder-decoder or a decoder model to decode.",
                 model=record.model.name,
             )
         )

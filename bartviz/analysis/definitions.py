@@ -142,11 +142,11 @@ MEASURES: Mapping[str, Measure] = {
         Measure(
             "same",
             mark("same word"),
-            mark("Σ_j a(i, j) where j belongs to the same word, standing elsewhere"),
+            mark("Σ_j a(i, j) where j belongs to another occurrence of the same word"),
             mark(
-                "Weight on other places of the row's word; in cross-attention on the same word of the other text. "
-                "Pieces are merged into words, capitals ignored; words that the model does not know are compared as "
-                "they are written."
+                "Weight on other occurrences of the row's word; in cross-attention on the same word of the "
+                "other text. Pieces are merged into words, capitals ignored; words that the model does not "
+                "know are compared as they are written."
             ),
             mark("Wang et al. 2023 (duplicate token heads)"),
             over=mark("those whose word appears a second time among the visible keys"),
@@ -172,7 +172,7 @@ MEASURES: Mapping[str, Measure] = {
             "punctuation",
             mark("punctuation"),
             mark("Σ_j a(i, j) where j is only punctuation"),
-            mark("Weight on full stops, commas and the like, a row's own place left out."),
+            mark("Weight on full stops, commas and the like, except a row's own token."),
             f"{_CLARK}, 3.2",
             over=mark("those that may see other punctuation"),
             uneven=True,
@@ -201,11 +201,12 @@ MEASURES: Mapping[str, Measure] = {
             mark("one to one"),
             mark("Σ a(t, s) over words t, s that choose each other / number of words t"),
             mark(
-                "Weight on pairs of words that choose each other: the output's word looks at the other most, and no "
-                "word of the output looks at that one more. Pieces are merged into words; special tokens are left out. "
-                "It says that words are paired, not that the pairs are right: a head that links each word to the one "
-                "after its translation scores as high. Only an alignment by hand can tell. Rows of a head whose first "
-                "row rests on special tokens are named by the word that they have read."
+                "Weight on pairs of words that choose each other: the output's word looks at the other most, "
+                "and no word of the output looks at that one more. Pieces are merged into words; special "
+                "tokens are left out. It measures that words are paired, not that the pairs are right: a "
+                "head that links each word to the one after its translation scores as high. Only an "
+                "alignment made by hand can tell. Rows of a head whose first row attends mostly to special "
+                "tokens are named by the word that they have read."
             ),
             mark("after Och and Ney 2003 (intersection)"),
             kinds=("cross",),

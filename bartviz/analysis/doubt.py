@@ -69,8 +69,8 @@ def notice(record: Record, *, numbers: bool = True) -> str:
         said
         + " "
         + _(
-            "The probabilities of its {count} tokens have a geometric mean of {mean:.2f}; below {limit:.2f} this line "
-            "appears.",
+            "The probabilities of its {count} tokens have a geometric mean of {mean:.2f}; this line appears "
+            "below {limit:.2f}.",
             count=found.tokens,
             mean=mean,
             limit=UNSURE,
@@ -80,10 +80,10 @@ def notice(record: Record, *, numbers: bool = True) -> str:
 
 def _said(record: Record, found: Doubt, least: str) -> str:
     if found.drawn:
-        said = _("This text was drawn by chance, and the model gave it little probability.")
+        said = _("This text was sampled at random, and the model gave it little probability.")
         return f"{said} " + _("The least probable: {words}.", words=least) if least else said
     if record.reads_own_text:  # it goes on with a text: there is no right one
-        said = _("The model was unsure how to go on: other words would have fitted too.")
+        said = _("The model was unsure how to continue: other words would have fitted too.")
     else:
         said = _("The model was unsure of this text: it may be wrong.")
     return f"{said} " + _("Least sure: {words}.", words=least) if least else said

@@ -228,7 +228,7 @@ def notice(edit: Edit) -> str:
     parts = [_stack(edit, stack) for stack in edit.hidden]
     if edit.before is not None and edit.after is not None:
         turned = int((edit.before.best != edit.after.best).sum())
-        parts.append(_("{turned} of {all} best tokens are other ones", turned=turned, all=len(edit.rows)))
+        parts.append(_("{turned} of {all} best tokens have changed", turned=turned, all=len(edit.rows)))
     return f"{what}: {'; '.join(parts)}."
 
 

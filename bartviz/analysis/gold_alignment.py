@@ -132,7 +132,7 @@ def read(text: str, sources: int, targets: int, *, base: Base = 0, swap: bool = 
         pieces, base = _table_pieces(lines), 1
     elif len(lines) > 1 and any(len(line.split()) > 1 for line in lines):
         raise TextError(
-            later("There are {count} lines, but one sentence: paste the line of this sentence alone.", count=len(lines))
+            later("There are {count} lines, but one sentence: paste only the line of this sentence.", count=len(lines))
         )
     else:
         pieces = [(piece, *_parts(piece)) for piece in text.split()]
@@ -157,7 +157,7 @@ def _table_pieces(lines: list[str]) -> list[tuple[str, int, int, bool]]:
     """Lines of the shared task: the sentence's number, source and target word, S or P, a confidence."""
     fields = [line.split() for line in lines]
     if len({line[0] for line in fields}) > 1:
-        raise TextError(later("These lines belong to several sentences: paste those of this sentence alone."))
+        raise TextError(later("These lines belong to several sentences: paste only those of this sentence."))
     return [(" ".join(line), int(line[1]), int(line[2]), "P" not in line) for line in fields]
 
 
@@ -166,8 +166,8 @@ def _parts(piece: str) -> tuple[int, int, bool]:
     if found is None or (found[4] and found[2] != "-"):
         raise TextError(
             later(
-                "“{piece}” is no link: write 0-0 for a sure link, 1?2 or 1p2 for a possible one, "
-                "with spaces between links.",
+                "“{piece}” is not a link: write 0-0 for a sure link, 1?2 or 1p2 for a possible one, with "
+                "spaces between links.",
                 piece=_cut(piece),
             )
         )

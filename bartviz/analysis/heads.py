@@ -177,9 +177,7 @@ def hidden_note(shown: View) -> str:
     columns = list(dict.fromkeys(shown.hidden_labels))
     values = {"share": shown.hidden_share, "columns": listed(columns, range(len(columns)))}
     if shown.renormalised:
-        return _(
-            "{share:.0%} of the attention went to {columns}, hidden; each row is divided by what is left.", **values
-        )
+        return _("{share:.0%} of the attention went to {columns}, hidden; each row is renormalised.", **values)
     return _("{share:.0%} of the attention went to {columns}, hidden; rows do not sum to 1 any more.", **values)
 
 

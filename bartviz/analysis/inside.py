@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 Which = Literal["strongest", "first", "last", "near"]
 MOST = 24  # keys that are shown one by one
-ROUNDED = mark("Written numbers are rounded: worked out by hand, the last digit may come out one off.")
+ROUNDED = mark("The numbers shown are rounded: computed by hand, the last digit may differ by one.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,7 +240,7 @@ def sentence(one: Inside, predicts: str | None = None) -> str:
             weight=one.weights[key],
         )
     if visible == 1:
-        return _("{row} may see {key} alone: its weight is 1 whatever the score.", row=row, key=quote(one.label(key)))
+        return _("{row} may see only {key}: its weight is 1 whatever the score.", row=row, key=quote(one.label(key)))
     ordered = np.sort(one.scores[one.mask])
     said = _(
         "{row} fits {key} best: score {score}, the next {second}, so its weight is {weight:.3f}.",
@@ -279,7 +279,7 @@ def equation(one: Inside, key: int) -> tuple[tuple[str, str], ...]:
         cap = f"{one.softcap:.4g}"
         steps.append((f"{cap} · tanh(… / {cap})", _("cap: scores stay between −{cap} and {cap}", cap=cap)))
     if one.masked:
-        nothing = _("weight: the same for all keys of a wholly masked row; it means nothing")
+        nothing = _("weight: the same for all keys of a fully masked row; it means nothing")
         return (*steps, ("−∞", _("mask: may not be seen")), (f"= {_weight(one.weights[key])}", nothing))
     if not one.mask[key]:
         return (*steps, ("−∞", _("mask: may not be seen")), ("0", _("weight, exactly")))
@@ -287,9 +287,9 @@ def equation(one: Inside, key: int) -> tuple[tuple[str, str], ...]:
     top = float(one.scores[one.mask].max())
     less = f"− {_number(top, 4)}" if top >= 0 else f"+ {_number(-top, 4)}"
     softmax = f"e^({_number(one.scores[key], 4)} {less}) / {_normaliser(one):.4f}"
-    over = _("softmax: the largest score taken off, then over the sum of all keys")
+    over = _("softmax: e to the score minus the largest, divided by the sum over all keys")
     if one.sink is not None:
-        over = _("softmax: the largest score taken off, then over the sum of all keys and the sink")
+        over = _("softmax: e to the score minus the largest, divided by the sum over all keys and the sink")
     steps.append((softmax, over))
     return (*steps, (f"= {_weight(one.weights[key])}", _("weight")))
 

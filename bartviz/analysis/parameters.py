@@ -121,8 +121,8 @@ def _of_loaded(model: Loaded) -> Config:
     except (AttributeError, TypeError):
         raise SettingError(
             later(
-                "Parameters are those of a name, a folder with a config.json, a configuration, or a model as "
-                "bartviz.load gives it, not of a {type}.",
+                "Parameters are counted for a name, a folder with a config.json, a configuration, or a model "
+                "from bartviz.load, not for a {type}.",
                 type=type(model).__name__,
             )
         ) from None

@@ -78,8 +78,8 @@ PATTERNS: Mapping[str, Pattern] = {
             "decoder",
             mark("GPT-2, the decoders of BART, T5 and Marian"),
             mark(
-                "A token looks at itself and at what came before it, so that it can be trained to say what comes next "
-                "(Vaswani et al. 2017)."
+                "A token looks at itself and at what came before it, so that it can be trained to predict "
+                "what comes next (Vaswani et al. 2017)."
             ),
         ),
         Pattern(
@@ -106,8 +106,8 @@ PATTERNS: Mapping[str, Pattern] = {
             "encoder",
             mark("the local layers of Longformer; Mistral with the causal half of it"),
             mark(
-                "A token looks at its neighbours. The number of cells grows with n, not with n squared; through L "
-                "layers a token still hears of tokens L windows away (Beltagy et al. 2020)."
+                "A token looks at its neighbours. The number of cells grows with n, not with n squared; "
+                "through L layers a token is still affected by tokens L windows away (Beltagy et al. 2020)."
             ),
             _WINDOW,
         ),
@@ -117,7 +117,7 @@ PATTERNS: Mapping[str, Pattern] = {
             "encoder",
             mark("some heads of Longformer"),
             mark("A window with gaps: it reaches further for the same number of cells (Beltagy et al. 2020)."),
-            _WINDOW | {"dilation": Setting(mark("distance between looks"), 2, 1)},
+            _WINDOW | {"dilation": Setting(mark("dilation"), 2, 1)},
         ),
         Pattern(
             "longformer",
@@ -136,12 +136,12 @@ PATTERNS: Mapping[str, Pattern] = {
             "encoder",
             "BigBird",
             mark(
-                "As Longformer, and each row also looks at a few tokens drawn by chance: a short path between any two "
+                "As Longformer, and each row also looks at a few random tokens: a short path between any two "
                 "(Zaheer et al. 2020; there in blocks of 64 tokens, here token by token)."
             ),
             _WINDOW
             | _GLOBAL
-            | {"random": Setting(mark("random tokens a row"), 2, 0), "seed": Setting(mark("seed"), 0, 0)},
+            | {"random": Setting(mark("random tokens per row"), 2, 0), "seed": Setting(mark("seed"), 0, 0)},
         ),
     )
 }
@@ -160,11 +160,11 @@ def pattern(name: str, n: int, **settings: int) -> Bools:
     for key, value in settings.items():
         if key not in known:
             raise SettingError(
-                later("The pattern {name} takes {choices}, not {key}.", name=name, choices=choices(known), key=key)
+                later("The pattern {name} accepts {choices}, not {key}.", name=name, choices=choices(known), key=key)
             )
         if value < known[key].lowest:
             title, lowest = later(known[key].named), known[key].lowest
-            raise SettingError(later("The {title} of a pattern are at least {lowest}.", title=title, lowest=lowest))
+            raise SettingError(later("{title}: a pattern needs at least {lowest}.", title=title, lowest=lowest))
     chosen = {key: settings.get(key, setting.default) for key, setting in known.items()}
     return _build(name, n, **chosen)
 

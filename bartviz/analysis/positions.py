@@ -122,9 +122,9 @@ def shift_sentence(found: Shift) -> str:
     if one < 0.3:
         verdict = _("so this table has learned a sense of distance too")
     return _(
-        "For a sinusoidal table the shift is a rotation, exact but for rounding (error at most {error:.0e}). For the "
-        "learned one the best linear map misses positions that it was not fitted to by {one:.2f} for a shift of 1 and "
-        "{last:.2f} for {shift} (1 = saying the mean): {verdict}.",
+        "For a sinusoidal table the shift is a rotation, exact up to rounding (error at most {error:.0e}). "
+        "For the learned one the best linear map misses held-out positions by {one:.2f} for a shift of 1 and "
+        "{last:.2f} for {shift} (1 = predicting the mean): {verdict}.",
         error=found.exact.max(),
         one=one,
         last=last,

@@ -20,9 +20,9 @@ from bartviz.text.tokens import Tokens
 if TYPE_CHECKING:
     import pandas as pd
 
-STEPS = mark("steps that wait for each other")
+STEPS = mark("sequential steps")
 LONGEST = mark("longest path between two tokens, in steps")
-CARRIED = mark("numbers that hold the text")
+CARRIED = mark("numbers that represent the text")
 EACH = mark("of these for each token")
 COUNTED = mark("multiply-adds of a layer")
 LINES = (STEPS, LONGEST, CARRIED, EACH, COUNTED)
@@ -84,16 +84,16 @@ def sentence(one: Recurrence) -> str:
     """What to notice, in the reader's language."""
     if one.kind == "cross":
         return _(
-            "A recurrent encoder-decoder puts {count} tokens into one vector of {width:,} numbers, and hands the first "
-            "of them on {longest} times until the last word is written. Cross-attention takes one step, and keeps "
-            "{width:,} numbers for each token.",
+            "A recurrent encoder-decoder puts {count} tokens into one vector of {width:,} numbers, and "
+            "passes the first of them on {longest} times until the last word is written. Cross-attention "
+            "takes one step, and keeps {width:,} numbers for each token.",
             count=len(one.columns),
             width=one.width,
             longest=one.longest,
         )
     return _(
-        "In a recurrent network, what the first of {count} tokens says is handed on {longest} times before it meets "
-        "the last. Attention takes one step between any two.",
+        "In a recurrent network, the information of the first of {count} tokens is passed on {longest} times "
+        "before it reaches the last. Attention takes one step between any two.",
         count=len(one.columns),
         longest=one.longest,
     )

@@ -118,7 +118,7 @@ def notice(found: Repair) -> str:
     parts = [_back(gone, [one for one in said if one.mark == "right"], bool(noised.lost))]
     mistakes, more = ([one for one in said if one.mark == mark] for mark in ("wrong", "added"))
     if mistakes:
-        parts.append(_("its surest mistake is {word} with {likely:.0%}", **_word(_surest(mistakes))))
+        parts.append(_("its most confident mistake is {word} with {likely:.0%}", **_word(_surest(mistakes))))
     elif more:
         parts.append(_("it added {word} with {likely:.0%}", **_word(_surest(more))))
     touched = {*noised.lost, *noised.moved}

@@ -39,7 +39,7 @@ class Side:
     def name(self) -> str:
         """The operation on q · k, in words."""
         if math.isclose(self.scale, 1.0):
-            return _("q · k as it is, as the model does") if self.own else _("q · k as it is")
+            return _("q · k unscaled, as the model does") if self.own else _("q · k unscaled")
         if self.own:
             return _("times {scale:.3g}, as the model does", scale=self.scale)
         return _("divided by √{width}", width=self.width)
@@ -124,12 +124,12 @@ def _even(mask: Bools) -> float:
 def sentence(found: Scaling) -> str:
     """One sentence: the effect of the division, with numbers."""
     if not len(found.model.entropy):
-        return _("Each row may see one key alone: its weight is 1, however the score is scaled.")
+        return _("Each row may see only one key: its weight is 1, however the score is scaled.")
     scaled, plain = (found.other, found.model) if math.isclose(found.model.scale, 1.0) else (found.model, found.other)
     return _(
-        "Without the division the scores have a variance of {variance:.2f} and a row's largest weight is {largest:.2f} "
-        "on average ({bits:.2f} bits); with it {scaled_variance:.2f}, {scaled_largest:.2f} and {scaled_bits:.2f} bits. "
-        "Looking evenly would be {even:.2f} bits.",
+        "Without the division the scores have a variance of {variance:.2f} and a row's largest weight is "
+        "{largest:.2f} on average ({bits:.2f} bits); with it {scaled_variance:.2f}, {scaled_largest:.2f} and "
+        "{scaled_bits:.2f} bits. Even attention would be {even:.2f} bits.",
         variance=plain.scores.var(),
         largest=plain.largest.mean(),
         bits=plain.entropy.mean(),

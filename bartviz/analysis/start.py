@@ -147,7 +147,7 @@ def legend(ribbons: Ribbons) -> str:
         )
     if ribbons.head.kind == "cross":
         return _("Above, the text that the model read; below, its output. Ribbons show where it looked for each word.")
-    return _("Twice the text that the model read. Ribbons show where each word of the lower line looks.")
+    return _("The text that the model read, twice. Ribbons show where each word of the lower line looks.")
 
 
 def alignment_score(weights: Floats) -> float:
@@ -269,7 +269,7 @@ def _chosen(record: Record, steps: list[Step | Numbers], word: str, looks: str) 
     """One sentence: the probability of a word, the product over its pieces, and where the model looked."""
     rules = [step.rule for step in steps if step.rule is not None]
     if len(rules) == len(steps) and rules[0] == CHOSEN_BY_YOU:
-        return _("{word} was put there by you, looking mostly at {looks}.", word=word, looks=looks)
+        return _("{word} was chosen by you, looking mostly at {looks}.", word=word, looks=looks)
     if len(rules) == len(steps):
         return _(
             "{word} was not chosen but set by a rule ({rule}), looking mostly at {looks}.",
@@ -306,7 +306,7 @@ def _looks(row: Floats, columns: tuple[Word, ...]) -> str:
 def _say_column(weights: Floats, rows: tuple[Word, ...], columns: tuple[Word, ...], s: int) -> str:
     t = int(weights[:, s].argmax())
     if weights[t, s] < LEAST_SAID:
-        return _("No word looks at {above} with as much as 0.01.", above=_quoted(columns[s]))
+        return _("No word looks at {above} with a weight of 0.01 or more.", above=_quoted(columns[s]))
     return _(
         "{above} is looked at most by {below} ({weight:.2f}).",
         above=_quoted(columns[s]),

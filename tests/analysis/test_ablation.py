@@ -60,7 +60,7 @@ def test_the_effect_is_the_change_of_the_summed_log_p() -> None:
     assert found.effect == pytest.approx(np.log(0.5))
     assert found.turned.tolist() == [1]
     assert analysis.notice(found) == (
-        "With cross L1H2 silenced, “b” went from 50% to 25%. The best token is another one at 1 of 3; the probability "
+        "With cross L1H2 silenced, “b” went from 50% to 25%. The best token changes at 1 of 3; the probability "
         "of its 3 tokens went from 20% to 10% (log p −0.69 nats)."
     )
     same = analysis.notice(ablation([0.5, 0.5, 0.8], [0.5, 0.25, 0.8], [7, 7, 7]))
@@ -78,7 +78,7 @@ def test_a_change_too_small_for_its_share_is_told_by_its_log_p() -> None:
     told = analysis.notice(ablation([9e-4, 5e-4, 4e-4], [9e-4, 5e-12, 4e-4], [7, 7, 7]))
     assert told.startswith("With cross L1H2 silenced, log p of “b” changes by −18.42 nats. The best token stays")
     told = analysis.notice(ablation([9e-4, 5e-4, 4e-4], [9e-4, 5e-4, 4e-4], [7, 3, 7]))
-    assert "of its tokens hardly change: “a” stays at <0.1%. The best token is another one at 1 of 3;" in told
+    assert "of its tokens hardly change: “a” stays at <0.1%. The best token changes at 1 of 3;" in told
 
 
 def test_a_token_of_tiny_probability_is_not_called_impossible() -> None:
@@ -132,7 +132,7 @@ def test_a_sweep_is_a_map_for_each_kind_and_a_ranked_table() -> None:
 
 def test_the_sentence_of_a_sweep_names_the_costliest_and_counts_the_small() -> None:
     said = analysis.sweep_notice(sweep())
-    assert "Each alone silenced: cross L0H0 costs this text most (−2.50 nats of −4.00)" in said
+    assert "Each alone silenced: cross L0H0 lowers log p most (−2.50 nats of −4.00)" in said
     assert "5 of 8 change it by less than 0.1 and 1 makes it likelier" in said
 
 
@@ -144,7 +144,7 @@ def test_one_head_and_several_are_counted_in_their_own_number() -> None:
 def test_the_only_head_that_is_kept_is_named_as_such() -> None:
     said = analysis.sweep_notice(replace(sweep(), keep=True))
     assert said.startswith(
-        "With every other head of its layer silenced: cross L0H0 alone in its layer costs this text most (−2.50 nats"
+        "With every other head of its layer silenced: cross L0H0 alone in its layer lowers log p most (−2.50 nats"
     )
 
 
@@ -155,7 +155,7 @@ def test_a_sweep_without_effect_names_no_head(keep: bool) -> None:
     assert "L0H0" not in said
     helped = analysis.sweep_notice(replace(sweep([0.5] * 7 + [0.25]), keep=keep))
     assert "cross L1H1" in helped
-    assert "none costs it anything" in helped
+    assert "none lowers it" in helped
 
 
 def test_a_sweep_of_a_network_without_words_has_one_measure() -> None:

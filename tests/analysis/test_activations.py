@@ -43,7 +43,7 @@ def test_a_model_says_its_own(family: str) -> None:
 
 def test_older_records_name_where_it_is_known_from() -> None:
     info = stand_in.model_info()
-    assert activations.of(info) == ("gelu", "what BART takes unless configured otherwise")
+    assert activations.of(info) == ("gelu", "the default of BART")
     t5 = replace(info, name="t5-small", family="t5")
     assert activations.of(t5) == ("relu", "the model's configuration")
     assert "ReLU" in activations.sentence(t5)

@@ -45,7 +45,7 @@ def test_a_common_end_token_is_not_a_convergence() -> None:
 
 def test_the_same_text_does_not_part() -> None:
     assert branches.course(MAIN, MAIN) == branches.Course(None, None)
-    assert branches.sentence(MAIN, MAIN) == "Both say the same."
+    assert branches.sentence(MAIN, MAIN) == "Both texts are identical."
 
 
 def test_one_may_be_the_beginning_of_the_other() -> None:
@@ -57,8 +57,8 @@ def test_one_may_be_the_beginning_of_the_other() -> None:
 def test_the_sentence_weighs_whole_texts() -> None:
     other = output("Ich", " möchte", " ein", " Auto", ".", "</s>", p=0.25)
     said = branches.sentence(MAIN, other)
-    assert "They part at step 2: “kaufe” (50%) against “möchte” (25%)." in said
-    assert "From step 3 on they say the same." in said
+    assert "They diverge at step 2: “kaufe” (50%) against “möchte” (25%)." in said
+    assert "From step 3 on they are identical." in said
     assert "log p −4.16 against −8.32; the first is 64.0 times as probable." in said  # 0.5 ** 6 against 0.25 ** 6
     assert "the second is 64.0 times" in branches.sentence(other, MAIN)
 

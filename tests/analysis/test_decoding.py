@@ -154,7 +154,7 @@ def test_a_text_read_in_one_pass_is_given() -> None:
 
 
 def test_an_encoder_is_refused_with_an_explanation() -> None:
-    with pytest.raises(RecordError, match=r"writes none\. Choose an encoder-decoder"):
+    with pytest.raises(RecordError, match=r"writes no text\. Choose an encoder-decoder"):
         decoding.steps_table(records.encoder_only())
 
 

@@ -85,7 +85,7 @@ def test_rules_choose_nothing() -> None:
 
 def test_a_drawn_text_is_called_drawn() -> None:
     said = notice(record("sampling"))
-    assert said.startswith("This text was drawn by chance, and the model gave it little probability.")
+    assert said.startswith("This text was sampled at random, and the model gave it little probability.")
     assert "unsure" not in said
 
 
@@ -106,7 +106,7 @@ def test_every_model_that_writes(family: str) -> None:
     assert found is not None
     free = [step for step in made.steps if step.rule is None]
     assert found.mean == pytest.approx(math.prod(step.chosen.probability for step in free) ** (1 / len(free)), rel=1e-4)
-    goes_on = "how to go on" in notice(made)
+    goes_on = "how to continue" in notice(made)
     assert goes_on == (family == "gpt2" and found.unsure)
 
 
@@ -139,7 +139,7 @@ def test_beams_drawn_texts_given_ones_and_branches_of_the_translator() -> None:
     assert found is not None
     free = [step.log_probability for step in beams.steps if step.rule is None]  # the path that won
     assert found.mean == pytest.approx(math.exp(sum(free) / len(free)))
-    assert "drawn by chance" in notice(bartviz.decode(model, text, sample=bartviz.Sampling(seed=1)))
+    assert "sampled at random" in notice(bartviz.decode(model, text, sample=bartviz.Sampling(seed=1)))
     assert notice(bartviz.capture(model, text, target=greedy.target_text)) == ""
     branch = bartviz.branch(model, greedy, 4, " Wie")
     own = doubt(branch)

@@ -52,7 +52,7 @@ def test_what_stays_is_reported_as_bit_equal() -> None:
     assert "“Ich” became “Du” at position 3" in said
     assert "all 9 encoder states stay equal to the last bit, in every layer" in said
     assert "6 of 6 from it on have moved in every layer, the 3 tokens before it stay equal to the last bit" in said
-    assert "5 of 9 best tokens are other ones" in said
+    assert "5 of 9 best tokens have changed" in said
 
 
 def test_the_slightest_change_before_it_is_not_called_equal() -> None:

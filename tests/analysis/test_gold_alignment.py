@@ -25,16 +25,16 @@ def test_words_may_be_counted_from_one_and_the_target_may_come_first() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("0-0 1_2", "1_2.*is no link"),
-        ("0-0 1?2/S", "is no link"),
+        ("0-0 1_2", "1_2.*is not a link"),
+        ("0-0 1?2/S", "is not a link"),
         ("0-0 9-2", "9-2.*source word 9.*words 0 to 6"),
         ("0-5", "target word 5.*words 0 to 4"),
         ("0-0 1-1\n0-0 2-2", "2 lines, but one sentence"),
         ("1 1 1\n2 1 1", "several sentences"),
-        ("-" * 40, "-{23}….*is no link"),
+        ("-" * 40, "-{23}….*is not a link"),
         ("x" * 100_001, "at most 100,000"),
-        ("0--1", "is no link"),
-        ("٣-٣", "is no link"),
+        ("0--1", "is not a link"),
+        ("٣-٣", "is not a link"),
     ],
 )
 def test_what_cannot_be_read_is_reported_in_one_sentence_with_its_piece(text: str, words: str) -> None:

@@ -61,7 +61,7 @@ def test_renormalised_rows_sum_to_one_where_something_is_left() -> None:
     shown = heads.view(by_hand(PREVIOUS), 0, 0, hide_sinks=True, renormalise=True)
     expected = np.array([[0.5, 0.5], [0, 0], [1, 0], [0, 1]])
     np.testing.assert_allclose(shown.weights, expected, atol=1e-6)
-    assert "divided by what is left" in heads.hidden_note(shown)
+    assert "is renormalised" in heads.hidden_note(shown)
 
 
 def test_text_of_sinks_alone_keeps_them() -> None:

@@ -105,7 +105,7 @@ def test_the_equation_ends_at_the_weight() -> None:
         ("= 1.3863", "score"),
         (
             "e^(1.3863 − 2.0794) / 1.7500",
-            "softmax: the largest score taken off, then over the sum of all keys",
+            "softmax: e to the score minus the largest, divided by the sum over all keys",
         ),  # 1 + 1/2 + 1/4
         ("= 0.286", "weight"),
     )

@@ -47,7 +47,7 @@ def test_the_variance_of_products_is_the_width() -> None:
 def test_what_is_not_scaled_is_compared_with_what_would_be() -> None:
     q = np.array([[4.0], [1.0]], np.float32).repeat(4, 1)
     found = scaling.scaling(attention(q, q, 1.0), 0, 0)
-    assert (found.model.name, found.other.name) == ("q · k as it is, as the model does", "divided by √4")
+    assert (found.model.name, found.other.name) == ("q · k unscaled, as the model does", "divided by √4")
     np.testing.assert_allclose(found.other.scores * 2, found.model.scores)
 
 

@@ -180,7 +180,9 @@ def test_a_weight_that_rounds_to_nothing_is_not_said() -> None:
     weights = np.array([[1, 0, 0], [0.997, 0.001, 0.002], [0.99, 0.004, 0.006]])
     found = self_attention(["<s>", "cat", " dog"], weights)
     assert found.say_below[1] == "“cat” looks mostly at <s> (1.00)."
-    assert found.say_above[1:] == tuple(f"No word looks at “{word}” with as much as 0.01." for word in ("cat", "dog"))
+    assert found.say_above[1:] == tuple(
+        f"No word looks at “{word}” with a weight of 0.01 or more." for word in ("cat", "dog")
+    )
     assert "0.00" not in " ".join(found.say_below + found.say_above)
 
 
