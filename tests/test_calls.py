@@ -41,12 +41,12 @@ WITHOUT: dict[str, Callable[[Any, Record], object]] = {
 
 @pytest.mark.parametrize("name", WITHOUT)
 def test_a_name_is_no_model(name: str, made: Record) -> None:
-    with pytest.raises(SettingError, match=r"a model, as bartviz\.load gives it, not a str"):
+    with pytest.raises(SettingError, match=r"a model from bartviz\.load, not a str"):
         WITHOUT[name]("bart-tiny-en-de", made)
 
 
 def test_a_text_is_no_record(model: Model) -> None:
-    with pytest.raises(SettingError, match=r"A record is expected, as bartviz\.capture gives it, not a str"):
+    with pytest.raises(SettingError, match=r"A record from bartviz\.capture is expected, not a str"):
         bartviz.ablate(model, TEXT, ["cross L0H0"])  # type: ignore[arg-type]
 
 

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from bartviz.errors import SettingError, choices
 
 ATTENTION = "the attention of one kind, such as record.encoder; record.kinds says which a record has"
-RECORD = "a record, as bartviz.capture, bartviz.decode and bartviz.open give it"
+RECORD = "a record from bartviz.capture, bartviz.decode or bartviz.open"
 
 
 def expect(given: object, kind: type | tuple[type, ...], how: str) -> None:
     """Raise SettingError unless ``given`` is of that type; ``how`` says what it should be and where to get it."""
     if not isinstance(given, kind):
-        what = "None" if given is None else f"a thing of type {type(given).__name__}"
-        raise SettingError(f"This figure does not draw {what}. It takes {how}.")
+        what = "None" if given is None else f"an object of type {type(given).__name__}"
+        raise SettingError(f"This figure cannot draw {what}. It needs {how}.")
 
 
 def expect_word(word: str, words: Sequence[str], what: str) -> None:

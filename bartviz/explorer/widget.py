@@ -83,5 +83,5 @@ def explore(record: Record, *, height: int = HEIGHT) -> Explorer:
     Raises SettingError.
     """
     if not isinstance(record, Record):
-        raise SettingError(f"A record is expected, as bartviz.capture gives it, not a {type(record).__name__}.")
+        raise SettingError(f"A record from bartviz.capture is expected, not a {type(record).__name__}.")
     return Explorer(record, height)

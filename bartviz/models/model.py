@@ -108,11 +108,11 @@ def expect_model(model: object, record: object = None) -> None:
         if isinstance(getattr(model, "model", None), PreTrainedModel):
             advice = " Wrap its network: bartviz.wrap(pipeline.model, pipeline.tokenizer)."
         name = type(model).__name__
-        raise SettingError(f"The first argument is a model, as bartviz.load gives it, not a {name}.{advice}")
+        raise SettingError(f"The first argument must be a model from bartviz.load, not a {name}.{advice}")
     if model.info.source == "memory" and model.stale():
         raise ModelError(later("The network's weights have changed since it was wrapped. Wrap it again."))
     if not isinstance(record, Record | None):
-        raise SettingError(f"A record is expected, as bartviz.capture gives it, not a {type(record).__name__}.")
+        raise SettingError(f"A record from bartviz.capture is expected, not a {type(record).__name__}.")
 
 
 @torch_defaults()

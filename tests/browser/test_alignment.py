@@ -83,7 +83,7 @@ def test_what_cannot_be_read_is_reported(visit: Open, server: str) -> None:
     field.fill("0-0 <b>9_9</b>")
     field.press("Control+Enter")
     settle(page)
-    expect(page.get_by_test_id("stAlert")).to_contain_text("“<b>9_9</b>” is no link")
+    expect(page.get_by_test_id("stAlert")).to_contain_text("“<b>9_9</b>” is not a link")
 
 
 def test_the_line_can_be_downloaded(visit: Open, server: str, tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def test_a_candidate_is_followed_and_dropped_again(shipped: str, visit: Open) ->
     branched(page)
     counter(page, 3, steps=8)
     assert strip(page, "twin")[:3] == [*first[:2], label]
-    expect(page.locator("[data-is=course]")).to_contain_text(f"They part at step 3: “{first[2]}”")
+    expect(page.locator("[data-is=course]")).to_contain_text(f"They diverge at step 3: “{first[2]}”")
     expect(page.locator("[data-is=branch-said]")).to_contain_text(f"Branch: “{label}”")
     expect(page).to_have_url(re.compile(r"branch=3\.\d+"))
     low = page.locator(".player .strip").bounding_box()
@@ -129,14 +129,14 @@ def test_a_typed_word_is_followed_and_made_the_main_text(shipped: str, visit: Op
 def test_a_link_brings_the_branch_and_keys_reach_candidates(shipped: str, visit: Open) -> None:
     page = visit(f"{shipped}/decoding?step=2&branch=3.733")
     branched(page)
-    expect(page.locator("[data-is=course]")).to_have_text("Both say the same.")
+    expect(page.locator("[data-is=course]")).to_have_text("Both texts are identical.")
     page.locator(".player").press("Home")
     page.locator(".player").press("ArrowRight")
     candidate = page.locator(".player .bars li[role=button]").first
     label = candidate.locator(".name").inner_text()
     candidate.focus()
     candidate.press("Enter")
-    expect(page.locator("[data-is=course]")).to_contain_text("They part at step 2")
+    expect(page.locator("[data-is=course]")).to_contain_text("They diverge at step 2")
     assert strip(page, "twin")[1] == label
 
 

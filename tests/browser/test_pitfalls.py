@@ -37,7 +37,7 @@ def test_a_link_opens_the_head_with_its_sinks_hidden(visit: Open, shipped: str) 
     page.get_by_role("link", name="This head, sinks hidden").click()
     expect(page).to_have_url(re.compile("/heads"))
     expect(page.locator(".bv-lead").first).to_contain_text(found.head.short)
-    expect(page.get_by_text("hidden; each row is divided by what is left")).to_be_visible()
+    expect(page.get_by_text("hidden; each row is renormalised")).to_be_visible()
 
 
 def test_in_korean_and_on_a_phone_nothing_is_wider_than_the_screen(visit: Open, shipped: str) -> None:

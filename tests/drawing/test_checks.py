@@ -19,10 +19,10 @@ TAKES: dict[str, tuple[Callable[..., Any], tuple[Any, ...], str]] = {
     "rollout": (figures.rollout, (), "the attention of one kind"),
     "contribution": (figures.contribution, (0, 0), "the attention of one kind"),
     "inside": (figures.inside, (0, 0), "the attention of one kind"),
-    "ablation": (figures.ablation, (), "what bartviz.ablate or bartviz.ablate_sweep gives"),
-    "edits": (figures.edits, (), "what bartviz.edit or bartviz.reach gives"),
-    "inputs": (figures.inputs, (), r"what bartviz.experiments.embeddings.inputs\(model, record\) gives"),
-    "denoising": (figures.denoising, (), r"what bartviz.experiments.repair.repair\(model, text, noise\) gives"),
+    "ablation": (figures.ablation, (), "the result of bartviz.ablate or bartviz.ablate_sweep"),
+    "edits": (figures.edits, (), "the result of bartviz.edit or bartviz.reach"),
+    "inputs": (figures.inputs, (), r"the result of bartviz.experiments.embeddings.inputs\(model, record\)"),
+    "denoising": (figures.denoising, (), r"the result of bartviz.experiments.repair.repair\(model, text, noise\)"),
     "parameters": (figures.parameters, (), "the name of a model, or the table of bartviz.parameters"),
 }
 
@@ -30,21 +30,21 @@ TAKES: dict[str, tuple[Callable[..., Any], tuple[Any, ...], str]] = {
 @pytest.mark.parametrize("name", TAKES)
 def test_a_record_instead_of_its_part_is_refused_with_what_is_accepted(name: str, record: Record) -> None:
     draw, more, takes = TAKES[name]
-    with pytest.raises(SettingError, match=f"does not draw a thing of type Record. It takes {takes}"):
+    with pytest.raises(SettingError, match=f"cannot draw an object of type Record. It needs {takes}"):
         draw(record, *more)
 
 
 @pytest.mark.parametrize("draw", [figures.decoding, figures.beams, figures.masks, figures.ribbons, figures.alignment])
 def test_an_attention_in_the_place_of_its_record_too(draw: Callable[..., Any], record: Record) -> None:
-    with pytest.raises(SettingError, match=r"of type Attention\. It takes a record, as bartviz\.capture"):
+    with pytest.raises(SettingError, match=r"of type Attention\. It needs a record from bartviz\.capture"):
         draw(record.encoder)
 
 
 def test_none_is_named(record: Record) -> None:
     alone = replace(record, decoder=None, cross=None, output=None, steps=())
-    with pytest.raises(SettingError, match=r"does not draw None.*record\.kinds says which a record has"):
+    with pytest.raises(SettingError, match=r"cannot draw None.*record\.kinds says which a record has"):
         figures.heads(alone.cross)  # type: ignore[arg-type]
-    with pytest.raises(SettingError, match="does not draw None"):
+    with pytest.raises(SettingError, match="cannot draw None"):
         figures.branches(record, None)  # type: ignore[arg-type]
 
 

@@ -41,7 +41,7 @@ def atlas(
 
     expect(heads, pd.DataFrame, TABLE)
     if "measure" not in heads or "mean" not in heads:
-        raise SettingError(f"This figure does not draw that table. It takes {TABLE}.")
+        raise SettingError(f"This figure cannot draw that table. It needs {TABLE}.")
     known = [name for name in ALL if (heads["measure"] == name).any()]
     expect_word(measure, known, "The measure")
     rows = heads[heads["measure"] == measure]

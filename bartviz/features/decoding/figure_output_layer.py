@@ -23,7 +23,7 @@ def output_layer(one: OutputLayer, *, dark: bool = False) -> go.Figure:
     ``one`` is the result of ``experiments.output_layer.output_layer(model, record, step)``. The last line is all other
     tokens together; the step's own token is in the decoder's colour.
     """
-    expect(one, OutputLayer, "what bartviz.experiments.output_layer.output_layer(model, record, step) gives")
+    expect(one, OutputLayer, "the result of bartviz.experiments.output_layer.output_layer(model, record, step)")
     colors, color = theme.palette(dark), theme.kind_color("decoder", dark)
     lines, width = len(one.labels), len(one.state)
     labels = [theme.escape(label) for label in one.labels]

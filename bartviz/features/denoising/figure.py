@@ -27,7 +27,7 @@ def denoising(found: Repair | Score, *, dark: bool = False) -> go.Figure:
     A filled bar is the model's best guess; for a hatched one the hover text has the token that was likelier. Triangles
     mark tokens of words that were lost or moved. ``found`` is the result of ``experiments.repair.repair``.
     """
-    expect(found, (Repair, Score), "what bartviz.experiments.repair.repair(model, text, noise) gives")
+    expect(found, (Repair, Score), "the result of bartviz.experiments.repair.repair(model, text, noise)")
     score = found.score if isinstance(found, Repair) else found
     count = len(score.labels)
     traces = [

@@ -40,7 +40,7 @@ def edits(
     change of each row of each kind (Jensen-Shannon distance, mean over heads); "outputs" the probabilities of the
     record's tokens before and after. A reach: encodings under three masks. Raises SettingError.
     """
-    expect(found, (Edit, Reach), "what bartviz.edit or bartviz.reach gives")
+    expect(found, (Edit, Reach), "the result of bartviz.edit or bartviz.reach")
     if isinstance(found, Reach):
         return reach(found, dark=dark)
     if view == "outputs":

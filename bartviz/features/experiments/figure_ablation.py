@@ -47,7 +47,7 @@ def ablation(found: Ablation | Sweep, *, measure: Measure | None = None, dark: b
     Change of log p runs orange (the text is less likely without the head) - neutral - blue (likelier without it).
     Raises SettingError for a measure that the sweep does not have.
     """
-    expect(found, (Ablation, Sweep), "what bartviz.ablate or bartviz.ablate_sweep gives")
+    expect(found, (Ablation, Sweep), "the result of bartviz.ablate or bartviz.ablate_sweep")
     if isinstance(found, Ablation):
         return probabilities(found, dark=dark)
     return worth(dict.fromkeys(found.kinds, found), {}, measure=measure, dark=dark)

@@ -14,5 +14,5 @@ from bartviz.features.experiments.figure_ablation import moved as moved_attentio
 
 def moved(found: Ablation, *, dark: bool = False) -> go.Figure:
     """The change of every head's attention when some heads are scaled: a result of ``bartviz.ablate``."""
-    expect(found, Ablation, "what bartviz.ablate gives")
+    expect(found, Ablation, "the result of bartviz.ablate")
     return moved_attention(found, dark=dark)

@@ -24,7 +24,7 @@ def inputs(one: Inputs, *, dark: bool = False) -> go.Figure:
     ``one`` is the result of ``experiments.embeddings.inputs(model, record)``. Parts and sum share one scale and can be
     compared; the vectors after LayerNorm have their own.
     """
-    expect(one, Inputs, "what bartviz.experiments.embeddings.inputs(model, record) gives")
+    expect(one, Inputs, "the result of bartviz.experiments.embeddings.inputs(model, record)")
     lengths, share = analysis.norms(one), analysis.shares(one)
     count, places = len(lengths), np.arange(len(one.tokens))
     own = max(float(lengths[name].max(initial=0)) for name in (*one.parts, "sum")) or 1.0

@@ -17,7 +17,7 @@ from bartviz.features.inputs.figure import relative
 from bartviz.features.inputs.figure import shift as shifts
 from bartviz.record.attention import Attention
 
-INPUTS = "what bartviz.experiments.embeddings.inputs(model, record) gives"
+INPUTS = "the result of bartviz.experiments.embeddings.inputs(model, record)"
 MOST = 128  # positions of a table that are compared
 
 

@@ -22,7 +22,7 @@ def residual(one: Residual, *, dark: bool = False) -> go.Figure:
     ``one`` is the result of ``experiments.residual.residual(model, record, stack, layer, row)``. The token's own vector
     is grey; attention has the colour of its kind, the feed-forward part that of values.
     """
-    expect(one, Residual, "what bartviz.experiments.residual.residual(model, record, stack, layer, row) gives")
+    expect(one, Residual, "the result of bartviz.experiments.residual.residual(model, record, stack, layer, row)")
     frame, colors = analysis.table(one), theme.palette(dark)
     fills = {
         ADDS["self-attention"]: theme.kind_color(one.stack, dark),

@@ -19,7 +19,7 @@ from bartviz.record.record import Record
 
 def quiet(sweep: Sweep, record: Record, *, dark: bool = False) -> go.Figure:
     """The sharpness of every head and the effect of silencing it. ``sweep`` is a result of ``bartviz.ablate_sweep``."""
-    expect(sweep, Sweep, "what bartviz.ablate_sweep gives, and then the record")
+    expect(sweep, Sweep, "the result of bartviz.ablate_sweep, followed by the record")
     expect(record, Record, RECORD)
     return pitfalls.sharp_and_silent(
         experiment_findings.quiet(sweep, {kind: of_record(record, kind) for kind in sweep.kinds}), dark=dark

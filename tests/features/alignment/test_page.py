@@ -124,7 +124,7 @@ def press(at: AppTest, label: str) -> None:
 def test_what_cannot_be_read_is_reported_with_its_piece(app: App, record: Record) -> None:
     at = app("alignment")
     at.text_area(gold.key_of(record)).set_value("0-0 <b>7_7</b>").run()
-    assert "is no link" in at.error[0].value
+    assert "is not a link" in at.error[0].value
     assert "<b>" not in at.error[0].value  # escaped
     assert "Error rate (AER)" not in metrics(at)
 

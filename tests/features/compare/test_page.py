@@ -176,7 +176,7 @@ def test_a_run_that_is_too_large_is_not_kept_and_the_limit_is_said(
     app = opened(record, against="run")
     app.button(key="pin_run").click().run()
     assert "This run takes 300 MB" in app.error[0].value
-    assert "at most 256 MB" in app.error[0].value
+    assert "saved runs is 256 MB" in app.error[0].value
     assert "No run is saved for comparison" in words(app)
 
 
@@ -233,7 +233,7 @@ def test_heads_that_are_alike_are_listed_in_pairs(record: Record) -> None:
     listed = table(app, "and")
     assert listed["head"][0] == f"encoder L{layer}H{head}"
     assert listed["distance"][0] == pytest.approx(far)
-    assert f"a plane keeps {found.kept:.0%} of their spread" in words(app)
+    assert f"the plane keeps {found.kept:.0%} of their spread" in words(app)
 
 
 def test_rollout_of_a_cross_head_is_the_encoders_own(record: Record) -> None:
@@ -243,7 +243,7 @@ def test_rollout_of_a_cross_head_is_the_encoders_own(record: Record) -> None:
 
 
 def test_contributions_need_values_and_say_so(record: Record) -> None:
-    assert "the two agree in rank" in words(opened(record, below=TABS[4]))
+    assert "the rank correlation of the two" in words(opened(record, below=TABS[4]))
     cross = replace(record.attention("cross"), v=None, out=None, out_bias=None)
     assert "without its values" in words(opened(replace(record, cross=cross), below=TABS[4]))
 

@@ -43,7 +43,7 @@ def test_rows_of_attention_are_means_over_heads() -> None:
 def test_outputs_are_bars_and_a_network_without_words_has_none() -> None:
     before, after, _ = figures.edits(edit(), view="outputs").data
     np.testing.assert_allclose(before.y[3:] / after.y[3:], np.e, rtol=1e-5)
-    with pytest.raises(SettingError, match="no words"):
+    with pytest.raises(SettingError, match="does not predict tokens"):
         figures.edits(replace(edit(), before=None), view="outputs")
     with pytest.raises(SettingError, match="encodings"):
         figures.edits(edit(), view="sideways")  # type: ignore[arg-type]

@@ -211,7 +211,7 @@ def test_attention_alone_knows_what_its_rows_read(record: Record) -> None:
     assert "predicts there" in figures.classic(cross, rows=record.output).captions[1]
     with pytest.raises(SettingError, match="This is cross attention"):
         figures.classic(cross, "encoder")
-    with pytest.raises(SettingError, match="does not draw a thing of type str"):
+    with pytest.raises(SettingError, match="cannot draw an object of type str"):
         figures.classic("cross")  # type: ignore[arg-type]
     with pytest.raises(SettingError, match="choose encoder"):
         figures.classic(stand_in.record(kind="encoder"), "cross")
