@@ -32,19 +32,21 @@ def add(commands: Any) -> None:
         + "bartviz align car.safetensors --rank --json",
     )
     align.add_argument("records", nargs="+", type=Path, metavar="FILE", help="a saved record, such as run.safetensors")
-    align.add_argument("--heads", metavar="L2H0,L3H1", help="mean of these heads (the head that agrees most)")
+    align.add_argument(
+        "--heads", metavar="L2H0,L3H1", help="mean of these heads (by default the head with the best agreement)"
+    )
     align.add_argument("--layer", type=int, help="mean of a layer's heads instead")
     align.add_argument(
         "--reading", choices=get_args(Reading), default="predicts", help="rows are named by (%(default)s)"
     )
     align.add_argument("--method", choices=alignment.METHODS, default="mutual", help="how links are made (%(default)s)")
     align.add_argument("--threshold", type=float, default=alignment.THRESHOLD, help="of that method (%(default)s)")
-    align.add_argument("--possible", action="store_true", help="add links of one direction alone, as 1?2")
-    align.add_argument("--gold", type=Path, metavar="FILE", help="alignments made by hand, one line a record")
+    align.add_argument("--possible", action="store_true", help="add links found in only one direction, as 1?2")
+    align.add_argument("--gold", type=Path, metavar="FILE", help="alignments made by hand, one line per record")
     align.add_argument("--one-based", action="store_true", help="gold counts words from 1")
     align.add_argument("--swap", action="store_true", help="gold gives the target word first")
-    align.add_argument("--rank", action="store_true", help="print all heads and layers, the best first, instead")
-    align.add_argument("--json", action="store_true", help="print JSON, one line a record")
+    align.add_argument("--rank", action="store_true", help="print all heads and layers instead, best first")
+    align.add_argument("--json", action="store_true", help="print JSON, one line per record")
     align.set_defaults(run=run)
 
 
@@ -104,12 +106,14 @@ def _gold_lines(options: argparse.Namespace) -> list[str]:
         lines = files.read(options.gold, LARGEST_GOLD).decode("utf-8-sig").splitlines()
     except files.TooLarge as error:
         raise TextError(
-            f"The file of alignments has {error.size:,} bytes; at most {error.most:,} are read. Divide it."
+            f"The file of alignments has {error.size:,} bytes; at most {error.most:,} are read. Split it."
         ) from error
     except (OSError, UnicodeDecodeError) as error:
         raise TextError("The file of alignments cannot be read as UTF-8 text.") from error
     if len(lines) != len(options.records):
-        raise TextError(f"The file of alignments has {len(lines)} lines for {len(options.records)} records: one each.")
+        raise TextError(
+            f"The file of alignments has {len(lines)} lines for {len(options.records)} records: give one for each."
+        )
     return lines
 
 

@@ -41,7 +41,7 @@ def add_arguments(app: argparse.ArgumentParser) -> None:
         "--host",
         type=_argument(hosts.address),
         metavar="ADDRESS",
-        help="address to listen on; 0.0.0.0 is all of this machine's, and lets your network in (127.0.0.1)",
+        help="address to listen on; 0.0.0.0 means all addresses and lets your network in (127.0.0.1)",
     )
     app.add_argument(
         "--share",
@@ -54,7 +54,7 @@ def add_arguments(app: argparse.ArgumentParser) -> None:
         action="extend",
         default=[],
         metavar="NAME",
-        help="host name that may be served, as behind a proxy; several with commas, or give it again",
+        help="host name to serve, such as that of a proxy; repeat the option or separate names with commas",
     )
     app.add_argument("--json", action="store_true", help="print the address as JSON")
 
@@ -70,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
         return _refuse(f"--share lets your network in, and --host {host} keeps it out. Leave out one of them.")
     error = _port_error(host, options.port)
     if error == errno.EADDRNOTAVAIL:
-        return _refuse(f"{host} is no address of this machine. Leave out --host, or say --host 0.0.0.0.")
+        return _refuse(f"{host} is not an address of this machine. Leave out --host, or use --host 0.0.0.0.")
     if error is not None:
         return _occupied(options.port)
     check_settings()
@@ -109,7 +109,7 @@ def _occupied(port: int) -> int:
 def invitation(names: Sequence[str], port: int, path: str = "") -> str:
     """What to tell a room: the address under the first of these names, and its QR code in block characters."""
     if not names:
-        return "This machine is in no network that others could reach it by."
+        return "This machine is not in a network through which others could reach it."
     import segno  # a package of the extra "app"
 
     address, drawn = hosts.url(names[0], port, path), StringIO()
@@ -149,7 +149,7 @@ def _refuse(why: str) -> int:
 def _port(text: str) -> int:
     port = int(text)
     if not 1 <= port <= 65535:
-        raise argparse.ArgumentTypeError(f"{port} is no port: choose 1 to 65535")
+        raise argparse.ArgumentTypeError(f"{port} is not a port: choose 1 to 65535")
     return port
 
 

@@ -19,9 +19,9 @@ TABLES = ("heads", "roles", "examples", "histograms", "relations", "bad", "stabi
 
 def add_arguments(export: argparse.ArgumentParser) -> None:
     """Add the options to the parser."""
-    group = export.add_argument_group("tables of an atlas (its folder for FILE, a file that ends in .csv)")
+    group = export.add_argument_group("tables of an atlas (give its folder as FILE, and a file that ends in .csv)")
     group.add_argument("--table", choices=TABLES, default="heads", help="which of them (%(default)s)")
-    group.add_argument("--against", metavar="DIR", help="another atlas: all heads in both, with their difference")
+    group.add_argument("--against", metavar="DIR", help="another atlas: all heads of both, with their difference")
 
 
 def write(folder: Path, path: Path, options: argparse.Namespace) -> None:

@@ -62,7 +62,7 @@ def _refused(why: str) -> int:
 
 
 def _again() -> str:
-    return "Stopped before the end. To start anew, repeat the command."
+    return "Stopped before the end. To start again, repeat the command."
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -70,7 +70,7 @@ def _parser() -> argparse.ArgumentParser:
     from bartviz.commands import align, app, completion, corpus, files, find, passport, run, serve, tables
 
     parser = _Parser(
-        prog="bartviz", description="See, step through and test attention: an app, and the same from a shell."
+        prog="bartviz", description="See, step through and test attention: an app, and the same from the shell."
     )
     parser.add_argument("--version", action="version", version=__version__)
     parser.set_defaults(run=lambda _options: _help(parser))

@@ -16,7 +16,7 @@ def add(commands: Any, parser: argparse.ArgumentParser) -> None:
     """Add the command to ``parser``, whose commands it completes."""
     completion = commands.add_parser(
         "completion",
-        help="print what your shell needs to complete these commands",
+        help="print the script with which your shell completes these commands",
         epilog=EXAMPLES
         + "bartviz completion bash > ~/.local/share/bash-completion/completions/bartviz\n  "
         + "bartviz completion fish > ~/.config/fish/completions/bartviz.fish",

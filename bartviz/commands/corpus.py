@@ -21,7 +21,7 @@ def add(commands: Any) -> None:
     corpus = commands.add_parser(
         "corpus",
         help="measure every head over a file of texts",
-        description="Measure every head of a model over a file of texts, and keep what comes out as an atlas.",
+        description="Measure every head of a model over a file of texts, and store the results as an atlas.",
         epilog=EXAMPLES + "bartviz corpus texts.txt --model bert-tiny-en --out atlas\n"
         "  bartviz corpus pairs.tsv --model bart-tiny-en-de --column en --target de --out atlas --workers 2 --resume\n"
         "  bartviz corpus texts.txt --model bert-tiny-en --out atlas --workers 8 --ray local",
@@ -38,20 +38,26 @@ def add(commands: Any) -> None:
     corpus.add_argument(
         "--header",
         action=BooleanOptionalAction,
-        help="whether the first row of a .csv or .tsv names the columns (judged by the file)",
+        help="whether the first row of a .csv or .tsv names the columns (detected by default)",
     )
     corpus.add_argument(
         "--quotes",
         action=BooleanOptionalAction,
-        help="whether quotation marks enclose cells (in a .csv; in a .tsv if the file proves it)",
+        help="whether cells are quoted (default: in a .csv; in a .tsv if detected)",
     )
-    corpus.add_argument("--encoding", metavar="NAME", help=f"{choices(ENCODINGS)} (that of its mark, else utf-8)")
-    corpus.add_argument("--paragraphs", action="store_true", help="texts are divided by blank lines, not by lines")
-    corpus.add_argument("--name", help="what to call the model; without it the name of its folder or repository")
+    corpus.add_argument("--encoding", metavar="NAME", help=f"{choices(ENCODINGS)} (by its byte order mark, else utf-8)")
+    corpus.add_argument(
+        "--paragraphs", action="store_true", help="texts are separated by blank lines, not by line ends"
+    )
+    corpus.add_argument("--name", help="what to call the model; by default the name of its folder or repository")
     corpus.add_argument("--device", default="cpu", metavar="NAME", help=DEVICE)
     corpus.add_argument("--workers", type=int, default=1, metavar="N", help="processes (%(default)s)")
-    corpus.add_argument("--ray", metavar="ADDRESS", help="workers of a Ray cluster, or local: of a Ray on this machine")
-    corpus.add_argument("--edges", type=float, metavar="WEIGHT", help="keep single edges above this, for bartviz find")
+    corpus.add_argument(
+        "--ray", metavar="ADDRESS", help="use workers of this Ray cluster; local starts Ray on this machine"
+    )
+    corpus.add_argument(
+        "--edges", type=float, metavar="WEIGHT", help="store single edges above this weight, for bartviz find"
+    )
     corpus.add_argument(
         "--silence",
         type=int,
@@ -62,12 +68,12 @@ def add(commands: Any) -> None:
     corpus.add_argument(
         "--truncate",
         choices=get_args(Truncate),
-        help="read this part of a text that is too long, instead of none of it",
+        help="read this part of a text that is too long, instead of skipping it",
     )
     corpus.add_argument(
-        "--size", type=int, metavar="N", help="rows of a part: what a run that is stopped loses at most (2,048)"
+        "--size", type=int, metavar="N", help="rows per part: the most that a stopped run loses (2,048)"
     )
-    corpus.add_argument("--resume", action="store_true", help="finish a run that was stopped")
+    corpus.add_argument("--resume", action="store_true", help="resume a run that was stopped")
     corpus.add_argument("--json", action="store_true", help="print JSON")
     shown = Shown()
     corpus.set_defaults(run=lambda options: run(options, shown), stopped=shown.stopped)
@@ -87,8 +93,9 @@ class Shown:
     def stopped(self) -> str:
         """What is measured, and how the run goes on."""
         if self.last is None:
-            return "Stopped before a part was measured. The same command with --resume goes on."
-        return f"Stopped after {self.last.rows:,} of {self.last.all:,} rows. The same command with --resume goes on."
+            return "Stopped before a part was measured. Repeat the command with --resume to continue."
+        done = f"{self.last.rows:,} of {self.last.all:,} rows"
+        return f"Stopped after {done}. Repeat the command with --resume to continue."
 
 
 def run(options: argparse.Namespace, shown: Shown) -> int:

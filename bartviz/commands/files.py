@@ -18,7 +18,7 @@ def add(commands: Any) -> None:
     """Add both commands to the parser."""
     export = commands.add_parser(
         "export",
-        help="write saved records as one HTML file, the explorer, or one as a picture or table for a paper",
+        help="write saved records as one HTML file, the explorer, or a record as a picture or table for a paper",
         epilog=EXAMPLES
         + "bartviz export car.safetensors car.html\n  "
         + "bartviz export greedy.safetensors beams.safetensors both.html --exact\n  "
@@ -31,7 +31,7 @@ def add(commands: Any) -> None:
     export.add_argument(
         "page", type=Path, metavar="OUT", help="the file to write: .html, .svg, .pdf, .png or .tex; .csv of an atlas"
     )
-    export.add_argument("--exact", action="store_true", help="keep every weight, however large the file gets")
+    export.add_argument("--exact", action="store_true", help="keep every weight, however large the file")
     export.add_argument("--json", action="store_true", help="print JSON")
     pictures.add_arguments(export)
     atlas_tables.add_arguments(export)
@@ -52,11 +52,11 @@ def add(commands: Any) -> None:
 def _export(options: argparse.Namespace) -> int:
     if options.records[0].is_dir():
         if len(options.records) > 1:
-            options.refuse("a table is of one atlas; another one beside it is --against")
+            options.refuse("a table shows one atlas; add another with --against")
         atlas_tables.write(options.records[0], options.page, options)
     elif options.page.suffix.lower() in pictures.SUFFIXES:
         if len(options.records) > 1:
-            options.refuse("a picture or table is of one record")
+            options.refuse("a picture or table shows one record")
         pictures.write(open_record(options.records[0]), options.page, options)
     else:
         from bartviz.explorer.data import MOST

@@ -24,7 +24,7 @@ def add(commands: Any) -> None:
         epilog=EXAMPLES + "bartviz find atlas key=, where=earlier least=0.8\n  bartviz find atlas kind=cross same=true",
     )
     find.add_argument("atlas", type=Path, metavar="DIR", help="folder of the atlas")
-    find.add_argument("fields", nargs="*", metavar="FIELD=VALUE", help="what must hold, all of it")
+    find.add_argument("fields", nargs="*", metavar="FIELD=VALUE", help="conditions, all of which must hold")
     find.add_argument("--limit", type=int, default=20, metavar="N", help="edges to print (%(default)s)")
     find.add_argument("--json", action="store_true", help="print JSON")
     find.set_defaults(run=run)
@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
     if twice is not None:
         raise SettingError(f"The field {twice} is given twice. All fields must hold: give each once.")
     if "limit" in names:
-        raise SettingError("How many edges are printed is no field but an option, such as --limit 3.")
+        raise SettingError("The number of edges to print is an option, not a field: --limit 3.")
     fields: dict[str, Any] = dict(pairs)
     with warnings.catch_warnings(record=True) as notes:
         warnings.simplefilter("always", UserWarning)

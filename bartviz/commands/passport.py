@@ -15,7 +15,7 @@ def add(commands: Any) -> None:
     """Add the command to the parser."""
     passport = commands.add_parser(
         "passport",
-        help="write all that is known of a head of an atlas as a page to print",
+        help="write everything measured for a head of an atlas as a page to print",
         epilog=EXAMPLES + 'bartviz passport atlas "cross L1H4" head.html --measure alignment',
     )
     passport.add_argument("atlas", type=Path, metavar="DIR", help="folder of the atlas")

@@ -21,17 +21,19 @@ SUFFIXES = (".svg", ".pdf", ".png", ".tex")
 def add_arguments(export: argparse.ArgumentParser) -> None:
     """Add the options to the parser."""
     group = export.add_argument_group("pictures and tables (files that end in .svg, .pdf, .png or .tex)")
-    group.add_argument("--picture", choices=PICTURES, default="map", help="what is drawn (%(default)s)")
+    group.add_argument("--picture", choices=PICTURES, default="map", help="what to draw (%(default)s)")
     group.add_argument("--kind", choices=KINDS, help="kind of attention; by default cross where there is one")
-    group.add_argument("--layer", type=int, help="counted from 0; without it the mean of all heads")
-    group.add_argument("--head", help='counted from 0, or "cross L3H2"; without it the mean of the layer')
+    group.add_argument("--layer", type=int, help="counted from 0; by default the mean of all heads")
+    group.add_argument("--head", help='counted from 0, or "cross L3H2"; by default the mean of the layer')
     group.add_argument("--row", type=int, help="the row of text and lines, counted from 0")
-    group.add_argument("--reading", choices=get_args(Reading), help="rows of a decoder are named by what they ...")
+    group.add_argument("--reading", choices=get_args(Reading), help="name rows of a decoder by the token that they ...")
     group.add_argument("--words", action="store_true", help="merge pieces into words")
     group.add_argument("--width", type=float, default=240.0, help="points (%(default)g)")
     group.add_argument("--ppi", type=int, default=300, help="pixels per inch of a .png (%(default)s)")
-    group.add_argument("--columns", help="measures of a .tex, as in entropy,previous; without it those that fit a page")
-    group.add_argument("--no-caption", action="store_true", help="leave the caption out")
+    group.add_argument(
+        "--columns", help="measures of a .tex, such as entropy,previous; by default those that fit a page"
+    )
+    group.add_argument("--no-caption", action="store_true", help="omit the caption")
 
 
 def write(record: Record, path: Path, options: argparse.Namespace) -> None:

@@ -51,10 +51,12 @@ def add(commands: Any) -> None:
 def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("text", help="the text, or - to read it from stdin")
     parser.add_argument("--model", default="bart-tiny-en-de", help="embedded name, folder or hub id (%(default)s)")
-    parser.add_argument("--name", help="what to call the model; without it the name of its folder or repository")
+    parser.add_argument("--name", help="what to call the model; by default the name of its folder or repository")
     parser.add_argument("--device", default="cpu", metavar="NAME", help=DEVICE)
     parser.add_argument(
-        "--truncate", choices=get_args(Truncate), help="read this part of a text that is too long, instead of none"
+        "--truncate",
+        choices=get_args(Truncate),
+        help="read this part of a text that is too long, instead of refusing it",
     )
     parser.add_argument("--ablate", action="append", default=[], metavar='"cross L2H5"', help="silence a head")
     parser.add_argument(
@@ -70,9 +72,9 @@ def _decode_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--beams", type=_beams, default=1, metavar="N", help='1 is greedy; "own" the checkpoint\'s')
     parser.add_argument("--length-penalty", type=float, help="of beam search: score = log p / length ** penalty")
     parser.add_argument("--early-stopping", type=_stopping, metavar="yes|no|never")
-    parser.add_argument("--temperature", type=float, help="this and the next three: draw each token")
-    parser.add_argument("--top-k", type=int, help="only so many of the most probable")
-    parser.add_argument("--top-p", type=float, help="only the most probable that together reach this")
+    parser.add_argument("--temperature", type=float, help="with this or the next three, draw each token at random")
+    parser.add_argument("--top-k", type=int, help="only this many of the most probable")
+    parser.add_argument("--top-p", type=float, help="only the most probable, up to this total probability")
     parser.add_argument("--seed", type=int)
     parser.add_argument(
         "--force", type=_forced, action="append", default=[], metavar='"3= Haus"', help="text to force at a position"

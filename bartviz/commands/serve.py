@@ -22,14 +22,12 @@ def add(commands: Any) -> None:
         + "bartviz serve --replicas 2\n  "
         + "BARTVIZ_COMPUTE=127.0.0.1:6379 bartviz app    (with the address that serve prints)",
     )
-    serve.add_argument(
-        "--replicas", type=_replicas, default=2, help=f"processes that compute, 1 to {MOST} (%(default)s)"
-    )
+    serve.add_argument("--replicas", type=_replicas, default=2, help=f"worker processes, 1 to {MOST} (%(default)s)")
     serve.add_argument(
         "--ray",
         default=ray_cluster.LOCAL,
         metavar="ADDRESS",
-        help="a Ray to start them on, as 10.0.0.5:6379; by default one of their own on this machine",
+        help="the Ray cluster to start them on, such as 10.0.0.5:6379; by default a new one on this machine",
     )
     serve.add_argument("--json", action="store_true", help="print the address as JSON, once the replicas are ready")
     serve.add_argument("--cpus", type=_cpus, default=1.0, help="CPUs that each of them asks for (%(default)s)")
@@ -60,12 +58,12 @@ def run(options: argparse.Namespace) -> int:
 def _replicas(text: str) -> int:
     count = int(text)
     if not 1 <= count <= MOST:
-        raise argparse.ArgumentTypeError(f"{count} is no number of replicas: choose 1 to {MOST}")
+        raise argparse.ArgumentTypeError(f"{count} is not a number of replicas: choose 1 to {MOST}")
     return count
 
 
 def _cpus(text: str) -> float:
     count = float(text)
     if not 0 < count <= MOST:
-        raise argparse.ArgumentTypeError(f"{text} is no number of CPUs: choose one above 0, such as 0.5")
+        raise argparse.ArgumentTypeError(f"{text} is not a number of CPUs: choose one above 0, such as 0.5")
     return count

@@ -14,17 +14,17 @@ def add(commands: Any) -> None:
     """Add both commands to the parser."""
     parameters = commands.add_parser(
         "parameters",
-        help="where a model's parameters are",
+        help="show where a model's parameters are",
         epilog=EXAMPLES + "bartviz parameters facebook/bart-base\n  bartviz parameters bert-tiny-en --json",
     )
     parameters.add_argument("name", nargs="?", metavar="model", help="a name of the catalogue, or a folder")
-    parameters.add_argument("--model", help="the same by name, as with other commands")
+    parameters.add_argument("--model", help="the same, as an option like in other commands")
     parameters.add_argument("--json", action="store_true", help="print JSON")
-    parameters.add_argument("--latex", action="store_true", help="print a short table for LaTeX with booktabs")
+    parameters.add_argument("--latex", action="store_true", help="print a short LaTeX table with booktabs")
     parameters.set_defaults(run=_parameters, refuse=parameters.error)
 
     models = commands.add_parser(
-        "models", help="list the models known by name", epilog=EXAMPLES + "bartviz models\n  bartviz models --json"
+        "models", help="list the known models", epilog=EXAMPLES + "bartviz models\n  bartviz models --json"
     )
     models.add_argument("--json", action="store_true", help="print JSON")
     models.set_defaults(run=_models)

@@ -95,7 +95,7 @@ def reach(listening: str, port: int, allowed: Sequence[str], path: str = "") -> 
     """One sentence for the person who starts a server: who can open it."""
     known = [name for name in allowed if not is_local(name)]
     if is_local(listening):
-        proxied = f", and whoever a proxy on it lets in as {_listed(known)}" if known else ""
+        proxied = f", and anyone a proxy on it lets in as {_listed(known)}" if known else ""
         return f"Only this machine can open it{proxied}."
     if not known:
         return "It listens on your network but answers only this machine: allow a name with --allow."

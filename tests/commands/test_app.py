@@ -183,7 +183,7 @@ def _await(address: str, process: subprocess.Popen[str]) -> None:
 def test_a_name_that_is_allowed_is_served_and_the_start_says_who_can_open_it() -> None:
     with started("--allow", "bart.example,*.school.example", "--allow", "10.0.0.9") as (address, process, said):
         assert said[0] == f"bartviz: {address} (Ctrl+C ends it)\n"
-        assert said[1].startswith("Only this machine can open it, and whoever a proxy on it lets in as bart.example, ")
+        assert said[1].startswith("Only this machine can open it, and anyone a proxy on it lets in as bart.example, ")
         _await(address, process)
         port = int(address.rpartition(":")[2])
         for name in ("bart.example", "a.school.example", "10.0.0.9:8000", "localhost"):

@@ -90,11 +90,11 @@ def test_find_reads_it_as_one_field() -> None:
     ("words", "said"),
     [
         (["query=cat", "limit=3"], "--limit 3"),
-        (["query=cat", "self=1"], "No field is called self"),
-        (["query=cat", "path=x", "fields=y"], "No field is called fields, path"),
+        (["query=cat", "self=1"], "There is no field self"),
+        (["query=cat", "path=x", "fields=y"], "There is no field fields, path"),
         (["layer=0", "layer=1"], "layer is given twice"),
         (["cat"], "FIELD=VALUE"),
-        (["=cat"], "No field is called"),
+        (["=cat"], "There is no field"),
     ],
 )
 def test_fields_that_cannot_be_are_refused_in_one_line(

@@ -52,7 +52,7 @@ def test_every_command_ends_in_one_line(
     known = {"RECORD": str(tmp_path / "run.safetensors"), "OUT.html": str(tmp_path / "out.html")}
     assert main([known.get(word, word) for word in arguments]) == 130
     said = capsys.readouterr()
-    assert said.err == "bartviz: Stopped before the end. To start anew, repeat the command.\n"
+    assert said.err == "bartviz: Stopped before the end. To start again, repeat the command.\n"
     monkeypatch.undo()
     for name in ("load", "parameters"):
         vars(bartviz).pop(name, None)
@@ -81,7 +81,7 @@ def test_a_run_over_a_corpus_says_how_far_it_is_and_goes_on(workers: str, tmp_pa
     last = lines.pop()
     assert all("rows/s" in line for line in lines), lines
     assert last.startswith("bartviz: Stopped after ")
-    assert last.endswith(f" of {ROWS} rows. The same command with --resume goes on.\n")
+    assert last.endswith(f" of {ROWS} rows. Repeat the command with --resume to continue.\n")
     assert 4 * len(lines) == int(last.split()[3])
     done = subprocess.run([*command, "--resume"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -140,7 +140,7 @@ def test_the_names_of_this_machine_ask_nobody(monkeypatch: pytest.MonkeyPatch) -
         (
             "127.0.0.1",
             [*LOCAL, "bart.example"],
-            "Only this machine can open it, and whoever a proxy on it lets in as bart.example.",
+            "Only this machine can open it, and anyone a proxy on it lets in as bart.example.",
         ),
         (
             "0.0.0.0",

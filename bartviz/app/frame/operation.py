@@ -70,18 +70,18 @@ class _Engine:
         from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
         engine = session.engine()
-        ended = CounterMetricFamily("bartviz_runs", "Runs that ended, by outcome", labels=["outcome"])
+        ended = CounterMetricFamily("bartviz_runs", "Finished runs, by outcome", labels=["outcome"])
         ended.add_metric(["done"], engine.gate.ended["done"])
         for outcome in ("failed", "cancelled"):  # while the model was loaded, or later
             ended.add_metric([outcome], engine.loading.ended[outcome] + engine.gate.ended[outcome])
         yield ended
-        yield CounterMetricFamily("bartviz_run_seconds", "Seconds that runs took", engine.gate.seconds)
+        yield CounterMetricFamily("bartviz_run_seconds", "Duration of runs in seconds", engine.gate.seconds)
         yield CounterMetricFamily(
-            "bartviz_refused_requests", "Requests of a name or page not allowed", COUNTED["refused"]
+            "bartviz_refused_requests", "Requests for a host name or page that is not allowed", COUNTED["refused"]
         )
         yield GaugeMetricFamily("bartviz_waiting_runs", "Runs that wait", engine.waiting)
-        yield GaugeMetricFamily("bartviz_waiting_limit_runs", "Runs that may wait", engine.queue)
-        yield GaugeMetricFamily("bartviz_computing_runs", "Runs that compute now", engine.gate.running)
+        yield GaugeMetricFamily("bartviz_waiting_limit_runs", "Limit of waiting runs", engine.queue)
+        yield GaugeMetricFamily("bartviz_computing_runs", "Runs in progress", engine.gate.running)
         for name, kept in (("model", engine.models), ("record", engine.results)):
             yield GaugeMetricFamily(f"bartviz_{name}_cached", f"Values in the {name} cache", len(kept))
             yield GaugeMetricFamily(f"bartviz_{name}_bytes", f"Bytes of the {name} cache, in use included", kept.bytes)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 SCRIPT = Path(__file__).parents[2] / "visit.py"
 SWITCH = 0.001  # seconds until a thread switch; Python's default of 0.005 delays the server's event loop
-REFUSED = "This server does not answer to that name. Its owner allows a name with: bartviz app --allow NAME\n"
+REFUSED = "This server does not serve that host name. Its owner can allow it with: bartviz app --allow NAME\n"
 
 
 class Guard:
