@@ -141,12 +141,14 @@ class Atlas:
         found = find(self._folder(), fields, limit)
         kept = self.description["settings"].get("edges", 0.0)
         if fields.get("least") is not None and least_of(fields["least"]) < kept:
-            warnings.warn(f"This atlas keeps edges above {kept:g}: weaker ones are not counted.", stacklevel=2)
+            warnings.warn(f"This atlas stores edges above {kept:g}: weaker ones are not counted.", stacklevel=2)
         return found
 
     def _folder(self) -> Path:
         if self.held:
-            raise SettingError("This atlas is in memory alone. Make it with bartviz corpus, which keeps more of a run.")
+            raise SettingError(
+                "This atlas is only in memory. Create it with bartviz corpus, which stores more of a run."
+            )
         return self.path
 
     def check(self) -> None:
@@ -161,7 +163,7 @@ class Atlas:
         folder = Path(path)
         known = {DESCRIPTION, *(f"{name}.parquet" for name in schema.TABLES)}
         if folder.exists() and not {entry.name for entry in folder.iterdir()} <= known:
-            raise SettingError(f"{folder.name} holds other files: choose a new folder.")
+            raise SettingError(f"{folder.name} contains other files: choose a new folder.")
         folder.mkdir(parents=True, exist_ok=True)
         return write(folder, self)
 
@@ -214,7 +216,7 @@ def open_atlas(path: str | Path) -> Atlas:
         advice = "its run is not finished: add --resume." if unfinished else "bartviz corpus writes one."
         raise SettingError(f"There is no atlas in {folder.name}: {advice}") from error
     if isinstance(description, dict) and description.get("format", FORMAT) != FORMAT:
-        raise SettingError(f"The atlas in {folder.name} is of another version of bartviz: make it again.")
+        raise SettingError(f"The atlas in {folder.name} was made by another version of bartviz: create it again.")
     schema.check_description(description, folder.name)
     return Atlas(folder, description)
 

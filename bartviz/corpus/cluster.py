@@ -44,7 +44,7 @@ def together(
             raise error.cause from error
         raise
     except (ray.exceptions.RayActorError, ray.exceptions.RaySystemError) as error:
-        raise Cancelled("Workers were stopped. Resume the run: what is measured is kept.") from error
+        raise Cancelled("Workers were stopped. Resume the run: finished parts are kept.") from error
     finally:
         ray.shutdown()
 

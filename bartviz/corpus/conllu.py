@@ -107,7 +107,7 @@ def _blocks(lines: Iterable[str | TextError]) -> Iterator[_Sentence | tuple[int,
 
 
 def _wrong(line: int, reason: str) -> TextError:
-    return TextError(f"Line {line:,} is no CoNLL-U: {reason}")
+    return TextError(f"Line {line:,} is not CoNLL-U: {reason}")
 
 
 def _texts(sentence: _Sentence) -> dict[str, str]:
@@ -137,7 +137,7 @@ def _texts(sentence: _Sentence) -> dict[str, str]:
     if not words:
         raise TextError("It has no words.")
     if sum(count for _surface, count in surfaces) != len(words):
-        raise _wrong(heads[-1], "the words of a range are not there.")
+        raise _wrong(heads[-1], "the words of a range are missing.")
     said = next((found[1].strip() for comment in sentence.comments if (found := _TEXT.match(comment))), "")
     written = "".join(part for surface, _count in surfaces for part in (surface.form, surface.after))
     text = said if said not in _NONE else written.strip()
@@ -148,7 +148,7 @@ def _texts(sentence: _Sentence) -> dict[str, str]:
     numbers = {word.number: place for place, word in enumerate(words)} | {"0": -1}
     for line, word in zip(heads, words, strict=True):
         if word.head not in numbers:
-            raise _wrong(line, "the head of a word is none of the sentence.")
+            raise _wrong(line, "the head of a word is not in the sentence.")
     forms = [(surface.form, place) for surface, count in surfaces for place in range(count)]
     lines = [
         _SIGN.join((form, str(place), str(numbers[word.head]), word.relation))
@@ -162,7 +162,7 @@ def _word(line: int, row: str, columns: Sequence[str]) -> _Word:
     cells = _fields(row, len(columns))
     if len(cells) != len(columns) or _SIGN in row:
         fields = "ten" if len(columns) == len(_COLUMNS) else str(len(columns))
-        raise _wrong(line, f"a word has {fields} fields with tabs between them; here are {len(cells)}.")
+        raise _wrong(line, f"a word has {fields} fields separated by tabs; this one has {len(cells)}.")
     named = dict(zip(columns, cells, strict=True))
     if "ID" not in named or "FORM" not in named:
         raise _wrong(line, "the columns ID and FORM are not named.")

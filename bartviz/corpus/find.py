@@ -159,7 +159,7 @@ def _conditions(fields: Mapping[str, Any]) -> Conditions:
     """Conditions of SQL, each with the values of its parameters."""
     unknown = sorted(fields.keys() - set(FIELDS))
     if unknown:
-        raise SettingError(f"No field is called {', '.join(unknown)}. The fields are {', '.join(FIELDS)}.")
+        raise SettingError(f"There is no field {', '.join(unknown)}. The fields are {', '.join(FIELDS)}.")
     found: Conditions = []
     for name, value in fields.items():
         if value is None:

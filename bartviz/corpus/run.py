@@ -244,7 +244,7 @@ def _together(folder: Folder, loading: Loading, workers: int, todo: Iterator[Job
             while waiting:
                 yield first()
         except BrokenProcessPool as error:
-            raise Cancelled("A worker was stopped. Resume the run: what is measured is kept.") from error
+            raise Cancelled("A worker was stopped. Resume the run: finished parts are kept.") from error
         except KeyboardInterrupt:  # a part takes long, and shards are written whole or not at all
             for worker in set(active_children()) - others:
                 worker.terminate()

@@ -92,7 +92,7 @@ class Shard:
     @classmethod
     def unpack(cls, data: bytes) -> Shard:
         """The opposite of ``pack``. Raises SettingError for a file that is damaged."""
-        with guarded(SettingError("A shard of the run is damaged: delete it, and resume the run.")):
+        with guarded(SettingError("A shard of the run is damaged: delete it and resume the run.")):
             arrays = _arrays(data)
             texts = int(_of(arrays, "texts", np.int64, ()))
             cut = int(_of(arrays, "cut", np.int64, ())) if "cut" in arrays else 0
@@ -315,7 +315,8 @@ def stored(file: Path, manifest: Mapping[str, Any]) -> Shard:
 
 def _foreign(name: str) -> SettingError:
     return SettingError(
-        f"The shard {name} of the run is damaged, or of another run: delete it from the folder {FOLDER}, and resume."
+        f"The shard {name} of the run is damaged, or belongs to another run: delete it from the folder "
+        f"{FOLDER}, and resume."
     )
 
 
@@ -347,12 +348,12 @@ def _check(path: Path, manifest: Mapping[str, Any], resume: bool) -> None:
     try:
         there = read_manifest(path)
     except SettingError as error:
-        raise SettingError(f"{path.name} holds other files: choose a new folder.") from error
+        raise SettingError(f"{path.name} contains other files: choose a new folder.") from error
     other = [name for name in sorted(manifest.keys() | there.keys()) if manifest.get(name) != there.get(name)]
     if other:
-        raise SettingError(f"{path.name} holds another run: its {', '.join(other)} differ. Choose a new folder.")
+        raise SettingError(f"{path.name} contains another run: its {', '.join(other)} differ. Choose a new folder.")
     if not resume:
-        raise SettingError(f"{path.name} holds this run already: add --resume to finish it, or choose a new folder.")
+        raise SettingError(f"{path.name} already contains this run: add --resume to finish it, or choose a new folder.")
 
 
 def write(path: Path, data: bytes) -> None:

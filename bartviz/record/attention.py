@@ -189,7 +189,9 @@ class Attention(Rebuilt):
         if self.q is None or self.k is None:
             raise RecordError(f"The {self.kind} attention needs queries and keys, or weights.")
         if self.q.ndim != 4 or self.k.ndim != 4:
-            raise RecordError(f"Queries and keys have four axes (L, H, n, d), not {self.q.shape} and {self.k.shape}.")
+            raise RecordError(
+                f"Queries and keys must have four axes (L, H, n, d), not {self.q.shape} and {self.k.shape}."
+            )
         layers, heads, _, width = self.q.shape
         needed = (layers, heads, self.k.shape[2], width)
         if self.k.shape != needed:
@@ -199,7 +201,7 @@ class Attention(Rebuilt):
         if self.out is None and self.out_bias is None:
             return
         if self.out is None or self.v is None or self.out.ndim != 4:
-            raise RecordError(f"The {self.kind} projection needs four axes (L, D, H, d), and the values that it takes.")
+            raise RecordError(f"The {self.kind} projection needs four axes (L, D, H, d), and values.")
         layers, heads = self.shape[:2]
         width = self.out.shape[1]
         if self.out.shape != (layers, width, heads, self.v.shape[3]):

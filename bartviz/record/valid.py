@@ -68,7 +68,7 @@ def check_sides(encoder: Attention | None, decoder: Attention | None, cross: Att
     if cross is None:
         return
     if decoder is None or (encoder is None and cross.has_scores):
-        raise RecordError("Cross-attention needs an encoder and a decoder beside it; weights need a decoder.")
+        raise RecordError("Cross-attention needs an encoder and a decoder as well; weights need a decoder.")
     columns = cross.shape[3] if encoder is None else encoder.shape[2]
     if cross.shape[2:] != (decoder.shape[2], columns):
         raise RecordError("Cross-attention needs the decoder's rows and, as columns, those of the encoder.")

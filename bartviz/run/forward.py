@@ -123,7 +123,7 @@ def capture_batch(
     """
     expect_model(model)
     if isinstance(texts, str):
-        raise TextError("Several texts are expected, a list of str: of one text use capture().")
+        raise TextError("Several texts are expected, a list of str: for one text use capture().")
     texts = tuple(texts)
     if not texts:
         raise TextError(later("There is no text to run. Give at least one."))

@@ -139,7 +139,7 @@ def decode_batch(
     expect_model(model)
     _check_writer(model)
     if isinstance(texts, str):
-        raise TextError("Several texts are expected, a list of str: of one text use decode().")
+        raise TextError("Several texts are expected, a list of str: for one text use decode().")
     started = time.perf_counter()
     options = Options(
         sample=sample,

@@ -30,7 +30,7 @@ def connected(address: str, cpus: int = 1) -> Any:
     """
     _reach(address)
     if "ray" in sys.modules and os.environ.get("RAY_AUTH_MODE") != "token":
-        raise SettingError("Ray was imported without authentication: set RAY_AUTH_MODE=token before that.")
+        raise SettingError("Ray was imported without authentication: set RAY_AUTH_MODE=token first.")
     os.environ["RAY_AUTH_MODE"] = "token"
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     # Ray's own handler of SIGTERM would come before the app's: it prints the stack, and may abort.
@@ -71,7 +71,7 @@ def expect_token() -> None:
     """Raise SettingError unless there is a token that several processes of this user can share."""
     if not _has_token():
         raise SettingError(
-            "Ray needs a token that the apps have, too: make one with ray get-auth-token --generate, or set "
+            "Ray needs a token that the apps have as well: make one with ray get-auth-token --generate, or set "
             "RAY_AUTH_TOKEN."
         )
 

@@ -39,7 +39,7 @@ def clean(text: str) -> Cleaned:
     """The text without characters that break tokenizers. Raises TextError if nothing visible is left, and TooLong over
     MAX_CHARACTERS, before any other work."""
     if not isinstance(text, str):
-        raise TextError(f"One text is expected, a str and not a {type(text).__name__}. Of several take each by itself.")
+        raise TextError(f"One text is expected, a str and not a {type(text).__name__}. Pass several texts one by one.")
     if len(text) > MAX_CHARACTERS:
         raise TooLong(
             later(

@@ -44,12 +44,12 @@ class Rows:
         places = [place for place, known in enumerate(self.names) if known == name]
         if len(places) > 1:
             numbers = choices(place + 1 for place in places)
-            raise SettingError(f"{file} has several columns of the name {_shown(name)!r}: choose {numbers}.")
+            raise SettingError(f"{file} has several columns named {_shown(name)!r}: choose {numbers}.")
         if places:
             return places[0]
         if self.header is not None and name.isdecimal() and len(name) < 9 and 1 <= int(name) <= len(self.names):
             return int(name) - 1
-        raise SettingError(f"{file} has no column of the name {_shown(name)!r}: choose {choices(self.titles())}.")
+        raise SettingError(f"{file} has no column named {_shown(name)!r}: choose {choices(self.titles())}.")
 
     def title(self, column: int) -> str:
         """The name of a column; else its number, with the cell of the first row."""

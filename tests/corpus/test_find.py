@@ -298,7 +298,7 @@ def test_the_command_prints_the_edges_and_names_the_fields(tmp_path: Path, capsy
         ({"limit": -1}, "from 0 to 1,000,000"),
         ({"limit": 10**30}, "from 0 to 1,000,000"),
         ({"limit": 1.5}, "from 0 to 1,000,000"),
-        ({"colour": "red"}, "No field is called colour. The fields are kind, layer"),
+        ({"colour": "red"}, "There is no field colour. The fields are kind, layer"),
         ({"kind": []}, "The kind is one of encoder, decoder, cross"),
         ({"kind": "cross"}, "The field kind of this model is encoder"),
         ({"layer": 99}, "The field layer of this model is 0 to"),
@@ -321,13 +321,13 @@ def test_what_cannot_be_searched_is_refused_with_the_choices(atlas: Atlas, field
 
 
 def test_a_least_weight_below_that_of_the_run_warns(atlas: Atlas, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.warns(UserWarning, match="keeps edges above 0.2: weaker ones are not counted"):
+    with pytest.warns(UserWarning, match="stores edges above 0.2: weaker ones are not counted"):
         found = atlas.find(least=0.1)
     assert found.count == atlas.find().count == atlas.find(least=LEAST).count
     assert main(["find", str(atlas.path), "least=0.1", "--json"]) == 0
     printed = capsys.readouterr()
     assert json.loads(printed.out)["count"] == found.count
-    assert printed.err == "This atlas keeps edges above 0.2: weaker ones are not counted.\n"
+    assert printed.err == "This atlas stores edges above 0.2: weaker ones are not counted.\n"
 
 
 def test_a_token_that_is_an_equals_sign_can_be_searched(atlas: Atlas) -> None:

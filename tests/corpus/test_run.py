@@ -146,7 +146,7 @@ def test_a_killed_run_is_resumed_without_a_row_lost_or_counted_twice(
     (out / "shards" / "000002-half.shard.1.part").write_bytes(b"half a shard")
     with pytest.raises(SettingError, match="its run is not finished: add --resume"):
         bartviz.open_atlas(out)
-    with pytest.raises(SettingError, match="holds this run already: add --resume"):
+    with pytest.raises(SettingError, match="already contains this run: add --resume"):
         corpus(path, model, out, size=SIZE)
     seen: list[Progress] = []
     corpus(path, model, out, size=SIZE, resume=True, report=seen.append)
@@ -175,7 +175,7 @@ def test_a_folder_of_another_run_is_refused_with_the_reason(
 ) -> None:
     other = tmp_path / "other.csv"
     other.write_text("text\nanother\n", encoding="utf-8")
-    with pytest.raises(SettingError, match="holds another run: its corpus differ"):
+    with pytest.raises(SettingError, match="contains another run: its corpus differ"):
         corpus(other, model, whole, size=SIZE, resume=True)
     with pytest.raises(SettingError, match="its settings differ"):
         corpus(path, model, whole, size=SIZE + 1, resume=True)

@@ -526,10 +526,10 @@ def test_sentences_without_a_blank_line_between_them_are_two(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("1 a b 0 root\n", "Line 1 is no CoNLL-U: a word has ten fields with tabs between them; here are 5."),
-        (conllu("1/a/0", "3/b/1"), "Line 2 is no CoNLL-U: the first field numbers the words, one after the other."),
-        (conllu("1/a/0", "1.1/b/_", "2/c/9"), "Line 3 is no CoNLL-U: the head of a word is none of the sentence."),
-        (conllu("1/a/0", "2/b/_"), "Line 2 is no CoNLL-U: the head of a word is none of the sentence."),
+        ("1 a b 0 root\n", "Line 1 is not CoNLL-U: a word has ten fields separated by tabs; this one has 5."),
+        (conllu("1/a/0", "3/b/1"), "Line 2 is not CoNLL-U: the first field numbers the words, one after the other."),
+        (conllu("1/a/0", "1.1/b/_", "2/c/9"), "Line 3 is not CoNLL-U: the head of a word is not in the sentence."),
+        (conllu("1/a/0", "2/b/_"), "Line 2 is not CoNLL-U: the head of a word is not in the sentence."),
         ("# text = lost\n", "It has no words."),
         (conllu("1/a/0", comments="# text = a b\n"), "Its words are not those of its text."),
         (conllu("1/cafe/0", comments="# text = café\n"), "Its words are not those of its text."),

@@ -57,11 +57,11 @@ def compare(
     """
     expect(attention, Attention, ATTENTION)
     if a is None and b is not None:
-        raise SettingError("B is compared with A: name a, too.")
+        raise SettingError("B is compared with A: name a as well.")
     if b is None and (other is not None or words):
-        raise SettingError("other and words belong to two heads that are compared: name a and b, too.")
+        raise SettingError("other and words are for comparing two heads: name a and b as well.")
     if b is not None and any(name is not None for name in (x, y, color, measured)):
-        raise SettingError("x, y, color and measured belong to all heads: leave them out, or leave b out.")
+        raise SettingError("x, y, color and measured are for all heads: leave them out, or leave b out.")
     if a is not None and b is not None:
         first = heads.view(attention, *a, query=query, words=words)
         second = heads.view(other or attention, *b, query=query if other is None else None, words=words)

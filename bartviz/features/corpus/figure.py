@@ -50,7 +50,7 @@ def atlas(
     if chosen not in there:
         raise SettingError(f"No {chosen} attention has the measure {measure}: choose {choices(there)}.")
     if head is not None and head.kind != chosen:
-        raise SettingError(f"{head} is no head of {chosen} attention, which is drawn.")
+        raise SettingError(f"{head} is no head of {chosen} attention, the kind that is drawn.")
     rows = rows[rows["kind"] == chosen].sort_values(["layer", "head"])
     mosaic, points = _mosaic(rows, measure, chosen, dark), _points(rows, measure, chosen, dark)
     title = {"font": {"size": 13, "color": theme.palette(dark).faint}, "standoff": 6}

@@ -32,7 +32,7 @@ def pattern(
     """
     expect(attention, Attention, ATTENTION)
     if attention.kind == "cross":
-        raise SettingError("A pattern is laid over one text: choose encoder or decoder attention.")
+        raise SettingError("A pattern applies to one text: choose encoder or decoder attention.")
     short = shapes.cut(attention, most)
     short.check(layer, head)
     if not 0 <= row < short.shape[2]:

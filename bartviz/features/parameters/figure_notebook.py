@@ -33,7 +33,7 @@ def cost(
     own = Costs(model)
     if view == "decoding":
         if own.sizes.decoder is None:
-            raise SettingError("This model writes nothing: choose operations or memory.")
+            raise SettingError("This model does not write: choose operations or memory.")
         return costs.decoding(own, length, min(length, own.sizes.positions or length, 1024), dark=dark)
     return (costs.operations if view == "operations" else costs.memory)(own, length, dark=dark)
 

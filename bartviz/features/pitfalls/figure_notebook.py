@@ -31,6 +31,6 @@ def gap(record: Record, *, dark: bool = False) -> go.Figure:
     expect(record, Record, RECORD)
     found = analysis.gap(record)
     if found is None:
-        raise SettingError("No row of this record can be shown so. Run a longer text, with values=True.")
+        raise SettingError("No row of this record shows this. Run a longer text, with values=True.")
     labels = record.attention(found.head.kind).key.labels
     return pitfalls.weights_and_contributions(found, labels, dark=dark)

@@ -85,7 +85,7 @@ _BY_NUMBER = {line.number: line for line in CLAIMS}
 def claim(number: str) -> Claim:
     """The line of that number, such as ``"6"`` or ``"3b"``; raises SettingError."""
     if number not in _BY_NUMBER:
-        raise SettingError(f"The ledger has no line {number}: its lines go from 1 to 35, some with a letter.")
+        raise SettingError(f"There is no statement {number}: they go from 1 to 35, some with a letter.")
     return _BY_NUMBER[number]
 
 
