@@ -64,4 +64,4 @@ def test_a_head_that_adds_nothing_is_said_to_add_nothing() -> None:
     assert not found.contribution.any()
     assert (found.rows, found.apart(1)) == (0, [])
     assert np.isnan(found.rank)
-    assert "adds nothing to the layer" in attention_vs_contribution.notice(found, "encoder L0H0")
+    assert "adds anything to the layer" in attention_vs_contribution.notice(found, "encoder L0H0")

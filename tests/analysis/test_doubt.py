@@ -66,7 +66,7 @@ def test_the_notice_with_and_without_numbers() -> None:
     assert notice(record(), numbers=False) == words
     assert notice(record()) == (
         "The model was unsure of this text: it may be wrong. Least sure: “kaufe” (20%). The probabilities of its 5 "
-        "tokens have a geometric mean of 0.60; below 0.75 this line appears."
+        "tokens have a geometric mean of 0.60; this line appears below 0.75."
     )
 
 

@@ -147,7 +147,7 @@ def test_a_wholly_masked_row_has_no_weight_of_0() -> None:
 
 @pytest.mark.parametrize(
     ("mask", "said"),
-    [((True, False, False), "may see “a” alone"), ((False, False, False), "are masked"), ((True,) * 3, "0.571")],
+    [((True, False, False), "may see only “a”"), ((False, False, False), "are masked"), ((True,) * 3, "0.571")],
 )
 def test_the_sentence_says_what_there_is(mask: tuple[bool, ...], said: str) -> None:
     assert said in inside.sentence(inside.inside(by_hand(mask=mask), 0, 0, 0))

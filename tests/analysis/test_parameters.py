@@ -49,12 +49,12 @@ def test_a_loaded_model_is_counted_as_it_was_loaded(family: str) -> None:
 
 @pytest.mark.parametrize("what", [None, 7, object(), ["bart"]])
 def test_what_is_no_model_is_refused(what: object) -> None:
-    with pytest.raises(SettingError, match=f"not of a {type(what).__name__}"):
+    with pytest.raises(SettingError, match=f"not for a {type(what).__name__}"):
         parameters(what)  # type: ignore[arg-type]
 
 
 def test_what_a_record_says_of_its_model_is_too_little_to_count() -> None:
-    with pytest.raises(SettingError, match="not of a ModelInfo"):
+    with pytest.raises(SettingError, match="not for a ModelInfo"):
         parameters(stand_in.record().model)  # type: ignore[arg-type]
 
 

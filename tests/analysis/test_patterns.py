@@ -67,8 +67,8 @@ def test_another_seed_draws_another_pattern() -> None:
         ("causal", 5_000, {}, "1 to 4,096"),
         ("window", 4, {"window": -1}, "at least 0"),
         ("dilated", 4, {"dilation": 0}, "at least 1"),
-        ("window", 4, {"reach": 1}, "takes window, not reach"),
-        ("causal", 4, {"window": 1}, "takes none, not window"),
+        ("window", 4, {"reach": 1}, "accepts window, not reach"),
+        ("causal", 4, {"window": 1}, "accepts none, not window"),
     ],
 )
 def test_impossible_patterns_are_refused_with_the_choices(

@@ -332,7 +332,7 @@ def test_a_decoder_alone_of_inseq_is_whole_from_its_first_token_on() -> None:
 def test_what_inseq_left_out_is_named(changed: dict[str, Any], reason: str) -> None:
     with pytest.raises(RecordError, match=reason):
         bartviz.from_attentions(of_inseq(**changed))
-    with pytest.raises(RecordError, match="of 2 texts"):
+    with pytest.raises(RecordError, match="for 2 texts"):
         bartviz.from_attentions(SimpleNamespace(sequence_attributions=[of_inseq(), of_inseq()]))
 
 
@@ -395,7 +395,7 @@ def test_beams_that_cannot_be_followed_are_refused() -> None:
     output = bart().generate(IDS, num_beams=2, **GENERATE)
     given: dict[str, Any] = {"encoder_tokens": strings(IDS), "decoder_tokens": strings(output.sequences)}
     stacks: dict[str, Any] = {kind: output[f"{kind}_attentions"] for kind in ("encoder", "decoder", "cross")}
-    with pytest.raises(RecordError, match=r"of 2 texts or beams.*pass the whole output"):
+    with pytest.raises(RecordError, match=r"for 2 texts or beams.*pass the whole output"):
         bartviz.from_attentions(**stacks, **given)
     two = bart().generate(IDS, num_beams=2, num_return_sequences=2, **GENERATE)
     with pytest.raises(RecordError, match=r"beams of 2 texts.*num_return_sequences=1"):

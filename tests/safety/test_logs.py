@@ -69,5 +69,5 @@ def test_a_wrong_level_is_refused_before_the_server_starts() -> None:
         check=False,
     )
     assert done.returncode == 2
-    assert done.stderr.startswith("bartviz: BARTVIZ_LOG is debug, info")
+    assert done.stderr.startswith("bartviz: BARTVIZ_LOG must be debug, info")
     assert "http" not in done.stdout

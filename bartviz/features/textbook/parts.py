@@ -210,7 +210,7 @@ def _numbers(line: Claim, verdict: Verdict) -> str:
         f"<tr class='{'' if number.agrees else 'bv-off'}'><td>{_safe(_(number.label))}</td>"
         f"<td class='bv-number'>{_safe(number.stated)}</td>"
         f"<td class='bv-number'>{_safe(textbook.text(number.found))}</td><td>{'✓' if number.agrees else '≠'}</td>"
-        f"<td>{'' if number.core else _safe(_('beside the claim'))}</td></tr>"
+        f"<td>{'' if number.core else _safe(_('beyond the claim'))}</td></tr>"
         for number in verdict.numbers
     )
     names = ("", _("Claimed"), _("Found"), "", "")

@@ -106,7 +106,7 @@ test("cells, rows and columns in words", () => {
   );
   assert.match(
     numbers.rowsSaid(meta, [0], numbers.ofRows(weight, 3, [0]), () => true),
-    /masked wholly/,
+    /fully masked/,
   );
   assert.equal(
     numbers.keysSaid(meta, [0], [0, 2], numbers.ofKeys(weight, 3, [0, 2])),

@@ -271,9 +271,9 @@ def test_each_candidate_has_its_probability_of_being_drawn(record: Record) -> No
     ]
     assert [bar[4] for bar in sent["steps"][1]["candidates"]] == [0.8, 0.2, 0.0][: len(candidates)]
     assert {bar[4] for bar in sent["steps"][2]["candidates"]} == {None}
-    assert "as drawn" in sent["titles"]["choice"]
-    assert "as drawn" in sent["some"]
-    assert "as drawn" not in player.payload(record, layer=1, head=None)["meta"]["titles"]["choice"]
+    assert "as sampled" in sent["titles"]["choice"]
+    assert "as sampled" in sent["some"]
+    assert "as sampled" not in player.payload(record, layer=1, head=None)["meta"]["titles"]["choice"]
 
 
 def test_how_a_token_came_is_the_first_part_of_its_sentence() -> None:
