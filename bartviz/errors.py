@@ -29,6 +29,19 @@ class TextError(BartvizError, ValueError):
     """The text (or the file it came in) cannot be used: empty, too long, not UTF-8."""
 
 
+class TooLong(TextError):
+    """A limit is exceeded: ``count`` is the size (or what was read before stopping), ``limit`` the maximum.
+
+    ``can_cut``: the caller can use the first or the last ``limit`` instead.
+    """
+
+    def __init__(self, message: str, count: int, limit: int, *, can_cut: bool = False) -> None:
+        super().__init__(message)
+        self.count = count
+        self.limit = limit
+        self.can_cut = can_cut
+
+
 class ModelError(BartvizError, ValueError):
     """A model cannot be found, is not believed, or has an architecture without the attention interface."""
 

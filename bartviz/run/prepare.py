@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from bartviz.errors import TextError
+from bartviz.errors import TextError, TooLong
 from bartviz.language import later, mark
 from bartviz.language.shares import percent
 from bartviz.models.model import Model
 from bartviz.text import clean, tokenize
 from bartviz.text.clean import Truncate
-from bartviz.text.encodings import TooLong
 from bartviz.text.labels import is_blank
 from bartviz.text.tokens import Tokens
 

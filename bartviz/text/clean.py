@@ -12,9 +12,8 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Literal
 
-from bartviz.errors import TextError
+from bartviz.errors import TextError, TooLong
 from bartviz.language import later
-from bartviz.text.encodings import TooLong
 from bartviz.text.labels import is_blank
 
 MAX_CHARACTERS = 100_000  # of one text; the models read a few thousand at most

@@ -19,11 +19,10 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-from bartviz.errors import ModelError, TextError
+from bartviz.errors import ModelError, TextError, TooLong
 from bartviz.language import later
 from bartviz.safety.foreign import guarded
 from bartviz.text.clean import MAX_CHARACTERS
-from bartviz.text.encodings import TooLong
 from bartviz.text.labels import Span, normalized
 from bartviz.text.pieces import SPACE, Piece, Scheme
 

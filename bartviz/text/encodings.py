@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import zlib
 
-from bartviz.errors import SettingError, TextError, choices
+from bartviz.errors import SettingError, TextError, TooLong, choices
 from bartviz.language import later
 
 ENCODINGS = {
@@ -47,19 +47,6 @@ _MARKS = (
 )
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\v\f\r\x1b") + b"\x7f"
 _CHUNK = 1 << 16
-
-
-class TooLong(TextError):
-    """A limit is exceeded: ``count`` is the size (or what was read before stopping), ``limit`` the maximum.
-
-    ``can_cut``: the caller can use the first or the last ``limit`` instead.
-    """
-
-    def __init__(self, message: str, count: int, limit: int, *, can_cut: bool = False) -> None:
-        super().__init__(message)
-        self.count = count
-        self.limit = limit
-        self.can_cut = can_cut
 
 
 class EncodingError(TextError):

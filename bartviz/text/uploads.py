@@ -11,12 +11,11 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import islice
 
-from bartviz.errors import TextError, choices
+from bartviz.errors import TextError, TooLong, choices
 from bartviz.language import later
 from bartviz.text import columns as shapes
 from bartviz.text import encodings
 from bartviz.text.clean import Cleaned, base_name, clean, safe_name
-from bartviz.text.encodings import TooLong
 from bartviz.text.labels import is_blank
 from bartviz.text.rows import Row, joined, physical_lines
 from bartviz.text.tables import JSON, SEPARATED, table

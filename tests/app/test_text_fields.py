@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from bartviz.app.state import session
+from bartviz.errors import TooLong
 from bartviz.serving.limits import TYPED
 from bartviz.serving.request import Request
 from bartviz.text.clean import MAX_CHARACTERS, clean
-from bartviz.text.encodings import TooLong
 from tests.support.pages import App
 from tests.support.visits import APP
 

@@ -6,8 +6,7 @@ import pytest
 
 from bartviz.corpus import uploaded
 from bartviz.corpus.read import Bad, Line
-from bartviz.errors import TextError
-from bartviz.text.encodings import TooLong
+from bartviz.errors import TextError, TooLong
 from bartviz.text.uploads import MAX_ROWS, read_rows
 
 

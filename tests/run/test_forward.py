@@ -12,14 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bartviz
-from bartviz.errors import Cancelled, ModelError, SettingError, TextError
+from bartviz.errors import Cancelled, ModelError, SettingError, TextError, TooLong
 from bartviz.families.registry import FAMILIES
 from bartviz.record.attention import KINDS, Head, Kind
 from bartviz.record.record import Record
 from bartviz.run import prepare as preparing
 from bartviz.run.prepare import prepare
 from bartviz.tape.tape import Tape, attach, recording
-from bartviz.text.encodings import TooLong
 from tests.support import loaded, networks
 
 TEXT = "The cat is sleeping on the sofa, but the children played outside: what time is it? I want to buy a car."

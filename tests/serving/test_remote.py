@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 import pytest
 
-from bartviz.errors import BartvizError, Cancelled, ModelError, SettingError, TextError
+from bartviz.errors import BartvizError, Cancelled, ModelError, SettingError, TextError, TooLong
 from bartviz.language import _, speaking
 from bartviz.models.model import Model
 from bartviz.record.record import Record
@@ -25,7 +25,6 @@ from bartviz.serving.packing import packed, unpacked
 from bartviz.serving.remote import ATTEMPTS, Lost, NoReplicas, RemoteEngine
 from bartviz.serving.replica import Answer, Call, Ready, Refusal, Replica, Status
 from bartviz.serving.request import Request
-from bartviz.text.encodings import TooLong
 from scripts.visitor import wait_for
 from tests.support.near import Near
 from tests.support.process import ROOT

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bartviz.errors import TextError
+from bartviz.errors import TextError, TooLong
 from bartviz.text import clean as texts
 from bartviz.text.clean import Cleaned, check_length, clean, safe_name
-from bartviz.text.encodings import TooLong
 
 # --- typed text --------------------------------------------------------------------------------------------------
 

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bartviz.errors import BartvizError, SettingError, TextError
+from bartviz.errors import BartvizError, SettingError, TextError, TooLong
 from bartviz.text.clean import Cleaned, clean
-from bartviz.text.encodings import EncodingError, TooLong
+from bartviz.text.encodings import EncodingError
 from bartviz.text.uploads import MAX_BYTES, MAX_COLUMNS, MAX_ROWS, Upload, is_table, read_table, read_upload
 
 

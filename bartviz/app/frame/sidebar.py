@@ -15,7 +15,7 @@ from bartviz.app.controls import fold, large_type, pick, show
 from bartviz.app.frame import languages, levels, listeners, menu, settings, status, theme, uploads
 from bartviz.app.frame.examples import Example, examples
 from bartviz.app.state import session
-from bartviz.errors import BartvizError, ModelError, NotFetched, SettingError, TextError, choices
+from bartviz.errors import BartvizError, ModelError, NotFetched, SettingError, TextError, TooLong, choices
 from bartviz.families import config
 from bartviz.families.catalogue import CATALOGUE, entry
 from bartviz.families.registry import FAMILIES
@@ -29,7 +29,7 @@ from bartviz.serving.limits import TYPED
 from bartviz.serving.request import Request
 from bartviz.serving.search import SEED, Search
 from bartviz.text.clean import Truncate
-from bartviz.text.encodings import ENCODINGS, EncodingError, TooLong
+from bartviz.text.encodings import ENCODINGS, EncodingError
 
 if TYPE_CHECKING:
     from bartviz.families.catalogue import Entry
