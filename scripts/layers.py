@@ -26,7 +26,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("version", "arrays", "hooks", "language", "errors"),
     ("safety", "families", "lazy"),
     ("text",),
-    ("record",),
+    ("record", "reading"),
     ("tape", "analysis"),
     ("models", "drawing"),
     ("run", "browser"),

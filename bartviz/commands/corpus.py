@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from bartviz.commands.output import DEVICE, EXAMPLES, print_json, rows_of, say
 from bartviz.errors import choices
+from bartviz.reading.encodings import ENCODINGS
 from bartviz.text.clean import Truncate
-from bartviz.text.encodings import ENCODINGS
 
 if TYPE_CHECKING:
     from bartviz.corpus.run import Progress

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from bartviz.commands.output import DEVICE, EXAMPLES, print_json, say
 from bartviz.language.shares import percent
+from bartviz.reading.encodings import decode
 from bartviz.text.clean import MAX_CHARACTERS, Truncate
-from bartviz.text.encodings import decode
 
 if TYPE_CHECKING:
     from bartviz.record.beam_tree import BeamTree

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bartviz.errors import TextError
+from bartviz.reading.rows import MAX_LINE, too_long
 from bartviz.text.clean import clean
-from bartviz.text.rows import MAX_LINE, too_long
 from bartviz.text.tokens import Tokens
 
 Arc = tuple[int, int, int, str]  # where a word begins and ends in the text, the place of its head (-1: root), relation

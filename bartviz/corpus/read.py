@@ -19,13 +19,13 @@ from typing import Any, Literal
 from bartviz.corpus import conllu
 from bartviz.corpus.conllu import Tree
 from bartviz.errors import BartvizError, SettingError, TextError, choices, missing
+from bartviz.reading.columns import COLUMNS
+from bartviz.reading.encodings import ENCODINGS, known_encoding, marked
+from bartviz.reading.json_rows import MAX_DEPTH, cells_of
+from bartviz.reading.rows import MAX_LINE, Row, joined, physical_lines, too_long
+from bartviz.reading.tables import JSON, SEPARATED, Rows, of_objects, table
 from bartviz.text.clean import clean
-from bartviz.text.columns import COLUMNS
-from bartviz.text.encodings import ENCODINGS, known_encoding, marked
-from bartviz.text.json_rows import MAX_DEPTH, cells_of
 from bartviz.text.labels import is_blank
-from bartviz.text.rows import MAX_LINE, Row, joined, physical_lines, too_long
-from bartviz.text.tables import JSON, SEPARATED, Rows, of_objects, table
 
 TABLES = (*SEPARATED, *JSON, ".parquet")
 FORMATS = (".txt", ".md", *TABLES, ".conllu")

@@ -6,7 +6,7 @@ from typing import Literal
 
 from bartviz.corpus.read import Bad, Line
 from bartviz.errors import TextError
-from bartviz.text.uploads import Table, cell
+from bartviz.reading.uploads import Table, cell
 
 Second = Literal["pair", "target"]
 

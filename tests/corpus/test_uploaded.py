@@ -7,7 +7,7 @@ import pytest
 from bartviz.corpus import uploaded
 from bartviz.corpus.read import Bad, Line
 from bartviz.errors import TextError, TooLong
-from bartviz.text.uploads import MAX_ROWS, read_rows
+from bartviz.reading.uploads import MAX_ROWS, read_rows
 
 
 def test_each_line_of_a_text_is_a_row_and_keeps_its_number() -> None:

@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 from bartviz.corpus import read
 from bartviz.corpus.read import Bad, Columns, Form, Line, check, lines, notices
 from bartviz.errors import SettingError, TextError
-from bartviz.text import columns as shapes
-from bartviz.text import json_rows
-from bartviz.text import rows as rows_of_text
-from bartviz.text.uploads import read_rows, read_table
+from bartviz.reading import columns as shapes
+from bartviz.reading import json_rows
+from bartviz.reading import rows as rows_of_text
+from bartviz.reading.uploads import read_rows, read_table
 
 FILES = Path(__file__).parent / "written"
 SCEAUX = ["né à Sceaux le  8 juillet"]

@@ -19,9 +19,9 @@ from bartviz.corpus import read
 from bartviz.errors import BartvizError
 from bartviz.families import config as configs
 from bartviz.families.catalogue import CATALOGUE, EMBEDDED
+from bartviz.reading import uploads
 from bartviz.record import store
 from bartviz.record.record import Record
-from bartviz.text import uploads
 from tests.fuzz import mutations, tokenizers
 from tests.fuzz.use import NotUsed, use
 

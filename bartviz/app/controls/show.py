@@ -24,9 +24,9 @@ from bartviz.app.controls.columns import CELLS, COLUMNS, HEADS
 from bartviz.app.state import once
 from bartviz.errors import BudgetError, WeightsOnlyError
 from bartviz.language import _
+from bartviz.reading.encodings import megabytes
 from bartviz.record.attention import Kind
 from bartviz.serving import torch_import
-from bartviz.text.encodings import megabytes
 from bartviz.text.labels import CONTINUES
 from bartviz.text.tokens import Tokens
 

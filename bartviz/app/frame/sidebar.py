@@ -23,13 +23,13 @@ from bartviz.language import _, later, mark, named
 from bartviz.models.files import unfit
 from bartviz.models.location import find
 from bartviz.models.roots import default_roots, listed
+from bartviz.reading.encodings import ENCODINGS, EncodingError
 from bartviz.record.vocabulary import GIVEN_TARGET
 from bartviz.serving import first_record
 from bartviz.serving.limits import TYPED
 from bartviz.serving.request import Request
 from bartviz.serving.search import SEED, Search
 from bartviz.text.clean import Truncate
-from bartviz.text.encodings import ENCODINGS, EncodingError
 
 if TYPE_CHECKING:
     from bartviz.families.catalogue import Entry

@@ -14,9 +14,9 @@ from bartviz.app.state import session, upload_limits
 from bartviz.app.streamlit_internals import UploadedFile
 from bartviz.errors import BartvizError, without_stack
 from bartviz.language import _, later, mark, plural
+from bartviz.reading.encodings import ENCODINGS, check_size
+from bartviz.reading.uploads import FORMATS, MAX_ROWS, Table, Upload, check_file, is_table, read_table, read_upload
 from bartviz.record.record import ENDING
-from bartviz.text.encodings import ENCODINGS, check_size
-from bartviz.text.uploads import FORMATS, MAX_ROWS, Table, Upload, check_file, is_table, read_table, read_upload
 
 if TYPE_CHECKING:
     from bartviz.record.record import Record

@@ -20,9 +20,9 @@ from bartviz.corpus.atlas import Atlas
 from bartviz.corpus.read import Bad, Line
 from bartviz.errors import BartvizError, BudgetError, SettingError, TextError
 from bartviz.language import _, later, plural
+from bartviz.reading.encodings import ENCODINGS, check_size
+from bartviz.reading.uploads import FORMATS, Table, check_file, read_rows
 from bartviz.safety.size import size
-from bartviz.text.encodings import ENCODINGS, check_size
-from bartviz.text.uploads import FORMATS, Table, check_file, read_rows
 
 if TYPE_CHECKING:
     from bartviz.corpus.run import Progress

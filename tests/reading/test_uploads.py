@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bartviz.errors import BartvizError, SettingError, TextError, TooLong
+from bartviz.reading.encodings import EncodingError
+from bartviz.reading.uploads import MAX_BYTES, MAX_COLUMNS, MAX_ROWS, Upload, is_table, read_table, read_upload
 from bartviz.text.clean import Cleaned, clean
-from bartviz.text.encodings import EncodingError
-from bartviz.text.uploads import MAX_BYTES, MAX_COLUMNS, MAX_ROWS, Upload, is_table, read_table, read_upload
 
 
 def test_plain_text() -> None:

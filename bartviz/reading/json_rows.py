@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from bartviz.errors import TextError
 from bartviz.language import later
-from bartviz.text.columns import COLUMNS
-from bartviz.text.rows import MAX_LINE, MAX_SKIPPED, Opened, Row, physical_lines, too_long
+from bartviz.reading.columns import COLUMNS
+from bartviz.reading.rows import MAX_LINE, MAX_SKIPPED, Opened, Row, physical_lines, too_long
 
 MAX_DEPTH = 3  # keys to a text in an object, such as translation.en
 MAX_WHOLE = MAX_SKIPPED * MAX_LINE  # characters of a file that is one object

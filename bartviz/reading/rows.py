@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from bartviz.errors import TextError
 from bartviz.language import later
-from bartviz.text.columns import COLUMNS
+from bartviz.reading.columns import COLUMNS
 
 MAX_LINE = 10 << 20  # characters of one line, and of one row of several lines
 MAX_SKIPPED = 8  # times as long a line may be before the file is refused

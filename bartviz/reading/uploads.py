@@ -13,12 +13,12 @@ from itertools import islice
 
 from bartviz.errors import TextError, TooLong, choices
 from bartviz.language import later
-from bartviz.text import columns as shapes
-from bartviz.text import encodings
+from bartviz.reading import columns as shapes
+from bartviz.reading import encodings
+from bartviz.reading.rows import Row, joined, physical_lines
+from bartviz.reading.tables import JSON, SEPARATED, table
 from bartviz.text.clean import Cleaned, base_name, clean, safe_name
 from bartviz.text.labels import is_blank
-from bartviz.text.rows import Row, joined, physical_lines
-from bartviz.text.tables import JSON, SEPARATED, table
 
 MAX_BYTES = 10 << 20  # of one file, both compressed and decompressed
 MAX_ROWS = 10_000  # of one file

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from bartviz.errors import SettingError, TextError, choices
-from bartviz.text import columns as shapes
-from bartviz.text.columns import BEGINNING, SAMPLE
-from bartviz.text.json_rows import object_rows
+from bartviz.reading import columns as shapes
+from bartviz.reading.columns import BEGINNING, SAMPLE
+from bartviz.reading.json_rows import object_rows
+from bartviz.reading.rows import Opened, Row, as_wide, separated_rows, written
 from bartviz.text.labels import visible
-from bartviz.text.rows import Opened, Row, as_wide, separated_rows, written
 
 JSON = (".json", ".jsonl")
 SEPARATED = (".csv", ".tsv")
