@@ -22,9 +22,9 @@ import psutil
 
 from bartviz.app.frame.sitemap import PAGES
 from benchmarks.memory import OURS
-from benchmarks.sessions import LONG_TEXT, answered, drawn, link, pulse
+from benchmarks.sessions import LONG_TEXT, pulse
 from scripts.serving import served
-from scripts.visitor import visitor
+from scripts.visitor import answered, drawn, link, visitor
 
 RATES = (1.0, 2.0, 4.0, 8.0)  # visits a second
 PACED = 20.0  # seconds at each rate

@@ -20,7 +20,7 @@ import psutil
 
 from benchmarks.memory import OURS
 from scripts.serving import health, served
-from scripts.visitor import visitor
+from scripts.visitor import answered, link, visitor
 
 LONG_TEXT = "The cat is sleeping on the sofa and the dog is playing in the garden with a red ball and a boy. " * 4
 
@@ -48,13 +48,6 @@ async def _crowd(address: str, count: int) -> None:
         f"  crowd of {count:3}: {len(found)} answered, p50 {middle:.2f} s, p95 {high:.2f} s, "
         f"health at most {max(waits):.2f} s"
     )
-
-
-async def answered(address: str, text: str) -> float:
-    started = time.monotonic()
-    async with visitor(address, query=link(text)) as one:
-        await one.until(drawn)
-    return time.monotonic() - started
 
 
 async def _passers(address: str, count: int, server: psutil.Process) -> None:
@@ -125,18 +118,6 @@ def _ask(address: str, pipe: Connection) -> None:
         seconds = health(address)
         waits.append(20.0 if seconds is None else seconds)
     pipe.send(waits)
-
-
-def link(text: str) -> str:
-    return f"text={text.replace(' ', '+')}&model=bart-tiny-en-de"
-
-
-def drawn(said: str) -> bool:
-    """Whether a run has come to its end: while it is on its way its progress stands in the place of the status line.
-
-    A visitor who was refused has the line of another record, and no answer.
-    """
-    return "class='bv-status'" in said
 
 
 def _spread(seconds: Sequence[float]) -> str:

@@ -10,7 +10,6 @@ refused.
 
 from __future__ import annotations
 
-import os
 import shutil
 import ssl
 import subprocess
@@ -19,7 +18,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from urllib.parse import urljoin
@@ -29,10 +28,9 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
 from bartviz.app.frame.sitemap import PAGES
-from benchmarks.sessions import link
-from scripts.serving import CHROMIUM, PATIENCE, QUIET, ROOT, free_port
+from scripts.serving import CHROMIUM, PATIENCE, QUIET, ROOT, free_port, running
 from scripts.settled import settle
-from scripts.visitor import wait_for
+from scripts.visitor import link, wait_for
 
 TEXT = "The weather is nice today."
 HEADERS = {
@@ -220,7 +218,7 @@ def _copy(path: str = "") -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
     port = free_port()
     command = [sys.executable, "-m", "bartviz", "app", "--port", str(port), "--allow", "localhost"]
     environment = {"HF_HUB_OFFLINE": "1", "STREAMLIT_SERVER_BASE_URL_PATH": path}
-    with _running(command, lambda: _well(f"http://127.0.0.1:{port}"), environment) as process:
+    with running(command, lambda: _well(f"http://127.0.0.1:{port}"), environment=environment) as process:
         yield port, process
 
 
@@ -242,28 +240,8 @@ def _proxy(caddy: str, scheme: str, ports: list[int]) -> Iterator[tuple[str, ssl
                 certificates.load_verify_locations(authority)
             return _well(address, certificates)
 
-        with _running([caddy, "run", "--config", str(file)], well, environment):
+        with running([caddy, "run", "--config", str(file)], well, environment=environment):
             yield address, certificates
-
-
-@contextmanager
-def _running(
-    command: list[str], well: Callable[[], bool], environment: dict[str, str]
-) -> Iterator[subprocess.Popen[bytes]]:
-    """A server, once it is well; it is ended in the end."""
-    process = subprocess.Popen(
-        command, cwd=ROOT, env={**os.environ, **environment}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    try:
-        until = time.monotonic() + PATIENCE
-        while not well():
-            if process.poll() is not None or time.monotonic() > until:
-                raise SystemExit(f"{Path(command[0]).name} did not come up.")
-            time.sleep(0.1)
-        yield process
-    finally:
-        process.terminate()
-        process.wait(60)
 
 
 def _well(address: str, certificates: ssl.SSLContext | None = None) -> bool:

@@ -13,14 +13,13 @@ import secrets
 import subprocess
 import sys
 import tempfile
-import time
 import venv
 from pathlib import Path
 
-from benchmarks.sessions import answered
 from scripts import notebooks
 from scripts.dist import ROOT
-from scripts.serving import PATIENCE, free_port, health
+from scripts.serving import free_port, health, running
+from scripts.visitor import answered
 
 EXTRAS = {"library": "", "app": "[app]", "corpus": "[corpus]", "notebook": "[notebook]", "ray": "[app,ray]"}
 BESIDE = {"notebook": ("jupyterlab", "nbconvert", "marimo")}  # what such a user has, too
@@ -59,24 +58,17 @@ def library(programs: Path, home: Path) -> None:
 
 
 def app(programs: Path, home: Path, **environment: str) -> None:
-    """The app answers, and runs a visitor's text."""
+    """The app answers, runs a visitor's text, and ends with the status 0."""
     port = free_port()
     address = f"http://127.0.0.1:{port}"
     command = [str(programs / "bartviz"), "app", "--port", str(port)]
-    server = subprocess.Popen(command, cwd=home, env={**os.environ, **environment})
-    try:
-        until = time.monotonic() + PATIENCE
-        while health(address, 2) is None:
-            if server.poll() is not None or time.monotonic() > until:
-                raise SystemExit("The app did not come up.")
-            time.sleep(0.1)
+    with running(
+        command, lambda: health(address, 2) is not None, home / "log", folder=home, environment=environment
+    ) as server:
         seconds = asyncio.run(answered(address, "I want to buy a car."))
         print(f"A visitor's first text was run after {seconds:.1f} s.")
-    finally:
-        server.terminate()
-        status = server.wait(60)
-    if status:
-        raise SystemExit(f"The app ended with {status}.")
+    if server.returncode:
+        raise SystemExit(f"The app ended with {server.returncode}.")
 
 
 def corpus(programs: Path, home: Path, *options: str) -> None:

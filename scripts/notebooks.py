@@ -14,13 +14,12 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 from playwright.sync_api import Browser, FrameLocator, Locator, Page, expect, sync_playwright
 
-from scripts.serving import CHROMIUM, PATIENCE, QUIET, free_port
+from scripts.serving import CHROMIUM, PATIENCE, QUIET, free_port, running
 
 OFFLINE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
 OPENED = """import bartviz
@@ -68,8 +67,11 @@ def jupyterlab(programs: Path, home: Path, browser: Browser) -> None:
     """A click in the widget is known to the kernel; what Python sets is shown."""
     _write(home / "first.ipynb", CELLS)
     port = free_port()
-    options = ["--no-browser", f"--port={port}", "--ServerApp.token=", "--ServerApp.ip=127.0.0.1", "--allow-root"]
-    with _served([programs / "python", "-m", "jupyterlab", *options], home, f"http://127.0.0.1:{port}/api"):
+    command = [str(programs / "python"), "-m", "jupyterlab", "--no-browser", f"--port={port}", "--ServerApp.token="]
+    command += ["--ServerApp.ip=127.0.0.1", "--allow-root"]
+    with running(
+        command, lambda: _answers(f"http://127.0.0.1:{port}/api"), home / "log", folder=home, environment=_own(home)
+    ):
         page = _page(browser)
         page.goto(f"http://127.0.0.1:{port}/lab/tree/first.ipynb")
         cells = page.locator(".jp-CodeCell")
@@ -90,17 +92,8 @@ def jupyterlab(programs: Path, home: Path, browser: Browser) -> None:
 def nbconvert(programs: Path, home: Path, browser: Browser) -> None:
     """HTML made of the notebook, without a kernel and without a network."""
     _write(home / "saved.ipynb", CELLS)
-    convert = [
-        str(programs / "python"),
-        "-m",
-        "nbconvert",
-        "--to",
-        "html",
-        "--execute",
-        "saved.ipynb",
-        "--log-level=ERROR",
-    ]
-    subprocess.run(convert, cwd=home, check=True, env=_environment(home))
+    command = [str(programs / "python"), "-m", "nbconvert", "--to", "html", "--execute", "saved.ipynb"]
+    subprocess.run([*command, "--log-level=ERROR"], cwd=home, check=True, env={**os.environ, **_own(home)})
     page = _page(browser)
     page.context.set_offline(True)
     page.goto((home / "saved.html").as_uri())
@@ -112,9 +105,10 @@ def marimo(programs: Path, home: Path, browser: Browser) -> None:
     """A click runs the cells again that read the widget."""
     (home / "book.py").write_text(MARIMO, "utf-8")
     port = free_port()
-    options = ["--headless", "--no-token", "--host", "127.0.0.1", "--port", str(port)]
-    with _served(
-        [programs / "python", "-m", "marimo", "run", "book.py", *options], home, f"http://127.0.0.1:{port}/health"
+    command = [str(programs / "python"), "-m", "marimo", "run", "book.py", "--headless", "--no-token"]
+    command += ["--host", "127.0.0.1", "--port", str(port)]
+    with running(
+        command, lambda: _answers(f"http://127.0.0.1:{port}/health"), home / "log", folder=home, environment=_own(home)
     ):
         page = _page(browser)
         page.goto(f"http://127.0.0.1:{port}")
@@ -159,25 +153,6 @@ def _write(file: Path, cells: Sequence[str]) -> None:
     file.write_text(json.dumps({"cells": made, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}), "utf-8")
 
 
-@contextmanager
-def _served(command: Sequence[object], home: Path, address: str) -> Iterator[None]:
-    """A server, once the address answers; it is ended in the end."""
-    with (home / "log").open("wb") as log:
-        process = subprocess.Popen(
-            list(map(str, command)), cwd=home, env=_environment(home), stdout=log, stderr=subprocess.STDOUT
-        )
-        try:
-            until = time.monotonic() + PATIENCE
-            while not _answers(address):
-                if process.poll() is not None or time.monotonic() > until:
-                    raise SystemExit(f"{command[0]} did not come up:\n{(home / 'log').read_text('utf-8')[-2000:]}")
-                time.sleep(0.2)
-            yield
-        finally:
-            process.terminate()
-            process.wait(60)
-
-
 def _answers(address: str) -> bool:
     try:
         with urllib.request.urlopen(address, timeout=5) as answer:
@@ -186,10 +161,9 @@ def _answers(address: str) -> bool:
         return False
 
 
-def _environment(home: Path) -> dict[str, str]:
+def _own(home: Path) -> dict[str, str]:
     """Settings of Jupyter and marimo are read from and written to the folder, not the user's."""
-    own = {name: str(home / "settings") for name in ("HOME", "XDG_CONFIG_HOME", "JUPYTER_CONFIG_DIR", "IPYTHONDIR")}
-    return {**os.environ, **own}
+    return {name: str(home / "settings") for name in ("HOME", "XDG_CONFIG_HOME", "JUPYTER_CONFIG_DIR", "IPYTHONDIR")}
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The app on a free port of this machine, without a network: for pictures, measurements and tests in a browser."""
+"""Servers on free ports of this machine: the app, for pictures, measurements and tests, and others to try it with."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -33,32 +33,56 @@ CHROMIUM = os.environ.get("CHROME", "/usr/bin/chromium")
 def served(
     log: Path | None = None, script: str = "app.py", without: Collection[str] = (), **environment: str
 ) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """A server of its own for a script, with these environment variables: its address once it answers, and its process.
-
-    ``without``: variables of our own environment that it does not get, such as one that holds us to one thread.
-    What it prints goes to ``log``. Raises RuntimeError when it does not come up; it is ended in the end, and killed
-    after a minute, which raises TimeoutExpired.
-    """
+    """The app, or another script, without a network: its address once it answers, and its process."""
     port = free_port()
+    address = f"http://127.0.0.1:{port}"
+    command = [
+        sys.executable,
+        "-m",
+        "streamlit",
+        "run",
+        script,
+        "--server.port",
+        str(port),
+        "--server.headless",
+        "true",
+    ]
+    environment = {"HF_HUB_OFFLINE": "1", **environment}
+    with running(command, lambda: health(address, 2) is not None, log, environment=environment, without=without) as app:
+        yield address, app
+
+
+@contextmanager
+def running(
+    command: Sequence[str],
+    is_up: Callable[[], bool],
+    log: Path | None = None,
+    *,
+    folder: Path = ROOT,
+    environment: Mapping[str, str] | None = None,
+    without: Collection[str] = (),
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A server once it is up, started in a folder, with these environment variables beside our own.
+
+    ``without``: variables of our own environment that it does not get, such as one that holds us to one thread. What it
+    prints goes to ``log``. Raises RuntimeError when it does not come up. It is ended at the end, and killed after a
+    minute, which raises TimeoutExpired.
+    """
     kept = {name: value for name, value in os.environ.items() if name not in without}
-    arguments = ["--server.port", str(port), "--server.headless", "true"]
     with (log or Path(os.devnull)).open("wb") as file:
         process = subprocess.Popen(
-            [sys.executable, "-m", "streamlit", "run", script, *arguments],
-            cwd=ROOT,
-            stdout=file,
-            stderr=subprocess.STDOUT,
-            env={**kept, "HF_HUB_OFFLINE": "1", **environment},
+            command, cwd=folder, stdout=file, stderr=subprocess.STDOUT, env={**kept, **(environment or {})}
         )
     try:
-        address = f"http://127.0.0.1:{port}"
-        try:
-            _await(address, process)
-        except RuntimeError as error:
-            if log is not None:
-                error.add_note(log.read_text("utf-8", "replace")[-3000:])
-            raise
-        yield address, process
+        until = time.monotonic() + PATIENCE
+        while not is_up():
+            if process.poll() is not None or time.monotonic() > until:
+                error = RuntimeError(f"{Path(command[0]).name} did not come up; its status is {process.returncode}.")
+                if log is not None:
+                    error.add_note(log.read_text("utf-8", "replace")[-3000:])
+                raise error
+            time.sleep(0.02)
+        yield process
     finally:
         process.terminate()
         try:
@@ -84,14 +108,3 @@ def health(address: str, patience: float = 20.0) -> float | None:
             return time.monotonic() - started if answer.read() == b"ok" else None
     except OSError:
         return None
-
-
-def _await(address: str, process: subprocess.Popen[bytes]) -> None:
-    until = time.monotonic() + PATIENCE
-    while time.monotonic() < until:
-        if process.poll() is not None:
-            raise RuntimeError(f"The server ended with {process.returncode} before it answered.")
-        if health(address, 2) is not None:
-            return
-        time.sleep(0.02)
-    raise RuntimeError(f"The server did not come up within {PATIENCE} seconds.")

@@ -168,7 +168,7 @@ def _reference() -> str:
             parts.append(_described("class" if isinstance(value, type) else "function", value))
     parts += ["## Records", *(_described("class", value, ":members:") for value in _classes())]
     parts += ["## bartviz.figures", "Arrays and records to plotly figures; each takes `dark=True`."]
-    parts += [_described("function", getattr(figures, name)) for name in figures.__all__]
+    parts += [_described("function", getattr(figures, name)) for name in dir(figures)]
     return "\n\n".join(parts) + "\n"
 
 

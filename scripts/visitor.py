@@ -129,3 +129,21 @@ async def visitor(address: str, page: str = "", query: str = "") -> AsyncIterato
     stream = f"{address.replace('http', 'ws', 1)}/_stcore/stream"
     async with connect(stream, subprotocols=["streamlit", "x"], max_size=None, open_timeout=60) as connection:  # type: ignore[list-item]
         yield Visitor(connection, page, query)
+
+
+async def answered(address: str, text: str) -> float:
+    """Seconds until a new visitor sees the run of this text."""
+    started = time.monotonic()
+    async with visitor(address, query=link(text)) as one:
+        await one.until(drawn)
+    return time.monotonic() - started
+
+
+def link(text: str) -> str:
+    """The query of an address that runs a text."""
+    return f"text={text.replace(' ', '+')}&model=bart-tiny-en-de"
+
+
+def drawn(page: str) -> bool:
+    """Whether a page shows the status line of a finished run; a run in progress, or a refused one, has none."""
+    return "class='bv-status'" in page

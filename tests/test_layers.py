@@ -26,6 +26,7 @@ LIGHT = (
     "families/",
     "serving/cache.",
 )
+OUTSIDE = {"bartviz", "pages", "scripts", "training", "benchmarks", "tests"}
 HEAVY = {"torch", "transformers", "streamlit"}
 
 
@@ -46,6 +47,21 @@ def test_rooms_and_features_import_downward_and_no_two_of_them_each_other() -> N
     )
     assert done.returncode == 0, done.stderr
     assert f"on {len(FLOORS)} floors" in done.stdout
+
+
+@pytest.mark.slow
+def test_what_is_not_in_the_package_imports_one_way_too() -> None:
+    """Tools import the package, measurements and training the tools, tests all of them."""
+    above = {"bartviz": set(), "scripts": {"bartviz"}, "training": {"bartviz", "scripts"}, "tests": {*OUTSIDE}}
+    above["benchmarks"] = above["training"]
+    found = {
+        f"{name_of(path)} imports {name}"
+        for top, allowed in above.items()
+        for path in (ROOT / top).rglob("*.py")
+        for name in imports(path)
+        if (other := name.split(".")[0]) in OUTSIDE and other not in {top, *allowed}
+    }
+    assert found == set()
 
 
 def test_imports_of_every_kind_are_seen(tmp_path: Path) -> None:

@@ -16,10 +16,9 @@ import numpy as np
 import pytest
 from packaging.requirements import Requirement
 
-from benchmarks.sessions import answered
 from scripts.dist import ROOT, build
-from scripts.serving import free_port, health
-from scripts.visitor import wait_for
+from scripts.serving import free_port, health, running
+from scripts.visitor import answered, wait_for
 
 pytestmark = pytest.mark.slow
 HERE = Path(np.__file__).parents[1]  # where the packages of the tests are installed
@@ -105,13 +104,14 @@ def test_the_app_is_served_from_the_wheel_where_nothing_else_is_installed_than_i
     port = free_port()
     address = f"http://127.0.0.1:{port}"
     command = [str(environment / "bartviz"), "app", "--port", str(port)]
-    with subprocess.Popen(command, cwd=tmp_path, env=clean(HF_HUB_OFFLINE="1"), stdout=subprocess.DEVNULL) as server:
-        try:
-            while health(address) is None:
-                assert server.poll() is None
-            assert wait_for(answered(address, "I want to buy a car.")) > 0
-        finally:
-            server.terminate()
+    with running(
+        command,
+        lambda: health(address) is not None,
+        folder=tmp_path,
+        environment={"HF_HUB_OFFLINE": "1"},
+        without=["PYTHONPATH"],
+    ):
+        assert wait_for(answered(address, "I want to buy a car.")) > 0
 
 
 def run(programs: Path, code: str, folder: Path, **variables: str) -> str:

@@ -23,9 +23,8 @@ from bartviz.commands.cli import main
 from bartviz.errors import SettingError
 from bartviz.safety import ray_cluster
 from bartviz.serving import ray_serve
-from benchmarks.sessions import answered
 from scripts.serving import free_port, health
-from scripts.visitor import wait_for
+from scripts.visitor import answered, wait_for
 from tests.support import networks
 from tests.support.process import ROOT
 
