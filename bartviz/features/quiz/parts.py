@@ -13,7 +13,7 @@ import streamlit as st
 from bartviz.app.controls import export, show
 from bartviz.app.frame import levels, record_link, share, sitemap
 from bartviz.app.state import address
-from bartviz.features.quiz import AT_LEVEL, COUNT, MOST_QUESTIONS, MOST_SEED, questions, sheet
+from bartviz.features.quiz import AT_LEVEL, COUNT, MOST_QUESTIONS, MOST_SEED, figure_sheet, questions
 from bartviz.features.quiz.question import READ_SO, Question
 from bartviz.language import _, current, plural, speaking
 from bartviz.serving import first_record
@@ -161,7 +161,7 @@ def ask(quiz: Quiz) -> None:
     picture, choice = st.columns([1, 2], gap="medium") if side_by_side else (st.container(), st.container())
     if question.grids:
         with picture:
-            st.html(sheet.grids(question))
+            st.html(figure_sheet.grids(question))
             show.note(_(READ_SO))
     with choice.container(key="quiz_options", gap="small"):
         _options(quiz, question, upright=side_by_side)
@@ -276,9 +276,9 @@ def _sheets(quiz: Quiz) -> None:
     def made(ending: str) -> bytes:
         with speaking(spoken):
             if ending == "csv":
-                table = sheet.table(quiz.questions, address=address, asked=partial(_question_query, quiz))
+                table = figure_sheet.table(quiz.questions, address=address, asked=partial(_question_query, quiz))
                 return export.csv(table if answers else table.drop(columns=["answer", "why", "page", "link"]))
-            write = sheet.page if ending == "html" else sheet.markdown
+            write = figure_sheet.page if ending == "html" else figure_sheet.markdown
             return write(quiz.questions, quiz.record, quiz.seed, answers=answers).encode("utf-8", "replace")
 
     with st.container(horizontal=True, gap="small"):
@@ -317,4 +317,4 @@ def _question_query(quiz: Quiz, number: int) -> dict[str, str]:
 def _address(record_words: Mapping[str, str], here: str | None, page: str, query: Mapping[str, str]) -> str:
     """The link to a page from ``here``, the address of the quiz, with the address words of its record."""
     home = (here or "").split("?")[0].rsplit("/", 1)[0]
-    return f"{home}{sheet.path(page, {**query, **record_words})}"
+    return f"{home}{figure_sheet.path(page, {**query, **record_words})}"

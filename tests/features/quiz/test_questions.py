@@ -20,7 +20,7 @@ from bartviz.analysis.parameters import parameters
 from bartviz.app.controls import export
 from bartviz.arrays import Floats
 from bartviz.errors import SettingError
-from bartviz.features.quiz import AT_LEVEL, COUNT, KINDS, noise, questions, sheet
+from bartviz.features.quiz import AT_LEVEL, COUNT, KINDS, figure_sheet, noise, questions
 from bartviz.features.quiz.question import Grid, Option, Question, hundredths
 from bartviz.language import _, speaking
 from bartviz.record.attention import Attention
@@ -381,7 +381,7 @@ def test_the_map_whose_kind_is_asked_has_the_colour_of_none() -> None:
     for question in asked:
         kinds = {grid.kind for grid in question.grids}
         assert kinds <= ({None} if question.kind == "whose" else {question.about.get("kind")})
-        shown = sheet.grids(question)
+        shown = figure_sheet.grids(question)
         colours = {name for name in ("encoder", "decoder", "cross", "any") if f"bv-{name}" in shown}
         assert colours == {name or "any" for name in kinds}
 
@@ -483,7 +483,7 @@ HAND = Question(
 
 def test_the_sheet_with_answers_and_the_one_without() -> None:
     record = stand_in.record()
-    for write in (sheet.markdown, sheet.page):
+    for write in (figure_sheet.markdown, figure_sheet.page):
         told, asked = write([HAND], record, 7, answers=True), write([HAND], record, 7, answers=False)
         assert "wherefore" in told
         assert "wherefore" not in asked
@@ -492,7 +492,7 @@ def test_the_sheet_with_answers_and_the_one_without() -> None:
 
 
 def test_the_html_sheet_escapes_what_is_not_ours_and_hides_what_is_asked() -> None:
-    page = sheet.page([HAND], stand_in.record(), 7, answers=True)
+    page = figure_sheet.page([HAND], stand_in.record(), 7, answers=True)
     assert "&lt;it&gt;" in page
     assert "0 &lt;b&gt;" in page
     assert "<b>" not in page.replace("<b>1.", "").replace("<b>A.", "")
@@ -502,7 +502,7 @@ def test_the_html_sheet_escapes_what_is_not_ours_and_hides_what_is_asked() -> No
 
 
 def test_the_markdown_sheet_escapes_signs() -> None:
-    text = sheet.markdown([HAND], stand_in.record(), 7, answers=False)
+    text = figure_sheet.markdown([HAND], stand_in.record(), 7, answers=False)
     assert r"0 a\|b" in text
     assert r"\<it\>" in text
     assert "- A: =0.75" in text
@@ -510,7 +510,7 @@ def test_the_markdown_sheet_escapes_signs() -> None:
 
 
 def test_the_csv_has_a_line_for_each_question_and_no_formula() -> None:
-    table = sheet.table([HAND, HAND])
+    table = figure_sheet.table([HAND, HAND])
     assert isinstance(table, pd.DataFrame)
     lines = list(csv.DictReader(io.StringIO(export.csv(table).decode("utf-8-sig"))))
     assert [line["answer"] for line in lines] == ["A", "A"]
@@ -521,9 +521,9 @@ def test_the_csv_has_a_line_for_each_question_and_no_formula() -> None:
 
 def test_the_links_of_the_csv_name_the_model_the_text_and_the_question() -> None:
     made = {"model": "bart", "text": "a & b"}
-    table = sheet.table(
+    table = figure_sheet.table(
         [HAND, HAND],
-        address=lambda page, query: sheet.path(page, {**query, **made}),
+        address=lambda page, query: figure_sheet.path(page, {**query, **made}),
         asked=lambda number: {"quiz_question": str(number)},
     )
     assert table["link"].tolist() == ["/heads?row=0&model=bart&text=a+%26+b"] * 2
