@@ -1,6 +1,5 @@
-"""The language of colour and type that every figure shares, in light and dark.
+"""The colours and the type that every figure shares, in light and dark.
 
-Kinds: encoder teal, decoder vermilion, cross violet. Roles: query violet, key orange, value blue.
 Differences run orange - neutral - blue. Masked cells are grey, never the colour of a small number.
 """
 
@@ -11,12 +10,12 @@ import json
 import sys
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import plotly.graph_objects as go
 
+from bartviz.drawing.colors import DARK, KIND, LETTERS, LIGHT, RAMPS, Palette
 from bartviz.record.attention import Kind
 
 _MIME = "application/vnd.plotly.v1+json"
@@ -26,48 +25,10 @@ FACE = "Source Sans Pro, Noto Sans, Noto Sans CJK KR, sans-serif"
 PANEL, NARROW = 320, 720  # pixels: the least width of each part side by side, and of a whole figure at most
 MONO = "Source Code Pro, Noto Sans Mono, Noto Sans CJK KR, monospace"
 
-# From the background to the kind's colour in even steps of CIELAB lightness: 11 in the light, 12 in the dark.
-_RAMPS: dict[Kind, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "encoder": (
-        ("#ffffff", "#c6e6e0", "#8dccc2", "#55b1a4", "#299487", "#10766b", "#085850", "#003c37"),
-        ("#0e1117", "#122f2e", "#164d47", "#1b6d61", "#258f7f", "#40b19e", "#7ccfc1", "#c2ebe3"),
-    ),
-    "decoder": (
-        ("#ffffff", "#fad8c8", "#f4b193", "#e9895f", "#d56334", "#b34618", "#883210", "#602006"),
-        ("#0e1117", "#422216", "#6e351c", "#9c4a23", "#c76435", "#e5885b", "#f4b291", "#ffdbc8"),
-    ),
-    "cross": (
-        ("#ffffff", "#e3dcf4", "#c6bae7", "#aa98d9", "#8e78ca", "#7258b6", "#563f93", "#39296b"),
-        ("#0e1117", "#2c254b", "#473c7a", "#6556a5", "#8375c5", "#a397da", "#c3bbea", "#e4dffb"),
-    ),
-}
-_KIND: dict[Kind, tuple[str, str]] = {
-    "encoder": ("#16877b", "#45b7a4"),
-    "decoder": ("#c24e1c", "#dc7443"),
-    "cross": ("#6d53b3", "#8b7dcd"),
-}
 _DIFFERENCE = (
     ("#8a4a00", "#c97a1c", "#ecb878", "#f4f4f2", "#9cc3e6", "#3f86c4", "#114f8b"),
     ("#f0b060", "#b97324", "#6b4720", "#1b1f27", "#24486b", "#3d7ab0", "#86bdec"),
 )
-QUERY, KEY, VALUE = "#7048c8", "#d97b0f", "#3f97dd"
-_LETTERS = {QUERY: ("#6238bd", "#a98bea"), KEY: ("#b0620a", "#e9963a"), VALUE: ("#2270b3", "#5fb0ee")}
-
-
-@dataclass(frozen=True)
-class Palette:
-    """The neutral colours of one theme."""
-
-    background: str
-    ink: str
-    faint: str
-    grid: str
-    masked: str
-    hatch: str
-
-
-LIGHT = Palette("#ffffff", "#1d2430", "#667085", "#e4e7ec", "#e9eaec", "#b9bdc4")
-DARK = Palette("#0e1117", "#e8eaee", "#98a2b3", "#2a303b", "#272b33", "#4b515c")
 
 
 class Figure(go.Figure):  # type: ignore[misc]  # plotly has no types
@@ -122,27 +83,27 @@ def palette(dark: bool = False) -> Palette:
 
 def kind_color(kind: Kind, dark: bool = False) -> str:
     """The one colour that stands for a kind of attention."""
-    return _KIND[kind][dark]
+    return KIND[kind][dark]
 
 
 def letters(role: str, dark: bool = False) -> str:
     """The colour of QUERY, KEY or VALUE for text, which needs more contrast than an area."""
-    return _LETTERS[role][dark]
+    return LETTERS[role][dark]
 
 
 def tint(kind: Kind, dark: bool = False) -> str:
     """A light shade of a kind's colour, for areas."""
-    return _RAMPS[kind][dark][2]
+    return RAMPS[kind][dark][2]
 
 
 def scale(kind: Kind, dark: bool = False) -> Scale:
     """A plotly colour scale from the background (0) to the kind's strongest colour (1)."""
-    return _scale(_RAMPS[kind][dark])
+    return _scale(RAMPS[kind][dark])
 
 
 def stops(kind: Kind, dark: bool = False) -> Sequence[str]:
     """The colours of that scale, in even steps: scripts in the browser make theirs from them."""
-    return _RAMPS[kind][dark]
+    return RAMPS[kind][dark]
 
 
 def difference_scale(dark: bool = False) -> Scale:

@@ -43,9 +43,9 @@ def test_the_themes_are_those_of_the_figures(config: dict[str, Any], name: str, 
     colors = config["theme"][name]
     assert colors["backgroundColor"] == theme.palette(dark).background
     assert colors["textColor"] == theme.palette(dark).ink
-    assert [colors[f"{color}Color"] for color in ("green", "orange", "violet")] == [
-        theme.kind_color(kind, dark) for kind in KINDS
-    ]
+    kinds = [theme.kind_color(kind, dark) for kind in KINDS]
+    assert [colors[f"{color}Color"] for color in ("green", "orange", "violet")] == kinds
+    assert colors["chartCategoricalColors"][: len(kinds)] == kinds
     assert len(colors["chartSequentialColors"]) == 10
     assert colors["chartSequentialColors"][0] == theme.scale("encoder", dark)[0][1]
     assert colors["chartSequentialColors"][-1] == theme.scale("encoder", dark)[-1][1]
@@ -53,9 +53,3 @@ def test_the_themes_are_those_of_the_figures(config: dict[str, Any], name: str, 
 
 def test_a_bare_theme_pins_nobody_to_light(config: dict[str, Any]) -> None:
     assert not {name for name in config["theme"] if name.endswith("Color")}
-
-
-def test_the_chips_have_the_same_colours() -> None:
-    style = (ROOT / "bartviz" / "app" / "frame" / "style.css").read_text("utf-8")
-    for kind in KINDS:
-        assert f"light-dark({theme.kind_color(kind)}, {theme.kind_color(kind, dark=True)})" in style

@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from bartviz.drawing import theme
+from bartviz.drawing.colors import KEY, QUERY, VALUE
 from bartviz.record.attention import KINDS, Kind
 from tests.support.contrast import contrast
 
@@ -60,7 +61,7 @@ def test_kinds_and_masked_cells_stay_apart_whatever_the_cones(sight: str, dark: 
 
 @pytest.mark.parametrize("sight", SIGHT)
 def test_roles_stay_apart_whatever_the_cones(sight: str) -> None:
-    for one, other in combinations((theme.QUERY, theme.KEY, theme.VALUE), 2):
+    for one, other in combinations((QUERY, KEY, VALUE), 2):
         assert np.linalg.norm(lab(one, sight) - lab(other, sight)) > 20
 
 
@@ -111,7 +112,7 @@ def test_lines_are_broken_between_words_and_korean_is_wide() -> None:
 
 
 @pytest.mark.parametrize("dark", [False, True])
-@pytest.mark.parametrize("role", [theme.QUERY, theme.KEY, theme.VALUE])
+@pytest.mark.parametrize("role", [QUERY, KEY, VALUE])
 def test_the_letters_of_a_role_can_be_read(role: str, dark: bool) -> None:
     assert contrast(theme.palette(dark).background, theme.letters(role, dark)) > 4.5
 

@@ -17,6 +17,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 
 from bartviz.app.streamlit_internals import SCRIPTS
+from bartviz.drawing import colors
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -50,7 +51,7 @@ class Assets:
 
     def __init__(self, app: ASGIApp, styles: Iterable[Path] = STYLES) -> None:
         self.app = app
-        style = "\n".join(file.read_text("utf-8") for file in styles)
+        style = "\n".join([colors.variables(), *(file.read_text("utf-8") for file in styles)])
         self._early = f"{_early()}</head>".encode()
         self._style = f"<style>{style}</style></body>".encode()  # after the head: Streamlit adds its own styles there
         self._packed: dict[str, _Answer] = {}

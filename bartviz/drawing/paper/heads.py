@@ -12,6 +12,7 @@ from bartviz.analysis.masks import no_row
 from bartviz.analysis.weight_scale import Range, shares
 from bartviz.drawing import axes, theme
 from bartviz.drawing.checks import RECORD, expect
+from bartviz.drawing.colors import LIGHT
 from bartviz.drawing.paper.caption import caption, reading_note
 from bartviz.drawing.paper.grid import MOST, Cells, color_bar, grid
 from bartviz.drawing.paper.picture import Picture
@@ -160,7 +161,7 @@ def text(
         if x and x + wide > width:
             x, y = 0.0, y + _LINE + 2
         weight, masked = float(shown.weights[chosen, place]), not shown.mask[chosen, place]
-        color = theme.LIGHT.masked if masked else theme.at(scale, cells[place])
+        color = LIGHT.masked if masked else theme.at(scale, cells[place])
         said = {} if masked else {"data_weight": f"{weight:.3f}"}
         left = width - x - wide if backwards else x
         sheet.rect(left, y, wide, _LINE, color, stroke=GRID, stroke_width=0.4, data_cell=str(place), **said)

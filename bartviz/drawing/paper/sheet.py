@@ -12,12 +12,12 @@ from collections.abc import Iterator
 
 import regex
 
-from bartviz.drawing import theme
+from bartviz.drawing.colors import LIGHT
 from bartviz.drawing.paper.picture import Picture
 from bartviz.language import current
 from bartviz.text.labels import clusters, normalized
 
-INK, FAINT, GRID, MASKED, HATCH = (getattr(theme.LIGHT, name) for name in ("ink", "faint", "grid", "masked", "hatch"))
+INK, FAINT, GRID, MASKED, HATCH = (getattr(LIGHT, name) for name in ("ink", "faint", "grid", "masked", "hatch"))
 FACE = "Helvetica, Arial, 'Liberation Sans', 'Noto Sans', 'Noto Sans CJK KR', sans-serif"
 MONO = "'Source Code Pro', Menlo, Consolas, 'DejaVu Sans Mono', 'Noto Sans Mono', 'Noto Sans Mono CJK KR', monospace"
 SMALL = 6.5  # points: the font size of captions and titles

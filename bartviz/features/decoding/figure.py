@@ -11,6 +11,7 @@ from bartviz.analysis import decoding as analysis
 from bartviz.analysis.sentence_words import weights_name
 from bartviz.drawing import axes, maps, theme
 from bartviz.drawing.checks import RECORD, expect, expect_word
+from bartviz.drawing.colors import Palette
 from bartviz.errors import SettingError
 from bartviz.language import _, later
 from bartviz.record.record import Reading, Record
@@ -110,7 +111,7 @@ def _add_curves(figure: go.Figure, record: Record, shown: int | None, dark: bool
     _place_curves(figure, record, colors)
 
 
-def _place_curves(figure: go.Figure, record: Record, colors: theme.Palette) -> None:
+def _place_curves(figure: go.Figure, record: Record, colors: Palette) -> None:
     """Axes 3 (log-probability) and 4 (entropy): steps along x, named by the token they predict."""
     labels = analysis.labels(record, "predicts")
     every = -(-len(labels) // 24)

@@ -11,6 +11,7 @@ from bartviz.analysis import sentence_words
 from bartviz.analysis.decoding import kind_of
 from bartviz.drawing import axes, theme
 from bartviz.drawing.checks import RECORD, expect
+from bartviz.drawing.colors import Palette
 from bartviz.features.decoding import numbers_beams as analysis
 from bartviz.language import _, mark
 from bartviz.language.shares import percent
@@ -81,9 +82,7 @@ def _edges(tree: BeamTree, nodes: Sequence[int], line: dict[str, Any]) -> dict[s
     return {"type": "scatter", "mode": "lines", "x": x, "y": y, "line": line, "hoverinfo": "skip", "showlegend": False}
 
 
-def _nodes(
-    tree: BeamTree, nodes: Sequence[int], path: set[int], winner: str, colors: theme.Palette
-) -> list[dict[str, Any]]:
+def _nodes(tree: BeamTree, nodes: Sequence[int], path: set[int], winner: str, colors: Palette) -> list[dict[str, Any]]:
     """One trace for each state, for the legend; nodes on the winner's path are separate, in its colour."""
     reasons = analysis.reasons(tree)
     traces: list[dict[str, Any]] = []
@@ -136,7 +135,7 @@ def _hover(node: Hypothesis, reason: str) -> str:
     return "<br>".join([*lines, reason])
 
 
-def _layout(tree: BeamTree, lanes: int, step: int | None, colors: theme.Palette) -> dict[str, Any]:
+def _layout(tree: BeamTree, lanes: int, step: int | None, colors: Palette) -> dict[str, Any]:
     first = min(max((step or 0) - FITTING // 2, 0), max(tree.steps - FITTING, 0))
     title = {"font": {"size": 12, "color": colors.faint}, "standoff": 4}
     return {
@@ -167,7 +166,7 @@ def _layout(tree: BeamTree, lanes: int, step: int | None, colors: theme.Palette)
     }
 
 
-def _say_left_out(figure: go.Figure, drawn: analysis.Shown, colors: theme.Palette) -> None:
+def _say_left_out(figure: go.Figure, drawn: analysis.Shown, colors: Palette) -> None:
     said = _(
         "{drawn:,} of {all:,} continuations drawn: the weakest are left out",
         drawn=len(drawn.nodes),

@@ -12,6 +12,7 @@ from bartviz.analysis.inputs import Floats, Inputs, Shift
 from bartviz.drawing import theme
 from bartviz.drawing.cells import BUTTONS, Part
 from bartviz.drawing.checks import expect
+from bartviz.drawing.colors import VALUE
 from bartviz.language import _
 
 ROW, GAP = 78, 0.05  # pixels of one line of bars; share of the height between two
@@ -150,7 +151,7 @@ def shift(found: Shift, *, dark: bool = False) -> go.Figure:
     """The error of a linear map by the size of the shift: for the learned table, and for a sinusoidal one."""
     colors = theme.palette(dark)
     lines = (
-        (_("learned, held-out positions"), found.held, theme.letters(theme.VALUE, dark), "solid", "circle"),
+        (_("learned, held-out positions"), found.held, theme.letters(VALUE, dark), "solid", "circle"),
         (_("sinusoidal, fitted in the same way"), found.control, colors.faint, "dash", "square"),
         (_("sinusoidal, by its rotation"), found.exact, colors.ink, "dot", "diamond"),
     )

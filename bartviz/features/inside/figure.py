@@ -11,6 +11,7 @@ from bartviz.arrays import Floats
 from bartviz.drawing import theme
 from bartviz.drawing.cells import BUTTONS, Part, unseen
 from bartviz.drawing.checks import ATTENTION, expect
+from bartviz.drawing.colors import KEY, QUERY, VALUE
 from bartviz.drawing.masked_cells import pattern
 from bartviz.drawing.strips import bars, signed, strip
 from bartviz.errors import SettingError
@@ -76,7 +77,7 @@ def _vectors(frame: Frame) -> list[Part]:
     return [
         strip(
             one.q[None],
-            color=theme.QUERY,
+            color=QUERY,
             xaxis="x",
             yaxis="y2",
             name="q",
@@ -85,7 +86,7 @@ def _vectors(frame: Frame) -> list[Part]:
         ),
         strip(
             keys,
-            color=theme.KEY,
+            color=KEY,
             xaxis="x",
             yaxis="y",
             name="k",
@@ -201,18 +202,9 @@ def _values(frame: Frame) -> list[Part]:
     )
     return [
         strip(
-            parts,
-            color=theme.VALUE,
-            xaxis=axis,
-            yaxis="y",
-            name="weight × v",
-            dark=frame.dark,
-            customdata=data,
-            hover=said,
+            parts, color=VALUE, xaxis=axis, yaxis="y", name="weight × v", dark=frame.dark, customdata=data, hover=said
         ),
-        strip(
-            one.context[None], color=theme.VALUE, xaxis=axis, yaxis="y2", name="output", dark=frame.dark, hover=summed
-        ),
+        strip(one.context[None], color=VALUE, xaxis=axis, yaxis="y2", name="output", dark=frame.dark, hover=summed),
     ]
 
 

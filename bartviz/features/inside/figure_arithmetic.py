@@ -6,6 +6,7 @@ from bartviz.analysis.inside import Inside, Shown
 from bartviz.arrays import Floats
 from bartviz.drawing import axes, theme
 from bartviz.drawing.cells import Part
+from bartviz.drawing.colors import KEY, QUERY, VALUE
 from bartviz.drawing.strips import caption
 from bartviz.language import _, plural
 
@@ -115,21 +116,21 @@ class Frame:
         total = total if one.scale == 1 else f"{total} × {one.scale:.3g}"
         score = "= <b>" + _("score") + "</b>"
         said = {
-            "keys": _("{k} of each key", k=_letter("k", theme.KEY, dark)),
+            "keys": _("{k} of each key", k=_letter("k", KEY, dark)),
             "products": "q × k",
             "scaled": f"{total}<br>{score}" if one.bias is None else total,
             "bias": _("+ bias"),
             "score": score,
             "weight": _("softmax = {weight}", weight=f"<b>{weight}</b>"),
-            "values": _("weight × {v}", v=_letter("v", theme.VALUE, dark)),
+            "values": _("weight × {v}", v=_letter("v", VALUE, dark)),
         }
         found = [caption(said[name], self.domains[name][0], self.split + TOP, dark) for name in self.names]
         over = 1 - 36 / self.height
         query = f"<b>{theme.escape(axes.short(one.query_label))}</b>"
-        asked = _("{q} of the query {query}", q=_letter("q", theme.QUERY, dark), query=query)
+        asked = _("{q} of the query {query}", q=_letter("q", QUERY, dark), query=query)
         found.append(caption(asked, 0, over, dark))
         if one.v is not None:
-            output = _letter(result, theme.VALUE, dark)
+            output = _letter(result, VALUE, dark)
             found.append(caption(_("{output} = sum of weight × v", output=output), 1, over, dark, anchor="right"))
         return found
 

@@ -12,6 +12,7 @@ from bartviz.analysis.scaling import Scaling, Side
 from bartviz.arrays import Floats
 from bartviz.drawing import theme
 from bartviz.drawing.cells import BUTTONS, Part
+from bartviz.drawing.colors import KEY, QUERY, VALUE
 from bartviz.language import _
 from bartviz.record.attention import Kind
 
@@ -76,7 +77,7 @@ def activation(name: str, *, dark: bool = False, height: int = 290) -> go.Figure
     title, function = CURVES.get(name, (name, None))
     if function is not None:
         curves[title] = function
-    paints = {"GELU": theme.VALUE, "ReLU": theme.KEY}
+    paints = {"GELU": VALUE, "ReLU": KEY}
     traces = [
         {
             "type": "scatter",
@@ -86,7 +87,7 @@ def activation(name: str, *, dark: bool = False, height: int = 290) -> go.Figure
             "y": curve(x),
             "hovertemplate": f"{_(label)}(%{{x:.2f}}) = %{{y:.4f}}<extra></extra>",
             "line": {
-                "color": paints.get(label, theme.QUERY),
+                "color": paints.get(label, QUERY),
                 "width": 4 if label == title else 2,
                 "dash": "dash" if label == "ReLU" else "solid",
             },

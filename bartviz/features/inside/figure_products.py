@@ -9,6 +9,7 @@ from bartviz.analysis import sentence_words
 from bartviz.analysis.inside import Inside
 from bartviz.drawing import theme
 from bartviz.drawing.cells import BUTTONS, Part
+from bartviz.drawing.colors import VALUE
 from bartviz.drawing.strips import bars, signed, strip
 from bartviz.language import _
 from bartviz.language.shares import percent
@@ -105,7 +106,7 @@ def share(one: Inside, *, dark: bool = False) -> go.Figure:
         bars(one.shares.astype(float), colors=fills, xaxis="x", hover=hover, name="share", text=texts),
         strip(
             both,
-            color=theme.VALUE,
+            color=VALUE,
             xaxis="x2",
             yaxis="y2",
             name="output",

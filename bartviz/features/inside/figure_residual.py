@@ -10,6 +10,7 @@ from bartviz.analysis.residual import ADDS, Residual
 from bartviz.drawing import theme
 from bartviz.drawing.cells import BUTTONS, Part
 from bartviz.drawing.checks import expect
+from bartviz.drawing.colors import VALUE
 from bartviz.drawing.strips import bars, caption
 from bartviz.language import _
 
@@ -27,7 +28,7 @@ def residual(one: Residual, *, dark: bool = False) -> go.Figure:
     fills = {
         ADDS["self-attention"]: theme.kind_color(one.stack, dark),
         ADDS["cross-attention"]: theme.kind_color("cross", dark),
-        ADDS["feed-forward"]: theme.letters(theme.VALUE, dark),
+        ADDS["feed-forward"]: theme.letters(VALUE, dark),
     }
     shades = [fills.get(name, colors.hatch) for name in frame["vector"]]
     names = [_(name) for name in frame["vector"]]

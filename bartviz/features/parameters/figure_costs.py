@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from bartviz.analysis.costs import Costs
 from bartviz.drawing import theme
+from bartviz.drawing.colors import DARK, KIND, LIGHT, Pair
 from bartviz.language import _, mark
 
 HEIGHT = 330
@@ -21,23 +22,18 @@ SHORTEST, LONGEST = 16, 8192
 _NAMES = 0.075  # least distance between the names of two curves, as a share of the height
 _TEXT_WIDTH = 7.2  # pixels a character
 
-Colors = tuple[str, str]  # light, dark
-_VIOLET, _TEAL, _BLUE, _ORANGE = (
-    ("#6d53b3", "#a493e0"),
-    ("#16877b", "#45b7a4"),
-    ("#2f7fc4", "#5a9fdb"),
-    ("#b96a0b", "#e79a3c"),
-)
-_GREY = (theme.LIGHT.faint, theme.DARK.faint)
+_VIOLET, _TEAL = KIND["cross"], KIND["encoder"]
+_BLUE, _ORANGE = ("#2f7fc4", "#5a9fdb"), ("#b96a0b", "#e79a3c")
+_GREY = (LIGHT.faint, DARK.faint)
 
 # name, what it sums, colour, dash
-_OPERATIONS: tuple[tuple[str, tuple[str, ...], Colors, str], ...] = (
+_OPERATIONS: tuple[tuple[str, tuple[str, ...], Pair, str], ...] = (
     (mark("feed-forward"), ("feed-forward",), _BLUE, "solid"),
     (mark("projections"), ("projections",), _ORANGE, "dash"),
     (mark("scores and sums"), ("scores", "weighted sums"), _VIOLET, "solid"),
     (mark("output layer"), ("output",), _GREY, "dot"),
 )
-_MEMORY: tuple[tuple[str, str, Colors, str], ...] = (
+_MEMORY: tuple[tuple[str, str, Pair, str], ...] = (
     (mark("weights"), "weights", _GREY, "dot"),
     (mark("activations"), "activations", _BLUE, "dash"),
     (mark("attention, all heads"), "attention", _VIOLET, "solid"),
@@ -53,7 +49,7 @@ class _Curve:
     name: str
     y: NDArray[np.float64]
     hover: Sequence[str]
-    colors: Colors
+    colors: Pair
     dash: str
 
 

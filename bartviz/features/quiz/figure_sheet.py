@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
+from bartviz.drawing import colors
 from bartviz.features.quiz.question import LETTERS, READ_SO, Grid, Option, Question
 from bartviz.language import _, current
 from bartviz.record.record import Record
@@ -25,7 +26,8 @@ _STYLE = (
     "table{border-collapse:collapse;font:12px 'Source Code Pro','Noto Sans Mono','Noto Sans CJK KR',monospace;"
     "margin:.5rem 0}th,td{border:1px solid #d0d5dd;padding:.1rem .35rem;text-align:right;font-weight:400;"
     "print-color-adjust:exact;-webkit-print-color-adjust:exact}.bv-maps{display:flex;flex-wrap:wrap;gap:1rem}"
-    ".bv-encoder{--kind:#16877b}.bv-decoder{--kind:#c24e1c}.bv-cross{--kind:#6d53b3}.bv-any{--kind:#475467}"
+    + "".join(f".bv-{kind}{{--kind:{light}}}" for kind, (light, _dark) in colors.KIND.items())
+    + ".bv-any{--kind:#475467}"
     "td{background:color-mix(in srgb,var(--kind) var(--w,0%),transparent)}"
     ".bv-small td{width:.62rem;height:.62rem;padding:0}.bv-small th{font-size:9px;border:0;padding:0 .15rem}"
     ".bv-small th[scope=col]{writing-mode:vertical-rl;transform:rotate(180deg)}caption{text-align:left;font-weight:600}"

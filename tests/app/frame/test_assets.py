@@ -14,6 +14,7 @@ from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Respon
 from starlette.routing import Route
 
 from bartviz.app.frame.assets import Assets
+from bartviz.drawing import colors
 from scripts.visitor import wait_for
 
 SCRIPT = b"let long = 1;\n" * 500
@@ -68,7 +69,8 @@ def get(app: Any, path: str, headers: dict[str, str]) -> httpx.Response:
 def test_the_style_stands_at_the_end_of_a_page_and_its_tag_is_gone(app: Assets) -> None:
     answer = get(app, "/", BROWSER | {"if-none-match": '"1"'})
     assert answer.status_code == 200
-    assert answer.text.endswith("<body>a page<style>.bv-lead { margin: 0; }</style></body></html>")
+    style = f"<style>{colors.variables()}\n.bv-lead {{ margin: 0; }}</style>"
+    assert answer.text.endswith(f"<body>a page{style}</body></html>")
     assert "etag" not in answer.headers
     assert int(answer.headers["content-length"]) == len(answer.content)
 

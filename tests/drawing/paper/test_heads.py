@@ -12,6 +12,7 @@ from bartviz import paper
 from bartviz.analysis import alignment, start
 from bartviz.analysis.heads import sinks
 from bartviz.drawing import theme
+from bartviz.drawing.colors import LIGHT
 from bartviz.errors import SettingError
 from bartviz.record.attention import Head
 from bartviz.record.record import Record
@@ -52,7 +53,7 @@ def test_masked_cells_are_hatched_and_have_no_weight(record: Record) -> None:
     drawn, mask = cells(root), record.attention("decoder").mask
     for place, cell in drawn.items():
         assert ("data-weight" in cell.attrib) == mask[place]
-    hatch = next(path for path in root.iter(f"{SVG}path") if path.attrib.get("stroke") == theme.LIGHT.hatch)
+    hatch = next(path for path in root.iter(f"{SVG}path") if path.attrib.get("stroke") == LIGHT.hatch)
     assert hatch.attrib["d"].count("M") == (~mask).sum()
     assert "masked" in texts(root)
     assert "masked" not in texts(ET.fromstring(paper.map(record, "cross", 0, 0).svg))

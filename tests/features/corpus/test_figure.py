@@ -11,6 +11,7 @@ import pytest
 
 from bartviz import figures
 from bartviz.drawing import theme
+from bartviz.drawing.colors import LIGHT
 from bartviz.errors import SettingError
 from bartviz.record.attention import Head
 from tests.support.contrast import contrast
@@ -74,8 +75,8 @@ def test_only_the_mosaic_stands_on_the_grey_of_gaps() -> None:
     figure = figures.atlas(table(), measure="previous")
     (ground,) = figure.select_shapes({"type": "rect"})
     assert (ground.xref, ground.yref, ground.layer) == ("x domain", "y domain", "below")
-    assert ground.fillcolor == theme.LIGHT.masked
-    assert figure.layout.plot_bgcolor == theme.LIGHT.background
+    assert ground.fillcolor == LIGHT.masked
+    assert figure.layout.plot_bgcolor == LIGHT.background
 
 
 def test_the_chosen_head_is_framed_and_has_a_line_through_its_interval() -> None:

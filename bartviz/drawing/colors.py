@@ -1,0 +1,59 @@
+"""The table of colours, each for the light and the dark theme: figures, pages and printed sheets take theirs from it.
+
+Kinds: encoder teal, decoder vermilion, cross violet. Roles: query violet, key orange, value blue.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bartviz.record.attention import Kind
+
+Pair = tuple[str, str]  # in the light theme, in the dark one
+
+KIND: dict[Kind, Pair] = {
+    "encoder": ("#16877b", "#45b7a4"),
+    "decoder": ("#c24e1c", "#dc7443"),
+    "cross": ("#6d53b3", "#8b7dcd"),
+}
+# From the background to the kind's colour in even steps of CIELAB lightness: 11 in the light, 12 in the dark.
+RAMPS: dict[Kind, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "encoder": (
+        ("#ffffff", "#c6e6e0", "#8dccc2", "#55b1a4", "#299487", "#10766b", "#085850", "#003c37"),
+        ("#0e1117", "#122f2e", "#164d47", "#1b6d61", "#258f7f", "#40b19e", "#7ccfc1", "#c2ebe3"),
+    ),
+    "decoder": (
+        ("#ffffff", "#fad8c8", "#f4b193", "#e9895f", "#d56334", "#b34618", "#883210", "#602006"),
+        ("#0e1117", "#422216", "#6e351c", "#9c4a23", "#c76435", "#e5885b", "#f4b291", "#ffdbc8"),
+    ),
+    "cross": (
+        ("#ffffff", "#e3dcf4", "#c6bae7", "#aa98d9", "#8e78ca", "#7258b6", "#563f93", "#39296b"),
+        ("#0e1117", "#2c254b", "#473c7a", "#6556a5", "#8375c5", "#a397da", "#c3bbea", "#e4dffb"),
+    ),
+}
+QUERY, KEY, VALUE = "#7048c8", "#d97b0f", "#3f97dd"
+LETTERS = {QUERY: ("#6238bd", "#a98bea"), KEY: ("#b0620a", "#e9963a"), VALUE: ("#2270b3", "#5fb0ee")}  # of text
+
+
+@dataclass(frozen=True)
+class Palette:
+    """The neutral colours of one theme."""
+
+    background: str
+    ink: str
+    faint: str
+    grid: str
+    masked: str
+    hatch: str
+
+
+LIGHT = Palette("#ffffff", "#1d2430", "#667085", "#e4e7ec", "#e9eaec", "#b9bdc4")
+DARK = Palette("#0e1117", "#e8eaee", "#98a2b3", "#2a303b", "#272b33", "#4b515c")
+
+
+def variables() -> str:
+    """The style that names these colours for all others: ``--bv-encoder``, ``--bv-query``, ``--bv-page`` and so on."""
+    roles = (("query", LETTERS[QUERY]), ("key", LETTERS[KEY]), ("value", LETTERS[VALUE]))
+    named = (*KIND.items(), *roles, ("page", (LIGHT.background, DARK.background)))
+    lines = (f"--bv-{name}: light-dark({light}, {dark});" for name, (light, dark) in named)
+    return f":root {{ {' '.join(lines)} }}"
