@@ -78,6 +78,10 @@ def parameters(model: Model, *, architecture: str | None = None) -> pd.DataFrame
 
     Raises ModelError for an unknown name or impossible sizes, SettingError for an unknown architecture or where
     ``model`` is none of these.
+
+    >>> table = bartviz.parameters("facebook/bart-base")  # from the configuration, without weights
+    >>> int(table["count"].sum())
+    139420416
     """
     found = rows(configuration(model), architecture)
     table = pd.DataFrame({column.name: [getattr(row, column.name) for row in found] for column in fields(Parameter)})

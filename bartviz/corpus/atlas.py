@@ -206,6 +206,10 @@ def open_atlas(path: str | Path) -> Atlas:
     """The atlas in a folder that ``bartviz corpus`` has written. Needs no torch.
 
     Raises SettingError for another folder, or a run that is not finished; PackageError without pyarrow.
+
+    >>> atlas = bartviz.open_atlas("atlas")
+    >>> sorted(set(atlas.heads["kind"]))
+    ['cross', 'decoder', 'encoder']
     """
     folder = Path(path)
     _check_parquet()

@@ -42,6 +42,8 @@ def heads(
     columns. The large map is exact; small ones show the largest weight of each block of tokens. ``query`` replaces the
     labels of rows, ``words`` merges pieces, ``hide_sinks`` leaves out special tokens and ends of sentences, with their
     share in the title. Raises SettingError for a layer or head that is not there.
+
+    >>> figure = bartviz.figures.heads(record.cross, layer=2)
     """
     expect(attention, Attention, ATTENTION)
     if head is not None and layer is None:

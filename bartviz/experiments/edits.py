@@ -51,6 +51,10 @@ def edit(
     position: of the source, or with ``part="target"`` of the decoder's inputs. token: an id, ``"#id"``, or a text that
     is one token of the vocabulary. Raises SettingError for a position that does not exist, TextError for a text of
     several tokens, Cancelled.
+
+    >>> found = bartviz.edit(model, record, 6, "house")
+    >>> found.hidden["encoder"][0].nonzero()[0].tolist()  # embeddings: only the new token differs
+    [6]
     """
     replay = Replay(model, record)
     old = tokens_of(record, part)
@@ -150,6 +154,10 @@ def reach(
 
     text: or a record, whose source is used. token: as in ``edit``; None uses the token with the most similar embedding.
     Raises TextError, SettingError, Cancelled.
+
+    >>> found = bartviz.reach(model, record, 1, window=2)
+    >>> found.first_layer("window").tolist()  # of each position: the first layer that the change reaches
+    [1, 0, 1, 1, 2, 2, 3, 3, 4]
     """
     expect_model(model)
     old = _unpadded(text) if isinstance(text, Record) else prepare(model, text).tokens

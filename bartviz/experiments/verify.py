@@ -116,6 +116,9 @@ def verify(model: Model, record: Record, *, cancelled: Callable[[], bool] = lamb
 
     A record of another model fails the first check, and nothing else is compared. Raises SettingError if the arguments
     are not a model and a record, WeightsOnlyError, BudgetError, Cancelled.
+
+    >>> bool(bartviz.verify(model, record))
+    True
     """
     expect_model(model, record)
     record.expect_model()

@@ -45,6 +45,8 @@ def save(
     states from which weight on it has them (12 x 12 heads: from about 150 tokens on). None keeps every weight.
     Raises SettingError without records, for a number of names other than that of the records, and for a file that
     does not end in .html; OSError.
+
+    >>> bartviz.save([record, bartviz.decode(model, "It is late.")], "both.html", names=["car", "late"])
     """
     if Path(path).suffix.lower() not in (".html", ".htm"):
         raise SettingError('The explorer is an HTML file: choose a name that ends in ".html".')

@@ -81,6 +81,11 @@ def explore(record: Record, *, height: int = HEIGHT) -> Explorer:
 
     Weights are exact to 2e-5; of a long text the smallest are left out, as in a record's own display.
     Raises SettingError.
+
+    >>> widget = bartviz.explore(record)
+    >>> widget.layer, widget.head = 1, 2
+    >>> bool((widget.weights == record.cross.head(1, 2)).all())
+    True
     """
     if not isinstance(record, Record):
         raise SettingError(f"A record from bartviz.capture is expected, not a {type(record).__name__}.")

@@ -48,6 +48,10 @@ def load(
     it a model of the hub is read as it was downloaded earlier.
     Raises ModelError (what is wrong and what to do), BudgetError, SettingError for a device that is not there,
     Cancelled.
+
+    >>> model = bartviz.load("bart-tiny-en-de")
+    >>> model.info.name
+    'bart-tiny-en-de'
     """
     location = _located(model, revision, roots)
     if "bartviz.models.model" not in sys.modules:

@@ -60,6 +60,10 @@ def wrap(network: nn.Module, tokenizer: PreTrainedTokenizerBase | None, *, name:
     Raises ModelError for a family that is not supported, modules that are not the family's own (replaced,
     patched, quantized), weights that are not in memory, and a tokenizer that is missing or does not fit;
     BudgetError if the copies would not fit in memory.
+
+    >>> wrapped = bartviz.wrap(model.network, model.tokenizer)
+    >>> bartviz.decode(wrapped, "I want to buy a car.").target_text
+    'Ich möchte ein Auto kaufen.'
     """
     unforeseen = later("The network cannot be wrapped: it is not as transformers builds it. Save it and load it again.")
     with guarded(ModelError(unforeseen)):

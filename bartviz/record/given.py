@@ -68,6 +68,10 @@ def from_attentions(
     output's ``beam_indices``. Raises RecordError for weights that are not finite, are negative, or do not sum to 1 in
     each row (to 0.01), with the likely cause (dropout, a masked row, padding on the left, an attention sink, a cache);
     for several texts, for layers with different numbers of heads, and for tokens that do not fit.
+
+    >>> weights = np.full((2, 4, 3, 3), 1 / 3)  # 2 layers of 4 heads that attend evenly
+    >>> bartviz.from_attentions(encoder=weights, tokens=["It", "is", "late"]).encoder.shape
+    (2, 4, 3, 3)
     """
     if not writable(name):
         raise RecordError(later("The name of the model cannot be written as UTF-8."))

@@ -343,6 +343,10 @@ def open_record(path: str | PathLike[str] | bytes, *, allow_unsound: bool = Fals
     allow_unsound: also open a record that was changed after it was saved, or that contradicts itself; ``check`` then
     shows what is wrong, and ``sound`` is False.
     Raises RecordError, which says in one sentence what is wrong with the file.
+
+    >>> record.save("car.safetensors")
+    >>> bartviz.open("car.safetensors").target_text
+    'Ich möchte ein Auto kaufen.'
     """
     record, seal = store.decode(path, Record) if isinstance(path, bytes) else store.read(path, Record)
     object.__setattr__(record, "seal", seal)

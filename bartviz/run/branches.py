@@ -39,6 +39,9 @@ def branch(model: Model, record: Record, position: int, token: str | int, **opti
     ``position`` is not kept) and where the target was given (the model did not choose it). Steps before ``position``
     keep the rule that decided them, or have "kept from the first text"; the new token has "chosen by you".
     Raises SettingError, BudgetError, Cancelled.
+
+    >>> bartviz.branch(model, record, 4, " Haus").target_text
+    'Ich möchte ein Haus kaufen.'
     """
     started = time.perf_counter()
     expect_model(model, record)

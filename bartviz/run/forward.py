@@ -66,6 +66,12 @@ def capture(
     ablate: heads to silence ("cross L2H5"), or a mapping to factors for their outputs.
     truncate: which part to keep of a text that is too long (else TextError).
     Raises TextError, SettingError, BudgetError, Cancelled; ModelError for a network that cannot be wrapped.
+
+    >>> record = bartviz.capture(model, "I want to buy a car.")
+    >>> record.target_text
+    'Ich möchte ein Auto kaufen.'
+    >>> record.cross.head(2, 5).shape  # (target tokens, source tokens)
+    (8, 9)
     """
     model = model_of(model, tokenizer)
     kind = model.info.kind
@@ -120,6 +126,10 @@ def capture_batch(
     then runs once on all of them with the decoded outputs.
     truncate: which part to keep of texts that are too long (else TextError).
     Raises TextError, with the number of the text that it concerns, SettingError, BudgetError, Cancelled.
+
+    >>> records = bartviz.capture_batch(model, ["I want to buy a car.", "It is late."])
+    >>> [record.target_text for record in records]
+    ['Ich möchte ein Auto kaufen.', 'Es ist spät.']
     """
     expect_model(model)
     if isinstance(texts, str):

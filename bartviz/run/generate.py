@@ -75,6 +75,10 @@ def decode(
     tokens) to put there. ablate: heads to silence. values: keep the value vectors too.
     on_step: called with the steps done and the most there can be.
     Raises TextError, SettingError, BudgetError, Cancelled; ModelError for a network that cannot be wrapped.
+
+    >>> record = bartviz.decode(model, "It is late.", beams=2)
+    >>> [step.chosen.label for step in record.steps]
+    ['<s>', 'Es', 'ist', 'spät', '.', '</s>']
     """
     model = model_of(model, tokenizer)
     _check_writer(model)
@@ -135,6 +139,9 @@ def decode_batch(
     Nothing is padded: a text sees only itself, and its numbers differ from those of ``decode`` by rounding alone. It
     pays for encoder-decoders built like BART; other models write one text after another. ``seconds`` of every record
     are those of the whole batch. Raises what ``decode`` raises, with the number of the text that it concerns.
+
+    >>> [record.target_text for record in bartviz.decode_batch(model, ["It is late.", "We sleep."])]
+    ['Es ist spät.', 'Wir schlafen.']
     """
     expect_model(model)
     _check_writer(model)

@@ -75,6 +75,8 @@ def alignment(
     ``gold`` from ``analysis.gold_alignment.read`` marks links as right, wrong or missed. Lines have at most 40 words
     per side: of a longer text those from source and output word ``first`` on. Raises SettingError for a record without
     cross-attention, BudgetError if a text is so long that ``heads`` must be given.
+
+    >>> figure = bartviz.figures.alignment(record, ["cross L1H0"], view="matrix")
     """
     expect(record, Record, RECORD)
     expect_word(view, ("lines", "matrix"), "The view of an alignment")

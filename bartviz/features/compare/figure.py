@@ -54,6 +54,8 @@ def compare(
     page. ``measured`` has the measures to draw; by default they are computed from
     the attention alone. ``analysis.measures.of_record(record, kind)`` also uses the texts and their ends, and gives the
     numbers of the page. Raises SettingError for a measure or head not there.
+
+    >>> figure = bartviz.figures.compare(record.encoder, x="distance", y="previous")
     """
     expect(attention, Attention, ATTENTION)
     if a is None and b is not None:

@@ -48,6 +48,8 @@ def rollout(
     """Left the mean of a layer's heads, right the rollout up to that layer (by default the last), same colours.
 
     Abnar and Zuidema 2020. Raises SettingError for cross-attention, or a layer that is not there.
+
+    >>> figure = bartviz.figures.rollout(record.encoder)
     """
     expect(attention, Attention, ATTENTION)
     last = attention.shape[0] - 1 if layer is None else layer
@@ -73,6 +75,8 @@ def contribution(
 
     Kobayashi et al. 2020, equation 3. ``query`` replaces the labels of rows. Raises SettingError for a record without
     values, or a head that is not there.
+
+    >>> figure = bartviz.figures.contribution(record.cross, 2, 0)
     """
     expect(attention, Attention, ATTENTION)
     found = attention_vs_contribution.weigh(attention, layer, head, query=query)

@@ -25,6 +25,8 @@ def likeness(attention: Attention, *, query: Tokens | None = None, dark: bool = 
 
     ``query`` replaces the labels of rows. Raises SettingError if there is a single head, no row with a choice, or very
     many heads: the time grows with the cube of their number.
+
+    >>> figure = bartviz.figures.likeness(record.encoder)
     """
     expect(attention, Attention, ATTENTION)
     count = math.prod(attention.shape[:2])

@@ -36,6 +36,9 @@ def atlas(
     ``heads`` is the table of an atlas; ``head`` is framed; ``kind`` is by default the head's, else the first that has
     the measure. The dotted line is even attention. Raises SettingError for a measure, kind or head that the table
     lacks, and for a head of another kind.
+
+    >>> atlas = bartviz.open_atlas("atlas")
+    >>> figure = bartviz.figures.atlas(atlas.heads, measure="previous", kind="encoder")
     """
     import pandas as pd
 

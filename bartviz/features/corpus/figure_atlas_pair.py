@@ -38,6 +38,9 @@ def atlas_pair(
 
     ``heads`` and ``other`` are tables of atlases, ``names`` how they are called. Raises SettingError for a measure or
     kind that they do not share.
+
+    >>> atlas, other = bartviz.open_atlas("atlas"), bartviz.open_atlas("other")
+    >>> figure = bartviz.figures.atlas_pair(atlas.heads, other.heads, measure="previous", kind="encoder")
     """
     import pandas as pd
 

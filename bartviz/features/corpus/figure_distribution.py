@@ -26,6 +26,10 @@ def distribution(
     """How many texts have which value, as bars that are ``width`` wide (``corpus.partial.bin_width``).
 
     ``histograms`` is the table of an atlas. Raises SettingError for a measure or head that the table lacks.
+
+    >>> from bartviz.record.attention import Head
+    >>> histograms = bartviz.open_atlas("atlas").histograms
+    >>> figure = bartviz.figures.distribution(histograms, measure="previous", head=Head("encoder", 0, 1))
     """
     import pandas as pd
 

@@ -36,6 +36,8 @@ def decoding(
     model: its own earlier tokens). ``head`` None is the mean of the layer's heads, ``layer`` None that of all heads;
     the title says which. ``step`` shows only the rows up to that step. Raises RecordError for a record without steps,
     SettingError for a layer, head or step that is not there.
+
+    >>> figure = bartviz.figures.decoding(record, step=4)
     """
     expect(record, Record, RECORD)
     expect_word(reading, get_args(Reading), "The reading")

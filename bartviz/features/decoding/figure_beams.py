@@ -45,6 +45,9 @@ def beams(
     limit what is drawn (``analysis.beams.shown``); the figure says what is left out. ``step`` marks a step, from 0. A
     tree of more than 14 steps begins at 1 (or around ``step``) and can be dragged. Raises RecordError for a record
     without beams, SettingError for a choice that is not there.
+
+    >>> searched = bartviz.decode(model, "It is late.", beams=4)
+    >>> figure = bartviz.figures.beams(searched)
     """
     expect(record, Record, RECORD)
     tree = analysis.tree_of(record)

@@ -28,6 +28,9 @@ def branches(main: Record, branch: Record, *, dark: bool = False, height: int | 
     Common steps are pale; a line marks the step at which they diverge. The title says where they diverge and converge,
     and the log p of both. A figure of more than 18 steps begins where they diverge and can be dragged. Raises
     RecordError for records of two sources or without steps.
+
+    >>> other = bartviz.branch(model, record, 4, " Haus")
+    >>> figure = bartviz.figures.branches(record, other)
     """
     for one in (main, branch):
         expect(one, Record, RECORD)

@@ -22,6 +22,9 @@ def output_layer(one: OutputLayer, *, dark: bool = False) -> go.Figure:
 
     ``one`` is the result of ``experiments.output_layer.output_layer(model, record, step)``. The last line is all other
     tokens together; the step's own token is in the decoder's colour.
+
+    >>> from bartviz.experiments.output_layer import output_layer
+    >>> figure = bartviz.figures.output_layer(output_layer(model, record, 3))
     """
     expect(one, OutputLayer, "the result of bartviz.experiments.output_layer.output_layer(model, record, step)")
     colors, color = theme.palette(dark), theme.kind_color("decoder", dark)

@@ -26,6 +26,10 @@ def denoising(found: Repair | Score, *, dark: bool = False) -> go.Figure:
 
     A filled bar is the model's best guess; for a hatched one the hover text has the token that was likelier. Triangles
     mark tokens of words that were lost or moved. ``found`` is the result of ``experiments.repair.repair``.
+
+    >>> from bartviz.experiments.repair import repair
+    >>> denoiser = bartviz.load("bart-tiny-denoise")
+    >>> figure = bartviz.figures.denoising(repair(denoiser, "A man is playing a guitar.", "text infilling"))
     """
     expect(found, (Repair, Score), "the result of bartviz.experiments.repair.repair(model, text, noise)")
     score = found.score if isinstance(found, Repair) else found

@@ -39,6 +39,8 @@ def edits(
     An edit: "encodings" the relative change of each stack's states, |h' - h| / |h|, in powers of ten; "attention" the
     change of each row of each kind (Jensen-Shannon distance, mean over heads); "outputs" the probabilities of the
     record's tokens before and after. A reach: encodings under three masks. Raises SettingError.
+
+    >>> figure = bartviz.figures.edits(bartviz.edit(model, record, 6, "house"))
     """
     expect(found, (Edit, Reach), "the result of bartviz.edit or bartviz.reach")
     if isinstance(found, Reach):

@@ -46,6 +46,8 @@ def ablation(found: Ablation | Sweep, *, measure: Measure | None = None, dark: b
 
     Change of log p runs orange (the text is less likely without the head) - neutral - blue (likelier without it).
     Raises SettingError for a measure that the sweep does not have.
+
+    >>> figure = bartviz.figures.ablation(bartviz.ablate(model, record, ["cross L3H2"], write=False))
     """
     expect(found, (Ablation, Sweep), "the result of bartviz.ablate or bartviz.ablate_sweep")
     if isinstance(found, Ablation):

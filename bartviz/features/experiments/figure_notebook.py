@@ -13,6 +13,9 @@ from bartviz.features.experiments.figure_ablation import moved as moved_attentio
 
 
 def moved(found: Ablation, *, dark: bool = False) -> go.Figure:
-    """The change of every head's attention when some heads are scaled: a result of ``bartviz.ablate``."""
+    """The change of every head's attention when some heads are scaled: a result of ``bartviz.ablate``.
+
+    >>> figure = bartviz.figures.moved(bartviz.ablate(model, record, ["cross L3H2"], write=False))
+    """
     expect(found, Ablation, "the result of bartviz.ablate")
     return moved_attention(found, dark=dark)

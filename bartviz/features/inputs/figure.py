@@ -24,6 +24,9 @@ def inputs(one: Inputs, *, dark: bool = False) -> go.Figure:
 
     ``one`` is the result of ``experiments.embeddings.inputs(model, record)``. Parts and sum share one scale and can be
     compared; the vectors after LayerNorm have their own.
+
+    >>> from bartviz.experiments.embeddings import inputs
+    >>> figure = bartviz.figures.inputs(inputs(model, record))
     """
     expect(one, Inputs, "the result of bartviz.experiments.embeddings.inputs(model, record)")
     lengths, share = analysis.norms(one), analysis.shares(one)

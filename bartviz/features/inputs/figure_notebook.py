@@ -22,17 +22,28 @@ MOST = 128  # positions of a table that are compared
 
 
 def positions(one: Inputs, *, dark: bool = False) -> go.Figure:
-    """Similarity of the model's positions for this text (at most 128), and of as many sinusoidal ones."""
+    """Similarity of the model's positions for this text (at most 128), and of as many sinusoidal ones.
+
+    >>> from bartviz.experiments.embeddings import inputs
+    >>> figure = bartviz.figures.positions(inputs(model, record))
+    """
     return similarities(_table(one), dark=dark)
 
 
 def shift(one: Inputs, *, dark: bool = False) -> go.Figure:
-    """How well a linear map shifts positions: learned and sinusoidal ones."""
+    """How well a linear map shifts positions: learned and sinusoidal ones.
+
+    >>> from bartviz.experiments.embeddings import inputs
+    >>> figure = bartviz.figures.shift(inputs(model, record))
+    """
     return shifts(summed.shift(_table(one)), dark=dark)
 
 
 def bias(attention: Attention, *, dark: bool = False) -> go.Figure:
-    """T5's number for each distance, a line for each head. Raises SettingError for attention without one."""
+    """T5's number for each distance, a line for each head. Raises SettingError for attention without one.
+
+    >>> figure = bartviz.figures.bias(t5.encoder)  # t5: a record of a T5 model
+    """
     expect(attention, Attention, ATTENTION)
     bias = attention.bias_of(0)
     if bias is None or attention.kind == "cross":

@@ -35,6 +35,8 @@ def inside(
     output. Of a long text ``most`` keys are drawn, the rest as one row. ``key`` is framed (the strongest if None).
 
     Raises SettingError for a layer, head, row or key that is not there.
+
+    >>> figure = bartviz.figures.inside(record.cross, 2, 0, row=3)
     """
     expect(attention, Attention, ATTENTION)
     if key is not None and not 0 <= key < attention.shape[3]:

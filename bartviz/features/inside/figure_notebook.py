@@ -32,6 +32,8 @@ def score(
     """The products of one query and one key, dimension by dimension, up to q · k; ``key`` None is the strongest one.
 
     ``by_size``: the largest first. Raises SettingError for a layer, head, row or key that is not there.
+
+    >>> figure = bartviz.figures.score(record.cross, 2, 0, row=3, by_size=True)
     """
     one = _one(attention, layer, head, row)
     at = one.strongest if key is None else key
@@ -41,7 +43,10 @@ def score(
 
 
 def share(attention: Attention, layer: int, head: int, row: int = 0, *, dark: bool = False) -> go.Figure:
-    """What each head of a layer adds to one row, as shares of their lengths. Needs values. Raises SettingError."""
+    """What each head of a layer adds to one row, as shares of their lengths. Needs values. Raises SettingError.
+
+    >>> figure = bartviz.figures.share(record.cross, 2, 0, row=3)
+    """
     one = _one(attention, layer, head, row)
     if one.shares is None:
         raise SettingError("This record was made without values. Run the text again with values=True.")
@@ -49,26 +54,38 @@ def share(attention: Attention, layer: int, head: int, row: int = 0, *, dark: bo
 
 
 def scaling(attention: Attention, layer: int, head: int | None = None, *, dark: bool = False) -> go.Figure:
-    """Scores and entropies with the division by the root of d and without it, for one head or all heads of a layer."""
+    """Scores and entropies with the division by the root of d and without it, for one head or all heads of a layer.
+
+    >>> figure = bartviz.figures.scaling(record.cross, 2)
+    """
     expect(attention, Attention, ATTENTION)
     return around.scaling(unscaled.scaling(attention, layer, head), attention.kind, dark=dark)
 
 
 def growth(attention: Attention, row: int = 0, *, layer: int = 0, dark: bool = False) -> go.Figure:
-    """The length of what each layer's attention adds to one row; ``layer`` is filled. Needs values. SettingError."""
+    """The length of what each layer's attention adds to one row; ``layer`` is filled. Needs values. SettingError.
+
+    >>> figure = bartviz.figures.growth(record.cross, 3)
+    """
     expect(attention, Attention, ATTENTION)
     attention.check(layer, 0)
     return around.growth(arithmetic.growth(attention, row), layer, attention.kind, dark=dark)
 
 
 def activation(record: Record, *, dark: bool = False) -> go.Figure:
-    """GELU and ReLU from -4 to 4; the one that the record's model has is the thick line."""
+    """GELU and ReLU from -4 to 4; the one that the record's model has is the thick line.
+
+    >>> figure = bartviz.figures.activation(record)
+    """
     expect(record, Record, RECORD)
     return around.activation(activations.of(record.model)[0], dark=dark)
 
 
 def norms(record: Record, *, dark: bool = False) -> go.Figure:
-    """Layer norm before or after each part: the two orders as boxes, that of the record's model in colour."""
+    """Layer norm before or after each part: the two orders as boxes, that of the record's model in colour.
+
+    >>> figure = bartviz.figures.norms(record)
+    """
     expect(record, Record, RECORD)
     return around.norms(record.model.known.norm == "pre", record.kinds[0], dark=dark)
 

@@ -22,6 +22,9 @@ def residual(one: Residual, *, dark: bool = False) -> go.Figure:
 
     ``one`` is the result of ``experiments.residual.residual(model, record, stack, layer, row)``. The token's own vector
     is grey; attention has the colour of its kind, the feed-forward part that of values.
+
+    >>> from bartviz.experiments.residual import residual
+    >>> figure = bartviz.figures.residual(residual(model, record, "decoder", 2, 3))
     """
     expect(one, Residual, "the result of bartviz.experiments.residual.residual(model, record, stack, layer, row)")
     frame, colors = analysis.table(one), theme.palette(dark)

@@ -69,6 +69,8 @@ def masks(
     bias), or "weights" of a head after the softmax; layer and head are clamped to what each kind has. ``reading``:
     whether decoder rows are named by the token that they read or by the one that they predict.
     Raises SettingError for an unknown view, number or reading.
+
+    >>> figure = bartviz.figures.masks(record, view="additive")
     """
     expect(record, Record, RECORD)
     squares = [

@@ -29,6 +29,8 @@ def pattern(
     """One row of self-attention with nothing closed and under another mask: ``name`` of ``analysis.patterns.PATTERNS``.
 
     The first ``most`` tokens; ``settings`` such as ``window=2`` are those of the pattern. Raises SettingError.
+
+    >>> figure = bartviz.figures.pattern(record.encoder, "window", window=2)
     """
     expect(attention, Attention, ATTENTION)
     if attention.kind == "cross":

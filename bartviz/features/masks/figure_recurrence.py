@@ -17,7 +17,11 @@ NUMBERED = 14  # cells of a row that have room for their number
 
 
 def recurrence(one: Recurrence, *, dark: bool = False) -> go.Figure:
-    """Two squares with the same colours: steps in a recurrent network, and with attention; at most MOST tokens."""
+    """Two squares with the same colours: steps in a recurrent network, and with attention; at most MOST tokens.
+
+    >>> from bartviz.analysis.recurrence import recurrence
+    >>> figure = bartviz.figures.recurrence(recurrence(record))
+    """
     rows, columns = (min(len(side), MOST) for side in (one.rows, one.columns))
     names = (_("Recurrent: {longest} steps at most", longest=one.longest), _("Attention: 1 step"))
     squares = (one.recurrent[:rows, :columns], one.attention[:rows, :columns])

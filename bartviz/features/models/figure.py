@@ -28,7 +28,10 @@ SUBLAYERS = {
 def models(given: Sequence[Subject | str] | str, *, dark: bool = False, height: int | None = None) -> go.Figure:
     """One panel per model. A bar is a layer, as long as the model is wide; its parts are as long as their share of the
     layer's parameters. Encoders point left, decoders right. At least one model: a name of the catalogue, or
-    ``analysis.tables.subject`` of any. Raises ModelError for a name that is not known."""
+    ``analysis.tables.subject`` of any. Raises ModelError for a name that is not known.
+
+    >>> figure = bartviz.figures.models(["facebook/bart-base", "t5-base"])
+    """
     subjects = [subject(one) if isinstance(one, str) else one for one in ([given] if isinstance(given, str) else given)]
     if not subjects:
         raise SettingError("Name at least one model.")

@@ -55,6 +55,8 @@ def parameters(
     A matrix that is used in several places is hatched and lists them. A click opens an area, down to the single matrix;
     the path below goes back. ``depth`` levels are open at once. ``title`` names the model. ``model`` is a name of the
     catalogue, the table of ``bartviz.parameters``, or its rows. Raises ModelError for a name that is not known.
+
+    >>> figure = bartviz.figures.parameters("facebook/bart-base")
     """
     expect(model, (str, pd.DataFrame, Sequence), "the name of a model, or the table of bartviz.parameters")
     title = title or (model if isinstance(model, str) else _("model"))

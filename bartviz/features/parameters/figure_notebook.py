@@ -28,6 +28,8 @@ def cost(
     cache.
 
     Raises ModelError for a model that is not known, SettingError for a view or an encoder's decoding.
+
+    >>> figure = bartviz.figures.cost("facebook/bart-base", 512, view="memory")
     """
     expect_word(view, ("operations", "memory", "decoding"), "The view of costs")
     own = Costs(model)
@@ -39,5 +41,8 @@ def cost(
 
 
 def sizes(*, dark: bool = False) -> go.Figure:
-    """The articles' models as bars of parts, in millions; a diamond is the number in the articles."""
+    """The articles' models as bars of parts, in millions; a diamond is the number in the articles.
+
+    >>> figure = bartviz.figures.sizes()
+    """
     return bars(article_models.models(), dark=dark)

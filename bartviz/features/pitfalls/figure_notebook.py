@@ -18,7 +18,11 @@ from bartviz.record.record import Record
 
 
 def quiet(sweep: Sweep, record: Record, *, dark: bool = False) -> go.Figure:
-    """The sharpness of every head and the effect of silencing it. ``sweep`` is a result of ``bartviz.ablate_sweep``."""
+    """The sharpness of every head and the effect of silencing it. ``sweep`` is a result of ``bartviz.ablate_sweep``.
+
+    >>> sweep = bartviz.ablate_sweep(model, record, kinds="cross")
+    >>> figure = bartviz.figures.quiet(sweep, record)
+    """
     expect(sweep, Sweep, "the result of bartviz.ablate_sweep, followed by the record")
     expect(record, Record, RECORD)
     return pitfalls.sharp_and_silent(
@@ -27,7 +31,10 @@ def quiet(sweep: Sweep, record: Record, *, dark: bool = False) -> go.Figure:
 
 
 def gap(record: Record, *, dark: bool = False) -> go.Figure:
-    """The row whose weights and contributions differ most. Needs values. Raises SettingError."""
+    """The row whose weights and contributions differ most. Needs values. Raises SettingError.
+
+    >>> figure = bartviz.figures.gap(record)
+    """
     expect(record, Record, RECORD)
     found = analysis.gap(record)
     if found is None:

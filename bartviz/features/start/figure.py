@@ -33,6 +33,8 @@ def ribbons(
 
     ``head``, such as ``Head("cross", 2, 0)``; by default the head that aligns best. Weights under 0.02
     draw no ribbon, and of a long text the first 48 words are drawn. Raises SettingError for a head that is not there.
+
+    >>> figure = bartviz.figures.ribbons(record)
     """
     expect(found, (Record, Ribbons), RECORD)
     shown = (found if isinstance(found, Ribbons) else start.ribbons(found, head=head)).first()

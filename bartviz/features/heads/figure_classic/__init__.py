@@ -71,6 +71,9 @@ def classic(
 
     Needs bertviz to be installed, but neither torch nor a network. Raises SettingError for a view, kind or layer that
     is not there, ModelError if bertviz is missing or has another version.
+
+    >>> view = bartviz.figures.classic(record, view="head", layer=2)
+    >>> path = view.save("heads.html")  # one file that needs no network
     """
     attention = _attention(found, kind)
     if rows is None:

@@ -1,0 +1,57 @@
+"""The examples in the docstrings of the public functions, classes and figures: each has one, and it runs."""
+
+from __future__ import annotations
+
+import doctest
+import shutil
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bartviz
+from bartviz import figures, lazy
+from bartviz.corpus import shipped
+from tests.support import loaded
+
+PUBLIC = {
+    f"{package.__name__}.{name}": getattr(package, name)
+    for package in (bartviz, figures)
+    for name in lazy.homes(str(package.__file__))
+}
+EXPLAINED = {name: thing for name, thing in PUBLIC.items() if callable(thing)}
+
+
+@cache
+def shared() -> dict[str, Any]:
+    """The names that examples use: those of the package's own docstring, with values, and a record of a T5."""
+    model = bartviz.load("bart-tiny-en-de")
+    return {
+        "bartviz": bartviz,
+        "np": np,
+        "model": model,
+        "record": bartviz.capture(model, "I want to buy a car.", values=True),
+        "t5": bartviz.capture(loaded.model("t5"), "I want to buy a car."),
+    }
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working directory of an example, with the folders of two atlases."""
+    for name in ("atlas", "other"):
+        shutil.copytree(shipped.FOLDER / "bart-tiny-en-de", tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("name", EXPLAINED)
+def test_the_example_of_a_public_name_runs(name: str) -> None:
+    (example,) = doctest.DocTestFinder(recurse=False).find(EXPLAINED[name], name, globs=shared())
+    assert example.examples, "a public name has an example in its docstring"
+    said: list[str] = []
+    failed, _ = doctest.DocTestRunner(verbose=False).run(example, out=said.append, clear_globs=False)
+    assert not failed, "".join(said)
