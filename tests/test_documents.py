@@ -14,8 +14,14 @@ from bartviz.features.lessons.course import LESSONS
 
 ROOT = Path(__file__).parent.parent
 NUMBERS = "none one two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / ".github").glob("*.md"), *(ROOT / "docs").rglob("*.md")])
-BUILT = re.compile(r"(\.\./)?(views/\w+|glossary|reference)\.md")  # pages of make docs: tests/browser/test_site.py
+NOTES = sorted((ROOT / "benchmarks").rglob("*.md"))
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / ".github").glob("*.md"), *(ROOT / "docs").rglob("*.md"), *NOTES])
+PAGES = [
+    path for folder in ("docs", "docs/guides") for path in sorted((ROOT / folder).glob("*.md")) if path.stem != "index"
+]
+BUILT = re.compile(
+    r"(\.\./)?(views/\w+|glossary|reference|contributing)\.md"
+)  # pages of make docs: tests/browser/test_site.py
 
 
 def test_the_citation_names_this_version_and_licence() -> None:
@@ -42,6 +48,13 @@ def test_badges_say_what_the_package_says() -> None:
     assert {file: (word.lower(), value) for word, value, file in shown} == {
         name: (name, value) for name, value in told.items()
     }
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_a_page_says_first_for_whom_it_is(path: Path) -> None:
+    title, reader, _ = path.read_text("utf-8").split("\n\n", 2)
+    assert title.startswith("# ")
+    assert re.fullmatch(r"\*For .+\.\*|\*.+ 위한 .+\.\*", reader)
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)

@@ -18,6 +18,7 @@ from bartviz.families.catalogue import EMBEDDED
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+DOCUMENTS += sorted((ROOT / "benchmarks" / "notes").glob("*.md"))
 FLAGS = re.MULTILINE | re.DOTALL
 BLOCK = re.compile(r"^```(\{code-cell\}|\w+)\n(.*?)^```", FLAGS)
 TYPED = ("make", "pip", "python", "bartviz", "echo", ".venv/bin/python", "$")  # how a command begins
