@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import streamlit as st
 
-from bartviz.app.controls import fold, show
+from bartviz.app.controls import fold, show, upload_form
+from bartviz.app.controls.upload_form import LARGEST, UploadForm
 from bartviz.app.state import session, upload_limits
 from bartviz.app.streamlit_internals import UploadedFile
 from bartviz.errors import BartvizError, without_stack
-from bartviz.language import _, later, mark, plural
-from bartviz.reading.encodings import ENCODINGS, check_size
-from bartviz.reading.uploads import FORMATS, MAX_ROWS, Table, Upload, check_file, is_table, read_table, read_upload
+from bartviz.language import _, later, mark
+from bartviz.reading.encodings import check_size
+from bartviz.reading.uploads import FORMATS, MAX_ROWS, Table, Upload, check_file, is_table, read_upload
 from bartviz.record.record import ENDING
 
 if TYPE_CHECKING:
@@ -23,9 +24,7 @@ if TYPE_CHECKING:
 
 CHOICES = ("file", "encoding")
 LISTED = 100  # a table of more texts offers them by number
-LARGEST = 1  # megabytes
-_REASONS = 3  # rows that were left out and are named
-_READ, _TAKEN, _NOTICES = "_file_read", "_file", "_file_said"
+_TEXTS, _TAKEN, _NOTICES = "_file_texts", "_file", "_file_said"
 _OPENED, _REFUSED = "_file_opened", "_file_refused"  # whether the file was just opened, and why it was not
 
 
@@ -72,13 +71,7 @@ def draw(on_record: Callable[[Record], None]) -> None:
             )
         if st.session_state.pop(_OPENED, False):
             st.rerun()  # the whole page, not the sidebar's fragment alone
-        st.selectbox(
-            _("Its encoding"),
-            list(ENCODINGS),
-            format_func=lambda name: _(ENCODINGS[name]),
-            key="encoding",
-            persist_state="session",
-        )
+        upload_form.draw_encoding("encoding", persist="session")
         try:
             if error := st.session_state.get(_REFUSED):
                 raise error
@@ -104,7 +97,7 @@ def text() -> str | None:
     else:
         choice, upload = (
             _choice(file),
-            read_upload(file.name, file.getvalue(), encoding=_encoding(), max_bytes=LARGEST << 20),
+            read_upload(file.name, file.getvalue(), encoding=upload_form.given(_encoding()), max_bytes=LARGEST << 20),
         )
         st.session_state[_NOTICES] = (
             later("The text is now from {name}.", name=upload.name),
@@ -161,36 +154,27 @@ def _choose(file: UploadedFile | None) -> None:
     check_size(file.size, LARGEST << 20)
     if not is_table(file.name):
         return
-    table = _table(file)
-    if table.header is not None:
-        st.checkbox(_("The first row is a header"), table.header, key=_header_key(file), on_change=_forget)
-    if table.notices() or _quotes_key(file) in st.session_state:
-        st.checkbox(_("Quotation marks enclose cells"), value=True, key=_quotes_key(file), on_change=_forget)
+    form = _form(file)
+    table = form.table()
+    form.draw_header(table)
     if len(table.columns) > 1:
-        st.selectbox(
-            _("Column"),
-            range(len(table.columns)),
-            table.usual(),
-            format_func=lambda column: _column_name(table, column),
-            key=_column_key(file),
-            on_change=_forget,
-        )
+        form.draw_column(table, "column")
     upload = _upload(file)
     count, key, label = len(upload.texts), _row_key(file), _("Text in the file")
     if 1 < count <= LISTED:
         st.selectbox(
             label,
             range(count),
-            format_func=lambda row: f"{row + 1}: {_beginning(upload.texts[row])}",
+            format_func=lambda row: f"{row + 1}: {upload_form.beginning(upload.texts[row])}",
             key=key,
             on_change=_forget,
         )
     elif count > LISTED:
         st.number_input(f"{label} (1–{count:,})", 1, count, key=key, on_change=_forget)
     if not 1 < count <= LISTED:
-        show.note(_beginning(upload.texts[_chosen(file).row or 0], 200))
+        show.note(upload_form.beginning(upload.texts[_chosen(file).row or 0], 200))
     if upload.errors:
-        show.note(_left_out(upload))
+        show.note(upload_form.left_out([_(reason) for reason in upload.errors]))
 
 
 def _status(file: UploadedFile | None) -> str:
@@ -200,68 +184,35 @@ def _status(file: UploadedFile | None) -> str:
     return " ".join(map(_, notices))
 
 
-def _left_out(upload: Upload) -> str:
-    """How many rows of a file cannot be used, and why the first of them cannot."""
-    count = len(upload.errors)
-    return " ".join(
-        [
-            plural("{count:,} row cannot be used.", "{count:,} rows cannot be used.", count),
-            *map(_, upload.errors[:_REASONS]),
-            *(["…"] if count > _REASONS else []),
-        ]
-    )
-
-
-def _column_name(table: Table, column: int) -> str:
-    name = table.columns[column]
-    return f"{column + 1}: {_beginning(name)}" if name else _("column {number}", number=column + 1)
-
-
-def _beginning(text: str, most: int = 60) -> str:
-    """The first characters of a text in one line."""
-    line = " ".join(text[: 4 * most].split())
-    return line if len(line) <= most and len(text) <= 4 * most else f"{line[:most].rstrip()} …"
-
-
-def _table(file: UploadedFile) -> Table:
-    """The table of a file, parsed once. Raises TextError."""
-    header, quotes = (st.session_state.get(key) for key in (_header_key(file), _quotes_key(file)))
-    chosen, read = (_choice(file), header, quotes), st.session_state.get(_READ)
-    if read is None or read[0] != chosen:
-        table = read_table(
-            file.name, file.getvalue(), encoding=_encoding(), max_bytes=LARGEST << 20, header=header, quotes=quotes
-        )
-        read = st.session_state[_READ] = (chosen, table, {})
-    parsed: Table = read[1]
-    return parsed
+def _form(file: UploadedFile) -> UploadForm:
+    return UploadForm(file, "", _encoding(), _forget)
 
 
 def _upload(file: UploadedFile) -> Upload:
     """The texts of the chosen column, cleaned once. Raises TextError."""
-    table, column = _table(file), _column(file)
-    kept: dict[int, Upload] = st.session_state[_READ][2]
-    if column not in kept:
-        texts = table.texts(column)
-        kept.clear()
-        kept[column] = texts
-    return kept[column]
+    table, column = _form(file).table(), _column(file)
+    kept: tuple[Table, int, Upload] | None = st.session_state.get(_TEXTS)
+    if kept is None or kept[0] is not table or kept[1] != column:
+        kept = st.session_state[_TEXTS] = table, column, table.texts(column)
+    return kept[2]
 
 
 def _column(file: UploadedFile) -> int:
-    table, column = _table(file), st.session_state.get(_column_key(file))
-    return table.usual() if column is None else int(column)
+    form = _form(file)
+    column = st.session_state.get(form.key("column"))
+    return form.table().usual() if column is None else int(column)
 
 
 def _chosen(file: UploadedFile) -> Choice:
     """The choice of a table, checked: the browser may still send that of an earlier column. Raises TextError."""
     count, row = len(_upload(file).texts), st.session_state.get(_row_key(file))
     row = 0 if row is None else int(row) - (1 if count > LISTED else 0)
-    choice = _choice(file)._replace(header=_table(file).header)
+    choice = _choice(file)._replace(header=_form(file).table().header)
     return choice._replace(column=_column(file), row=min(max(row, 0), count - 1))
 
 
 def _choice(file: UploadedFile) -> Choice:
-    return Choice(file.file_id, st.session_state.get("encoding", "utf-8"))
+    return Choice(file.file_id, _encoding())
 
 
 def _taken(file: UploadedFile) -> bool:
@@ -277,21 +228,8 @@ def _forget() -> None:
     st.session_state[_TAKEN] = None
 
 
-def _encoding() -> str | None:
-    encoding = st.session_state.get("encoding", "utf-8")
-    return None if encoding == "utf-8" else str(encoding)
-
-
-def _header_key(file: UploadedFile) -> str:
-    return f"header_{file.file_id}"
-
-
-def _quotes_key(file: UploadedFile) -> str:
-    return f"quotes_{file.file_id}"
-
-
-def _column_key(file: UploadedFile) -> str:
-    return f"column_{file.file_id}"  # a new file begins with its own usual column
+def _encoding() -> str:
+    return str(st.session_state.get("encoding", "utf-8"))
 
 
 def _row_key(file: UploadedFile) -> str:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from bartviz.app.controls import fold, show, tasks
+from bartviz.app.controls import fold, show, tasks, upload_form
+from bartviz.app.controls.upload_form import LARGEST, UploadForm
 from bartviz.app.frame import sidebar
 from bartviz.app.state import upload_limits
 from bartviz.app.state.once import once
@@ -20,8 +21,7 @@ from bartviz.corpus.atlas import Atlas
 from bartviz.corpus.read import Bad, Line
 from bartviz.errors import BartvizError, BudgetError, SettingError, TextError
 from bartviz.language import _, later, plural
-from bartviz.reading.encodings import ENCODINGS, check_size
-from bartviz.reading.uploads import FORMATS, Table, check_file, read_rows
+from bartviz.reading.uploads import FORMATS, check_file
 from bartviz.safety.size import size
 
 if TYPE_CHECKING:
@@ -31,10 +31,8 @@ if TYPE_CHECKING:
 
 TASK = "corpus_own"
 MOST, LARGE, MOST_LARGE = 500, 50_000_000, 50  # texts; parameters of a model that is given fewer
-LARGEST = 1  # megabytes of a file
 _PART = 8  # texts between two lines of progress
-_REASONS = 3  # rows that were left out and are named
-_OWN, _NEW, _READ = "_corpus_own", "_corpus_new", "_corpus_read"
+_OWN, _NEW = "_corpus_own", "_corpus_new"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,18 +129,11 @@ def _choose(file: UploadedFile) -> None:
     check_file(file.name, file.getvalue())
     left, right = st.columns([1, 2], vertical_alignment="bottom")
     with left:
-        encoding = st.selectbox(
-            _("Its encoding"),
-            list(ENCODINGS),
-            format_func=lambda name: _(ENCODINGS[name]),
-            key=f"corpus_encoding_{file.file_id}",
-        )
-    table = _table(file, None if encoding == "utf-8" else encoding)
-    if table.header is not None:
-        with right:
-            st.checkbox(_("The first row is a header"), table.header, key=_header_key(file))
-            if table.notices() or _quotes_key(file) in st.session_state:
-                st.checkbox(_("Quotation marks enclose cells"), value=True, key=_quotes_key(file))
+        encoding = upload_form.draw_encoding(f"corpus_encoding_{file.file_id}")
+    form = UploadForm(file, "corpus_", encoding)
+    table = form.table()
+    with right:
+        form.draw_header(table)
     if not table.rows:
         raise TextError(later("There are no rows."))
     left, middle, right = st.columns(3, vertical_alignment="bottom")
@@ -152,13 +143,10 @@ def _choose(file: UploadedFile) -> None:
         model = st.selectbox(_("Model"), models, models.index(current) if current in models else 0, key="corpus_model")
     column, second = table.usual(), None
     if len(table.columns) > 1:
-        titles = {place: name or _("column {number}", number=place + 1) for place, name in enumerate(table.columns)}
         with middle:
-            column = st.selectbox(
-                _("Column"), list(titles), column, format_func=titles.__getitem__, key=f"corpus_text_{file.file_id}"
-            )
+            column = form.draw_column(table, "text")
         with right:
-            second = _second(file, model, titles)
+            second = _second(file, model, upload_form.column_names(table))
     rows = uploaded.rows(table, column, second)
     usable = sum(isinstance(row, Line) for row in rows)
     measured = min(MOST, usable)
@@ -257,30 +245,7 @@ def _first(rows: Sequence[Line | Bad], most: int) -> tuple[Line | Bad, ...]:
 
 def _left_out(bad: Sequence[Bad]) -> str:
     """How many rows cannot be used, and why the first of them cannot."""
-    count = plural("{count:,} row cannot be used.", "{count:,} rows cannot be used.", len(bad))
-    named = [_("Line {line:,}: {reason}", line=row.line, reason=_(row.reason)) for row in bad[:_REASONS]]
-    return " ".join([count, *named, *(["…"] if len(bad) > _REASONS else [])])
-
-
-def _table(file: UploadedFile, encoding: str | None) -> Table:
-    """The rows of a file, read once. Raises TextError."""
-    header, quotes = (st.session_state.get(key) for key in (_header_key(file), _quotes_key(file)))
-    chosen = (file.file_id, encoding, header, quotes)
-    read: tuple[object, Table] | None = st.session_state.get(_READ)
-    if read is None or read[0] != chosen:
-        data = file.getvalue()
-        check_size(len(data), LARGEST << 20)
-        table = read_rows(file.name, data, encoding=encoding, header=header, quotes=quotes)
-        read = st.session_state[_READ] = (chosen, table)
-    return read[1]
-
-
-def _header_key(file: UploadedFile) -> str:
-    return f"corpus_header_{file.file_id}"
-
-
-def _quotes_key(file: UploadedFile) -> str:
-    return f"corpus_quotes_{file.file_id}"
+    return upload_form.left_out([_("Line {line:,}: {reason}", line=row.line, reason=_(row.reason)) for row in bad])
 
 
 def _own() -> Own | None:

@@ -180,7 +180,7 @@ def test_own_texts_are_measured_and_shown(app: App, at_once: list[str]) -> None:
     page = page.run()
     page = page.file_uploader(key="corpus_file").upload("mine.csv", PAIRS).run()
     target = next(box for box in page.selectbox if str(box.key).startswith("corpus_target"))
-    assert target.options == ["none: the model writes them", "text", "de"]
+    assert target.options == ["none: the model writes them", "1: text", "2: de"]
     assert page.button(key="corpus_measure").label == "Measure 3 texts"
     page = target.select(1).run()
     assert "1 row cannot be used. Line 3: It has no text in this column." in words(page)
