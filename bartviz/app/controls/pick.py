@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import streamlit as st
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 KIND_NAMES: Mapping[Kind, str] = {"encoder": mark("Encoder"), "decoder": mark("Decoder"), "cross": mark("Cross")}
 Options = Sequence[str] | Mapping[str, str]
+N = TypeVar("N", int, float)
 _TYPED = 50  # characters that a visitor may type
 
 
@@ -134,15 +135,20 @@ def index(label: str, count: int, *, key: str, default: int = 0, hint: str | Non
         return 0
     address.carry(key, first)
     asked = st.query_params.get(key, "") if address.opened(key) else ""
-    held = st.session_state.get(key)
-    if (
-        held is not None and not 0 <= held <= last
-    ):  # only then: setting a value here discards a click made during this run
-        st.session_state[key] = min(max(int(held), 0), last)
+    address.clamp(key, 0, last)
     value = min(max(int(st.slider(label, 0, last, first, key=key, bind="query-params", help=hint)), 0), last)
     if asked and asked not in map(str, range(count)):
         address.lacks(key, asked, str(value))
     address.keep(key, value, first)
+    return value
+
+
+def slider(label: str, low: N, high: N, default: N, step: N, *, key: str, hint: str | None = None) -> N:
+    """A number from ``low`` to ``high`` on a slider."""
+    wrong = address.within(key, low, high, whole=isinstance(low, int))
+    value = st.slider(label, low, high, default, step, key=key, bind="query-params", help=hint)
+    value = min(max(value, low), high)  # the browser may still send one of an earlier range
+    address.number(key, wrong, value)
     return value
 
 

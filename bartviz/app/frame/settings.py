@@ -223,13 +223,9 @@ def _field(
     step: float = 1,
     hint: str | None = None,
 ) -> None:
-    """A number field; a value outside ``ends`` (from a link or an earlier model) is reset to ``first``. Where that is
-    None the field may be empty: then the model's own value holds, ``own`` in words."""
-    wrong = address.wrong_number(key, *ends, whole=isinstance(step, int))
-    address.finite(key)
-    held = st.session_state.get(key)
-    if held is not None and not ends[0] <= held <= ends[1]:
-        st.session_state[key] = first
+    """A number field, kept within ``ends``. Where ``first`` is None the field may be empty: then the model's own value
+    holds, ``own`` in words."""
+    wrong = address.within(key, *ends, whole=isinstance(step, int))
     value = st.number_input(
         label,
         *ends,

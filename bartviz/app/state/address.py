@@ -161,12 +161,27 @@ def lacks(key: str, asked: str, shown: str) -> None:
     address().missing[key] = Missing(open_page()[0], asked[:MOST_SAID], shown)
 
 
-def wrong_number(key: str, low: float, high: float, *, whole: bool = True) -> str:
-    """The word of the opened address that is not a number from ``low`` to ``high``; empty if there is none.
+def within(key: str, low: float, high: float, *, whole: bool = True) -> str:
+    """Bring a number that is bound to ``key`` within ``low`` and ``high``, where an earlier record or model had others.
 
-    Call it before the field that is bound to ``key`` is drawn: Streamlit drops such a word from the address. Call
-    ``number`` after it.
+    Returns the word of the opened address that is no such number; empty if there is none. Call it before the field is
+    drawn, which drops that word from the address, and ``number`` after it.
     """
+    wrong = _wrong_number(key, low, high, whole)
+    if any(map(_is_infinite, streamlit_internals.first_words(key))):  # to convert one to an integer fails
+        streamlit_internals.drop_from_address(key)
+    clamp(key, low, high)
+    return wrong
+
+
+def clamp(key: str, low: float, high: float) -> None:
+    """Bring the number that a widget holds within ``low`` and ``high``; call it before the widget is drawn."""
+    held = st.session_state.get(key)
+    if held is not None and not low <= held <= high:  # only then: setting a value discards a click made meanwhile
+        st.session_state[key] = type(held)(min(max(held, low), high))
+
+
+def _wrong_number(key: str, low: float, high: float, whole: bool) -> str:
     words = _in_query(key)
     if not words or not words[-1] or key in st.session_state:  # in the session: the visitor has been here
         return ""
@@ -178,7 +193,7 @@ def wrong_number(key: str, low: float, high: float, *, whole: bool = True) -> st
 
 
 def number(key: str, wrong: str, value: float | str) -> None:
-    """Note what a number field shows (words where it is empty), and the ``wrong_number`` that its address asked for."""
+    """Note what a number field shows (words where it is empty), and the wrong word that its address asked for."""
     shown = value if isinstance(value, str) else f"{value:g}"
     if wrong:
         lacks(key, wrong, shown)
@@ -319,15 +334,6 @@ def restored() -> None:
             st.session_state.pop(choice.key, None)
             choice.page = None
         choice.restored = False
-
-
-def finite(key: str) -> None:
-    """Drop an infinite number (``inf``, ``1e999``) from the address of a number field before the field is drawn.
-
-    Streamlit would convert it to an integer, which fails and breaks the page.
-    """
-    if any(map(_is_infinite, streamlit_internals.first_words(key))):
-        streamlit_internals.drop_from_address(key)
 
 
 def _is_infinite(text: str) -> bool:

@@ -15,7 +15,7 @@ from bartviz.analysis.alignment import Method, Table
 from bartviz.analysis.gold_alignment import Gold, Links
 from bartviz.app.controls import pick, show
 from bartviz.app.frame import sidebar
-from bartviz.app.state import address, content, session
+from bartviz.app.state import content, session
 from bartviz.errors import BudgetError, SettingError
 from bartviz.features.alignment import parts_gold as gold
 from bartviz.language import _, current, mark, named
@@ -153,13 +153,7 @@ def _method() -> Method:
 
 
 def _threshold() -> float:
-    wrong = address.wrong_number(_THRESHOLD, 0.01, 1, whole=False)
-    held = st.session_state.get(_THRESHOLD)
-    if held is not None and not 0.01 <= held <= 1:
-        st.session_state[_THRESHOLD] = min(max(float(held), 0.01), 1.0)
-    value = st.slider(_("Threshold"), 0.01, 1.0, analysis.THRESHOLD, 0.01, key=_THRESHOLD, bind="query-params")
-    address.number(_THRESHOLD, wrong, value)
-    return min(max(float(value), 0.01), 1.0)
+    return pick.slider(_("Threshold"), 0.01, 1.0, analysis.THRESHOLD, 0.01, key=_THRESHOLD)
 
 
 def numbers(record: Record, chosen: Chosen) -> None:

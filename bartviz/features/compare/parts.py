@@ -16,7 +16,7 @@ from bartviz.analysis.weight_scale import Range
 from bartviz.app.components import canvas
 from bartviz.app.controls import pick, show
 from bartviz.app.frame import page
-from bartviz.app.state import address, session
+from bartviz.app.state import session
 from bartviz.arrays import Bools, Floats
 from bartviz.browser.canvas.data import Views
 from bartviz.features.compare import parts_pins as pins
@@ -97,24 +97,9 @@ def choose(record: Record, above: DeltaGenerator) -> Chosen:
 
 def _threshold() -> float:
     """The share of weight from which a head gets a name (URL ``threshold``)."""
-    wrong = address.wrong_number("threshold", 0.3, 0.95, whole=False)
-    given = st.session_state.get("threshold")
-    if given is not None and not 0.3 <= given <= 0.95:
-        st.session_state["threshold"] = naming.THRESHOLD
-    value = float(
-        st.slider(
-            _("Name a head when it puts at least this share on its pattern"),
-            0.3,
-            0.95,
-            naming.THRESHOLD,
-            0.05,
-            key="threshold",
-            bind="query-params",
-            help=_("At least half of the weight, as in Clark et al. 2019."),
-        )
-    )
-    address.number("threshold", wrong, value)
-    return value
+    label = _("Name a head when it puts at least this share on its pattern")
+    hint = _("At least half of the weight, as in Clark et al. 2019.")
+    return pick.slider(label, 0.3, 0.95, naming.THRESHOLD, 0.05, key="threshold", hint=hint)
 
 
 def _measure(label: str, options: list[str], *, key: str, default: str) -> str:

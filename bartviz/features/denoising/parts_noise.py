@@ -116,12 +116,8 @@ def _rate(noise: str, short: str) -> float | None:
 
 
 def _seed() -> int:
-    wrong = address.wrong_number(SEED, 0, MOST_SEED)
-    address.finite(SEED)
     address.carry(SEED, 1)
-    held = st.session_state.get(SEED)
-    if held is not None and not 0 <= held <= MOST_SEED:
-        st.session_state[SEED] = min(max(int(held), 0), MOST_SEED)
+    wrong = address.within(SEED, 0, MOST_SEED)
     hint = _("The same seed removes the same words.")
     seed = int(st.number_input(_("Seed"), 0, MOST_SEED, 1, key=SEED, bind="query-params", help=hint))
     address.keep(SEED, seed, 1)

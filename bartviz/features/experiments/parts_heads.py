@@ -13,7 +13,6 @@ from bartviz.analysis import sentence_words
 from bartviz.app.controls import pick, show
 from bartviz.app.controls.asking import ask, large, note_ablated
 from bartviz.app.frame import page, roads
-from bartviz.app.state import address
 from bartviz.errors import SettingError
 from bartviz.features.experiments.figure_ablation import UNITS, largest, moved, probabilities, worth
 from bartviz.features.experiments.numbers_output_diff import aligned, paired
@@ -95,16 +94,9 @@ def _settings(record: Record) -> Chosen:
     with second:
         mode = pick.one_of(_("For each head"), named(MODES), key="mode")
     with third:
-        wrong = address.wrong_number(FACTOR, 0, LOUDEST, whole=False)
-        held = st.session_state.get(FACTOR)
-        if (
-            held is not None and not 0 <= held <= LOUDEST
-        ):  # only then: setting a value here discards a click made meanwhile
-            st.session_state[FACTOR] = min(max(float(held), 0.0), LOUDEST)
         hint = _("0 silences a head, 1 leaves it unchanged, 2 doubles its output.")
-        factor = st.slider(_("Factor"), 0.0, LOUDEST, 0.0, 0.1, key=FACTOR, bind="query-params", help=hint)
-        address.number(FACTOR, wrong, factor)
-    return Chosen(cast("Measure", measure), mode == "only", float(factor))
+        factor = pick.slider(_("Factor"), 0.0, LOUDEST, 0.0, 0.1, key=FACTOR, hint=hint)
+    return Chosen(cast("Measure", measure), mode == "only", factor)
 
 
 def _sweep(record: Record, chosen: Chosen) -> Sweep | None:

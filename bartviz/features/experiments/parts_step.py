@@ -11,7 +11,6 @@ from bartviz.analysis import edits as analysis
 from bartviz.app.controls import pick, show
 from bartviz.app.controls.asking import ask
 from bartviz.app.frame import page
-from bartviz.app.state import address
 from bartviz.features.experiments.figure import MASKS, reach
 from bartviz.features.experiments.figure_panels import written
 from bartviz.language import _, later, mark, named, plural
@@ -69,15 +68,7 @@ def draw(record: Record) -> Reach | None:
 
 def _window(most: int) -> int:
     """The positions on each side of a window."""
-    if most < 2:
-        return 1
-    wrong = address.wrong_number(WINDOW, 1, most)
-    held = st.session_state.get(WINDOW)
-    if held is not None and not 1 <= held <= most:
-        st.session_state[WINDOW] = min(max(int(held), 1), most)
-    value = int(st.slider(_("Window, each side"), 1, most, min(2, most), key=WINDOW, bind="query-params"))
-    address.number(WINDOW, wrong, value)
-    return value
+    return 1 if most < 2 else pick.slider(_("Window, each side"), 1, most, min(2, most), 1, key=WINDOW)
 
 
 def _sentence(record: Record) -> Tokens | None:

@@ -117,11 +117,7 @@ def _number(
 ) -> int:
     """A whole number from the address, clamped to ``ends`` and to ``last``, which changes with the questions."""
     least, most = ends[0], ends[1] if last is None else last
-    wrong = address.wrong_number(key, least, most)
-    address.finite(key)
-    held = st.session_state.get(key)
-    if held is not None and not ends[0] <= held <= ends[1]:
-        st.session_state[key] = first
+    wrong = address.within(key, least, most)
     value = st.number_input(
         label, *ends, first, step=1, key=key, bind="query-params", persist_state="session", help=hint
     )
