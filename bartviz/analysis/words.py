@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from bartviz.errors import RecordError
 from bartviz.language import later
-from bartviz.text.direction import Direction, direction
 from bartviz.text.labels import CONTINUES, visible
-from bartviz.text.tokens import Tokens
+from bartviz.text.tokens import Direction, Tokens, direction
 
 Groups = tuple[tuple[int, ...], ...]
 Texts = str | Sequence[str]

@@ -30,8 +30,8 @@ from bartviz.run.generate import decode
 from bartviz.run.prepare import prepare, prepare_target
 from bartviz.text import tokenize
 from bartviz.text.clean import MAX_CHARACTERS, Truncate
-from bartviz.text.encoders import encoder_of
 from bartviz.text.labels import simple_words
+from bartviz.text.tokenize import encoder_of
 from bartviz.text.tokens import Tokens
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from bartviz.record.record import Record
 from bartviz.safety.torch_defaults import torch_defaults
 from bartviz.tape.tape import Tape
 from bartviz.text import clean, tokenize
-from bartviz.text.encoders import encoder_of
+from bartviz.text.tokenize import encoder_of
 
 TABLE = 512  # rows of a position table that are kept
 _HOW = {

@@ -22,7 +22,7 @@ from bartviz.models import tokenizer_parts
 from bartviz.models.checkpoint import Settings
 from bartviz.models.files import TOKENIZER_FILES, Files, read_bytes, read_json
 from bartviz.safety.foreign import guarded
-from bartviz.text import encoders
+from bartviz.text import tokenize
 
 MAX_FILE_BYTES = 128 << 20
 # What a tokenizer_config.json may set; the rest (code, paths of files, templates) is left out.
@@ -249,7 +249,7 @@ def check(tokenizer: PreTrainedTokenizerBase, settings: Settings) -> None:
         raise _too_many(largest, rows)
     if min(largest, rows) <= len(set(tokenizer.all_special_ids) - unused.keys()):
         raise ModelError(later("The model's tokenizer knows no words, only special tokens: its vocabulary is missing."))
-    if any(token.id >= rows for token in encoders.encoder_of(tokenizer).unlimited("a b")):
+    if any(token.id >= rows for token in tokenize.encoder_of(tokenizer).unlimited("a b")):
         raise _too_many(largest, rows)
     if unused:
         if not tokenizer.is_fast:
@@ -257,7 +257,7 @@ def check(tokenizer: PreTrainedTokenizerBase, settings: Settings) -> None:
         for role in tokenizer.SPECIAL_TOKENS_ATTRIBUTES:
             if getattr(tokenizer, f"{role}_id", None) in unused:
                 setattr(tokenizer, role, None)
-        encoders.limit(tokenizer, rows)
+        tokenize.limit(tokenizer, rows)
 
 
 def _unused(tokenizer: PreTrainedTokenizerBase, rows: int) -> dict[int, str]:

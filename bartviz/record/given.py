@@ -15,9 +15,9 @@ from bartviz.language import later
 from bartviz.record import weights
 from bartviz.record.attention import KINDS, Attention, Kind
 from bartviz.record.record import ModelInfo, Provenance, Record
+from bartviz.record.strings import from_strings, schemes
 from bartviz.record.valid import ROW_LIMIT
 from bartviz.record.vocabulary import GIVEN_WEIGHTS
-from bartviz.text.strings import from_strings, schemes
 from bartviz.text.tokens import Tokens, writable
 from bartviz.version import __version__
 

@@ -1,20 +1,44 @@
-"""Text as a reader sees it: grapheme clusters, words, and labels without invisible characters.
+"""Text and tokens as a reader sees them: grapheme clusters, words, what pieces of a vocabulary write, and labels.
 
-Independent of tokenizers. A *cluster* is what a reader calls one character (Unicode UAX 29, extended grapheme
-cluster): ``e`` with its combining accent, an emoji family, a Korean syllable written as three letters.
-Spans are (start, end) in the text, counted in code points as Python does.
+A *cluster* is what a reader calls one character (Unicode UAX 29, extended grapheme cluster): ``e`` with its combining
+accent, an emoji family, a Korean syllable written as three letters. Spans are (start, end) in the text, counted in code
+points as Python does.
+
+**Labels** are readable versions of tokens:
+- The space that begins a word (``Ġ``, ``▁``) is left out. A token that continues the previous token's word begins with
+  ``⋯``, whatever the tokenizer: ``trans ⋯lation``.
+- Tokens that split a character (a Korean syllable or an emoji as bytes, an accent apart from its letter) show it once:
+  the first has the whole character, the following ones only ``⋯``. Bytes that form no character are shown as bytes:
+  ``‹ED 95›``.
+- Nothing is invisible: ``␣`` for a token that is only a space, ``↵``, ``⇥``, ``‹ZWSP›``, ``‹RLO›``.
+- Special and unknown tokens are shown as in the vocabulary: ``<s>``, ``[CLS]``, ``[UNK]``.
+
+**Spans** cover whole characters of the text without surrounding spaces: all bytes of an emoji have the span of the
+emoji. Spans of the second sentence of a pair (segment 1) index into that sentence. None: a token that is not part of
+the text.
+
+**Words** are what a reader would count (``split_words``), numbered across both sentences of a pair. None for special
+tokens, padding, and white space outside words. In scripts without spaces between words (Chinese, Japanese, Thai, ...)
+each piece is a word. An unknown token is part of the text, so it is not special.
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
+import numpy as np
 import regex
+
+from bartviz.text.tokens import Tokens
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer as Backend
 
 CONTINUES = "⋯"  # before a label: this token continues the word, or the character, of the previous token
 
@@ -219,3 +243,319 @@ def _few_marks(cluster: str) -> str:
         cluster = "◌" + cluster
     counted: str = _MANY_MARKS.sub(lambda marks: f"{marks[1]}‹+{len(marks[2])}›", cluster)
     return counted
+
+
+# Vocabularies: WordPiece, byte-level BPE, SentencePiece. Differences between tokenizers are data: each has a ``Scheme``
+# that turns a piece into the bytes of its text.
+SPACE = "▁"  # SentencePiece's symbol for a space
+_FALLBACK = re.compile(r"<0x([0-9A-F]{2})>")
+
+
+def _byte_signs() -> dict[str, int]:
+    """The character for each byte in a byte-level vocabulary: itself if printable, else one from
+    U+0100 on (Radford et al. 2019, the reversible byte encoder of GPT-2)."""
+    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    others = [byte for byte in range(256) if byte not in set(printable)]
+    return {chr(byte): byte for byte in printable} | {chr(256 + i): byte for i, byte in enumerate(others)}
+
+
+_BYTES = _byte_signs()
+
+
+def byte_of(sign: str) -> int | None:
+    """The byte that a character stands for in a byte-level vocabulary, or None."""
+    return _BYTES.get(sign)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One string of a vocabulary, and its text, with its space.
+
+    ``written``: UTF-8 bytes. ``text``: the same decoded, None if they split a character. ``blank``: only white space.
+    """
+
+    name: str
+    written: bytes
+    text: str | None
+    blank: bool
+
+    @classmethod
+    def of(cls, name: str, written: bytes) -> Piece:
+        try:
+            text = written.decode()
+        except UnicodeDecodeError:
+            text = None
+        return cls(name, written, text, bool(written) and not written.strip(b" \t\r\n"))
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """How pieces represent text.
+
+    ``bytes``: every character is a byte, spaces too (GPT-2, BART), in the encoding ``mark`` if there is one (ByT5).
+    ``prefix``: a piece begins a word unless it starts with ``mark`` (WordPiece). ``space``: ``mark`` is a space
+    (SentencePiece). ``suffix``: ``mark`` ends a word. ``joiner``: a word goes on behind ``mark`` (Blenderbot small).
+    """
+
+    kind: Literal["bytes", "prefix", "space", "suffix", "joiner"]
+    mark: str = ""
+    byte_fallback: bool = False
+    plain: frozenset[str] = frozenset()  # added pieces, which stand for themselves
+
+    @classmethod
+    def of(cls, backend: Backend) -> Scheme:
+        """The scheme of a fast tokenizer, read from its model and the parts around it."""
+        model = backend.model
+        around = [part.__getstate__() for part in (backend.normalizer, backend.pre_tokenizer, backend.decoder) if part]
+        plain = frozenset(added.content for added in backend.get_added_tokens_decoder().values())
+        if type(model).__name__ == "WordPiece":
+            return cls("prefix", model.continuing_subword_prefix, plain=plain)
+        if any(b'"ByteLevel"' in state for state in around):
+            return cls("bytes", plain=plain)
+        if any(b'"Metaspace"' in state or SPACE.encode() in state or b"\\u2581" in state for state in around):
+            return cls("space", SPACE, any(b'"ByteFallback"' in state for state in around), plain)
+        suffix = getattr(model, "end_of_word_suffix", None)
+        return cls("suffix", suffix, plain=plain) if suffix else cls("prefix", "##", plain=plain)
+
+    def text(self, piece: str) -> bytes:
+        """The UTF-8 bytes of a piece's text with its space; they may be part of one character."""
+        if self.kind == "prefix":
+            inside = bool(self.mark) and piece.startswith(self.mark) and len(piece) > len(self.mark)
+            return (piece[len(self.mark) :] if inside else f" {piece}").encode()
+        if piece in self.plain:
+            return piece.encode()
+        if self.kind == "bytes" and self.mark:
+            return piece.encode(self.mark)
+        if self.kind == "bytes":
+            return bytes(_BYTES[sign] for sign in piece) if all(sign in _BYTES for sign in piece) else piece.encode()
+        if self.kind == "suffix":
+            return (piece.removesuffix(self.mark) + " " if piece.endswith(self.mark) else piece).encode()
+        if self.kind == "joiner":
+            return (piece.removesuffix(self.mark) if piece.endswith(self.mark) else f"{piece} ").encode()
+        byte = _FALLBACK.fullmatch(piece) if self.byte_fallback else None
+        return bytes([int(byte[1], 16)]) if byte else piece.replace(self.mark, " ").encode()
+
+    def texts(self, pieces: list[str]) -> list[bytes]:
+        """The bytes of every piece of one text, without spaces that are not written: at its edges and, for WordPiece,
+        before punctuation, inside brackets and around an apostrophe."""
+        parts = [self.text(piece) for piece in pieces]
+        if self.kind == "prefix":
+            parts = [part[1:] if _tight(parts, i) else part for i, part in enumerate(parts)]
+        if self.kind != "bytes" and parts:
+            parts[0] = parts[0].removeprefix(b" ")
+        if self.kind in ("suffix", "joiner") and parts:
+            parts[-1] = parts[-1].removesuffix(b" ")
+        return parts
+
+
+_CLOSING = frozenset(b" " + sign.encode() for sign in ".,;:!?%)]}…")
+_OPENING = frozenset(b" " + sign.encode() for sign in "([{")
+_APOSTROPHE_PIECES = (b" '", " ’".encode())
+
+
+def _tight(parts: list[bytes], i: int) -> bool:
+    """Whether no space belongs before this piece, although it begins with one."""
+    part, before = parts[i], parts[i - 1] if i else b""
+    if not part.startswith(b" "):
+        return False
+    if part in _CLOSING or before in _OPENING:
+        return True
+    if part in _APOSTROPHE_PIECES:
+        return i + 1 < len(parts) and _is_word(before) and _is_word(parts[i + 1])
+    return before in _APOSTROPHE_PIECES and i > 1 and _is_word(parts[i - 2]) and _is_word(part)
+
+
+def _is_word(part: bytes) -> bool:
+    return part.decode(errors="replace").strip().isalpha()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A token before it is described; ``span`` is the tokenizer's."""
+
+    id: int
+    piece: Piece
+    segment: int
+    special: bool
+    unknown: bool
+    span: Span | None
+
+    @property
+    def blank(self) -> bool:
+        """Whether it is text that consists only of white space."""
+        return self.piece.blank and not self.special
+
+
+def describe(entries: Sequence[Entry], texts: Sequence[str]) -> Tokens:
+    """The tokens of these texts, one text per segment, with labels, words and spans."""
+    labels: list[str] = [""] * len(entries)
+    words: list[int | None] = [None] * len(entries)
+    spans: list[Span | None] = [None] * len(entries)
+    first = 0
+    for segment, text in enumerate(texts):
+        indices = [i for i, entry in enumerate(entries) if entry.segment == segment]
+        segment_entries = [entries[i] for i in indices]
+        layout = Layout.of(text)
+        trimmed = _rising([_trimmed(entry, layout) for entry in segment_entries])
+        numbers = _with_spaces(segment_entries, number_words(layout, _inside(segment_entries, trimmed), first), trimmed)
+        names = _labels(segment_entries, layout, trimmed, numbers)
+        for i, name, number, span in zip(indices, names, numbers, trimmed, strict=True):
+            labels[i], words[i], spans[i] = name, number, span
+        first = max((number + 1 for number in numbers if number is not None), default=first)
+    return Tokens(
+        ids=np.array([entry.id for entry in entries], dtype=np.int64),
+        pieces=tuple(entry.piece.name for entry in entries),
+        labels=tuple(labels),
+        words=tuple(words),
+        special=np.array([entry.special for entry in entries], dtype=np.bool_),
+        segments=np.array([entry.segment for entry in entries], dtype=np.int64),
+        spans=tuple(spans),
+    )
+
+
+def written(entries: Sequence[Entry], scheme: Scheme) -> tuple[str, Tokens]:
+    """The text that these tokens write, without special ones, and the tokens, whose spans index into that text."""
+    placed = list(entries)
+    inside = [i for i, entry in enumerate(entries) if not entry.special and entry.piece.written]
+    parts = scheme.texts([entries[i].piece.name for i in inside])
+    text, starts = _decode(b"".join(parts))
+    end = 0
+    for i, part in zip(inside, parts, strict=True):
+        start, end = end, end + len(part)
+        span = (starts[start], starts[end - 1] + 1) if part else None
+        piece = entries[i].piece if part else Piece.of(entries[i].piece.name, b" ")
+        placed[i] = replace(entries[i], span=span, piece=piece)
+    return text, describe(placed, (text,))
+
+
+def _trimmed(entry: Entry, layout: Layout) -> Span | None:
+    """The token's span in whole characters without surrounding white space; for a blank token, the white space itself.
+
+    Tokenizers differ: GPT-2's spans include the space, BART's do not, T5 gives the space the span of the next letter.
+    """
+    text = layout.text
+    if entry.span is None:
+        return None
+    start, end = max(entry.span[0], 0), min(entry.span[1], len(text))
+    if entry.blank:
+        if is_blank(text[start:end]):
+            return start, end
+        before = [position for position in (start - len(entry.piece.written), start - 1) if position >= 0]
+        return next(((position, start) for position in before if is_blank(text[position:start])), None)
+    stripped = text[start:end].strip()
+    if stripped:
+        start += text[start:end].index(stripped)
+        end = start + len(stripped)
+    return layout.whole((start, end)) if text and start < len(text) else None
+
+
+def _rising(spans: Sequence[Span | None]) -> list[Span | None]:
+    """Spans that never go backwards, even if a normalizer reordered combining marks."""
+    start = end = 0
+    rising: list[Span | None] = []
+    for span in spans:
+        if span is not None:
+            start, end = max(start, span[0]), max(end, span[1])
+            span = (start, end) if end > start else None  # noqa: PLW2901
+        rising.append(span)
+    return rising
+
+
+def _inside(entries: Sequence[Entry], spans: Sequence[Span | None]) -> list[Span | None]:
+    """The spans that can be part of a word: None for special and blank tokens."""
+    return [None if entry.special or entry.blank else span for entry, span in zip(entries, spans, strict=True)]
+
+
+def _with_spaces(
+    entries: Sequence[Entry], words: Sequence[int | None], spans: Sequence[Span | None]
+) -> list[int | None]:
+    """The words, with a token that is only the space before a word counted as part of that word."""
+    complete = list(words)
+    begun: int | None = None
+    for i in range(len(entries) - 1):
+        span, after, word = spans[i], spans[i + 1], words[i + 1]
+        touches = span is None or after is None or span[1] == after[0]
+        space = (
+            entries[i].piece.written == b" "
+            and not entries[i].special
+            and not entries[i + 1].piece.written[:1].isspace()
+        )
+        begun = words[i] if words[i] is not None else begun
+        if space and touches and word is not None and word != begun:
+            complete[i] = word
+    return complete
+
+
+def _labels(
+    entries: Sequence[Entry], layout: Layout, spans: Sequence[Span | None], words: Sequence[int | None]
+) -> list[str]:
+    labels = []
+    shown = 0  # end of the text that the labels have shown so far
+    begun: int | None = None  # the word of the last label
+    for i, (entry, span, word) in enumerate(zip(entries, spans, words, strict=True)):
+        if entry.special or entry.blank or span is None:
+            labels.append(alone(entry))
+            continue
+        cuts = entry.piece.text is None or (_shared(spans, i) and _cut(layout, entry))
+        body = layout.text[max(span[0], shown) : span[1]] if cuts else entry.piece.text or ""
+        if entry.unknown:
+            body = entry.piece.name
+        elif entry.piece.text is None and "\ufffd" in body:
+            body = _bytes(entry)
+        continues = (word is not None and word == begun) or span[0] < shown
+        labels.append((CONTINUES if continues else "") + visible(body.strip() or body) or _bytes(entry))
+        shown, begun = max(shown, span[1]), word
+    return labels
+
+
+def _shared(spans: Sequence[Span | None], i: int) -> bool:
+    """Whether the previous or next token covers part of the same character."""
+    span, before, after = spans[i], spans[i - 1] if i else None, spans[i + 1] if i + 1 < len(spans) else None
+    return span is not None and (
+        (before is not None and before[1] > span[0]) or (after is not None and after[0] < span[1])
+    )
+
+
+def _cut(layout: Layout, entry: Entry) -> bool:
+    """Whether the token is literally a part of one character of the text."""
+    assert entry.span is not None
+    start, end = entry.span
+    written = layout.text[start:end]
+    inside = written.strip()
+    start += written.index(inside)
+    return (entry.piece.text or "").strip() == inside and layout.whole((start, start + len(inside))) != (
+        start,
+        start + len(inside),
+    )
+
+
+def alone(entry: Entry) -> str:
+    """The label of a token that is special, only a space, or not part of the text."""
+    if entry.special or entry.unknown or not entry.piece.written:
+        return visible(entry.piece.name)
+    text = entry.piece.text
+    return visible(text.strip() or text) if text else _bytes(entry)
+
+
+def _bytes(entry: Entry) -> str:
+    return f"‹{entry.piece.written.hex(' ').upper()}›"
+
+
+def _decode(data: bytes) -> tuple[str, list[int]]:
+    """The text of UTF-8 bytes, and for each byte the index of its character; invalid bytes become U+FFFD."""
+    text: list[str] = []
+    starts: list[int] = []
+    offset = 0
+    while offset < len(data):
+        try:
+            good, bad = data[offset:].decode(), 0
+        except UnicodeDecodeError as error:
+            good, bad = data[offset : offset + error.start].decode(), error.end - error.start
+        for sign in good:
+            starts += [len(text)] * len(sign.encode())
+            text.append(sign)
+        if bad:
+            starts += [len(text)] * bad
+            text.append("\ufffd")
+        offset = len(starts)
+    return "".join(text), starts

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from bartviz.errors import ModelError, TextError
 from bartviz.language import later
-from bartviz.text.encoders import Encoder, Raw
-from bartviz.text.labels import Span
-from bartviz.text.pieces import SPACE, Scheme
+from bartviz.text.labels import SPACE, Scheme, Span
+from bartviz.text.tokenize import Encoder, Raw
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase

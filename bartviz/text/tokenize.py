@@ -1,39 +1,51 @@
-"""Text <-> tokens: ids for the model; labels, words and spans for the reader.
+"""Text <-> tokens by the models' tokenizers, thread-safe: ids for the model, labels, words and spans for the reader.
 
-**Labels** are readable versions of tokens:
-- The space that begins a word (``Ġ``, ``▁``) is left out. A token that continues the previous token's word begins with
-  ``⋯``, whatever the tokenizer: ``trans ⋯lation``.
-- Tokens that split a character (a Korean syllable or an emoji as bytes, an accent apart from its letter) show it once:
-  the first has the whole character, the following ones only ``⋯``. Bytes that form no character are shown as bytes:
-  ``‹ED 95›``.
-- Nothing is invisible: ``␣`` for a token that is only a space, ``↵``, ``⇥``, ``‹ZWSP›``, ``‹RLO›``.
-- Special and unknown tokens are shown as in the vocabulary: ``<s>``, ``[CLS]``, ``[UNK]``.
+A transformers tokenizer keeps settings between calls (truncation, padding, whether typed special tokens count, source
+or target language), so threads that share one may change each other's results. It is never called directly: each has an
+``Encoder``. A fast tokenizer runs through private copies that share its vocabulary and never change; Marian is
+reimplemented here, and python_tokenizers.py has the others.
 
-**Spans** cover whole characters of the text without surrounding spaces: all bytes of an emoji have the span of the
-emoji. Spans of the second sentence of a pair (segment 1) index into that sentence. None: a token that is not part of
-the text.
-
-**Words** are what a reader would count (``labels.split_words``), numbered across both sentences of a pair. None for
-special tokens, padding, and white space outside words. In scripts without spaces between words (Chinese,
-Japanese, Thai, ...) each piece is a word. An unknown token is part of the text, so it is not special.
+``split_special_tokens=True`` does not keep a typed ``</s>`` literal in a unigram vocabulary (T5, Pegasus, mBART): the
+piece is in the vocabulary, with the best score. Such a text uses a copy whose special pieces cannot be typed.
 """
 
 from __future__ import annotations
 
+import json
 import unicodedata
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from itertools import groupby
+from threading import RLock
+from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from bartviz.errors import SettingError
+from bartviz.errors import ModelError, SettingError, TextError, TooLong
 from bartviz.language import later
-from bartviz.text.describe import Entry, alone, describe, written
-from bartviz.text.encoders import Encoder, encoder_of
-from bartviz.text.labels import CONTINUES, Span, visible
+from bartviz.safety.foreign import guarded
+from bartviz.text.clean import MAX_CHARACTERS
+from bartviz.text.labels import (
+    CONTINUES,
+    SPACE,
+    Entry,
+    Piece,
+    Scheme,
+    Span,
+    alone,
+    describe,
+    normalized,
+    visible,
+    written,
+)
 from bartviz.text.tokens import Tokens
 
 if TYPE_CHECKING:
+    from tokenizers import Encoding
+    from tokenizers import Tokenizer as Backend
+    from tokenizers.processors import PostProcessor
     from transformers import PreTrainedTokenizerBase
 
 _CONTEXT = 8  # preceding tokens that can change a label: three other bytes of its character, and a word
@@ -203,3 +215,318 @@ def _visible(texts: Sequence[str]) -> set[tuple[int, int]]:
 
 def _entry(encoder: Encoder, token_id: int, segment: int, special: bool, span: Span | None) -> Entry:
     return Entry(token_id, encoder.piece(token_id), segment, special, token_id == encoder.unknown, span)
+
+
+_SLICE = 200  # characters that are normalized at once; a normalizer makes them at most a thousand times longer
+_MAX_NORMALIZED = 3 * MAX_CHARACTERS
+
+
+class Raw(NamedTuple):
+    """One token as the tokenizer returns it; ``span`` is None for a token that the tokenizer added."""
+
+    id: int
+    segment: int
+    special: bool
+    span: Span | None
+
+
+class Encoder(ABC):
+    """The uniform interface to one tokenizer: its special tokens, its scheme, and its encoding."""
+
+    scheme: Scheme
+    rows: int | None = None
+    """How many ids the network has embeddings for; None: for all of the tokenizer's."""
+
+    def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
+        added = {i: str(token) for i, token in tokenizer.added_tokens_decoder.items() if token.special}
+        names = dict(zip(tokenizer.all_special_ids, map(str, tokenizer.all_special_tokens), strict=True)) | added
+        unknown = tokenizer.unk_token_id
+        roles = [getattr(tokenizer, f"{role}_token_id") for role in ("bos", "eos", "pad", "sep", "cls", "mask")]
+        # An unknown word is part of the text, so its token is not special. GPT-2 uses its end token as the unknown one.
+        self.unknown: int | None = None if unknown in roles else unknown
+        self.unknown_piece = "" if self.unknown is None else str(tokenizer.unk_token)
+        self.special = {i: name for i, name in names.items() if i != self.unknown}
+        self._known: dict[int, Piece] = {}  # at most one for each id of the vocabulary
+
+    def piece(self, token_id: int) -> Piece:
+        """The piece of an id; an id outside the vocabulary is named by its number and has no text.
+
+        (A model may have more embedding rows than its tokenizer has pieces.)
+        """
+        if token_id not in self._known:
+            name = self._name(token_id)
+            if name is None:
+                return Piece.of(f"‹id {token_id}›", b"")
+            written = name.encode() if token_id in self.special else self.scheme.text(name)
+            self._known[token_id] = Piece.of(name, written)
+        return self._known[token_id]
+
+    @abstractmethod
+    def _name(self, token_id: int) -> str | None:
+        """The vocabulary's string, or None for an unknown id."""
+
+    def encode(self, text: str, pair: str | None, *, target: bool, allow_special: bool) -> list[Raw]:
+        """The tokens of a text, or of a pair of texts, special tokens included.
+
+        ``target``: encode as an output of the model. ``allow_special``: whether a special token typed in the text
+        counts as one. Raises ModelError if the library fails, TextError for a token that the network has no embedding
+        for.
+        """
+        with guarded(_broken()):
+            tokens = self._encode(text, pair, target=target, allow_special=allow_special)
+        beyond = next((token.id for token in tokens if self.rows is not None and token.id >= self.rows), None)
+        if beyond is not None:
+            raise TextError(
+                later(
+                    "The network has no embedding for {token}: the tokenizer adds this token, but the model was not "
+                    "trained with it. Leave it out of the text.",
+                    token=self.piece(beyond).name,
+                )
+            )
+        return tokens
+
+    def unlimited(self, text: str) -> list[Raw]:
+        """The tokens of a text, whether or not the network has embeddings for them."""
+        return self._encode(text, None, target=False, allow_special=False)
+
+    @abstractmethod
+    def _encode(self, text: str, pair: str | None, *, target: bool, allow_special: bool) -> list[Raw]:
+        """``encode`` without handling the library's errors."""
+
+
+class FastEncoder(Encoder):
+    """A tokenizer of the ``tokenizers`` library: BERT, BART, GPT-2, T5, Pegasus and most others."""
+
+    def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
+        super().__init__(tokenizer)
+        backend = tokenizer.backend_tokenizer
+        self.scheme = Scheme.of(backend)
+        self._aware = _copy(backend, special=True)
+        self._literal = _copy(backend, special=False)
+        self._target = _target_template(tokenizer)
+        if self._target is not None:
+            self._target_aware, self._target_literal = _copy(backend, special=True), _copy(backend, special=False)
+            self._target_aware.post_processor = self._target_literal.post_processor = self._target
+
+    def _name(self, token_id: int) -> str | None:
+        return self._aware.id_to_token(token_id) if 0 <= token_id < 1 << 32 else None
+
+    def _encode(self, text: str, pair: str | None, *, target: bool, allow_special: bool) -> list[Raw]:
+        self._check_growth(f"{text}{pair or ''}")
+        other = target and self._target is not None
+        if allow_special:
+            return self._raw((self._target_aware if other else self._aware).encode(text, pair), typed=True)
+        literal = self._target_literal if other else self._literal
+        encoding = literal.encode(text, pair)
+        if self._leaks(encoding, text, pair):
+            with _LOCK:
+                self._strict.post_processor = literal.post_processor
+                encoding = self._strict.encode(text, pair)
+        return self._raw(encoding, typed=False)
+
+    def _check_growth(self, text: str) -> None:
+        """Raise TooLong for a text that the normalizer makes much longer (one Arabic sign may become 18 letters)."""
+        normalizer, size = self._aware.normalizer, 0
+        if normalizer is None or len(text) <= _SLICE:
+            return
+        for start in range(0, len(text), _SLICE):
+            size += len(normalizer.normalize_str(text[start : start + _SLICE]))
+            if size > _MAX_NORMALIZED:
+                raise TooLong(
+                    later(
+                        "The tokenizer's normalizer turns this text into more than {limit:,} characters. Shorten it.",
+                        limit=_MAX_NORMALIZED,
+                    ),
+                    size,
+                    _MAX_NORMALIZED,
+                )
+
+    def _raw(self, encoding: Encoding, *, typed: bool) -> list[Raw]:
+        """``typed``: special tokens in the text count as such."""
+        types, second = any(encoding.type_ids), False
+        tokens = []
+        for token_id, sequence, span, kind in zip(
+            encoding.ids, encoding.sequence_ids, encoding.offsets, encoding.type_ids, strict=True
+        ):
+            second = second or sequence == 1
+            if sequence is None:
+                tokens.append(Raw(token_id, min(kind, 1) if types else int(second), True, None))
+            else:
+                tokens.append(Raw(token_id, sequence, typed and token_id in self.special, span))
+        return tokens
+
+    def _leaks(self, encoding: Encoding, text: str, pair: str | None) -> bool:
+        """Whether literal text became a special token, or spells the unknown one."""
+        inside = zip(encoding.ids, encoding.sequence_ids, strict=True)
+        if any(sequence is not None and token_id in self.special for token_id, sequence in inside):
+            return True
+        if self.unknown is None or self.unknown not in encoding.ids:
+            return False
+        return self.unknown_piece in normalized("NFKC", f"{text} {pair or ''}")
+
+    @cached_property
+    def _strict(self) -> Backend:
+        """The literal copy with its own vocabulary, whose special pieces contain a space and so match no text.
+
+        Made on first use: a unigram vocabulary of 32,000 takes 90 MB and a fifth of a second.
+        """
+        state = json.loads(self._literal.to_str())
+        state["added_tokens"] = [token for token in state["added_tokens"] if not token["special"]]
+        names = {*self.special.values(), self.unknown_piece}
+        model, vocabulary = state["model"], state["model"]["vocab"]
+        merged = {"".join(merge if isinstance(merge, list) else merge.split(" ")) for merge in model.get("merges", ())}
+        names -= merged
+        if isinstance(vocabulary, dict):
+            model["vocab"] = {f" {name}" if name in names else name: i for name, i in vocabulary.items()}
+        else:
+            model["vocab"] = [[f" {name}" if name in names else name, score] for name, score in vocabulary]
+        if model.get("unk_token") in names:
+            model["unk_token"] = f" {model['unk_token']}"
+        strict: Backend = type(self._literal).from_str(json.dumps(state))
+        return strict
+
+
+class MarianEncoder(Encoder):
+    """Marian's tokenizer: one SentencePiece model per language, and a separate vocabulary.
+
+    A known language code (``>>deu<<``) at the beginning of a text is a special token even if typed: it selects the
+    target language.
+    """
+
+    def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
+        super().__init__(tokenizer)
+        self.scheme = Scheme("space", SPACE, plain=frozenset(self.special.values()))
+        self._added: dict[str, int] = dict(tokenizer.added_tokens_encoder)
+        self._codes: dict[str, int] = {code: tokenizer.encoder[code] for code in tokenizer.supported_language_codes}
+        self.special |= {i: code for code, i in self._codes.items()}
+        self._pieces: dict[int, str] = dict(tokenizer.decoder) | {i: name for name, i in self._added.items()}
+        self._source = (tokenizer.spm_source, tokenizer.encoder)
+        self._target = (tokenizer.spm_target, getattr(tokenizer, "target_encoder", tokenizer.encoder))
+        self._end = int(tokenizer.eos_token_id)
+        self._split: Callable[[str], list[str]] = tokenizer.tokens_trie.split
+
+    def _name(self, token_id: int) -> str | None:
+        return self._pieces.get(token_id)
+
+    def _encode(self, text: str, pair: str | None, *, target: bool, allow_special: bool) -> list[Raw]:
+        side = self._target if target else self._source
+        tokens = [
+            token
+            for segment, part in enumerate((text,) if pair is None else (text, pair))
+            for token in self._text(part, segment, side, allow_special)
+        ]
+        return [*tokens, Raw(self._end, 0 if pair is None else 1, True, None)]
+
+    def _text(self, text: str, segment: int, side: tuple[Any, dict[str, int]], allow_special: bool) -> list[Raw]:
+        tokens: list[Raw] = []
+        start = 0
+        for part in self._split(text) if allow_special else [text]:
+            if allow_special and part in self._added:
+                token_id = self._added[part]
+                tokens.append(Raw(token_id, segment, token_id in self.special, (start, start + len(part))))
+            else:
+                tokens += self._plain(part, start, segment, side)
+            start += len(part)
+        return tokens
+
+    def _plain(self, text: str, start: int, segment: int, side: tuple[Any, dict[str, int]]) -> list[Raw]:
+        """Text without special tokens, which begins at ``start``; a leading language code is split off first."""
+        processor, vocabulary = side
+        code = text[: text.find("<<") + 2] if text.startswith(">>") else ""
+        tokens = []
+        if code in self._codes:
+            tokens.append(Raw(self._codes[code], segment, True, (start, start + len(code))))
+            text, start = text[len(code) :], start + len(code)
+        made = processor.encode(text, return_type="offset_mapping")
+        unknown = vocabulary[self.unknown_piece]
+        for piece, (begin, end) in zip(made["pieces"], made["offsets"], strict=True):
+            tokens.append(Raw(vocabulary.get(piece, unknown), segment, False, (start + begin, start + end)))
+        return tokens
+
+
+_LOCK = RLock()
+_ENCODERS: WeakKeyDictionary[Any, tuple[object, Encoder]] = WeakKeyDictionary()
+_ROWS: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+
+
+def limit(tokenizer: PreTrainedTokenizerBase, rows: int) -> None:
+    """Refuse texts whose tokens have ids of ``rows`` or more from now on."""
+    with _LOCK:
+        _ROWS[tokenizer] = rows
+        _ENCODERS.pop(tokenizer, None)
+
+
+def encoder_of(tokenizer: PreTrainedTokenizerBase) -> Encoder:
+    """The encoder of a tokenizer, cached until its tokens or languages change. Raises ModelError."""
+    with guarded(_broken()):
+        return _encoder_of(tokenizer)
+
+
+def _encoder_of(tokenizer: PreTrainedTokenizerBase) -> Encoder:
+    state = (len(tokenizer), getattr(tokenizer, "src_lang", None), getattr(tokenizer, "tgt_lang", None))
+    with _LOCK:
+        known = _ENCODERS.get(tokenizer)
+        if known is None or known[0] != state:
+            known = (state, _encoder(tokenizer))
+            known[1].rows = _ROWS.get(tokenizer)
+            _ENCODERS[tokenizer] = known
+        return known[1]
+
+
+def _broken() -> ModelError:
+    return ModelError(later("The tokenizer of this model fails on this text. Try another text or model."))
+
+
+def _encoder(tokenizer: PreTrainedTokenizerBase) -> Encoder:
+    if tokenizer.is_fast:
+        return FastEncoder(tokenizer)
+    if hasattr(tokenizer, "spm_source") and hasattr(tokenizer, "tokens_trie"):
+        return MarianEncoder(tokenizer)
+    from bartviz.text import python_tokenizers  # it imports this module
+
+    kind = python_tokenizers.ENCODERS.get(type(tokenizer).__name__)
+    if kind is not None:
+        return kind(tokenizer)
+    raise ModelError(
+        later(
+            "The tokenizer of this model ({name}) cannot say which part of the text each token stands for. "
+            "Fast tokenizers (with a tokenizer.json) and those of Marian, M2M100, BioGPT, Blenderbot small and ByT5 "
+            "can: choose another model, or convert its tokenizer.",
+            name=type(tokenizer).__name__,
+        )
+    )
+
+
+def _copy(backend: Backend, *, special: bool) -> Backend:
+    """A tokenizer that shares the vocabulary and pipeline of ``backend``, without truncation or padding, and with its
+    special tokens only if ``special``."""
+    copy: Backend = type(backend)(backend.model)
+    for part in ("normalizer", "pre_tokenizer", "post_processor", "decoder"):
+        if getattr(backend, part) is not None:
+            setattr(copy, part, getattr(backend, part))
+    added = {i: token for i, token in backend.get_added_tokens_decoder().items() if special or not token.special}
+    for is_special, tokens in groupby((added[i] for i in sorted(added)), lambda token: token.special):
+        (copy.add_special_tokens if is_special else copy.add_tokens)(list(tokens))  # one by one takes time squared
+    if any(copy.token_to_id(token.content) != i for i, token in added.items()):  # gaps: only a full copy keeps them
+        return _full_copy(backend, special=special)
+    return copy
+
+
+def _full_copy(backend: Backend, *, special: bool) -> Backend:
+    copy: Backend = type(backend).from_str(backend.to_str())
+    copy.no_truncation()
+    copy.no_padding()
+    copy.encode_special_tokens = not special
+    return copy
+
+
+def _target_template(tokenizer: PreTrainedTokenizerBase) -> PostProcessor | None:
+    """The post-processor for target texts, if it differs from that for source texts (mBART's language codes)."""
+    if not hasattr(tokenizer, "_switch_to_target_mode") or getattr(tokenizer, "tgt_lang", None) is None:
+        return None
+    try:
+        tokenizer._switch_to_target_mode()
+        template: PostProcessor | None = tokenizer.backend_tokenizer.post_processor
+        return template
+    finally:
+        tokenizer._switch_to_input_mode()

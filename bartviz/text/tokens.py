@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import unicodedata
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import chain
 from operator import gt
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from bartviz.arrays import Bools, Ints, frozen, same
 from bartviz.errors import RecordError
-from bartviz.text.direction import Direction, direction
 
+Direction = Literal["ltr", "rtl"]
+_STRONG: dict[str, Direction] = {"L": "ltr", "R": "rtl", "AL": "rtl"}
 SHOWN = 12  # tokens in a ``repr``
 _DESCRIBED = ("pieces", "labels", "words", "spans")
 _KINDS = {"ids": "iu", "special": "b", "segments": "iu"}
@@ -120,6 +122,14 @@ class Tokens:
             )
 
         return Tokens.lazy(self.ids[index], self.special[index], self.segments[index], described)
+
+
+def direction(texts: Iterable[str]) -> Direction:
+    """The direction of the first strong letter of a text in parts, as browsers find it (the Unicode Bidirectional
+    Algorithm, P2 and P3); left to right for one without letters. Special tokens are no part of a text: leave them out.
+    """
+    letters = (_STRONG.get(unicodedata.bidirectional(sign)) for text in texts for sign in text)
+    return next(filter(None, letters), "ltr")
 
 
 def writable(*texts: str) -> bool:

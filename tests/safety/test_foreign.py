@@ -21,7 +21,7 @@ from bartviz.models import checkpoint, load
 from bartviz.models.files import Files
 from bartviz.safety import foreign
 from bartviz.serving import torch_import
-from bartviz.text import encoders
+from bartviz.text import tokenize
 from tests.support import networks
 
 
@@ -115,7 +115,7 @@ def test_a_tokenizer_that_panics_on_a_text(folder: Path, monkeypatch: pytest.Mon
     def panic(*_given: object, **_options: object) -> None:
         raise PanicException
 
-    monkeypatch.setattr(encoders.FastEncoder, "_encode", panic)
+    monkeypatch.setattr(tokenize.FastEncoder, "_encode", panic)
     with pytest.raises(ModelError, match="tokenizer of this model fails"):
         bartviz.capture(model, "a car")
 

@@ -10,7 +10,7 @@ from bartviz.analysis.start import ribbons
 from bartviz.analysis.words import direction_of
 from bartviz.language import _, speaking
 from bartviz.record.record import Record
-from bartviz.text.direction import direction
+from bartviz.text.tokens import direction
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from tokenizers import AddedToken
 
 from bartviz.errors import ModelError
 from bartviz.text import tokenize
-from bartviz.text.encoders import encoder_of
+from bartviz.text.tokenize import encoder_of
 from tests.support.small_tokenizers import bart, tokenizer
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tokenizers.pre_tokenizers import ByteLevel
 
-from bartviz.text.pieces import Scheme
+from bartviz.text.labels import Scheme
 from tests.support.small_tokenizers import tokenizer
 
 

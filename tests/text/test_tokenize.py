@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from bartviz.errors import SettingError
 from bartviz.text import tokenize
-from bartviz.text.encoders import encoder_of
+from bartviz.text.tokenize import encoder_of
 from bartviz.text.tokens import Tokens
 from tests.support.process import printed
 from tests.support.small_tokenizers import BYTE_LEVEL, NAMES, SENTENCEPIECE, bart, lines, tokenizer

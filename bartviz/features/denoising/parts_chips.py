@@ -9,8 +9,8 @@ from bartviz.analysis.repair_columns import Place, Said
 from bartviz.analysis.repairs import Repair
 from bartviz.language import _, mark, plural
 from bartviz.language.shares import percent
-from bartviz.text.direction import direction
 from bartviz.text.labels import visible
+from bartviz.text.tokens import direction
 
 NAMES = (mark("original"), mark("corrupted"), mark("reconstructed"), "")
 MARKS = {"kept": "", "right": "✓", "wrong": "✗", "added": "+"}

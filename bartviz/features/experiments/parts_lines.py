@@ -10,7 +10,7 @@ import streamlit as st
 from bartviz.features.experiments.numbers_output_diff import Stretch
 from bartviz.language import _
 from bartviz.record.attention import Kind
-from bartviz.text.direction import direction
+from bartviz.text.tokens import direction
 
 _GONE = "text-decoration:line-through;border-style:dashed"
 _NEW = "font-weight:700;outline:2px solid currentColor;outline-offset:1px"

@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from bartviz.text.strings import from_strings, schemes
+from bartviz.record.strings import from_strings, schemes
 
 
 @pytest.mark.parametrize(

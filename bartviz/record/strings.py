@@ -6,8 +6,7 @@ import codecs
 import re
 from collections.abc import Sequence
 
-from bartviz.text.describe import Entry, written
-from bartviz.text.pieces import SPACE, Piece, Scheme, byte_of
+from bartviz.text.labels import SPACE, Entry, Piece, Scheme, byte_of, written
 from bartviz.text.tokens import Tokens
 
 _SPECIAL = re.compile(
