@@ -33,7 +33,7 @@ from bartviz.safety.foreign import guarded, run_failed
 from bartviz.safety.torch_defaults import torch_defaults
 from bartviz.tape.tape import Tape, recording
 from bartviz.text import tokenize
-from bartviz.text.clean import Truncate, check_length
+from bartviz.text.clean import Truncate
 from bartviz.text.tokens import Tokens
 
 
@@ -281,7 +281,7 @@ def _whole(model: Model, prompt: Tokens, target: Tokens) -> Tokens:
     """A prompt and its target as one text of a decoder-only model. Raises TextError."""
     whole = tokenize.from_ids(model.tokenizer, [*prompt.ids.tolist(), *target.ids.tolist()])[1]
     if model.info.positions is not None:
-        check_length(len(whole), model.info.positions, can_cut=False)
+        tokenize.check_length(len(whole), model.info.positions, can_cut=False)
     return whole
 
 

@@ -73,32 +73,6 @@ def _paired(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def check_length(count: int, limit: int, *, can_cut: bool = True) -> None:
-    """Raise TooLong if a text has more tokens than the model reads, with the exact number and advice.
-
-    ``can_cut``: whether the caller can read only the first or the last part.
-    """
-    if count > limit:
-        advice = later("Shorten it by {count:,}.", count=count - limit)
-        if can_cut:
-            advice = later(
-                "Shorten it by {count:,}, or have only its first or last {limit:,} tokens read.",
-                count=count - limit,
-                limit=limit,
-            )
-        raise TooLong(
-            later(
-                "The text has {count:,} tokens; this model reads at most {limit:,}. {advice}",
-                count=count,
-                limit=limit,
-                advice=advice,
-            ),
-            count,
-            limit,
-            can_cut=can_cut,
-        )
-
-
 def safe_name(name: str) -> str:
     """The last part of a file name, limited to letters, digits and `` .()+-`` and to 80 characters; keeps the
     suffix."""

@@ -26,7 +26,7 @@ import numpy as np
 from bartviz.errors import ModelError, SettingError, TextError, TooLong
 from bartviz.language import later
 from bartviz.safety.foreign import guarded
-from bartviz.text.clean import MAX_CHARACTERS
+from bartviz.text.clean import MAX_CHARACTERS, Truncate
 from bartviz.text.labels import (
     CONTINUES,
     SPACE,
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from tokenizers.processors import PostProcessor
     from transformers import PreTrainedTokenizerBase
 
+_NEAR = 16  # characters of a text for each token that is kept of it, to begin with
 _CONTEXT = 8  # preceding tokens that can change a label: three other bytes of its character, and a word
 
 
@@ -113,6 +114,70 @@ def label(tokenizer: PreTrainedTokenizerBase, token_id: int, previous: Sequence[
     return CONTINUES + visible(context[slice(*span)]) if name == CONTINUES and span is not None else name
 
 
+def check_length(count: int, limit: int, *, can_cut: bool = True) -> None:
+    """Raise TooLong if a text has more tokens than the model reads, with the exact number and advice.
+
+    ``can_cut``: whether the caller can read only the first or the last part.
+    """
+    if count > limit:
+        advice = later("Shorten it by {count:,}.", count=count - limit)
+        if can_cut:
+            advice = later(
+                "Shorten it by {count:,}, or have only its first or last {limit:,} tokens read.",
+                count=count - limit,
+                limit=limit,
+            )
+        raise TooLong(
+            later(
+                "The text has {count:,} tokens; this model reads at most {limit:,}. {advice}",
+                count=count,
+                limit=limit,
+                advice=advice,
+            ),
+            count,
+            limit,
+            can_cut=can_cut,
+        )
+
+
+def cut(text: str, limit: int, side: Truncate, encode: Callable[[str], Tokens]) -> tuple[str, Tokens]:
+    """The first or last part of a text that ``encode`` makes at most ``limit`` tokens of, cut between two tokens.
+
+    Raises TextError if there is none.
+    """
+    text = _near(text, limit, side, encode)
+    full = encode(text)
+    spans = [span for span, segment in zip(full.spans, full.segments, strict=True) if span is not None and segment == 0]
+    room = limit - (len(full) - len(spans))
+    while room > 0:
+        part = text[: spans[room - 1][1]] if side == "first" else text[spans[-room][0] :]
+        encoded = encode(part)
+        if len(encoded) <= limit:
+            return part, encoded
+        room -= len(encoded) - limit
+    if (full.segments == 1).any():
+        raise TextError(later("The second sentence alone is longer than the model accepts. Shorten it."))
+    raise TextError(
+        later(
+            "The text cannot be cut: a single character, with its marks, has more tokens than the {limit:,} "
+            "that the model accepts. Leave it out.",
+            limit=limit,
+        )
+    )
+
+
+def _near(text: str, limit: int, side: Truncate, encode: Callable[[str], Tokens]) -> str:
+    """The beginning or the end of a long text, with far more tokens than ``limit``: the rest decides nothing, and to
+    find the place of each of its tokens takes long."""
+    size = _NEAR * limit
+    while size < len(text):
+        part = text[:size] if side == "first" else text[-size:]
+        if len(encode(part)) > 2 * limit:
+            return part
+        size *= 2
+    return text
+
+
 def pad(tokens: Tokens, tokenizer: PreTrainedTokenizerBase, length: int) -> Tokens:
     """The tokens with padding on the right up to ``length``. A tokenizer without a padding token (GPT-2) uses its
     end token: padding is masked, so the model never sees it. Raises SettingError."""
@@ -173,13 +238,23 @@ def join(*parts: Tokens) -> Tokens:
     return Tokens.lazy(ids, special, segments, described)
 
 
-def unread_shares(tokens: Tokens, tokenizer: PreTrainedTokenizerBase, *texts: str) -> tuple[float, float]:
-    """The shares (0..1) of the letters of the texts that the model cannot read: those in unknown tokens or in none,
-    and those of which a token holds only some bytes. ``texts``: one for each segment. Without letters, every visible
-    sign counts.
+class Unread(NamedTuple):
+    """What of the texts the model does not read.
+
+    ``unknown``, ``split``: the shares (0..1) of the letters in unknown tokens or in none, and of those of which a token
+    holds only some bytes; without letters, every visible sign counts. ``dropped``: how many signs are in no token.
     """
+
+    unknown: float
+    split: float
+    dropped: int
+
+
+def unread(tokens: Tokens, tokenizer: PreTrainedTokenizerBase, *texts: str) -> Unread:
+    """What of the texts the model does not read. ``texts``: one for each segment."""
     encoder = encoder_of(tokenizer)
-    unknown, split = set(unheld(tokens, *texts)), set[tuple[int, int]]()  # segment and index of each character
+    dropped = unheld(tokens, *texts)
+    unknown, split = set(dropped), set[tuple[int, int]]()  # segment and index of each character
     for i, (token_id, special) in enumerate(zip(tokens.ids.tolist(), tokens.special.tolist(), strict=True)):
         lacking = unknown if token_id == encoder.unknown else split if encoder.piece(token_id).text is None else None
         if special or lacking is None or (span := tokens.spans[i]) is None:
@@ -187,10 +262,10 @@ def unread_shares(tokens: Tokens, tokenizer: PreTrainedTokenizerBase, *texts: st
         segment = int(tokens.segments[i])
         lacking.update((segment, index) for index in range(*span))
     if not unknown and not split:
-        return 0.0, 0.0
+        return Unread(0.0, 0.0, 0)
     counted = {(n, i) for n, text in enumerate(texts) for i, sign in enumerate(text) if sign.isalpha()}
     counted = counted or _visible(texts)
-    return len(unknown & counted) / len(counted), len(split & counted) / len(counted)
+    return Unread(len(unknown & counted) / len(counted), len(split & counted) / len(counted), len(dropped))
 
 
 def unheld(tokens: Tokens, *texts: str) -> list[tuple[int, int]]:

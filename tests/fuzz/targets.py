@@ -246,7 +246,7 @@ class Parts(Target):
         for text in random.sample(tokenizers.TEXTS, 4):
             try:
                 tokens = tokenize.encode(words.tokenizer, text, allow_special=True)
-                tokenize.unread_shares(tokens, words.tokenizer, text)
+                tokenize.unread(tokens, words.tokenizer, text)
             except BartvizError:
                 continue
             if len(text) < LONG_TEXT:

@@ -341,9 +341,9 @@ def test_special_tokens_alone_are_no_text_that_was_read(text: str) -> None:
     words = networks.tokenizer("bert")
     tokens = tokenize.encode(words, text)
     if tokens.special.all():
-        assert tokenize.unread_shares(tokens, words, text) == (1.0, 0.0)
+        assert tokenize.unread(tokens, words, text)[:2] == (1.0, 0.0)
     else:  # as unknown ones
-        assert tokenize.unread_shares(tokens, words, text)[0] > 0
+        assert tokenize.unread(tokens, words, text).unknown > 0
 
 
 def test_pieces_are_not_drawn_at_random(tmp_path: Path) -> None:

@@ -16,9 +16,9 @@ from bartviz.errors import Cancelled, ModelError, SettingError, TextError, TooLo
 from bartviz.families.registry import FAMILIES
 from bartviz.record.attention import KINDS, Head, Kind
 from bartviz.record.record import Record
-from bartviz.run import prepare as preparing
 from bartviz.run.prepare import prepare
 from bartviz.tape.tape import Tape, attach, recording
+from bartviz.text import tokenize
 from tests.support import loaded, networks
 
 TEXT = "The cat is sleeping on the sofa, but the children played outside: what time is it? I want to buy a car."
@@ -460,5 +460,5 @@ def test_of_a_long_text_only_the_part_that_is_kept_is_looked_at(
     """The place of each token takes longer than the tokens; what is kept is the same as if all were known."""
     model = loaded.model("bert")
     kept = prepare(model, text, truncate=side)
-    monkeypatch.setattr(preparing, "_NEAR", len(text))  # all of it
+    monkeypatch.setattr(tokenize, "_NEAR", len(text))  # all of it
     assert prepare(model, text, truncate=side) == kept

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from bartviz.errors import TextError, TooLong
 from bartviz.text import clean as texts
-from bartviz.text.clean import Cleaned, check_length, clean, safe_name
+from bartviz.text.clean import Cleaned, clean, safe_name
+from bartviz.text.tokenize import check_length
 
 # --- typed text --------------------------------------------------------------------------------------------------
 

@@ -385,7 +385,7 @@ def test_any_ids_give_the_text_of_transformers(name: str, data: Any) -> None:
     check(made, text)
 
 
-# --- from_ids, label, pad, join, unread_shares -------------------------------------------------------------------
+# --- from_ids, label, pad, join, unread --------------------------------------------------------------------------
 
 
 @every
@@ -498,7 +498,7 @@ def test_joining_numbers_words_on() -> None:
 def unread(name: str, text: str) -> tuple[float, float]:
     """The shares of letters in unknown tokens, and of letters that are bytes."""
     own = tokenizer(name)
-    return tokenize.unread_shares(tokenize.encode(own, text), own, text)
+    return tokenize.unread(tokenize.encode(own, text), own, text)[:2]
 
 
 def test_letters_that_the_vocabulary_lacks() -> None:
@@ -516,7 +516,7 @@ def test_letters_that_the_vocabulary_lacks() -> None:
 def test_letters_of_a_pair_are_counted_together() -> None:
     own = tokenizer("gpt2")
     tokens = tokenize.encode(own, "car", pair="뷁")
-    assert tokenize.unread_shares(tokens, own, "car", "뷁") == (0, 1 / 4)
+    assert tokenize.unread(tokens, own, "car", "뷁")[:2] == (0, 1 / 4)
 
 
 def test_neither_torch_nor_transformers_is_imported() -> None:

@@ -28,7 +28,8 @@ from bartviz.serving.engine import Engine
 from bartviz.serving.limits import Limits
 from bartviz.serving.request import Request
 from bartviz.serving.search import SEED, Search
-from bartviz.text.clean import check_length, clean
+from bartviz.text.clean import clean
+from bartviz.text.tokenize import check_length
 from tests.support import stand_in
 from tests.support.pages import App
 from tests.support.visits import words
