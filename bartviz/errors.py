@@ -12,7 +12,7 @@ from bartviz.language import _, later
 
 
 class BartvizError(Exception):
-    """Base of every error that is ours; its text is one or two plain sentences for the person at the screen.
+    """Base of all errors of bartviz; its text is one or two plain sentences for the user.
 
     Made with ``language.later``, so that it is told in the language of whoever reads it, whichever thread raised it.
     """
@@ -43,7 +43,7 @@ class TooLong(TextError):
 
 
 class ModelError(BartvizError, ValueError):
-    """A model cannot be found, is not believed, or has an architecture without the attention interface."""
+    """A model is missing, fails validation, or has an architecture without the attention interface."""
 
 
 class NotFetched(ModelError):

@@ -38,7 +38,7 @@ from bartviz.record.record import Reading, Record
 if TYPE_CHECKING:
     import pandas as pd
 
-CLEARLY = 0.2  # less error by the other reading than this is no reason to speak of it
+CLEARLY = 0.2  # less error than this by the other reading is not worth mentioning
 READINGS: tuple[Reading, ...] = ("predicts", "reads")
 LIMIT = 64_000_000  # bytes that the tables of all heads may take
 CANDIDATES = 24  # heads that the search for a set chooses from: those that align best alone

@@ -1,4 +1,4 @@
-"""One head over a corpus: its role with what speaks for and against it, its rank among its kind, its neighbours."""
+"""One head over a corpus: its role with the evidence for and against it, its rank among its kind, its neighbours."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def evidence(heads: pd.DataFrame, histograms: pd.DataFrame, head: Head) -> Evide
 
 
 def notice(found: Evidence, head: Head) -> str:
-    """The role of a head as a sentence, with its interval, even attention, and the texts that speak against it."""
+    """The role of a head as a sentence, with its interval, even attention, and the texts that contradict it."""
     name = sentence_words.capitalized(sentence_words.head(head.kind, head.layer, head.head))
     says = (
         _("{head} is called “{role}” over this corpus", head=name, role=found.role)

@@ -163,7 +163,7 @@ def notice(record: Record) -> str:
 
 
 def rules_notice(record: Record) -> str:
-    """Which rules acted in this run, and at which steps (from 1) one decided; empty where there is none to tell of."""
+    """Which rules acted in this run, and at which steps (from 1) one decided; empty where there is none."""
     decided: dict[str, list[int]] = {}
     for step in record.steps:
         if step.rule is not None and step.rule not in BY_USER:

@@ -74,7 +74,7 @@ class Noised:
 
 @dataclass(frozen=True)
 class Noise:
-    """One noise function; `rate` is None if it has none. `name` is its key, `told` what it does, in English."""
+    """One noise function; `rate` is None if it has none. `name` is its key, `told` its description in English."""
 
     name: str
     function: Callable[[str, Generator, float], Noised]

@@ -76,8 +76,8 @@ def parameters(model: Model, *, architecture: str | None = None) -> pd.DataFrame
     and that row's name in ``shared_with``; a layer that reuses another's weights (ALBERT) repeats that layer's names.
     ``trainable`` is False for computed (sinusoidal) positions, which transformers keeps as parameters and counts.
 
-    Raises ModelError for an unknown name or impossible sizes, SettingError for an unknown architecture or where
-    ``model`` is none of these.
+    Raises ModelError for an unknown name or impossible sizes, SettingError for an unknown architecture or if ``model``
+    is something else.
 
     >>> table = bartviz.parameters("facebook/bart-base")  # from the configuration, without weights
     >>> int(table["count"].sum())

@@ -68,7 +68,8 @@ def scaling(attention: Attention, layer: int, head: int | None = None) -> Scalin
     heads = range(attention.shape[1]) if head is None else [head]
     open_keys = attention.mask.any(axis=0)
     padded = ~open_keys if attention.kind != "cross" else attention.masked_rows  # rows that only pad a batch
-    open_keys, padded = open_keys | ~open_keys.any(), padded & ~padded.all()  # a mask that closes all tells nothing
+    # a mask that closes everything says nothing
+    open_keys, padded = open_keys | ~open_keys.any(), padded & ~padded.all()
     there = np.flatnonzero(~padded)
     count = len(there)
     rows = there if count <= ROWS else there[np.unique(np.linspace(0, count - 1, ROWS).astype(int))]

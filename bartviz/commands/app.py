@@ -107,7 +107,7 @@ def _occupied(port: int) -> int:
 
 
 def invitation(names: Sequence[str], port: int, path: str = "") -> str:
-    """What to tell a room: the address under the first of these names, and its QR code in block characters."""
+    """The text for a class: the address under the first of these names, and its QR code in block characters."""
     if not names:
         return "This machine is not in a network through which others could reach it."
     import segno  # a package of the extra "app"

@@ -49,7 +49,7 @@ def atlas(name: str) -> Atlas:
 
 
 def version(name: str) -> int:
-    """A number that changes when the atlas of this name is made anew."""
+    """A number that changes when the atlas of this name is rebuilt."""
     return 0 if name in shipped.NAMES else _changed(own()[name])
 
 

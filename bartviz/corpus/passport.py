@@ -1,7 +1,7 @@
 """A head's passport: all that an atlas knows of it, as one HTML page to read or print. It loads nothing.
 
-The role with what speaks for and against it, how its values are spread, its rank among the heads of its kind, examples,
-and the heads that do most alike.
+The role with the evidence for and against it, the distribution of its values, its rank among the heads of its kind,
+examples, and the most similar heads.
 """
 
 from __future__ import annotations

@@ -223,7 +223,7 @@ def _put(job: Job) -> None:
 
 def _together(folder: Folder, loading: Loading, workers: int, todo: Iterator[Job]) -> Iterator[Job]:
     """Several processes, each of which writes what it measured: a pool waits forever for the rest of a long reply whose
-    worker is killed. In the order of the parts; so many parts wait that no process does.
+    worker is killed. In order; enough parts are queued to keep every worker busy.
     """
     others = set(active_children())
     with ProcessPoolExecutor(workers, get_context("spawn"), _start, (folder, loading)) as pool:

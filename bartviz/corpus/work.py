@@ -99,7 +99,7 @@ def random(model: Model, cancelled: Callable[[], bool] = lambda: False) -> Shard
     """Induction and duplicate tokens of self-attention, on random tokens that are read twice, less what the same
     positions get where the second tokens are others: a head that looks so far back whatever stands there is neither.
 
-    An encoder-decoder reads them on both sides. Texts are numbered downwards from -1: they are none of the corpus.
+    An encoder-decoder reads them on both sides. Generated texts have negative ids.
     """
     generator = np.random.default_rng(0)
     special = set(model.tokenizer.all_special_ids)

@@ -36,7 +36,8 @@ def heads(
     range: Range = "fixed",  # noqa: A002
     dark: bool = False,
 ) -> go.Figure:
-    """Attention of one kind: all heads small; with ``layer`` the heads of that layer; with ``head`` too, one large.
+    """Attention of one kind: thumbnails of all heads; with ``layer`` the heads of that layer; with ``head`` too, one
+    large map.
 
     ``mean``: the mean of the heads of ``layer`` (without it of all heads), large; the title says so. Rows attend to
     columns. The large map is exact; small ones show the largest weight of each block of tokens. ``query`` replaces the

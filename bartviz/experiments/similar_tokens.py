@@ -32,7 +32,7 @@ def words(language: Listed | None = None) -> frozenset[str]:
 
 
 def language(tokens: Tokens) -> Listed | None:
-    """The language of a text, by its words that only one of the two lists has; None if as many speak for each."""
+    """The language of a text, by its words that only one of the two lists has; None if both have equally many."""
     labels = {label for place, label in enumerate(tokens.labels) if is_whole(tokens, place)}
     counts = [len(labels & words(one) - words(other)) for one, other in (LANGUAGES, LANGUAGES[::-1])]
     return None if counts[0] == counts[1] else LANGUAGES[counts[1] > counts[0]]

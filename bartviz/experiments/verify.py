@@ -108,11 +108,11 @@ def verify(model: Model, record: Record, *, cancelled: Callable[[], bool] = lamb
     """Run a record's tokens through its model again, and compare every number that the record shows.
 
     The result is true if all checks passed, and iterates over them. It compares: the model's weights (by fingerprint)
-    and description; both texts with the tokens, and every token's names, words and places; of every kind of attention
-    queries, keys, values, scale, mask, windows, caps, sinks, bias, output matrices and the weights of every head; of
-    every step all candidates, their logits and probabilities, entropy and log p; for a text that the model wrote the
-    rules and draws of every step, or the whole tree of a beam search, and why it ended; the logits of a fine-tuned
-    head. A check of the record itself that fails is among them. ``not_compared`` says what is left.
+    and description; both texts with the tokens, and every token's names, words and positions; for every kind of
+    attention queries, keys, values, scale, mask, windows, caps, sinks, bias, output matrices and the weights of every
+    head; of every step all candidates, their logits and probabilities, entropy and log p; for a text that the model
+    wrote the rules and draws of every step, or the whole tree of a beam search, and why it ended; the logits of a
+    fine-tuned head. A check of the record itself that fails is among them. ``not_compared`` lists the rest.
 
     A record of another model fails the first check, and nothing else is compared. Raises SettingError if the arguments
     are not a model and a record, WeightsOnlyError, BudgetError, Cancelled.

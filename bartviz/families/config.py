@@ -85,7 +85,7 @@ class Sizes:
     """Every size that decides how many parameters a model has and what a pass costs.
 
     ``positions`` is the longest text in tokens, None where there is no limit; ``position_rows`` the rows of the table.
-    ``groups`` and ``inner_layers`` are ALBERT's: its layers share the weights of so many groups. ``gated``: whether
+    ``groups`` and ``inner_layers`` are ALBERT's: its layers share the weights of this many groups. ``gated``: whether
     feed-forward layers are gated, as those of T5 1.1 and Llama. ``experts``: feed-forward networks of a layer, of which
     ``experts_used`` compute for a token. ``architecture``: the class that the configuration names.
     """

@@ -111,7 +111,7 @@ NEUTRAL = frozenset(
         *("use_cache", "cache_config", "max_cache_len", "prefill_chunk_size", "low_memory", "compile_config"),
         *("disable_compile", "continuous_batching_config", "return_dict_in_generate", "transformers_version"),
         *("output_attentions", "output_hidden_states", "output_scores", "output_logits"),
-        # read by a second model that drafts, which neither a file nor a network brings
+        # read by a second, drafting model, which neither a file nor a network contains
         *("num_assistant_tokens", "num_assistant_tokens_schedule", "assistant_confidence_threshold"),
         *("speculation_type", "max_matching_ngram_size", "assistant_lookbehind", "target_lookbehind"),
         "assistant_ensemble_weight",

@@ -196,7 +196,7 @@ def _with_retries(work: Callable[[], Any], job: Job, progress: Callable[[], int]
 
 @contextmanager
 def _get(url: str, headers: Mapping[str, str], job: Job) -> Iterator[httpx2.Response]:
-    """The hub's response as an uncompressed stream. Every error of the client becomes one of ours."""
+    """The hub's response as an uncompressed stream. Every error of the client becomes a bartviz error."""
     sent = {"User-Agent": f"bartviz/{__version__}", "Accept-Encoding": "identity", **headers}
     token = None if constants.HF_HUB_DISABLE_IMPLICIT_TOKEN else get_token()
     if token:

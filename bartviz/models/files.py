@@ -256,7 +256,7 @@ def check_vocabulary(names: Collection[str]) -> None:
 
 def unfit(name: str, roots: Roots) -> ModelError | None:
     """Why the folder that a name refers to cannot be opened, as far as its configuration and its files' names show;
-    None if nothing speaks against it, or if there is no such folder. Reads no weights."""
+    None if there is no obstacle, or if there is no such folder. Reads no weights."""
     try:
         folder = find(name, roots)
         if folder is None:

@@ -1,8 +1,8 @@
 """Model types that nobody has listed: read as a listed family whose matrices they have, and compared with eager.
 
-transformers gains types faster than anyone describes them, and some have the matrices of Llama or BERT by another
-name. A network of such a type is of its own class and computes what that computes; the listed family says where its
-attention and its matrices are. Whether the tape then records all that its attention does is measured, not believed.
+transformers gains types faster than anyone describes them, and some have the matrices of Llama or BERT by another name.
+A network of such a type is of its own class and computes what that computes; the listed family says where its attention
+and its matrices are. Whether the tape then records everything that its attention does is measured, not assumed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from bartviz.tape import tape
 FAILS = later(
     "The model fails on a short text: its settings and weights contradict each other, or torch cannot compute it here."
 )
-TOKENS = 64  # of the text on which a network is compared with eager attention, if it reads so many
+TOKENS = 64  # of the text on which a network is compared with eager attention, if it reads that many
 LIMIT = 1e-4  # largest difference between the two outputs, relative to the largest number
 _LAYERS, _SIZE = 2, 64  # of the networks whose matrices are compared: their depth, and sizes that a type leaves open
 
@@ -117,7 +117,7 @@ def _written(family: Family, model_type: str, names: Mapping[str, str]) -> Famil
 
 
 def notices(family: Family, network: PreTrainedModel) -> tuple[str, ...]:
-    """What to know of a network of an unlisted type; none of a listed one. Raises ModelError if it is not what the
+    """Notices about a network of an unlisted type; empty for a listed one. Raises ModelError if it is not what the
     listed family says, or computes with eager attention something else than on the tape."""
     if not family.like:
         return ()

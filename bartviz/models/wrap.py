@@ -50,9 +50,9 @@ def wrap(network: nn.Module, tokenizer: PreTrainedTokenizerBase | None, *, name:
     Everything is computed in float32, on the CPU and without dropout, as by ``bartviz.load`` of the same network. Its
     float32 weights on the CPU are shared, not copied; half-precision weights, and those on another device, are copied
     to float32 (4 bytes each). So is a network with PEFT's adapters: those that are active are merged in the copy, and
-    modules that were trained whole take the place of their own. What torch.compile or DataParallel puts around it is
-    taken off, and its hooks are not called, which a notice says. Of a task class whose predictions are read the head is
-    kept, of others the body; one that writes but has no output layer uses its input embedding as such, with a notice.
+    modules that were trained whole replace the original ones. Wrappers such as torch.compile or DataParallel are
+    removed, and its hooks are not called, with a notice. For a task class whose predictions are read the head is kept,
+    for others only the body; one that writes but has no output layer uses its input embedding as such, with a notice.
     The encoder of an encoder-decoder may be wrapped by itself.
     The Model is for the weights as they are now: once they have changed (training, loading others) it is refused, and
     the network is to be wrapped again. Do not change them while a run computes. Changes through ``.data`` go unseen.

@@ -96,7 +96,7 @@ class Table:
 
 
 def check_file(name: str, data: bytes) -> None:
-    """Raise TextError for a file that is in none of FORMATS."""
+    """Raise TextError for a file whose format is not in FORMATS."""
     if _format(name)[0] not in FORMATS:
         encodings.refuse_binary(data)
         raise TextError(

@@ -225,7 +225,7 @@ def _wrong_totals(tree: BeamTree) -> float:
 
 
 def worst(*values: float) -> float:
-    """The largest value; infinity if one is no number, which ``max`` may pass over."""
+    """The largest value; infinity if any is NaN, which ``max`` might skip."""
     return math.inf if any(map(math.isnan, values)) else max(values)
 
 

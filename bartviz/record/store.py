@@ -1,8 +1,8 @@
 """A frozen dataclass of arrays <-> one safetensors file.
 
-The arrays are the file's tensors; everything else is one JSON text in its header. Nothing is ever unpickled, and
-the dataclasses' own ``__post_init__`` validates what is read. A message made by ``later`` is saved with its values, so
-that it appears in the language of whoever opens the file.
+The arrays are the file's tensors; everything else is one JSON text in its header. Nothing is ever unpickled, and the
+dataclasses' own ``__post_init__`` validates what is read. A message made by ``later`` is saved with its values, so that
+it appears in the language of the person who opens the file.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def table(record: Record, kinds: Sequence[str], reading: Reading | None) -> pd.D
 def labelled(record: Record, kinds: Sequence[str], reading: Reading | None) -> dict[Kind, Any]:
     """Kind -> xarray.DataArray of the weights, with coordinates. Raises PackageError, SettingError, BudgetError."""
     try:
-        xarray = import_module("xarray")  # by name: it is no dependency, and needed only by callers who have it
+        xarray = import_module("xarray")  # by name: it is not a dependency, and needed only by callers who have it
     except ModuleNotFoundError:
         raise missing("xarray") from None
 

@@ -32,13 +32,13 @@ _DRAWN = {"temperature": float, "top_k": int, "top_p": float, "seed": int, **dic
 def branch(model: Model, record: Record, position: int, token: str | int, **options: Any) -> Record:
     """Keep the source and the tokens before step ``position``, put ``token`` there, and let the model continue.
 
-    record: of decode(), or of capture() with a target or of a decoder-only model. token: an id, or text (with its
-    leading space where it begins a word) that may be several tokens. options: as decode() takes them; those left out
-    are the record's own, so that its own token at a step gives its own text again. It may give another where beams
-    were used (a given beginning leaves them one to start from), where a later token was forced (what was forced after
-    ``position`` is not kept) and where the target was given (the model did not choose it). Steps before ``position``
-    keep the rule that decided them, or have "kept from the first text"; the new token has "chosen by you".
-    Raises SettingError, BudgetError, Cancelled.
+    record: from decode(), or from capture() with a target or with a decoder-only model. token: an id, or text (with its
+    leading space where it begins a word) that may be several tokens. options: those of decode(); the others are the
+    record's own, so that its own token at a step gives its own text again. The text may differ if beams were used (a
+    given beginning leaves only one to start from), if a later token was forced (forced tokens after ``position`` are
+    dropped) or if the target was given (the model did not choose it). Steps before ``position`` keep the rule that
+    decided them, or have "kept from the first text"; the new token has "chosen by you". Raises SettingError,
+    BudgetError, Cancelled.
 
     >>> bartviz.branch(model, record, 4, " Haus").target_text
     'Ich möchte ein Haus kaufen.'

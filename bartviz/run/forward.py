@@ -53,7 +53,7 @@ def capture(
     truncate: Truncate | None = None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Record:
-    """Run a model once on a text and keep all its attention.
+    """Run a model once on a text and record all its attention.
 
     model: as ``bartviz.load`` returns it, or a network of transformers with its tokenizer, which is wrapped for this
         call (``bartviz.wrap`` says how; for several calls wrap it once).

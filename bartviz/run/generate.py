@@ -59,7 +59,7 @@ def decode(
     cancelled: Callable[[], bool] = lambda: False,
     on_step: Callable[[int, int], None] = lambda step, longest: None,
 ) -> Record:
-    """Generate a text and keep all attention of every step: the tokens are those of ``generate`` with these settings.
+    """Generate a text and record all attention of every step: the tokens are those of ``generate`` with these settings.
 
     A setting of the checkpoint that is not applied here (``stop_strings``, ``guidance_scale``, a watermark ...) is
     named in a notice. Where neither the caller nor the checkpoint limits the length, it is 128 new tokens.
@@ -134,10 +134,10 @@ def decode_batch(
     cancelled: Callable[[], bool] = lambda: False,
     on_step: Callable[[int, int], None] = lambda step, longest: None,
 ) -> tuple[Record, ...]:
-    """Generate each text as ``decode`` does with these options, one Record each; their steps are taken together.
+    """Generate each text as ``decode`` does with these options, one Record each; step by step in one batch.
 
-    Nothing is padded: a text sees only itself, and its numbers differ from those of ``decode`` by rounding alone. It
-    pays for encoder-decoders built like BART; other models write one text after another. ``seconds`` of every record
+    Nothing is padded: a text sees only itself, and its numbers differ from those of ``decode`` only by rounding. It is
+    faster for encoder-decoders built like BART; other models write one text after another. ``seconds`` of every record
     are those of the whole batch. Raises what ``decode`` raises, with the number of the text that it concerns.
 
     >>> [record.target_text for record in bartviz.decode_batch(model, ["It is late.", "We sleep."])]

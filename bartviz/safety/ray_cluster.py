@@ -25,7 +25,7 @@ TOKENS = ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
 def connected(address: str, cpus: int = 1) -> Any:
     """The package ray, connected. It reads these settings when it is imported.
 
-    address: of a cluster, or "local" for a Ray of this process's own with so many ``cpus``. Raises PackageError without
+    address: of a cluster, or "local" for a Ray of this process with that many ``cpus``. Raises PackageError without
     Ray, and SettingError where there is no connection.
     """
     _reach(address)

@@ -1,4 +1,4 @@
-"""What a caller has switched on in torch changes no number of ours: the library computes with torch's own defaults.
+"""A caller's settings in torch change no number of bartviz: the library computes with torch's own defaults.
 
 Mixed precision, another default type or device, modes that see or replace every operation, and kernels that are
 switched off would all reach our network, and some of them change its numbers without an error. So each function that

@@ -30,7 +30,7 @@ def turn() -> Iterator[None]:
 
 @contextmanager
 def aside() -> Iterator[None]:
-    """Give up the turn, if held, while this thread waits for something."""
+    """Release the turn, if held, while this thread waits for something."""
     held = _release()
     try:
         yield

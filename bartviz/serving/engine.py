@@ -1,7 +1,7 @@
 """From a request to a record: bounded caches of models and records, one run at a time, torch imported late.
 
 Nothing here calls Streamlit: it runs in the threads of the gates. A session sees only a Run. The threads use the
-language of whoever made the request.
+language of the visitor who made the request.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 RETRY = 0.1  # seconds between attempts to enter a full queue
 TOGETHER = 8  # texts that are written together, while others wait; more gain little and keep the first one waiting
 LOADERS = 8  # models that may load at the same time, and as many that may download: these mostly wait for the network
-PART = 0.5  # seconds of a run, after which others who wait come first
+PART = 0.5  # seconds of a run, after which waiting runs come first
 T = TypeVar("T")
 
 
@@ -46,7 +46,7 @@ _FETCH: ContextVar[bool] = ContextVar("fetch", default=True)
 
 @contextmanager
 def fetching(allowed: bool) -> Iterator[None]:
-    """A block whose runs may download their models, or not: like the language it is that of whoever asks."""
+    """A block whose runs may download their models, or not: like the language, it is set by the caller."""
     token = _FETCH.set(allowed)
     try:
         yield
@@ -351,7 +351,7 @@ class Engine:
         return torch_import.imported()
 
     def warm_up(self, delay: float = 1.5) -> None:
-        """Get ready in the background, once, after so many seconds."""
+        """Get ready in the background, once, after a delay in seconds."""
         torch_import.warm_up(delay)
 
     def about(self, name: str) -> About | None:

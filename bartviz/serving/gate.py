@@ -3,8 +3,8 @@
 A model run keeps every core busy; two at once slow each other down and freeze everybody's pages. A caller gets a Ticket
 at once, which shows the position in the queue, the progress and the outcome.
 
-A long run goes through in parts: whenever it reports how far it is, and its part has taken long enough, it lets those
-who wait go first and stands at the end of the queue again, in a thread that sleeps meanwhile.
+A long run goes through in parts: whenever it reports how far it is, and its part has taken long enough, it lets waiting
+runs go first and returns to the end of the queue, in a thread that sleeps meanwhile.
 """
 
 from __future__ import annotations
@@ -240,7 +240,7 @@ class Gate:
         return True
 
     def _give_way(self, ticket: Ticket[Any]) -> None:
-        """Let those who wait go first. The ticket's own thread sleeps, and another one serves in its place."""
+        """Let waiting runs go first. The ticket's own thread sleeps, and another one serves in its place."""
         with self._changed:
             others = any(not other.cancelled() for other in self._queue)
             if ticket.cancelled() or ticket not in self._running or not others or not self._begin_thread():

@@ -29,7 +29,7 @@ SECRET = "TOKEN"  # end of settings that they are not given: Ray writes what it 
 
 
 def deploy(address: str, replicas: int, cpus: float) -> str:
-    """Start so many replicas and return when they run: the address that apps connect to.
+    """Start that many replicas and return when they run: the address that apps connect to.
 
     address: of a Ray, or "local" for one of this process's own. cpus: that each replica asks for.
     Raises PackageError, and SettingError where they cannot be started.
@@ -143,7 +143,7 @@ def _serve() -> Any:
 
 
 def _deployed(serve: Any) -> type[Replica]:
-    """The replica, which tells Serve what models it has."""
+    """The replica, which reports its models to Serve."""
 
     class Deployed(Replica):
         @serve.multiplexed(max_num_models_per_replica=MODELS)  # type: ignore[untyped-decorator]

@@ -1,7 +1,7 @@
 """An engine whose runs compute elsewhere: it asks replicas, shows how they are doing, and keeps their results.
 
 This process then holds no model and imports no model library. What visitors see is the same: one run for each, its
-place in the queue, its progress, its errors. Results are kept here once for all who ask for the same.
+place in the queue, its progress, its errors. Results are stored here once for all requests that are equal.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Replicas(Protocol):
 
 
 class Listener:
-    """Answers that are read by a thread of its own, so that who waits for one can stop waiting.
+    """Responses read on a background thread, so that callers can time out.
 
     Iterating raises what the answers raise, Cancelled once ``cancelled`` is true, and Lost after a silence.
     """

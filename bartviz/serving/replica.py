@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from bartviz.serving.gate import Ticket
 
 TICK = 0.02  # seconds between two looks at a run
-BEAT = 0.5  # seconds after which an app hears of its run even if nothing has changed
+BEAT = 0.5  # seconds after which an app is notified of its run even if nothing has changed
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A request for a record, or the arguments of ``Engine.work``; and the language of whoever asks.
+    """A request for a record, or the arguments of ``Engine.work``; and the language of the visitor.
 
     ``fetch``: whether the model may be downloaded.
     """
@@ -82,7 +82,7 @@ class Replica:
         self.engine.warm_up(0)
 
     async def run(self, call: Call) -> AsyncIterator[Answer]:
-        """Start a run, and tell of it until it has ended. It is stopped when nobody listens any more."""
+        """Run a request and stream its progress; cancel it when the client disconnects."""
         hung_up, run = threading.Event(), None
         try:
             run = self._started(call, lambda: not hung_up.is_set())
@@ -96,7 +96,7 @@ class Replica:
                 await asyncio.sleep(TICK)
             if run.state == "done":
                 yield Ready(run.key, self.engine.about(call.model))
-                yield await asyncio.to_thread(packed, run.result)  # large; others want to hear of their runs
+                yield await asyncio.to_thread(packed, run.result)  # large; others are waiting for news of their runs
             else:
                 yield Refusal(without_stack(run.error or BartvizError(later("The run was stopped."))))
         except Exception as error:  # Ray would write it to a log with its message, which may contain a visitor's text

@@ -58,7 +58,7 @@ def record(model: Model, ticket: Ticket[Record], request: Request) -> Record:
 def together(model: Model, ticket: Ticket[Record], requests: Sequence[Request]) -> tuple[Record, ...]:
     """The records of requests that differ in their text alone. Raises as ``decode_batch``.
 
-    Those who wait would each begin on their own if this gave way to them.
+    Waiting runs would each start on their own if this yielded to them.
     """
     from bartviz.run.generate import decode_batch
 

@@ -1,7 +1,7 @@
 """Tokenizers that transformers has in Python alone, with the part of the text that each token stands for.
 
-Theirs return pieces without positions. The ids here are theirs, cut by their own vocabularies and merges; positions are
-found by going along the text, letter by letter, and a text where this is not exact is refused.
+The originals return pieces without positions. The ids here are theirs, cut by their own vocabularies and merges;
+positions are found by going along the text, letter by letter, and a text where this is not exact is refused.
 """
 
 from __future__ import annotations

@@ -47,7 +47,8 @@ def follow(look: Callable[[], Run[Any] | None], *, key: str) -> None:
 
 
 def watch(look: Callable[[], Run[Any] | None], *, key: str, seconds: float) -> None:
-    """Draw the run that ``look`` returns, and stay in this script run until it has ended, at most so many seconds.
+    """Draw the run that ``look`` returns, and stay in this script run until it has ended, for a limited number of
+    seconds.
 
     No script run is needed to show the result. ``look`` reads the session: there Streamlit ends this script run if the
     visitor has clicked meanwhile.

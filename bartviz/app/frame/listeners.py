@@ -1,4 +1,4 @@
-"""What Streamlit and plotly make of keys and touches, put right.
+"""Fixes for keyboard and touch events of Streamlit and plotly.
 
 Ctrl+Enter in a text field of a page applies that field instead of pressing Run in the sidebar. A tap on a chart acts at
 once instead of showing a tip first, and a swipe scrolls the page instead of zooming the chart.

@@ -40,7 +40,7 @@ class Frame:
         if self._navigation.url_path:  # the first page has none, and needs no further imports
             torch_import.pages()
         button, lacks = share.place(), st.container()
-        if not around.current().leads():  # the steps of a lesson bring their own part into view
+        if not around.current().leads():  # the steps of a lesson scroll to their own part
             with button:
                 scroll_to.begin(self._navigation.url_path or sitemap.PAGES[0].word)
         try:
@@ -103,7 +103,7 @@ def _navigation() -> StreamlitPage:
 def _doors() -> dict[str, list[StreamlitPage]]:
     """The pages by door, in the visitor's language; the session keeps them, as building them looks up every file.
 
-    Streamlit itself answers an address that is none of them: it says so and shows the first page.
+    Streamlit itself handles an unknown address: it says so and shows the first page.
     """
     doors = {
         _(door.label) if door.label else "": [

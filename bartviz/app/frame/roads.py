@@ -1,4 +1,4 @@
-"""The roads between the pages: where a page stands on the way from text to word, and what else can be asked of a head.
+"""Links between the pages: the position of a page on the way from text to word, and other views of a head.
 
 A road carries the selection: it is a link with the words of the address that choose the same head, row or step there.
 """
@@ -35,7 +35,7 @@ class Road:
 def of_head(record: Record, head: Head, row: int | None = None) -> list[Road]:
     """Everything that can be asked of one head, and of one of its rows if given.
 
-    Raises nothing: a question that the record cannot answer has no road.
+    Omits links that the record cannot answer.
     """
     chosen = {"kind": head.kind, "layer": str(head.layer), "head": str(head.head)}
     at = chosen if row is None else {**chosen, "row": str(row)}
@@ -72,7 +72,7 @@ def _begins(text: str) -> None:
 
 
 def stations(record: Record) -> list[tuple[Road, str]]:
-    """The way from text to word, a road for each station and the kind of attention there ("" where there is none)."""
+    """The way from text to word: a link for each page, with its kind of attention ("" where there is none)."""
     made = [
         (Road("inputs", mark("pieces"), {"look": "pieces"}), ""),
         (Road("masks", mark("masks"), {"view": "pattern"}), ""),

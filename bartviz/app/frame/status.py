@@ -25,7 +25,7 @@ def status(record: Record, *, older_target: bool = False, refused: bool = False)
     ``older_target``: the given output is still that of the text before, which a notice says. ``refused``: an error
     about a new text stands below the line, so the notices, which are about the text of this record, are left out.
 
-    Below the expert level the line is a tick that opens; a check that failed is always told in full.
+    Below the expert level the line is a tick that opens; a failed check is always shown in full.
     """
     name, known = f"<b>{html.escape(record.model.name)}</b>", [html.escape(fact) for fact in facts(record)]
     if levels.at_least("expert") or any(check.failed for check in record.checked):

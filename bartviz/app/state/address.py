@@ -157,7 +157,7 @@ def opened(key: str) -> bool:
 
 
 def lacks(key: str, asked: str, shown: str) -> None:
-    """Note that the address asks for what is not there: ``missing`` returns it until the visitor chooses anew."""
+    """Note that the address asks for something unavailable: ``missing`` returns it until the visitor's next choice."""
     address().missing[key] = Missing(open_page()[0], asked[:MOST_SAID], shown)
 
 

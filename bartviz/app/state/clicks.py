@@ -6,8 +6,8 @@ server lost the click when another message followed at once (a player reports it
 module suspends the check while callbacks run; the rest of a run can be interrupted as before.
 
 Every message repeats the values of all widgets. If it was sent before the browser had drawn a value that a callback
-set, it brings back the value of before, and what the click did was lost again. This module notes what callbacks set,
-and sets it once more after such a message.
+set, it restores the previous value, and the effect of the click is lost. This module notes what callbacks set, and sets
+it once more after such a message.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-// What the visitor chooses: head, view, rows, keys, part of the map; and when Python hears of it.
+// What the visitor chooses: head, view, rows, keys, part of the map; and when Python is notified.
 
 /** @import { Canvas, Choice, Selection } from "./types.js" */
 import { askSteps } from "./following.js";
@@ -7,7 +7,7 @@ import { picked } from "./numbers.js";
 import { current, focusedNode } from "./state.js";
 import { placeOf, zoomed } from "./window.js";
 
-const REST = 220; // ms of rest before Python hears of a choice
+const REST = 220; // ms without a change before Python is notified of a choice
 const SOON = 60; // the same, where an exact map is missed
 
 /**
@@ -83,7 +83,7 @@ function chosen(it) {
 }
 
 /**
- * Python hears of a choice when the visitor rests on it; at once where it is to send the exact map.
+ * Python is notified of a choice when the visitor pauses at it; at once if it has to send the exact map.
  * @param {Canvas} it
  */
 export function later(it) {
@@ -94,7 +94,7 @@ export function later(it) {
 /** @param {Canvas} it */
 function tell(it) {
   const { layer, head, what, view } = it.choice;
-  // The serial tells two visits of one choice apart, where Python has led elsewhere in between.
+  // The serial distinguishes two visits of one choice, if Python has moved elsewhere in between.
   const said = {
     revision: it.meta.revision,
     serial: it.serial,

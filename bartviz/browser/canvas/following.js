@@ -10,7 +10,7 @@ export const ASKS = { ",": { by: -1 }, ".": { by: 1 }, p: { play: true } };
 export const askSteps = (it, asked) => tellSteps("ask", { record: it.meta.steps.record, ...asked });
 
 /**
- * Hears the player from now on; gives what ends it.
+ * Follows the player from now on; returns a function that stops it.
  * @param {Canvas} it
  */
 export function follow(it) {

@@ -141,7 +141,7 @@ const unhover = (it) => {
 function listenToTexts(it) {
   for (const name of Object.keys(SIDES)) {
     const list = it.$(name);
-    // The strip speaks of what is chosen: a hover there would change the text under the pointer.
+    // The strip describes what is chosen: a hover there would change the text under the pointer.
     if (name !== "strip") list.onpointerover = (event) => event.pointerType !== "touch" && onChip(it, event, name);
     list.onpointerleave = () => unhover(it);
     list.onblur = () => ((it.cursor = null), draw(it));

@@ -81,14 +81,14 @@ export function take(it, { data, setStateValue }) {
   Object.assign(it, { meta: { ...(anew ? {} : it.meta), ...meta }, arrays });
   if (anew) renew(it);
   keep(it);
-  // A picker leads elsewhere, unless the visitor has chosen here since: what comes from the server is older then.
+  // Follow the pickers, unless the visitor has chosen something newer in the canvas.
   const led = it.serial !== meta.serial && (!it.moved || it.meta.alone);
   if (anew || led) go(it, meta.begin);
   it.serial = meta.serial;
 }
 
 /**
- * All that stays while the picture does: a light buffer brings nothing of it.
+ * Everything that stays while the picture does: a light buffer contains none of it.
  * @param {Canvas} it
  */
 function renew(it) {

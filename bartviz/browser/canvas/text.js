@@ -172,7 +172,7 @@ export function buildTable(it) {
       .forEach((line, row) => markRow(line, it.rows.includes(row)));
 }
 
-/** Mark a row of the table as chosen, for the eye and for who hears it. */
+/** Mark a row of the table as chosen, for the eye and for screen readers. */
 function markRow(line, chosen) {
   line.classList.toggle("chosen", chosen);
   if (chosen) line.setAttribute("aria-current", "true");

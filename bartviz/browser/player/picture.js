@@ -386,7 +386,7 @@ function emptyBar() {
   const node = make("li"),
     track = make("span", "track");
   track.append(make("i"), make("span", "drawn"));
-  node.append(make("span", "name"), " ", track, " ", make("span", "value")); // the spaces part the words for who hears them
+  node.append(make("span", "name"), " ", track, " ", make("span", "value")); // spaces for screen readers
   return node;
 }
 

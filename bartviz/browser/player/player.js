@@ -11,7 +11,7 @@ import { build, buildCost, buildTable, fit, lengthOf, paint, placeOf, rowsImage,
 
 const STATES = new WeakMap(); // parentElement -> state
 const REVEAL = 320; // ms in which a new row is uncovered
-const REPORT = 350; // ms of rest before a step is told to Python
+const REPORT = 350; // ms without a change before Python is notified of a step
 
 /**
  * @param {Component} component
@@ -107,7 +107,7 @@ function go(it, step, report) {
 }
 
 /**
- * Whoever follows the player hears where it stands.
+ * Followers of the player are notified of its step.
  * @param {Player} it
  */
 const tellPlace = (it) =>
@@ -122,7 +122,7 @@ function onAsked(it, { to, by, play: playing, where }) {
 }
 
 /**
- * Python hears of a step when the visitor rests on it: never during playback.
+ * Python is notified of a step when the visitor pauses at it: never during playback.
  * @param {Player} it
  */
 function later(it) {
@@ -170,7 +170,7 @@ function play(it) {
 }
 
 /**
- * Whatever was going on in the record before ends here; nothing of it is drawn or told.
+ * Discard the state of the previous record.
  * @param {Player} it
  */
 function rest(it) {

@@ -1,4 +1,4 @@
-// One step for all that show it. The player keeps the time; whoever follows it is told, and may ask it to move. Both
+// One step for all that show it. The player keeps the time; its followers are notified, and may ask it to move. Both
 // stand in one page, each in a module of its own: here they meet. Nothing of it goes to the server.
 // "at": {record, step, count, playing, reveal}, from the player; "ask": {record, to | by | play | where}, to it.
 
@@ -6,7 +6,7 @@ const STEPS = (globalThis[Symbol.for("bartviz.steps")] ??= new EventTarget());
 
 export const tellSteps = (type, detail) => STEPS.dispatchEvent(new CustomEvent(type, { detail }));
 
-/** Hears one type of message of one record; gives what ends it. */
+/** Listens to one type of message of one record; returns a function that stops it. */
 export function hearSteps(type, record, then) {
   const hear = ({ detail }) => detail.record === record() && then(detail);
   STEPS.addEventListener(type, hear);

@@ -21,7 +21,7 @@ from bartviz.record.record import Record
 
 SIDE = 24
 """Cells along a side of a small map; of a longer text each is the largest weight of a block of tokens."""
-_LEVELS = 16  # shades: more are not told apart in cells this small
+_LEVELS = 16  # shades: more cannot be distinguished in cells this small
 _SIZE, _LEFT, _GAP, _LARGEST = 6.0, 14.0, 1.5, 60.0  # points
 
 

@@ -79,7 +79,7 @@ class Sheet:
     def paragraph(
         self, y: float, text: str, size: float = SMALL, *, fill: str = FAINT, most: int | None = None
     ) -> float:
-        """Lines as wide as the sheet from ``y`` on, at most so many; returns where they end."""
+        """Lines as wide as the sheet from ``y`` on, up to a limit; returns where they end."""
         lines = list(wrapped(text, size, self.width))
         if most is not None and len(lines) > most:
             lines = [*lines[: most - 1], fitted(" ".join(lines[most - 1 :]), size, self.width)]
@@ -132,7 +132,8 @@ def fitted(text: str, size: float, room: float, *, mono: bool = False) -> str:
 
 def wrapped(text: str, size: float, room: float) -> Iterator[str]:
     """The text in lines that fit; a word that is too long is broken."""
-    line, filled = "", 0.0  # the line, and its width: to measure it anew each time takes long where signs have no width
+    # the line and its width: measuring it again each time is slow where characters have no width
+    line, filled = "", 0.0
     space = measure(" ", size)
     for word in text.split():
         width = measure(word, size)

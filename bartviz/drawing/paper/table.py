@@ -90,8 +90,8 @@ def parameters(model: Model) -> pd.DataFrame:
 def latex(table: pd.DataFrame, *, caption: str = "", label: str = "", digits: int = 3) -> str:
     r"""A LaTeX ``table`` with ``\toprule`` and its kin (``\usepackage{booktabs}``), every text escaped.
 
-    Columns of numbers are set to the right, whole numbers with thousands apart, others with so many ``digits``; what is
-    missing is a dash. caption: plain text; label: the key of ``\ref``.
+    Columns of numbers are set to the right, whole numbers with thousands apart, others with ``digits`` decimals; a
+    missing value is a dash. caption: plain text; label: the key of ``\ref``.
     """
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 

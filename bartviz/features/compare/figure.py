@@ -25,8 +25,8 @@ from bartviz.record.attention import Attention
 from bartviz.text.tokens import Tokens
 
 LABEL = (0.1, 0.065)  # room of a label, as shares of the scatter's width and height
-WRITTEN = 16  # heads across: up to so many have their number written in the matrix
-WIDE, MIDDLE = 8, 12  # up to so many in full; up to so many in type of 11 pixels, then smaller
+WRITTEN = 16  # heads across: up to this many have their number written in the matrix
+WIDE, MIDDLE = 8, 12  # up to the first number in full; up to the second in 11-pixel type, then smaller
 Pins = Mapping[str, tuple[int, int]]
 
 

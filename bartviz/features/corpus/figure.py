@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TABLE = "the table of an atlas, bartviz.open_atlas(folder).heads"
-WRITTEN = 16  # heads across: up to so many have their number written in the mosaic
+WRITTEN = 16  # heads across: up to this many have their number written in the mosaic
 
 
 def atlas(

@@ -108,7 +108,7 @@ def _held(name: str, _version: int) -> dict[Kind, tuple[int, int, dict[str, tupl
 
 
 def notice(chosen: Chosen) -> str:
-    """The role of the chosen head, with what speaks for and against it."""
+    """The role of the chosen head, with the evidence for and against it."""
     return once(partial(_notice, chosen))
 
 

@@ -38,7 +38,7 @@ def beams(
     dark: bool = False,
     height: int | None = None,
 ) -> go.Figure:
-    """The continuations that a beam search looked at, each joined to the one it continues.
+    """The continuations that a beam search scored, each joined to the one it continues.
 
     x is the step (from 1), y the rank among the continuations of that step, 1 on top. Kept ones are solid, pruned ones
     faint, finished texts are squares, and the winner is a star at the end of the thick line. ``which`` and ``most``

@@ -42,7 +42,7 @@ _LEAST: Mapping[Measure, float] = {
 
 def ablation(found: Ablation | Sweep, *, measure: Measure | None = None, dark: bool = False) -> go.Figure:
     """A sweep: layers x heads of each kind, coloured by what silencing the head changes. An ablation: each token's
-    probability before and after (for a network that predicts no words, the change of its states).
+    probability before and after (for a model that does not predict tokens, the change of its states).
 
     Change of log p runs orange (the text is less likely without the head) - neutral - blue (likelier without it).
     Raises SettingError for a measure that the sweep does not have.

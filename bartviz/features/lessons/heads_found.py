@@ -66,7 +66,7 @@ def surest(record: Record, row: int, key: str) -> Place:
 
 
 def hollow(record: Record, row: int) -> Place:
-    """The encoder head whose row looks most at one token while another brings more, by the largest difference."""
+    """The encoder head whose row looks most at one token while another contributes more, by the largest difference."""
     attention = record.attention("encoder")
 
     def gap(layer: int, head: int) -> float:

@@ -11,7 +11,7 @@ const REST = 4000; // milliseconds without anything to scroll, after which a par
 const LETTERS = { n: "next", b: "back", a: "answer" };
 const CLICKER = { PageDown: "next", PageUp: "back" };
 
-/** The Latin letter of a key press, whatever alphabet the keyboard is set to; "" where it is none. */
+/** The Latin letter of a key press, whatever alphabet the keyboard is set to; "" if there is none. */
 export function letterOf({ key, code }) {
   if (/^[a-z]$/i.test(key)) return key.toLowerCase();
   return !/^[\x20-\x7e]$/.test(key) && /^Key[A-Z]$/.test(code ?? "") ? code[3].toLowerCase() : "";

@@ -258,7 +258,7 @@ def _write_address(walk: Walk) -> None:
 def _contradicted(step: Step) -> bool:
     """Whether the address contradicts the values of the step.
 
-    A widget that is created anew (such as a slider with a new end) prefers the address to the session.
+    A widget that is recreated (such as a slider with a new end) prefers the address to the session.
     """
     given = {key: st.query_params[key].lower() for key in step.whole if key in st.query_params}
     own_words = ADDRESS.get(step.page, ())

@@ -1,4 +1,4 @@
-// The lessons page. data: what the server knows of this visit; it hears once, where the store has more.
+// The lessons page. data: what the server knows of this visit; it is notified once if the store has more.
 
 import { begun } from "../../browser/shared/begun.js";
 import { oneEntryForAStep } from "./history.js";

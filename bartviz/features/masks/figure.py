@@ -25,7 +25,7 @@ from bartviz.text.tokens import Tokens
 View = Literal["pattern", "additive", "weights"]
 VIEWS: tuple[View, ...] = get_args(View)
 SIDE = 200  # cells along a side of a square; above, a cell stands for a block and is open where any of it is
-WRITTEN = 100  # cells: so many have their number written in them
+WRITTEN = 100  # cells: up to this many have their number written in them
 _TITLES: dict[Kind, str] = {"encoder": mark("Encoder"), "decoder": mark("Decoder"), "cross": mark("Cross-attention")}
 SHORT = {"-10,000": "−10⁴", "-1e9": "−10⁹", "lowest": "−∞", "-inf": "−∞"}  # in a cell; the pointer shows all digits
 LARGEST, LEAST = 9.0, 5.5  # pixels of the type in cells; smaller, nothing is written
@@ -195,7 +195,7 @@ def _pattern(attention: Attention, factor: int, dark: bool) -> list[Part]:
 def _numbers(attention: Attention, factor: int, number: str, head: int, cell: float, dark: bool) -> list[Part]:
     """M of the formula: 0 (or T5's bias of the head) where a row may look, the chosen number elsewhere.
 
-    The numbers are written where they fit into a ``cell`` of so many pixels.
+    The numbers are written where they fit into a ``cell`` of that size in pixels.
     """
     mask, color, shared = attention.mask, theme.tint(attention.kind, dark), attention.bias_of(0)
     bias = np.zeros(mask.shape, np.float32) if shared is None else shared[head]  # (Q, K)

@@ -41,7 +41,7 @@ COMPONENTS = {
 }
 SIGNS = {"holds": "✓", "holds, with a caveat": "~", "does not hold": "✗"}
 LENGTHS = (16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192)
-USUAL = 512  # tokens, where the model can read so many
+USUAL = 512  # tokens, if the model can read that many
 EXAMPLE = '{"model_type": "bart", "d_model": 512, "encoder_layers": 4, "decoder_layers": 2, "vocab_size": 32000}'
 _HINT = mark(
     "Any model of the catalogue, a folder, or your own configuration. Nothing is downloaded: only sizes are needed."

@@ -99,7 +99,7 @@ def _rounds_beside(material: Material, seed: int, kind: str) -> frozenset[Subjec
 
 
 def _new(material: Material, draw: tuple[int, int], kind: str, asked: Collection[Subject]) -> Question | None:
-    """A question of the kind that is about none of these, if one of a few draws is."""
+    """A question of the kind that is not about any of these, if one is found in a few draws."""
     seed, first = draw
     for lap in range(first, _LAPS):
         made = _made(material, (seed, lap), kind)

@@ -181,7 +181,7 @@ def look(material: Material, random: Generator) -> Question | None:
 
 
 def _strongest(record: Record, kind: Kind, place: tuple[int, int], row: int) -> tuple[Floats, int, list[int]] | None:
-    """The row's weights (K,), its clearly strongest column, and other visible ones, each told apart by its label."""
+    """The row's weights (K,), its clearly strongest column, and other visible ones, distinguishable by their labels."""
     attention = record.attention(kind)
     rows = record.rows(kind)
     if not counted(attention, rows)[row] or padding(record, kind)[row] or not rows.labels[row].strip():

@@ -31,8 +31,8 @@ def ribbons(
     """A record's words as the start page draws them, or the ``Ribbons`` of ``analysis.start``: below the words that
     look, above those that are looked at, and between them ribbons as wide as the weight is large.
 
-    ``head``, such as ``Head("cross", 2, 0)``; by default the head that aligns best. Weights under 0.02
-    draw no ribbon, and of a long text the first 48 words are drawn. Raises SettingError for a head that is not there.
+    ``head``, such as ``Head("cross", 2, 0)``; by default the head that aligns best. Weights under 0.02 are not drawn,
+    and of a long text only the first 48 words. Raises SettingError for a head that is not there.
 
     >>> figure = bartviz.figures.ribbons(record)
     """

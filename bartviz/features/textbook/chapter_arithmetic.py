@@ -27,7 +27,7 @@ from bartviz.language import later
 from bartviz.record.attention import Attention
 from bartviz.record.softmax import softmax
 
-DRAWS, WIDTH, KEYS = 2048, 64, 512  # vectors drawn by chance, as wide as a head, so many keys a row
+DRAWS, WIDTH, KEYS = 2048, 64, 512  # random vectors, as wide as a head; keys per row
 CLOSE = 1e-5  # how far a number of float32 may be from the exact one
 DRAWN = later("random vectors, seed 0")
 DISTANCE = 12  # steps between the words of the article's sentence

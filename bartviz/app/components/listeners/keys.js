@@ -1,5 +1,5 @@
-// Ctrl+Enter belongs to the field that is being typed in: Run's shortcut, which listens at the document, hears it only
-// from the sidebar and from places where nothing is typed. React's own listeners are further in and come first.
+// Ctrl+Enter belongs to the field that is being typed in: Run's shortcut, which listens at the document, receives it
+// only from the sidebar and from places where nothing is typed. React's own listeners are further in and come first.
 
 /** Whether a key press is Ctrl+Enter (or Cmd+Enter) in a text field outside of the sidebar. `path`: from the field up. */
 export function belongsToField({ key, ctrlKey, metaKey }, path) {

@@ -1,4 +1,4 @@
-// What Streamlit and plotly make of keys and touches, put right for all pages.
+// Fixes for keyboard and touch events of Streamlit and plotly, for all pages.
 
 import { begun } from "../../../browser/shared/begun.js";
 import { keepFromRun } from "./keys.js";

@@ -4,8 +4,9 @@ const LONG = 30_000; // milliseconds; a busy server draws for long
 const ACTS = ["wheel", "touchstart", "pointerdown", "keydown"];
 
 /**
- * Scroll by what `away` gives, in pixels, until the visitor acts or `wanted` says no: whoever scrolls, types or points is
- * left alone at once. `away` gives null while its part is not there; `rest`: milliseconds of nothing to do that end it.
+ * Scroll by what `away` gives, in pixels, until the visitor acts or `wanted` says no: it stops at once when the visitor
+ * scrolls, types or points. `away` gives null while its part is not there; `rest`: milliseconds of nothing to do that
+ * end it.
  */
 export function keep(main, away, wanted, rest = LONG) {
   const ends = performance.now() + LONG,

@@ -1,5 +1,5 @@
 // A page that was opened starts at its top, or at the part that its link asks for: that is brought into sight, and kept
-// there while what stands above it is still being drawn; whoever scrolls, types or points is left alone at once.
+// there while what stands above it is still being drawn; it stops at once when the visitor scrolls, types or points.
 // data: { page: its word, part: a selector, or "" for none }
 
 import { begun } from "../../../browser/shared/begun.js";

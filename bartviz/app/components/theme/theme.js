@@ -1,6 +1,6 @@
-// Streamlit tells the server of a change of theme only with the next run. This asks for that run at once, because
-// figures are drawn in the theme's colours on the server. It also tells the browser (and a screen reader) which language
-// the page is in. data: {dark: whether the server drew for a dark theme, lang: a language code}.
+// Streamlit reports a change of theme to the server only with the next run. This asks for that run at once, because
+// figures are drawn in the theme's colours on the server. It also tells the browser (and a screen reader) which
+// language the page is in. data: {dark: whether the server drew for a dark theme, lang: a language code}.
 
 import { begun } from "../../../browser/shared/begun.js";
 
