@@ -1,4 +1,4 @@
-"""Public names that are loaded when they are first used, listed once, in the ``.pyi`` file beside a package."""
+"""Public names that are loaded when they are first used, listed once, in the ``.pyi`` file of a package."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ def _loaded(package: str, name: str, home: str, attribute: str) -> Any:
         return _unavailable(
             package, name, import_module("bartviz.errors").needs(f"{package}.{name}", error.name), error
         )
-    except ValueError:  # the hub's library, with an HF_ENDPOINT that is no address
+    except ValueError:  # the hub's library, with an HF_ENDPOINT that is not an address
         import_module("bartviz.safety.addresses").check_hub()
         raise
 
 
 def _unavailable(package: str, name: str, message: str, error: ModuleNotFoundError) -> Any:
-    """What stands for a function that needs a package that is not installed: it can be listed and described."""
+    """A stand-in for a function that needs a missing package: it can be listed and described."""
 
     def function(*values: object, **options: object) -> Any:
         raise ModuleNotFoundError(message, name=error.name)

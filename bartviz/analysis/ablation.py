@@ -55,10 +55,10 @@ class Ablation(Brief):
     """One set of heads scaled, the same tokens given before and after.
 
     ``rows`` (T,) are the rows that are scored; ``targets`` the labels of what followed them in the record (for a model
-    that fills masks: its own best guesses before). ``before`` and ``after`` are None where the network names no words.
-    ``divergence`` (T,): KL(before || after) in nats. ``distance`` (rows of the last stack,): 1 - cosine of the last
-    hidden state before and after, 0..2. ``attention``: for each kind the mean Jensen-Shannon distance of the rows of
-    each head, (L, H), 0..1. Rows that only pad a batch have distance 0, and no mean counts them. ``changed`` is the
+    that fills masks: its own best guesses before). ``before`` and ``after`` are None where the model does not predict
+    tokens. ``divergence`` (T,): KL(before || after) in nats. ``distance`` (rows of the last stack,): 1 - cosine of the
+    last hidden state before and after, 0..2. ``attention``: for each kind the mean Jensen-Shannon distance of the rows
+    of each head, (L, H), 0..1. Rows that only pad a batch have distance 0, and no mean counts them. ``changed`` is the
     record of the changed pass. ``written`` is what the model then writes itself, without and with the change; None for
     a model that writes nothing. ``said`` is what a model's head that labels says before the change, as
     ``changed.prediction`` after it; None without one.
@@ -126,9 +126,9 @@ class Sweep(Brief):
     """Every head of some kinds scaled by ``factor``, one after the other; with ``keep`` all *other* heads of its layer.
 
     Arrays (N,) in the order of ``heads``: ``log_probability`` the change of the summed log p of the record's tokens
-    (nats, negative: less likely; NaN where the network names no words), ``divergence`` the mean KL of a row (nats),
-    ``changed`` the number of rows whose best token is another one, ``labels`` the KL of what a head that labels says
-    (nats; empty or NaN without one), ``distance`` the mean 1 - cosine of the last hidden state.
+    (nats, negative: less likely; NaN where the model does not predict tokens), ``divergence`` the mean KL of a row
+    (nats), ``changed`` the number of rows whose best token is another one, ``labels`` the KL of what a head that labels
+    says (nats; empty or NaN without one), ``distance`` the mean 1 - cosine of the last hidden state.
     """
 
     heads: tuple[Head, ...]

@@ -257,7 +257,7 @@ JUDGEMENTS = (mark("right, sure"), mark("right, possible"), mark("wrong"), mark(
 
 
 def judge(link: Link, found: Links, gold: Gold) -> str:
-    """One of ``JUDGEMENTS``: right, wrong, missed, or possible and not found, which is no error."""
+    """One of ``JUDGEMENTS``: right, wrong, missed, or possible and not found, which is not an error."""
     if link in gold.sure:
         return "right, sure" if link in found else "missed"
     if link in gold.possible:

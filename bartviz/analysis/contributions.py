@@ -91,8 +91,8 @@ def output(attention: Attention, layer: int) -> Floats:
 def share(attention: Attention, layer: int) -> Floats:
     """(H, Q) each head's share of the lengths of what the heads add to a row; columns sum to 1.
 
-    |W_O^h context_hi| over its sum over the heads; the bias is no head's. Where all add nothing, shares are equal.
-    Raises SettingError.
+    |W_O^h context_hi| over its sum over the heads; the bias belongs to no head. Where all add nothing, shares are
+    equal. Raises SettingError.
     """
     lengths = np.linalg.norm(head_outputs(attention, layer), axis=2)  # (H, Q)
     total = lengths.sum(axis=0)

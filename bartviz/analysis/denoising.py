@@ -33,7 +33,7 @@ class Word:
     """One word or punctuation mark of a text, with the white space before it."""
 
     text: str
-    space: str  # white space that stood before the word
+    space: str  # white space before the word
     start: int  # offset of the word in its text
     end: int
 

@@ -82,7 +82,7 @@ def _said(record: Record, found: Doubt, least: str) -> str:
     if found.drawn:
         said = _("This text was sampled at random, and the model gave it little probability.")
         return f"{said} " + _("The least probable: {words}.", words=least) if least else said
-    if record.reads_own_text:  # it goes on with a text: there is no right one
+    if record.reads_own_text:  # it continues a text: no continuation is the right one
         said = _("The model was unsure how to continue: other words would have fitted too.")
     else:
         said = _("The model was unsure of this text: it may be wrong.")

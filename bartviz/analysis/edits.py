@@ -71,10 +71,10 @@ class Edit(Brief):
 
     ``position`` is a row of the source, or of the decoder's inputs where ``part`` is "target". ``hidden``: for each
     stack the relative change |h' - h| / |h| of the embedding (first) and of every layer, (L + 1, n); **0 only where all
-    numbers are bit-equal**. ``attention``: for each kind the Jensen-Shannon distance of each row of each head,
-    (L, H, Q), and ``equal`` where its weights are bit-equal. ``rows`` (T,) are scored: ``before`` and ``after`` what
-    the model says there (log p is of the record's own next token), ``divergence`` (T,) KL(before || after) in nats, and
-    ``same`` (T,) where the logits are bit-equal. None and empty where the network names no words.
+    numbers are bit-equal**. ``attention``: for each kind the Jensen-Shannon distance of each row of each head, (L, H,
+    Q), and ``equal`` where its weights are bit-equal. ``rows`` (T,) are scored: ``before`` and ``after`` what the model
+    says there (log p is of the record's own next token), ``divergence`` (T,) KL(before || after) in nats, and ``same``
+    (T,) where the logits are bit-equal. None and empty where the model does not predict tokens.
     """
 
     record: Record
@@ -234,7 +234,7 @@ def notice(edit: Edit) -> str:
 
 def _stack(edit: Edit, stack: Kind) -> str:
     """A clause: the changes in one stack, after its first layer and after its last."""
-    change = edit.hidden[stack][:, ~padding(edit.record, stack)]  # padding stands at the end
+    change = edit.hidden[stack][:, ~padding(edit.record, stack)]  # padding is at the end
     n = change.shape[1]
     if not change.any():
         return _(

@@ -114,7 +114,7 @@ def view(
 
 
 def _in_pieces(tokens: Tokens) -> bool:
-    """Whether a word is several tokens, signs around it aside."""
+    """Whether a word is several tokens, not counting punctuation around it."""
     lettered = [any(sign.isalnum() for sign in label) for label in tokens.labels]
     return any(sum(lettered[place] for place in group) > 1 for group in word_groups(tokens))
 

@@ -67,7 +67,7 @@ class Inside:
     shares: Floats | None = None
     projection_bias: bool = False
     softcap: float | None = None
-    sink: float | None = None  # a score beside those of the keys
+    sink: float | None = None  # a score in addition to those of the keys
 
     @property
     def name(self) -> str:

@@ -96,7 +96,7 @@ def from_table(table: pd.DataFrame) -> tuple[Parameter, ...]:
 
 
 def configuration(model: Model) -> Config:
-    """The configuration that a name, a folder, a mapping or a model stands for; raises ModelError, SettingError."""
+    """The configuration that a name, a folder, a mapping or a model refers to; raises ModelError, SettingError."""
     if isinstance(model, Mapping):
         return model
     if not isinstance(model, str | PathLike):

@@ -215,7 +215,7 @@ def relative_buckets(n: int, *, buckets: int = 32, furthest: int = 128, both_way
 
     Half of the buckets of a direction are single distances, the others grow with the logarithm of the distance up to
     ``furthest``, beyond which all share the last. An encoder has half of the buckets for each direction; in a decoder
-    (``both_ways`` False) all buckets look back, and what lies ahead shares bucket 0.
+    (``both_ways`` False) all buckets look back, and everything ahead shares bucket 0.
     """
     offset = offsets(n)
     first = np.zeros_like(offset)

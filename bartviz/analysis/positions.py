@@ -72,8 +72,8 @@ class Shift:
 
 
 def shift(positions: Floats) -> Shift:
-    """The best linear shift (least squares, smallest norm, with a constant) of a position table (P, e), beside the
-    sinusoidal one's. Raises SettingError with fewer than 8 positions."""
+    """The best linear shift (least squares, smallest norm, with a constant) of a position table (P, e), compared with
+    the sinusoidal one's. Raises SettingError with fewer than 8 positions."""
     rows, width = positions.shape
     if rows < 8:
         raise SettingError(

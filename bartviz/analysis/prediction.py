@@ -77,7 +77,7 @@ def _relative(was: Doubles, now: Doubles) -> Doubles:
 def answer(record: Record) -> Answer | None:
     """The pair of ends of the largest probability, the end not before the start and at most LONGEST tokens.
 
-    Both lie in the second text, whose tokens the first one, the question, asks about; None without a second text.
+    Both are in the second text, whose tokens the first one, the question, asks about; None without a second text.
     """
     p, source = of(record).probabilities, record.source  # p (n, 2)
     inside = np.array(

@@ -30,7 +30,7 @@ LINES = (STEPS, LONGEST, CARRIED, EACH, COUNTED)
 
 @dataclass(frozen=True)
 class Recurrence:
-    """Path lengths in a recurrent network with the texts of a record, beside those of attention.
+    """Path lengths in a recurrent network with the texts of a record, compared with those of attention.
 
     ``recurrent`` and ``attention`` (m, n) float32: the steps from the token of a column to that of a row, NaN where
     the row may not know the column. ``kind``: cross-attention in an encoder-decoder, where the recurrent one has a

@@ -83,7 +83,7 @@ def written_words(record: Record) -> tuple[Written, ...]:
 
 
 def rows_of(tokens: Tokens, start: int, end: int) -> list[int]:
-    """The tokens that stand for some of these characters."""
+    """The tokens that cover some of these characters."""
     return [row for row, span in enumerate(tokens.spans) if span is not None and span[0] < end and span[1] > start]
 
 

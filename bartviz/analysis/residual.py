@@ -127,7 +127,7 @@ def sentence(one: Residual) -> str:
 
 
 def feed_forward(one: Residual) -> str:
-    """The sizes of the feed-forward part, how many of its inner numbers are above 0, and where LayerNorm stands."""
+    """The sizes of the feed-forward part, how many of its inner numbers are above 0, and the position of LayerNorm."""
     made = _(
         "The feed-forward part expands {width:,} numbers to {inner:,}, applies its activation ({share:.0%} "
         "of the results are above 0), and projects them back to {width:,}.",

@@ -42,7 +42,7 @@ WHOLE = frozenset(
         mark("detector"),
     }
 )
-# What stands for itself, and the parts of a layer and of a model.
+# Names used unchanged, and the parts of a layer and of a model.
 SINGLE = frozenset(
     {
         mark("shared"),

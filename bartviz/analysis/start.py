@@ -38,9 +38,9 @@ class Ribbons:
     """Two lines of words and the weights between them.
 
     ``weights`` (T, S): row t of ``below`` looks at column s of ``above``; summed over the pieces of a column's word,
-    averaged over the pieces of a row's word, so rows still sum to 1. ``score``: how much of the weight lies on pairs
-    of words that choose each other (0..1). One sentence for each word of both lines. ``given``: the words below
-    were not the model's own.
+    averaged over the pieces of a row's word, so rows still sum to 1. ``score``: how much of the weight is on pairs of
+    words that choose each other (0..1). One sentence for each word of both lines. ``given``: the words below were not
+    the model's own.
     """
 
     head: Head
@@ -195,7 +195,7 @@ def ribbons(record: Record, *, head: Head | None = None) -> Ribbons:
 def head_of(record: Record, kind: Kind) -> Head:
     """The head of a kind that a reader sees first, on every page: the one that ``ribbons`` draws.
 
-    The words of its rows choose each other most, so it is no head whose weight rests on special tokens.
+    The words of its rows choose each other most, so its weight is not on special tokens.
     """
     attention = record.attention(kind)
     columns = words(attention.key, *_texts_of(record, kind, columns=True))

@@ -118,7 +118,7 @@ class _Pool:
 class _Part:
     """Some whole blocks of keys, with the queries that look at them; ``rest``: keys that count in Z alone.
 
-    The scores (K', Q') lie in the order in which they are pooled: the first key of every block, then the second of
+    The scores (K', Q') are in the order in which they are pooled: the first key of every block, then the second of
     every block, and so on, so that the largest of all blocks is one pass over memory. Blocks differ by one key at most.
     """
 

@@ -134,6 +134,6 @@ def _joined(tokens: Tokens, group: Sequence[int]) -> str:
 
 
 def _pieces(tokens: Tokens, group: Sequence[int]) -> tuple[str, ...]:
-    """The labels of a word's tokens without continuation signs."""
+    """The labels of a word's tokens without continuation marks."""
     first, *rest = (tokens.labels[i] for i in group)
     return first, *(label.removeprefix(CONTINUES) for label in rest if label != CONTINUES)

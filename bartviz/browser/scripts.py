@@ -1,8 +1,8 @@
 """The scripts of the components: modules that import each other, joined into one file for the browser.
 
-Each script is an ES module, so an editor follows its imports and ``node --test`` loads it as it is. The browser gets
-one file for each component. Serving the modules themselves would take a chain of requests for each component (up
-to six, one after the other, before the first picture), and for each an address that changes with its content, or the
+Each script is an ES module, so an editor follows its imports and ``node --test`` loads it unchanged. The browser gets
+one file for each component. Serving the modules themselves would take a chain of requests for each component (up to
+six, one after the other, before the first picture), and for each an address that changes with its content, or the
 browser's cache would mix old and new modules. A bundler from npm would make node a requirement of the app.
 
 So ``bundle`` is small: it follows the imports, writes every module after those that it imports, and drops the import

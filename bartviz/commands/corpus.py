@@ -91,7 +91,7 @@ class Shown:
         say(f"{progress.rows:,} of {progress.all:,} rows, {progress.rate:,.0f} rows/s{left}", error=True)
 
     def stopped(self) -> str:
-        """What is measured, and how the run goes on."""
+        """What is measured, and how the run continues."""
         if self.last is None:
             return "Stopped before a part was measured. Repeat the command with --resume to continue."
         done = f"{self.last.rows:,} of {self.last.all:,} rows"

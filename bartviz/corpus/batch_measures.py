@@ -171,7 +171,8 @@ class Texts:
         return {name: cells for name, cells in wanted.items() if name in names}
 
     def _added(self) -> Tensor:
-        """(B, 1, K, S + 1 or 0) what is averaged with the weights beside the values: the words of the columns, and
+        """(B, 1, K, S + 1 or 0) what is averaged with the weights in addition to the values: the words of the columns,
+        and
         which columns are special."""
         if self.own:
             return torch.empty(*self.key.valid.shape, 0)[:, None]

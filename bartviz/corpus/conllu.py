@@ -195,7 +195,7 @@ def _unescaped(spaces: str) -> str:
 
 
 def placed(text: str, tree: str) -> Tree:
-    """The words of ``sentences`` where they stand in the text, which has been cleaned. Raises TextError.
+    """The words of ``sentences`` at their positions in the text, which has been cleaned. Raises TextError.
 
     Composed and decomposed characters are the same, and so is all white space.
     """
@@ -218,7 +218,7 @@ def placed(text: str, tree: str) -> Tree:
 
 
 def _is_between(sign: str) -> bool:
-    """Whether a character may stand between words: white space, or one that is not seen."""
+    """Whether a character may be between words: white space, or one that is not seen."""
     return sign == " " or unicodedata.category(sign) == "Cf"
 
 

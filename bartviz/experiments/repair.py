@@ -143,7 +143,7 @@ def filled(
 ) -> tuple[Guess, ...]:
     """What a masked language model predicts for each mask of a record's text, in order.
 
-    Raises SettingError for a record of another model, and for a network that names no words; Cancelled.
+    Raises SettingError for a record of another model, and for a model that does not predict tokens; Cancelled.
     """
     logits = Replay(model, record).run(SideBySide(cancelled=cancelled)).logits  # (1, n, V)
     if logits is None:

@@ -309,7 +309,7 @@ def score(before: Tensor, after: Tensor, targets: Tensor) -> Scores:
 
 
 def _logits(out: Any, vocabulary: int) -> Tensor | None:
-    """The logits over the vocabulary, or None for a network that names no words."""
+    """The logits over the vocabulary, or None for a model that does not predict tokens."""
     logits = out.get("prediction_logits", out.get("logits"))
     fits = logits is not None and logits.dim() == 3 and logits.shape[-1] == vocabulary
     return logits.cpu() if fits else None

@@ -1,11 +1,10 @@
 """Korean particles after a value: 을/를, 은/는, 이/가, 과/와, (으)로, (이)라고, chosen by its pronunciation.
 
-A translation contains both, ``{token}을(를)``; ``filled`` inserts the value and keeps the particle
-that fits. It depends on the last sound: a final consonant (받침) asks for 을, 은, 이, 과, none for 를, 는,
-가, 와; ``(으)`` stands after a final consonant other than ㄹ. Hangul spells it out, numbers are read as
-Sino-Korean, Latin words by the usual way of writing them in Hangul (외래어 표기법), letters and acronyms
-by the names of the letters. Text in brackets after a word is an aside, so the word before it
-counts. If the sound is unknown, as after an emoji, both stay.
+A translation contains both, ``{token}을(를)``; ``filled`` inserts the value and keeps the particle that fits. It
+depends on the last sound: a final consonant (받침) asks for 을, 은, 이, 과, none for 를, 는, 가, 와; ``(으)`` is used
+after a final consonant other than ㄹ. Hangul spells it out, numbers are read as Sino-Korean, Latin words by the usual
+way of writing them in Hangul (외래어 표기법), letters and acronyms by the names of the letters. Text in brackets after
+a word is an aside, so the word before it counts. If the sound is unknown, as after an emoji, both stay.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ def merged(network: nn.Module) -> nn.Module:
     """The network with its active adapters added to the weights, and the copies of modules that were trained whole in
     their places, as a float32 copy on the CPU; itself without any.
 
-    Adapters that are switched off are left out. Raises ModelError for prompts and prefixes, which are no weights of a
+    Adapters that are switched off are left out. Raises ModelError for prompts and prefixes, which are not weights of a
     module, BudgetError if the copy does not fit in memory.
     """
     peft: Any = sys.modules.get("peft")

@@ -38,6 +38,7 @@ def holds(path: Path, digest: str, job: Job) -> bool:
 
 
 def is_damaged(path: Path, job: Job) -> bool:
-    """Whether a snapshot file does not match its blob's hash; a plain copy, whose name is no hash, counts as intact."""
+    """Whether a snapshot file does not match its blob's hash; a plain copy, whose name is not a hash, counts as
+    intact."""
     name = path.resolve().name
     return _NAME.fullmatch(name) is not None and not holds(path, name, job)

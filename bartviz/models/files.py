@@ -77,7 +77,7 @@ class Files:
         cls, folder: Path, roots: Roots | None = None, *, commit: str | None = None, notices: tuple[str, ...] = ()
     ) -> Files:
         """The files of a model's folder. Raises ModelError for a folder without config.json, with advice, and for links
-        that lead out of ``roots``."""
+        that point outside ``roots``."""
         stamp = _stamp(folder)
         try:
             entries = list(os.scandir(folder))
@@ -172,7 +172,7 @@ def is_complete(folder: Path) -> bool:
 
 
 def _no_model(files: Collection[str], inside: Collection[str], folder: Path) -> str:
-    """Why a folder without config.json is no model, and where one may be."""
+    """Why a folder without config.json is not a model, and where one may be."""
     if "adapter_config.json" in files:
         return later(
             "The folder holds an adapter of PEFT, not a model. Load its base with transformers, add the adapter by "

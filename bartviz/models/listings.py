@@ -1,6 +1,6 @@
 """The hub's description of a model: the files of a revision, and the revision of its conversion to safetensors.
 
-Everything in an answer is validated, so that no name or address leads elsewhere.
+Everything in an answer is validated, so that no name or address points elsewhere.
 """
 
 from __future__ import annotations

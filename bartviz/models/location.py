@@ -29,7 +29,7 @@ Source: TypeAlias = Literal["embedded", "folder", "hub"]
 
 @dataclass(frozen=True)
 class Location:
-    """Where a model is: in a folder, whose links lead nowhere but below ``roots``, or at the hub, by its id there.
+    """Where a model is: in a folder, whose links stay below ``roots``, or at the hub, by its id there.
 
     ``name``: what its records call it, unless the caller says otherwise.
     """

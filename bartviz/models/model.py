@@ -95,7 +95,7 @@ class Model:
     def stale(self) -> bool:
         """Whether the files, or the weights of a wrapped network, have changed since the model was validated.
 
-        A loaded model goes on with the weights that were validated. A wrapped network is refused from then on.
+        A loaded model keeps using the weights that were validated. A wrapped network is refused from then on.
         """
         return self.changed()
 

@@ -31,7 +31,7 @@ class OutputLayer:
 
     @classmethod
     def of(cls, network: PreTrainedModel) -> OutputLayer | None:
-        """The network's; None if it is no matrix product."""
+        """The network's; None if it is not a matrix product."""
         layer = network.get_output_embeddings()
         if not isinstance(layer, nn.Linear):
             return None

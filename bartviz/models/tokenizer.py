@@ -160,7 +160,7 @@ def _left_out(asked: Mapping[str, Any]) -> Iterator[str]:
 
 def _class_name(folder: Path) -> str | None:
     """The class that the files name: tokenizer_config.json before config.json, as in transformers. Raises ModelError
-    for one that is no tokenizer."""
+    for an object that is not a tokenizer."""
     for file in ("tokenizer_config.json", "config.json"):
         name = read_json(folder / file).get("tokenizer_class")
         if name:
@@ -235,7 +235,7 @@ def _restore_paths(tokenizer: PreTrainedTokenizerBase, files: Files) -> None:
 
 
 def check(tokenizer: PreTrainedTokenizerBase, settings: Settings) -> None:
-    """Raise ModelError for a tokenizer that cannot say what its tokens stand for, or with ids beyond the network's
+    """Raise ModelError for a tokenizer that cannot say which text its tokens cover, or with ids beyond the network's
     embedding rows.
 
     Only tokens that were added may be beyond them, as ``[PAD]`` often is, if no text has them by itself: they lose

@@ -2,9 +2,9 @@
 
 A file of a kilobyte can ask for replacements that fill the memory, or for a regular expression that holds the
 interpreter for minutes; both happen in compiled code, where neither an exception nor a deadline helps. So every part is
-checked first: how much longer a text may become, how far a map of characters points, whether a regular expression
-takes time in proportion to the text, how long pieces, prefixes and templates are. The limits lie well above those of
-known models.
+checked first: how much longer a text may become, how far a map of characters points, whether a regular expression takes
+time in proportion to the text, how long pieces, prefixes and templates are. The limits are well above those of known
+models.
 """
 
 from __future__ import annotations
@@ -213,7 +213,7 @@ def _check_template(name: str, template: Any) -> None:
 
 
 def _side(piece: Any) -> str | None:
-    """Which of two texts a piece of a template stands for; None for a token."""
+    """Which of two texts a piece of a template represents; None for a token."""
     if isinstance(piece, str):
         return None if piece[:1] != "$" else "B" if piece[1:2] in ("b", "B") else "A"
     sequence = piece.get("Sequence") if isinstance(piece, dict) else None

@@ -42,7 +42,7 @@ def _wrapped(module: nn.Module) -> nn.Module | None:
 
 
 def expect_network(network: object) -> PreTrainedModel:
-    """Raise ModelError for what is no network of transformers, naming its first part that is one."""
+    """Raise ModelError for an object that is not a network of transformers, naming its first part that is one."""
     if isinstance(network, PreTrainedModel):
         return network
     advice = part_of(network)

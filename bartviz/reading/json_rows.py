@@ -34,7 +34,7 @@ class Value(NamedTuple):
 def object_rows(opened: Opened, columns: dict[str, int], wanted: Iterable[str] = ()) -> Iterator[Row]:
     """The rows of the values of a file. ``columns`` grows: the path of a text -> its column.
 
-    ``wanted``: paths that may lead into arrays, too, such as ``captions.0``.
+    ``wanted``: paths that may go into arrays, too, such as ``captions.0``.
     """
     for line, value in values(opened):
         yield Row(line, line, value if isinstance(value, TextError) else cells_of(value, columns, wanted))
@@ -61,7 +61,7 @@ def _texts(value: object, *keys: str) -> Iterator[tuple[str, str]]:
 
 
 def _at(value: object, path: str) -> object:
-    """What a path of keys and positions leads to."""
+    """The value at a path of keys and positions."""
     for key in path.split("."):
         if isinstance(value, list) and key.isdecimal() and len(key) < 9 and int(key) < len(value):
             value = value[int(key)]
@@ -85,7 +85,7 @@ def values(opened: Opened) -> Iterator[Value]:
     with opened() as stream:
         found = _Values(stream, array=start == "[")
         value = next(found, None) if start in ("[", "{") else None
-        # an object of one line is one of many, of which the first is no JSON
+        # an object of one line is one of many, of which the first is not JSON
         several = (
             value is not None and not isinstance(value.value, TextError) and (found.line > value.line or not whole)
         )
@@ -184,7 +184,7 @@ class _Values(Iterator[Value]):
                 self.text, self.at, self.ended, self.array = "", 0, True, False  # where the next begins is unknown
                 return Value(line, _broken())
             if end == len(self.text) and self._more():
-                continue  # a number may go on
+                continue  # a number may continue
             long = self.array and end - self.at > MAX_LINE
             self._pass(end)
             return Value(line, too_long(MAX_LINE) if long else value)

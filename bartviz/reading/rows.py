@@ -134,7 +134,8 @@ def delimiter_of(first: Sequence[str]) -> str:
 
 
 def _evenness(lines: Sequence[str], sign: str) -> tuple[float, int]:
-    """The share of rows that the sign divides into the same number of cells, and that number; 0 where it is prose: a
+    """The share of rows that the separator divides into the same number of cells, and that number; 0 where it is prose:
+    a
     space follows it, and no column has only numbers."""
     rows = [cells for cells in csv.reader(lines, delimiter=sign) if cells]
     widths = Counter(map(len, rows))
@@ -210,7 +211,7 @@ def _unquoted(lines: Iterable[tuple[int, str | TextError]], delimiter: str) -> I
 
 
 class _Lines:
-    """Lines for a csv.reader, which stops at one that is too long, and goes on behind it."""
+    """Lines for a csv.reader, which stops at one that is too long, and continues after it."""
 
     def __init__(self, lines: Iterator[tuple[int, str | TextError]]) -> None:
         self.lines = lines

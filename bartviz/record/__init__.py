@@ -1,1 +1,1 @@
-"""What a run leaves behind, NumPy alone. Imports text, families and what lies below them."""
+"""What a run leaves behind, NumPy alone. Imports text, families and the rooms below them."""

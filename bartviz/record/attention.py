@@ -319,7 +319,7 @@ class Attention(Rebuilt):
         return self.capped(scores)
 
     def head(self, layer: int, head: int) -> Floats:
-        """(Q, K) float32 weights of one head; masked cells are exactly 0; rows sum to 1, or less beside a sink.
+        """(Q, K) float32 weights of one head; masked cells are exactly 0; rows sum to 1, or to less if there is a sink.
 
         A fully masked row is uniform, as in the model: see ``masked_rows``. Raises SettingError.
         """

@@ -65,7 +65,7 @@ class Check:
 
     @property
     def passed(self) -> bool:
-        """Whether the value is there and within its limit; one that is no number is not."""
+        """Whether the value is there and within its limit; NaN is not."""
         return self.value is not None and self.value <= self.limit
 
     @property
@@ -244,7 +244,7 @@ def disagreement(step: Step | Numbers, vocabulary: int) -> float:
         expected = step.chosen.logit - log_z  # log p; minus infinity for an impossible token
         token_error = 0.0 if expected == step.log_probability else abs(expected - step.log_probability)
         token_error = worst(token_error, abs(step.chosen.probability - math.exp(min(expected, 1.0))))
-    with np.errstate(invalid="ignore"):  # infinite numbers of a file: their difference is no number, which is refused
+    with np.errstate(invalid="ignore"):  # infinite numbers in a file: their difference is NaN, which is refused
         p = np.exp(np.minimum(np.array(logits) - log_z, 1.0))
         largest = float(np.abs(p - np.array(given)).max())
     order = max((b - a for a, b in pairwise(logits) if b > a), default=0.0)

@@ -246,7 +246,7 @@ class Record:
 
     @property
     def reads_own_text(self) -> bool:
-        """Whether its model has a decoder alone, which reads one text and goes on with it."""
+        """Whether its model has a decoder alone, which reads one text and continues it."""
         return self.encoder is None and self.cross is None
 
     @property

@@ -1,4 +1,4 @@
-"""What the fast kernel put out for some heads and rows, against which an attention is checked. NumPy only.
+"""The output of the fast kernel for some heads and rows, against which an attention is checked. NumPy only.
 
 Letters in shapes: L layers, C sampled heads, R sampled rows, K keys, d head width.
 """

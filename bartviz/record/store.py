@@ -111,7 +111,7 @@ def read(path: str | PathLike[str], cls: type[T]) -> tuple[T, Seal]:
 
 
 def _look(path: str | PathLike[str], size: int) -> None:
-    """Raise RecordError where the header alone shows that a file is no record, however large the rest is."""
+    """Raise RecordError where the header alone shows that a file is not a record, however large the rest is."""
     with Path(path).open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
         start = file.read(1)

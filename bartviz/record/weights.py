@@ -145,7 +145,7 @@ def _attributed(attribution: Any) -> dict[Name, object]:
 
 
 def _cached(attention: object) -> dict[Name, object]:
-    """The patterns of a cache by stack, layer after layer; empty for what is no cache."""
+    """The patterns of a cache by stack, layer after layer; empty if it is not a cache."""
     keys = getattr(attention, "keys", None)
     matches = [_CACHED.fullmatch(str(key)) for key in keys()] if callable(keys) else []
     found: dict[Name, list[tuple[int, object]]] = {}
@@ -205,7 +205,7 @@ def _array(given: Any, name: str) -> Floats:
         if "complex" in str(getattr(given, "dtype", "")):
             raise TypeError("half of each number would be dropped")
         if isinstance(given, np.ma.MaskedArray):
-            given = given.filled(np.nan)  # what is masked is no weight, whatever is stored there
+            given = given.filled(np.nan)  # a masked cell has no weight, whatever is stored there
         if hasattr(given, "detach"):  # a tensor of torch; NumPy has no bfloat16
             given = given.detach().cpu().float()
         array: Floats = np.asarray(given, np.float32)

@@ -1,1 +1,1 @@
-"""A text through a model: one pass or a decoding, and the Record of it. Imports models and what lies below."""
+"""A text through a model: one pass or a decoding, and the Record of it. Imports models and the rooms below."""

@@ -153,7 +153,7 @@ def head_factors(model: Model, ablate: Heads) -> dict[Head, float]:
 
 def _factor(value: object) -> float:
     try:
-        return float(value)  # type: ignore[arg-type]  # what is no number is refused here
+        return float(value)  # type: ignore[arg-type]  # anything but a number is refused here
     except (TypeError, ValueError):
         raise SettingError(later("The factor of a head is a number: 0 silences it, 1 changes nothing.")) from None
 

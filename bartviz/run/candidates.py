@@ -27,7 +27,7 @@ _BLOCK = 64  # columns per block; the maximum of each block is computed first
 def largest(rows: Tensor, k: int) -> tuple[Tensor, Tensor]:
     """The k largest of each row (T, V) -> values and columns (T, k), largest first: ``topk`` at half the cost.
 
-    The k largest numbers lie in the k blocks with the largest maxima, or in the rest after the last whole block.
+    The k largest numbers are in the k blocks with the largest maxima, or in the rest after the last whole block.
     """
     blocks = rows.shape[1] // _BLOCK
     if blocks <= k:

@@ -36,7 +36,7 @@ def logits(model: Model, output: Any, row: int | None) -> Tensor | None:
 
 
 def next_sentence(model: Model) -> nn.Module | None:
-    """The layer that judges whether a second text follows the first, if the network has one beside others."""
+    """The layer that judges whether a second text follows the first, if the network has one among others."""
     judge = getattr(getattr(model.runner, "cls", None), "seq_relationship", None)
     return judge if isinstance(judge, nn.Module) else None
 

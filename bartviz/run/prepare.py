@@ -146,7 +146,7 @@ def _unread(unread: Unread, texts: Sequence[str]) -> tuple[str, ...]:
 
 
 def _dropped(count: int, texts: Sequence[str]) -> tuple[str, ...]:
-    """A notice if no token holds some signs of the texts."""
+    """A notice if some characters of the texts are in no token."""
     if not count:
         return ()
     message = mark(

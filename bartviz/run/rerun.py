@@ -88,7 +88,7 @@ def _forced(record: Record) -> dict[int, Forced]:
 
 
 def _kept_settings(record: Record) -> dict[str, object]:
-    """Settings that say where and beside what a text was written; its tokens do not depend on them."""
+    """Settings that say where, and together with which others, a text was written; its tokens do not depend on them."""
     return {key: value for key, value in record.provenance.settings.items() if key in ("batch", "device", BRANCHED_AT)}
 
 

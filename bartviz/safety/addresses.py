@@ -1,4 +1,4 @@
-"""Network addresses, the hub's among them. The hub's library cannot be imported while HF_ENDPOINT is no address."""
+"""Network addresses, the hub's among them. The hub's library cannot be imported while HF_ENDPOINT is not an address."""
 
 from __future__ import annotations
 
@@ -27,5 +27,5 @@ def check_hub() -> None:
 
 
 def no_hub() -> ModelError:
-    """The error for an HF_ENDPOINT that is no address."""
+    """The error for an HF_ENDPOINT that is not an address."""
     return ModelError(later("HF_ENDPOINT must be the hub's address, beginning with https:// or http://."))

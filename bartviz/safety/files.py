@@ -1,4 +1,4 @@
-"""Files of others: what is no regular file, or has no end, is refused before it is read."""
+"""Files of others: anything but a regular file, or a file without end, is refused before it is read."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from bartviz.errors import PackageError, SettingError, needs
 
 LOCAL = "local"
 _LONGEST = 24  # characters of the folder for temporary files: a socket's path has at most 107, and Ray's part takes 70
-STORE = 256 << 20  # bytes that a local Ray keeps of what is on its way
+STORE = 256 << 20  # bytes that a local Ray keeps of pending data
 TOKENS = ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
 
 

@@ -103,7 +103,7 @@ _PROCESS = _Process()
 
 @contextmanager
 def torch_defaults() -> Iterator[None]:
-    """A block in which torch is as it is after its import, whatever the caller has on; gradients are not recorded."""
+    """A block in which torch is as after its import, whatever the caller has set; gradients are not recorded."""
     with ExitStack() as stack:
         stack.enter_context(_thread_defaults())
         stack.enter_context(_PROCESS.defaults())

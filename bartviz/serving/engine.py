@@ -94,11 +94,11 @@ class Run(Generic[T]):
         self._enter = None
 
     def follow(self, ticket: Ticket[None]) -> None:
-        """Go on with this ticket."""
+        """Continue with this ticket."""
         self._tickets.append(ticket)
 
     def compute(self, ticket: Ticket[T]) -> None:
-        """Go on with this ticket, which gives the result."""
+        """Continue with this ticket, which returns the result."""
         self._tickets.append(self.only(ticket))
 
     def only(self, ticket: Ticket[T]) -> Ticket[T]:

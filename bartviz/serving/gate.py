@@ -53,7 +53,7 @@ class Ticket(Generic[T]):
         self._stop = threading.Event()
         self._finished = threading.Event()
         self._value: T | None = None
-        self._turn: threading.Event | None = None  # while it stands in the queue again: set at its next turn
+        self._turn: threading.Event | None = None  # while it is in the queue again: set at its next turn
         self._begun = 0.0  # when its part began
         self.seconds = 0.0  # that its parts have taken
 
@@ -109,7 +109,7 @@ class Ticket(Generic[T]):
         self.give_way()
 
     def tell(self, note: str, fraction: float | None = None) -> None:
-        """``report`` of work that others wait for, too, which does not give way to them."""
+        """``report`` of work that others wait for as well, which does not yield to them."""
         self.note, self.fraction = note, fraction
 
     def give_way(self, *, at_once: bool = False) -> None:
@@ -154,7 +154,7 @@ class Ticket(Generic[T]):
 class Gate:
     """A queue of at most ``waiting`` tickets for ``workers`` threads: one thread where the work is CPU-bound.
 
-    ``part``: seconds after which a ticket gives way to others; None: it does not.
+    ``part``: seconds after which a ticket yields to others; None: it does not.
     """
 
     def __init__(self, *, waiting: int = 256, workers: int = 1, part: float | None = None) -> None:
@@ -164,7 +164,7 @@ class Gate:
         self._changed = threading.Condition()
         self._queue: list[Ticket[Any]] = []
         self._running: list[Ticket[Any]] = []
-        self._threads = 0  # of those that stand in the queue again none
+        self._threads = 0  # none of those that are in the queue again
         self._pace = 0.0  # average seconds of recent tasks
         self.ended: Counter[State] = Counter()  # how many tasks ended how
         self.seconds = 0.0  # that tasks have run, in all
@@ -296,7 +296,7 @@ class Gate:
                 self._queue.remove(ticket)
                 self._running.append(ticket)
                 ticket._begun = time.monotonic()
-                if ticket._turn is not None:  # its own thread goes on in place of this one
+                if ticket._turn is not None:  # its own thread continues in place of this one
                     turn, ticket._turn = ticket._turn, None
                     turn.set()
                     return

@@ -1,4 +1,4 @@
-"""Results on their way to another process: pickled by one that we started, and read-only where they arrive."""
+"""Results sent to another process: pickled by a process that bartviz started, and read-only where they arrive."""
 
 from __future__ import annotations
 

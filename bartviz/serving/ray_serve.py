@@ -68,7 +68,7 @@ def end(address: str) -> None:
 
 
 class RayReplicas:
-    """The way to the replicas of a Ray at this address."""
+    """The connection to the replicas of a Ray at this address."""
 
     def __init__(self, address: str) -> None:
         self._address = address

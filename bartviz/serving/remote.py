@@ -59,7 +59,7 @@ class Answers(Protocol):
 
 
 class Replicas(Protocol):
-    """The way to the replicas."""
+    """The connection to the replicas."""
 
     def connect(self) -> None:
         """Reach them, once. Raises BartvizError."""

@@ -332,7 +332,7 @@ def _unfused(
     softcap: float | None,
     sinks: Tensor | None,
 ) -> Tensor:
-    """(B, Q, H, d): attention with capped scores, or a sink's score (H,) beside the keys'."""
+    """(B, Q, H, d): attention with capped scores, or a sink's score (H,) in addition to the keys'."""
     scores = query @ key.mT * scale  # (B, H, Q, K)
     if softcap is not None:
         scores = torch.tanh(scores / softcap) * softcap

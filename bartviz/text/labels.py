@@ -154,7 +154,8 @@ def normalized(form: Literal["NFC", "NFD", "NFKC", "NFKD"], text: str) -> str:
 
 
 def simple_words(text: str) -> list[Span] | None:
-    """The words of ``split_words`` for a text of printable signs that form no cluster with others, in a script with
+    """The words of ``split_words`` for a text of printable characters that form no cluster with others, in a script
+    with
     spaces between words; None for any other text."""
     if not _SPACED.fullmatch(text) or not text.isprintable():
         return None
@@ -263,7 +264,7 @@ _BYTES = _byte_signs()
 
 
 def byte_of(sign: str) -> int | None:
-    """The byte that a character stands for in a byte-level vocabulary, or None."""
+    """The byte that a character represents in a byte-level vocabulary, or None."""
     return _BYTES.get(sign)
 
 
@@ -294,13 +295,13 @@ class Scheme:
 
     ``bytes``: every character is a byte, spaces too (GPT-2, BART), in the encoding ``mark`` if there is one (ByT5).
     ``prefix``: a piece begins a word unless it starts with ``mark`` (WordPiece). ``space``: ``mark`` is a space
-    (SentencePiece). ``suffix``: ``mark`` ends a word. ``joiner``: a word goes on behind ``mark`` (Blenderbot small).
+    (SentencePiece). ``suffix``: ``mark`` ends a word. ``joiner``: a word continues after ``mark`` (Blenderbot small).
     """
 
     kind: Literal["bytes", "prefix", "space", "suffix", "joiner"]
     mark: str = ""
     byte_fallback: bool = False
-    plain: frozenset[str] = frozenset()  # added pieces, which stand for themselves
+    plain: frozenset[str] = frozenset()  # added pieces, which are used literally
 
     @classmethod
     def of(cls, backend: Backend) -> Scheme:

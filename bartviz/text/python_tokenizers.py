@@ -1,4 +1,4 @@
-"""Tokenizers that transformers has in Python alone, with the part of the text that each token stands for.
+"""Tokenizers that transformers has only in Python, with the part of the text that each token covers.
 
 The originals return pieces without positions. The ids here are theirs, cut by their own vocabularies and merges;
 positions are found by going along the text, letter by letter, and a text where this is not exact is refused.
@@ -130,7 +130,7 @@ class MergedEncoder(PythonEncoder):
 
 
 class BlenderbotSmallEncoder(MergedEncoder):
-    """Lower case, punctuation apart, a line end as ``__newln__``; a piece that goes on ends with ``@@``."""
+    """Lower case, punctuation apart, a line end as ``__newln__``; a piece that continues ends with ``@@``."""
 
     _WORD = re.compile(r"\S+\n?")
     _PART = re.compile(r"'|\n|[.,!?()]?[^.,!?()'\n]+|[.,!?()]")

@@ -269,7 +269,7 @@ def unread(tokens: Tokens, tokenizer: PreTrainedTokenizerBase, *texts: str) -> U
 
 
 def unheld(tokens: Tokens, *texts: str) -> list[tuple[int, int]]:
-    """The visible signs of the texts that no token holds, as segment and index: the tokenizer drops them.
+    """The visible characters of the texts that are in no token, as segment and index: the tokenizer drops them.
 
     Marks and control characters do not count where there is anything else: they change how others are drawn.
     """
@@ -400,7 +400,8 @@ class FastEncoder(Encoder):
         return self._raw(encoding, typed=False)
 
     def _check_growth(self, text: str) -> None:
-        """Raise TooLong for a text that the normalizer makes much longer (one Arabic sign may become 18 letters)."""
+        """Raise TooLong for a text that the normalizer makes much longer (one Arabic character may become 18
+        letters)."""
         normalizer, size = self._aware.normalizer, 0
         if normalizer is None or len(text) <= _SLICE:
             return

@@ -43,7 +43,7 @@ class BranchRequest(NamedTuple):
 class _Held(NamedTuple):
     """The session state for one record: the player's initial and latest position.
 
-    Delete it to lead the visitor to another step; the browser goes to ``begin`` when ``serial`` is new.
+    Delete it to move the visitor to another step; the browser goes to ``begin`` when ``serial`` is new.
     """
 
     revision: str

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 _SIDEWAYS = unseen("sideways", Path(__file__).parents[1] / "components" / "sideways" / "sideways.js")
 T = TypeVar("T")
 Maybe: TypeAlias = T | Callable[[], T] | None
-_MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")  # every ASCII sign that may be Markdown syntax
+_MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")  # every ASCII character that may be Markdown syntax
 _ALL_HEADS = "bartviz-all-heads.csv"
 _EXPLORER = "bartviz-explorer.html"
 _KEYS = {_ALL_HEADS: "all_heads", _EXPLORER: "explorer"}  # of buttons whose file has the ending of another one
@@ -140,7 +140,7 @@ def running_text(
 ) -> None:
     """The text itself as chips, shaded by weight (n,) in 0..1 with the colour of ``kind``; ``chosen`` is framed.
 
-    Special tokens are small and grey, a word's pieces touch, words stand apart; each chip's hover names its weight.
+    Special tokens are small and grey, a word's pieces touch, words are separated; each chip's hover names its weight.
     ``label`` is a small line above, shown literally. Raises ValueError unless there is one weight per token.
     """
     shading = None if weights is None else np.asarray(weights, dtype=float)

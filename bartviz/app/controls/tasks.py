@@ -91,7 +91,7 @@ def show(name: str, key: Mapping[str, object] | None = None) -> Any:
 
 
 def offer(error: NotFetched, then: Callable[[], None] = lambda: None, *, key: str) -> None:
-    """A button that has the model downloaded that nobody has asked for yet; ``then`` goes on."""
+    """A button that downloads a model that nobody has requested yet; ``then`` runs afterwards."""
 
     def fetch() -> None:
         session.ask_for(error.model)

@@ -15,7 +15,7 @@ class Around(Protocol):
         """At the top of a page."""
 
     def leads(self) -> bool:
-        """Whether it leads the visitor through the page, and chooses its view."""
+        """Whether it guides the visitor through the page and chooses its view."""
 
     def drawn(self) -> None:
         """When all of the page is drawn."""
@@ -36,7 +36,7 @@ _used: list[Around] = [_Nothing()]
 
 
 def use(feature: Around) -> None:
-    """Let a feature stand around every page of this process."""
+    """Let a feature surround every page of this process."""
     _used[:] = [feature]
 
 

@@ -1,7 +1,7 @@
 """What a browser loads before the first script run: the page, with our style in it, and Streamlit's scripts.
 
-The style stands in the page itself, so nothing moves when it arrives. The scripts of the elements that every page has
-are asked for with the page: the elements then stand at once, where a grey box of another height would be first. And
+The style is in the page itself, so nothing moves when it arrives. The scripts of the elements that every page has are
+asked for with the page: the elements then stand at once, where a grey box of another height would be first. And
 Streamlit sends its scripts as they are, 3 to 9 MB for a first visit: they are compressed here, once per server.
 """
 
@@ -120,7 +120,7 @@ def _type(answer: _Answer) -> str:
 
 
 def _with(answer: _Answer, body: bytes, **headers: str) -> _Answer:
-    """The answer with another body, which no longer is what its tag and date stand for."""
+    """The answer with another body, which no longer matches its tag and date."""
     changed = MutableHeaders(
         raw=[pair for pair in answer.headers if pair[0].lower() not in (b"etag", b"last-modified")]
     )

@@ -274,7 +274,7 @@ def _listed(value: object) -> str:
 
 
 def _translated(value: str) -> str:
-    """A value of a run's settings: known words are translated, others stay as they are."""
+    """A value of a run's settings: known words are translated, others stay unchanged."""
     return _(value) if value in MODES | STOPPED else sentence_words.rule(value)
 
 

@@ -23,12 +23,12 @@ _OPENED = "_share_opened"
 
 
 def place() -> DeltaGenerator:
-    """Where the button stands, at the right of the title; ``draw`` fills it at the end of the run."""
+    """The place of the button, at the right of the title; ``draw`` fills it at the end of the run."""
     return st.container(key="share_place")
 
 
 def draw(button: DeltaGenerator) -> None:
-    """The button and what it opens. Call it when every choice of the run stands in the address."""
+    """The button and what it opens. Call it when every choice of the run is in the address."""
     with button, st.popover(_("Share"), key=KEY, icon=":material/share:", on_change=_open) as popover:
         with_text = not around.current().leads() and st.toggle(
             _("With my text"), bool(st.session_state.get("_link")), key=WITH_TEXT, persist_state="session"

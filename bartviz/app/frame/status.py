@@ -23,7 +23,7 @@ def status(record: Record, *, older_target: bool = False, refused: bool = False)
     """Draw the line, notices about the text, and a large warning if the weights look untrained.
 
     ``older_target``: the given output is still that of the text before, which a notice says. ``refused``: an error
-    about a new text stands below the line, so the notices, which are about the text of this record, are left out.
+    about a new text is below the line, so the notices, which are about the text of this record, are left out.
 
     Below the expert level the line is a tick that opens; a failed check is always shown in full.
     """

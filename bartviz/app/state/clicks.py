@@ -63,7 +63,7 @@ def _uninterrupted(state: SafeSessionState, *args: Any, **options: Any) -> None:
 
 
 def _drawn(state: SafeSessionState, metadata: Any, user_key: str | None) -> Any:
-    """Register a widget; from now on its value is on its way to the browser."""
+    """Register a widget; from now on its value is pending in the browser."""
     result = streamlit_internals.register_widget(state, metadata, user_key)
     one = getattr(_thread, "unseen", {}).get(user_key)
     if one is not None and one.drawn is None:

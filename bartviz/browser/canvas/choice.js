@@ -17,7 +17,7 @@ const SOON = 60; // the same, where an exact map is missed
  */
 export function choose(it, to) {
   const before = it.choice;
-  if (it.meta.alone) to = { ...before, view: to.view }; // the page says which head stands alone
+  if (it.meta.alone) to = { ...before, view: to.view }; // the page says which head is shown alone
   it.choice = { layer: to.layer, head: to.head, what: to.what, view: to.view ?? before.view };
   if (before.view !== it.choice.view || (it.meta.layers === "layer" && before.layer !== it.choice.layer))
     it.unmeasured = true;

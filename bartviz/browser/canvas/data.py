@@ -225,7 +225,7 @@ Chip = tuple[str, int, bool, bool]  # text, its column (or row) or -1 where hidd
 
 
 def _chips(tokens: Tokens, labels: Sequence[str], *, words: bool) -> list[Chip]:
-    """The text itself, token by token or word by word; a word's pieces touch, and lose their continuation sign."""
+    """The text itself, token by token or word by word; a word's pieces touch, and lose their continuation mark."""
     if words:
         groups = word_groups(tokens)
         return [

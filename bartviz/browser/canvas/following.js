@@ -1,4 +1,5 @@
-// The step that a player beside the canvas shows: its row is the canvas's row, and the rows after it are still to come.
+// The step that a player next to the canvas shows: its row is the canvas's row, and the rows after it are still to
+// come.
 
 /** @import { Canvas, Step } from "./types.js" */
 import { calm, hearSteps, tellSteps } from "../shared/steps.js";

@@ -82,7 +82,7 @@ export function render(it) {
 }
 
 /**
- * What waits until the frame is on the screen: it reads sizes, which would lay the page out once more, or is long.
+ * What waits until the frame is on the screen: it reads sizes, which would cause another layout, or takes long.
  * @param {Canvas} it
  */
 function afterwards(it) {

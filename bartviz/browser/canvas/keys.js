@@ -1,4 +1,4 @@
-// Keyboard: arrows in the overview lead through heads, in the map and the texts through cells and tokens.
+// Keyboard: arrows in the overview move through heads, in the map and the texts through cells and tokens.
 
 /** @import { Canvas } from "./types.js" */
 import { isNowhere } from "../shared/steps.js";
@@ -41,7 +41,7 @@ export function onOverviewKey(it, event) {
 }
 
 /**
- * In one layer's heads, which stand in several lines: up and down by a line.
+ * In one layer's heads, which are in several lines: up and down by a line.
  * @param {Canvas} it
  */
 function within(it, dx, dy) {
@@ -95,7 +95,7 @@ function reveal(it) {
 }
 
 /**
- * In a text: arrows lead from token to token; Enter chooses. `side` is what its tokens are.
+ * In a text: arrows move from token to token; Enter chooses. `side` is what its tokens are.
  * @param {Canvas} it
  */
 export function onTextKey(it, event, name) {
@@ -103,7 +103,7 @@ export function onTextKey(it, event, name) {
   const count = it.meta[side === "row" ? "query" : "key"].length,
     list = side === "row" ? it.rows : it.keys;
   const at = it.cursor?.[side] ?? list[0] ?? 0;
-  const on = getComputedStyle(it.$(name)).direction === "rtl" ? -1 : 1; // where the text goes on
+  const on = getComputedStyle(it.$(name)).direction === "rtl" ? -1 : 1; // where the text continues
   const move = { ArrowLeft: -on, ArrowUp: -1, ArrowRight: on, ArrowDown: 1, Home: -count, End: count }[event.key];
   if (move) {
     it.cursor = { row: null, column: null, [side]: clamp(at + move, 0, count - 1) };
@@ -140,7 +140,7 @@ export function onAnyKey(it, event) {
 }
 
 /**
- * Opens the list of keys and leads to it, or closes it again.
+ * Opens the list of keys and moves to it, or closes it again.
  * @param {Canvas} it
  */
 function showKeys(it) {

@@ -1,4 +1,4 @@
-// Labels of tokens beside a picture.
+// Labels of tokens next to a picture.
 
 /** @import { Canvas } from "./types.js" */
 

@@ -11,7 +11,7 @@ export const MOST_LINES = 4000;
 export const FAINTEST = 5; // of 255: below, a line is not seen
 
 /**
- * Where the two lists lie; as in a map, with columns downward.
+ * Where the two lists are; as in a map, with columns downward.
  * @param {Canvas} it
  */
 export function fittedLines(it, left) {

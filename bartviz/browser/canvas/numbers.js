@@ -229,7 +229,7 @@ export function keysSaid(meta, rows, keys, given) {
 }
 
 /**
- * Where an arrow leads from a head: the means stand right of the heads, the mean of all below them.
+ * Where an arrow moves from a head: the means are right of the heads, the mean of all below them.
  * @template {Choice} C
  * @param {number[]} shape
  * @param {C} choice

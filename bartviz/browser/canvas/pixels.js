@@ -59,7 +59,7 @@ export function paintMap(target, map, part, colors) {
       const begin = Math.min(xs[px], columns - 1),
         end = Math.max(xs[px + 1], begin + 1);
       if (begin === from && end === until) {
-        pixels[to + px] = pixels[to + px - 1]; // the same cells go on
+        pixels[to + px] = pixels[to + px - 1]; // the same cells continue
         continue;
       }
       [from, until] = [begin, end];

@@ -49,7 +49,7 @@ export function begin(parentElement) {
 export const current = (it) => it.maps.get(mapNumber(it.meta.shape, it.choice)) ?? null;
 
 /**
- * (row, column) -> weight of what is shown; null while the exact map is on its way.
+ * (row, column) -> weight of what is shown; null while the exact map is pending.
  * @param {Canvas} it
  * @returns {Weight | null}
  */
@@ -220,7 +220,7 @@ export function shadedMap(it, map) {
 }
 
 /**
- * What has the keyboard's focus: of the component, which may stand in a shadow root, or of the page.
+ * What has the keyboard's focus: of the component, which may be in a shadow root, or of the page.
  * @param {Canvas} it
  * @returns {HTMLElement | null}
  */

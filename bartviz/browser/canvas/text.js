@@ -154,7 +154,7 @@ function hiddenShare(it, rows) {
   });
 }
 
-/** The numbers as a table: the whole map as it stands where it is small, else the chosen rows as columns. */
+/** The numbers as a table: the whole map if it is small, else the chosen rows as columns. */
 const MOST_CELLS = 5000;
 
 /** @param {Canvas} it */

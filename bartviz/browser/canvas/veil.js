@@ -1,4 +1,4 @@
-// The veil over the rows that are still to come, while a player beside the canvas is followed.
+// The veil over the rows that are still to come, while a player next to the canvas is followed.
 
 /** @import { Canvas } from "./types.js" */
 import { clamp } from "../shared/words.js";

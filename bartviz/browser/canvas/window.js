@@ -22,7 +22,7 @@ export function fitted(width, height, rows, columns, left, top, scale = 1) {
 export const furthest = (fit) => Math.max(1, READABLE / Math.max(SMALLEST, Math.min(fit.w, fit.h)));
 
 /**
- * The window with its factor in bounds, and nothing beside the map in it.
+ * The window with its factor in bounds, and nothing but the map in it.
  * @param {Fit} fit
  * @param {Seen} seen
  * @returns {Seen}
@@ -78,7 +78,7 @@ export function revealing(fit, seen, row, column) {
 }
 
 /**
- * Where a cell lies, in pixels of the canvas.
+ * The position of a cell, in pixels of the canvas.
  * @param {Fit} fit
  * @param {Seen} seen
  */

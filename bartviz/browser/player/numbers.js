@@ -40,7 +40,7 @@ export function strongest(weights, special, until = weights.length) {
   return best;
 }
 
-// Where playback stands after `elapsed` ms of a step that lasts `interval`: the same step, the next, or the end.
+// The state of playback after `elapsed` ms of a step that lasts `interval`: the same step, the next, or the end.
 export function advance(step, count, elapsed, interval) {
   if (elapsed < interval) return { step, ended: false, moved: false };
   return step + 1 < count
@@ -78,7 +78,7 @@ export function quantity(value, unit) {
 }
 
 /**
- * Where the cells of a matrix lie in a box that leaves room for labels: origin, cell size, every which label fits.
+ * The layout of a matrix's cells in a box that leaves space for labels: origin, cell size, every which label fits.
  * @returns {Layout}
  */
 export function layout(width, height, rows, columns, left, top) {
@@ -184,7 +184,7 @@ export function lookedAt(meta, index, weights) {
   return best;
 }
 
-// A piece that touches the one before it needs no sign that it goes on.
+// A piece that touches the one before it needs no continuation mark.
 export const pieceOf = (label, joined) =>
   joined && label.length > 1 && label.startsWith("⋯") ? label.slice(1) : label;
 

@@ -17,7 +17,7 @@ export function pointOn(element, event) {
   return [(event.clientX - left) / zoom, (event.clientY - top) / zoom];
 }
 
-// Sizes are read once, when something changed: reading them at every frame would lay the page out again.
+// Sizes are read once, when something changed: reading them at every frame would cause another layout.
 export function measured(canvas) {
   const box = canvas.getBoundingClientRect(),
     zoom = canvas.currentCSSZoom ?? 1;

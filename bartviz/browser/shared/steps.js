@@ -1,6 +1,6 @@
 // One step for all that show it. The player keeps the time; its followers are notified, and may ask it to move. Both
-// stand in one page, each in a module of its own: here they meet. Nothing of it goes to the server.
-// "at": {record, step, count, playing, reveal}, from the player; "ask": {record, to | by | play | where}, to it.
+// are in one page, each in its own module: here they meet. Nothing of it goes to the server. "at": {record, step,
+// count, playing, reveal}, from the player; "ask": {record, to | by | play | where}, to it.
 
 const STEPS = (globalThis[Symbol.for("bartviz.steps")] ??= new EventTarget());
 
@@ -15,5 +15,5 @@ export function hearSteps(type, record, then) {
 
 export const calm = () => globalThis.matchMedia?.("(prefers-reduced-motion: reduce)").matches ?? false;
 
-/** Whether a key was pressed while nothing had the focus: a click beside all controls focuses the page's own frame. */
+/** Whether a key was pressed while nothing had the focus: a click outside all controls focuses the page's own frame. */
 export const isNowhere = (target) => target === globalThis.document?.body || target?.dataset?.testid === "stMain";

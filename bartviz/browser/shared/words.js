@@ -1,10 +1,10 @@
-// Small things that every component needs. Words come from Python, in the reader's language: none stand in a script.
+// Small things that every component needs. Words come from Python, in the reader's language: none are in a script.
 
 export const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
-/** A word within a sentence: one that is read from right to left would move what stands beside it. */
+/** A word within a sentence: one that is read from right to left would move what is next to it. */
 export const isolated = (text) => (RIGHT_TO_LEFT.test(text) ? `\u2068${text}\u2069` : text);
 
 /** A message with its {places} filled; one that depends on a number is a pair, for one and for several: `count`. */

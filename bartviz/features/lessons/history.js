@@ -7,9 +7,9 @@ export function stepOf(query) {
 }
 
 /**
- * Whether an address that is to be written stands for the same step as the one that is there. The server writes the words
- * of a step one after the other, and a page of its own first: all that is one entry of the browser's history.
- * `now`, `next`: locations; `running`: the step over which the strip stands, "" where there is none.
+ * Whether an address that is to be written stands for the same step as the current one. The server writes the words of
+ * a step one after the other, and a page of its own first: all that is one entry of the browser's history. `now`,
+ * `next`: locations; `running`: the step over which the strip stands, "" where there is none.
  */
 export function isSame(now, next, running) {
   const [from, to] = [stepOf(now.search), stepOf(next.search)];

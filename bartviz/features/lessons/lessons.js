@@ -1,5 +1,5 @@
-// Keys of a lesson: N or Page Down (a presenter's clicker, in large type) goes on, B or Page Up back, A shows the answer.
-// They press the strip's own buttons, so that what cannot be pressed cannot be keyed either.
+// Keys of a lesson: N or Page Down (a presenter's clicker, in large type) goes forward, B or Page Up goes back, A shows
+// the answer. They press the strip's own buttons, so that what cannot be pressed cannot be keyed either.
 
 import { begun } from "../../browser/shared/begun.js";
 import { keep } from "../../app/components/sight/keep.js";
@@ -43,8 +43,8 @@ export function meant(event, path, large) {
 }
 
 /**
- * How far to scroll so that a part stands in the room: not at all where it does, as little as it takes where it fits, and
- * else to its top.
+ * How far to scroll so that a part is in the visible area: not at all if it is, as little as needed if it fits,
+ * otherwise to its top.
  */
 export function distance({ top, bottom }, room) {
   if (top >= room.top && bottom <= room.bottom) return 0;
@@ -61,7 +61,7 @@ function roomOf(main) {
   return { top: from + SPACE, bottom: innerHeight - SPACE };
 }
 
-/** Bring what a new step is about into sight, below the strip; where that scrolls away only what its text is not beside. */
+/** Scroll to what a new step is about, below the strip, if that keeps the step's text in view. */
 function show({ step, part, below }) {
   const { dataset } = document.body,
     main = document.querySelector("[data-testid='stMain']"),

@@ -54,7 +54,7 @@ def ended() -> None:
 
 
 def _after(lesson: Lesson) -> Lesson | None:
-    """The lesson to go on with: the next in order, or else the first that is not done."""
+    """The lesson to continue with: the next in order, or else the first that is not done."""
     following = LESSONS.index(lesson) + 1
     return LESSONS[following] if following < len(LESSONS) else _next()
 

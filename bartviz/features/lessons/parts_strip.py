@@ -30,7 +30,7 @@ NEXT, BACK, ANSWER = "N", "B", "A"
 
 
 def strip(page: str) -> None:
-    """Draw the strip if a lesson is running; on a page other than that of the step it offers the way back."""
+    """Draw the strip if a lesson is running; on a page other than that of the step it offers a link back."""
     now = walk.current()
     lesson, step = now.lesson, now.step
     if lesson is None or step is None:

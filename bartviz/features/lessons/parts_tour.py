@@ -10,5 +10,5 @@ __all__ = ["drawn", "leads", "prepare", "strip"]
 
 
 def leads() -> bool:
-    """Whether a lesson leads the visitor through the page."""
+    """Whether a lesson guides the visitor through the page."""
     return current().lesson is not None

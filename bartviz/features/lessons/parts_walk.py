@@ -232,7 +232,7 @@ def _follow_address(walk: Walk) -> None:
 
 
 def _say_what_lacks(walk: Walk, page: str) -> None:
-    """Note what the address asked for in vain, once the page that it leads to is there."""
+    """Note what the address asked for in vain, once its page is there."""
     shown = {LESSON: _(sitemap.page(page).label), AT: str(walk.at + 1)}
     for key, asked in walk.asked.items():
         address.lacks(key, asked, shown[key])

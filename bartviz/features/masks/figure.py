@@ -24,7 +24,7 @@ from bartviz.text.tokens import Tokens
 
 View = Literal["pattern", "additive", "weights"]
 VIEWS: tuple[View, ...] = get_args(View)
-SIDE = 200  # cells along a side of a square; above, a cell stands for a block and is open where any of it is
+SIDE = 200  # cells along a side of a square; above, a cell represents a block and is open where any of it is
 WRITTEN = 100  # cells: up to this many have their number written in them
 _TITLES: dict[Kind, str] = {"encoder": mark("Encoder"), "decoder": mark("Decoder"), "cross": mark("Cross-attention")}
 SHORT = {"-10,000": "−10⁴", "-1e9": "−10⁹", "lowest": "−∞", "-inf": "−∞"}  # in a cell; the pointer shows all digits

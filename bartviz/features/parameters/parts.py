@@ -225,7 +225,7 @@ def length(costs: Costs) -> tuple[int, str]:
 
 
 def claims(found: tuple[Claim, ...]) -> None:
-    """The articles' statements next to the computed numbers, with the verdict as a word and a sign."""
+    """The articles' statements next to the computed numbers, with the verdict as a word and a symbol."""
     table = pd.DataFrame(
         [
             (claim.topic, claim.claim, _(claim.computed), f"{SIGNS[claim.verdict]} {_(claim.verdict)}")

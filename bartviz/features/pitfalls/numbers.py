@@ -150,8 +150,8 @@ class Sinks:
     """Attention sinks: the share of all weight of a kind on sinks, the share with even weights, and one head.
 
     ``tokens``: the share of each sink label, largest first. ``share_head`` is the share in ``head``, whose row ``row``
-    looks most at column ``before``, and among what is no sink at column ``after``, which then has ``rest`` of what is
-    left (None where nothing is left).
+    looks most at column ``before``, and among columns that are not sinks at column ``after``, which then has ``rest``
+    of what is left (None where nothing is left).
     """
 
     kind: Kind

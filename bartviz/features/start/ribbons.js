@@ -39,7 +39,7 @@ export function shape(edges, above, below) {
   });
 }
 
-/** The word that an arrow key leads to: left and right along a line (`backwards`: it is
+/** The word that an arrow key moves to: left and right along a line (`backwards`: it is
  *  read from right to left), up and down to the other at the same share of it. */
 export function neighbour(place, key, counts, backwards = false) {
   const count = counts[place.line];

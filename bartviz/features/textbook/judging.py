@@ -96,7 +96,7 @@ class Between:
     high: int | float
 
     def holds(self, found: int | float) -> bool:
-        """Whether the found number lies between the ends, or on one."""
+        """Whether the computed number is between the ends, or equal to one."""
         return self.low <= found <= self.high
 
 
@@ -259,7 +259,7 @@ class Claim:
     about: About = "arithmetic"
 
     def judged(self, verdict: Verdict) -> Verdict:
-        """The verdict, not decided where numbers of a small network stand for a claim about large ones."""
+        """The verdict; undecided where a small network is measured for a claim about large ones."""
         if self.about != "trained" or verdict.large:
             return verdict
         why = later("{why} {small}", why=verdict.why, small=SMALL)

@@ -1,5 +1,5 @@
-// On a phone the sidebar lies over the page: it closes when a page is chosen or a run begins, and never comes up open.
-// The script is on every page, so it also keeps the browser's history.
+// On a phone the sidebar covers the page: it closes when a page is chosen or a run begins, and never comes up open. The
+// script is on every page, so it also keeps the browser's history.
 
 import { begun } from "../../../browser/shared/begun.js";
 import { oneEntryForAnAct } from "./entries.js";
