@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from bartviz.analysis.sentence_words import shortened
 from bartviz.app.controls import show, tasks
@@ -13,11 +13,6 @@ if TYPE_CHECKING:
     from bartviz.models.model import Model
     from bartviz.record.record import Record
     from bartviz.serving.gate import Ticket
-
-
-class Sized(Protocol):
-    @property
-    def nbytes(self) -> int: ...
 
 
 T = TypeVar("T")
@@ -47,13 +42,12 @@ def ask(
     record: Record,
     key: Mapping[str, object],
     work: Callable[[Model, Ticket[T]], T],
-    size: Callable[[T], int],
     *,
     button: str | None = None,
 ) -> T | None:
     """The result of a task about this record; see ``tasks.ask``. Raises WeightsOnlyError."""
     record.expect_model()
-    return tasks.ask(name, record.model.name, identity(record) | dict(key), work, size, button=button)
+    return tasks.ask(name, record.model.name, identity(record) | dict(key), work, button=button)
 
 
 def note_ablated(record: Record) -> None:

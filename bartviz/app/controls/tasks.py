@@ -19,6 +19,7 @@ from bartviz.app.controls.progress import follow
 from bartviz.app.state import session
 from bartviz.errors import BudgetError, Cancelled, NotFetched, RecordError, SettingError, TextError
 from bartviz.language import _
+from bartviz.safety.size import size
 from bartviz.serving import drawing_turns
 from bartviz.serving.engine import Run, fetching
 
@@ -39,14 +40,12 @@ class _Task:
     seen: bool = False  # whether a script run has already waited for it
 
 
-def begin(
-    name: str, model: str, key: Mapping[str, object], work: Callable[[Model, Ticket[T]], T], size: Callable[[T], int]
-) -> None:
+def begin(name: str, model: str, key: Mapping[str, object], work: Callable[[Model, Ticket[T]], T]) -> None:
     """Start ``work(model, ticket)`` for this visitor and stop the earlier task of that name. Call it in a callback.
 
-    ``model`` is a name as in the sidebar. ``key`` holds, as JSON values, everything else that the result depends on;
-    ``size`` returns the result's bytes. ``work`` runs in the gate's thread and must not use Streamlit. It passes
-    ``ticket.cancelled`` on, calls ``ticket.report(note, fraction)``, and returns something read-only.
+    ``model`` is a name as in the sidebar. ``key`` holds, as JSON values, everything else that the result depends on.
+    ``work`` runs in the gate's thread and must not use Streamlit. It passes ``ticket.cancelled`` on, calls
+    ``ticket.report(note, fraction)``, and returns something read-only, whose ``size`` is counted.
     """
     older: _Task | None = st.session_state.get(_session_key(name))
     owner = session.owner()
@@ -56,7 +55,7 @@ def begin(
         run = session.engine().work(
             f"{owner} {name}", model, whole, work, size, alive=lambda: streamlit_internals.is_alive(owner)
         )
-    again = partial(begin, name, model, key, work, size)
+    again = partial(begin, name, model, key, work)
     # before stopping the older task: the script run may end at this line
     st.session_state[_session_key(name)] = _Task(dict(key), run, again)
     if older is not None:
@@ -105,7 +104,6 @@ def ask(
     model: str,
     key: Mapping[str, object],
     work: Callable[[Model, Ticket[T]], T],
-    size: Callable[[T], int],
     *,
     button: str | None = None,
 ) -> T | None:
@@ -115,7 +113,7 @@ def ask(
     than its arguments, can be run again.
     """
     whole = {"of": model} | dict(key)
-    question = (name, model, whole, work, size)
+    question = (name, model, whole, work)
     if begun(name) != whole:
         if button is not None:
             drop(name)

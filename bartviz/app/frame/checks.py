@@ -47,12 +47,7 @@ def draw(record: Record) -> None:
             return verify(model, record, cancelled=ticket.cancelled)
 
         verified = tasks.ask(
-            TASK,
-            record.model.name,
-            {"record": content.key(record)},
-            work,
-            lambda checks: 200 * len(checks),
-            button=_("Run the model again and compare"),
+            TASK, record.model.name, {"record": content.key(record)}, work, button=_("Run the model again and compare")
         )
         if verified is not None:
             _table(verified)

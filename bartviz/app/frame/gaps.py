@@ -57,7 +57,7 @@ def _filled(record: Record) -> None:
         return filled(model, record, cancelled=ticket.cancelled)
 
     key = {"record": content.key(record)}
-    found = tasks.ask("gaps", record.model.name, key, work, lambda made: 2_000 * len(made) + 200)
+    found = tasks.ask("gaps", record.model.name, key, work)
     if found is not None:
         st.html("".join(_line(number, one, len(found)) for number, one in enumerate(found, 1)))
 

@@ -22,6 +22,7 @@ from bartviz.language import _, current, mark, named
 from bartviz.language.shares import percent
 from bartviz.record.attention import Head
 from bartviz.record.record import Reading, Record
+from bartviz.safety.size import size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -113,17 +114,11 @@ def _ranked(record: Record) -> tuple[ranks.Aligner, ...]:
     key = f"aligners {content.key(record, current())}"
     try:
         with st.spinner(_("Ranking all heads")):
-            ranked: tuple[ranks.Aligner, ...] = session.engine().results.get(
-                key, lambda: ranks.aligners(record), _bytes
-            )
+            ranked: tuple[ranks.Aligner, ...] = session.engine().results.get(key, lambda: ranks.aligners(record), size)
             return ranked
     except BudgetError as error:
         show.note(str(error))
         return ()
-
-
-def _bytes(ranked: tuple[ranks.Aligner, ...]) -> int:
-    return sum(aligner.table.weights.nbytes + 500 for aligner in ranked)
 
 
 def _heads(record: Record, whose: str) -> tuple[Head, ...]:

@@ -83,16 +83,12 @@ def _run(request: Request) -> Record | None:
     special = sidebar.reads_special(sidebar.kind_of(request.model), request.text, request.pair or "")
     request = replace(request, allow_special=special)
     key = {"text": request.text, "pair": request.pair, "special": request.allow_special}
-    found: Record | None = tasks.ask("beside", request.model, key, partial(_record, request=request), _bytes)
+    found: Record | None = tasks.ask("beside", request.model, key, partial(_record, request=request))
     return found
 
 
 def _record(model: Model, ticket: Ticket[Record], *, request: Request) -> Record:
     return requests.record(model, ticket, request if model.info.kind == "encoder" else replace(request, pair=None))
-
-
-def _bytes(record: Record) -> int:
-    return record.nbytes
 
 
 def _of_run(record: Record) -> Record | None:

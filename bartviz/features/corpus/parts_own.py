@@ -22,7 +22,6 @@ from bartviz.corpus.read import Bad, Line
 from bartviz.errors import BartvizError, BudgetError, SettingError, TextError
 from bartviz.language import _, later, plural
 from bartviz.reading.uploads import FORMATS, check_file
-from bartviz.safety.size import size
 
 if TYPE_CHECKING:
     from bartviz.corpus.run import Progress
@@ -185,7 +184,7 @@ def _begin(name: str, model: str, rows: Sequence[Line | Bad], usable: int) -> No
     """Start measuring: a callback."""
     digest = hashlib.sha256(repr(rows).encode("utf-8", "surrogatepass")).hexdigest()
     key = {"name": name, "rows": digest, "usable": usable}
-    tasks.begin(TASK, model, key, partial(_measure, name, rows), size)
+    tasks.begin(TASK, model, key, partial(_measure, name, rows))
 
 
 def _measure(name: str, rows: Sequence[Line | Bad], model: Model, ticket: Ticket[Atlas]) -> Atlas:

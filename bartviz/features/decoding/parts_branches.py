@@ -116,7 +116,7 @@ def follow(record: Record, turn: Turn, *, asked: bool = True) -> None:
         "asked": asked,
     }
     work = partial(write, record=record, turn=Turn(turn.step, token, turn.greedy))
-    tasks.begin(TASK, record.model.name, key, work, lambda made: made.nbytes)
+    tasks.begin(TASK, record.model.name, key, work)
     _dropped().discard(link_text)
     _link(link_text)
 

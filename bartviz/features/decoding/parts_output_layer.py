@@ -47,7 +47,7 @@ def _computed(record: Record, step: int) -> OutputLayer | None:
         "ablated": [str(name) for name in _ablated(record)],
         "step": step,
     }
-    return tasks.ask("output_layer", record.model.name, key, work, lambda made: made.nbytes)
+    return tasks.ask("output_layer", record.model.name, key, work)
 
 
 def _ablated(record: Record) -> tuple[object, ...]:

@@ -65,7 +65,7 @@ def repaired(chosen: Chosen) -> Repair | None:
             on_progress=progress,
         )
 
-    return tasks.ask("repair", chosen.model, chosen.key, work, lambda found: found.nbytes)
+    return tasks.ask("repair", chosen.model, chosen.key, work)
 
 
 def lines(repair: Repair) -> None:
@@ -200,7 +200,7 @@ def filled(repair: Repair) -> None:
         ticket.report(later("BERT reads the same text"))
         return guesses(model, text, cancelled=ticket.cancelled)
 
-    answer = tasks.ask("guesses", FILLER, {"text": text}, work, lambda made: 2_000 * len(made) + 200)
+    answer = tasks.ask("guesses", FILLER, {"text": text}, work)
     if answer is None:
         return
     st.html(guess_lines(repair, [one.candidates for one in answer]))
@@ -226,9 +226,7 @@ def noises(chosen: Chosen) -> None:
         return all_noises(model, chosen.text, seed=chosen.seed, cancelled=ticket.cancelled, on_progress=progress)
 
     key = {name: value for name, value in chosen.key.items() if name not in ("noise", "rate")}
-    scores = tasks.ask(
-        "noises", chosen.model, key, work, lambda made: sum(200 * len(one.labels) for one in made.values())
-    )
+    scores = tasks.ask("noises", chosen.model, key, work)
     if scores is None:
         return
     path = EMBEDDED / chosen.model / "README.md"

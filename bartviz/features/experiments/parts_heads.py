@@ -115,7 +115,7 @@ def _sweep(record: Record, chosen: Chosen) -> Sweep | None:
 
     key: dict[str, object] = {"keep": chosen.keep, "factor": chosen.factor}
     label = _("Measure all {count:,} heads, one after the other", count=count)
-    return ask("sweep", record, key, work, lambda sweep: sweep.nbytes, button=label if large(record, count) else None)
+    return ask("sweep", record, key, work, button=label if large(record, count) else None)
 
 
 def _shapes(record: Record) -> dict[Kind, tuple[int, int]]:
@@ -263,7 +263,7 @@ def _ablate(record: Record, heads: list[Head], factor: float) -> Ablation | None
         )
 
     key = {"heads": sorted(map(str, heads)), "factor": factor}
-    return ask("ablate", record, key, work, lambda found: found.nbytes)
+    return ask("ablate", record, key, work)
 
 
 def _effects(ablation: Ablation) -> None:

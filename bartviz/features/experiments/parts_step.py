@@ -78,7 +78,7 @@ def _sentence(record: Record) -> Tokens | None:
         ticket.report(later("Reading the sentence"))
         return prepare(model, SENTENCE).tokens
 
-    return ask("sentence", record, {}, work, lambda tokens: 200 * len(tokens))
+    return ask("sentence", record, {}, work)
 
 
 def _default_positions(tokens: Tokens, which: str) -> tuple[int, int]:
@@ -100,7 +100,7 @@ def _reach(record: Record, which: str, position: int, window: int) -> Reach | No
         return reach(model, text, position, window=window, cancelled=ticket.cancelled)
 
     key: dict[str, object] = {"sentence": which, "position": position, "window": window}
-    return ask("reach", record, key, work, lambda found: found.nbytes)
+    return ask("reach", record, key, work)
 
 
 def _maps(result: Reach, target: int) -> None:

@@ -143,7 +143,7 @@ def _suggested(record: Record, place: Place) -> Suggested:
         return found, telling(model, record, place.position, found, part=place.part, cancelled=ticket.cancelled)
 
     key: dict[str, object] = {"part": place.part, "position": place.position}
-    return ask("suggestions", record, key, work, lambda found: 200 * len(found[0]) + 200) or ((), None)
+    return ask("suggestions", record, key, work) or ((), None)
 
 
 def _suggestion_buttons(suggested: tuple[Suggestion, ...]) -> None:
@@ -175,7 +175,7 @@ def _edit(record: Record, place: Place, token: str) -> Edit | None:
         return edit(model, record, place.position, token, part=place.part, cancelled=ticket.cancelled)
 
     key: dict[str, object] = {"part": place.part, "position": place.position, "token": token}
-    return ask("edit", record, key, work, lambda found: found.nbytes)
+    return ask("edit", record, key, work)
 
 
 def _maps(result: Edit, view: View) -> None:

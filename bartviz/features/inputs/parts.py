@@ -129,7 +129,7 @@ def summed(record: Record, stack: Stack) -> Inputs | None:
         "other": record.source.ids.tolist(),
         "segments": record.source.segments.tolist(),
     }
-    return tasks.ask("inputs", record.model.name, key, work, lambda found: found.nbytes)
+    return tasks.ask("inputs", record.model.name, key, work)
 
 
 def parts(embedded: Inputs) -> None:
@@ -261,9 +261,7 @@ def tokenizers(record: Record) -> tuple[Split, ...]:
     splits: list[Split] = []
     for number, name in enumerate((*TWO, third)):
         with st.container(key=f"inputs_split_{number}"):
-            tokenized = tasks.ask(
-                f"split_{number}", name, {"text": text}, work, lambda made: 2_000 + 200 * len(made.tokens)
-            )
+            tokenized = tasks.ask(f"split_{number}", name, {"text": text}, work)
             if tokenized is None:
                 continue
             splits.append(tokenized)

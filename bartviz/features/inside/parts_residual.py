@@ -64,4 +64,4 @@ def _computed(record: Record, stack: Stack, layer: int, row: int) -> Residual | 
         "row": row,
         "settings": str(dict(record.provenance.settings)),
     }
-    return tasks.ask("residual", record.model.name, key, work, lambda made: made.nbytes)
+    return tasks.ask("residual", record.model.name, key, work)

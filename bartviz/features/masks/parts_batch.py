@@ -11,6 +11,7 @@ from bartviz.app import streamlit_internals
 from bartviz.app.controls import progress, show
 from bartviz.app.state import session
 from bartviz.language import later
+from bartviz.safety.size import size
 from bartviz.serving.engine import fetching
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def run(name: str, texts: Sequence[str]) -> Records:
     key = {"work": "batch", "texts": list(texts)}
     alive = partial(streamlit_internals.is_alive, owner)
     with fetching(session.may_fetch(name)):
-        run = session.engine().work(f"{owner} batch", name, key, partial(_capture, texts), _bytes, alive=alive)
+        run = session.engine().work(f"{owner} batch", name, key, partial(_capture, texts), size, alive=alive)
     return _await(run)
 
 
@@ -43,10 +44,6 @@ def _capture(texts: Sequence[str], model: Model, ticket: Ticket[Records]) -> Rec
 
     ticket.report(later("Running the model"))
     return capture_batch(model, texts, cancelled=ticket.cancelled)
-
-
-def _bytes(records: Records) -> int:
-    return sum(record.nbytes for record in records)
 
 
 def _await(run: Run[Records]) -> Records:

@@ -50,7 +50,7 @@ def _filled() -> None:
     button = None if session.engine().ready else _("Let it fill the mask")
     with st.container(key="models_filler"):
         above = st.container()
-        guesses = tasks.ask(TASK, FILLER, {"text": TEXT}, _guess, _size, button=button)
+        guesses = tasks.ask(TASK, FILLER, {"text": TEXT}, _guess, button=button)
         made = "…" if guesses is None else ", ".join(f"{word} ({percent(share)})" for word, share in guesses)
         with above:
             _card(FILLER, TEXT.replace("<mask>", "[MASK]"), made)
@@ -62,10 +62,6 @@ def _guess(model: Model, ticket: Ticket[tuple[tuple[str, float], ...]]) -> tuple
 
     found: Guess = guesses(model, TEXT, MOST, cancelled=ticket.cancelled)[0]
     return tuple((word.strip(), share) for word, share in found.candidates)
-
-
-def _size(guesses: tuple[tuple[str, float], ...]) -> int:
-    return 100 * len(guesses)
 
 
 def _card(model: str, given: str, made: str) -> None:

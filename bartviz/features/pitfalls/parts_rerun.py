@@ -44,7 +44,7 @@ def silence(record: Record) -> None:
     shapes = [record.attention(kind).shape for kind in record.kinds]
     count = sum(shape[0] * shape[1] for shape in shapes)
     label = _("Silence each of {count} heads, one after the other", count=count)
-    sweep: Sweep | None = ask("pitfalls_sweep", record, {}, work, lambda finding: finding.nbytes, button=label)
+    sweep: Sweep | None = ask("pitfalls_sweep", record, {}, work, button=label)
     if sweep is None:
         return
     if "log_probability" not in sweep.measures:
@@ -97,12 +97,7 @@ def untrained(record: Record) -> None:
     wait = record.model.parameters > LARGE
     label = _("Draw random weights for this architecture")
     fresh: Record | None = ask(
-        "pitfalls_untrained",
-        record,
-        {"seed": RANDOM_SEED},
-        work,
-        lambda found: found.nbytes,
-        button=label if wait else None,
+        "pitfalls_untrained", record, {"seed": RANDOM_SEED}, work, button=label if wait else None
     )
     if fresh is None:
         return

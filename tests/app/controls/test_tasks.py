@@ -38,7 +38,7 @@ def script() -> None:
 
     languages.begin()  # as every run of the app does; else it speaks as the test before it did
     for model in ("good", "bad"):
-        st.button(model, on_click=tasks.begin, args=("sum", model, {"model": model}, work, len))
+        st.button(model, on_click=tasks.begin, args=("sum", model, {"model": model}, work))
     st.button("drop", on_click=tasks.drop, args=("sum",))
     wanted = st.checkbox("only for good")
     st.text(str(tasks.show("sum", {"model": "good"} if wanted else None)))
@@ -54,7 +54,7 @@ def asking() -> None:
     languages.begin()  # as every run of the app does; else it speaks as the test before it did
     model = st.selectbox("Model", ["good", "bad"])
     waits = "Begin" if st.checkbox("on request") else None
-    st.text(str(tasks.ask("sum", model, {"text": "same"}, work, len, button=waits)))
+    st.text(str(tasks.ask("sum", model, {"text": "same"}, work, button=waits)))
 
 
 @pytest.fixture

@@ -163,7 +163,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     made: dict[str, Any] = {}
     asked: list[str] = []
 
-    def begin(name: str, model: str, key: dict[str, object], work: Any, _size: Any) -> None:
+    def begin(name: str, model: str, key: dict[str, object], work: Any) -> None:
         asked.append(model)
         made[name] = key, work(load(model), SimpleNamespace(cancelled=lambda: False, report=lambda *_note: None))
 

@@ -204,7 +204,7 @@ class Tasks:
         self.result = result
         self.asked: list[dict[str, Any]] = []
 
-    def begin(self, name: str, model: str, key: dict[str, Any], work: Any, size: Any) -> None:
+    def begin(self, name: str, model: str, key: dict[str, Any], work: Any) -> None:
         self.asked.append(dict(key) | {"model": model})
 
     def begun(self, name: str) -> dict[str, Any] | None:

@@ -47,7 +47,7 @@ def test_the_denoiser_restores_its_example_and_is_sure_of_it() -> None:
 def test_the_words_for_the_mask_are_those_of_the_model(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     """The task runs here, where there is no server to run it."""
     ticket = SimpleNamespace(cancelled=lambda: False)
-    monkeypatch.setattr(tasks, "ask", lambda _name, model, _key, work, _size, **_more: work(load(model), ticket))
+    monkeypatch.setattr(tasks, "ask", lambda _name, model, _key, work, **_more: work(load(model), ticket))
     page = app("models")
     wanted = guesses(load("bert-tiny-en"), "My brother is older than <mask>.", 3)[0].candidates
     assert len(wanted) == 3
