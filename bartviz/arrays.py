@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float32]
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
+Array: TypeAlias = Any
+"""An array of NumPy or a tensor of torch: what the array API standard describes."""
 
 
 def frozen(array: NDArray[np.generic], dtype: type[np.generic]) -> NDArray[np.generic]:

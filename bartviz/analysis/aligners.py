@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bartviz.analysis import sentence_words
+from bartviz.analysis import mutual, sentence_words
 from bartviz.analysis.alignment import (
     THRESHOLD,
     Line,
     Method,
     Table,
-    agreement,
     cross_of,
     heads_of,
     layer_name,
@@ -103,7 +102,7 @@ def aligners(record: Record) -> tuple[Aligner, ...]:
             )
         )
     made = [
-        Aligner(heads, shown, agreement(shown.weights, shown.has_rows), _ahead(record, weights))
+        Aligner(heads, shown, mutual.score(shown.weights, shown.has_rows), _ahead(record, weights))
         for heads, weights in _means(record)
         for shown in _both(record, heads, weights, source, target)
     ]

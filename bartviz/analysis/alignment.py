@@ -226,15 +226,6 @@ def _pairs(chosen: Bools) -> Links:
     return frozenset(zip(sources.tolist(), targets.tolist(), strict=True))
 
 
-def agreement(weights: Floats, has_rows: Bools | None = None) -> float:
-    """The share of attention on mutual links, 0..1; 1 is a one-to-one alignment.
-
-    weights (T, S) between words; words that are False in ``has_rows`` (T,) do not count.
-    """
-    rows = len(weights) if has_rows is None else int(has_rows.sum())
-    return sum(float(weights[j, i]) for i, j in links(weights, "mutual")) / rows if rows else 0.0
-
-
 def link_table(shown: Table, found: Iterable[Link], gold: Gold | None = None) -> pd.DataFrame:
     """One line for each link and, with ``gold``, for each missed link: word numbers, words, weight, judgement."""
     import pandas as pd

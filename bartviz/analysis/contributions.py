@@ -88,14 +88,7 @@ def output(attention: Attention, layer: int) -> Floats:
     return total if attention.out_bias is None else total + attention.out_bias[layer]
 
 
-def share(attention: Attention, layer: int) -> Floats:
-    """(H, Q) each head's share of the lengths of what the heads add to a row; columns sum to 1.
-
-    |W_O^h context_hi| over its sum over the heads; the bias belongs to no head. Where all add nothing, shares are
-    equal. Raises SettingError.
-    """
-    lengths = np.linalg.norm(head_outputs(attention, layer), axis=2)  # (H, Q)
-    total = lengths.sum(axis=0)
-    equal = np.full_like(lengths, 1 / len(lengths))
-    shares: Floats = np.divide(lengths, total, out=equal, where=total > 0)
-    return shares
+def lengths(attention: Attention) -> Floats:
+    """(L, H, Q) the lengths of what each head adds to a row, |W_O^h context_hi|. Raises SettingError."""
+    layers = range(attention.shape[0])
+    return np.stack([np.linalg.norm(head_outputs(attention, layer), axis=2) for layer in layers])

@@ -1,14 +1,21 @@
-"""The measures of a head, each with formula, unit, range, the rows that count, and its source.
+"""The measures of a head, each with formula, function, unit, range, the rows that count, and its source.
 
-Letters: a(i, j) is the weight with which row i looks at column j, n_i the number of columns that row i may see.
+Letters: a(i, j) is the weight with which row i looks at column j, n_i the number of columns that row i may see. In
+shapes: B texts, H heads, Q query rows, K key columns. Functions are written for NumPy and torch alike: a record and the
+batches of a corpus are measured by the same ones.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
+from array_api_compat import array_namespace
+
+from bartviz.analysis.cells import Cells, Received, Weights, mean
+from bartviz.analysis.mutual import OnWords, one_to_one
+from bartviz.arrays import Array
 from bartviz.language import _, mark
 from bartviz.record.attention import KINDS, Kind
 
@@ -21,6 +28,59 @@ ROWS = mark("all that count")
 
 
 @dataclass(frozen=True, slots=True)
+class OfCells:
+    """A sum of weights: the factor of each cell, (B, Q, K) or what is broadcast to it. Only rows that see a cell whose
+    factor is not 0 count."""
+
+    function: Callable[[Cells], Array]
+
+
+@dataclass(frozen=True, slots=True)
+class OfRows:
+    """A number of each row, (B, H, Q)."""
+
+    function: Callable[[Weights], Array]
+
+
+@dataclass(frozen=True, slots=True)
+class OfColumns:
+    """A number of each head, (B, H), from the weight that each column got of all rows."""
+
+    function: Callable[[Received], Array]
+
+
+@dataclass(frozen=True, slots=True)
+class OfWords:
+    """A number of each head, (B, H), from the weight of rows on the words of the other text."""
+
+    function: Callable[[OnWords], Array]
+
+
+Compute: TypeAlias = OfCells | OfRows | OfColumns | OfWords
+
+
+def share(weights: Weights) -> Array:
+    """(B, H, Q) the part of each head in the lengths of what the heads of a layer add to a row."""
+    return shares(weights.lengths) if weights.lengths is not None else weights.largest * float("nan")
+
+
+def shares(lengths: Array) -> Array:
+    """(..., H, Q) lengths by their sum over the heads; equal where all are 0."""
+    xp = array_namespace(lengths)
+    total = xp.sum(lengths, axis=-2, keepdims=True)
+    return xp.where(total > 0, lengths / xp.where(total > 0, total, 1.0), 1 / lengths.shape[-2])
+
+
+def coverage(received: Received) -> Array:
+    """(B, H) the mean over keys of what each got by its fair part, at most 1 each."""
+    xp = array_namespace(received.weights)
+    count = xp.sum(received.keys, axis=-1)[:, None]  # (B, 1)
+    fair = mean(xp.astype(received.rows, received.weights.dtype)[:, None], count)[..., None]  # (B, 1, 1)
+    part = received.weights / fair
+    return mean(xp.sum(xp.where(part < 1, part, 1.0) * received.keys[:, None], axis=-1), count)
+
+
+@dataclass(frozen=True, slots=True)
 class Measure:
     """One number of a head: ``name`` in tables and links, ``title`` for a reader, the mean of ``formula`` over rows.
 
@@ -28,6 +88,7 @@ class Measure:
     rows it is averaged over, beyond the rule for all of them (``measures.counted``); ``uneven`` that a
     few texts make most of its mean over a corpus (``intervals``). Its texts are stored in English
     (``named``, ``computed``, ``meaning``, ``article``, ``measured_in``, ``over``) and translated by the properties.
+    ``compute`` is the formula as a function; None for what only a corpus measures.
     """
 
     name: str
@@ -40,6 +101,7 @@ class Measure:
     kinds: tuple[Kind, ...] = KINDS
     over: str = ROWS
     uneven: bool = False
+    compute: Compute | None = None
 
     @property
     def title(self) -> str:
@@ -79,6 +141,7 @@ MEASURES: Mapping[str, Measure] = {
             f"Shannon 1948; {_CLARK}, 3.3",
             mark("bits"),
             None,
+            compute=OfRows(lambda weights: weights.entropy),
         ),
         Measure(
             "evenness",
@@ -87,6 +150,7 @@ MEASURES: Mapping[str, Measure] = {
             mark("The entropy as a share of the most that the row could have: comparable between texts and rows."),
             mark("Pielou 1966 (evenness)"),
             mark("share of log2 n"),
+            compute=OfRows(lambda weights: weights.entropy / weights.possible),
         ),
         Measure(
             "peak",
@@ -94,6 +158,7 @@ MEASURES: Mapping[str, Measure] = {
             "max_j a(i, j)",
             mark("How sure the head is: the weight of the key that a row looks at most."),
             mark("Voita et al. 2019, 4 (confidence)"),
+            compute=OfRows(lambda weights: weights.largest),
         ),
         Measure(
             "distance",
@@ -104,6 +169,7 @@ MEASURES: Mapping[str, Measure] = {
             mark("tokens"),
             None,
             SELF,
+            compute=OfCells(lambda cells: abs(cells.offset)),
         ),
         Measure(
             "previous",
@@ -113,6 +179,7 @@ MEASURES: Mapping[str, Measure] = {
             f"{_CLARK}, 3.1",
             kinds=SELF,
             over=mark("those whose previous token may be seen"),
+            compute=OfCells(lambda cells: cells.offset == -1),
         ),
         Measure(
             "next",
@@ -122,6 +189,7 @@ MEASURES: Mapping[str, Measure] = {
             f"{_CLARK}, 3.1",
             kinds=("encoder",),
             over=mark("those whose next token may be seen"),
+            compute=OfCells(lambda cells: cells.offset == 1),
         ),
         Measure(
             "itself",
@@ -130,6 +198,7 @@ MEASURES: Mapping[str, Measure] = {
             mark("Weight on the diagonal of self-attention."),
             f"{_CLARK}, 3.1",
             kinds=SELF,
+            compute=OfCells(lambda cells: cells.offset == 0),
         ),
         Measure(
             "diagonal",
@@ -138,6 +207,7 @@ MEASURES: Mapping[str, Measure] = {
             mark("Weight within one key of the straight line from the first pair to the last: reading in step."),
             mark("after Kovaleva et al. 2019, 4.1 (diagonal pattern)"),
             kinds=("cross",),
+            compute=OfCells(lambda cells: abs(cells.line - cells.columns) <= 1),
         ),
         Measure(
             "same",
@@ -151,6 +221,7 @@ MEASURES: Mapping[str, Measure] = {
             mark("Wang et al. 2023 (duplicate token heads)"),
             over=mark("those whose word appears a second time among the visible keys"),
             uneven=True,
+            compute=OfCells(lambda cells: cells.same_word),
         ),
         Measure(
             "first",
@@ -159,6 +230,7 @@ MEASURES: Mapping[str, Measure] = {
             mark("Weight on the first key, an attention sink of many heads."),
             mark("Xiao et al. 2024, 3.1 (attention sink)"),
             over=mark("all that count but the first token's own"),
+            compute=OfCells(lambda cells: (cells.columns == 0) & cells.elsewhere),
         ),
         Measure(
             "special",
@@ -167,6 +239,7 @@ MEASURES: Mapping[str, Measure] = {
             mark("Weight on <s>, </s>, [CLS], [SEP] together."),
             f"{_CLARK}, 3.2",
             over=mark("those that may see a special token"),
+            compute=OfCells(lambda cells: cells.special[:, None]),
         ),
         Measure(
             "punctuation",
@@ -176,6 +249,7 @@ MEASURES: Mapping[str, Measure] = {
             f"{_CLARK}, 3.2",
             over=mark("those that may see other punctuation"),
             uneven=True,
+            compute=OfCells(lambda cells: cells.punctuation[:, None] & cells.elsewhere),
         ),
         Measure(
             "coverage",
@@ -188,6 +262,7 @@ MEASURES: Mapping[str, Measure] = {
             mark("Tu et al. 2016; Wu et al. 2016, eq. 14 (here without the logarithm)"),
             mark("share of keys"),
             over=mark("all that are not padding, those with one visible key too"),
+            compute=OfColumns(coverage),
         ),
         Measure(
             "share",
@@ -195,6 +270,7 @@ MEASURES: Mapping[str, Measure] = {
             "‖Σ_j a(i, j) v_j W_O‖ / Σ_heads ‖Σ_j a(i, j) v_j W_O‖",
             mark("How much of its layer's output comes from the head, by the norm of its vectors. Needs the values."),
             mark("after Kobayashi et al. 2020"),
+            compute=OfRows(share),
         ),
         Measure(
             "alignment",
@@ -211,6 +287,7 @@ MEASURES: Mapping[str, Measure] = {
             mark("after Och and Ney 2003 (intersection)"),
             kinds=("cross",),
             over=mark("all words of the output"),
+            compute=OfWords(one_to_one),
         ),
     )
 }

@@ -12,9 +12,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from array_api_compat import array_namespace, device
 from numpy.typing import NDArray
 
-from bartviz.arrays import Bools
+from bartviz.analysis.cells import mean
+from bartviz.arrays import Array
 from bartviz.record.record import Record
 from bartviz.record.steps import bare
 from bartviz.text.tokens import Tokens
@@ -30,19 +32,16 @@ Ways = NDArray[np.int8]
 
 
 def ways(record: Record, weights: NDArray[np.floating]) -> Ways | None:
-    """For weights (..., Q, K) of the record's cross-attention: AHEAD, BACK or NEITHER (...,), as in ``looks``.
+    """For weights (..., Q, K) of the record's cross-attention: AHEAD, BACK or NEITHER (...,), as in ``looks``."""
+    return looks(weights, record.output, record.attention("cross").key, ended=ended(record))
 
-    A text that was cut off, or given and incomplete, has not ended: the model gave its end a low probability.
-    """
-    last = _words(record.output)[-1:]
+
+def ended(record: Record) -> bool:
+    """Whether the output is complete: a text that was cut off, or given and incomplete, has an end of low
+    probability."""
+    last = np.zeros(0, np.intp) if record.output is None else _words(record.output)[-1:]
     ends = [math.exp(step.log_probability) for step in bare(record.steps) if step.position in last + 1]
-    return looks(weights, record.output, record.attention("cross").key, ended=not ends or ends[0] >= LIKELY)
-
-
-def looks_ahead(weights: NDArray[np.floating], output: Tokens | None, key: Tokens) -> Bools | None:
-    """True (...,) for heads that look ahead, False for all others; for a text that has ended."""
-    found = looks(weights, output, key)
-    return None if found is None else np.asarray(found == AHEAD, np.bool_)
+    return not ends or ends[0] >= LIKELY
 
 
 def looks(weights: NDArray[np.floating], output: Tokens | None, key: Tokens, *, ended: bool = True) -> Ways | None:
@@ -51,20 +50,41 @@ def looks(weights: NDArray[np.floating], output: Tokens | None, key: Tokens, *, 
     output (Q,): what each row predicts. None if that is unknown: the output has no word, or one word without a row
     after it, or the source has no special token.
     """
-    words = _words(output)
-    if not len(words) or not key.special.any():
-        return None
-    end = int(words[-1]) + 1  # the row that predicts what comes after the last word
-    ended = ended and end < weights.shape[-2]
-    behind = [*words[1:], *([end] if end < weights.shape[-2] and not (ended and len(words) > 1) else [])]
-    if not behind:
+    if output is None or not key.special.any():
         return None
     rests = weights[..., key.special].sum(axis=-1)  # (..., Q)
-    first = rests[..., words[0]]
-    back = first - rests[..., behind].mean(axis=-1) > RESTS
-    ahead = rests[..., end] - first > CLEARLY if ended else first < RESTS
-    return np.where(back, BACK, np.where(ahead, AHEAD, NEITHER)).astype(np.int8)
+    rows = rests.shape[-1]
+    words = np.zeros((1, rows), np.bool_)
+    words[0, _words(output)] = True
+    found, known = directions(rests.reshape(1, -1, rows), words, np.array([rows]), np.array([ended]))
+    return np.asarray(found, np.int8).reshape(rests.shape[:-1]) if known.all() else None
 
 
-def _words(output: Tokens | None) -> NDArray[np.intp]:
-    return np.flatnonzero(~output.special) if output is not None else np.zeros(0, np.intp)
+def directions(rests: Array, words: Array, rows: Array, ended: Array) -> tuple[Array, Array]:
+    """AHEAD, BACK or NEITHER (B, H) for the heads of B texts, and (B,) where that is known.
+
+    rests (B, H, Q): the weight of each row on special tokens. words (B, Q): rows that predict a word. rows (B,): how
+    many there are, without padding. ended (B,): whether the text is complete. NumPy and torch alike.
+    """
+    xp = array_namespace(rests)
+    index, count = xp.arange(words.shape[-1], device=device(words)), xp.sum(words, axis=-1, dtype=xp.int64)
+    first = xp.argmax(xp.astype(words, xp.int8), axis=-1)
+    end = xp.max(xp.where(words, index + 1, 0), axis=-1)  # (B,) the row that predicts what comes after the last word
+    ended = ended & (end < rows)
+    # whether that row is compared with the first, too
+    after = (count > 0) & (end < rows) & ~(ended & (count > 1))
+    behind = (words & (index != first[:, None])) | ((index == end[:, None]) & after[:, None])  # (B, Q)
+
+    def at(row: Array) -> Array:
+        return xp.sum(rests * (index == row[:, None])[:, None], axis=-1)
+
+    others = mean(xp.sum(rests * behind[:, None], axis=-1), xp.sum(behind, axis=-1)[:, None])
+    back = at(first) - others > RESTS
+    ahead = xp.where(ended[:, None], at(end) - at(first) > CLEARLY, at(first) < RESTS)
+    found = xp.astype(ahead & ~back, xp.int8) * AHEAD + xp.astype(back, xp.int8) * BACK
+    known = xp.any(behind, axis=-1)
+    return found * known[:, None], known
+
+
+def _words(output: Tokens) -> NDArray[np.intp]:
+    return np.flatnonzero(~output.special)

@@ -1,28 +1,90 @@
-"""The numbers of ``definitions`` for every head of a kind of attention, computed block by block of rows.
+"""The measures of ``definitions`` for every head: of a record here, block by block of rows; of a corpus by ``Block``.
 
-Letters in shapes: L layers, H heads, Q query rows, K key columns, b rows of a block, M measures.
+Letters in shapes: B texts, L layers, H heads, Q query rows, K key columns, b rows of a block, M measures.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
+from typing import TypeAlias
 
 import numpy as np
+from array_api_compat import array_namespace, device
 from numpy.typing import NDArray
 
 from bartviz.analysis import contributions, look_ahead, word_matches
-from bartviz.analysis.definitions import of_kind
+from bartviz.analysis.cells import Cells, Received, Weights, mean
+from bartviz.analysis.definitions import OfCells, OfColumns, OfRows, OfWords, of_kind
 from bartviz.analysis.look_ahead import Ways
-from bartviz.analysis.word_matches import Texts, Way
-from bartviz.arrays import Bools, Floats
+from bartviz.analysis.mutual import OnWords
+from bartviz.analysis.word_matches import Texts
+from bartviz.arrays import Array, Bools, Floats
 from bartviz.record.attention import Attention, Kind
 from bartviz.record.record import Record
 from bartviz.text.tokens import Tokens
 
 BLOCK = 1 << 22  # weights held at a time: 16 MB
-_TINY = np.float32(1e-30)
+
+
+class Block:
+    """Some rows of B texts, and what the measures of a kind sum over them, for NumPy and torch alike.
+
+    ``counted``: by measure of rows or cells, the rows that count (B, Q), 1 or 0.
+    """
+
+    def __init__(self, kind: Kind, cells: Cells, dtype: object) -> None:
+        xp = array_namespace(cells.mask)
+        self.kind, self.cells, self.dtype = kind, cells, dtype
+        self.seen, counts = xp.astype(cells.seen, dtype), xp.astype(cells.counts, dtype)
+        self.linear = {one.name: one.compute for one in of_kind(kind) if isinstance(one.compute, OfCells)}
+        self.by_row = {one.name: one.compute for one in of_kind(kind) if isinstance(one.compute, OfRows)}
+        factors = xp.stack(
+            [xp.broadcast_to(xp.astype(one.function(cells), dtype), cells.mask.shape) for one in self.linear.values()],
+            axis=1,
+        )  # (B, M, Q, K)
+        factors *= (xp.astype(cells.mask, dtype) * counts[:, :, None])[:, None]
+        ones = xp.ones(factors.shape[-1], dtype=dtype, device=device(factors))
+        some = xp.astype(abs(factors) @ ones > 0, dtype)  # (B, M, Q)
+        self.counted = {name: some[:, place] for place, name in enumerate(self.linear)}
+        self.counted |= dict.fromkeys(self.by_row, counts)
+        self.factors = xp.matrix_transpose(xp.reshape(factors, (*factors.shape[:2], -1)))  # (B, Q K, M)
+
+    def number(self) -> dict[str, Array]:
+        """(B,) how many rows count for each measure."""
+        return {name: array_namespace(rows).sum(rows, axis=-1) for name, rows in self.counted.items()}
+
+    def even(self, heads: int) -> Weights:
+        """One head (B, 1, Q, K) that looks evenly at all that it may see, and ``heads`` equal ones in its layer."""
+        xp, mask = array_namespace(self.cells.mask), self.cells.mask
+        most = xp.where(self.cells.visible > 0, self.cells.visible, 1)
+        weights = xp.astype(mask, self.dtype) / xp.astype(most, self.dtype)[..., None]
+        lengths = xp.ones((mask.shape[0], heads, mask.shape[1]), dtype=self.dtype, device=device(mask))
+        return Weights(self.cells, weights[:, None], lengths=lengths)
+
+    def sums(self, weights: Weights) -> dict[str, Array]:
+        """(B, H) for each measure of cells or rows: the sum over the rows that count."""
+        xp = array_namespace(weights.weights)
+        flat = xp.reshape(weights.weights, (*weights.weights.shape[:2], -1)) @ self.factors  # (B, H, M)
+        sums = {name: flat[..., place] for place, name in enumerate(self.linear)}
+        for name, one in self.by_row.items():
+            sums[name] = (one.function(weights) @ self.counted[name][..., None])[..., 0]
+        return sums
+
+    def received(self, weights: Weights) -> Array:
+        """(B, H, K) the weight that each column gets."""
+        return (self.seen[:, None, None] @ weights.weights)[:, :, 0]
+
+
+def of_columns(kind: Kind, received: Received) -> dict[str, Array]:
+    """(B, H) for each measure of columns."""
+    return {one.name: one.compute.function(received) for one in of_kind(kind) if isinstance(one.compute, OfColumns)}
+
+
+def of_words(kind: Kind, words: OnWords) -> dict[str, Array]:
+    """(B, H) for each measure of words."""
+    return {one.name: one.compute.function(words) for one in of_kind(kind) if isinstance(one.compute, OfWords)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,10 +116,13 @@ class Measured:
 
 def of_record(record: Record, kind: Kind) -> Measured:
     """``measures`` of a record's attention; rows of cross-attention are labelled by the token that they predict."""
-    query = record.rows(kind)
-    texts = word_matches.texts_of(record, kind)
-    way = partial(look_ahead.ways, record) if kind == "cross" else None
-    return measures(record.attention(kind), query=query, padding=padding(record, kind), texts=texts, way=way)
+    return measures(
+        record.attention(kind),
+        query=record.rows(kind),
+        padding=padding(record, kind),
+        texts=word_matches.texts_of(record, kind),
+        ended=look_ahead.ended(record),
+    )
 
 
 def padding(record: Record, kind: Kind) -> Bools:
@@ -72,39 +137,89 @@ def measures(
     query: Tokens | None = None,
     padding: Bools | None = None,
     texts: tuple[Texts, Texts] = ((), ()),
-    way: Way | None = None,
+    ended: bool = True,
 ) -> Measured:
     """Every measure that the kind has, for every head: (L, H) each.
 
     ``query`` replaces the labels of rows (by what they predict), ``padding`` (Q,) marks rows to leave out; for
-    self-attention it is computed. ``texts`` of rows and columns distinguish unknown words, ``way`` returns which way a
-    head of cross-attention looks. A row counts if it is neither padding nor a special token and sees at least two keys:
-    with a single key the weight is always 1.
+    self-attention it is computed. ``texts`` of rows and columns distinguish unknown words, ``ended`` says whether the
+    output is complete. A row counts if it is neither padding nor a special token and sees at least two keys: with a
+    single key the weight is always 1.
     """
-    rows = query or attention.query
-    if padding is None and attention.kind != "cross":
+    rows, kind = query or attention.query, attention.kind
+    if padding is None and kind != "cross":
         padding = np.asarray(~attention.mask.any(axis=0), np.bool_)
     kept = np.ones(len(rows), np.bool_) if padding is None else ~padding
-    counts = counted(attention, rows) & kept  # (Q,)
     seen = kept & ~attention.masked_rows
-    sums = _Sums(_Cells(attention, rows, seen, texts), counts, seen)
-    values, even, number = sums.finish()
-    values["share"], even["share"] = _shares(attention, counts), 1 / attention.shape[1]
-    number["share"] = int(counts.sum())
+    found = _over_rows(attention, rows, counted(attention, rows) & kept, seen, texts)
     ways: Ways | None = None
-    if attention.kind == "cross":
-        found = word_matches.alignment(attention, seen, None if rows is attention.query else rows, way)
-        values["alignment"], number["alignment"], ways = found.scores, found.words, found.ways
-        even["alignment"] = np.nan
-    names = [measure.name for measure in of_kind(attention.kind)]
+    if kind == "cross":
+        words, ways = _over_words(attention, seen, None if rows is attention.query else rows, ended)
+        found |= words
+    ordered = {measure.name: found[measure.name] for measure in of_kind(kind)}
     return Measured(
-        attention.kind,
+        kind,
         attention.shape[:2],
-        {name: values[name] for name in names},
-        {name: even[name] for name in names},
-        {name: number[name] for name in names},
+        {name: values.astype(np.float32) for name, (values, _, _) in ordered.items()},
+        {name: even for name, (_, even, _) in ordered.items()},
+        {name: number for name, (_, _, number) in ordered.items()},
         ways,
     )
+
+
+_One: TypeAlias = tuple[NDArray[np.floating], float, int]
+"""Of one measure: the values (L, H), the value of even weights, and how many rows count."""
+
+
+def _over_rows(
+    attention: Attention, query: Tokens, counts: Bools, seen: Bools, texts: tuple[Texts, Texts]
+) -> dict[str, _One]:
+    """The measures of cells, rows and columns."""
+    layers, heads, _, columns = attention.shape
+    sums: dict[str, Floats] = defaultdict(lambda: np.zeros((layers, heads), np.float32))
+    even: dict[str, float] = defaultdict(float)
+    number: dict[str, int] = defaultdict(int)
+    received, even_received = np.zeros((layers, heads, columns)), np.zeros((1, 1, columns))
+    lengths = contributions.lengths(attention) if contributions.available(attention) else None
+    for part, cells in _blocks(attention, query, counts, seen, texts):
+        block = Block(attention.kind, cells, np.float32)
+        evenly = block.even(heads)
+        even_received += block.received(evenly)
+        for name, total in block.sums(evenly).items():
+            even[name] += float(total[0, 0])
+        for name, rows in block.number().items():
+            number[name] += int(rows[0])
+        for layer in range(layers):
+            added = None if lengths is None else lengths[layer][None, :, part]
+            weights = Weights(cells, attention.row_weights(layer, part)[None], lengths=added)
+            received[layer] += block.received(weights)[0]
+            for name, total in block.sums(weights).items():
+                sums[name][layer] += total[0]
+    found: dict[str, _One] = {}
+    for name, total in sums.items():
+        count = np.array(number[name])
+        found[name] = mean(total, count), float(mean(np.array(even[name]), count)), number[name]
+    keys, giving = np.atleast_2d(attention.mask[seen].any(axis=0)), np.array([seen.sum()])
+    of_even = of_columns(attention.kind, Received(even_received, keys, giving))
+    for name, values in of_columns(attention.kind, Received(received, keys, giving)).items():
+        found[name] = values, float(of_even[name][0, 0]), int(giving[0])
+    return found
+
+
+def _over_words(
+    attention: Attention, seen: Bools, predicts: Tokens | None, ended: bool
+) -> tuple[dict[str, _One], Ways | None]:
+    """The measures of words, and which way heads look."""
+    shape, count = attention.shape[:2], 0
+    found = {one.name: np.full(shape, np.nan) for one in of_kind(attention.kind) if isinstance(one.compute, OfWords)}
+    ways = np.zeros(shape, np.int8)
+    known = False
+    for layer, heads, words, looks in word_matches.on_words(attention, seen, predicts, ended=ended):
+        count, known = words.predicts.shape[1], looks is not None
+        ways[layer, heads] = 0 if looks is None else looks[0]
+        for name, values in of_words(attention.kind, words).items():
+            found[name][layer, heads] = values[0]
+    return {name: (values, np.nan, count) for name, values in found.items()}, ways if known else None
 
 
 def counted(attention: Attention, query: Tokens | None = None) -> Bools:
@@ -121,136 +236,34 @@ def row_blocks(attention: Attention) -> Iterator[slice]:
         yield slice(start, min(start + step, queries))
 
 
-def entropy(weights: NDArray[np.floating]) -> NDArray[np.floating]:
-    """(...,) bits of each row of weights (..., K) that sum to 1; 0 log 0 is 0."""
-    logs = np.log2(np.maximum(weights, _TINY))
-    return np.asarray(-np.einsum("...k,...k->...", weights, logs) + 0.0)
+def _blocks(
+    attention: Attention, query: Tokens, counts: Bools, seen: Bools, texts: tuple[Texts, Texts]
+) -> Iterator[tuple[slice, Cells]]:
+    """The rows of each block, and its cells, of one text."""
+    keys = np.asarray(attention.mask[seen].any(axis=0), np.bool_)
+    key, own = attention.key, attention.kind != "cross"
+    query_words, key_words = word_matches.codes(query, key, *texts)
+    groups = word_matches.groups(key)
+    punctuation = word_matches.punctuation(key, texts[1])
+    index = np.arange(len(query))
+    for rows in row_blocks(attention):
+        yield (
+            rows,
+            Cells(
+                own,
+                mask=attention.mask[None, rows],
+                seen=seen[None, rows],
+                counts=counts[None, rows],
+                rows=index[rows],
+                ends=(_end(seen), _end(keys)),  # the line runs between them, not over padding
+                codes=(query_words[None, rows], key_words[None]),
+                groups=(groups[None, rows], groups[None]) if own else None,
+                special=key.special[None],
+                punctuation=punctuation[None],
+            ),
+        )
 
 
-class _Sums:
-    """Sums over rows, block by block."""
-
-    def __init__(self, cells: _Cells, counts: Bools, seen: Bools) -> None:
-        attention = cells.attention
-        self.attention, self.counts, self.seen = attention, counts, seen
-        layers, heads, _, keys = attention.shape
-        self.sums: dict[str, Floats] = {}
-        self.even: dict[str, float] = {}
-        self.number: dict[str, int] = {}
-        self.columns = np.zeros((layers, heads, keys), np.float64)  # weight that each key got
-        self.even_columns = np.zeros(keys, np.float64)
-        for rows in row_blocks(attention):
-            self._add(rows, cells)
-
-    def _add(self, rows: slice, cells: _Cells) -> None:
-        """The rows of one block, in every layer."""
-        counts, mask = self.counts[rows], self.attention.mask[rows]
-        visible = mask.sum(axis=1)  # (b,)
-        even = (mask / np.maximum(visible, 1)[:, None]).astype(np.float32)  # (b, K)
-        most = np.log2(np.maximum(visible, 2), dtype=np.float32)  # (b,)
-        self.even_columns += self.seen[rows] @ even
-        number = int(counts.sum())
-        self._expect("entropy", most @ counts, number)
-        self._expect("evenness", number, number)
-        self._expect("peak", even.max(axis=-1) @ counts, number)
-        sums = dict(self._open(cells, rows, even))
-        stacked = np.stack([one.ravel() for one in sums.values()], axis=-1)  # (b K, M)
-        for layer in range(self.attention.shape[0]):
-            weights = self.attention.row_weights(layer, rows)  # (H, b, K)
-            bits = entropy(weights)  # (H, b)
-            self._put("entropy", layer, bits @ counts)
-            self._put("evenness", layer, bits / most @ counts)
-            self._put("peak", layer, weights.max(axis=-1) @ counts)
-            self.columns[layer] += np.einsum("hbk,b->hk", weights, self.seen[rows].astype(np.float32))
-            found = weights.reshape(len(weights), -1) @ stacked  # (H, M)
-            for place, name in enumerate(sums):
-                self._put(name, layer, found[:, place])
-
-    def _open(self, cells: _Cells, rows: slice, even: Floats) -> Iterator[tuple[str, Floats]]:
-        """The factor of each measure, (b, K): 0 where a cell is masked or its row does not count."""
-        counts, mask = self.counts[rows], self.attention.mask[rows]
-        for name, wanted in cells.block(rows):
-            open_cells = wanted * mask
-            some = counts & open_cells.any(axis=1)
-            open_cells[~some] = 0
-            self._expect(name, (even * open_cells).sum(), int(some.sum()))
-            yield name, open_cells
-
-    def _expect(self, name: str, even: float, rows: int) -> None:
-        self.even[name] = self.even.get(name, 0.0) + float(even)
-        self.number[name] = self.number.get(name, 0) + rows
-
-    def _put(self, name: str, layer: int, sums: Floats) -> None:
-        self.sums.setdefault(name, np.zeros(self.attention.shape[:2], np.float32))[layer] += sums
-
-    def finish(self) -> tuple[dict[str, Floats], dict[str, float], dict[str, int]]:
-        """Means over the rows, and the coverage."""
-        nothing = np.full(self.attention.shape[:2], np.nan, np.float32)
-        values = {
-            name: sums / np.float32(self.number[name]) if self.number[name] else nothing
-            for name, sums in self.sums.items()
-        }
-        even = {name: even / self.number[name] if self.number[name] else np.nan for name, even in self.even.items()}
-        rows = int(self.seen.sum())
-        keys = self.attention.mask[self.seen].any(axis=0)  # (K,)
-        values["coverage"] = _coverage(self.columns[..., keys], rows) if rows else nothing
-        even["coverage"] = float(_coverage(self.even_columns[keys], rows)) if rows else np.nan
-        return values, even, self.number | {"coverage": rows}
-
-
-def _coverage(columns: NDArray[np.float64], rows: int) -> Floats:
-    """(...,): mean over keys of the weight that each received (..., K), relative to an even share rows / K, at most 1
-    each."""
-    fair = rows / columns.shape[-1]
-    return np.asarray(np.minimum(columns / fair, 1).mean(axis=-1), np.float32)
-
-
-class _Cells:
-    """The cells that a measure sums, (b, K) for any block of rows, or their factors."""
-
-    def __init__(self, attention: Attention, query: Tokens, seen: Bools, texts: tuple[Texts, Texts]) -> None:
-        self.attention = attention
-        keys = np.asarray(attention.mask[seen].any(axis=0), np.bool_)
-        self.ends = _end(seen), _end(keys)  # the line runs between them, not over padding
-        self.own = attention.kind != "cross"
-        key = attention.key
-        self.query_words, self.key_words = word_matches.codes(query, key, *texts)
-        self.groups = word_matches.groups(key)
-        self.place = np.arange(attention.shape[3])
-        self.special = key.special
-        self.punctuation = word_matches.punctuation(key, texts[1])
-
-    def block(self, rows: slice) -> Iterator[tuple[str, Floats]]:
-        queries, keys = self.ends
-        row = np.arange(len(self.query_words))[rows, None]  # (b, 1)
-        offset = self.place - row  # (b, K)
-        same = self.query_words[rows, None] == self.key_words  # (b, K)
-        if self.own:
-            same &= self.groups[rows, None] != self.groups
-            yield "distance", np.abs(offset).astype(np.float32)
-            yield "previous", (offset == -1).astype(np.float32)
-            yield "next", (offset == 1).astype(np.float32)
-            yield "itself", (offset == 0).astype(np.float32)
-        else:
-            line = row * ((keys - 1) / max(queries - 1, 1))
-            yield "diagonal", (np.abs(line - self.place) <= 1).astype(np.float32)
-        yield "same", (same & (self.query_words[rows, None] >= 0)).astype(np.float32)
-        other = (offset != 0) | (not self.own)
-        yield "first", ((self.place == 0) & other).astype(np.float32)
-        yield "special", np.broadcast_to(self.special, offset.shape).astype(np.float32)
-        yield "punctuation", (self.punctuation & other).astype(np.float32)
-
-
-def _end(kept: Bools) -> int:
-    """One more than the last index that is kept; 0 if none is."""
-    return int(np.flatnonzero(kept)[-1]) + 1 if kept.any() else 0
-
-
-def _shares(attention: Attention, counts: Bools) -> Floats:
-    """(L, H) mean share of each head in its layer's output; NaN for a record without values."""
-    values = np.full(attention.shape[:2], np.nan, np.float32)
-    if not contributions.available(attention) or not counts.any():
-        return values
-    for layer in range(len(values)):
-        values[layer] = contributions.share(attention, layer)[:, counts].mean(axis=1)
-    return values
+def _end(kept: Bools) -> NDArray[np.int64]:
+    """(1,) one more than the last index that is kept; 0 if none is."""
+    return np.flatnonzero(kept)[-1:] + 1 if kept.any() else np.zeros(1, np.int64)

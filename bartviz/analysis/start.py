@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bartviz.analysis import sentence_words
+from bartviz.analysis import mutual, sentence_words
 from bartviz.analysis.look_ahead import AHEAD, Ways, ways
 from bartviz.analysis.words import Word, merge, words
 from bartviz.arrays import Bools, Floats
@@ -150,22 +150,8 @@ def legend(ribbons: Ribbons) -> str:
     return _("The text that the model read, twice. Ribbons show where each word of the lower line looks.")
 
 
-def alignment_score(weights: Floats) -> float:
-    """The share of the weight on pairs (t, s) that choose each other.
-
-    s is where row t is largest, and t is where column s is largest. weights (T, S) between words, special tokens left
-    out. Between 0 and 1; 1 is a one-to-one alignment.
-    """
-    if weights.size == 0:
-        return 0.0
-    rows = np.arange(len(weights))
-    chosen = weights.argmax(axis=1)  # (T,)
-    mutual = weights.argmax(axis=0)[chosen] == rows
-    return float(weights[rows, chosen][mutual].sum() / len(weights))
-
-
 def ribbons(record: Record, *, head: Head | None = None) -> Ribbons:
-    """The ribbons of one head; without ``head`` of the one that aligns best by ``alignment_score``.
+    """The ribbons of one head; without ``head`` of the one that aligns best by ``mutual.score``.
 
     Cross-attention where the record has it, source above and output below, rows named by the word they predict, so that
     a head that looks back at the word just read is chosen only if there is no other; else self-attention, where the
@@ -237,7 +223,7 @@ def _between(weights: Floats, rows: tuple[Word, ...], columns: tuple[Word, ...])
 def _score(weights: Floats, rows: tuple[Word, ...], columns: tuple[Word, ...], kind: Kind) -> float:
     if kind != "cross":
         weights = weights * (1 - np.eye(*weights.shape, dtype=np.float32))
-    return alignment_score(weights[plain(rows)][:, plain(columns)])
+    return mutual.score(weights[plain(rows)][:, plain(columns)])
 
 
 def plain(line: tuple[Word, ...]) -> list[int]:

@@ -6,24 +6,22 @@ Letters in shapes: L layers, H heads, Q query rows, K key columns, n tokens.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bartviz.analysis.look_ahead import BACK, Ways, looks
-from bartviz.analysis.start import alignment_score
-from bartviz.analysis.words import merge_words, word_groups, word_labels
+from bartviz.analysis.mutual import OnWords
+from bartviz.analysis.words import word_groups, word_labels
 from bartviz.arrays import Bools, Floats
 from bartviz.record.attention import Attention, Kind
 from bartviz.record.record import Record
 from bartviz.text.tokens import Tokens
 
+HELD = 1 << 22  # weights at a time: 16 MB
 Texts = Sequence[str]
 """The texts that spans of tokens index into, one for each segment."""
-Way = Callable[[Floats], Ways | None]
-"""Returns which way a head with these weights (Q, K) looks."""
 
 
 def texts_of(record: Record, kind: Kind) -> tuple[Texts, Texts]:
@@ -81,50 +79,41 @@ def _only_signs(label: str) -> bool:
     return bool(signs) and all(unicodedata.category(sign).startswith("P") for sign in signs)
 
 
-@dataclass(frozen=True, eq=False)
-class Aligned:
-    """How well the words of rows and columns choose each other: ``scores`` (L, H), NaN without words, over ``words``
-    words of the rows; ``ways`` (L, H) as in ``measures.Measured``."""
-
-    scores: Floats
-    words: int
-    ways: Ways | None
-
-
-def alignment(attention: Attention, seen: Bools, predicts: Tokens | None, way: Way | None = None) -> Aligned:
-    """The weight of each head of cross-attention on pairs of words that choose each other.
+def on_words(
+    attention: Attention, seen: Bools, predicts: Tokens | None, *, ended: bool = True
+) -> Iterator[tuple[int, slice, OnWords, Ways | None]]:
+    """For the layers of cross-attention, some heads at a time: what they look at, and which way (1, h), as in
+    ``look_ahead.looks``. Nothing where rows or columns have no word.
 
     ``predicts`` labels the rows by what they predict: a word's rows are those that predict it or, for a head that looks
-    back, those that have just read it; ``way`` returns which, by default ``look_ahead.looks``. Without ``predicts`` a
-    word's rows are those that read it. Rows not in ``seen`` (Q,) are left out, with their words.
+    back, those that have just read it. Without ``predicts`` a word's rows are those that read it. Rows not in ``seen``
+    (Q,) are left out, with their words.
     """
-    scores, ways = np.full(attention.shape[:2], np.nan, np.float32), np.zeros(attention.shape[:2], np.int8)
-    columns, known = _words(attention.key), predicts is not None
-    reads = attention.query, _rows(attention.query, seen)
-    named = reads if predicts is None else (predicts, _rows(predicts, seen))
-    if not named[1] or not columns:
-        return Aligned(scores, 0, None)
-    for layer, head in np.ndindex(scores.shape):
-        weights = attention.head(layer, head)  # (Q, K)
-        found = way(weights) if way is not None else looks(weights, predicts, attention.key)
-        known = known and found is not None
-        ways[layer, head] = 0 if found is None else found
-        tokens, rows = reads if ways[layer, head] == BACK and reads[1] else named
-        merged = merge_words(weights, tokens, attention.key).weights
-        scores[layer, head] = alignment_score(np.asarray(merged[np.ix_(rows, columns)], np.float32))
-    return Aligned(scores, len(named[1]), ways if known else None)
+    columns = _members(attention.key, np.ones(len(attention.key), np.bool_))
+    read = _members(attention.query, seen)
+    named = read if predicts is None else _members(predicts, seen)
+    if not len(named) or not len(columns):
+        return
+    there = np.ones((1, len(columns)), np.bool_)
+    layers, count, queries, keys = attention.shape
+    step = max(1, HELD // (queries * keys))
+    for layer in range(layers):
+        for first in range(0, count, step):
+            heads = slice(first, min(first + step, count))
+            weights = np.stack([attention.head(layer, head) for head in range(heads.start, heads.stop)])[None]
+            ways = looks(weights, predicts, attention.key, ended=ended)
+            back = np.zeros(weights.shape[:2], np.bool_) if ways is None else ways == BACK
+            yield layer, heads, OnWords(weights @ columns.T, there, named[None], read[None], back), ways
 
 
-def _words(tokens: Tokens) -> list[int]:
-    """The indices of the groups that are words, not special tokens or white space."""
-    return [
-        number
-        for number, group in enumerate(word_groups(tokens))
-        if not tokens.special[group[0]] and tokens.words[group[0]] is not None
+def _members(tokens: Tokens, seen: Bools) -> Floats:
+    """(T, n) 1 where a token belongs to a word. A word is no special token or white space, and all of it is seen."""
+    words = [
+        group
+        for group in word_groups(tokens)
+        if not tokens.special[group[0]] and tokens.words[group[0]] is not None and seen[list(group)].all()
     ]
-
-
-def _rows(tokens: Tokens, seen: Bools) -> list[int]:
-    """The indices of the words all of whose rows count."""
-    grouped = word_groups(tokens)
-    return [number for number in _words(tokens) if seen[list(grouped[number])].all()]
+    found = np.zeros((len(words), len(tokens)), np.float32)
+    for number, group in enumerate(words):
+        found[number, list(group)] = 1
+    return found

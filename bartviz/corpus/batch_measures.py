@@ -7,18 +7,22 @@ D model width, T and S words of rows and columns, M measures.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections import defaultdict
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from bartviz.analysis.cells import Cells, Received, Weights, mean
 from bartviz.analysis.corpus_definitions import TREES, of_text
-from bartviz.analysis.look_ahead import RESTS
+from bartviz.analysis.look_ahead import BACK, directions
+from bartviz.analysis.measures import Block, of_columns, of_words
+from bartviz.analysis.mutual import OnWords
 from bartviz.arrays import Floats
 from bartviz.corpus.encode import Padded
-from bartviz.corpus.mutual import Links, Mutual, mean, members
+from bartviz.corpus.mutual import Links, error, members
 from bartviz.corpus.relations import Relations
 from bartviz.corpus.trees import Arcs
 from bartviz.errors import ModelError
@@ -85,29 +89,6 @@ def scores_of(tape: Tape, kind: Kind, layer: int) -> Tensor:
     return scores
 
 
-@dataclass
-class _Layers:
-    """What is kept of each layer until all have run.
-
-    ``sums`` (B, H, M) of weights, ``bits`` (B, H, 2) of weights times scores, the weight that ``columns`` (B, H, K)
-    received, the ``lengths`` (B, H, K) of values; (B, H, Q) the ``peaks`` of weights, the ``tops`` of scores, the
-    lengths of the ``outputs``, the ``norms`` of all that a row adds up and of its ``special`` tokens; ``aligned``
-    (B, H).
-    """
-
-    sums: list[Tensor] = field(default_factory=list)
-    bits: list[Tensor] = field(default_factory=list)
-    columns: list[Tensor] = field(default_factory=list)
-    lengths: list[Tensor] = field(default_factory=list)
-    peaks: list[Tensor] = field(default_factory=list)
-    tops: list[Tensor] = field(default_factory=list)
-    outputs: list[Tensor] = field(default_factory=list)
-    norms: list[Tensor] = field(default_factory=list)
-    special: list[Tensor] = field(default_factory=list)
-    aligned: list[dict[str, Tensor]] = field(default_factory=list)
-    arcs: list[Tensor] = field(default_factory=list)
-
-
 class Texts:
     """The texts of a batch and the measures of one kind: ``layer`` for each layer, in order, then ``values``."""
 
@@ -121,54 +102,31 @@ class Texts:
         least: float | None = None,
     ) -> None:
         self.kind, self.query, self.key, self.gold, self.least = kind, query, key, gold, least
-        self.edges: list[Edges] = []
         self.arcs: Arcs | None = None
         self.own = kind != "cross"
         self.mask = visible(kind, query, key)
         seen = self.mask.sum(dim=-1)  # (B, Q)
-        self.counts = (query.valid & ~query.special & (seen > 1)).float()  # (B, Q)
-        self.number = self.counts.sum(dim=-1)  # (B,)
-        self.seen = (query.valid & (seen > 0)).float()  # (B, Q)
-        self.even = self.mask / seen.clamp(min=1)[:, :, None]  # (B, Q, K)
-        self.most = seen.clamp(min=2).float().log2()  # (B, Q)
-        self.named = () if self.own else (members(query), members(reads))  # (B, T, Q) each
+        self.cells = Cells(
+            self.own,
+            mask=self.mask,
+            seen=query.valid & (seen > 0),
+            counts=query.valid & ~query.special & (seen > 1),
+            rows=torch.arange(self.mask.shape[1]),
+            ends=(query.valid.sum(dim=-1), key.valid.sum(dim=-1)),
+            codes=(query.codes, key.codes),
+            groups=(query.groups, key.groups) if self.own else None,
+            special=key.special,
+            punctuation=key.punctuation,
+        )
+        self.block = Block(kind, self.cells, torch.get_default_dtype())
+        self.number = {name: rows[:, None] for name, rows in self.block.number().items()}
+        self.giving, self.keys = self.cells.seen.sum(dim=-1), (self.block.seen[:, None] @ self.mask.float())[:, 0] > 0
+        self.named: tuple[Tensor, ...] = () if self.own else (members(query), members(reads))  # (B, T, Q) each
         self.words = members(key)  # (B, S, K)
-        self.linear, self.factors, self.rows = self._linear()
-        self.each = torch.stack([self.counts, self.counts / self.most], dim=1) / np.log(2)  # (B, 2, Q)
-        self.bits = self.each[..., None].expand(-1, -1, -1, self.mask.shape[2]).flatten(2)  # (B, 2, Q K)
         self.added = self._added()
-        self.done = _Layers()
-
-    def _linear(self) -> tuple[tuple[str, ...], Tensor, Tensor]:
-        """The measures that sum weights: their names, the factor of each cell (B, M, Q K), and the rows that count
-        (B, M, Q)."""
-        wanted = self._wanted()
-        factors = torch.stack([cells.float().expand(self.mask.shape) for cells in wanted.values()], dim=1)
-        factors *= (self.mask * self.counts[:, :, None])[:, None]  # (B, M, Q, K)
-        return tuple(wanted), factors.flatten(2), factors @ torch.ones(factors.shape[-1]) > 0
-
-    def _wanted(self) -> dict[str, Tensor]:
-        query, key = self.query, self.key
-        place = torch.arange(self.mask.shape[2])
-        offset = place - torch.arange(self.mask.shape[1])[:, None]  # (Q, K)
-        same = (query.codes[:, :, None] == key.codes[:, None]) & (query.codes >= 0)[:, :, None]
-        other = (offset != 0) | (not self.own)
-        wanted: dict[str, Tensor] = {}
-        if self.own:
-            same &= query.groups[:, :, None] != key.groups[:, None]
-            wanted["distance"] = offset.abs()[None]
-            wanted |= {name: (offset == step)[None] for name, step in (("previous", -1), ("next", 1), ("itself", 0))}
-        else:
-            queries, keys = query.valid.sum(dim=-1), key.valid.sum(dim=-1)
-            slope = (keys - 1).double() / (queries - 1).clamp(min=1)  # (B,)
-            line = torch.arange(self.mask.shape[1])[None, :, None] * slope[:, None, None]  # (B, Q, 1)
-            wanted["diagonal"] = (line - place).abs() <= 1
-        wanted["same"] = same
-        wanted["first"] = ((place == 0) & other)[None]
-        wanted["special"] = key.special[:, None]
-        wanted["punctuation"] = key.punctuation[:, None] & other
-        names = names_of(self.kind)
-        return {name: cells for name, cells in wanted.items() if name in names}
+        self.edges: list[Edges] = []
+        self.followed: list[Tensor] = []
+        self.found: dict[str, list[Tensor]] = defaultdict(list)  # (B, H) of each layer
 
     def _added(self) -> Tensor:
         """(B, 1, K, S + 1 or 0) what is averaged with the weights in addition to the values: the words of the columns,
@@ -181,18 +139,19 @@ class Texts:
 
     def layer(self, tape: Tape, layer: int) -> Tensor:
         """Measure a layer that was recorded, and forget it. Returns the heads' outputs (B, Q, H, d)."""
-        scores, entry, done = scores_of(tape, self.kind, layer), tape.entries.pop((self.kind, layer)), self.done
+        scores, entry = scores_of(tape, self.kind, layer), tape.entries.pop((self.kind, layer))
         weights = scores.softmax(dim=-1)
         if self.least is not None:
             self.edges.append(self._edges(weights, layer, self.least))
         if self.arcs is not None:
-            done.arcs.append(self.arcs.followed(weights))
-        done.sums.append(weights.flatten(2) @ self.factors.mT)
-        done.columns.append((self.seen[:, None, None] @ weights)[:, :, 0])
-        done.peaks.append(_largest(weights))
-        done.tops.append(_largest(scores))
-        outputs = self._outputs(entry, weights)
-        done.bits.append(scores.mul_(weights).flatten(2) @ self.bits.mT)
+            self.followed.append(self.arcs.followed(weights))
+        outputs, lengths = self._outputs(entry, weights)
+        heads = Weights(self.cells, weights, scores, lengths)
+        received = Received(self.block.received(heads), self.keys, self.giving)
+        for name, sums in self.block.sums(heads).items():
+            self.found[name].append(sums)
+        for name, values in of_columns(self.kind, received).items():
+            self.found[name].append(values)
         return outputs
 
     def _edges(self, weights: Tensor, layer: int, least: float) -> Edges:
@@ -206,12 +165,12 @@ class Texts:
         places, weights = ([getattr(layer, name) for layer in self.edges] for name in ("places", "weights"))
         return Edges(np.concatenate(places), np.concatenate(weights))
 
-    def _outputs(self, entry: Entry, weights: Tensor) -> Tensor:
-        """(B, Q, H, d) and, in the same product, what the measures average. |W_O^h x| is the root of x G x with
-        G = W_O^h' W_O^h (H, d, d)."""
+    def _outputs(self, entry: Entry, weights: Tensor) -> tuple[Tensor, Tensor]:
+        """(B, Q, H, d) and their lengths (B, H, Q); and, in the same product, what other measures average. |W_O^h x| is
+        the root of x G x with G = W_O^h' W_O^h (H, d, d)."""
         assert entry.v is not None
         assert entry.projection is not None
-        done, width, heads = self.done, entry.v.shape[-1], entry.v.shape[1]
+        width, heads = entry.v.shape[-1], entry.v.shape[1]
         out = projection_weights(entry.projection, heads)[0].transpose(0, 1)  # (H, D, d)
         gram = out.mT @ out
         lengths = _lengths(entry.v.transpose(1, 2), gram)  # (B, H, K)
@@ -221,113 +180,66 @@ class Texts:
             [entry.v, lengths[..., None], special[..., None], added], dim=-1
         )  # (B, H, Q, d + 2)
         outputs = mixed[..., :width].transpose(1, 2).contiguous()  # (B, Q, H, d)
-        done.lengths.append(lengths)
-        done.outputs.append(_lengths(outputs, gram))
-        done.norms.append(mixed[..., width].clone())
-        done.special.append(mixed[..., width + 1].clone())
+        self._norms(lengths, mixed[..., width], mixed[..., width + 1])
         if not self.own:
-            done.aligned.append(self._aligned(mixed[..., width + 2 : -1], mixed[..., -1]))
-        return outputs
+            self._words(mixed[..., width + 2 : -1], mixed[..., -1])
+        return outputs, _lengths(outputs, gram)
 
-    def _aligned(self, columns: Tensor, rests: Tensor) -> dict[str, Tensor]:
-        """(B, H) the weight on pairs of words that choose each other, and the error rates by both readings; from the
-        weight of each row on words (B, H, Q, S), and on special tokens (B, H, Q).
+    def _norms(self, lengths: Tensor, norms: Tensor, special: Tensor) -> None:
+        """From the lengths (B, H, K) of values, and (B, H, Q) the norms of all that a row adds up and of its special
+        tokens."""
+        counted, keys = self.block.counted["special"], self.key.valid[:, None]
+        by_norm = special / norms.clamp(min=1e-30)
+        self.found["special_by_norm"].append(mean((by_norm @ counted[..., None])[..., 0], counted.sum(dim=-1)[:, None]))
+        self.found["first_value"].append(lengths[..., 0] / ((lengths * keys).sum(dim=-1) / keys.sum(dim=-1)))
 
-        Rows of heads that look back are named by the word that they have read. A given output counts as complete.
-        """
-        predicted, read = (Mutual.of(columns, rows, self.words) for rows in self.named)
-        unknown = torch.full(rests.shape[:2], torch.nan)
-        return {
-            "alignment": torch.where(self._looks_back(rests), read.score(), predicted.score()),
-            "error_predicts": unknown if self.gold is None else predicted.error(self.gold),
-            "error_reads": unknown if self.gold is None else read.error(self.gold),
-        }
-
-    def _looks_back(self, rests: Tensor) -> Tensor:
-        """(B, H) the heads that look at the word just read, as in ``analysis.look_ahead``."""
-        words = self.query.valid & ~self.query.special  # (B, Q)
-        count = words.sum(dim=-1)
-        first = words.int().argmax(dim=-1)  # (B,)
-        end = words.shape[1] - words.flip(-1).int().argmax(dim=-1)  # (B,) after the last word
-        behind = words.clone()
-        behind[torch.arange(len(words)), first] = False
-        single = (count == 1) & (end < self.query.valid.sum(dim=-1))
-        behind[single, end[single]] = True
-        known = (count > 0) & behind.any(dim=-1) & self.key.special.logical_and(self.key.valid).any(dim=-1)
-        before = rests.gather(-1, first[:, None, None].expand(-1, rests.shape[1], 1))[..., 0]
-        after = (rests * behind[:, None]).sum(dim=-1) / behind.sum(dim=-1).clamp(min=1)[:, None]
-        return (before - after > RESTS) & known[:, None]
+    def _words(self, columns: Tensor, rests: Tensor) -> None:
+        """From the weight of each row on words (B, H, Q, S), and on special tokens (B, H, Q). A given output counts as
+        complete."""
+        predicts, reads = self.named
+        ends = self.query.valid.sum(dim=-1)
+        ways, _ = directions(
+            rests, self.query.valid & ~self.query.special, ends, torch.ones_like(ends, dtype=torch.bool)
+        )
+        words = OnWords(columns, self.words.sum(dim=-1) > 0, predicts, reads, ways == BACK)
+        for name, values in of_words(self.kind, words).items():
+            self.found[name].append(values)
+        if self.gold is not None:
+            self.found["error_predicts"].append(error(words.predicted, self.gold))
+            self.found["error_reads"].append(error(words.read, self.gold))
 
     def values(self) -> Values:
         """The measures, once all layers have run."""
-        done, number = self.done, self.number[:, None, None]  # (B, 1, 1)
-        sums, lengths, peaks = _stacked(done.sums), _stacked(done.lengths), _stacked(done.peaks)
-        # with z the sum of exponentials, -Σ a log a = log z - Σ a s, and the largest weight is exp(max s) / z
-        logs = _stacked(done.tops) - peaks.log()  # (B, L, H, Q)
-        bits = (logs @ self.each.mT[:, None] - _stacked(done.bits)).clamp(min=0)  # (B, L, H, 2)
-        outputs, norms = _stacked(done.outputs), _stacked(done.norms)  # (B, L, H, Q)
-        total = outputs.sum(dim=2, keepdim=True)
-        shares = torch.where(total > 0, outputs / total, 1 / outputs.shape[2])
-        by_norm = _stacked(done.special) / norms.clamp(min=1e-30)
-        counts, rests = self.counts[:, None, :, None], self._counted("special").float()  # (B, 1, Q, 1), (B, Q)
-        keys = self.key.valid[:, None, None]
-        usual = (lengths * keys).sum(dim=-1) / keys.sum(dim=-1)
-        found = {
-            name: mean(sums[..., place], self.rows[:, place].sum(dim=-1)[:, None, None])
-            for place, name in enumerate(self.linear)
-        }
-        found["entropy"], found["evenness"] = (mean(bits[..., place], number) for place in (0, 1))
-        found["peak"] = mean((peaks @ counts)[..., 0], number)
-        found["share"] = mean((shares @ counts)[..., 0], number)
-        found["coverage"] = self._coverage(_stacked(done.columns))
-        found["special_by_norm"] = mean((by_norm @ rests[:, None, :, None])[..., 0], rests.sum(dim=-1)[:, None, None])
-        found["first_value"] = lengths[..., 0] / usual
-        for name in done.aligned[0] if done.aligned else ():
-            found[name] = _stacked([layer[name] for layer in done.aligned])
         names = names_of(self.kind)
-        even, missing = self._even(outputs.shape[2]), torch.full_like(self.number, torch.nan)
-        if self.own:
-            found |= self._arcs(found["peak"])
+        found = {name: torch.stack(layers, dim=1) for name, layers in self.found.items()}  # (B, L, H)
+        found |= {name: mean(found[name], number[..., None]) for name, number in self.number.items()}
+        even = self._even(found["peak"].shape[2])
+        if self.arcs is not None:
+            found |= self._arcs(self.arcs)
+        unknown = torch.full_like(found["peak"], torch.nan)
         return Values(
             names,
-            torch.stack([found[name] for name in names], dim=-1).cpu().numpy(),
-            torch.stack([even.get(name, missing).float() for name in names], dim=-1).cpu().numpy(),
+            torch.stack([found.get(name, unknown) for name in names], dim=-1).cpu().numpy(),
+            torch.stack([even.get(name, unknown[:, 0, 0]) for name in names], dim=-1).cpu().numpy(),
             None if self.least is None else self._every_edge(),
-            None if self.arcs is None else self.arcs.relations_followed(done.arcs),
+            None if self.arcs is None else self.arcs.relations_followed(self.followed),
         )
 
-    def _arcs(self, like: Tensor) -> dict[str, Tensor]:
-        """(B, L, H) the share of arcs that are followed, NaN like ``like`` (B, L, H) where there are no trees."""
-        if self.arcs is None:
-            return {name: torch.full_like(like, torch.nan) for name in TREES}
-        followed = _stacked(self.done.arcs)  # (B, L, 2, H, W)
-        count = self.arcs.counted.sum(dim=-1)[:, None, None]
+    def _arcs(self, arcs: Arcs) -> dict[str, Tensor]:
+        """(B, L, H) the share of arcs that are followed."""
+        followed = torch.stack(self.followed, dim=1)  # (B, L, 2, H, W)
+        count = arcs.counted.sum(dim=-1)[:, None, None]
         return {name: mean(followed[:, :, way].sum(dim=-1), count) for way, name in enumerate(TREES)}
-
-    def _counted(self, name: str) -> Tensor:
-        """(B, Q) the rows that count for a measure that sums weights."""
-        return self.rows[:, self.linear.index(name)]
 
     def _even(self, heads: int) -> dict[str, Tensor]:
         """(B,) the value of even attention by measure."""
-        sums = (self.factors @ self.even.flatten(1)[..., None])[..., 0]  # (B, M)
-        even = dict(zip(self.linear, mean(sums, self.rows.sum(dim=-1)).unbind(dim=1), strict=True))
-        even["share"] = torch.full((len(self.mask),), 1 / heads)
-        even["entropy"] = mean((self.most * self.counts).sum(dim=-1), self.number)
-        even["evenness"] = mean(self.number, self.number)
-        even["peak"] = mean((self.even.amax(dim=-1) * self.counts).sum(dim=-1), self.number)
+        evenly = self.block.even(heads)
+        even = {name: mean(sums, self.number[name])[:, 0] for name, sums in self.block.sums(evenly).items()}
+        received = Received(self.block.received(evenly), self.keys, self.giving)
+        even |= {name: values[:, 0] for name, values in of_columns(self.kind, received).items()}
         if self.arcs is not None and self.kind == "encoder":
             even |= dict.fromkeys(TREES, self.arcs.even())
-        even["coverage"] = self._coverage((self.seen[:, None] @ self.even)[:, None])[:, 0, 0]
         return even
-
-    def _coverage(self, columns: Tensor) -> Tensor:
-        """(B, L, H) from the weight (B, L, H, K) that each key received."""
-        keys = (self.seen[:, None] @ self.mask.float())[:, 0] > 0  # (B, K)
-        count = keys.sum(dim=-1)  # (B,)
-        fair = self.seen.sum(dim=-1) / count
-        received = (columns / fair[:, None, None, None]).clamp(max=1) @ keys.float()[:, None, :, None]
-        return mean(received[..., 0], count[:, None, None])
 
 
 def _lengths(vectors: Tensor, gram: Tensor) -> Tensor:
@@ -335,16 +247,3 @@ def _lengths(vectors: Tensor, gram: Tensor) -> Tensor:
     flat = vectors.flatten(0, 1).transpose(0, 1)  # (H, B n, d)
     squares = (torch.bmm(flat, gram) * flat).sum(dim=-1)  # (H, B n)
     return squares.clamp(min=0).sqrt().view(len(gram), *vectors.shape[:2]).transpose(0, 1)
-
-
-def _largest(scores: Tensor) -> Tensor:
-    """(B, H, Q) of (B, H, Q, K): what ``amax`` returns, in a third of its time for few columns."""
-    while (columns := scores.shape[-1]) > 1:
-        half = (columns + 1) // 2
-        scores = torch.maximum(scores[..., :half], scores[..., columns - half :])
-    return scores[..., 0]
-
-
-def _stacked(layers: list[Tensor]) -> Tensor:
-    """(B, L, ...) of (B, ...) each."""
-    return torch.stack(layers, dim=1)

@@ -1,6 +1,6 @@
-"""The words that choose each other in a batch, and their error against alignments made by hand.
+"""Alignments made by hand, and the error of words that choose each other against them.
 
-Letters in shapes: B texts, H heads, Q query rows, K key columns, T and S words of rows and columns, n tokens.
+Letters in shapes: B texts, H heads, T and S words of rows and columns, n tokens.
 """
 
 from __future__ import annotations
@@ -11,45 +11,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from bartviz.analysis.mutual import Mutual
 from bartviz.corpus.encode import Encoded, Padded
-
-
-@dataclass(frozen=True, eq=False)
-class Mutual:
-    """Words that choose each other: ``chosen`` (B, H, T) the column that a row's word looks at most, ``weight`` that
-    weight, ``mutual`` whether the column's word looks at the row most, too; ``words`` (B,) of the rows."""
-
-    chosen: Tensor
-    weight: Tensor
-    mutual: Tensor
-    words: Tensor
-
-    @classmethod
-    def of(cls, weights: Tensor, named: Tensor, columns: Tensor) -> Mutual:
-        """From weights (B, H, Q, S), the tokens of the rows' words (B, T, Q), and those of the columns' (B, S, K)."""
-        size = named.sum(dim=-1)  # (B, T) tokens of each word
-        merged = (named / size.clamp(min=1)[..., None])[:, None] @ weights  # (B, H, T, S)
-        there = (size > 0)[:, None, :, None] & (columns.sum(dim=-1) > 0)[:, None, None]
-        merged = merged.masked_fill(~there, -1.0)
-        weight, chosen = merged.max(dim=-1)  # (B, H, T)
-        mutual = merged.argmax(dim=-2).gather(-1, chosen) == torch.arange(merged.shape[2])
-        words = (size > 0).sum(dim=-1) * (columns.sum(dim=(-1, -2)) > 0)
-        return cls(chosen, weight, mutual & (weight > 0), words)
-
-    def score(self) -> Tensor:
-        """(B, H)."""
-        return mean((self.weight * self.mutual).sum(dim=-1), self.words[:, None])
-
-    def error(self, gold: Links) -> Tensor:
-        """(B, H) the error rate (Och and Ney 2003)."""
-        there = gold.sure[:, None].expand(-1, self.chosen.shape[1], -1, -1), gold.possible[:, None]
-        right = sum(
-            (links.expand_as(there[0]).gather(-1, self.chosen[..., None])[..., 0] & self.mutual).sum(dim=-1)
-            for links in there
-        )  # (B, H)
-        whole = self.mutual.sum(dim=-1) + gold.sure.sum(dim=(1, 2))[:, None]
-        rate = 1 - right / whole.clamp(min=1)
-        return torch.where(gold.known[:, None] & (whole > 0), rate, torch.nan)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +42,15 @@ def members(tokens: Padded) -> Tensor:
     return (tokens.words[:, None] == torch.arange(max(count, 1))[None, :, None]).float()
 
 
-def mean(total: Tensor, number: Tensor) -> Tensor:
-    """The total by the number, NaN where that is 0."""
-    return torch.where(number > 0, total / number.clamp(min=1), torch.nan)
+def error(mutual: Mutual, gold: Links) -> Tensor:
+    """(B, H) the error rate of words that choose each other (Och and Ney 2003)."""
+    right = sum(
+        (
+            links[:, None].expand(-1, mutual.chosen.shape[1], -1, -1).gather(-1, mutual.chosen[..., None])[..., 0]
+            & mutual.mutual
+        ).sum(dim=-1)
+        for links in (gold.sure, gold.possible)
+    )  # (B, H)
+    whole = mutual.mutual.sum(dim=-1) + gold.sure.sum(dim=(1, 2))[:, None]
+    rate = 1 - right / whole.clamp(min=1)
+    return torch.where(gold.known[:, None] & (whole > 0), rate, torch.nan)

@@ -13,8 +13,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from bartviz.analysis.cells import mean
 from bartviz.corpus.conllu import Tree
-from bartviz.corpus.mutual import mean
 from bartviz.corpus.relations import Relations
 
 PUNCTUATION = "punct"
@@ -68,7 +68,8 @@ class Arcs:
     def even(self) -> Tensor:
         """(B,) the share of arcs that a head follows which chooses among the other words at random."""
         words = (self.members.sum(dim=-1) > 0).sum(dim=-1)
-        return mean(torch.ones(len(words)), (words - 1).clamp(min=0)).where(self.counted.any(dim=-1), torch.nan)
+        share: Tensor = mean(torch.ones(len(words)), (words - 1).clamp(min=0))
+        return share.where(self.counted.any(dim=-1), torch.nan)
 
     def relations_followed(self, layers: Sequence[Tensor]) -> Relations:
         """What was followed, by relation, from what ``followed`` said of each layer."""

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from bartviz.analysis import alignment
-from bartviz.analysis.alignment import Method, agreement, heads_of, lines, link_table, links, notice, rows_of, table
+from bartviz.analysis.alignment import Method, heads_of, lines, link_table, links, notice, rows_of, table
 from bartviz.analysis.gold_alignment import Gold, crossing, read
 from bartviz.arrays import Floats
 from bartviz.errors import SettingError
@@ -58,13 +58,6 @@ def test_grown_links_join_free_neighbours_alone() -> None:
 def test_a_weight_of_0_links_nothing_and_of_equal_weights_the_first_is_taken() -> None:
     assert links(np.zeros((2, 3), np.float32), "union") == frozenset()
     assert links(np.full((1, 3), 0.3, np.float32), "target") == {(0, 0)}
-
-
-def test_agreement_is_the_weight_on_mutual_links() -> None:
-    assert agreement(WEIGHTS) == pytest.approx(0.6 / 2)
-    assert agreement(np.eye(3, dtype=np.float32)[::-1]) == 1.0
-    assert agreement(WEIGHTS, np.array([False, True])) == pytest.approx(0.6)
-    assert agreement(np.zeros((0, 3), np.float32)) == 0.0
 
 
 def test_settings_that_make_no_sense_are_refused() -> None:

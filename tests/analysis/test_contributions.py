@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 
 from bartviz.analysis import contributions
+from bartviz.analysis.definitions import shares
 from bartviz.arrays import Floats
 from bartviz.errors import RecordError, SettingError
 from bartviz.record.attention import Attention
@@ -55,12 +56,12 @@ def test_the_arithmetic_by_hand() -> None:
     np.testing.assert_allclose(contributions.norms(attention, 0, 0), [[5, 30]], rtol=1e-6)
     np.testing.assert_allclose(contributions.norms(attention, 0, 1), [[1, 1]], rtol=1e-6)
     np.testing.assert_allclose(contributions.output(attention, 0), [[22, 29]], rtol=1e-6)
-    np.testing.assert_allclose(contributions.share(attention, 0), [[1], [0]], atol=1e-6)
+    np.testing.assert_allclose(shares(contributions.lengths(attention))[0], [[1], [0]], atol=1e-6)
 
 
 def test_heads_that_all_add_nothing_share_equally() -> None:
     silent = replace(by_hand(), v=numbers([[0, 0, 0, 0]], 1, 2, 2, 1))
-    np.testing.assert_allclose(contributions.share(silent, 0), [[0.5], [0.5]])
+    np.testing.assert_allclose(shares(contributions.lengths(silent))[0], [[0.5], [0.5]])
 
 
 def test_a_record_without_values_says_what_to_do() -> None:
@@ -99,7 +100,7 @@ def test_parts_sum_to_the_whole(attention: Attention) -> None:
         summed = sum(contributions.vectors(attention, 0, head, row).sum(axis=0) for head in range(heads))
         whole = contributions.output(attention, 0)[row]
         np.testing.assert_allclose(summed + attention.out_bias[0], whole, rtol=1e-4, atol=1e-3)
-    np.testing.assert_allclose(contributions.share(attention, 0).sum(axis=0), 1, rtol=1e-5)
+    np.testing.assert_allclose(shares(contributions.lengths(attention))[0].sum(axis=0), 1, rtol=1e-5)
 
 
 @pytest.mark.slow

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 
 import bartviz
 from bartviz.analysis import aligners, start
 from bartviz.analysis.alignment import links
-from bartviz.analysis.look_ahead import AHEAD, BACK, NEITHER, looks, looks_ahead, ways
+from bartviz.analysis.look_ahead import AHEAD, BACK, NEITHER, directions, looks, ways
 from bartviz.record.attention import Head
 from bartviz.text.tokens import Tokens
 from tests.support import stand_in
@@ -20,10 +21,10 @@ BACK_ = np.array([[1, 0, 0, 0], [1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]], np.fl
 
 
 def test_the_first_row_has_no_word_behind_it_and_the_last_none_before_it() -> None:
-    both = looks_ahead(np.stack([AHEAD_, BACK_]), OUTPUT, KEY)
+    both = looks(np.stack([AHEAD_, BACK_]), OUTPUT, KEY)
     assert both is not None
-    assert both.tolist() == [True, False]
-    assert bool(looks_ahead(AHEAD_, OUTPUT, KEY))
+    assert both.tolist() == [AHEAD, BACK]
+    assert looks(AHEAD_, OUTPUT, KEY) == AHEAD
 
 
 @pytest.mark.parametrize(
@@ -37,7 +38,7 @@ def test_the_first_row_has_no_word_behind_it_and_the_last_none_before_it() -> No
 )
 def test_without_words_or_special_tokens_the_direction_is_unknown(output: Tokens | None, key: Tokens) -> None:
     rows = 4 if output is None else len(output)
-    assert looks_ahead(AHEAD_[:rows], output, key) is None
+    assert looks(AHEAD_[:rows], output, key) is None
 
 
 @pytest.mark.slow
@@ -112,3 +113,14 @@ def test_heads_of_a_text_that_was_cut_off_look_as_they_do_in_the_whole(
         ("children", "Kinder"),
         ("play", "spielen"),
     }
+
+
+def test_texts_of_a_batch_have_the_directions_that_they_have_alone() -> None:
+    """The first text is OUTPUT, looked at ahead and back; the second is cut off, with two rows of padding."""
+    rests = torch.tensor([[[1, 0, 0, 1], [1, 1, 0, 0]], [[1, 0, 0, 0], [0, 1, 1, 1]]], dtype=torch.float64)
+    words = torch.tensor([[False, True, True, False], [True, True, False, False]])
+    found, known = directions(rests, words, torch.tensor([4, 2]), torch.tensor([True, True]))
+    assert found.tolist() == [[AHEAD, BACK], [BACK, AHEAD]]
+    assert known.tolist() == [True, True]
+    _, known = directions(rests, words & torch.tensor([True, False, False, False]), torch.tensor([4, 1]), words[:, 1])
+    assert known.tolist() == [False, False]  # the first has no word, the second one word and no row after it

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
 from bartviz.analysis import definitions, measures
-from bartviz.analysis.measures import Measured
+from bartviz.analysis.cells import Cells, Received, Weights
+from bartviz.analysis.measures import Block, Measured
 from bartviz.record.attention import Attention, Kind
 from tests.support import records, stand_in
 
@@ -183,6 +187,70 @@ def test_a_record_of_any_shape_is_measured(record: object, data: st.DataObject) 
 def test_a_text_of_special_tokens_alone_has_no_numbers() -> None:
     found = measures.measures(head(np.full((2, 2), 0.5), labels=("<s>", "</s>")))
     assert found.defined == ("coverage",)
+
+
+def cells(array: Callable[[object], Any], kind: Kind = "encoder") -> Cells:
+    """Two texts of one batch: "a b" and the single token "a", padded."""
+    valid = [[True, True], [True, False]]
+    mask = [[row if there else [False, False] for there in row] for row in valid]
+    return Cells(
+        kind != "cross",
+        mask=array(mask),
+        seen=array(valid),
+        counts=array([[True, True], [False, False]]),
+        rows=array([0, 1]),
+        ends=(array([2, 1]), array([2, 1])),
+        codes=(array([[0, 1], [0, -1]]),) * 2,
+        groups=(array([[0, 1], [0, -1]]),) * 2 if kind != "cross" else None,
+        special=array([[False, False], [False, True]]),
+        punctuation=array([[False, True], [False, False]]),
+    )
+
+
+def tensor(values: object) -> torch.Tensor:
+    return torch.from_numpy(np.asarray(values))
+
+
+WEIGHTS = (((0.25, 0.75), (0.5, 0.5)), ((1.0, 0.0), (0.5, 0.5)))
+
+
+@pytest.mark.parametrize("array", [np.asarray, tensor])
+@pytest.mark.parametrize("with_scores", [False, True])
+def test_numpy_and_torch_give_the_numbers_of_a_person(array: Callable[[object], Any], with_scores: bool) -> None:
+    """In 64 bits; scores are logarithms of the weights and a number for each row, as before a softmax."""
+    at = cells(array)
+    block = Block("encoder", at, at.line.dtype)
+    weights = array([[rows] for rows in WEIGHTS])  # (B, 1, Q, K)
+    scores = array(np.log(np.maximum(WEIGHTS, 1e-300))[:, None] + np.array([[3.0], [-7.0]])) if with_scores else None
+    lengths = array([[[3.0, 1.0]], [[1.0, 1.0]]])
+    sums = block.sums(Weights(at, weights, scores, lengths))
+    wanted = {
+        "entropy": 0.25 * 2 + 0.75 * np.log2(4 / 3) + 1,
+        "evenness": 0.25 * 2 + 0.75 * np.log2(4 / 3) + 1,
+        "peak": 0.75 + 0.5,
+        "distance": 0.75 + 0.5,
+        "previous": 0.5,
+        "next": 0.75,
+        "itself": 0.25 + 0.5,
+        "same": 0,
+        "first": 0.5,
+        "special": 0,
+        "punctuation": 0.75,
+        "share": 2,
+    }
+    assert {name: float(total[0, 0]) for name, total in sums.items()} == pytest.approx(wanted, abs=1e-12)
+    assert all(float(total[1, 0]) == 0 for total in sums.values())  # the single token sees only itself
+    number = {name: int(rows[0]) for name, rows in block.number().items()}
+    one, none = ("previous", "next", "first", "punctuation"), ("same", "special")
+    assert number == {name: 1 if name in one else 0 if name in none else 2 for name in wanted}
+    got = measures.of_columns(
+        "encoder", Received(block.received(Weights(at, weights)), array([[True, True], [True, False]]), array([2, 1]))
+    )
+    assert [float(values[0]) for values in got["coverage"]] == pytest.approx([(0.75 + 1) / 2, 1])
+
+
+def test_every_measure_is_a_function() -> None:
+    assert all(measure.compute is not None for measure in definitions.MEASURES.values())
 
 
 def test_every_measure_is_written_down() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bartviz.analysis import start
-from bartviz.analysis.look_ahead import looks_ahead
+from bartviz.analysis.look_ahead import AHEAD, looks
 from bartviz.families.family import ModelKind
 from bartviz.record.attention import Attention, Head, Kind
 from bartviz.record.record import Provenance, Record
@@ -48,23 +48,10 @@ def two_words(probability: float = 0.5, rule: str | None = None, mode: str = "gr
     )
 
 
-@pytest.mark.parametrize(
-    ("weights", "score"),
-    [
-        ([[1.0, 0.0], [0.0, 1.0]], 1.0),  # one to one
-        ([[0.6, 0.4], [0.7, 0.3]], 0.35),  # both look at the first; only the second row is its choice
-        ([[0.5, 0.5]], 0.5),
-        ([], 0.0),
-    ],
-)
-def test_the_score_counts_the_weight_on_pairs_that_choose_each_other(weights: list[list[float]], score: float) -> None:
-    assert start.alignment_score(np.array(weights, np.float32)) == pytest.approx(score)
-
-
 def test_the_best_head_is_the_one_with_the_largest_score_of_those_that_look_ahead(record: Record) -> None:
     best, cross = start.ribbons(record), record.attention("cross")
     heads = [Head("cross", i, j) for i in range(3) for j in range(4)]
-    ahead = [head for head in heads if looks_ahead(cross.head(head.layer, head.head), record.output, cross.key)]
+    ahead = [head for head in heads if looks(cross.head(head.layer, head.head), record.output, cross.key) == AHEAD]
     scores = {head: start.ribbons(record, head=head).score for head in ahead}
     assert 0 < len(ahead) < len(heads)
     assert best.score == max(scores.values())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 import bartviz
 from bartviz.analysis import aligners, alignment, contributions, gold_alignment, measures
+from bartviz.analysis.definitions import MEASURES
 from bartviz.corpus.encode import Encoded, encode, side, simple_side
 from bartviz.corpus.measure import batches, measure
 from bartviz.corpus.read import Line
@@ -59,6 +61,25 @@ def test_a_text_in_a_batch_has_the_measures_of_its_record(family: str) -> None:
                         found[kind].values[number, ..., place], alone.values[name], atol=5e-5, err_msg=f"{kind} {name}"
                     )
                     np.testing.assert_allclose(found[kind].even[number, place], alone.even[name], rtol=2e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_a_record_and_a_corpus_call_one_function_for_each_measure(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    defined, called = MEASURES[name], 0
+    assert defined.compute is not None
+    function = defined.compute.function
+
+    def counted(given: Any) -> Any:
+        nonlocal called
+        called += 1
+        return function(given)
+
+    monkeypatch.setitem(MEASURES, name, replace(defined, compute=replace(defined.compute, function=counted)))
+    model = loaded.model("bart")
+    measures.of_record(record(model, 2), defined.kinds[-1])
+    by_record = called
+    measure(model, encoded(model))
+    assert 0 < by_record < called
 
 
 @pytest.mark.parametrize("family", FAMILIES)

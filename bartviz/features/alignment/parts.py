@@ -10,7 +10,7 @@ import streamlit as st
 
 from bartviz.analysis import aligners as ranks
 from bartviz.analysis import alignment as analysis
-from bartviz.analysis import gold_alignment
+from bartviz.analysis import gold_alignment, mutual
 from bartviz.analysis.alignment import Method, Table
 from bartviz.analysis.gold_alignment import Gold, Links
 from bartviz.app.controls import pick, show
@@ -156,7 +156,7 @@ def numbers(record: Record, chosen: Chosen) -> None:
     shown = chosen.shown
     values = {
         _("Links"): f"{len(chosen.links)}",
-        _("Agreement"): f"{analysis.agreement(shown.weights, shown.has_rows):.2f}",
+        _("Agreement"): f"{mutual.score(shown.weights, shown.has_rows):.2f}",
         _("To special tokens"): percent(shown.special_share),
     }
     if chosen.gold is not None:

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bartviz.analysis.cells import entropy
 from bartviz.analysis.definitions import MEASURES
-from bartviz.analysis.measures import Measured, counted, entropy
+from bartviz.analysis.measures import Measured, counted
 from bartviz.arrays import Bools, Floats
 from bartviz.record.attention import Attention
 from bartviz.text.tokens import Tokens

@@ -7,7 +7,8 @@ from functools import reduce
 
 import numpy as np
 
-from bartviz.analysis.measures import entropy, of_record
+from bartviz.analysis.cells import entropy
+from bartviz.analysis.measures import of_record
 from bartviz.features.lessons import facts
 from bartviz.features.lessons.heads_found import Place, at, neighbours, resting
 from bartviz.features.lessons.lesson import Lesson, Step, View

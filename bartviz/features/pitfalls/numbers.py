@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bartviz.analysis import alignment, contributions, heads
+from bartviz.analysis import alignment, contributions, heads, mutual
 from bartviz.analysis.alignment import links
 from bartviz.analysis.attention_vs_contribution import RANKED, weigh
+from bartviz.analysis.cells import entropy
 from bartviz.analysis.distance import jensen_shannon
 from bartviz.analysis.gold_alignment import Gold, Links, score
 from bartviz.analysis.look_ahead import AHEAD, ways
-from bartviz.analysis.measures import counted, entropy, padding
+from bartviz.analysis.measures import counted, padding
 from bartviz.arrays import Bools, Floats
 from bartviz.record.attention import Attention, Head, Kind
 from bartviz.record.record import Reading, Record
@@ -272,7 +273,7 @@ def _aligning(record: Record, gold: Gold | None) -> Head | None:
         shown = alignment.merged(record, weights, source, target, reading="predicts")
         way = ways(record, weights)
         found[head] = (
-            (way is None or bool(way == AHEAD), alignment.agreement(shown.weights, shown.has_rows))
+            (way is None or bool(way == AHEAD), mutual.score(shown.weights, shown.has_rows))
             if gold is None
             else (True, 0.0 if (rate := score(links(shown.weights), gold).error_rate) is None else 1 - rate)
         )

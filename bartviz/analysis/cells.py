@@ -1,0 +1,145 @@
+"""What the measures of a head are computed from, for NumPy and torch alike: a record, or a batch of a corpus.
+
+Letters in shapes: B texts, H heads, Q query rows, K key columns.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+from array_api_compat import array_namespace, device
+
+from bartviz.arrays import Array
+
+_TINY = 1e-30
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The cells of B texts, for all rows or some of them: which row looks at which column.
+
+    ``own``: self-attention, where row i and column i are one token. ``mask`` (B, Q, K): what a row may see.
+    ``seen`` (B, Q): rows that see a key and are no padding; ``counts`` (B, Q): those of them that are no special token
+    and see at least two keys. ``rows`` (Q,): their indices. ``ends``: the numbers of rows and of columns of each text
+    without padding, (B,) each. ``codes`` of rows (B, Q) and of columns (B, K) are equal for equal words, -1 for none;
+    ``groups``, in self-attention, for the pieces of one word. ``special`` and ``punctuation`` (B, K): what columns are.
+    """
+
+    own: bool
+    mask: Array
+    seen: Array
+    counts: Array
+    rows: Array
+    ends: tuple[Array, Array]
+    codes: tuple[Array, Array]
+    groups: tuple[Array, Array] | None
+    special: Array
+    punctuation: Array
+
+    @cached_property
+    def columns(self) -> Array:
+        """(K,) their indices."""
+        return array_namespace(self.mask).arange(self.mask.shape[-1], device=device(self.mask))
+
+    @cached_property
+    def offset(self) -> Array:
+        """(Q, K) how many tokens a column is behind the row."""
+        return self.columns - self.rows[:, None]
+
+    @cached_property
+    def elsewhere(self) -> Array:
+        """(Q, K) where a column is not the row's own token."""
+        return (self.offset != 0) | (not self.own)
+
+    @cached_property
+    def line(self) -> Array:
+        """(B, Q, 1) the column that a row reaches on the straight line from the first pair to the last."""
+        xp = array_namespace(self.mask)
+        queries, keys = (xp.astype(end, xp.float64) for end in self.ends)
+        slope = (keys - 1) / xp.where(queries > 2, queries - 1, 1.0)
+        return (self.rows * slope[:, None])[:, :, None]
+
+    @cached_property
+    def same_word(self) -> Array:
+        """(B, Q, K) where a column belongs to the row's word, at another place."""
+        rows, columns = self.codes
+        same = (rows[:, :, None] == columns[:, None]) & (rows >= 0)[:, :, None]
+        return same if self.groups is None else same & (self.groups[0][:, :, None] != self.groups[1][:, None])
+
+    @cached_property
+    def visible(self) -> Array:
+        """(B, Q) how many columns a row may see."""
+        xp = array_namespace(self.mask)
+        return xp.sum(self.mask, axis=-1, dtype=xp.int64)
+
+
+@dataclass(eq=False)
+class Weights:
+    """The weights (B, H, Q, K) of some heads in these cells.
+
+    ``scores`` (B, H, Q, K) are their logarithms, but for a number that is the same in a whole row: what the softmax was
+    taken of. Without them the logarithms are computed. ``lengths`` (B, H, Q): of what each head adds to the output of
+    its layer, for all heads of the layer; None if the record does not tell.
+    """
+
+    cells: Cells
+    weights: Array
+    scores: Array | None = None
+    lengths: Array | None = None
+
+    @cached_property
+    def largest(self) -> Array:
+        """(B, H, Q)."""
+        return largest(self.weights)
+
+    @cached_property
+    def entropy(self) -> Array:
+        """(B, H, Q) bits. Overwrites the scores."""
+        return entropy(self.weights, self.scores, self.largest)
+
+    @cached_property
+    def possible(self) -> Array:
+        """(B, 1, Q) bits of an even row; 1 where a row sees a single key."""
+        xp, seen = array_namespace(self.weights), self.cells.visible
+        return xp.log2(xp.astype(xp.where(seen > 2, seen, 2), self.weights.dtype))[:, None]
+
+
+@dataclass(frozen=True, eq=False)
+class Received:
+    """What the columns of B texts got from all rows together: ``weights`` (B, H, K), the ``keys`` (B, K) that some row
+    may see, and how many ``rows`` (B,) gave."""
+
+    weights: Array
+    keys: Array
+    rows: Array
+
+
+def entropy(weights: Array, scores: Array | None = None, top: Array | None = None) -> Array:
+    """(...,) bits of each row of weights (..., K); 0 log 0 is 0. With the scores, which are overwritten, no logarithm
+    of a weight is taken: with z the sum of their exponentials, -Σ a log a = log z - Σ a s, and the largest weight
+    ``top`` is exp(max s) / z."""
+    xp = array_namespace(weights)
+    if scores is None:
+        shift, scores = 0.0, xp.log(xp.where(weights > _TINY, weights, _TINY))
+    else:
+        shift = largest(scores) - xp.log(largest(weights) if top is None else top)
+    scores *= weights
+    nats = shift - scores @ xp.ones(scores.shape[-1], dtype=scores.dtype, device=device(scores))
+    return xp.where(nats > 0, nats, 0.0) / math.log(2)
+
+
+def largest(numbers: Array) -> Array:
+    """(...,) the largest of each row (..., K): what ``max`` returns, in half its time for few columns."""
+    xp = array_namespace(numbers)
+    while 1 < (columns := numbers.shape[-1]) < 128:
+        half = (columns + 1) // 2
+        numbers = xp.maximum(numbers[..., :half], numbers[..., columns - half :])
+    return xp.max(numbers, axis=-1)
+
+
+def mean(total: Array, number: Array) -> Array:
+    """The total by the number, NaN where that is 0."""
+    xp = array_namespace(total)
+    return xp.where(number > 0, total / xp.astype(xp.where(number > 0, number, 1), total.dtype), xp.nan)
