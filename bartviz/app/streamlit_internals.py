@@ -175,12 +175,12 @@ def check_uploads(manager: MemoryUploadedFileManager, check: Callable[[str, Uplo
     browser. Streamlit's settings limit the size of one file only."""
     add, lock = manager.add_file, threading.Lock()
 
-    def checked(session: str, file: UploadedFileRec) -> None:
+    def checked(session_id: str, file: UploadedFileRec) -> None:  # by these names Streamlit's route passes them
         with lock:
-            check(session, file)
-            add(session, file)
+            check(session_id, file)
+            add(session_id, file)
 
-    manager.add_file = checked  # type: ignore[method-assign, assignment]
+    manager.add_file = checked  # type: ignore[method-assign]
 
 
 # What the server sends, and its start.

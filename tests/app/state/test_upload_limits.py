@@ -35,7 +35,8 @@ def manager(here: set[str], monkeypatch: pytest.MonkeyPatch) -> MemoryUploadedFi
 
 
 def put(manager: MemoryUploadedFileManager, owner: str, name: str, size: int = 1_000_000) -> None:
-    manager.add_file(owner, UploadedFileRec(name, name, "text/plain", bytes(size)))
+    record = UploadedFileRec(name, name, "text/plain", bytes(size))
+    manager.add_file(session_id=owner, file=record)  # as Streamlit's route does
 
 
 def test_a_visitors_files_are_counted_together(manager: MemoryUploadedFileManager) -> None:
