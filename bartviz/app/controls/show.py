@@ -113,11 +113,12 @@ def figure(
     on_click: Callable[[], None] | None = None,
     name: str = "",
     most: float = large_type.FACTOR,
-) -> None:
+) -> partial[go.Figure]:
     """A plotly figure in its own colours, with an SVG button; ``alt`` describes it in words.
 
-    ``drawn`` is the call that makes the figure, and its cache key. ``on_click`` is called when a point is clicked;
-    ``name`` is the stem of the SVG file, by default the key. With large type on, letters are ``most`` times as large.
+    ``drawn`` is the call that makes the figure, and its cache key; it is returned, for ``downloads``. ``on_click`` is
+    called when a point is clicked; ``name`` is the stem of the SVG file, by default the key. With large type on,
+    letters are ``most`` times as large.
     """
     config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "filename": name or key}}
     cached = once.figure(drawn, most if large_type.on() else 1.0)
@@ -127,6 +128,7 @@ def figure(
         st.plotly_chart(
             cached, key=key, theme=None, config=config, alt=alt, selection_mode="points", on_select=on_click
         )
+    return drawn
 
 
 def running_text(

@@ -62,9 +62,7 @@ def heads(chosen: Chosen) -> None:
         of=chosen.kind,
         table=table,
         arrays=lambda: {"distances": likeness.distances, "places": likeness.places, "heads": every_head(chosen)},
-        figure=lambda: alike(
-            chosen.measured, likeness, pins=chosen.places, threshold=chosen.threshold, dark=page.dark(), height=HEIGHT
-        ),
+        figure=drawn,
     )
 
 

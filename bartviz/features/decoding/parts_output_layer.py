@@ -58,7 +58,7 @@ def _ablated(record: Record) -> tuple[object, ...]:
 def _draw(one: OutputLayer) -> None:
     sentence = analysis.sentence(one)
     show.note(f"{_('Step {step}.', step=one.step + 1)} {sentence}")
-    show.figure(partial(figure, one, dark=page.dark()), key="decoding_output", alt=sentence)
+    drawn = show.figure(partial(figure, one, dark=page.dark()), key="decoding_output", alt=sentence)
     check = _(
         "Self-check: the record's logits differ by at most {error:.1e} of the largest (limit {limit:.0e}): {verdict}.",
         error=one.error,
@@ -72,5 +72,5 @@ def _draw(one: OutputLayer) -> None:
         of=f"step{one.step + 1}",
         table=lambda: analysis.table(one),
         arrays=lambda: analysis.arrays(one),
-        figure=lambda: figure(one, dark=page.dark()),
+        figure=drawn,
     )

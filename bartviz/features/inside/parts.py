@@ -207,10 +207,7 @@ def key(chosen: Chosen) -> None:
     show.note(_(inside.ROUNDED))
     show.table(partial(inside.dimensions, one, index), title=_("The products as a table"))
     show.downloads(
-        "inside-products",
-        of=f"{chosen.stem}-key{index}",
-        table=lambda: inside.dimensions(one, index),
-        figure=lambda: products.products(one, index, by_size=chosen.by_size, dark=page.dark()),
+        "inside-products", of=f"{chosen.stem}-key{index}", table=lambda: inside.dimensions(one, index), figure=figure
     )
 
 
@@ -286,13 +283,14 @@ def _scaling(chosen: Chosen) -> None:
         )
     )
     show.note(" ".join(notes))
-    show.figure(partial(around_figures.scaling, scaled, one.kind, dark=page.dark()), key="inside_scaling", alt=sentence)
+    drawn = partial(around_figures.scaling, scaled, one.kind, dark=page.dark())
+    show.figure(drawn, key="inside_scaling", alt=sentence)
     show.table(partial(scaling.table, scaled))
     show.downloads(
         "inside-scaling",
         of=f"{one.kind}-L{one.layer}{'' if whole else f'H{one.head}'}",
         table=scaling.table(scaled),
-        figure=lambda: around_figures.scaling(scaled, one.kind, dark=page.dark()),
+        figure=drawn,
     )
 
 
@@ -314,14 +312,6 @@ def _norms(record: Record, chosen: Chosen) -> None:
         most=lengths.max(),
     )
     show.note(measured)
-    show.figure(
-        partial(around_figures.growth, lengths, one.layer, one.kind, dark=page.dark()),
-        key="inside_growth",
-        alt=measured,
-    )
-    show.downloads(
-        "inside-growth",
-        of=f"{one.kind}-row{one.row}",
-        arrays={"lengths": lengths},
-        figure=lambda: around_figures.growth(lengths, one.layer, one.kind, dark=page.dark()),
-    )
+    drawn = partial(around_figures.growth, lengths, one.layer, one.kind, dark=page.dark())
+    show.figure(drawn, key="inside_growth", alt=measured)
+    show.downloads("inside-growth", of=f"{one.kind}-row{one.row}", arrays={"lengths": lengths}, figure=drawn)

@@ -26,7 +26,7 @@ def residual(record: Record, kind: Kind, layer: int, row: int) -> None:
         return
     sentence = analysis.sentence(one)
     show.note(sentence)
-    show.figure(partial(figure, one, dark=page.dark()), key="inside_residual", alt=sentence)
+    drawn = show.figure(partial(figure, one, dark=page.dark()), key="inside_residual", alt=sentence)
     check = _(
         "Self-check: the network's own state after the layer differs by at most {error:.1e} of its largest number "
         "(limit {limit:.0e}): {verdict}.",
@@ -41,7 +41,7 @@ def residual(record: Record, kind: Kind, layer: int, row: int) -> None:
         of=f"{one.stack}-L{one.layer}-row{one.row}",
         table=lambda: analysis.table(one),
         arrays=lambda: analysis.arrays(one),
-        figure=lambda: figure(one, dark=page.dark()),
+        figure=drawn,
     )
 
 

@@ -18,7 +18,7 @@ def recurrence(record: Record) -> None:
     one = analysis.recurrence(record)
     sentence = analysis.sentence(one)
     show.note(sentence)
-    show.figure(partial(figure, one, dark=page.dark()), key="masks_recurrence", alt=sentence)
+    drawn = show.figure(partial(figure, one, dark=page.dark()), key="masks_recurrence", alt=sentence)
     if max(len(one.rows), len(one.columns)) > MOST:
         show.note(_("The picture shows the first {count} tokens; the sentence and the table count all.", count=MOST))
     show.note(
@@ -34,5 +34,5 @@ def recurrence(record: Record) -> None:
         "masks-recurrence",
         table=frame,
         arrays=lambda: {"recurrent": one.recurrent, "attention": one.attention},
-        figure=lambda: figure(one, dark=page.dark()),
+        figure=drawn,
     )
