@@ -26,6 +26,11 @@ def test_a_public_name_is_a_documented_function(name: str) -> None:
     assert function.__doc__
 
 
+def test_the_figures_are_explained_in_the_docstring_of_their_package() -> None:
+    explained = set(re.findall(r"\b(\w+)\(", str(bartviz.figures.__doc__)))
+    assert {*dir(bartviz.figures)} - explained == set()
+
+
 def test_the_package_alone_imports_nothing_heavy() -> None:
     heavy = {"torch", "transformers", "streamlit", "plotly", "pandas", "numpy"}
     code = f"import sys, bartviz; print(sorted({heavy!r} & set(sys.modules)))"

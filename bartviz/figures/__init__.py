@@ -23,8 +23,9 @@ Every view of the app, as a notebook calls it (``att`` is one of ``record.encode
     models       models(names)
     pitfalls     gap(record), quiet(sweep, record)
 
-Of a corpus: ``atlas(heads, measure="previous", kind="encoder")`` of ``bartviz.open_atlas(folder).heads``, and
-``distribution(histograms, measure="previous", head=Head("encoder", 0, 1))`` of ``.histograms``.
+Of a corpus: ``atlas(heads, measure="previous", kind="encoder")`` of ``bartviz.open_atlas(folder).heads``,
+``atlas_pair(heads, other)`` of two of them, and ``distribution(histograms, measure="previous", head=Head("encoder", 0,
+1))`` of ``.histograms``.
 
 Each takes ``dark=True``. Plotly's ``figure.write_html("map.html")`` saves a figure that needs no network. For arguments
 that a figure cannot draw it raises a SettingError, which says what it accepts.
