@@ -24,7 +24,7 @@ RISKY = 0.5  # a word below it is named, the least sure one in any case
 
 
 @dataclass(frozen=True, slots=True)
-class Doubt:
+class OutputConfidence:
     """``mean`` in 0..1 over ``tokens`` that the model chose, the end token included; ``least``: the words and
     punctuation marks of lowest probability (the product over their tokens), lowest first; ``drawn``: whether tokens
     were sampled."""
@@ -39,7 +39,7 @@ class Doubt:
         return self.mean < UNSURE
 
 
-def doubt(record: Record) -> Doubt | None:
+def output_confidence(record: Record) -> OutputConfidence | None:
     """None if the model did not choose the text: it was given or replayed, or there is none."""
     mode = record.provenance.mode
     chosen = {step.row: step.log_probability for step in bare(record.steps) if step.rule is None}
@@ -53,12 +53,12 @@ def doubt(record: Record) -> Doubt | None:
     )
     least = [(text, share) for share, text in sure[:MOST] if share < RISKY or share == sure[0][0]]
     mean = math.exp(sum(chosen.values()) / len(chosen))
-    return Doubt(mean, len(chosen), tuple(least), mode == SAMPLING)
+    return OutputConfidence(mean, len(chosen), tuple(least), mode == SAMPLING)
 
 
 def notice(record: Record, *, numbers: bool = True) -> str:
     """One line to show next to the output, empty if the model was sure; without ``numbers`` it has words only."""
-    found = doubt(record)
+    found = output_confidence(record)
     if found is None or not found.unsure:
         return ""
     said = _said(record, found, ", ".join(_named(word, share, numbers) for word, share in found.least))
@@ -78,7 +78,7 @@ def notice(record: Record, *, numbers: bool = True) -> str:
     )
 
 
-def _said(record: Record, found: Doubt, least: str) -> str:
+def _said(record: Record, found: OutputConfidence, least: str) -> str:
     if found.drawn:
         said = _("This text was sampled at random, and the model gave it little probability.")
         return f"{said} " + _("The least probable: {words}.", words=least) if least else said

@@ -1,4 +1,4 @@
-"""Doubt: by hand, by the mode of decoding, and on the shipped translator."""
+"""Confidence in an output: by hand, by the mode of decoding, and on the shipped translator."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cache
 import pytest
 
 import bartviz
-from bartviz.analysis.doubt import UNSURE, doubt, notice
+from bartviz.analysis.output_confidence import UNSURE, notice, output_confidence
 from bartviz.models.model import Model
 from bartviz.record.record import Record
 from bartviz.record.steps import Candidate, Step
@@ -39,7 +39,7 @@ def record(mode: str | None = "greedy", forced: tuple[int, ...] = (0,), shares: 
 
 
 def test_the_mean_and_the_least_sure_words_by_hand() -> None:
-    found = doubt(record())
+    found = output_confidence(record())
     assert found is not None
     assert found.tokens == 5  # the end token too, the forced one not
     assert found.mean == pytest.approx((0.5 * 0.4 * 0.5 * 0.8 * 1.0) ** (1 / 5))
@@ -51,8 +51,8 @@ def test_the_mean_and_the_least_sure_words_by_hand() -> None:
 
 
 def test_a_text_is_unsure_below_three_quarters_and_not_at_them() -> None:
-    at = doubt(record(shares=(1.0, *(UNSURE + 1e-9,) * 5)))
-    below = doubt(record(shares=(1.0, *(UNSURE - 1e-3,) * 5)))
+    at = output_confidence(record(shares=(1.0, *(UNSURE + 1e-9,) * 5)))
+    below = output_confidence(record(shares=(1.0, *(UNSURE - 1e-3,) * 5)))
     assert at is not None
     assert below is not None
     assert not at.unsure
@@ -71,14 +71,14 @@ def test_the_notice_with_and_without_numbers() -> None:
 
 
 @pytest.mark.parametrize("mode", ["given target", "one pass", "ablated", "edited", None])
-def test_a_text_that_this_run_did_not_choose_is_not_its_doubt(mode: str | None) -> None:
-    assert doubt(record(mode)) is None
+def test_a_text_that_this_run_did_not_choose_has_no_confidence(mode: str | None) -> None:
+    assert output_confidence(record(mode)) is None
     assert notice(record(mode)) == ""
 
 
 def test_rules_choose_nothing() -> None:
-    assert doubt(record(forced=(0, 1, 2, 3, 4, 5))) is None
-    found = doubt(record(forced=(0, 2)))  # of "kaufe" only the second half was the model's choice
+    assert output_confidence(record(forced=(0, 1, 2, 3, 4, 5))) is None
+    found = output_confidence(record(forced=(0, 2)))  # of "kaufe" only the second half was the model's choice
     assert found is not None
     assert found.least == (("Ich", 0.5), ("kaufe", 0.5))
 
@@ -90,19 +90,19 @@ def test_a_drawn_text_is_called_drawn() -> None:
 
 
 def test_where_words_are_sure_the_sign_that_is_not_is_named() -> None:
-    found = doubt(record(shares=(1.0, 0.99, 0.99, 0.99, 0.1, 0.9)))
+    found = output_confidence(record(shares=(1.0, 0.99, 0.99, 0.99, 0.1, 0.9)))
     assert found is not None
     assert [word for word, _share in found.least] == ["."]
 
 
 def test_an_encoder_writes_nothing() -> None:
-    assert doubt(stand_in.record("encoder")) is None
+    assert output_confidence(stand_in.record("encoder")) is None
 
 
 @pytest.mark.parametrize("family", ["bart", "gpt2", "t5"])
 def test_every_model_that_writes(family: str) -> None:
     made = bartviz.decode(loaded.model(family), "The cat is going", max_new_tokens=4)
-    found = doubt(made)
+    found = output_confidence(made)
     assert found is not None
     free = [step for step in made.steps if step.rule is None]
     assert found.mean == pytest.approx(math.prod(step.chosen.probability for step in free) ** (1 / len(free)), rel=1e-4)
@@ -120,7 +120,7 @@ def translator() -> Model:
 def test_mistakes_of_the_translator_are_flagged(text: str) -> None:
     made = bartviz.decode(translator(), text)
     assert "it may be wrong" in notice(made)
-    words = doubt(made)
+    words = output_confidence(made)
     assert words is not None
     assert all(word in (made.target_text or "") for word, _share in words.least)
 
@@ -135,13 +135,13 @@ def test_beams_drawn_texts_given_ones_and_branches_of_the_translator() -> None:
     model, text = translator(), WRONG[0]
     greedy = bartviz.decode(model, text)
     beams = bartviz.decode(model, text, beams=4)
-    found = doubt(beams)
+    found = output_confidence(beams)
     assert found is not None
     free = [step.log_probability for step in beams.steps if step.rule is None]  # the path that won
     assert found.mean == pytest.approx(math.exp(sum(free) / len(free)))
     assert "sampled at random" in notice(bartviz.decode(model, text, sample=bartviz.Sampling(seed=1)))
     assert notice(bartviz.capture(model, text, target=greedy.target_text)) == ""
     branch = bartviz.branch(model, greedy, 4, " Wie")
-    own = doubt(branch)
+    own = output_confidence(branch)
     assert own is not None
     assert own.tokens == sum(step.rule is None for step in branch.steps) < len(branch.steps)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from bartviz.analysis.doubt import notice
+from bartviz.analysis.output_confidence import notice
 from bartviz.models.roots import default_roots
 from bartviz.record.record import Record
 from tests.support import stand_in
@@ -39,7 +39,7 @@ def test_from_the_second_level_on_with_its_numbers(app: App, page: str) -> None:
 def test_a_given_output_has_no_doubt(app: App, page: str) -> None:
     said = words(app(page, record=record("given target")))
     assert SAID not in said
-    assert "<p class='bv-doubt'" not in said
+    assert "<p class='bv-unsure'" not in said
 
 
 def test_it_is_shown_in_korean(app: App) -> None:

@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias, get_args
 
 import streamlit as st
 
-from bartviz.app.controls import fold, pick
+from bartviz.app.controls import expander, pick
 from bartviz.app.frame import sitemap
 from bartviz.language import _, mark, plural
 from bartviz.teaching.explanations import Explanation, explanation
@@ -102,11 +102,11 @@ def aside(label: str, *, key: str, names: Sequence[str] = ()) -> Iterator[bool]:
     Yields whether it is open, so that the content of a closed section need not be computed. ``names`` are the URL words
     of the choices inside; a link (or a lesson) that sets one of them keeps the section open for the rest of the visit.
     """
-    if fold.asked_for(key, names) or at_least("intermediate"):
+    if expander.requested(key, names) or at_least("intermediate"):
         with st.container(key=f"aside_{key}"):
             yield True
         return
-    with fold.folded(label, key=key) as opened:
+    with expander.section(label, key=key) as opened:
         yield opened
 
 

@@ -1,6 +1,6 @@
 """Links between the pages: the position of a page on the way from text to word, and other views of a head.
 
-A road carries the selection: it is a link with the words of the address that choose the same head, row or step there.
+A link carries the selection: the words of its address choose the same head, row or step there.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Query = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Road:
+class Link:
     """A link to the page ``to`` that shows the selection there; ``label`` is a message."""
 
     to: str
@@ -32,7 +32,7 @@ class Road:
     query: Query
 
 
-def of_head(record: Record, head: Head, row: int | None = None) -> list[Road]:
+def for_head(record: Record, head: Head, row: int | None = None) -> list[Link]:
     """Everything that can be asked of one head, and of one of its rows if given.
 
     Omits links that the record cannot answer.
@@ -41,55 +41,55 @@ def of_head(record: Record, head: Head, row: int | None = None) -> list[Road]:
     at = chosen if row is None else {**chosen, "row": str(row)}
     steps = [] if row is None or head.kind == "encoder" else [i for i, s in enumerate(record.steps) if s.row == row]
     seen = bool(record.steps) and head.kind == ("cross" if record.cross is not None else "decoder")
-    roads = [
-        Road("heads", mark("See its map"), {**at, "weights": "head", "view": "map"}),
-        Road("inside", mark("Look inside it"), at),
-        Road("experiments", mark("Silence it"), {"experiment": "ablation", "silenced": str(head)}),
+    links = [
+        Link("heads", mark("See its map"), {**at, "weights": "head", "view": "map"}),
+        Link("inside", mark("Look inside it"), at),
+        Link("experiments", mark("Silence it"), {"experiment": "ablation", "silenced": str(head)}),
     ]
     if head.kind == "cross":
-        roads.append(Road("alignment", mark("See its alignment"), {"align": "head", **chosen}))
+        links.append(Link("alignment", mark("See its alignment"), {"align": "head", **chosen}))
     if steps or seen:
         step = {"step": str(steps[0] + 1)} if steps else {}
-        roads.append(
-            Road("decoding", mark("Decode with it"), {**step, "step_weights": "head", **chosen} if seen else step)
+        links.append(
+            Link("decoding", mark("Decode with it"), {**step, "step_weights": "head", **chosen} if seen else step)
         )
-    roads.append(Road("compare", mark("Compare it"), {"kind": head.kind, "a": str(head)}))
-    return [road for road in roads if not record.from_weights or sitemap.page(road.to).weights]
+    links.append(Link("compare", mark("Compare it"), {"kind": head.kind, "a": str(head)}))
+    return [link for link in links if not record.from_weights or sitemap.page(link.to).weights]
 
 
-def carry_on(record: Record, here: str, head: Head, row: int | None = None) -> None:
+def to_other_views(record: Record, here: str, head: Head, row: int | None = None) -> None:
     """One line of links from a head on the page ``here`` to the other pages."""
     name = sentence_words.head(head.kind, head.layer, head.head)
-    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="carry_on"):
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="related_links"):
         _begins(_("More on {head}:", head=name))
-        for road in of_head(record, head, row):
-            if road.to != here:
-                st.page_link(sitemap.page(road.to).file, label=_(road.label), query_params=dict(road.query))
+        for link in for_head(record, head, row):
+            if link.to != here:
+                st.page_link(sitemap.page(link.to).file, label=_(link.label), query_params=dict(link.query))
 
 
 def _begins(text: str) -> None:
     st.html(f"<p class='bv-note'>{html.escape(text)}</p>", width="content")
 
 
-def stations(record: Record) -> list[tuple[Road, str]]:
+def stages(record: Record) -> list[tuple[Link, str]]:
     """The way from text to word: a link for each page, with its kind of attention ("" where there is none)."""
     made = [
-        (Road("inputs", mark("pieces"), {"look": "pieces"}), ""),
-        (Road("masks", mark("masks"), {"view": "pattern"}), ""),
+        (Link("inputs", mark("pieces"), {"look": "pieces"}), ""),
+        (Link("masks", mark("masks"), {"view": "pattern"}), ""),
     ]
     names = {"encoder": mark("encoder"), "decoder": mark("decoder"), "cross": mark("cross-attention")}
-    made += [(Road("inside", names[kind], {"kind": kind}), kind) for kind in record.kinds]
+    made += [(Link("inside", names[kind], {"kind": kind}), kind) for kind in record.kinds]
     if record.steps:
-        made.append((Road("decoding", mark("word"), {}), ""))
-    return [one for one in made if not record.from_weights or sitemap.page(one[0].to).weights]
+        made.append((Link("decoding", mark("word"), {}), ""))
+    return [stage for stage in made if not record.from_weights or sitemap.page(stage[0].to).weights]
 
 
-def walk(record: Record, here: str, kind: str = "") -> None:
-    """The strip "text > pieces > ... > word" above the pages of the walk; the station of this page is marked."""
-    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key="walk"):
+def text_to_word(record: Record, here: str, kind: str = "") -> None:
+    """The strip "text > pieces > ... > word" above its pages; the current page is marked."""
+    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key="text_to_word"):
         _begins(_("From the text to a word:"))
-        for road, of in stations(record):
-            if road.to == here and of in ("", kind):
-                st.markdown(f"**{_(road.label)}**", width="content")
+        for link, of in stages(record):
+            if link.to == here and of in ("", kind):
+                st.markdown(f"**{_(link.label)}**", width="content")
             else:
-                st.page_link(sitemap.page(road.to).file, label=_(road.label), query_params=dict(road.query))
+                st.page_link(sitemap.page(link.to).file, label=_(link.label), query_params=dict(link.query))

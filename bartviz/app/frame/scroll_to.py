@@ -9,9 +9,9 @@ import streamlit as st
 
 from bartviz.app.components.unseen import unseen
 
-_SCRIPT = Path(__file__).parents[1] / "components" / "sight" / "sight.js"
-_SCROLL = unseen("sight", _SCRIPT)
-_SIGHT = "_sight"
+_SCRIPT = Path(__file__).parents[1] / "components" / "scroll_to" / "scroll_to.js"
+_SCROLL = unseen("scroll_to", _SCRIPT)
+_SEEN = "_scroll_to"
 
 # Words of an address that choose something below the main picture of a page -> the CSS selector of that part.
 PARTS = {word: f".st-key-{word}" for word in ("n", "around", "about", "more", "below", "see")} | {
@@ -34,11 +34,11 @@ def begin(word: str) -> None:
     gone from the address counts no more: a visitor may leave and return before the page between was drawn. Takes no
     space on the page.
     """
-    query, sight = st.query_params.to_dict(), st.session_state.setdefault(_SIGHT, _Target())
-    if sight.page != word:
-        sight.name = next((name for name in PARTS if name in query), "")
-        sight.page = word
-    elif sight.name not in query:
-        sight.name = ""
-    with st.container(key="sight"):
-        _SCROLL(data={"page": word, "part": PARTS.get(sight.name, "")}, key="sight_bring")
+    query, target = st.query_params.to_dict(), st.session_state.setdefault(_SEEN, _Target())
+    if target.page != word:
+        target.name = next((name for name in PARTS if name in query), "")
+        target.page = word
+    elif target.name not in query:
+        target.name = ""
+    with st.container(key="scroll_to"):
+        _SCROLL(data={"page": word, "part": PARTS.get(target.name, "")}, key="scroll_to_part")

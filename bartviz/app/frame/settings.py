@@ -9,7 +9,7 @@ from urllib.parse import quote_plus
 import streamlit as st
 
 from bartviz.analysis import sentence_words
-from bartviz.app.controls import fold, pick, show
+from bartviz.app.controls import expander, pick, show
 from bartviz.app.controls.names import OWN, USED
 from bartviz.app.state import address, session
 from bartviz.errors import SettingError, choices
@@ -125,8 +125,8 @@ def own() -> Mapping[str, Any] | None:
 
 def _section() -> None:
     """Drawn from the first opening on: a field that is not drawn would lose its value."""
-    with fold.folded(_("Decoding settings"), key="decoding") as opened:
-        if opened or fold.asked_for("decoding", KEYS):
+    with expander.section(_("Decoding settings"), key="decoding") as opened:
+        if opened or expander.requested("decoding", KEYS):
             _fields()
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import streamlit as st
 
-from bartviz.app.controls import fold, large_type, pick, show
+from bartviz.app.controls import expander, large_type, pick, show
 from bartviz.app.frame import languages, levels, listeners, menu, settings, status, theme, uploads
 from bartviz.app.frame.examples import Example, examples
 from bartviz.app.state import session
@@ -322,8 +322,8 @@ def _examples(kind: ModelKind) -> None:
 
 
 def _reading() -> None:
-    with fold.folded(_("Text settings"), key="reading") as opened:
-        if not (opened or fold.asked_for("reading", READING)):
+    with expander.section(_("Text settings"), key="reading") as opened:
+        if not (opened or expander.requested("reading", READING)):
             return
         pick.select(_("A text that is too long"), named(TOO_LONG_NAMES), key="too_long")
         show.note(_longest())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import streamlit as st
 
-from bartviz.app.controls import fold, show, upload_form
+from bartviz.app.controls import expander, show, upload_form
 from bartviz.app.controls.upload_form import LARGEST, UploadForm
 from bartviz.app.state import session, upload_limits
 from bartviz.app.streamlit_internals import UploadedFile
@@ -40,8 +40,8 @@ class Choice(NamedTuple):
 
 def draw(on_record: Callable[[Record], None]) -> None:
     """The folded section of the sidebar. on_record: called with a record that was opened."""
-    with fold.folded(_("From a file"), key="file") as opened:
-        if not (opened or fold.asked_for("file", CHOICES)):
+    with expander.section(_("From a file"), key="file") as opened:
+        if not (opened or expander.requested("file", CHOICES)):
             return
         file = st.file_uploader(
             _("A text file or a saved record"),

@@ -2,7 +2,7 @@
 
 from bartviz.analysis import alignment as analysis
 from bartviz.app.controls import show
-from bartviz.app.frame import doubt, levels, page, roads
+from bartviz.app.frame import levels, output_confidence, page, related_links
 from bartviz.features.alignment import parts
 from bartviz.features.alignment import parts_picture as picture
 from bartviz.language import _
@@ -12,11 +12,11 @@ def main() -> None:
     record = parts.aligning(page.begin("alignment"))
     chosen = parts.choose(record)
     show.lead(analysis.notice(chosen.shown, chosen.links, chosen.gold))
-    doubt.line(record)
+    output_confidence.warning(record)
     drawn = picture.picture(chosen)
     parts.numbers(record, chosen)
     if len(chosen.heads) == 1:
-        roads.carry_on(record, "alignment", chosen.heads[0])
+        related_links.to_other_views(record, "alignment", chosen.heads[0])
     with levels.aside(_("More: the links as a line, and every head ranked"), key="alignment") as opened:
         if opened:
             parts.line(chosen)

@@ -6,7 +6,7 @@ import streamlit as st
 
 from bartviz.analysis import compare as analysis
 from bartviz.app.controls import pick, show
-from bartviz.app.frame import levels, page, roads
+from bartviz.app.frame import levels, page, related_links
 from bartviz.app.state.once import once
 from bartviz.features.compare import parts
 from bartviz.features.compare import parts_flow as flow
@@ -33,7 +33,7 @@ def main() -> None:
     with pickers:
         chosen = parts.choose(record, two_heads)
     if not chosen.a.other:
-        roads.carry_on(record, "compare", chosen.a.head)
+        related_links.to_other_views(record, "compare", chosen.a.head)
     with lead:
         show.lead(once(partial(analysis.notice, chosen.measured, threshold=chosen.threshold)))
     part, tab = pick.tabs({word: _(label) for word, (label, _draw) in TABS.items()}, key="below")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from bartviz.app.controls import fold, show, tasks, upload_form
+from bartviz.app.controls import expander, show, tasks, upload_form
 from bartviz.app.controls.upload_form import LARGEST, UploadForm
 from bartviz.app.frame import sidebar
 from bartviz.app.state import upload_limits
@@ -94,7 +94,7 @@ def arrived() -> str | None:
 
 def section() -> None:
     """The folded section: a file, the model and the columns, and the run with its progress."""
-    with fold.folded(_("Measure your own texts"), key="corpus_own") as opened:
+    with expander.section(_("Measure your own texts"), key="corpus_own") as opened:
         if not opened and tasks.begun(TASK) is None:
             return
         file = st.file_uploader(

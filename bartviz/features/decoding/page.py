@@ -7,7 +7,7 @@ import streamlit as st
 from bartviz.analysis import decoding
 from bartviz.app.components.player import player
 from bartviz.app.controls import show
-from bartviz.app.frame import doubt, levels, page, roads
+from bartviz.app.frame import levels, output_confidence, page, related_links
 from bartviz.app.state import session
 from bartviz.families.catalogue import CATALOGUE
 from bartviz.features.decoding import parts
@@ -43,12 +43,12 @@ def main() -> None:
     if not record.steps:
         advise(record)
         return
-    roads.walk(record, "decoding")
+    related_links.text_to_word(record, "decoding")
     lead, settings = st.columns([4, 1], vertical_alignment="center")
     with lead:
         with show.place("lead"):
             show.lead(decoding.notice(record))
-        doubt.line(record)
+        output_confidence.warning(record)
     with settings, st.popover(_("Layer and head"), width="stretch"):
         layer, head = parts.choices(record)
     parts.style()
@@ -69,7 +69,9 @@ def main() -> None:
     if session.running() is None:  # a link's position belongs to the text that is still running
         st.query_params.update(step=str(place.step + 1), reading=place.reading)
     if head is not None and layer is not None:
-        roads.carry_on(record, "decoding", Head(decoding.kind_of(record), layer, head), record.steps[place.step].row)
+        related_links.to_other_views(
+            record, "decoding", Head(decoding.kind_of(record), layer, head), record.steps[place.step].row
+        )
     if branch is not None:
         branches.numbers(record, branch)
     parts.all_heads(record, place, layer, head)

@@ -6,7 +6,7 @@ import streamlit as st
 
 from bartviz.analysis import repairs
 from bartviz.app.controls import show
-from bartviz.app.frame import doubt, gaps, levels, page
+from bartviz.app.frame import gaps, levels, output_confidence, page
 from bartviz.features.denoising import parts
 from bartviz.features.denoising.figure import denoising as figure
 from bartviz.language import _
@@ -24,7 +24,7 @@ def main() -> None:
         repair = parts.repaired(chosen)
         if repair is not None:
             parts.lines(repair)
-            doubt.line(repair.written)
+            output_confidence.warning(repair.written)
     with lead:
         show.lead(repairs.notice(repair) if repair is not None else _("The text is corrupted, read and repaired."))
     if repair is not None:

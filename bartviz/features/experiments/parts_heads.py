@@ -12,7 +12,7 @@ from bartviz.analysis import ablation as analysis
 from bartviz.analysis import sentence_words
 from bartviz.app.controls import pick, show
 from bartviz.app.controls.asking import ask, large, note_ablated
-from bartviz.app.frame import page, roads
+from bartviz.app.frame import page, related_links
 from bartviz.errors import SettingError
 from bartviz.features.experiments.figure_ablation import UNITS, largest, moved, probabilities, worth
 from bartviz.features.experiments.numbers_output_diff import aligned, paired
@@ -68,7 +68,7 @@ def draw(record: Record) -> tuple[Ablation | None, Sweep | None]:
     if ablation is not None:
         _effects(ablation)
     if len(heads) == 1:
-        roads.carry_on(record, "experiments", heads[0])
+        related_links.to_other_views(record, "experiments", heads[0])
     if sweep is not None:
         show.table(analysis.sweep_table(sweep), title=_("Every head, ranked"))
     if ablation is not None:

@@ -16,7 +16,7 @@ from bartviz.analysis.weight_scale import Range
 from bartviz.analysis.words import word_groups
 from bartviz.app.components import canvas
 from bartviz.app.controls import pick, show
-from bartviz.app.frame import roads
+from bartviz.app.frame import related_links
 from bartviz.app.state.once import once
 from bartviz.browser.canvas.data import Choice, Shown, Small, Views, What, view_of
 from bartviz.features.heads import parts_classic as classic
@@ -148,7 +148,7 @@ def roads_from(record: Record, chosen: Chosen, choice: Choice) -> None:
     """What else can be asked of the head and row chosen in the canvas; nothing for a mean or a merged row."""
     if choice.what == "head":
         row = None if chosen.words else choice.row
-        roads.carry_on(record, "heads", Head(chosen.attention.kind, choice.layer, choice.head), row)
+        related_links.to_other_views(record, "heads", Head(chosen.attention.kind, choice.layer, choice.head), row)
 
 
 def numbers(shown: heads.View, choice: Choice) -> None:

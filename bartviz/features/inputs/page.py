@@ -6,7 +6,7 @@ import streamlit as st
 
 from bartviz.analysis import inputs as analysis
 from bartviz.app.controls import show
-from bartviz.app.frame import levels, page, roads
+from bartviz.app.frame import levels, page, related_links
 from bartviz.features.inputs import EXPLAINED, parts
 from bartviz.features.inputs.figure import inputs as figure
 from bartviz.features.inputs.figure import positions
@@ -47,7 +47,7 @@ def summed(record: Record, stack: analysis.Stack, look: str) -> str:
 def main() -> None:
     record = page.begin("inputs")
     st.html(STYLE)
-    roads.walk(record, "inputs")
+    related_links.text_to_word(record, "inputs")
     lead = show.place("lead")
     look, stack = parts.choose(record)
     with st.container(key="inputs_hero"):

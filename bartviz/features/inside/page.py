@@ -6,7 +6,7 @@ import streamlit as st
 
 from bartviz.analysis import inside as analysis
 from bartviz.app.controls import prediction, show
-from bartviz.app.frame import levels, page, roads
+from bartviz.app.frame import levels, page, related_links
 from bartviz.features.inside import parts
 from bartviz.features.inside.figure import inside as figure
 from bartviz.language import _
@@ -20,7 +20,7 @@ def main() -> None:
     lead = show.place("inside_lead")
     picked = parts.choose(record)
     with strip:
-        roads.walk(record, "inside", picked.one.kind)
+        related_links.text_to_word(record, "inside", picked.one.kind)
     above, below = show.place("inside_above"), st.container()
     with below:
         chosen = parts.choose_key(picked)
@@ -33,7 +33,7 @@ def main() -> None:
     with below:
         parts.key(chosen)
     one = chosen.one
-    roads.carry_on(record, "inside", Head(one.kind, one.layer, one.head), one.row)
+    related_links.to_other_views(record, "inside", Head(one.kind, one.layer, one.head), one.row)
     with levels.aside(
         _("More: the layer around the head, the scaling, the norms"), key="inside", names=["whole", "around"]
     ) as opened:

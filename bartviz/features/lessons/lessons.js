@@ -2,7 +2,7 @@
 // the answer. They press the strip's own buttons, so that what cannot be pressed cannot be keyed either.
 
 import { begun } from "../../browser/shared/begun.js";
-import { keep } from "../../app/components/sight/keep.js";
+import { keep } from "../../app/components/scroll_to/keep.js";
 import { oneEntryForAStep } from "./history.js";
 import { write } from "./store.js";
 

@@ -4,7 +4,7 @@ from functools import partial
 
 from bartviz.analysis import masks as analysis
 from bartviz.app.controls import pick, show
-from bartviz.app.frame import levels, page, roads
+from bartviz.app.frame import levels, page, related_links
 from bartviz.features.masks import parts
 from bartviz.features.masks import parts_downloads as downloads
 from bartviz.features.masks.figure import masks as figure
@@ -21,7 +21,7 @@ TABS = {
 
 def main() -> None:
     record = page.begin("masks")
-    roads.walk(record, "masks")
+    related_links.text_to_word(record, "masks")
     show.lead(analysis.notice(record))
     shown = parts.choose(record)
     parts.squares(record, shown)

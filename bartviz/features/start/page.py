@@ -9,7 +9,7 @@ import streamlit as st
 
 from bartviz.analysis import sentence_words, start
 from bartviz.app.controls import show
-from bartviz.app.frame import doubt, gaps, levels, page, roads, sidebar
+from bartviz.app.frame import gaps, levels, output_confidence, page, related_links, sidebar
 from bartviz.app.state.once import once
 from bartviz.features.start import parts_ribbons as ribbons
 from bartviz.language import _, mark
@@ -27,7 +27,7 @@ def picture(record: Record, chosen: start.Ribbons) -> None:
         if beginner:
             show.note(start.legend(chosen))
         show.lead(start.notice(chosen))
-    doubt.line(record)
+    output_confidence.warning(record)
     gaps.section(record)
     below_name = _("given output") if chosen.given else _("output")
     above, below = (_("source text"), below_name) if cross else (_("text, looked at"), _("text, looking"))
@@ -63,7 +63,7 @@ def cards(record: Record | None, head: Head | None = None) -> None:
         page.link("lessons", _("**Learn it in ten minutes**"))
         show.note(_("Short tours: look, guess, and see. No experience needed."))
     with look.container(border=True, height="stretch", gap="xsmall"):
-        query = roads.of_head(record, head)[0].query if record is not None and head is not None else None
+        query = related_links.for_head(record, head)[0].query if record is not None and head is not None else None
         page.link("heads", _("**Look inside this sentence**"), query)
         show.note(_("Every layer and every head of this text, one of them large."))
         if record is not None and record.steps:
@@ -84,7 +84,7 @@ def main() -> None:
     chosen = once(partial(start.ribbons, record))
     picture(record, chosen)
     cards(record, chosen.head)
-    roads.carry_on(record, "start", chosen.head)
+    related_links.to_other_views(record, "start", chosen.head)
     levels.explain("start")
     show.downloads(
         "start",

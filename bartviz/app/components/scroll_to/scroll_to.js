@@ -12,14 +12,14 @@ export default function ({ parentElement, data }) {
   const main = document.querySelector("[data-testid='stMain']"),
     { dataset } = document.body,
     asked = `${data.page} ${data.part}`,
-    before = dataset.sight;
+    before = dataset.scrollTo;
   if (before === asked) return;
-  dataset.sight = asked;
+  dataset.scrollTo = asked;
   // Streamlit keeps the place of the page before; the browser finds it again when the new page has the same parts.
   if (before && !before.startsWith(`${data.page} `)) main.scrollTo({ top: 0, behavior: "instant" });
   const away = () => {
     const box = document.querySelector(data.part)?.getBoundingClientRect();
     return box?.height > 20 ? box.top - main.getBoundingClientRect().top - UNDER : null;
   };
-  if (data.part) keep(main, away, () => dataset.sight === asked);
+  if (data.part) keep(main, away, () => dataset.scrollTo === asked);
 }
