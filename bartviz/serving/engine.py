@@ -13,7 +13,7 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -60,25 +60,28 @@ def may_fetch() -> bool:
 
 
 class Run(Generic[T]):
-    """Work in progress: its model is loaded first (several at once), then it computes (one at a time)."""
+    """Work in progress, as whoever started it sees it. The stages of a Job give it a ticket each.
 
-    def __init__(self, alive: Callable[[], bool]) -> None:
+    ``waiting``: the length of the queue that it is to enter.
+    """
+
+    def __init__(self, alive: Callable[[], bool], waiting: Callable[[], int]) -> None:
         self.stopped = threading.Event()
+        self.key = ""  # of its result in the cache, once its model is loaded
         self._alive = alive
-        self._tickets: list[Ticket[None] | Ticket[T]] = []
+        self._waiting = waiting
+        self._tickets: list[Ticket[Any]] = []
         self._last: Ticket[T] | None = None
         self._refused: BartvizError | None = None
-        self._enter: Callable[[], Ticket[None] | Ticket[T]] | None = None  # until it is in the queue
-        self._waiting: Callable[[], int] = lambda: 0
-        self.key = ""  # of its result in the cache, once its model is loaded
+        self._enter: Callable[[], None] | None = None  # until it is in the queue
 
     def wanted(self) -> bool:
         """Whether somebody is still waiting for it."""
         return not self.stopped.is_set() and self._alive()
 
-    def enter(self, submit: Callable[[], Ticket[None] | Ticket[T]], waiting: Callable[[], int]) -> None:
-        """Enter the queue by ``submit``; while it is full (``waiting`` gives its length), ``retry`` tries again."""
-        self._enter, self._waiting = submit, waiting
+    def enter(self, enter: Callable[[], None]) -> None:
+        """Enter the queue by ``enter``, which follows the first ticket; while it is full, ``retry`` tries again."""
+        self._enter = enter
         self.retry()
 
     def retry(self) -> None:
@@ -86,28 +89,18 @@ class Run(Generic[T]):
         if self._enter is None:
             return
         try:
-            self._tickets.append(self._enter())
+            self._enter()
         except Busy:
             return
         except BartvizError as error:
-            self.refuse(error)
+            self._refused = without_stack(error)
         self._enter = None
 
-    def follow(self, ticket: Ticket[None]) -> None:
-        """Continue with this ticket."""
+    def follow(self, ticket: Ticket[Any], *, last: bool = False) -> None:
+        """Continue with this ticket; the ``last`` one gives the result."""
+        if last:
+            self._last = ticket
         self._tickets.append(ticket)
-
-    def compute(self, ticket: Ticket[T]) -> None:
-        """Continue with this ticket, which returns the result."""
-        self._tickets.append(self.only(ticket))
-
-    def only(self, ticket: Ticket[T]) -> Ticket[T]:
-        """The ticket that gives the result, whether others came before it or not."""
-        self._last = ticket
-        return ticket
-
-    def refuse(self, error: BartvizError) -> None:
-        self._refused = without_stack(error)
 
     @property
     def state(self) -> State:
@@ -156,7 +149,7 @@ class Run(Generic[T]):
         self.stopped.set()
         if self._enter is not None:
             self._enter = None
-            self.refuse(Cancelled(later("The run was stopped.")))
+            self._refused = Cancelled(later("The run was stopped."))
         for ticket in self._tickets:
             ticket.cancel()
 
@@ -180,6 +173,97 @@ class About:
     generation: Mapping[str, Any]
 
 
+@dataclass(frozen=True, eq=False)
+class Job(Generic[T]):
+    """What a run does: its model is loaded first (several at once), then it computes (one at a time).
+
+    Each stage has a ticket at a gate, and gives the run that of the next one at its end. ``request``: the text that is
+    written, if any: other runs may write it with theirs.
+    """
+
+    engine: Engine
+    run: Run[T]
+    owner: str
+    model: str
+    key: Mapping[str, object]
+    work: Callable[[Model, Ticket[T]], T]
+    size: Callable[[T], int]
+    request: Request | None
+    language: str = field(default_factory=current)
+    fetch: bool = field(default_factory=may_fetch)
+
+    def enter(self) -> None:
+        """Enter the queue of the first stage that is left. Raises Busy if it is full."""
+        engine = self.engine
+        if engine.waiting >= engine.queue:
+            raise Busy
+        loaded = engine.models.peek(self.model)
+        if loaded is None or loaded.stale():
+            del loaded  # nothing may hold it here while the new one waits for memory
+            with engine.submitting:
+                engine.fetching.stop(self.owner)
+                self.run.follow(engine.loading.submit(self.owner, self.load, alive=self.run.wanted))
+            return
+        with engine.submitting:
+            engine.loading.stop(self.owner)
+            engine.fetching.stop(self.owner)
+            self._compute_next(loaded)
+
+    def load(self, ticket: Ticket[None]) -> None:
+        """The first stage: read the model. One that is not on this machine is downloaded, in a queue of its own."""
+        try:
+            with speaking(self.language):
+                if self.fetch and self.engine.is_cached(self.model):
+                    raise NotFetched("", self.model)  # there may be a newer version
+                loaded = self.engine.load(ticket, self.model)
+        except NotFetched:
+            if not self.fetch:
+                raise
+            with self._in_turn(ticket):
+                self._download_next()
+            return
+        with self._in_turn(ticket):
+            self._compute_next(loaded)
+
+    def download(self, ticket: Ticket[None]) -> None:
+        """The first stage of a model that is not on this machine."""
+        with speaking(self.language):
+            loaded = self.engine.load(ticket, self.model, fetch=True)
+        with self._in_turn(ticket):
+            self._compute_next(loaded)
+
+    def compute(self, ticket: Ticket[T], loaded: Model) -> T:
+        """The second stage: the result, from the cache if it is there by now."""
+        threads.fit(loaded.info.parameters)
+        with speaking(self.language):
+            return self.engine.kept(self.run.key, lambda: self.work(loaded, ticket), self.size, ticket)
+
+    @contextmanager
+    def _in_turn(self, ticket: Ticket[None]) -> Iterator[None]:
+        """A block that submits the next stage: an older run that loads late must not replace a newer one of its owner
+        at the gate."""
+        with self.engine.submitting:
+            if ticket.cancelled():
+                raise Cancelled(later("A newer request replaced this one."))
+            yield
+
+    def _download_next(self) -> None:
+        one_of = (f"visitor {self.owner.partition(' ')[0]}", f"model {self.model}")
+        self.run.follow(self.engine.fetching.submit(self.owner, self.download, alive=self.run.wanted, one_of=one_of))
+
+    def _compute_next(self, loaded: Model) -> None:
+        engine, fingerprint = self.engine, loaded.info.fingerprint
+        self.run.key = content_key(dict(self.key) | {"fingerprint": fingerprint})
+        known = engine.results.peek(self.run.key)
+        if known is not None:  # a cached result does not queue
+            self.run.follow(Ticket.of(engine.gate, self.owner, known), last=True)
+            return
+        ticket = engine.gate.submit(self.owner, partial(self.compute, loaded=loaded), alive=self.run.wanted)
+        if self.request is not None:
+            engine.may_share(ticket, _Text(self.run.key, self.request, fingerprint))
+        self.run.follow(ticket, last=True)
+
+
 class Engine:
     """The caches of models and records and the two gates in front of them: one per process.
 
@@ -194,7 +278,7 @@ class Engine:
         self.gate = Gate(waiting=limits.queue + 2 * LOADERS, part=PART)  # room for every run that was let in
         self.loading = Gate(waiting=limits.queue, workers=LOADERS)
         self.fetching = Gate(waiting=limits.queue + LOADERS, workers=LOADERS)  # what is not on this machine
-        self._submitting = threading.Lock()
+        self.submitting = threading.Lock()
         self._texts_lock = threading.Lock()
         self._texts: weakref.WeakKeyDictionary[Ticket[Any], _Text] = weakref.WeakKeyDictionary()  # at the gate
 
@@ -235,72 +319,11 @@ class Engine:
         alive: Callable[[], bool],
         request: Request | None = None,
     ) -> Run[T]:
-        """``work``, with the text that it writes, if any: other runs may write it with theirs."""
-        run: Run[T] = Run(alive)
-        spoken, fetch = current(), may_fetch()
-
-        def compute(ticket: Ticket[T], loaded: Model, full_key: str) -> T:
-            threads.fit(loaded.info.parameters)
-            with speaking(spoken):
-                return self._kept(full_key, lambda: work(loaded, ticket), size, ticket)
-
-        def submit_compute(loaded: Model) -> Ticket[T]:
-            full_key = run.key = content_key(dict(key) | {"fingerprint": loaded.info.fingerprint})
-            known = self.results.peek(full_key)
-            if known is not None:  # a cached result does not queue
-                return Ticket.of(self.gate, owner, known)
-            ticket = self.gate.submit(owner, partial(compute, loaded=loaded, full_key=full_key), alive=run.wanted)
-            if request is not None:
-                with self._texts_lock:
-                    self._texts[ticket] = _Text(full_key, request, loaded.info.fingerprint)
-            return ticket
-
-        def go_on(ticket: Ticket[None], onward: Callable[[], None]) -> None:
-            with self._submitting:  # an older run that loads late must not replace a newer one of its owner at the gate
-                if ticket.cancelled():
-                    raise Cancelled(later("A newer request replaced this one."))
-                onward()
-
-        def download(ticket: Ticket[None]) -> None:
-            with speaking(spoken):
-                loaded = self._load(ticket, model, fetch=True)
-            go_on(ticket, lambda: run.compute(submit_compute(loaded)))
-
-        def wait_for_download() -> None:
-            visitor = f"visitor {owner.partition(' ')[0]}"
-            run.follow(self.fetching.submit(owner, download, alive=run.wanted, one_of=(visitor, f"model {model}")))
-
-        def load(ticket: Ticket[None]) -> None:
-            try:
-                with speaking(spoken):
-                    if fetch and self._is_cached(model):
-                        raise NotFetched("", model)  # there may be a newer version
-                    loaded = self._load(ticket, model)
-            except NotFetched:
-                if not fetch:
-                    raise
-                go_on(ticket, wait_for_download)
-                return
-            go_on(ticket, lambda: run.compute(submit_compute(loaded)))
-
-        def enter() -> Ticket[None] | Ticket[T]:
-            if self.waiting >= self.queue:
-                raise Busy
-            loaded = self.models.peek(model)
-            if loaded is None or loaded.stale():
-                del loaded  # nothing may hold it here while the new one waits for memory
-                with self._submitting:
-                    self.fetching.stop(owner)
-                    return self.loading.submit(owner, load, alive=run.wanted)
-            with self._submitting:
-                self.loading.stop(owner)
-                self.fetching.stop(owner)
-                return run.only(submit_compute(loaded))
-
-        run.enter(enter, lambda: self.waiting)
+        run: Run[T] = Run(alive, lambda: self.waiting)
+        run.enter(Job(self, run, owner, model, key, work, size, request).enter)
         return run
 
-    def _kept(self, key: str, make: Callable[[], T], size: Callable[[T], int], ticket: Ticket[Any]) -> T:
+    def kept(self, key: str, make: Callable[[], T], size: Callable[[T], int], ticket: Ticket[Any]) -> T:
         """A result from the cache, or made and cached there. Where another run makes it, that one needs its turns."""
         meanwhile = partial(ticket.give_way, at_once=True)
         result: T = self.results.get(key, make, size, cancelled=ticket.cancelled, meanwhile=meanwhile)
@@ -320,7 +343,7 @@ class Engine:
             except BartvizError:  # of any of them: each has its own turn
                 return record(model, ticket, request)
             for text, one in zip(others, made[1:], strict=True):
-                self._kept(text.key, partial(_same, one), bytes_of_record, ticket)
+                self.kept(text.key, partial(_same, one), bytes_of_record, ticket)
             return made[0]
         return record(model, ticket, request)
 
@@ -339,6 +362,11 @@ class Engine:
             and self.results.peek(text.key) is None
         }
         return list(fitting.values())[: TOGETHER - 1]
+
+    def may_share(self, ticket: Ticket[Any], text: _Text) -> None:
+        """Note a text that waits at the gate: other runs may write it with theirs."""
+        with self._texts_lock:
+            self._texts[ticket] = text
 
     @property
     def waiting(self) -> int:
@@ -359,13 +387,13 @@ class Engine:
         model = self.models.peek(canonical(name, default_roots()))
         return None if model is None else About(model.info, model.generation.to_dict())
 
-    def _is_cached(self, name: str) -> bool:
+    def is_cached(self, name: str) -> bool:
         """Whether a model was downloaded earlier."""
         from bartviz.models import load as loading  # the first picture does without it
 
         return loading.place(name, default_roots()) == "cache"
 
-    def _load(self, ticket: Ticket[Any], name: str, *, fetch: bool = False) -> Model:
+    def load(self, ticket: Ticket[Any], name: str, *, fetch: bool = False) -> Model:
         """Without ``fetch`` the hub is not asked: a model is read as it was downloaded earlier. Raises NotFetched."""
         from bartviz.models import load as loading
 

@@ -163,13 +163,9 @@ class RemoteEngine(Engine):
         return self._called(Call(owner, model, key, work, size, current(), may_fetch()), alive)
 
     def _called(self, call: Call, alive: Callable[[], bool]) -> Run[T]:
-        run: RemoteRun[T] = RemoteRun(alive)
+        run: RemoteRun[T] = RemoteRun(alive, lambda: self.waiting)
         compute = partial(self._computed, run, call)
-
-        def enter() -> Ticket[T]:
-            return run.only(self.gate.submit(call.owner, compute, alive=run.wanted))
-
-        run.enter(enter, lambda: self.waiting)
+        run.enter(lambda: run.follow(self.gate.submit(call.owner, compute, alive=run.wanted), last=True))
         return run
 
     @property
@@ -247,7 +243,7 @@ class RemoteEngine(Engine):
             elif isinstance(answer, Ready):
                 if answer.about is not None:
                     self._known[call.model] = answer.about
-                kept: T = self._kept(answer.key, partial(self._received, answers), call.size, ticket)
+                kept: T = self.kept(answer.key, partial(self._received, answers), call.size, ticket)
                 return kept
         raise Lost
 

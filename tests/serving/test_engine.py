@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -61,7 +62,7 @@ def test_values_beyond_the_memory_limit_are_left_out_with_a_notice(
     assert without is not None
     assert without.encoder is not None
     assert (without.encoder.v, without.encoder.out) == (None, None)
-    assert any("values were not kept" in notice for notice in without.provenance.notices)
+    assert any("values were not stored" in notice for notice in without.provenance.notices)
 
 
 def test_texts_that_wait_are_written_together_each_as_if_alone(engine: Engine) -> None:
@@ -173,7 +174,7 @@ def test_a_run_is_stopped_before_during_and_after(engine: Engine, monkeypatch: p
 def test_a_model_that_loads_late_does_not_replace_a_newer_request(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    load, late, held = Engine._load, threading.Event(), threading.Event()
+    load, late, held = Engine.load, threading.Event(), threading.Event()
 
     def first_late(self: Engine, ticket: Ticket[Model], name: str) -> Model:
         model = load(self, ticket, name)
@@ -182,7 +183,7 @@ def test_a_model_that_loads_late_does_not_replace_a_newer_request(
             assert late.wait(60)
         return model
 
-    monkeypatch.setattr(Engine, "_load", first_late)
+    monkeypatch.setattr(Engine, "load", first_late)
     older = engine.start("a", Request("small-bert", TEXT))
     assert held.wait(120)
     begun, proceed = threading.Event(), threading.Event()
@@ -261,7 +262,7 @@ def full(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Engine, list[Run[Any
         proceed.wait(30)
         raise BartvizError("over")
 
-    monkeypatch.setattr(Engine, "_load", hang)
+    monkeypatch.setattr(Engine, "load", hang)
     runs: list[Run[Any]] = []
     for number in range(engine_module.LOADERS):
         runs.append(engine.start(str(number), Request("m", TEXT)))
@@ -295,6 +296,30 @@ def test_who_waits_before_a_full_queue_may_leave(full: tuple[Engine, list[Run[An
     proceed.set()
     late.retry()
     assert late.state == "cancelled"
+
+
+def test_a_model_that_is_loaded_at_once_does_not_overtake_the_entry(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run goes on with the ticket of its computation, however late it hears of the first one."""
+    follow, held = Run.follow, threading.Event()
+
+    def late(self: Run[Any], ticket: Ticket[Any], *, last: bool = False) -> None:
+        time.sleep(0 if last else 0.2)
+        follow(self, ticket, last=last)
+
+    monkeypatch.setattr(Run, "follow", late)
+    model = loaded.model("bert")
+    monkeypatch.setattr(Engine, "load", lambda *_, **__: model)
+    monkeypatch.setattr(Engine, "is_cached", lambda *_: False)
+    engine.gate.submit("ahead", lambda ticket: held.wait(60))
+    run = engine.start("a", Request("small-bert", TEXT))
+    while not len(engine.gate):
+        run.wait(0.01)
+    assert (run.state, run.position, run.result) == ("waiting", 1, None)
+    held.set()
+    assert finished(run).state == "done"
+    assert run.result is not None
 
 
 def test_an_error_at_the_entry_is_reported(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:

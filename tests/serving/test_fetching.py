@@ -87,7 +87,7 @@ def test_a_known_model_is_named_with_its_size(hub: Hub) -> None:
 def test_who_needs_no_download_waits_for_none(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     """More slow downloads than there are places, of one visitor and of many: models in memory and in folders run."""
     engine, proceed, fetching = Engine(Limits()), threading.Event(), threading.Semaphore(0)
-    load = Engine._load
+    load = Engine.load
 
     def slow(self: Engine, ticket: Ticket[Any], name: str, *, fetch: bool = False) -> Model:
         if fetch:
@@ -95,7 +95,7 @@ def test_who_needs_no_download_waits_for_none(hub: Hub, monkeypatch: pytest.Monk
             assert proceed.wait(120)
         return load(self, ticket, name, fetch=fetch)
 
-    monkeypatch.setattr(Engine, "_load", slow)
+    monkeypatch.setattr(Engine, "load", slow)
     finished(engine.start("first", Request("small-bart", TEXT, max_new_tokens=2)))
     mine: list[Run[Any]] = [engine.work(f"me {number}", f"{NAME}{number}", {}, _name, len) for number in range(3)]
     others: list[Run[Any]] = [

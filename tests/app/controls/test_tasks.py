@@ -63,7 +63,7 @@ def page(monkeypatch: pytest.MonkeyPatch) -> AppTest:
         return SimpleNamespace(info=SimpleNamespace(fingerprint=name, parameters=0, kind="encoder"))
 
     engine = Engine(Limits())
-    monkeypatch.setattr(Engine, "_load", fake)
+    monkeypatch.setattr(Engine, "load", fake)
     monkeypatch.setattr(session, "engine", lambda: engine)
     PROCEED.clear()
     BEGAN.clear()
