@@ -101,7 +101,7 @@ def test_cancel_takes_a_waiting_ticket_out_at_once_and_stops_a_running_one() -> 
 def test_a_full_queue_refuses_with_the_number_and_keeps_its_tickets() -> None:
     gate, blocker, _ = occupied(waiting=2)
     first, second = gate.submit("a", value("a")), gate.submit("b", value("b"))
-    with pytest.raises(Busy, match="2 runs wait"):
+    with pytest.raises(Busy, match="2 runs are already waiting"):
         gate.submit("c", value("c"))
     newer = gate.submit("b", value("newer b"))  # takes its own place, so there is room
     blocker.proceed.set()
