@@ -12,14 +12,13 @@ import numpy as np
 
 from bartviz.analysis.corpus_definitions import RANDOM
 from bartviz.analysis.intervals import FEW
-from bartviz.analysis.naming import ALIGNING, NAMES, ROOM, THRESHOLD, WRONG
+from bartviz.analysis.naming import ALIGNING, NAMES, ROOM, THRESHOLD, WITH_PART, WRONG
 from bartviz.language import _
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _TITLES: Mapping[str, str] = {**NAMES, **{name: measure.named for name, measure in RANDOM.items()}}
-_PARTS = {"special": "first"}  # all special tokens, and the one that comes first
 
 
 def _aligning(heads: pd.DataFrame) -> dict[tuple[object, ...], str]:
@@ -45,7 +44,7 @@ def roles(heads: pd.DataFrame, *, threshold: float = THRESHOLD) -> pd.DataFrame:
     ]
     places = list(passed[["kind", "layer", "head", "measure"]].itertuples(index=False, name=None))
     there = set(places)
-    whole = np.array([(*place[:3], _PARTS.get(place[3])) in there for place in places], np.bool_)
+    whole = np.array([(*place[:3], WITH_PART.get(place[3])) in there for place in places], np.bool_)
     best = passed.loc[~whole].sort_values("mean", ascending=False, kind="stable")
     best = best.drop_duplicates(["kind", "layer", "head"]).sort_index()
     aligning = _aligning(heads)

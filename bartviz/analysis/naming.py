@@ -43,7 +43,9 @@ ALIGNING = {"error_predicts": mark("aligns the next word"), "error_reads": mark(
 """Names of heads of cross-attention whose links agree with alignments by hand, by the measure that says so."""
 WRONG = 0.5
 """The highest error rate of a head that is said to align: it and its gold agree more than they differ."""
-_PARTS = {"special": "first"}  # all special tokens, and the one that comes first
+WITH_PART = {"special": "first"}
+"""Measures that contain another one, which names the head if both pass: all special tokens, and the one that comes
+first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ def name(measured: Measured, layer: int, head: int, *, threshold: float = THRESH
         for key in NAMES
         if key in measured.values and measured.values[key][layer, head] >= max(threshold, ROOM * _even(measured, key))
     }
-    passed = {key: score for key, score in passed.items() if _PARTS.get(key) not in passed}
+    passed = {key: score for key, score in passed.items() if WITH_PART.get(key) not in passed}
     if passed:
         best = max(passed, key=passed.__getitem__)
         ways = measured.ways if best == "alignment" else None
