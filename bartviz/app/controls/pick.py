@@ -197,20 +197,10 @@ def one_head(
         return layer_, head(record, kind, default=first.head)
 
 
-def row(record: Record, kind: Kind, *, default: int = 0) -> int:
-    """A query row of that kind (URL ``row``)."""
-    return index(_("Row"), record.attention(kind).shape[2], key="row", default=default)
-
-
-def step(record: Record, *, default: int = 0) -> int:
-    """A decoding step (URL ``step``): an index into ``record.steps``, which must not be empty."""
-    return index(_("Step"), len(record.steps), key="step", default=default)
-
-
-def reading(*, default: Reading = "predicts") -> Reading:
+def reading() -> Reading:
     """How decoder rows are labelled (URL ``reading``): by the token a row reads, or by the one it predicts."""
     names = {"predicts": _("token it predicts"), "reads": _("token it reads")}
-    chosen = one_of(_("Rows are named by"), names, key="reading", default=default)
+    chosen = one_of(_("Rows are named by"), names, key="reading")
     return "reads" if chosen == "reads" else "predicts"
 
 

@@ -27,7 +27,7 @@ def script() -> None:
         kind,
         pick.layer(record, kind),
         pick.head(record, kind),
-        pick.row(record, kind),
+        pick.index("Row", record.attention(kind).shape[2], key="row"),
         pick.reading(),
         pick.by_words(),
     )
