@@ -6,6 +6,7 @@ import ast
 import asyncio
 import inspect
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from unittest.mock import MagicMock
@@ -24,6 +25,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.web.cli import main
 
 from bartviz.app import streamlit_internals
+from bartviz.app.state import clicks
 from bartviz.app.streamlit_internals import MemoryUploadedFileManager
 from scripts.layers import PACKAGE, ROOT, imports
 from scripts.visitor import wait_for
@@ -213,18 +215,34 @@ def test_a_bound_widget_begins_with_the_first_words_of_its_key() -> None:
     assert "number" not in page.query_params
 
 
+def checked_uploads() -> Any:
+    manager = MemoryUploadedFileManager("/upload")
+    streamlit_internals.check_uploads(manager, lambda _session, _file: None)
+    return lambda _manager, *given, **named: inspect.signature(manager.add_file).bind(*given, **named)
+
+
 @pytest.mark.parametrize(
-    ("method", "parameters"),
+    ("replaced", "own"),
     [
-        (streamlit_internals.apply_message, ["self", "fresh_widget_states"]),
-        (streamlit_internals.register_widget, ["self", "metadata", "user_key"]),
-        (streamlit_internals.newer_message, ["self"]),
-        (MemoryUploadedFileManager.add_file, ["self", "session_id", "file"]),
+        (streamlit_internals.apply_message, clicks._uninterrupted),
+        (streamlit_internals.register_widget, clicks._drawn),
+        (streamlit_internals.newer_message, clicks._check_later),
     ],
 )
-def test_methods_that_are_replaced_are_called_as_ours_are(method: Any, parameters: list[str]) -> None:
-    given = inspect.signature(method).parameters.values()
-    assert [one.name for one in given if one.kind is one.POSITIONAL_OR_KEYWORD] == parameters
+def test_a_method_is_replaced_by_one_that_accepts_the_same_calls(replaced: Any, own: Any) -> None:
+    accepts_the_same(replaced, inspect.signature(own).bind)
+
+
+def test_an_upload_is_checked_by_a_method_that_accepts_the_same_calls() -> None:
+    accepts_the_same(MemoryUploadedFileManager.add_file, checked_uploads())
+
+
+def accepts_the_same(replaced: Any, bind: Callable[..., object]) -> None:
+    """Call ``bind`` as Streamlit may call the method: by position where it can, and by name."""
+    given = [one for one in inspect.signature(replaced).parameters.values() if one.name != "self"]
+    by_position = [one.name for one in given if one.kind is one.POSITIONAL_OR_KEYWORD]
+    bind(None, *by_position, **{one.name: None for one in given if one.name not in by_position})
+    bind(None, **{one.name: None for one in given})
 
 
 class Storage(MemorySessionStorage):
