@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+FEATURES = Path(__file__).parent / "features"
 Homes = dict[str, tuple[str, str]]
 
 
@@ -18,11 +19,17 @@ def homes(file: str) -> Homes:
     found: Homes = {}
     for line in ast.parse(Path(file).with_suffix(".pyi").read_text("utf-8")).body:
         match line:
-            case ast.ImportFrom(module=str(module), names=names):
+            case ast.ImportFrom(module=str(module), names=names) if _is_there(module):
                 found |= {alias.asname or alias.name: (module, alias.name) for alias in names}
             case ast.Assign(targets=[ast.Name(id=public)], value=ast.Name(id=own)):
                 found[public] = found.pop(own)
     return found
+
+
+def _is_there(module: str) -> bool:
+    """False for a module of a feature whose folder has been deleted: its figures are gone with it."""
+    feature = module.removeprefix("bartviz.features.").split(".", maxsplit=1)[0]
+    return not module.startswith("bartviz.features.") or (FEATURES / feature).is_dir()
 
 
 def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:

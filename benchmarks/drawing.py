@@ -20,7 +20,6 @@ from plotly.offline import get_plotlyjs
 
 from bartviz.app.components import canvas
 from bartviz.browser.canvas.data import Choice, Picture, Shown, Steps
-from bartviz.features.heads.figure_classic import offline
 from bartviz.record.attention import Attention
 from benchmarks import payload
 from scripts.serving import CHROMIUM, QUIET
@@ -136,6 +135,8 @@ def _peers(browser: Browser, attention: Attention) -> None:
     )
     _row("plotly: another head", page, PLOTLY, FEW)
     if n <= BERTVIZ_MOST:
+        from bartviz.features.heads.figure_classic import offline
+
         window = offline.Window(slice(n), slice(n))
         page = _page(browser, offline.page("head", attention, attention.query.labels, window=window))
         _row("bertviz: another head, lines", page, BERTVIZ, FEW)

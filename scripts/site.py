@@ -20,9 +20,7 @@ import bartviz
 from bartviz import figures
 from bartviz.app.frame import sitemap
 from bartviz.families.catalogue import EMBEDDED
-from bartviz.features.experiments.parts import EXPERIMENTS
-from bartviz.features.inputs import EXPLAINED
-from bartviz.teaching.explanations import explanation
+from bartviz.teaching import explanations
 from bartviz.teaching.glossary import glossary
 
 ROOT = Path(__file__).parent.parent
@@ -34,8 +32,6 @@ DOCUMENTS = {
     "CHANGELOG.md": "changelog.md",
     "benchmarks/RESULTS.md": "results.md",
 }
-# Several explanations on one page.
-PARTS = {"heads": ("heads", "classic"), "inputs": tuple(EXPLAINED.values()), "experiments": tuple(EXPERIMENTS)}
 # Page -> the record of its explorer, and what that shows first.
 EXPLORERS = {
     "heads": ("start", "kind=encoder&layer=1&head=2"),
@@ -113,7 +109,7 @@ def _linked(text: str, top: bool) -> str:
 
 def _view(entry: sitemap.Page) -> str:
     """The page of a view."""
-    words = PARTS.get(entry.word, (entry.word,))
+    words = explanations.parts(entry.word)
     pictures = [word for word in (entry.word, *words) if (ROOT / "docs" / f"{word}.png").is_file()]
     parts = [f"# {entry.label}", f"*{entry.title}*"]
     parts += [f"![{word}: the page in the app](../{word}.png)" for word in dict.fromkeys(pictures)]
@@ -128,7 +124,7 @@ def _view(entry: sitemap.Page) -> str:
             f'<p><a href="../explorer/{record}.html#{place}">Open it in a window of its own</a></p>',
         ]
     for word in words:
-        told = explanation(word)
+        told = explanations.explanation(word)
         level = "##" if len(words) == 1 else "###"
         if len(words) > 1:
             parts.append(f"## {word.capitalize()}")
@@ -155,7 +151,8 @@ def _glossary() -> str:
     for name, term in sorted(glossary().items()):
         parts += [f"## {name}", term.text]
         parts += [f"$$\n{term.formula}\n$$"] if term.formula else []
-        parts.append(f"Shown by [{sitemap.page(term.page).label}](views/{term.page}.md).")
+        if sitemap.has(term.page):
+            parts.append(f"Shown by [{sitemap.page(term.page).label}](views/{term.page}.md).")
     return "\n\n".join(parts) + "\n"
 
 

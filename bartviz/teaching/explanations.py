@@ -38,6 +38,11 @@ def files() -> dict[str, Path]:
     return found
 
 
+def parts(page: str) -> list[str]:
+    """The words of all that is explained on a page, itself first."""
+    return [word for word, file in files().items() if file.parent.name == page]
+
+
 def explanation(word: str) -> Explanation:
     """The explanation of a page, or part of a page, in the current language.
 

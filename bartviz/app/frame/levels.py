@@ -112,7 +112,7 @@ def aside(label: str, *, key: str, names: Sequence[str] = ()) -> Iterator[bool]:
 
 def _chip(term: Term, key: str, here: str) -> str:
     definition = term.text
-    if term.page != here and here in _LABELS:
+    if term.page != here and here in _LABELS and term.page in _LABELS:
         definition += " " + _("See it on the page {page}.", page=_(_LABELS[term.page]))
     return (
         f"<dfn class='bv-term' tabindex='0' aria-describedby='{key}'>{html.escape(term.name)}"

@@ -117,7 +117,11 @@ def _doors() -> dict[str, list[StreamlitPage]]:
         ]
         for door in sitemap.DOORS
     }
-    doors[""] += [st.Page(lambda: None, title=word, url_path=word, visibility="hidden") for word in sitemap.MOVED]
+    doors[""] += [
+        st.Page(lambda: None, title=word, url_path=word, visibility="hidden")
+        for word, (to, _choices) in sitemap.MOVED.items()
+        if sitemap.has(to)
+    ]
     return doors
 
 
@@ -188,9 +192,21 @@ def dark() -> bool:
     return theme.dark()
 
 
-def link(word: str, label: str, query: Mapping[str, str] | None = None) -> None:
-    """A link to another page, with its own label; ``query`` are the words of the address that choose there."""
-    st.page_link(sitemap.page(word).file, label=label, query_params=dict(query) if query else None)
+def link(
+    word: str,
+    label: str,
+    query: Mapping[str, str] | None = None,
+    *,
+    icon: str | None = None,
+    width: Literal["content", "stretch"] = "content",
+) -> None:
+    """A link to another page, with its own label; ``query`` are the words of the address that choose there.
+
+    Draws nothing if the menu does not have that page.
+    """
+    if sitemap.has(word):
+        query_params = dict(query) if query else None
+        st.page_link(sitemap.page(word).file, label=label, query_params=query_params, icon=icon, width=width)
 
 
 def _report(error: BartvizError, record: Record | None) -> None:

@@ -54,7 +54,7 @@ def for_head(record: Record, head: Head, row: int | None = None) -> list[Link]:
             Link("decoding", mark("Decode with it"), {**step, "step_weights": "head", **chosen} if seen else step)
         )
     links.append(Link("compare", mark("Compare it"), {"kind": head.kind, "a": str(head)}))
-    return [link for link in links if not record.from_weights or sitemap.page(link.to).weights]
+    return [link for link in links if _answers(record, link)]
 
 
 def to_other_views(record: Record, here: str, head: Head, row: int | None = None) -> None:
@@ -81,7 +81,12 @@ def stages(record: Record) -> list[tuple[Link, str]]:
     made += [(Link("inside", names[kind], {"kind": kind}), kind) for kind in record.kinds]
     if record.steps:
         made.append((Link("decoding", mark("word"), {}), ""))
-    return [stage for stage in made if not record.from_weights or sitemap.page(stage[0].to).weights]
+    return [(link, kind) for link, kind in made if _answers(record, link)]
+
+
+def _answers(record: Record, link: Link) -> bool:
+    """Whether the app has the page of a link, and this record is enough for it."""
+    return sitemap.has(link.to) and (not record.from_weights or sitemap.page(link.to).weights)
 
 
 def text_to_word(record: Record, here: str, kind: str = "") -> None:

@@ -91,6 +91,11 @@ MOVED: dict[str, tuple[str, Mapping[str, str]]] = {
 }
 
 
+def has(word: str) -> bool:
+    """Whether the menu has the page of that word: links to others are left out."""
+    return any(entry.word == word for entry in PAGES)
+
+
 def page(word: str) -> Page:
     """The page of that word; raises KeyError for an unknown word (a bug in the app, not a visitor's mistake)."""
     return {entry.word: entry for entry in PAGES}[word]

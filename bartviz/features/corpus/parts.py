@@ -193,8 +193,12 @@ def opens(key: str, value: str, row: Mapping[Any, Any], chosen: Chosen) -> None:
     model = str(chosen.of.description["model"]["name"])
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=key):
         st.html(f"<p>{value} · {said}</p>")
-        opened = _runs(chosen) and st.button(
-            _("See its map"), key=f"{key}_open", on_click=sidebar.run_text, args=(model, text, target, pair)
+        opened = (
+            _runs(chosen)
+            and sitemap.has("heads")
+            and st.button(
+                _("See its map"), key=f"{key}_open", on_click=sidebar.run_text, args=(model, text, target, pair)
+            )
         )
     if opened:  # layer and head are carried over from this page
         query = {"kind": chosen.head.kind, "weights": "head", "view": "map"}

@@ -7,10 +7,10 @@ import html
 import streamlit as st
 
 from bartviz.app.controls import show
-from bartviz.app.frame import sitemap
+from bartviz.app.frame import page
 from bartviz.features.lessons import parts_walk as walk
-from bartviz.features.lessons.course import LESSONS
 from bartviz.features.lessons.lesson import Lesson
+from bartviz.features.lessons.parts_course import LESSONS
 from bartviz.language import _, plural
 
 ACROSS = 3
@@ -49,8 +49,7 @@ def ended() -> None:
             label = _("Next: {number}. {title}", number=LESSONS.index(following) + 1, title=following.title)
             st.button(label, key="lesson_following", type="primary", on_click=walk.start, args=(following.word, 0))
         else:
-            file = sitemap.page("quiz").file
-            st.page_link(file, label=_("Next: the quiz, about your own text"), icon=":material/arrow_forward:")
+            page.link("quiz", _("Next: the quiz, about your own text"), icon=":material/arrow_forward:")
 
 
 def _after(lesson: Lesson) -> Lesson | None:

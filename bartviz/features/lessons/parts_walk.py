@@ -21,8 +21,8 @@ from bartviz.app import streamlit_internals
 from bartviz.app.controls import large_type
 from bartviz.app.frame import sitemap
 from bartviz.app.state import address, session
-from bartviz.features.lessons.course import LESSONS
 from bartviz.features.lessons.lesson import ADDRESS, Lesson, Step
+from bartviz.features.lessons.parts_course import LESSONS
 from bartviz.language import _
 from bartviz.serving import first_record
 from bartviz.serving import saved_records as records
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 LESSON, AT, CATALOGUE = "lesson", "at", "lessons"
 BY_WORD: dict[str, Lesson] = {lesson.word: lesson for lesson in LESSONS}
-BY_WORD |= {"fooled": BY_WORD["pitfalls"]}  # the word in older links
+if "pitfalls" in BY_WORD:
+    BY_WORD["fooled"] = BY_WORD["pitfalls"]  # the word in older links
 _WALK, _PLAYER, _ECHO = "_walk", "_player_place", "_echo"
 FRAME = ("lang", "level")  # words of the address that belong to no page
 _KEPT = ("model", "text", "pair", "target", "special")

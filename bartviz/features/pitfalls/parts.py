@@ -11,7 +11,7 @@ import streamlit as st
 
 from bartviz.analysis.sentence_words import later_kind
 from bartviz.app.controls import show
-from bartviz.app.frame import page, sitemap
+from bartviz.app.frame import page
 from bartviz.app.state.once import once
 from bartviz.arrays import Floats
 from bartviz.drawing.maps import attention_map
@@ -56,7 +56,7 @@ def title(number: int, text: str) -> None:
 def sources_and_link(sources: str, word: str, label: str, query: Mapping[str, str]) -> None:
     """The sources, and a link to the page with more detail."""
     show.note(sources)
-    st.page_link(sitemap.page(word).file, label=label, icon=":material/arrow_forward:", query_params=dict(query))
+    page.link(word, label, query, icon=":material/arrow_forward:")
 
 
 def head_query(head: Head, **more: str) -> dict[str, str]:

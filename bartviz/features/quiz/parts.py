@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from bartviz.app.controls import export, show
-from bartviz.app.frame import levels, record_link, share, sitemap
+from bartviz.app.frame import levels, page, record_link, share
 from bartviz.app.state import address
 from bartviz.features.quiz import AT_LEVEL, COUNT, MOST_QUESTIONS, MOST_SEED, figure_sheet, questions
 from bartviz.features.quiz.question import READ_SO, Question
@@ -198,12 +198,7 @@ def _feedback(quiz: Quiz, question: Question) -> None:
     if quiz.done(index):
         verdict = _("Right.") if taken[-1:] == [question.answer] else _("The answer: {it}", it=_(question.right.text))
         st.success(f"**{show.plain(verdict)}** {show.plain(_(question.why))}")
-        st.page_link(
-            sitemap.page(question.page).file,
-            label=_("See it"),
-            icon=":material/arrow_forward:",
-            query_params=dict(question.query),
-        )
+        page.link(question.page, _("See it"), question.query, icon=":material/arrow_forward:")
     elif taken:
         st.info(f"{show.plain(_(question.options[taken[-1]].says))} {show.plain(_('Not quite; try another one.'))}")
         st.button(_("Show the answer"), key=f"quiz_show_{index}", type="tertiary", on_click=_show, args=(quiz, index))

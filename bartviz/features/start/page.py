@@ -63,7 +63,8 @@ def cards(record: Record | None, head: Head | None = None) -> None:
         page.link("lessons", _("**Learn it in ten minutes**"))
         show.note(_("Short tours: look, guess, and see. No experience needed."))
     with look.container(border=True, height="stretch", gap="xsmall"):
-        query = related_links.for_head(record, head)[0].query if record is not None and head is not None else None
+        links = related_links.for_head(record, head) if record is not None and head is not None else []
+        query = next((link.query for link in links if link.to == "heads"), None)
         page.link("heads", _("**Look inside this sentence**"), query)
         show.note(_("Every layer and every head of this text, one of them large."))
         if record is not None and record.steps:

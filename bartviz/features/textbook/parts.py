@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from bartviz.app.controls import pick, show, tasks
-from bartviz.app.frame import languages, levels, sitemap
+from bartviz.app.frame import languages, levels, page, sitemap
 from bartviz.app.state import address, content
 from bartviz.app.state.once import once
 from bartviz.features import textbook
@@ -140,7 +140,7 @@ def _next_chapter(shown: set[Chapter]) -> None:
         return
     after = words[here[0] + 1]
     label, query = _("Next chapter: {title}", title=_(CHAPTERS[after])), {"chapter": after}
-    st.page_link(sitemap.page("textbook").file, label=label, icon=":material/arrow_forward:", query_params=query)
+    page.link("textbook", label, query, icon=":material/arrow_forward:")
 
 
 @st.cache_data(max_entries=DRAWN, show_spinner=False)
@@ -172,10 +172,11 @@ def _answered(line: Claim, verdict: Verdict, outcome: str) -> None:
 
 def _link(line: Claim) -> None:
     """A link to the view that shows the statement; in a new tab if that needs another model."""
-    page = sitemap.page(line.page)
-    label = _("See it: {page}", page=_(page.label))
+    if not sitemap.has(line.page):
+        return
+    label = _("See it: {page}", page=_(sitemap.page(line.page).label))
     if "model" not in line.query:
-        st.page_link(page.file, label=label, icon=":material/arrow_forward:", query_params=dict(line.query) or None)
+        page.link(line.page, label, line.query, icon=":material/arrow_forward:")
         return
     address = f"{line.page}?{urlencode(dict(line.query) | {languages.KEY: current(), levels.KEY: levels.current()})}"
     hint = _("Opens in a new tab, where {model} runs.", model=line.query["model"])

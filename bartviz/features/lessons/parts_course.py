@@ -1,7 +1,8 @@
-"""All lessons, in the recommended order."""
+"""All lessons, in the recommended order. One that needs a page which the menu does not have is left out."""
 
 from __future__ import annotations
 
+from bartviz.app.frame import sitemap
 from bartviz.features.lessons import (
     arithmetic,
     attention,
@@ -16,7 +17,7 @@ from bartviz.features.lessons import (
 )
 from bartviz.features.lessons.lesson import Lesson
 
-LESSONS: tuple[Lesson, ...] = (
+WRITTEN: tuple[Lesson, ...] = (
     attention.LESSON,
     masks.LESSON,
     arithmetic.LESSON,
@@ -27,4 +28,7 @@ LESSONS: tuple[Lesson, ...] = (
     parameters.LESSON,
     pitfalls.LESSON,
     corpus.LESSON,
+)
+LESSONS: tuple[Lesson, ...] = tuple(
+    lesson for lesson in WRITTEN if all(sitemap.has(step.page) for step in lesson.steps)
 )
