@@ -9,13 +9,9 @@ import pytest
 
 from bartviz.analysis.costs import Costs
 from bartviz.explorer.file import page
-from bartviz.families.registry import FAMILIES
-from bartviz.features.textbook import CLAIMS
 from tests.support import records
 
 ROOT = Path(__file__).parent.parent
-TENS = {"forty": 40, "fifty": 50}
-ONES = {word: place for place, word in enumerate("one two three four five six seven eight nine".split(), 1)}  # noqa: SIM905
 
 
 def number(document: str, pattern: str) -> str:
@@ -43,19 +39,6 @@ def test_the_explorer_is_as_large_as_it_was_measured(document: str, pattern: str
     assert told == f"{measured('64'):.1f}"
     made = len(page(records.encoder_only([f" w{i}" for i in range(64)], layers=12, heads=12))) / 1e6
     assert made == pytest.approx(float(told), rel=0.6)  # of random heads, which are harder to pack
-
-
-def test_the_statements_of_textbooks_are_counted() -> None:
-    assert number("README.md", r"(\d+) statements of textbooks") == str(len(CLAIMS))
-
-
-@pytest.mark.parametrize(
-    ("document", "pattern"),
-    [("README.md", r"\[(\w+-\w+) families\]"), ("docs/guides/own-model.md", r"\[(\w+-\w+) families\]")],
-)
-def test_the_families_are_counted(document: str, pattern: str) -> None:
-    tens, ones = number(document, pattern).lower().split("-")
-    assert TENS[tens] + ONES[ones] == len(FAMILIES)
 
 
 def test_why_weights_are_not_saved() -> None:

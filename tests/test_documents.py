@@ -10,10 +10,8 @@ import pytest
 from packaging.version import Version
 
 import bartviz
-from bartviz.features.lessons.course import LESSONS
 
 ROOT = Path(__file__).parent.parent
-NUMBERS = "none one two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905
 NOTES = sorted((ROOT / "benchmarks").rglob("*.md"))
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / ".github").glob("*.md"), *(ROOT / "docs").rglob("*.md"), *NOTES])
 PAGES = [
@@ -61,16 +59,6 @@ def test_a_page_says_first_for_whom_it_is(path: Path) -> None:
 def test_links_within_the_repository_lead_to_files(path: Path) -> None:
     targets = re.findall(r"\]\((?!https?:|mailto:|#)([^)#\s]+)", path.read_text("utf-8"))
     assert [name for name in targets if not BUILT.fullmatch(name) and not (path.parent / name).exists()] == []
-
-
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
-def test_the_number_of_lessons_and_of_their_steps_is_right(path: Path) -> None:
-    steps = sorted(len(lesson.steps) for lesson in LESSONS)
-    text = " ".join(path.read_text("utf-8").lower().split())
-    for count in re.findall(r"(\w+) (?:guided tours|lessons,)", text):
-        assert NUMBERS.index(count) == len(LESSONS)
-    for least, most in re.findall(r"guided tours[^.]*?, (\w+) to (\w+) steps", text):
-        assert (NUMBERS.index(least), NUMBERS.index(most)) == (steps[0], steps[-1])
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
