@@ -68,8 +68,8 @@ import bartviz
 record = bartviz.open({str(record)!r})
 assert record.sound
 heads = bartviz.figures.heads(record.cross, layer=2)
-compare = bartviz.figures.compare(record.encoder, x="distance", y="previous")
-print(type(heads).__name__, type(compare).__name__, len(bartviz.parameters("facebook/bart-base")) > 9)
+ribbons = bartviz.figures.ribbons(record)
+print(type(heads).__name__, type(ribbons).__name__, len(bartviz.parameters("facebook/bart-base")) > 9)
 """
     assert blocked(code) == "Figure Figure True\n"
 

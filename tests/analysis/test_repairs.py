@@ -12,7 +12,6 @@ from bartviz.analysis import repairs
 from bartviz.analysis.repairs import Repair, Score
 from bartviz.errors import RecordError
 from bartviz.experiments.repair import repair
-from bartviz.features.denoising.figure import pair
 
 
 @pytest.fixture(scope="module")
@@ -80,19 +79,6 @@ def test_the_token_table_adds_up(found: Repair) -> None:
     frame = repairs.token_table(found.score)
     assert frame["loss (nats)"].mean() == pytest.approx(found.score.loss, abs=1e-6)
     assert frame["right"].mean() == pytest.approx(found.score.accuracy)
-
-
-@pytest.mark.slow
-def test_attention_on_masks_is_a_share() -> None:
-    made = repair(bartviz.load("bart-tiny-denoise"), "The cat is sleeping on the sofa.", "token masking", seed=1)
-    clean, corrupted = pair(made, "encoder", 1, 2)
-    assert repairs.mask_share(clean) is None
-    share = repairs.mask_share(corrupted)
-    assert share is not None
-    rows = ~corrupted.query_special
-    at = [i for i, label in enumerate(corrupted.key_labels) if label == "<mask>"]
-    assert share[0] == pytest.approx(float(corrupted.weights[rows][:, at].sum(1).mean()), abs=1e-6)
-    assert share[1] == pytest.approx(len(at) / len(corrupted.key_labels), abs=1e-6)
 
 
 def test_a_record_without_output_is_refused(found: Repair) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
 
 import pytest
 
@@ -11,10 +13,7 @@ from bartviz import language
 from bartviz.app.frame import examples, languages, sitemap
 from bartviz.corpus import shipped
 from bartviz.families.catalogue import CATALOGUE
-from bartviz.features.inputs.parts import SAMPLES
-from bartviz.features.models import parts_learned as learned
 from bartviz.language import LANGUAGES, PSEUDO
-from bartviz.serving import saved_records as records
 from tests.app.frame.test_sidebar import settled
 from tests.support import stand_in
 from tests.support.pages import App
@@ -36,47 +35,25 @@ GIVEN = " ".join(
         *stand_in.SOURCE,
         *stand_in.OUTPUT,
         "kaufen stand-in Stand-in Haus",
-        records.read(learned.RUN).source_text,
-        learned.TEXT,
-        learned.ROTATED,
-        records.read(learned.RUN).target_text or "",
-        learned.RESTORED,
         *(text for name in shipped.NAMES for text in corpus_texts(name)),
         *LANGUAGES.values(),
         *(entry.name for entry in CATALOGUE),
         *(one.text for found in examples.BY_KIND.values() for one in found),
     ]
 )
+# What the tests of each feature say of its page: the choices that draw something else, texts that are not translated,
+# and for a choice the text whose pieces are shown.
+VIEWS: dict[str, tuple[dict[str, str], ...]] = {}
+CUT: dict[str, str] = {}
+for file in sorted((Path(__file__).parents[1] / "features").glob("*/drawn.py")):
+    drawn = import_module(f"tests.features.{file.parent.name}.drawn")
+    VIEWS[file.parent.name] = getattr(drawn, "VIEWS", ())
+    CUT |= getattr(drawn, "CUT", {})
+    GIVEN += " ".join(["", *getattr(drawn, "TEXTS", ())])
 # Formats, units, functions and terms that are written so in every language; and the sentence of the articles.
 SAME = """CSV NPZ HTML Pharaoh Markdown MB kB GB TB FLOPs ID log tanh ReLU GELU gelu relu softmax pre post norm
 float bfloat int NaN CLS SEP MASK Ich will ein Auto kaufen"""
 KNOWN = frozenset(LETTERS.findall(f"{GIVEN} {SAME}"))
-
-VIEWS: dict[str, tuple[dict[str, str], ...]] = {
-    "inputs": (*({"look": look} for look in ("sum", "positions", "tokenizers")), {"blocks": "true"}),
-    "masks": (
-        {"see": "patterns"},
-        {"see": "patterns", "pattern": "causal"},
-        {"see": "zero"},
-        {"about": "recurrence"},
-        {"view": "weights"},
-        {"view": "numbers"},
-    ),
-    "inside": ({"around": "activation"}, {"around": "norms"}, {"kind": "encoder", "order": "largest"}),
-    "heads": (
-        {"view": "lines", "range": "log"},
-        {"view": "text", "range": "row", "hide": "true", "divide": "true"},
-        {"weights": "all", "kind": "encoder"},
-        {"weights": "layer", "words": "true", "small": "layer"},
-    ),
-    "compare": tuple({"below": tab} for tab in ("all", "likeness", "rollout", "contribution", "measures")),
-    "experiments": ({"experiment": "edit"}, {"experiment": "reach"}),
-    "parameters": tuple({"more": tab} for tab in ("models", "claims", "check")),
-    "models": tuple({"about": tab} for tab in ("architecture", "input", "training")),
-    "alignment": ({"align": "head", "links": "threshold"}, {"align": "set"}, {"align": "layer", "words": "true"}),
-    "decoding": ({"search": "beams"}, {"search": "sampling"}, {"search": "checkpoint"}),
-    "denoising": tuple({"look": look} for look in ("attention", "tokens")),
-}
 
 
 @pytest.fixture(autouse=True)
@@ -120,7 +97,7 @@ def test_every_text_of_a_page_is_looked_up(app: App, word: str) -> None:
     for query in ({}, *VIEWS.get(word, ())):
         page = app(word, level="expert", **query)
         assert not page.exception
-        found |= dict.fromkeys(missing(texts(page), SAMPLES["long"] if query == {"look": "tokenizers"} else ""))
+        found |= dict.fromkeys(missing(texts(page), CUT.get(query.get("look", ""), "")))
     assert not found, f"{word}: {len(found)} texts\n" + "\n".join(found)
 
 

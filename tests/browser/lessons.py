@@ -8,8 +8,8 @@ import time
 from playwright.sync_api import Page, expect
 
 from bartviz.app.frame import sitemap
-from bartviz.features.lessons.course import LESSONS
 from bartviz.features.lessons.lesson import ADDRESS, Lesson, Step
+from bartviz.features.lessons.parts_course import LESSONS
 from bartviz.language import _, speaking
 from bartviz.serving import saved_records as records
 from scripts.settled import settle

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import pytest
 
+pytest.importorskip("bartviz.features.lessons")
+
 from tests.browser.conftest import Open
 from tests.browser.lessons import WORDS, begun, named, walk
 

@@ -8,6 +8,8 @@ import time
 import pytest
 from playwright.sync_api import Page, expect
 
+pytest.importorskip("bartviz.features.lessons")
+
 from bartviz.app.controls.large_type import FACTOR
 from scripts.settled import settle
 from tests.browser.conftest import PATIENCE, Open, forget

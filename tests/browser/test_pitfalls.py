@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
+pytest.importorskip("bartviz.features.pitfalls")
 from bartviz.features.pitfalls import numbers as pitfalls
 from bartviz.serving import first_record
 from scripts.settled import settle

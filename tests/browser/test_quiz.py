@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+pytest.importorskip("bartviz.features.quiz")
 from bartviz.features.quiz import AT_LEVEL, questions
 from bartviz.features.quiz.question import Question
 from bartviz.language import _, speaking

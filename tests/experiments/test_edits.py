@@ -16,12 +16,15 @@ from bartviz.errors import Cancelled, SettingError, TextError
 from bartviz.experiments.ablation import ablate
 from bartviz.experiments.edits import edit, reach, token_id, tokens_of
 from bartviz.experiments.similar_tokens import words
-from bartviz.features.experiments.parts_step import SENTENCE
 from bartviz.record.record import Record
 from bartviz.text.tokenize import from_ids
 from tests.support import loaded, networks
 
 TEXT = "The cat is sleeping on the sofa, but the children played outside: what time is it?"
+SENTENCE = (
+    "The house is beautiful and well located in the middle of the city "
+    "where it is easily accessible by public transport"
+)
 TARGET = "Die Katze schläft auf dem Sofa, aber die Kinder spielten draußen."
 
 

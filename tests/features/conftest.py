@@ -11,9 +11,9 @@ from bartviz.serving.engine import Engine
 from bartviz.serving.limits import Limits
 from tests.support import networks
 from tests.support.near import Sending
-from tests.support.pages import app, in_order, no_legacy_pages, nothing_kept, one_scan, own_main
+from tests.support.pages import app, in_order, no_legacy_pages, nothing_kept, one_scan, own_main, there
 
-__all__ = ["app", "in_order", "no_legacy_pages", "nothing_kept", "one_scan", "own_main"]
+__all__ = ["app", "in_order", "no_legacy_pages", "nothing_kept", "one_scan", "own_main", "there"]
 
 FAMILIES = ("bart", "bert", "gpt2", "t5")
 

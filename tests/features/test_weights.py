@@ -8,7 +8,6 @@ from streamlit.testing.v1 import AppTest
 import bartviz
 from bartviz.app.frame import sitemap
 from bartviz.families.family import ModelKind
-from bartviz.features import quiz
 from bartviz.record.record import Record
 from tests.support import stand_in
 from tests.support.pages import App
@@ -99,9 +98,3 @@ def test_page_opens_without_the_attention_of_the_encoder(app: App, word: str, le
     page = app(word, record=given, level=level)
     assert not page.exception
     assert not page.error
-
-
-def test_quiz_asks_about_weights_and_not_about_queries_and_keys() -> None:
-    asked = [question for seed in range(9) for question in quiz.questions(given(), seed, 1, kinds=["memory"])]
-    assert asked
-    assert all(question.about["squared"] for question in asked)

@@ -7,15 +7,12 @@ import sys
 from contextlib import nullcontext
 from types import SimpleNamespace
 
-import numpy as np
 import plotly.graph_objects as go
 import pytest
 from plotly.offline import get_plotlyjs
 
-import bartviz
 from bartviz import figures
 from bartviz.drawing import theme
-from bartviz.errors import SettingError
 from tests.support import stand_in
 
 SCRIPT = get_plotlyjs()
@@ -28,20 +25,19 @@ def test_a_notebook_asks_no_other_host_and_is_sent_the_script_once(monkeypatch: 
     record = stand_in.record()
     shown = [
         figures.heads(record.attention("cross"), layer=0),
-        figures.masks(record),
-        figures.sizes(),
-        figures.cost("bert-base-uncased"),
-        theme.enlarged(figures.parameters("facebook/bart-base"), 1.2),
+        figures.heads(record.attention("decoder")),
+        figures.ribbons(record),
+        theme.enlarged(figures.heads(record.attention("encoder"), layer=1, head=0), 1.2),
     ]
     bundles = [figure._repr_mimebundle_() for figure in shown]
-    assert [SCRIPT in bundle["text/html"] for bundle in bundles] == [True, False, False, False, False]
+    assert [SCRIPT in bundle["text/html"] for bundle in bundles] == [True, False, False, False]
     for bundle in bundles:
         assert not ASKS.search(bundle["text/html"].replace(SCRIPT, ""))
         assert bundle["application/vnd.plotly.v1+json"]["data"]
 
 
 def test_a_figure_as_html_is_complete_and_loads_nothing() -> None:
-    drawn = figures.sizes()._repr_html_()
+    drawn = figures.ribbons(stand_in.record())._repr_html_()
     assert SCRIPT in drawn
     assert not ASKS.search(drawn.replace(SCRIPT, ""))
 
@@ -60,7 +56,7 @@ def test_a_notebook_shows_the_figure_itself_and_a_terminal_what_plotly_does(monk
     plain: list[str] = []
     monkeypatch.setattr(go.Figure, "show", lambda *_given, **_options: plain.append("show"))
     monkeypatch.setattr(go.Figure, "_ipython_display_", lambda _self: plain.append("display"))
-    figure, display = figures.sizes(), Display()
+    figure, display = figures.ribbons(stand_in.record()), Display()
     for kernel in (True, False):
         shell = SimpleNamespace(kernel=1) if kernel else SimpleNamespace()
         ipython = SimpleNamespace(get_ipython=lambda shell=shell: shell, display=display)
@@ -70,10 +66,3 @@ def test_a_notebook_shows_the_figure_itself_and_a_terminal_what_plotly_does(monk
         figure.show()
     assert display.shown == [figure]
     assert plain == ["display", "show"]
-
-
-def test_more_heads_than_can_be_compared_are_refused() -> None:
-    weights = np.full((25, 101, 2, 2), 0.5, np.float32)
-    many = bartviz.from_attentions(encoder=weights, tokens=["a", "b"]).attention("encoder")
-    with pytest.raises(SettingError, match="2,525 heads"):
-        figures.likeness(many)

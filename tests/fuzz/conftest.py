@@ -1,5 +1,5 @@
 """The fixtures of pages, which the addresses open."""
 
-from tests.support.pages import app, in_order, no_legacy_pages, nothing_kept, one_scan, own_main
+from tests.support.pages import app, in_order, no_legacy_pages, nothing_kept, one_scan, own_main, there
 
-__all__ = ["app", "in_order", "no_legacy_pages", "nothing_kept", "one_scan", "own_main"]
+__all__ = ["app", "in_order", "no_legacy_pages", "nothing_kept", "one_scan", "own_main", "there"]

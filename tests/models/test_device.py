@@ -25,7 +25,6 @@ from bartviz.errors import BudgetError, SettingError
 from bartviz.experiments.embeddings import inputs
 from bartviz.experiments.output_layer import output_layer
 from bartviz.experiments.residual import residual
-from bartviz.features.pitfalls.run_random_weights import untrained
 from bartviz.models import device
 from bartviz.record.record import Record
 from bartviz.safety import torch_defaults
@@ -112,7 +111,13 @@ def test_experiments_run_there_too(family: str, pretended: Pretended) -> None:
     assert np.allclose(residual(there, record, stack, 1, 2).inner, residual(here, record, stack, 1, 2).inner, atol=1e-4)
     if record.steps:
         assert np.allclose(output_layer(there, record).state, output_layer(here, record).state, atol=1e-4)
-    other = untrained(there)
+
+
+@pytest.mark.parametrize("family", ["bert", "bart", "gpt2"])
+def test_an_untrained_copy_is_run_there_too(family: str, pretended: Pretended) -> None:
+    other = pytest.importorskip("bartviz.features.pitfalls.run_random_weights").untrained(
+        loaded.model(family).to("cuda")
+    )
     assert other.runner is other.network
 
 

@@ -6,7 +6,6 @@ import copy
 import json
 import math
 import sys
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +18,12 @@ from safetensors.numpy import load, save
 
 import bartviz
 from bartviz.errors import BudgetError, Cancelled, RecordError, SettingError
-from bartviz.features.decoding import numbers_beams as analysis
 from bartviz.models.model import Model
 from bartviz.record import store
 from bartviz.record.beam_tree import BeamTree, EarlyStopping, Hypothesis
 from bartviz.record.record import NODE_BYTES, Record
 from bartviz.record.steps import Candidate
 from bartviz.run.beam_search import Search, Settings
-from bartviz.text.tokenize import encode, from_ids
 from tests.support import loaded, networks
 from tests.support.writers import TEXT, WRITERS, chosen, generate, one_pass, source_of, with_rules
 
@@ -301,42 +298,6 @@ def test_values_and_silenced_heads_are_those_of_the_text_by_itself() -> None:
     assert record.nbytes == given.nbytes + NODE_BYTES * len(record.beams.nodes)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("family", WRITERS)
-def test_texts_that_ended_are_as_the_tokenizer_decodes_them(family: str) -> None:
-    model = loaded.model(family)
-    for record in (early(family), bartviz.decode(model, TEXT, beams=4, max_new_tokens=20)):
-        tree = record.beams
-        assert tree is not None
-        assert analysis.text(tree, tree.best) == record.target_text
-        alive = analysis.survivors(tree)
-        for number, node in enumerate(tree.nodes):
-            assert (node.text is not None) == (number in alive)
-            if node.state in ("finished", "best"):
-                ids = [tree.nodes[n].token.token_id for n in tree.path(number)]
-                assert node.text == from_ids(model.tokenizer, ids)[0]
-                on_the_way = [tree.nodes[n].text or "" for n in tree.path(number)]
-                assert all(len(a) <= len(b) for a, b in pairwise(on_the_way))
-        assert store.decode(store.encode(record), Record)[0] == record
-
-
-def test_punctuation_and_halves_of_characters_are_decoded() -> None:
-    """With labels: “She didn 't”, and the two bytes of a letter one by one."""
-    model = loaded.model("bart")
-    ids = [int(i) for i, span in zip(*_encoded(model, "She didn't, Ü."), strict=True) if span is not None]
-    record = bartviz.decode(model, TEXT, beams=2, force=dict(enumerate(ids)), max_new_tokens=len(ids), use_rules=False)
-    assert record.beams is not None
-    said = analysis.text(record.beams, record.beams.best)
-    assert said == record.target_text == "She didn't, Ü."
-    on_the_way = {record.beams.nodes[n].text for n in record.beams.path(record.beams.best)}
-    assert all(text is not None and said.startswith(text) for text in on_the_way)
-
-
-def _encoded(model: Model, text: str) -> tuple[Any, Any]:
-    made = encode(model.tokenizer, text, target=True)
-    return made.ids, made.spans
-
-
 def test_totals_are_the_models_own_and_scores_have_the_rules() -> None:
     model = with_rules(loaded.model("bart"), forced_bos_token_id=5, forced_eos_token_id=None)
     record = bartviz.decode(model, TEXT, beams=3, max_new_tokens=8)
@@ -375,25 +336,6 @@ def test_a_rule_that_acts_is_named_in_the_tree_and_in_the_step() -> None:
     repeated = [step for step, first in zip(record.steps, own, strict=True) if first in chosen(record)[: step.position]]
     assert repeated
     assert {step.rule for step in repeated} == {"no 1 tokens repeated"}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("rule", ["repetition_penalty", "encoder_repetition_penalty", "no_repeat_ngram_size"])
-@pytest.mark.parametrize("family", ["bart", "marian", "gpt2"])
-def test_statements_about_greedy_search_are_true(family: str, rule: str) -> None:
-    """A penalty divides positive logits and multiplies negative ones; log p is never positive."""
-    model = with_rules(loaded.model(family), **{rule: 1 if rule == "no_repeat_ngram_size" else 1.3})
-    for beams, new in ((2, 3), (3, 6), (4, 12)):
-        record = bartviz.decode(model, TEXT, beams=beams, max_new_tokens=new)
-        greedy = bartviz.decode(model, TEXT, max_new_tokens=new)
-        said = analysis.notice(record)
-        if "would write the same" in said:
-            assert chosen(record) == chosen(greedy)
-        assert ("which may therefore write another text" in said) == (rule != "no_repeat_ngram_size")
-        for step, token in analysis.turns(record):
-            before = dict(enumerate(chosen(record)[: step.position]))
-            there = bartviz.decode(model, TEXT, max_new_tokens=new, force=before).steps[step.position]
-            assert there.chosen.token_id == token.token_id
 
 
 def test_a_forced_token_is_in_every_beam() -> None:
@@ -524,7 +466,6 @@ def test_an_older_tree_without_texts_opens() -> None:
     older = store.decode(save(load(data), metadata={"bartviz": json.dumps(header)}), Record)[0]
     assert older.beams is not None
     assert {one.text for one in older.beams.nodes} == {None}
-    assert analysis.text(older.beams, older.beams.best)  # joined from labels
 
 
 def node(step: int, parent: int | None, token: int = 7) -> Hypothesis:

@@ -21,7 +21,7 @@ from bartviz.serving.cache import ByteCache
 from tests.support import deltas
 from tests.support.visits import APP
 
-__all__ = ["app", "in_order", "no_legacy_pages", "nothing_kept", "one_scan", "own_main"]
+__all__ = ["app", "in_order", "no_legacy_pages", "nothing_kept", "one_scan", "own_main", "there"]
 
 App = Callable[..., AppTest]
 scan = cache(manifest_scanner.scan_component_manifests)
@@ -98,3 +98,16 @@ def no_legacy_pages(monkeypatch: pytest.MonkeyPatch) -> None:
         PagesManager.uses_pages_directory = False
 
     monkeypatch.setattr(PagesManager, "__init__", without)
+
+
+@pytest.fixture(autouse=True)
+def there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Skip a test that opens the page of a feature which has been deleted (``scripts/without.py``)."""
+    switch = AppTest.switch_page
+
+    def open_page(self: AppTest, path: str) -> AppTest:
+        if not (APP.parent / path).exists():
+            pytest.skip(f"there is no {path}")
+        return switch(self, path)
+
+    monkeypatch.setattr(AppTest, "switch_page", open_page)

@@ -99,7 +99,7 @@ def test_five_terms_are_shown_and_the_others_are_folded(app: App) -> None:
 def test_few_terms_are_not_folded(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[str] = []
     monkeypatch.setattr(streamlit, "html", drawn.append)
-    levels.terms(explanation("inside").terms[:5], key="inside")
+    levels.terms(list(glossary())[:5], key="start")
     assert drawn[0].count("<dfn") == 5
     assert "<details" not in drawn[0]
 

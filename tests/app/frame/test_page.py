@@ -171,7 +171,9 @@ def test_an_invalid_link_is_clamped(app: App, word: str, value: str) -> None:
 
 
 def test_the_registry_names_a_page_once_and_refuses_others() -> None:
-    assert sitemap.page("heads").file == place.ROOT / "pages" / "heads.py"
+    assert sitemap.page("start").file == place.ROOT / "pages" / "start.py"
+    assert sitemap.has("start")
+    assert not sitemap.has("nowhere")
     with pytest.raises(KeyError):
         sitemap.page("nowhere")
 

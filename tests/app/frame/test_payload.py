@@ -16,7 +16,6 @@ import pytest
 from bartviz.app.components import canvas, player
 from bartviz.app.components.served import Served
 from bartviz.app.frame.sitemap import PAGES
-from bartviz.features.heads.figure_classic import offline
 from scripts.serving import served
 from scripts.visitor import Sent, visitor, wait_for
 
@@ -110,6 +109,7 @@ def test_a_script_is_served_at_its_address(address: str, word: str, component: S
 
 @pytest.mark.slow
 def test_the_classic_frame_fetches_its_libraries_and_names_no_other_host(address: str) -> None:
+    offline = pytest.importorskip("bartviz.features.heads.figure_classic.offline")
     (sent,) = runs(address, "heads", 1, "view=classic")
     (frame,) = (m.delta.new_element.iframe.srcdoc for m in sent.messages if m.delta.new_element.iframe.srcdoc)
     libraries = re.findall(r'<script src="([^"]+)">', frame)

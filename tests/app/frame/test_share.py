@@ -9,7 +9,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bartviz.app.frame import share
-from bartviz.features.lessons import parts_walk as walk
 from bartviz.record.record import Record
 from tests.support.pages import App
 from tests.support.visits import words
@@ -89,16 +88,6 @@ def test_a_link_says_what_it_lacks_until_another_is_chosen(
     else:
         page.segmented_control(key=key).set_value("encoder").run()
     assert "which is not available" not in words(page)
-
-
-def test_a_link_to_a_lesson_says_which_step_or_lesson_is_not_there(app: App) -> None:
-    assert "“lesson=nowhere”, which is not available: “Start”" in words(app(lesson="nowhere"))
-    page = app("inside", lesson="arithmetic", at="99")
-    last = str(len(walk.BY_WORD["arithmetic"].steps))
-    assert f"“at=99”, which is not available: “{last}”" in words(page)
-    page = page.button(key="lesson_back").click().run()
-    assert "which is not available" not in words(page)
-    assert "which is not available" not in words(app("inside", lesson="arithmetic", at="2"))
 
 
 def test_a_link_to_a_step_of_a_longer_text_says_so_until_another_is_chosen(app: App, record: Record) -> None:

@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from bartviz.analysis import masks
 from bartviz.analysis.costs import Costs
 from bartviz.app.state import content
-from bartviz.features.models.numbers_model_table import subject
 from tests.support import stand_in
 
 PLAIN = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary()
@@ -67,7 +66,6 @@ def test_equal_content_equal_key_and_another_another(one: object, other: object)
         (partial(masks.quote, "a"), partial(masks.quote, "b")),
         (partial(masks.row_sentence, row=1), partial(masks.row_sentence, row=2)),
         (Costs("facebook/bart-base"), Costs("t5-small")),
-        (subject("facebook/bart-base"), subject("gpt2")),
     ],
 )
 def test_what_is_another_thing_has_another_key(one: object, other: object) -> None:

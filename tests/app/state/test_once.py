@@ -19,7 +19,7 @@ from bartviz.app.frame import theme
 from bartviz.app.frame.sitemap import PAGES
 from bartviz.app.state import once
 from bartviz.drawing import theme as colors
-from bartviz.features.masks.figure import square
+from bartviz.drawing.heads import heads
 from bartviz.language import speaking
 from bartviz.serving.cache import ByteCache
 from tests.support import stand_in
@@ -31,8 +31,8 @@ ASKED = st.tuples(
     st.sampled_from(["en", "ko"]),
     st.booleans(),
     st.sampled_from([1.0, FACTOR]),
-    st.sampled_from(["pattern", "additive", "weights"]),
-    st.integers(0, 1),
+    st.sampled_from([None, 0, 1]),
+    st.booleans(),
 )
 
 
@@ -46,9 +46,9 @@ def plain(figure: Any) -> dict[str, Any]:
 @pytest.mark.slow
 @settings(max_examples=20)
 @given(st.lists(ASKED, min_size=2, max_size=8))
-def test_a_cached_figure_equals_a_new_one(asked: list[tuple[int, str, bool, float, Any, int]]) -> None:
-    for number, language, dark, factor, view, row in asked:
-        call = partial(square, RECORDS[number].attention("cross"), view=view, row=row, dark=dark)
+def test_a_cached_figure_equals_a_new_one(asked: list[tuple[int, str, bool, float, int | None, bool]]) -> None:
+    for number, language, dark, factor, layer, mean in asked:
+        call = partial(heads, RECORDS[number].attention("cross"), layer=layer, mean=mean, dark=dark)
         with speaking(language):
             anew = call()
             wanted = anew if factor == 1 else colors.enlarged(anew, factor)
@@ -138,10 +138,10 @@ def failing(number: int) -> None:
 
 def test_the_cache_stays_within_its_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(once, "_STORE", ByteCache(40_000))
-    for row, dark in itertools.product(range(9), [False, True]):
-        once.figure(partial(square, RECORDS[0].attention("cross"), row=row, dark=dark))
+    for head, dark in itertools.product(range(4), [False, True]):
+        once.figure(partial(heads, RECORDS[0].attention("cross"), layer=1, head=head, dark=dark))
     assert 0 < once._STORE.bytes <= 40_000
-    assert len(once._STORE) < 18
+    assert len(once._STORE) < 8
 
 
 def test_visitors_of_one_text_share_its_measures() -> None:

@@ -134,3 +134,7 @@ def test_light_and_dark_are_the_same_numbers(record: Record) -> None:
 def test_a_record_without_cross_attention_is_refused() -> None:
     with pytest.raises(SettingError, match="cross-attention"):
         alignment(stand_in.record(kind="encoder"))
+
+
+def test_a_head_may_be_named(record: Record) -> None:
+    assert alignment(record, ["cross L1H0"]) == alignment(record, [Head("cross", 1, 0)])

@@ -216,3 +216,10 @@ def test_what_a_record_measures_is_drawn_as_on_the_page() -> None:
     np.testing.assert_array_equal(maps[0], given.values["alignment"])
     alone = compare(record.cross, color="alignment")
     assert not np.array_equal(next(np.asarray(t.z) for t in alone.data if t.type == "heatmap"), maps[0])
+
+
+def test_more_heads_than_can_be_compared_are_refused() -> None:
+    weights = np.full((25, 101, 2, 2), 0.5, np.float32)
+    many = bartviz.from_attentions(encoder=weights, tokens=["a", "b"]).attention("encoder")
+    with pytest.raises(SettingError, match="2,525 heads"):
+        bartviz.figures.likeness(many)

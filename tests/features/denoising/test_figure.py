@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import bartviz
 from bartviz import figures
+from bartviz.analysis import repairs
 from bartviz.analysis.repairs import Repair
 from bartviz.errors import SettingError
 from bartviz.experiments.repair import repair
@@ -52,3 +54,16 @@ def test_clean_and_corrupted_maps_are_side_by_side(found: Repair) -> None:
 def test_only_what_the_corruption_changes_is_compared(found: Repair) -> None:
     with pytest.raises(SettingError, match="Encoder and cross"):
         attention(found, "decoder")
+
+
+@pytest.mark.slow
+def test_attention_on_masks_is_a_share() -> None:
+    made = repair(bartviz.load("bart-tiny-denoise"), "The cat is sleeping on the sofa.", "token masking", seed=1)
+    clean, corrupted = pair(made, "encoder", 1, 2)
+    assert repairs.mask_share(clean) is None
+    share = repairs.mask_share(corrupted)
+    assert share is not None
+    rows = ~corrupted.query_special
+    at = [i for i, label in enumerate(corrupted.key_labels) if label == "<mask>"]
+    assert share[0] == pytest.approx(float(corrupted.weights[rows][:, at].sum(1).mean()), abs=1e-6)
+    assert share[1] == pytest.approx(len(at) / len(corrupted.key_labels), abs=1e-6)

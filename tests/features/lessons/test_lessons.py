@@ -14,9 +14,11 @@ from bartviz.analysis.inside import inside
 from bartviz.analysis.start import ribbons
 from bartviz.corpus import shipped
 from bartviz.features.lessons import arithmetic, heads_found
-from bartviz.features.lessons.parts_walk import BY_WORD
+from bartviz.features.lessons.parts_course import WRITTEN
 from bartviz.record.record import Record
 from bartviz.serving import saved_records as records
+
+BY_WORD = {lesson.word: lesson for lesson in WRITTEN}
 
 
 def facts(word: str, step: int) -> Mapping[str, Any]:
@@ -225,7 +227,8 @@ def test_what_the_denoising_page_corrupts_is_what_the_lesson_counts() -> None:
     pytest.importorskip("torch")
     import bartviz
     from bartviz.experiments.repair import repair
-    from bartviz.features.denoising import parts_noise as noise
+
+    noise = pytest.importorskip("bartviz.features.denoising.parts_noise")
 
     model = bartviz.load(noise.DENOISER)
     texts = {"sentence": noise.SENTENCE, "story": noise.STORY}

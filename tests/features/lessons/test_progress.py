@@ -6,7 +6,7 @@ import pytest
 
 from bartviz.features.lessons import parts_progress as progress
 from bartviz.features.lessons import parts_walk as walk
-from bartviz.features.lessons.course import LESSONS
+from bartviz.features.lessons.parts_course import LESSONS
 
 FIRST = LESSONS[0]
 COUNT = len(FIRST.steps)

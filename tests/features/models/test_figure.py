@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bartviz.errors import ModelError
+from bartviz import figures
+from bartviz.errors import ModelError, SettingError
 from bartviz.features.models.figure import legend, models
 from bartviz.features.models.numbers_model_table import subject
 
@@ -44,3 +45,9 @@ def test_the_legend_has_the_colours_of_the_bars(dark: bool) -> None:
     subjects = [subject("facebook/bart-base")]
     bars = {trace.marker.color for trace in models(subjects, dark=dark).data}
     assert {color for colors in legend(subjects, dark=dark).values() for color in colors} == bars
+
+
+def test_one_model_may_be_named_and_none_is_refused() -> None:
+    assert figures.models("gpt2") == figures.models(["gpt2"])
+    with pytest.raises(SettingError, match="at least one model"):
+        figures.models([])

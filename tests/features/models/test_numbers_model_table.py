@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from bartviz.app.state import content
 from bartviz.errors import ModelError
 from bartviz.families.catalogue import CATALOGUE
 from bartviz.families.registry import FAMILIES
@@ -162,3 +163,9 @@ def test_a_translation_adds_the_translator() -> None:
     found = objectives("I want a car.", translation="Ich möchte ein Auto.")
     assert found[-1].family == "marian"
     assert found[-1].predicts == "Ich möchte ein Auto. </s>"
+
+
+def test_what_is_read_of_another_model_has_another_key() -> None:
+    """The page keeps its figures by these keys."""
+    assert content.key(subject("facebook/bart-base")) == content.key(subject("facebook/bart-base"))
+    assert content.key(subject("facebook/bart-base")) != content.key(subject("gpt2"))

@@ -25,6 +25,7 @@ from bartviz.features.quiz.question import Grid, Option, Question, hundredths
 from bartviz.language import _, speaking
 from bartviz.record.attention import Attention
 from bartviz.record.record import Record, open_record
+from tests.features.test_weights import given as weights_alone
 from tests.support import records, stand_in
 
 SHIPPED = sorted((Path(__file__).parents[3] / "bartviz" / "embedded" / "records").glob("*.safetensors"))
@@ -536,3 +537,9 @@ def test_a_question_is_said_in_the_language_of_the_moment() -> None:
         assert _(question.prompt).startswith("⟦")
         assert _(question.options[0].text) == "⟦Row A⟧"
     assert _(question.options[0].text) == "Row A"
+
+
+def test_quiz_asks_about_weights_and_not_about_queries_and_keys() -> None:
+    asked = [question for seed in range(9) for question in questions(weights_alone(), seed, 1, kinds=["memory"])]
+    assert asked
+    assert all(question.about["squared"] for question in asked)

@@ -1,0 +1,6 @@
+"""Figures and views of this feature, which the tests of all figures and all pages read."""
+
+from __future__ import annotations
+
+# The key of each chart of the page -> the function of bartviz.figures that draws it.
+CHARTS = {"corpus_heads": "atlas", "corpus_values": "distribution", "corpus_against": "atlas_pair"}
