@@ -69,7 +69,7 @@ atlases: $(VENV)/.dev ## Measure every head of the shipped models over sentences
 
 dist: $(VENV)/.dev ## Build the source archive and the wheel in dist/
 	rm -rf dist
-	$(BIN)/python -m scripts.dist
+	$(BIN)/python -m build --no-isolation
 
 installed: dist $(VENV)/.browser ## Install the wheel in empty environments, five ways, and use it (ARGS="library app corpus notebook ray"; needs an index)
 	$(BIN)/python -m scripts.installed $(ARGS)

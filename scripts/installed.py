@@ -17,8 +17,7 @@ import venv
 from pathlib import Path
 
 from scripts import notebooks
-from scripts.dist import ROOT
-from scripts.serving import free_port, health, running
+from scripts.serving import ROOT, free_port, health, running
 from scripts.visitor import answered
 
 EXTRAS = {"library": "", "app": "[app]", "corpus": "[corpus]", "notebook": "[notebook]", "ray": "[app,ray]"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -16,8 +17,7 @@ import numpy as np
 import pytest
 from packaging.requirements import Requirement
 
-from scripts.dist import ROOT, build
-from scripts.serving import free_port, health, running
+from scripts.serving import ROOT, free_port, health, running
 from scripts.visitor import answered, wait_for
 
 pytestmark = pytest.mark.slow
@@ -42,7 +42,13 @@ print(bartviz.__file__, APP, *(page.file for page in PAGES), sep="\\n")
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """The source archive, and the wheel that was built from it."""
-    return build(tmp_path_factory.mktemp("dist"))
+    folder = tmp_path_factory.mktemp("dist")
+    (command,) = re.findall(r"^\t\$\(BIN\)/python (-m build .*)$", (ROOT / "Makefile").read_text("utf-8"), re.M)
+    subprocess.run(
+        [sys.executable, *command.split(), "--outdir", str(folder)], cwd=ROOT, check=True, capture_output=True
+    )
+    (archive,), (wheel,) = folder.glob("*.tar.gz"), folder.glob("*.whl")
+    return archive, wheel
 
 
 @pytest.fixture(scope="module")
