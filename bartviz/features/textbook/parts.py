@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 Verdicts = Mapping[str, Verdict]
 STYLE = Path(__file__).with_name("style.css")
 ALL, TASK, GUESS = "all", "textbook", "guess"
-NUMBER_BYTES = 1_000  # estimated memory of one number of a verdict
 DRAWN = 16  # cached drawings of the lines, about 0.2 MB each
 OPEN = mark("not computed yet")
 LATER = tuple(line.number for line in CLAIMS if line.check is None)  # need a run of a model
@@ -50,7 +49,7 @@ def judged(record: Record | None) -> Verdicts:
     """All verdicts that are ready; the others are computed in the background, with a progress line."""
     verdicts = once(partial(textbook.verdicts, record))
     with st.container(key="textbook_pending"):
-        more = tasks.ask(TASK, MODEL, {"lines": list(LATER)}, _work, _size)
+        more = tasks.ask(TASK, MODEL, {"lines": list(LATER)}, _work)
     return {**verdicts, **(more or {})}
 
 
@@ -61,10 +60,6 @@ def _work(model: Model, ticket: Ticket[Verdicts]) -> Verdicts:
         ticket.report(note, done / total)
 
     return measured.judge_all(model, cancelled=ticket.cancelled, on_progress=report)
-
-
-def _size(verdicts: Verdicts) -> int:
-    return NUMBER_BYTES * sum(len(verdict.numbers) for verdict in verdicts.values())
 
 
 def tally(verdicts: Verdicts) -> None:
