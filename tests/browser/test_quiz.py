@@ -73,19 +73,19 @@ def test_the_link_shows_the_answer_and_the_quiz_goes_on_afterwards(visit: Open, 
     expect(page.locator(".bv-lead").first).to_contain_text(name)
     settle(page)
     page.go_back()
-    expect(page.locator(".bv-score")).to_contain_text("1 of 1 found")
+    expect(page.locator(".bv-score")).to_contain_text("1 of 1 correct")
 
 
 def test_the_quiz_waits_while_other_pages_are_looked_at(visit: Open, server: str) -> None:
     page = visit(f"{server}/quiz?quiz_seed=5&quiz_count=4")
     question = asked(5, 4)[0]
     option(page, 5, 0, question.answer)
-    expect(page.locator(".bv-score")).to_contain_text("1 of 1 found")
+    expect(page.locator(".bv-score")).to_contain_text("1 of 1 correct")
     go(page, "Masks")
     expect(page).to_have_url(re.compile("/masks"))
     settle(page)
     go(page, "Quiz")
-    expect(page.locator(".bv-score")).to_contain_text("Question 1 of 4 · 1 of 1 found")
+    expect(page.locator(".bv-score")).to_contain_text("Question 1 of 4 · 1 of 1 correct")
     expect(page.locator(".bv-question")).to_have_text(" ".join(_(question.prompt).split()))
 
 

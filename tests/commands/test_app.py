@@ -234,7 +234,7 @@ def test_an_address_that_is_not_ours_is_named(capsys: pytest.CaptureFixture[str]
     from bartviz.commands.cli import main
 
     assert main(["app", "--host", "192.0.2.1", "--port", "18191"]) == 2
-    assert "192.0.2.1 is no address of this machine" in capsys.readouterr().err
+    assert "192.0.2.1 is not an address of this machine" in capsys.readouterr().err
 
 
 @pytest.mark.slow
@@ -283,7 +283,7 @@ def test_sharing_says_the_address_and_draws_its_code() -> None:
     assert "http://192.168.1.5:8501" in said
     rows = segno.make("http://192.168.1.5:8501", error="l").symbol_size(border=4)[1]
     assert len(drawn) == (rows + 1) // 2  # two rows of modules in a line of block characters
-    assert "no network" in invitation([], 8501)
+    assert "not in a network" in invitation([], 8501)
 
 
 def test_sharing_with_this_machine_alone_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -85,7 +85,7 @@ def test_a_hooked_network_writes_one_text_after_another() -> None:
 
 def test_what_one_text_may_not_the_batch_may_not(monkeypatch: pytest.MonkeyPatch) -> None:
     model = loaded.model("bart")
-    with pytest.raises(TextError, match="no text"):
+    with pytest.raises(TextError, match="text is empty"):
         bartviz.decode_batch(model, ["A cat.", " "])
     with pytest.raises(TextError, match="list of str"):
         bartviz.decode_batch(model, "A cat.")

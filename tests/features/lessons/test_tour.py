@@ -255,7 +255,7 @@ def test_leaving_restores_the_visitors_record_and_position(app: App) -> None:
     assert shown(test) is mine
     assert "lesson" not in test.query_params
     test.switch_page("pages/lessons.py").run()
-    assert test.button(key="begin_heads").label == "Go on with step 2"
+    assert test.button(key="begin_heads").label == "Continue with step 2"
     test.button(key="begin_heads").click().run()
     assert_stands(test, walk.BY_WORD["heads"], 1)
 

@@ -185,7 +185,7 @@ def test_the_loaded_models_own_count(app: App, record: Record) -> None:
     link = {"of": "gpt2", "more": "Is it true?"}
     assert "124,439,808: the same number." in html(app("parameters", record=replace(record, model=model), **link))
     other = replace(record, model=replace(model, parameters=5))
-    assert "has 5: not 124,439,808" in html(app("parameters", record=other, **link))
+    assert "has 5, not 124,439,808" in html(app("parameters", record=other, **link))
 
 
 @pytest.mark.parametrize(("count", "said"), [(999, "999"), (48_318_971_904, "48.3 G"), (1e21, "1e+06 P")])

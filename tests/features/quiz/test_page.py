@@ -52,7 +52,7 @@ def test_a_round_with_right_answers_has_the_full_score(app: App) -> None:
         assert question.why in words(page)
         if place < 4:
             page.button(key="quiz_next").click().run()
-    assert "5 of 5 found, 5 at the first try" in words(page)
+    assert "5 of 5 correct, 5 on the first try" in words(page)
     assert "All 5 questions answered: 5 correct, 5 of them on the first try." in words(page)
 
 
@@ -75,7 +75,7 @@ def test_what_was_missed_counts_and_the_end_says_what_to_look_at_again(app: App)
         wrong = (question.answer + 1) % len(question.options)
         press(page, question, 3, place, question.answer if place else wrong)
         page.number_input(key="quiz_question").set_value(2).run()
-    assert "1 of 2 found, 1 at the first try" in words(page)
+    assert "1 of 2 correct, 1 on the first try" in words(page)
     assert "All 2 questions answered: 1 correct, 1 of them on the first try." in words(page)
     page.button(key="quiz_missed_0").click().run()
     assert "Question 1 of 2" in words(page)
@@ -96,7 +96,7 @@ def test_the_answer_can_be_shown_and_counts_as_not_found(app: App) -> None:
     press(page, question, 3, 0, (question.answer + 1) % len(question.options))
     page.button(key="quiz_show_0").click().run()
     assert f"The answer: {question.right.text}" in words(page)
-    assert "0 of 1 found" in words(page)
+    assert "0 of 1 correct" in words(page)
 
 
 @pytest.mark.slow

@@ -293,5 +293,5 @@ def test_it_reports_progress_and_can_be_stopped() -> None:
 
     with pytest.raises(Cancelled):
         measured.judge_all(model, cancelled=lambda: True, on_progress=stop)
-    assert told[-1] == ("Line 9b of the ledger", 1, len(measured.CHECKS))
+    assert told[-1] == ("Statement 9b", 1, len(measured.CHECKS))
     assert told[:1] == [("Line 5c of the ledger", 0, len(measured.CHECKS))]

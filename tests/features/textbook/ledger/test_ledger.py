@@ -170,7 +170,7 @@ def test_everything_that_is_read_is_looked_up_when_it_is_read() -> None:
 
 
 def test_a_line_that_is_not_there() -> None:
-    with pytest.raises(SettingError, match="no line 36"):
+    with pytest.raises(SettingError, match="no statement 36"):
         textbook.verdict("36")
 
 
