@@ -199,9 +199,8 @@ def best_set(
     reading: Reading = "predicts",
     method: Method = "mutual",
     threshold: float = THRESHOLD,
-    most: int = 6,
 ) -> Found:
-    """Heads whose mean has the lowest error rate on ``gold``, added one by one while the rate falls, at most ``most``.
+    """Heads whose mean has the lowest error rate on ``gold``, added one by one while the rate falls, at most six.
 
     The search is greedy, among the 24 heads that align best on their own: it need not find the best set, and the set is
     judged on the sentence it was chosen on. Raises SettingError if ``gold`` has no links or no head links anything.
@@ -217,7 +216,7 @@ def best_set(
     open_ = sorted(alone, key=lambda one: rate(one.table.weights))[:CANDIDATES]
     chosen: list[Aligner] = []
     total, lowest = np.zeros_like(open_[0].table.weights), float("inf")
-    while open_ and len(chosen) < most:
+    while open_ and len(chosen) < 6:
         rates = [rate((total + one.table.weights) / np.float32(len(chosen) + 1)) for one in open_]
         place = int(np.argmin(rates))
         if rates[place] >= lowest:

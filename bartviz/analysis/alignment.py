@@ -244,16 +244,13 @@ def link_table(shown: Table, found: Iterable[Link], gold: Gold | None = None) ->
     return pd.DataFrame(columns)
 
 
-JUDGEMENTS = (mark("right, sure"), mark("right, possible"), mark("wrong"), mark("missed"), mark("possible, not found"))
-
-
 def judge(link: Link, found: Links, gold: Gold) -> str:
-    """One of ``JUDGEMENTS``: right, wrong, missed, or possible and not found, which is not an error."""
+    """In English: right, wrong, missed, or possible and not found, which is not an error."""
     if link in gold.sure:
-        return "right, sure" if link in found else "missed"
+        return mark("right, sure") if link in found else mark("missed")
     if link in gold.possible:
-        return "right, possible" if link in found else "possible, not found"
-    return "wrong"
+        return mark("right, possible") if link in found else mark("possible, not found")
+    return mark("wrong")
 
 
 def notice(shown: Table, found: Links, gold: Gold | None = None) -> str:

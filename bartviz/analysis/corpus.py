@@ -134,8 +134,8 @@ def passport(heads: pd.DataFrame, head: Head) -> pd.DataFrame:
     return rows[columns].reset_index(drop=True)
 
 
-def neighbours(heads: pd.DataFrame, head: Head, *, count: int = 5) -> pd.DataFrame:
-    """The heads of the same kind that do most alike: head, distance.
+def neighbours(heads: pd.DataFrame, head: Head) -> pd.DataFrame:
+    """The five heads of the same kind that do most alike: head, distance.
 
     The distance is the root mean square of the differences of means, in standard deviations between the heads of the
     kind; measures that a head lacks, or that are the same for all, are left out.
@@ -147,6 +147,6 @@ def neighbours(heads: pd.DataFrame, head: Head, *, count: int = 5) -> pd.DataFra
     spread = means.std(ddof=0)
     scaled = (means / spread.where(spread > 1e-9)).dropna(axis=1)
     own = scaled.loc[(head.layer, head.head)]
-    distance = np.sqrt(((scaled - own) ** 2).mean(axis=1)).drop((head.layer, head.head)).nsmallest(count)
+    distance = np.sqrt(((scaled - own) ** 2).mean(axis=1)).drop((head.layer, head.head)).nsmallest(5)
     names = [str(Head(head.kind, layer, number)) for layer, number in distance.index]
     return pd.DataFrame({"head": names, "distance": distance.to_numpy()})

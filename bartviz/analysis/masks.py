@@ -146,9 +146,9 @@ def table(record: Record, reading: Reading = "reads") -> pd.DataFrame:
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
 
 
-def quote(label: str, most: int = 32) -> str:
+def quote(label: str) -> str:
     """A token or word in a sentence, quoted; a very long one is cut with an ellipsis."""
-    shown = label if len(label) <= most else label[: most - 1] + "…"
+    shown = label if len(label) <= 32 else label[:31] + "…"
     return f"“\u2068{shown}\u2069”" if _RIGHT_TO_LEFT.search(shown) else f"“{shown}”"  # else it moves its neighbours
 
 
@@ -157,15 +157,11 @@ def count(tokens: int) -> str:
     return plural("{count:,} token", "{count:,} tokens", tokens)
 
 
-def listed(labels: Sequence[str], positions: Iterable[int], most: int = 12) -> str:
+def listed(labels: Sequence[str], positions: Iterable[int]) -> str:
     """The tokens at these positions; of a long list only the ends, and how many are between them."""
     names = [labels[position] for position in positions]
-    if len(names) <= most:
+    if len(names) <= 12:
         return " ".join(names)
-    half = most // 2
     return _(
-        "{first} … {count:,} more … {last}",
-        first=" ".join(names[:half]),
-        count=len(names) - 2 * half,
-        last=" ".join(names[-half:]),
+        "{first} … {count:,} more … {last}", first=" ".join(names[:6]), count=len(names) - 12, last=" ".join(names[-6:])
     )

@@ -65,7 +65,7 @@ def signed(value: float, spec: str = ".3f") -> str:
     return format(value, spec).replace("-", "−")
 
 
-def shortened(parts: Sequence[str], most: int = 5) -> str:
-    """The first few, and how many more there are."""
-    shown, more = ", ".join(parts[:most]), len(parts) - most
+def shortened(parts: Sequence[str]) -> str:
+    """The first five, and how many more there are."""
+    shown, more = ", ".join(parts[:5]), len(parts) - 5
     return _("{shown} and {count} more", shown=shown, count=more) if more > 0 else shown

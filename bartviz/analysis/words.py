@@ -80,14 +80,7 @@ def word_labels(tokens: Tokens, text: Texts | None = None) -> tuple[str, ...]:
     return tuple(_written(tokens, group, texts) or _joined(tokens, group) for group in word_groups(tokens))
 
 
-def merge_words(
-    weights: NDArray[np.floating],
-    query: Tokens,
-    key: Tokens,
-    *,
-    query_text: Texts | None = None,
-    key_text: Texts | None = None,
-) -> Merged:
+def merge_words(weights: NDArray[np.floating], query: Tokens, key: Tokens) -> Merged:
     """Weights (..., Q, K) between tokens as weights (..., R, C) between words: the sum over a word's columns, the mean
     over its rows. Rows that sum to 1 still do, and the dtype is the same. Raises RecordError if shapes do not fit."""
     if weights.ndim < 2 or weights.shape[-2:] != (len(query), len(key)):
@@ -100,9 +93,7 @@ def merge_words(
             )
         )
     rows, columns = word_groups(query), word_groups(key)
-    return Merged(
-        merge(weights, rows, columns), word_labels(query, query_text), word_labels(key, key_text), rows, columns
-    )
+    return Merged(merge(weights, rows, columns), word_labels(query), word_labels(key), rows, columns)
 
 
 def merge(weights: NDArray[Weight], rows: Groups, columns: Groups) -> NDArray[Weight]:

@@ -82,11 +82,11 @@ def height(query_labels: Sequence[str], key_labels: Sequence[str]) -> int:
     return int(max(high, 60) + label_room(key_labels) + 110)
 
 
-def fitting(pixels: int, query_labels: Sequence[str], key_labels: Sequence[str], wide: int = 500) -> int:
-    """Height of a figure of this width: ``pixels``, or less if the map is so wide that there would be a gap below."""
+def fitting(pixels: int, query_labels: Sequence[str], key_labels: Sequence[str]) -> int:
+    """Height of a figure 500 pixels wide: ``pixels``, or less if the map is so wide that there would be a gap below."""
     queries, keys = len(query_labels), len(key_labels)
     beside = max(len(short(label)) for label in query_labels) * 7.5 + 40
-    high = (wide - beside) / keys * cell_ratio(queries, keys) * queries
+    high = (500 - beside) / keys * cell_ratio(queries, keys) * queries
     return min(pixels, int(high + label_room(key_labels) + 130))
 
 

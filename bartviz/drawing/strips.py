@@ -22,7 +22,6 @@ def strip(
     hover: str,
     name: str,
     customdata: NDArray[Any] | None = None,
-    y: NDArray[Any] | None = None,
     dark: bool = False,
 ) -> Part:
     """A trace of vectors below each other, from grey (negative) over the background (0) to ``color``."""
@@ -40,20 +39,11 @@ def strip(
         "hovertemplate": f"{hover}<extra></extra>",
         "ygap": 2,
         **({} if customdata is None else {"customdata": customdata}),
-        **({} if y is None else {"y": y}),
     }
 
 
 def bars(
-    values: NDArray[Any],
-    *,
-    colors: list[str],
-    xaxis: str,
-    hover: list[str],
-    name: str,
-    text: list[str] | None = None,
-    yaxis: str = "y",
-    base: float = 0.0,
+    values: NDArray[Any], *, colors: list[str], xaxis: str, hover: list[str], name: str, text: list[str] | None = None
 ) -> Part:
     """A trace of horizontal bars, one for each row; tokens in ``hover`` must be escaped."""
     return {
@@ -62,10 +52,9 @@ def bars(
         "name": name,
         "x": values,
         "y": np.arange(len(values)),
-        "base": base,
         "marker": {"color": colors},
         "xaxis": xaxis,
-        "yaxis": yaxis,
+        "yaxis": "y",
         "hovertext": hover,
         "hoverinfo": "text",
         "showlegend": False,
@@ -82,7 +71,7 @@ def signed(values: NDArray[Any], color: str, dark: bool) -> list[str]:
     return [NEGATIVE[dark] if value < 0 else color for value in values]
 
 
-def caption(text: str, x: float, y: float, dark: bool, *, anchor: str = "left", size: int = 13) -> Part:
+def caption(text: str, x: float, y: float, dark: bool, *, anchor: str = "left") -> Part:
     """A caption above a panel, at a position in 0..1 of the figure; tokens in it must be escaped."""
     return {
         "text": text,
@@ -94,5 +83,5 @@ def caption(text: str, x: float, y: float, dark: bool, *, anchor: str = "left", 
         "yanchor": "bottom",
         "showarrow": False,
         "align": "left",
-        "font": {"size": size, "color": theme.palette(dark).ink},
+        "font": {"size": 13, "color": theme.palette(dark).ink},
     }

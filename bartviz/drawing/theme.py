@@ -174,13 +174,9 @@ def build(
     return Figure({"data": list(traces), "layout": _base(dark, height) | dict(layout) | axes})
 
 
-def layout(figure: go.Figure, *, dark: bool = False, height: int | None = None, title: str | None = None) -> go.Figure:
+def layout(figure: go.Figure, *, dark: bool = False, height: int | None = None) -> go.Figure:
     """Apply the shared type, colours and margins to an existing figure; returns the same figure."""
-    base = _base(dark, height)
-    if title:
-        base["title"] = {"text": escape(title), "x": 0, "xanchor": "left", "font": {"size": 16}}
-        base["margin"] = base["margin"] | {"t": 44}
-    figure.update_layout(base)
+    figure.update_layout(_base(dark, height))
     for axes in (figure.update_xaxes, figure.update_yaxes):
         axes(_axis(dark) | {"title": {"font": _title_font(dark)}})
     return figure

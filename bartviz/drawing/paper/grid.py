@@ -45,8 +45,8 @@ class Cells:
     marks: Collection[tuple[int, int]] = ()
 
 
-def grid(sheet: Sheet, cells: Cells, y: float = 0) -> float:
-    """Draw the map from ``y`` on; returns where it ends. Raises SettingError, BudgetError for more than 128 tokens."""
+def grid(sheet: Sheet, cells: Cells) -> float:
+    """Draw the map; returns where it ends. Raises SettingError, BudgetError for more than 128 tokens."""
     expect_word(cells.span, RANGES, "The colour range")
     down, across = cells.weights.shape
     if max(down, across) > MOST:
@@ -59,7 +59,7 @@ def grid(sheet: Sheet, cells: Cells, y: float = 0) -> float:
     wide = min((sheet.width - left - 1) / across, _CELL)
     high = wide * axes.cell_ratio(down, across)
     steps = tuple(_every(count, size) for count, size in ((down, high), (across, wide)))
-    y = sheet.paragraph(y, "; ".join(map(_stepped, cells.titles, steps))) + 2
+    y = sheet.paragraph(0, "; ".join(map(_stepped, cells.titles, steps))) + 2
     top = y + above + 2
     for row in range(0, down, steps[0]):
         size, middle = _font(high * steps[0]), top + (row + 0.5) * high

@@ -76,16 +76,14 @@ class Sheet:
         line = f'<text {placed} font-family="{face}" xml:space="preserve"{turned}>{escape(shown)}</text>'
         self._parts.append(line if shown == text else f"<g><title>{escape(text)}</title>{line}</g>")
 
-    def paragraph(
-        self, y: float, text: str, size: float = SMALL, *, fill: str = FAINT, most: int | None = None
-    ) -> float:
+    def paragraph(self, y: float, text: str, *, fill: str = FAINT, most: int | None = None) -> float:
         """Lines as wide as the sheet from ``y`` on, up to a limit; returns where they end."""
-        lines = list(wrapped(text, size, self.width))
+        lines = list(wrapped(text, SMALL, self.width))
         if most is not None and len(lines) > most:
-            lines = [*lines[: most - 1], fitted(" ".join(lines[most - 1 :]), size, self.width)]
+            lines = [*lines[: most - 1], fitted(" ".join(lines[most - 1 :]), SMALL, self.width)]
         for line in lines:
-            self.text(0, y + size, line, size, fill=fill)
-            y += size * LEADING
+            self.text(0, y + SMALL, line, SMALL, fill=fill)
+            y += SMALL * LEADING
         return y
 
     def picture(self, height: float, caption: str, *, written: bool) -> Picture:

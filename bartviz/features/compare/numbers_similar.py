@@ -46,9 +46,9 @@ class Likeness:
         return [(divmod(int(first[at]), heads), divmod(int(second[at]), heads), float(found[at])) for at in nearest]
 
 
-def likeness(attention: Attention, *, query: Tokens | None = None, most: int = ROWS) -> Likeness | None:
+def likeness(attention: Attention, *, query: Tokens | None = None) -> Likeness | None:
     """The similarity of all pairs of heads; None if no row counts or there is a single head."""
-    rows = _chosen(counted(attention, query), most)
+    rows = _chosen(counted(attention, query))
     layers, heads = attention.shape[:2]
     if not rows.any() or layers * heads < 2:
         return None
@@ -58,11 +58,11 @@ def likeness(attention: Attention, *, query: Tokens | None = None, most: int = R
     return Likeness(distances, places, kept, int(rows.sum()), (layers, heads))
 
 
-def _chosen(rows: Bools, most: int) -> Bools:
-    """At most n of the True rows, evenly chosen."""
+def _chosen(rows: Bools) -> Bools:
+    """At most ``ROWS`` of the True rows, evenly chosen."""
     places = np.flatnonzero(rows)
-    if len(places) > most:
-        places = places[np.linspace(0, len(places) - 1, most).round().astype(np.int64)]
+    if len(places) > ROWS:
+        places = places[np.linspace(0, len(places) - 1, ROWS).round().astype(np.int64)]
     chosen = np.zeros_like(rows)
     chosen[places] = True
     return chosen

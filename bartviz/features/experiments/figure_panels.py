@@ -52,14 +52,14 @@ class Panel:
     bar: bool = True
 
 
-def panels(given: Sequence[Panel], *, dark: bool = False, height: int | None = None) -> go.Figure:
+def panels(given: Sequence[Panel], *, dark: bool = False) -> go.Figure:
     """The grids from left to right, each as wide as its columns need, the first row on top.
 
     Below each is its colour bar; grids with the same colours share the bar of the first.
     """
     traces: list[Part] = []
     layout: Part = {"modebar": BUTTONS, "shapes": [], "annotations": []}
-    known, pixels, below = list[Part](), height or _height(given), _below(given)
+    known, pixels, below = list[Part](), _height(given), _below(given)
     away = label_room(given) / (pixels - TITLE - below)
     for number, (panel, (start, stop)) in enumerate(zip(given, _domains(given), strict=True), start=1):
         name = "" if number == 1 else str(number)

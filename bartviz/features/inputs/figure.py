@@ -91,11 +91,11 @@ def _title(text: str) -> Part:
     return {"text": text, "font": {"size": 13}}
 
 
-def positions(learned: Floats, *, name: str | None = None, dark: bool = False) -> go.Figure:
+def positions(learned: Floats, *, dark: bool = False) -> go.Figure:
     """Cosine similarity of every two positions: of this table (P, e), and of a sinusoidal one of the same size."""
     rows, width = learned.shape
     wave = analysis.similarity(analysis.sinusoidal(rows, width))
-    maps = ((name or _("learned"), analysis.similarity(learned)), (_("sinusoidal"), wave))
+    maps = ((_("learned"), analysis.similarity(learned)), (_("sinusoidal"), wave))
     traces, notes, layout = [], [], dict[str, Any]()
     for column, (title, values) in enumerate(maps):
         said = _(

@@ -21,7 +21,7 @@ _LEGEND: Part = {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "xanch
 _TITLE: Part = {"size": 12}
 
 
-def scaling(found: Scaling, kind: Kind, *, dark: bool = False, height: int = 290) -> go.Figure:
+def scaling(found: Scaling, kind: Kind, *, dark: bool = False) -> go.Figure:
     """Left the scores of all visible cells, right the entropy of the rows, each with and without the division."""
     sides = (found.model, found.other)
     colors = (theme.kind_color(kind, dark), theme.palette(dark).ink)
@@ -43,7 +43,7 @@ def scaling(found: Scaling, kind: Kind, *, dark: bool = False, height: int = 290
         "modebar": BUTTONS,
         "margin": {"l": 8, "r": 8, "t": 34, "b": 8},
     }
-    return theme.build(traces, layout, dark=dark, height=height)
+    return theme.build(traces, layout, dark=dark, height=290)
 
 
 def _edges(parts: Sequence[Floats]) -> Doubles:
@@ -70,7 +70,7 @@ def _steps(values: Floats, edges: Doubles, side: Side, color: str, axis: str, ho
     }
 
 
-def activation(name: str, *, dark: bool = False, height: int = 290) -> go.Figure:
+def activation(name: str, *, dark: bool = False) -> go.Figure:
     """GELU and ReLU from -4 to 4, and the model's own function if it is another; the model's line is thick."""
     x = np.linspace(-4, 4, 161)
     curves: dict[str, Curve] = {"GELU": gelu, "ReLU": relu}
@@ -101,7 +101,7 @@ def activation(name: str, *, dark: bool = False, height: int = 290) -> go.Figure
         "modebar": BUTTONS,
         "margin": {"l": 8, "r": 8, "t": 34, "b": 8},
     }
-    return theme.build(traces, layout, dark=dark, height=height)
+    return theme.build(traces, layout, dark=dark, height=290)
 
 
 def norms(pre: bool, kind: Kind, *, dark: bool = False) -> go.Figure:
@@ -155,7 +155,7 @@ def _word(text: str, x: float, y: float, color: str, anchor: str = "center") -> 
     }
 
 
-def growth(lengths: Floats, layer: int, kind: Kind, *, dark: bool = False, height: int = 190) -> go.Figure:
+def growth(lengths: Floats, layer: int, kind: Kind, *, dark: bool = False) -> go.Figure:
     """The length of what each layer's attention block adds to one row, layer by layer, this page's layer filled."""
     place = np.arange(len(lengths))
     color = theme.kind_color(kind, dark)
@@ -174,7 +174,7 @@ def growth(lengths: Floats, layer: int, kind: Kind, *, dark: bool = False, heigh
         "modebar": BUTTONS,
         "bargap": 0.3,
     }
-    return theme.build(traces, layout, dark=dark, height=height)
+    return theme.build(traces, layout, dark=dark, height=190)
 
 
 def _titled(text: str) -> Part:

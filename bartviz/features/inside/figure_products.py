@@ -18,7 +18,7 @@ MANY = 24  # heads above which the bars of shares are thin and without numbers
 NAMED = 20  # pixels above a strip for its name
 
 
-def products(one: Inside, key: int, *, by_size: bool = False, dark: bool = False, height: int = 250) -> go.Figure:
+def products(one: Inside, key: int, *, by_size: bool = False, dark: bool = False) -> go.Figure:
     """The d products q_m × k_jm as steps, each from the sum of those before it to the sum with it; the last ends at
     q · k. In the order of the dimensions, or the largest first."""
     numbers = one.products(key).astype(float)  # (d,)
@@ -77,7 +77,7 @@ def products(one: Inside, key: int, *, by_size: bool = False, dark: bool = False
         "showlegend": False,
         "margin": {"l": 8, "r": 8, "t": 26, "b": 8},
     }
-    return theme.build(traces, layout, dark=dark, height=height)
+    return theme.build(traces, layout, dark=dark, height=250)
 
 
 def share(one: Inside, *, dark: bool = False) -> go.Figure:

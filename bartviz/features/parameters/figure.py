@@ -214,7 +214,7 @@ def short(count: int) -> str:
     return f"{count / 1e3:.0f} k" if count >= 10_000 else f"{count:,}"
 
 
-def sizes(table: pd.DataFrame, *, dark: bool = False, height: int = 400) -> go.Figure:
+def sizes(table: pd.DataFrame, *, dark: bool = False) -> go.Figure:
     """The articles' models (``analysis.articles.models``) as bars of parts, in millions; a diamond is the number in the
     articles."""
     figure, names = theme.Figure(), list(table["model"])
@@ -256,7 +256,7 @@ def sizes(table: pd.DataFrame, *, dark: bool = False, height: int = 400) -> go.F
             xshift=10,
             font={"family": theme.MONO, "size": 13},
         )
-    theme.layout(figure, dark=dark, height=height)
+    theme.layout(figure, dark=dark, height=400)
     figure.update_layout(
         barmode="stack",
         bargap=0.3,

@@ -59,7 +59,7 @@ def lengths(around: int) -> list[int]:
     return sorted({*map(int, steps), min(max(around, SHORTEST), LONGEST)})
 
 
-def operations(costs: Costs, length: int, *, dark: bool = False, height: int = HEIGHT) -> go.Figure:
+def operations(costs: Costs, length: int, *, dark: bool = False) -> go.Figure:
     """Multiply-adds for each source token against the length: flat parts, and the one that grows with it.
 
     A ring marks the length from which scores and weighted sums cost as much as the feed-forward layers, a line the
@@ -78,7 +78,7 @@ def operations(costs: Costs, length: int, *, dark: bool = False, height: int = H
         for name, _columns, colors, dash in _OPERATIONS
         if found[name].any()
     ]
-    figure = _drawn(curves, x, (0.0, top), dark=dark, height=height)
+    figure = _drawn(curves, x, (0.0, top), dark=dark)
     _by_length(figure, costs, length, dark)
     crossing = feed_forward[0] / scores[0] * x[0]  # one is flat, the other a straight line through 0
     if SHORTEST <= crossing <= LONGEST:
@@ -96,7 +96,7 @@ def operations(costs: Costs, length: int, *, dark: bool = False, height: int = H
     return figure.update_yaxes(title={"text": _("million multiply-adds per source token"), "font": {"size": 12}})
 
 
-def memory(costs: Costs, length: int, *, dtype: str = "float32", dark: bool = False, height: int = HEIGHT) -> go.Figure:
+def memory(costs: Costs, length: int, *, dtype: str = "float32", dark: bool = False) -> go.Figure:
     """Bytes of one pass against the length, both on logarithmic scales; the marks are as in ``operations``.
 
     Attention weights, and the queries and keys of a record, are always float32; ``dtype`` is that of the rest.
@@ -108,7 +108,7 @@ def memory(costs: Costs, length: int, *, dtype: str = "float32", dark: bool = Fa
         values = np.array([getattr(one, column) for one in found], dtype=float)
         if values.any():
             curves.append(_Curve(_(name), values, [bytes_text(value) for value in values], colors, dash))
-    figure = _drawn(curves, x, _decades(curves), log=True, dark=dark, height=height)
+    figure = _drawn(curves, x, _decades(curves), log=True, dark=dark)
     _by_length(figure, costs, length, dark)
     ticks = [10.0**power for power in range(3, 16)]
     figure.update_yaxes(tickvals=ticks, ticktext=[bytes_text(tick) for tick in ticks])
@@ -162,7 +162,7 @@ def _drawn(
     *,
     log: bool = False,
     dark: bool,
-    height: int,
+    height: int = HEIGHT,
 ) -> go.Figure:
     """The curves over a logarithmic x, their names on the right; ``span`` is that of y, exponents where ``log``."""
     figure = theme.Figure()

@@ -18,7 +18,7 @@ from bartviz.record.attention import Kind
 BARS = 12  # keys that are drawn: those with most weight or contribution
 
 
-def weights_and_contributions(found: Gap, labels: Sequence[str], *, dark: bool = False, height: int = 360) -> go.Figure:
+def weights_and_contributions(found: Gap, labels: Sequence[str], *, dark: bool = False) -> go.Figure:
     """Two bars for each key of one row: its weight, and its share of the contributions. ``labels`` (K,) of all keys.
 
     At most 12 keys, those with the largest bars, in the order of the text.
@@ -51,10 +51,10 @@ def weights_and_contributions(found: Gap, labels: Sequence[str], *, dark: bool =
         "barmode": "group",
         "legend": {"orientation": "h", "y": 1.12, "x": 0},
     }
-    return theme.build(traces, layout, dark=dark, height=height)
+    return theme.build(traces, layout, dark=dark, height=360)
 
 
-def sharp_and_silent(found: Quiet, *, dark: bool = False, height: int = 360) -> go.Figure:
+def sharp_and_silent(found: Quiet, *, dark: bool = False) -> go.Figure:
     """Every head as a point: x is its sharpness, y the effect of silencing it; the quietest one has a ring."""
     traces: list[Part] = []
     kinds: list[Kind] = list(dict.fromkeys(head.kind for head in found.heads))
@@ -90,7 +90,7 @@ def sharp_and_silent(found: Quiet, *, dark: bool = False, height: int = 360) -> 
                 "hoverinfo": "skip",
             }
         )
-    return theme.build(traces, _axes(found, dark), dark=dark, height=height)
+    return theme.build(traces, _axes(found, dark), dark=dark, height=360)
 
 
 def _axes(found: Quiet, dark: bool) -> Part:
