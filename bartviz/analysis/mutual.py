@@ -25,9 +25,12 @@ class Mutual:
     words: Array
 
     @classmethod
-    def of(cls, weights: Array, rows: Array, columns: Array) -> Mutual:
-        """From weights (..., T, S) between words, of which there are some rows (..., T) and columns (..., S)."""
+    def of(cls, weights: Array, rows: Array | None = None, columns: Array | None = None) -> Mutual:
+        """From weights (..., T, S) between words: all of them, or some rows (..., T) and columns (..., S)."""
         xp = array_namespace(weights)
+        where = {"dtype": xp.bool, "device": device(weights)}
+        rows = xp.ones(weights.shape[:-1], **where) if rows is None else rows
+        columns = xp.ones((*weights.shape[:-2], weights.shape[-1]), **where) if columns is None else columns
         weights = xp.where(rows[..., :, None] & columns[..., None, :], weights, -1.0)
         chosen = xp.argmax(weights, axis=-1)  # (..., T)
         weight = xp.take_along_axis(weights, chosen[..., None], axis=-1)[..., 0]
@@ -45,12 +48,9 @@ class Mutual:
 
 def score(weights: Array, rows: Array | None = None) -> float:
     """``Mutual.score`` of weights (T, S) between words, all of them or those of some ``rows`` (T,); 0 without words."""
-    xp = array_namespace(weights)
-    if rows is None:
-        rows = xp.ones(weights.shape[0], dtype=xp.bool)
-    if 0 in weights.shape or not xp.any(rows):
+    if 0 in weights.shape or (rows is not None and not rows.any()):
         return 0.0
-    return float(Mutual.of(weights, rows, xp.ones(weights.shape[1], dtype=xp.bool)).score)
+    return float(Mutual.of(weights, rows).score)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bartviz.analysis.cells import entropy
 from bartviz.arrays import Bools, Floats
 from bartviz.language import _
 from bartviz.record.attention import Attention
@@ -110,9 +111,8 @@ def _side(
     seen = np.broadcast_to(mask, scores.shape)
     weights = weigh(scores.copy())
     told = mask.sum(axis=1) > 1  # (R,)
-    log = np.log2(weights, out=np.zeros_like(weights), where=weights > 0)
-    entropy = np.maximum(-(weights * log).sum(axis=-1), 0)[:, told].ravel()
-    return Side(own, width, scale, scores[seen], entropy, weights.max(axis=-1)[:, told].ravel())
+    bits, most = entropy(weights)[:, told].ravel(), weights.max(axis=-1)[:, told].ravel()
+    return Side(own, width, scale, scores[seen], bits, most)
 
 
 def _even(mask: Bools) -> float:

@@ -13,6 +13,7 @@ import numpy as np
 
 from bartviz.analysis import mutual, sentence_words
 from bartviz.analysis.look_ahead import AHEAD, Ways, ways
+from bartviz.analysis.mutual import Mutual
 from bartviz.analysis.words import Word, merge, words
 from bartviz.arrays import Bools, Floats
 from bartviz.language import _
@@ -101,15 +102,14 @@ def notice(ribbons: Ribbons) -> str:
     weights = ribbons.weights[rows][:, columns]
     if weights.size == 0:
         return _("There are only special tokens here: nothing to align.")
-    looked, looking = weights.argmax(axis=1), weights.argmax(axis=0)  # (T,) and (S,)
-    chosen = np.arange(len(weights))
-    paired = (weights[chosen, looked] >= 0.3) & (looking[looked] == chosen)
+    found = Mutual.of(weights)
+    looked, paired = found.chosen, found.mutual & (found.weight >= 0.3)  # (T,) each
     if not paired.any():
         return _("No word of this text looks mostly at one other word: the weight is spread over many.")
     paired &= (np.array(rows) < MOST_WORDS) & (np.array(columns)[looked] < MOST_WORDS)
     if not paired.any():
         return _("None of the words drawn here looks mostly at one other word that is drawn.")
-    t_all, s_all = chosen[paired], looked[paired]  # (P,) each: the words that choose each other
+    t_all, s_all = np.flatnonzero(paired), looked[paired]  # (P,) each: the words that choose each other
     crossings = ((t_all[:, None] - t_all) * (s_all[:, None] - s_all) < 0).sum(axis=1)  # (P,)
     below, above = _once(ribbons.below), _once(ribbons.above)
     pairs = [
