@@ -20,11 +20,14 @@ _TINY = 1e-30
 class Cells:
     """The cells of B texts, for all rows or some of them: which row looks at which column.
 
-    ``own``: self-attention, where row i and column i are one token. ``mask`` (B, Q, K): what a row may see.
-    ``seen`` (B, Q): rows that see a key and are no padding; ``counts`` (B, Q): those of them that are no special token
-    and see at least two keys. ``rows`` (Q,): their indices. ``ends``: the numbers of rows and of columns of each text
-    without padding, (B,) each. ``codes`` of rows (B, Q) and of columns (B, K) are equal for equal words, -1 for none;
-    ``groups``, in self-attention, for the pieces of one word. ``special`` and ``punctuation`` (B, K): what columns are.
+    - ``own``: whether this is self-attention, where row i and column i are the same token;
+    - ``mask`` (B, Q, K): what a row may see;
+    - ``seen`` (B, Q): rows that see a key and are not padding; ``counts`` (B, Q): those of them that are not special
+      tokens and see at least two keys; ``rows`` (Q,): the index of each row;
+    - ``ends``: the number of rows and of columns of each text, (B,) each, without padding;
+    - ``codes`` of rows (B, Q) and of columns (B, K): equal for equal words, -1 for none; ``groups``, in self-attention:
+      equal for the pieces of one word;
+    - ``special`` and ``punctuation`` (B, K): whether a column is a special token, or only punctuation.
     """
 
     own: bool
@@ -45,7 +48,7 @@ class Cells:
 
     @cached_property
     def offset(self) -> Array:
-        """(Q, K) how many tokens a column is behind the row."""
+        """(Q, K) how many tokens a column is after the row."""
         return self.columns - self.rows[:, None]
 
     @cached_property
@@ -79,9 +82,9 @@ class Cells:
 class Weights:
     """The weights (B, H, Q, K) of some heads in these cells.
 
-    ``scores`` (B, H, Q, K) are their logarithms, but for a number that is the same in a whole row: what the softmax was
-    taken of. Without them the logarithms are computed. ``lengths`` (B, H, Q): of what each head adds to the output of
-    its layer, for all heads of the layer; None if the record does not tell.
+    ``scores`` (B, H, Q, K): what the softmax was taken of, their logarithms up to a constant in each row; without them
+    the logarithms are computed. ``lengths`` (B, H, Q) of what each head of the layer adds to its output; None if the
+    record has no values.
     """
 
     cells: Cells
@@ -117,9 +120,11 @@ class Received:
 
 
 def entropy(weights: Array, scores: Array | None = None, top: Array | None = None) -> Array:
-    """(...,) bits of each row of weights (..., K); 0 log 0 is 0. With the scores, which are overwritten, no logarithm
-    of a weight is taken: with z the sum of their exponentials, -Σ a log a = log z - Σ a s, and the largest weight
-    ``top`` is exp(max s) / z."""
+    """(...,) bits of each row of weights (..., K); 0 log 0 is 0.
+
+    A logarithm of each weight costs more than the softmax, so with the scores s, which are overwritten, none is taken:
+    with z the sum of their exponentials, -Σ a log a = log z - Σ a s, and the largest weight ``top`` is exp(max s) / z.
+    """
     xp = array_namespace(weights)
     if scores is None:
         shift, scores = 0.0, xp.log(xp.where(weights > _TINY, weights, _TINY))
