@@ -269,7 +269,7 @@ def notice(found: Ablation) -> str:
         )
     still = (found.divergence, found.distance, *found.attention.values())
     if found.effect == 0 and not any(np.any(part) for part in still):
-        return _("With {heads} {done}, every number is the same to the last bit.", **who)
+        return _("With {heads} {done}, every number is bit-identical.", **who)
     shares = [np.exp(one.log_probability) for one in (found.before, found.after)]
     most = int(np.argmax(np.abs(shares[1] - shares[0])))
     was, now = (percent(share[most]) for share in shares)

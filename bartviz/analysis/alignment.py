@@ -111,7 +111,7 @@ def mean_of(record: Record, heads: Sequence[Head]) -> Floats:
     if not heads:
         raise SettingError(later("Choose at least one head."))
     if any(head.kind != "cross" for head in heads):
-        raise SettingError(later("Words are linked by heads of cross-attention alone."))
+        raise SettingError(later("Only heads of cross-attention link words."))
     total = cross.head(heads[0].layer, heads[0].head).copy()
     for head in heads[1:]:
         total += cross.head(head.layer, head.head)

@@ -217,7 +217,7 @@ def notice(edit: Edit) -> str:
     tokens = edit.tokens(edit.edited)
     if edit.new_id == tokens.ids[edit.position]:
         return _(
-            "{old} is already at position {position}: the same token changes nothing, to the last bit.",
+            "{old} is already at position {position}: the same token changes nothing.",
             old=quote(edit.old),
             position=edit.position,
         )
@@ -238,9 +238,7 @@ def _stack(edit: Edit, stack: Kind) -> str:
     n = change.shape[1]
     if not change.any():
         return _(
-            "all {count} {kind} states stay equal to the last bit, in every layer",
-            count=n,
-            kind=sentence_words.kind(stack),
+            "all {count} {kind} states stay bit-identical, in every layer", count=n, kind=sentence_words.kind(stack)
         )
     if stack == "decoder" and edit.edited == "decoder":
         moved = int((change[1:, edit.position :] > 0).all(axis=0).sum())
@@ -249,7 +247,7 @@ def _stack(edit: Edit, stack: Kind) -> str:
             return rest
         if change[:, : edit.position].any():
             return _("{rest}, the {tokens} before it too", rest=rest, tokens=count(edit.position))
-        return _("{rest}, the {tokens} before it stay equal to the last bit", rest=rest, tokens=count(edit.position))
+        return _("{rest}, the {tokens} before it stay bit-identical", rest=rest, tokens=count(edit.position))
     return _(
         "one layer later {moved} of {all} {kind} states have moved, at the end each by {least:.1%} or more",
         moved=int((change[1] > 0).sum()),

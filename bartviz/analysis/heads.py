@@ -189,9 +189,9 @@ def notice(shown: View) -> str:
     ]
     both = _("{one} and {other}", one=named[0], other=named[1]) if len(named) == LINKS else "".join(named)
     among = (
-        mark("among words and pieces of words strongest from {links}")
+        mark("strongest between words and pieces of words: {links}")
         if shown.pieces
-        else mark("among words strongest from {links}")
+        else mark("strongest between words: {links}")
     )
     parts = [_(among, links=both)] if named else []
     where = directions(shown)

@@ -234,7 +234,7 @@ def sentence(one: Inside, predicts: str | None = None) -> str:
     visible = int(one.mask.sum())
     if visible == 1 and one.sink is not None:
         return _(
-            "{row} may see {key} and the sink, which is no token: its weight is {weight:.3f}.",
+            "{row} may see {key} and the sink, which is not a token: its weight is {weight:.3f}.",
             row=row,
             key=quote(one.label(key)),
             weight=one.weights[key],

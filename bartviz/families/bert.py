@@ -63,7 +63,7 @@ BERT = Family(
         "[CLS] A [SEP]",
         "[CLS] A [SEP] B [SEP]",
         mark("fill masked pieces (15%) and judge whether B follows A"),
-        mark("the masked pieces alone"),
+        mark("only the masked pieces"),
         "Devlin et al. 2019",
     ),
 )

@@ -178,8 +178,8 @@ def sizes(config: object) -> Sizes:
     if config.get("is_decoder") and family_of(model_type).kind == "encoder-decoder":
         raise ModelError(
             later(
-                "This is the decoder of a {title} model alone (is_decoder), which bartviz does not read. Choose the "
-                "whole model, or its encoder.",
+                "This is only the decoder of a {title} model (is_decoder), which bartviz does not read. "
+                "Choose the whole model, or its encoder.",
                 title=family_of(model_type).title,
             )
         )

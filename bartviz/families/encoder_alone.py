@@ -28,7 +28,7 @@ def encoder_alone(family: Family) -> Family:
         state_scale="",
         logits_changed={},
         gated=None if family.gated is None else encoder_alone(family.gated),
-        variants={encoder: Variant(mark("encoder alone"), bare=True, decoder=False)},
+        variants={encoder: Variant(mark("encoder only"), bare=True, decoder=False)},
         classes=(encoder,),
         start=None,
         denoises=False,

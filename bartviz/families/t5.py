@@ -66,7 +66,7 @@ _FIRST = Family(
     state_scale="scale_decoder_outputs",
     positions="relative",
     norm="pre",
-    variants={**writers("T5", bias=False), "T5EncoderModel": Variant(mark("encoder alone"), bare=True, decoder=False)},
+    variants={**writers("T5", bias=False), "T5EncoderModel": Variant(mark("encoder only"), bare=True, decoder=False)},
     classes=("T5ForConditionalGeneration",),
     # A pair is one text, its parts named by words ("premise: A hypothesis: B").
     training=Training(
@@ -74,7 +74,7 @@ _FIRST = Family(
         "A </s>",
         None,
         mark("restore the spans (15%) behind numbered sentinels, and many tasks with a prefix"),
-        mark("the spans alone, each after its sentinel"),
+        mark("only the spans, each after its sentinel"),
         "Raffel et al. 2020",
         prefix="translate English to German: A",
     ),

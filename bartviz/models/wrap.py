@@ -170,8 +170,8 @@ def _encoder(body: PreTrainedModel, alone: Family, given: str) -> PreTrainedMode
     if stack or name.endswith(("Decoder", "DecoderWrapper", "ForCausalLM")):
         raise ModelError(
             later(
-                "{name} is the decoder of a {title} model alone, which bartviz does not read. Wrap the whole network, "
-                "or its encoder.",
+                "{name} is only the decoder of a {title} model, which bartviz does not read. Wrap the whole "
+                "network, or its encoder.",
                 name=given,
                 title=family_of(body.config.model_type).title,
             )

@@ -156,9 +156,9 @@ def _check(kind: Kind, array: Floats) -> None:
     if kind != "cross" and rows < columns:
         raise RecordError(
             later(
-                "The {name} attention has {rows} rows and {columns} columns: a call with a cache (past_key_values) "
-                "returns the rows of its new tokens alone. Call the network on the whole text, or pass the whole "
-                "output of generate().",
+                "The {name} attention has {rows} rows and {columns} columns: a call with a cache "
+                "(past_key_values) only returns the rows of its new tokens. Call the network on the whole "
+                "text, or pass the whole output of generate().",
                 name=kind,
                 rows=rows,
                 columns=columns,

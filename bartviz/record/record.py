@@ -87,7 +87,7 @@ class ModelInfo:
         """What is known of the model's family. Raises WeightsOnlyError."""
         if not self.family:
             raise WeightsOnlyError(
-                later("This record was made from attention weights alone: it has no information about the model.")
+                later("This record was made from attention weights only: it has no information about the model.")
             )
         if self.like is not None:
             return unlisted(self.family, self.like)

@@ -94,7 +94,7 @@ def weights_only() -> WeightsOnlyError:
     """The error for what needs more than weights."""
     return WeightsOnlyError(
         later(
-            "This record was made from attention weights alone. What is computed here needs queries and keys, or the "
-            "model: capture the text with the model to see it."
+            "This record was made from attention weights only. The numbers here need queries and keys, or "
+            "the model: capture the text with the model to see them."
         )
     )

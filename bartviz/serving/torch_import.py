@@ -65,8 +65,8 @@ def load() -> None:
 def _too_small() -> BudgetError:
     return BudgetError(
         later(
-            "The machine has too little memory to start the model library, which takes about {size} MB. Give the app "
-            "more memory and start it again; until then it shows saved records alone.",
+            "The machine has too little memory to start the model library, which takes about {size} MB. Give "
+            "the app more memory and restart it; until then it only shows saved records.",
             size=SIZE,
         )
     )

@@ -156,7 +156,7 @@ def cut(text: str, limit: int, side: Truncate, encode: Callable[[str], Tokens]) 
             return part, encoded
         room -= len(encoded) - limit
     if (full.segments == 1).any():
-        raise TextError(later("The second sentence alone is longer than the model accepts. Shorten it."))
+        raise TextError(later("The second sentence by itself is longer than the model accepts. Shorten it."))
     raise TextError(
         later(
             "The text cannot be cut: a single character, with its marks, has more tokens than the {limit:,} "
@@ -565,9 +565,9 @@ def _encoder(tokenizer: PreTrainedTokenizerBase) -> Encoder:
         return kind(tokenizer)
     raise ModelError(
         later(
-            "The tokenizer of this model ({name}) cannot say which part of the text each token stands for. "
-            "Fast tokenizers (with a tokenizer.json) and those of Marian, M2M100, BioGPT, Blenderbot small and ByT5 "
-            "can: choose another model, or convert its tokenizer.",
+            "The tokenizer of this model ({name}) cannot say which part of the text each token covers. Fast "
+            "tokenizers (with a tokenizer.json) and those of Marian, M2M100, BioGPT, Blenderbot small and "
+            "ByT5 can: choose another model, or convert its tokenizer.",
             name=type(tokenizer).__name__,
         )
     )

@@ -91,7 +91,7 @@ def test_heads_are_named_in_the_order_of_the_model() -> None:
 def test_no_change_is_stated() -> None:
     same = ablation([0.5, 0.5, 0.8], [0.5, 0.5, 0.8], [7, 7, 7])
     same = replace(same, divergence=np.zeros(3, np.float32), factors={Head("cross", 1, 2): 1.0})
-    assert analysis.notice(same) == "With cross L1H2 multiplied by 1, every number is the same to the last bit."
+    assert analysis.notice(same) == "With cross L1H2 multiplied by 1, every number is bit-identical."
 
 
 def test_what_moved_without_a_change_of_log_p_is_not_called_equal() -> None:

@@ -50,8 +50,8 @@ def edit(position: int = 3) -> Edit:
 def test_what_stays_is_reported_as_bit_equal() -> None:
     said = analysis.notice(edit())
     assert "“Ich” became “Du” at position 3" in said
-    assert "all 9 encoder states stay equal to the last bit, in every layer" in said
-    assert "6 of 6 from it on have moved in every layer, the 3 tokens before it stay equal to the last bit" in said
+    assert "all 9 encoder states stay bit-identical, in every layer" in said
+    assert "6 of 6 from it on have moved in every layer, the 3 tokens before it stay bit-identical" in said
     assert "5 of 9 best tokens have changed" in said
 
 
@@ -134,6 +134,6 @@ def test_the_same_token_is_reported_as_no_change() -> None:
     found = edit()
     own = found.tokens("decoder")
     same = replace(found, new=found.old, new_id=int(own.ids[3]))
-    assert analysis.notice(same) == ("“Ich” is already at position 3: the same token changes nothing, to the last bit.")
+    assert analysis.notice(same) == ("“Ich” is already at position 3: the same token changes nothing.")
     twin = analysis.notice(replace(found, new=found.old))  # with a space before it, say
     assert f"“Ich” (#{own.ids[3]}) became “Ich” (#77)" in twin

@@ -110,23 +110,23 @@ def test_the_first_row_of_a_causal_head_has_no_choice() -> None:
 
 def test_notice_names_links_and_shares() -> None:
     sentence = heads.notice(heads.view(by_hand(PREVIOUS), 0, 0))
-    assert sentence.startswith("Encoder L0H0: among words and pieces of words strongest from “b” to “a” (0.75)")
+    assert sentence.startswith("Encoder L0H0: strongest between words and pieces of words: “b” to “a” (0.75)")
     assert "56% goes to the previous token (evenly 19%)" in sentence
 
 
 def test_a_piece_is_not_called_a_word() -> None:
     attention = by_hand(PREVIOUS)  # “a” and “b” are one word, and the full stop is a token of its own
-    assert "among words and pieces of words strongest from" in heads.notice(heads.view(attention, 0, 0))
+    assert "strongest between words and pieces of words" in heads.notice(heads.view(attention, 0, 0))
     assert "pieces" not in heads.notice(heads.view(attention, 0, 0, words=True))
     whole = replace(TOKENS, words=(None, 0, 1, 1), pieces=("<s>", " a", " b", "."))  # “a” and “b.”
     shown = heads.view(by_hand(PREVIOUS, tokens=whole), 0, 0)
-    assert "among words strongest from “b” to “a” (0.75)" in heads.notice(shown)
+    assert "strongest between words: “b” to “a” (0.75)" in heads.notice(shown)
 
 
 def test_a_resting_place_is_said_before_the_words() -> None:
     rests = heads.view(by_hand([[1, 0, 0, 0], [0.8, 0, 0.2, 0], [0.9, 0.1, 0, 0], [0.9, 0.1, 0, 0]]), 0, 0)
     assert heads.notice(rests).startswith(
-        "Encoder L0H0: 90% goes to special tokens (evenly 25%); among words and pieces of words strongest"
+        "Encoder L0H0: 90% goes to special tokens (evenly 25%); strongest between words and pieces of words"
     )
     alone = heads.view(by_hand([[1, 0, 0, 0]] * 4), 0, 0)
     assert heads.notice(alone) == "Encoder L0H0: 100% goes to special tokens (evenly 25%)."

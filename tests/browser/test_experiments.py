@@ -109,9 +109,9 @@ def test_the_ranked_file_holds_what_the_library_measures(visit: Open, server: st
 
 def test_a_token_is_changed_by_keys_and_the_link_keeps_it(visit: Open, server: str) -> None:
     page = opened(visit, f"{server}/experiments?experiment=edit&side=target&position=3", "at position 3")
-    expect(page.locator(LEAD)).to_contain_text("the 3 tokens before it stay equal to the last bit")
+    expect(page.locator(LEAD)).to_contain_text("the 3 tokens before it stay bit-identical")
     page.get_by_role("slider", name="Position").press("ArrowLeft")
-    expect(page.locator(LEAD)).to_contain_text("the 2 tokens before it stay equal to the last bit")
+    expect(page.locator(LEAD)).to_contain_text("the 2 tokens before it stay bit-identical")
     expect(page).to_have_url(re.compile("experiment=edit.*position=2|position=2.*experiment=edit"))
     page.get_by_role("textbox", name="Replace it by").fill("Haus")
     page.get_by_role("textbox", name="Replace it by").press("Enter")

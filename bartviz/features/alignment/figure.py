@@ -277,7 +277,9 @@ def _say_target(shown: Table, j: int) -> str:
         return _("{word}: no row reads it", word=word)
     order = np.argsort(-shown.weights[j], kind="stable")[:3]
     most = ", ".join(f"{theme.escape(shown.source.labels[i])} {shown.weights[j, i]:.2f}" for i in order)
-    return _("{word} looks most at {words}; special tokens {share:.2f}", word=word, words=most, share=shown.special[j])
+    return _(
+        "{word} looks most at {words}; special tokens get {share:.2f}", word=word, words=most, share=shown.special[j]
+    )
 
 
 def _axis(line: Line, words: range, at: Floats, rows: int, side: str, dark: bool) -> Part:

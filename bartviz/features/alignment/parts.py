@@ -88,7 +88,7 @@ def choose(record: Record) -> Chosen:
     first, second, third, fourth = st.columns([2.3, 1.9, 1.6, 1.2], vertical_alignment="bottom")
     with first:
         names = named(WHOSE if ranked else {word: name for word, name in WHOSE.items() if word != "best"})
-        whose = pick.one_of(_("Links of a"), names, key="align")
+        whose = pick.one_of(_("Links from a"), names, key="align")
     with second:
         reading = pick.reading()
     with third:
@@ -143,7 +143,7 @@ def _set(record: Record) -> tuple[Head, ...]:
 
 def _method() -> Method:
     names = {str(method): _(name) for method, name in HOW.items()}
-    chosen = pick.select(_("Linked are words where"), names, key="links")
+    chosen = pick.select(_("Link words if"), names, key="links")
     return next(method for method in HOW if method == chosen)
 
 
@@ -171,13 +171,13 @@ def numbers(record: Record, chosen: Chosen) -> None:
             st.metric(label, value, width="content")
     show.note(
         _(
-            "Agreement: how much of the words' attention lies on words that choose each other, 0 to 1. To special "
-            "tokens: the share of all attention that goes to them."
+            "Agreement: how much of the words' attention is on words that choose each other, 0 to 1. To "
+            "special tokens: the share of all attention that goes to them."
         )
     )
     if chosen.gold is not None:
         if not chosen.gold.sure:
-            show.note(_("No link is sure: recall is not defined, and the error rate is 1 − precision."))
+            show.note(_("There are no sure links: recall is undefined, and the error rate is 1 − precision."))
         show.note(ranks.hint(record, shown, chosen.heads, chosen.gold, chosen.method, chosen.threshold))
 
 
@@ -192,13 +192,13 @@ def ranking(chosen: Chosen) -> None:
     st.subheader(_("Which head aligns best?"), anchor=False)
     message = (
         mark(
-            "All heads and layers, each by both names of its rows; the best first, by agreement: how much of its "
-            "attention lies on words that choose each other. Choose a line to see its links."
+            "Every head of every layer, with rows labelled both ways, best first by agreement: how much of "
+            "its attention is on words that choose each other. Choose a line to see its links."
         )
         if chosen.gold is None
         else mark(
-            "All heads and layers, each by both names of its rows; the best first, by error rate. Choose a line to see "
-            "its links."
+            "Every head of every layer, with rows labelled both ways, best first by error rate. Choose a "
+            "line to see its links."
         )
     )
     show.note(_(message))
@@ -249,8 +249,8 @@ def _search(chosen: Chosen) -> None:
     if best is not None and set(best[0].heads) == set(chosen.heads) and best[1] == chosen.reading:
         names = ", ".join(head.short for head in best[0].heads)
         message = _(
-            "{heads}: error rate {rate:.2f} here. Chosen on the very sentence that it is judged by, which "
-            "flatters: on other sentences expect more errors, and judge it there.",
+            "{heads}: error rate {rate:.2f} here. It was chosen on the same sentence that it is judged by, "
+            "which flatters it: expect more errors on other sentences, and judge it there.",
             heads=names,
             rate=best[0].error_rate,
         )
@@ -279,7 +279,7 @@ def line(chosen: Chosen) -> None:
         also = pick.switch(
             _("also the possible ones"),
             key="possible",
-            hint=_("Adds, as 1?2, the pairs of which only one word chooses the other."),
+            hint=_("Adds, as 1?2, the pairs in which only one word chooses the other."),
         )
     either = analysis.links(chosen.shown.weights, "union") if also else frozenset()
     text = gold_alignment.write(chosen.links, either)

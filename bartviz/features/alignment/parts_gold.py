@@ -38,7 +38,7 @@ def field(record: Record, shown: Table, links: Links) -> Gold | None:
     with st.container(horizontal=True, gap="small"):
         if built_in is not None:
             st.button(_("Use ours"), on_click=_write, args=(key, built_in), help=_("Made by hand for this example."))
-        st.button(_("Begin with these links"), on_click=_write, args=(key, gold_alignment.write(links)))
+        st.button(_("Start from these links"), on_click=_write, args=(key, gold_alignment.write(links)))
         st.button(_("Clear"), on_click=_write, args=(key, ""), disabled=not st.session_state.get(key))
     text = str(st.session_state.get(key) or "")
     _to_link(text)
@@ -73,7 +73,7 @@ def _to_link(text: str) -> None:
         return
     wanted = " ".join(text.split()) if shared() else ""
     if len(wanted) > LONGEST_LINK:
-        show.note(_("This alignment is too long for a link: the link has the texts alone."))
+        show.note(_("This alignment is too long for a link: the link only has the texts."))
         wanted = ""
     if wanted != st.query_params.get(LINKED, ""):
         _written().add(wanted)

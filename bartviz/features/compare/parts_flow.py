@@ -39,7 +39,7 @@ def rolled_out(chosen: Chosen) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         caption = _(
-            "Mean of the {count} {kind} heads of layer {layer} alone",
+            "Mean of the {count} {kind} heads of only layer {layer}",
             count=attention.shape[1],
             kind=sentence_words.kind(kind),
             layer=layer,

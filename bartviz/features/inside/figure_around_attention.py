@@ -96,7 +96,7 @@ def activation(name: str, *, dark: bool = False) -> go.Figure:
     ]
     layout = {
         "xaxis": _titled("x"),
-        "yaxis": _titled(_("what comes out")),
+        "yaxis": _titled(_("output of the function")),
         "legend": _LEGEND,
         "modebar": BUTTONS,
         "margin": {"l": 8, "r": 8, "t": 34, "b": 8},

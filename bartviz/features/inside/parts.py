@@ -128,7 +128,7 @@ def row(record: Record, chosen: Chosen) -> None:
         show.figure(figure, key=_HERO, alt=alt, on_click=lambda: _choose_clicked(shown.keys), most=1.1)
     notes = [
         _("Coloured is positive, grey negative. Hover for numbers; click a weight to see how its score is computed."),
-        _("The numbers beside the bars are rounded."),
+        _("The numbers next to the bars are rounded."),
     ]
     if shown.rest:
         notes.append(_("{count:,} of {all:,} keys are summed in one row.", count=shown.rest, all=len(chosen.one.keys)))

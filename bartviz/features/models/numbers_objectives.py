@@ -86,7 +86,7 @@ def _t5(text: str, seed: int) -> Example:
         last = stop
     read.append(text[clean[last].start :] if last < len(clean) else "")
     target = " ".join([*predicts, f"<extra_id_{len(spans)}>"])
-    why = mark("the hidden words alone, each span after its sentinel: far fewer tokens than BART writes")
+    why = mark("only the hidden words, each span after its sentinel: far fewer tokens than BART writes")
     joined = " ".join(part for part in read if part)
     return Example(T5.name, f"{joined} </s>", f"<pad> {target}", f"{target} </s>", why)
 

@@ -139,7 +139,7 @@ def averages(record: Record) -> None:
 
 def sinks(record: Record) -> None:
     """Attention sinks, and the weights that remain when they are hidden."""
-    title(3, _("Much of the weight rests"))
+    title(3, _("Much of the weight goes to sinks"))
     example = suited(record, pitfalls.sinks)
     if example is None:
         return

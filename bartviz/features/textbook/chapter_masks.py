@@ -43,11 +43,11 @@ def _number(_evidence: Evidence) -> Verdict:
     for name in ("-10,000", "-1e9", "-inf"):
         row = added.softmax_added(scores, np.zeros(4, np.bool_), added.number_of(name))
         told = "NaN" if np.isnan(row).any() else " ".join(f"{weight:.2f}" for weight in row)
-        label = later("a row masked wholly by {number}", number=name)
+        label = later("a row fully masked by {number}", number=name)
         numbers.append(Number(label, "0.00 0.00 0.00 0.00", told, core=False))
     why = later(
-        "In float32 the weight is exactly 0, not just about 0, from {least} on for these scores; but a row that is "
-        "masked wholly gets weights all the same: as if unmasked, uniform, or NaN.",
+        "In float32 the weight is exactly 0, not just about 0, from {least} on for these scores; but a fully "
+        "masked row gets weights all the same: as if unmasked, uniform, or NaN.",
         least=least,
     )
     return Verdict(tuple(numbers), why, later("four scores, softmax step by step in float32"))

@@ -104,8 +104,8 @@ def _written_out(_evidence: Evidence) -> Verdict:
         Number(later("the 12 layers alone"), 85_000_000, layers, within=NEARLY),
     )
     why = later(
-        "The head would add {head:,}, as its large matrix is the embeddings again; 85 million are the 12 layers alone, "
-        "{layers:,}, without the {embeddings:,} of the embeddings.",
+        "The head would add {head:,}, as its large matrix is the embeddings again; 85 million are only the "
+        "12 layers, {layers:,}, without the {embeddings:,} of the embeddings.",
         head=head,
         layers=layers,
         embeddings=whole["embeddings"],

@@ -68,8 +68,8 @@ def _bottleneck(evidence: Evidence) -> Verdict:
         Number(later("numbers that leave it, for {count:,} that enter", count=vectors), below(vectors), width),
     )
     why = later(
-        "There is no bottleneck: {read} tokens become {given} states, as wide as the embeddings, and the decoder looks "
-        "at all of them in each of {heads} heads a layer.",
+        "There is no bottleneck: {read} tokens become {given} states, as wide as the embeddings, and the "
+        "decoder looks at all of them in each of {heads} heads per layer.",
         read=read_,
         given=given,
         heads=head[1],
@@ -94,8 +94,8 @@ def _t5(_evidence: Evidence) -> Verdict:
         Number(later("T5 1.1: output layer tied to the embeddings"), yes(True), yes(gated.tied), core=False),
     )
     why = later(
-        "Activation, norms and positions differ as said; but sharing embeddings is no difference, since BART "
-        "does it too, and T5 1.1 has an output matrix of its own."
+        "Activation, norms and positions differ as stated; but sharing embeddings is not a difference, since "
+        "BART does it too, and T5 1.1 has its own output matrix."
     )
     return Verdict(numbers, why, later(CONFIGURATION))
 

@@ -85,7 +85,7 @@ def test_our_alignment_is_offered_for_the_example_and_can_be_removed(app: App, r
     )
     press(at, "Clear")
     assert "Error rate (AER)" not in metrics(at)
-    press(at, "Begin with these links")
+    press(at, "Start from these links")
     assert metrics(at)["Error rate (AER)"] == "0.00"
 
 
@@ -210,7 +210,7 @@ def test_possible_links_alone_leave_recall_undefined_and_say_so(app: App, record
     at = app("alignment", links="threshold", link_weight="1.0")
     at.text_area(gold.key_of(record)).set_value("1?1 2?2").run()
     assert {metrics(at)[name] for name in ("Error rate (AER)", "Precision", "Recall")} == {"–"}
-    assert "No link is sure" in words(at)
+    assert "There are no sure links" in words(at)
     table: Any = at.dataframe[0].value
     assert "recall" not in table.columns
     assert table["error rate"].isna().all()

@@ -21,9 +21,9 @@ def test_line_10_about_0_and_exactly_0() -> None:
     small = found(verdict, "weight after adding -50")
     assert isinstance(small, float)
     assert math.isclose(small, math.exp(3 - 50) / sum(map(math.exp, open_scores)), rel_tol=1e-3)
-    assert found(verdict, "a row masked wholly by -10,000") == "0.17 0.06 0.76 0.01"
-    assert found(verdict, "a row masked wholly by -1e9") == "0.25 0.25 0.25 0.25"
-    assert found(verdict, "a row masked wholly by -inf") == "NaN"
+    assert found(verdict, "a row fully masked by -10,000") == "0.17 0.06 0.76 0.01"
+    assert found(verdict, "a row fully masked by -1e9") == "0.25 0.25 0.25 0.25"
+    assert found(verdict, "a row fully masked by -inf") == "NaN"
 
 
 def test_line_11_other_patterns() -> None:
