@@ -136,9 +136,9 @@ def _view(entry: sitemap.Page) -> str:
 
 def _views() -> str:
     parts = ["# The views", "Each page of the app answers a question."]
-    for door in sitemap.DOORS:
-        lines = "\n".join(f"{entry.label} <{entry.word}>" for entry in door.pages)
-        parts.append(f"```{{toctree}}\n:caption: {door.label or 'Start'}\n\n{lines}\n```")
+    for section in sitemap.SECTIONS:
+        lines = "\n".join(f"{entry.label} <{entry.word}>" for entry in section.pages)
+        parts.append(f"```{{toctree}}\n:caption: {section.label or 'Start'}\n\n{lines}\n```")
     return "\n\n".join(parts) + "\n"
 
 

@@ -188,7 +188,7 @@ def origin(address: str) -> str:
 
 
 def go(page: Page, label: str) -> None:
-    """Open the page of that label as a visitor does: behind one of the doors in the bar, or in the sidebar."""
+    """Open the page of that label as a visitor does: in one of the sections of the bar, or in the sidebar."""
     page.locator("[data-testid='stTopNavLink'], [data-testid='stSidebarNavLink']").first.wait_for(state="attached")
     named = re.compile(f"^{re.escape(label)}$")
     if page.get_by_test_id("stTopNav").count() == 0:
@@ -197,10 +197,10 @@ def go(page: Page, label: str) -> None:
         link = page.get_by_test_id("stSidebarNavLink").filter(has_text=named)
     else:
         link = page.get_by_test_id("stTopNav").get_by_role("link", name=label, exact=True)
-        for door in page.get_by_test_id("stTopNavSection").all():
+        for section in page.get_by_test_id("stTopNavSection").all():
             if link.count():
                 break
-            door.click()
+            section.click()
             page.get_by_test_id("stTopNavDropdownLink").first.wait_for()
             link = page.get_by_test_id("stTopNavDropdownLink").filter(has_text=named)
     place = link.get_attribute("href") or ""

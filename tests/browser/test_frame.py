@@ -33,14 +33,14 @@ def test_a_deep_link_that_comes_first_shows_the_whole_app(
 @pytest.mark.parametrize("locale", ["en-US", "ko-KR"])
 def test_every_page_has_its_place_in_the_bar(locale: str, visit: Open, server: str) -> None:
     page = visit(f"{server}/masks?level=expert", size=(1280, 720), locale=locale)
-    doors = page.get_by_test_id("stTopNavSection")
-    expect(doors).to_have_count(len(sitemap.DOORS) - 1)
-    for number, door in enumerate(sitemap.DOORS[1:]):
-        expect(doors.nth(number)).to_be_in_viewport(ratio=1)
-        doors.nth(number).click()
+    sections = page.get_by_test_id("stTopNavSection")
+    expect(sections).to_have_count(len(sitemap.SECTIONS) - 1)
+    for number, section in enumerate(sitemap.SECTIONS[1:]):
+        expect(sections.nth(number)).to_be_in_viewport(ratio=1)
+        sections.nth(number).click()
         places = page.get_by_test_id("stTopNavDropdownLink")
-        expect(places).to_have_count(len(door.pages))
-        for place, entry in zip(places.all(), door.pages, strict=True):
+        expect(places).to_have_count(len(section.pages))
+        for place, entry in zip(places.all(), section.pages, strict=True):
             expect(place).to_have_attribute("href", f"{server}/{entry.word}")
         page.keyboard.press("Escape")
         expect(places).to_have_count(0)
@@ -51,7 +51,7 @@ def test_a_beginner_has_every_page_of_a_door_in_the_menu(visit: Open, server: st
     expect(page.get_by_role("heading", name=sitemap.page("models").title)).to_be_visible()
     page.get_by_test_id("stTopNavSection").filter(has_text="How it works").click()
     links = page.get_by_test_id("stTopNavDropdownLink")
-    how = next(door for door in sitemap.DOORS if door.label == "How it works")
+    how = next(section for section in sitemap.SECTIONS if section.label == "How it works")
     expect(links).to_have_text([entry.label for entry in how.pages])
 
 
@@ -100,7 +100,7 @@ def test_large_type_reaches_the_pictures_and_what_is_pointed_at(visit: Open, ser
         title = visit(f"{server}/{address}").locator(".js-plotly-plot .x2title").first
         expect(title).to_have_css("font-size", size)
     page = visit(f"{server}/decoding?step=2&large=true", size=(1366, 1200))
-    expect(page.get_by_test_id("stTopNavSection")).to_have_count(len(sitemap.DOORS) - 1)
+    expect(page.get_by_test_id("stTopNavSection")).to_have_count(len(sitemap.SECTIONS) - 1)
     matrix = page.locator("[data-is=matrix]")
     expect(page.locator(".player [data-is=counter]")).to_have_text("2 / 9")
     matrix.scroll_into_view_if_needed()

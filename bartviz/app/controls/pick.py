@@ -102,7 +102,7 @@ def several(
     words = address.resolve(key, had, parse, first)
     unknown = [part for part in asked if part and _word(part, names) is None]
     if unknown:
-        address.lacks(key, ", ".join(unknown), " ".join(words))
+        address.invalid_choice(key, ", ".join(unknown), " ".join(words))
     if held is not None and had != words:
         st.session_state[key] = list(words)
     chosen = st.multiselect(
@@ -138,7 +138,7 @@ def index(label: str, count: int, *, key: str, default: int = 0, hint: str | Non
     address.clamp(key, 0, last)
     value = min(max(int(st.slider(label, 0, last, first, key=key, bind="query-params", help=hint)), 0), last)
     if asked and asked not in map(str, range(count)):
-        address.lacks(key, asked, str(value))
+        address.invalid_choice(key, asked, str(value))
     address.keep(key, value, first)
     return value
 

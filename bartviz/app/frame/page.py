@@ -39,7 +39,7 @@ class Frame:
     def run(self) -> None:
         if self._navigation.url_path:  # the first page has none, and needs no further imports
             torch_import.pages()
-        button, lacks = share.place(), st.container()
+        button, notices = share.place(), st.container()
         if not around.current().leads():  # the steps of a lesson scroll to their own part
             with button:
                 scroll_to.begin(self._navigation.url_path or sitemap.PAGES[0].word)
@@ -53,7 +53,7 @@ class Frame:
             raise
         address.write()
         share.draw(button)
-        with lacks:
+        with notices:
             share.missing()
 
 
@@ -93,36 +93,36 @@ def _navigation() -> StreamlitPage:
         page_title="bartviz", page_icon=ICON, layout="wide"
     )  # before the pages, whose icons would be remote
     wanted = current()
-    made, doors = st.session_state.get(_PAGES, (None, {}))
+    made, sections = st.session_state.get(_PAGES, (None, {}))
     if made != wanted:
-        doors = _doors()
-        st.session_state[_PAGES] = wanted, doors
-    return st.navigation(doors, position="top", expanded=True)  # expanded: for phones, where it is in the sidebar
+        sections = _sections()
+        st.session_state[_PAGES] = wanted, sections
+    return st.navigation(sections, position="top", expanded=True)  # expanded: for phones, where it is in the sidebar
 
 
-def _doors() -> dict[str, list[StreamlitPage]]:
-    """The pages by door, in the visitor's language; the session keeps them, as building them looks up every file.
+def _sections() -> dict[str, list[StreamlitPage]]:
+    """The pages by section, in the visitor's language; the session keeps them, as building them looks up every file.
 
     Streamlit itself handles an unknown address: it says so and shows the first page.
     """
-    doors = {
-        _(door.label) if door.label else "": [
+    sections = {
+        _(section.label) if section.label else "": [
             st.Page(
                 entry.file,
                 title=_(entry.label),
                 url_path="home" if entry is sitemap.PAGES[0] else entry.word,
                 default=entry is sitemap.PAGES[0],
             )
-            for entry in door.pages
+            for entry in section.pages
         ]
-        for door in sitemap.DOORS
+        for section in sitemap.SECTIONS
     }
-    doors[""] += [
+    sections[""] += [
         st.Page(lambda: None, title=word, url_path=word, visibility="hidden")
         for word, (to, _choices) in sitemap.MOVED.items()
         if sitemap.has(to)
     ]
-    return doors
+    return sections
 
 
 def _guard() -> None:

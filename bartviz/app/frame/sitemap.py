@@ -1,4 +1,4 @@
-"""The doors of the app and the pages behind them: one list for the navigation, titles and links."""
+"""The sections of the menu and their pages: one list for the navigation, titles and links."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
-    """A menu of the navigation; the door without a label is the start page itself."""
+class Section:
+    """A menu of the navigation; the section without a label is the start page itself."""
 
     label: str
     pages: tuple[Page, ...]
 
 
-DOORS: tuple[Door, ...] = (
-    Door("", (Page("start", mark("Start"), mark("What does a language model look at?")),)),
-    Door(
+SECTIONS: tuple[Section, ...] = (
+    Section("", (Page("start", mark("Start"), mark("What does a language model look at?")),)),
+    Section(
         mark("Learn"),
         (
             Page("lessons", mark("Lessons"), mark("Which lesson should I start with?"), run=False),
@@ -50,7 +50,7 @@ DOORS: tuple[Door, ...] = (
             Page("textbook", mark("Textbook"), mark("Which textbook statements are true?")),
         ),
     ),
-    Door(
+    Section(
         mark("Look"),
         (
             Page("heads", mark("Heads"), mark("Where does each head look?")),
@@ -58,7 +58,7 @@ DOORS: tuple[Door, ...] = (
             Page("alignment", mark("Alignment"), mark("Alignment: which word became which?")),
         ),
     ),
-    Door(
+    Section(
         mark("How it works"),
         (
             Page("inputs", mark("Inputs"), mark("What are the model's inputs?")),
@@ -68,7 +68,7 @@ DOORS: tuple[Door, ...] = (
             Page("models", mark("Models"), mark("How do the models differ?"), run=False),
         ),
     ),
-    Door(
+    Section(
         mark("Test"),
         (
             Page("experiments", mark("Experiments"), mark("Experiments: what changes if ...?"), weights=False),
@@ -81,7 +81,7 @@ DOORS: tuple[Door, ...] = (
     ),
 )
 
-PAGES: tuple[Page, ...] = tuple(page for door in DOORS for page in door.pages)  # the first one is at "/"
+PAGES: tuple[Page, ...] = tuple(page for section in SECTIONS for page in section.pages)  # the first one is at "/"
 
 # Addresses of older links -> the page that has taken their place, and the choice that shows the same there.
 MOVED: dict[str, tuple[str, Mapping[str, str]]] = {

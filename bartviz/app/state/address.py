@@ -141,7 +141,7 @@ def resolve(key: str, held: Words | None, parse: Callable[[Words], Words | None]
     choice.held = held
     resolved = default if choice.chosen is None else parse(choice.chosen)
     if resolved is None and linked:
-        lacks(key, words[-1], " ".join(default))
+        invalid_choice(key, words[-1], " ".join(default))
     return default if resolved is None else resolved
 
 
@@ -156,7 +156,7 @@ def opened(key: str) -> bool:
     return any(words) and (page != choice.page or choice.linked(words, page))
 
 
-def lacks(key: str, asked: str, shown: str) -> None:
+def invalid_choice(key: str, asked: str, shown: str) -> None:
     """Note that the address asks for something unavailable: ``missing`` returns it until the visitor's next choice."""
     address().missing[key] = Missing(open_page()[0], asked[:MOST_SAID], shown)
 
@@ -196,7 +196,7 @@ def number(key: str, wrong: str, value: float | str) -> None:
     """Note what a number field shows (words where it is empty), and the wrong word that its address asked for."""
     shown = value if isinstance(value, str) else f"{value:g}"
     if wrong:
-        lacks(key, wrong, shown)
+        invalid_choice(key, wrong, shown)
     else:
         shows(key, shown)
 

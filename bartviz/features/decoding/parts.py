@@ -47,7 +47,7 @@ def asked(record: Record) -> Place:
     place = Place(int(step) - 1 if step.isdecimal() and len(step) < 6 else free, named)
     shown = min(max(place.step, 0), len(record.steps) - 1) + 1
     if step and step != str(shown):
-        address.lacks("step", step, str(shown))
+        address.invalid_choice("step", step, str(shown))
     else:
         address.shows("step", str(shown))
     return place

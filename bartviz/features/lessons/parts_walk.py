@@ -6,7 +6,7 @@ that it sent in the meantime would otherwise override the step. For the same rea
 toggle one: they may run twice.
 
 The view of a step is on loan: on any other page, and after the lesson, the visitor has the choices of before again. So
-is that of an example, which a page of the door "Learn" links to.
+is that of an example, which a page of the section "Learn" links to.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _KEPT = ("model", "text", "pair", "target", "special")
 _POSITIONS = (_PLAYER, "_decoding_said")  # choices that the pages store in the session, not as words of the address
 # Words of the address that choose no view: they stay as the visitor has set them.
 EVERYWHERE = frozenset((*FRAME, *_KEPT, LESSON, AT, large_type.KEY, "too_long"))
-_TEACHING = frozenset(page.word for door in sitemap.DOORS if door.label == "Learn" for page in door.pages)
+_TEACHING = frozenset(page.word for section in sitemap.SECTIONS if section.label == "Learn" for page in section.pages)
 
 
 @dataclass(frozen=True)

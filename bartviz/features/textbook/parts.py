@@ -96,7 +96,7 @@ def choose(found: Verdicts) -> tuple[Claim, ...]:
             line = "" if asked or "chapter" in st.session_state else st.query_params.get("line", "")
             chapter = pick.select(_("Chapter"), chapters, key="chapter", default=default)
             if line:
-                address.lacks("line", line, chapters[chapter])
+                address.invalid_choice("line", line, chapters[chapter])
         with st.container(width="content"):
             beginner = not levels.at_least("intermediate") and asked is None and not by_verdict
             hint = _("Each verdict stays hidden until you answer.")

@@ -31,8 +31,8 @@ def test_each_page_has_its_file() -> None:
 def test_every_page_is_in_the_menu(app: App) -> None:
     """The teacher who looks for BERT beside BART is a beginner of the app: at the first level, too."""
     shown = app("start", level="beginner")
-    _language, doors = shown.session_state["_pages"]
-    visible = [entry.title for pages in doors.values() for entry in pages if entry.visibility == "visible"]
+    _language, sections = shown.session_state["_pages"]
+    visible = [entry.title for pages in sections.values() for entry in pages if entry.visibility == "visible"]
     assert visible == [entry.label for entry in sitemap.PAGES]
 
 
