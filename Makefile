@@ -78,7 +78,7 @@ copies: $(VENV)/.dev $(VENV)/.browser ## Serve copies of the app behind Caddy an
 	$(BIN)/python -m scripts.copies $(ARGS)
 
 clean: ## Remove the virtual environment, every cache and what was built
-	rm -rf $(VENV) node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info
+	rm -rf $(VENV) scripts/js/node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 $(VENV)/bin/python:
@@ -97,7 +97,7 @@ $(VENV)/.dev: $(VENV)/.app
 	@touch $@
 
 # What checks the scripts; node and npm themselves come with the packages for developers.
-$(VENV)/.node: package.json package-lock.json $(VENV)/.dev
+$(VENV)/.node: scripts/js/package.json scripts/js/package-lock.json $(VENV)/.dev
 	$(BIN)/python -m scripts.node ci --no-audit --no-fund --loglevel=error
 	@touch $@
 

@@ -1,4 +1,4 @@
-"""node and npm from the virtual environment: ``python -m scripts.node ci`` is ``npm ci``.
+"""node and npm from the virtual environment: ``python -m scripts.node ci`` is ``npm ci`` in scripts/js.
 
 A wheel of the dev group brings both, so nothing is installed on the machine; without the wheel those of the machine are
 used. npm and what it starts find node on their PATH: the wheel's folder comes first there.
@@ -12,6 +12,8 @@ import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+
+JS = Path(__file__).parent / "js"  # package.json, and what it installs
 
 
 def _wheel() -> Path | None:
@@ -45,7 +47,7 @@ def main(arguments: list[str]) -> int:
     if program is None:
         print("npm is not installed: make check sets it up", file=sys.stderr)
         return 127
-    return subprocess.run([*program, *arguments], env={**os.environ, "PATH": _path()}, check=False).returncode
+    return subprocess.run([*program, *arguments], cwd=JS, env={**os.environ, "PATH": _path()}, check=False).returncode
 
 
 if __name__ == "__main__":

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Page
 
+from scripts.node import JS
 from scripts.settled import settle
 
-AXE = Path(__file__).parents[2] / "node_modules" / "axe-core" / "axe.min.js"
+AXE = JS / "node_modules" / "axe-core" / "axe.min.js"
 # Streamlit's own menu of a phone puts its headings between the list and its items.
 RUN = """async () => (await axe.run({ exclude: ["[data-testid=stSidebarNavItems]"] },
     { resultTypes: ["violations"] })).violations
