@@ -29,7 +29,6 @@ FOLDER = ROOT / "build" / "docs"
 DOCUMENTS = {
     "CONTRIBUTING.md": "contributing.md",
     ".github/SECURITY.md": "security.md",
-    "CHANGELOG.md": "changelog.md",
     "benchmarks/RESULTS.md": "results.md",
 }
 # Page -> the record of its explorer, and what that shows first.

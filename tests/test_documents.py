@@ -30,7 +30,7 @@ def test_the_citation_names_this_version_and_licence() -> None:
 
 
 def test_the_changelog_begins_with_this_version() -> None:
-    headings = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.M)
+    headings = re.findall(r"^## (.+)$", (ROOT / "docs" / "CHANGELOG.md").read_text("utf-8"), re.M)
     assert headings[0] == bartviz.__version__
     assert headings == sorted({*headings}, key=Version, reverse=True)
 
