@@ -24,9 +24,10 @@ PEERS = {"inseq", "attnview"}  # benchmarks measure them where somebody has inst
 
 
 def python_files(*places: str) -> list[Path]:
-    return [
-        file for place in places for file in ([ROOT / place] if place.endswith(".py") else (ROOT / place).rglob("*.py"))
+    found = [
+        file for place in places for file in ((ROOT / place).rglob("*.py") if "." not in place else [ROOT / place])
     ]
+    return [file for file in found if "node_modules" not in file.parts]
 
 
 def imported(files: list[Path]) -> set[str]:
