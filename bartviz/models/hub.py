@@ -48,8 +48,6 @@ def snapshot(location: Location, job: Job, *, inspect: Callable[[Files], None], 
         return cache.files(revision)
     try:
         if not fetch:
-            if cache.earlier(revision) is None:
-                raise _not_fetched(location.name)
             raise Unreachable(NOT_ASKED, NOT_ASKED)
         needed, notices = _choose(location, job)
         cache.fill(needed, job, inspect)

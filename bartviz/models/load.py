@@ -54,7 +54,7 @@ def load(
     'bart-tiny-en-de'
     """
     location = _located(model, revision, roots)
-    if "bartviz.models.model" not in sys.modules:
+    if not fetch or "bartviz.models.model" not in sys.modules:
         _check(location, fetch)
     with foreign.starting():
         from bartviz.models import model as models
