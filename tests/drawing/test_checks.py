@@ -13,7 +13,7 @@ from bartviz.record.record import Record
 
 def there(*names: str) -> list[str]:
     """Those of the figures whose features have not been deleted."""
-    return [name for name in names if name in figures.__all__]
+    return [name for name in names if name in dir(figures)]
 
 
 ATTENTION, RECORD = "the attention of one kind", r"a record from bartviz\.capture"

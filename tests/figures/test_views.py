@@ -54,12 +54,12 @@ def test_every_chart_of_the_pages_has_its_function() -> None:
     found = charts()
     assert found
     assert {name for name in found if name not in VIEWS} == set()
-    assert set(VIEWS.values()) <= set(figures.__all__)
+    assert set(VIEWS.values()) <= set(dir(figures))
 
 
 def there(cases: Iterable[str]) -> list[str]:
     """The cases of figures whose features have not been deleted; a case begins with the name of its figure."""
-    return [case for case in cases if case.split(",", maxsplit=1)[0] in figures.__all__]
+    return [case for case in cases if case.split(",", maxsplit=1)[0] in dir(figures)]
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +102,7 @@ def test_a_view_is_drawn_from_a_notebook(name: str, model: Model, made: Record) 
     assert figure.data
 
 
-@pytest.mark.skipif("score" not in figures.__all__, reason="its feature has been deleted")
+@pytest.mark.skipif("score" not in dir(figures), reason="its feature has been deleted")
 def test_the_score_is_that_of_the_model(made: Record) -> None:
     cross = made.attention("cross")
     one = inside.inside(cross, 1, 0, 2)

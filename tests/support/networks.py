@@ -21,55 +21,8 @@ import transformers
 from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from bartviz.families.albert import ALBERT
-from bartviz.families.arcee import ARCEE
-from bartviz.families.bart import BART
-from bartviz.families.bert import BERT
-from bartviz.families.biogpt import BIOGPT
-from bartviz.families.blenderbot import BLENDERBOT
-from bartviz.families.blenderbot_small import BLENDERBOT_SMALL
-from bartviz.families.camembert import CAMEMBERT
-from bartviz.families.cohere import COHERE
-from bartviz.families.cohere2 import COHERE2
-from bartviz.families.data2vec_text import DATA2VEC_TEXT
-from bartviz.families.distilbert import DISTILBERT
-from bartviz.families.electra import ELECTRA
-from bartviz.families.ernie import ERNIE
-from bartviz.families.eurobert import EUROBERT
-from bartviz.families.exaone4 import EXAONE4
 from bartviz.families.family import Family
-from bartviz.families.gemma import GEMMA
-from bartviz.families.gemma2 import GEMMA2
-from bartviz.families.gemma3_text import GEMMA3_TEXT
-from bartviz.families.glm import GLM
-from bartviz.families.gpt2 import GPT2
-from bartviz.families.gpt_neox import GPT_NEOX
-from bartviz.families.gpt_oss import GPT_OSS
-from bartviz.families.granite import GRANITE
-from bartviz.families.llama import LLAMA
-from bartviz.families.m2m_100 import M2M_100
-from bartviz.families.marian import MARIAN
-from bartviz.families.mbart import MBART
-from bartviz.families.mistral import MISTRAL
-from bartviz.families.modernbert import MODERNBERT
-from bartviz.families.mt5 import MT5
-from bartviz.families.olmo2 import OLMO2
-from bartviz.families.olmo3 import OLMO3
-from bartviz.families.opt import OPT
-from bartviz.families.pegasus import PEGASUS
-from bartviz.families.phi import PHI
-from bartviz.families.phi3 import PHI3
-from bartviz.families.plbart import PLBART
-from bartviz.families.qwen2 import QWEN2
-from bartviz.families.qwen3 import QWEN3
-from bartviz.families.roberta import ROBERTA
-from bartviz.families.seed_oss import SEED_OSS
-from bartviz.families.smollm3 import SMOLLM3
-from bartviz.families.stablelm import STABLELM
-from bartviz.families.starcoder2 import STARCODER2
-from bartviz.families.t5 import T5
-from bartviz.families.umt5 import UMT5
-from bartviz.families.xlm_roberta import XLM_ROBERTA
+from bartviz.families.registry import FAMILIES as LISTED
 from bartviz.models.int8 import write as write_int8
 from tests.support import python_tokenizers
 
@@ -302,52 +255,60 @@ def _marian() -> PreTrainedTokenizerBase:
 
 # Windows that are narrower than the texts of the tests, in one of two layers.
 _WINDOWS = {"sliding_window": 5, "layer_types": ["sliding_attention", "full_attention"], "pad_token_id": None}
+_WINDOWED = ("gemma3_text", "olmo3", "exaone4", "cohere2", "gpt_oss")
 _BERT_IDS = {"bos_token_id": 2, "eos_token_id": 3, "cls_token_id": 2, "sep_token_id": 3}
 _GATED = {"feed_forward_proj": "gated-gelu", "tie_word_embeddings": False}
-FAMILIES: Mapping[str, Recipe] = {
-    "bert": Recipe(BERT, _bert, network="BertForMaskedLM"),
-    "bert-pretraining": Recipe(BERT, _bert),
-    "roberta": Recipe(ROBERTA, lambda: _bart("RobertaTokenizer"), {"type_vocab_size": 1}),
-    "xlm-roberta": Recipe(XLM_ROBERTA, _xlm_roberta),
-    "camembert": Recipe(CAMEMBERT, lambda: _xlm_roberta("CamembertTokenizer")),
-    "data2vec-text": Recipe(DATA2VEC_TEXT, lambda: _bart("RobertaTokenizer")),
-    "ernie": Recipe(ERNIE, _bert),
-    "modernbert": Recipe(MODERNBERT, _bert, {"local_attention": 8} | _BERT_IDS),
-    "eurobert": Recipe(EUROBERT, _bert, _BERT_IDS | {"mask_token_id": 4}),
-    "distilbert": Recipe(DISTILBERT, lambda: _bert("DistilBertTokenizer")),
-    "electra": Recipe(ELECTRA, lambda: _bert("ElectraTokenizer")),
-    "albert": Recipe(ALBERT, _albert),
-    "bart": Recipe(BART, _bart),
-    "mbart": Recipe(MBART, _mbart),
-    "plbart": Recipe(PLBART, _mbart),
-    "m2m_100": Recipe(M2M_100, _m2m_100),
-    "nllb": Recipe(M2M_100, _nllb),
-    "blenderbot": Recipe(BLENDERBOT, _blenderbot),
-    "blenderbot-small": Recipe(BLENDERBOT_SMALL, lambda: python_tokenizers.blenderbot_small(SENTENCES)),
-    "marian": Recipe(MARIAN, _marian),
-    "pegasus": Recipe(PEGASUS, _pegasus),
-    "t5": Recipe(T5, _t5),
-    "t5-gated": Recipe(T5, _t5, _GATED),
-    "mt5": Recipe(MT5, _t5),
-    "umt5": Recipe(UMT5, _t5),
-    "gpt2": Recipe(GPT2, _gpt2, {"n_layer": 3, "n_head": 4, "n_inner": None}),
-    "gpt_neox": Recipe(GPT_NEOX, _gpt2),
-    "opt": Recipe(OPT, lambda: _padded(start=True)),
-    "biogpt": Recipe(BIOGPT, lambda: python_tokenizers.biogpt(SENTENCES)),
+_OWN: dict[str, Recipe] = {
+    "bert": Recipe(LISTED["bert"], _bert, network="BertForMaskedLM"),
+    "bert-pretraining": Recipe(LISTED["bert"], _bert),
+    "roberta": Recipe(LISTED["roberta"], lambda: _bart("RobertaTokenizer"), {"type_vocab_size": 1}),
+    "xlm-roberta": Recipe(LISTED["xlm-roberta"], _xlm_roberta),
+    "camembert": Recipe(LISTED["camembert"], lambda: _xlm_roberta("CamembertTokenizer")),
+    "data2vec-text": Recipe(LISTED["data2vec-text"], lambda: _bart("RobertaTokenizer")),
+    "ernie": Recipe(LISTED["ernie"], _bert),
+    "modernbert": Recipe(LISTED["modernbert"], _bert, {"local_attention": 8} | _BERT_IDS),
+    "eurobert": Recipe(LISTED["eurobert"], _bert, _BERT_IDS | {"mask_token_id": 4}),
+    "distilbert": Recipe(LISTED["distilbert"], lambda: _bert("DistilBertTokenizer")),
+    "electra": Recipe(LISTED["electra"], lambda: _bert("ElectraTokenizer")),
+    "albert": Recipe(LISTED["albert"], _albert),
+    "bart": Recipe(LISTED["bart"], _bart),
+    "mbart": Recipe(LISTED["mbart"], _mbart),
+    "plbart": Recipe(LISTED["plbart"], _mbart),
+    "m2m_100": Recipe(LISTED["m2m_100"], _m2m_100),
+    "nllb": Recipe(LISTED["m2m_100"], _nllb),
+    "blenderbot": Recipe(LISTED["blenderbot"], _blenderbot),
+    "blenderbot-small": Recipe(LISTED["blenderbot-small"], lambda: python_tokenizers.blenderbot_small(SENTENCES)),
+    "marian": Recipe(LISTED["marian"], _marian),
+    "pegasus": Recipe(LISTED["pegasus"], _pegasus),
+    "t5": Recipe(LISTED["t5"], _t5),
+    "t5-gated": Recipe(LISTED["t5"], _t5, _GATED),
+    "mt5": Recipe(LISTED["mt5"], _t5),
+    "umt5": Recipe(LISTED["umt5"], _t5),
+    "gpt2": Recipe(LISTED["gpt2"], _gpt2, {"n_layer": 3, "n_head": 4, "n_inner": None}),
+    "gpt_neox": Recipe(LISTED["gpt_neox"], _gpt2),
+    "opt": Recipe(LISTED["opt"], lambda: _padded(start=True)),
+    "biogpt": Recipe(LISTED["biogpt"], lambda: python_tokenizers.biogpt(SENTENCES)),
+    "mistral": Recipe(LISTED["mistral"], _gpt2, {"sliding_window": 5}),
+    "gemma2": Recipe(LISTED["gemma2"], _gpt2, {**_WINDOWS, "attn_logit_softcapping": 3.0, "query_pre_attn_scalar": 1}),
     **{
-        family.name: Recipe(family, _gpt2, {"pad_token_id": None})
-        for family in (LLAMA, QWEN2, QWEN3, GEMMA, PHI, PHI3, STABLELM, STARCODER2, OLMO2, COHERE, GRANITE, SMOLLM3)
+        name: Recipe(LISTED[name], _gpt2, _WINDOWS)
+        for name in ("gemma3_text", "olmo3", "exaone4", "cohere2", "gpt_oss")
     },
-    **{family.name: Recipe(family, _gpt2, {"pad_token_id": None}) for family in (SEED_OSS, ARCEE, GLM)},
-    "mistral": Recipe(MISTRAL, _gpt2, {"sliding_window": 5}),
-    "gemma2": Recipe(GEMMA2, _gpt2, {**_WINDOWS, "attn_logit_softcapping": 3.0, "query_pre_attn_scalar": 1}),
-    **{family.name: Recipe(family, _gpt2, _WINDOWS) for family in (GEMMA3_TEXT, OLMO3, EXAONE4, COHERE2, GPT_OSS)},
     "ernie4_5": Recipe(
-        LLAMA, _gpt2, {"pad_token_id": None}, network="Ernie4_5ForCausalLM"
+        LISTED["llama"], _gpt2, {"pad_token_id": None}, network="Ernie4_5ForCausalLM"
     ),  # a type that is not listed
 }
+_USUAL: Mapping[str, tuple[Callable[[], PreTrainedTokenizerBase], Mapping[str, Any]]] = {
+    "encoder": (_bert, {}),
+    "encoder-decoder": (_bart, {}),
+    "decoder": (_gpt2, {"pad_token_id": None}),
+}
+# A family without a line above has the usual tokenizer of its kind.
+FAMILIES: Mapping[str, Recipe] = _OWN | {
+    name: Recipe(family, *_USUAL[family.kind]) for name, family in LISTED.items() if name not in _OWN
+}
 # Further tokenizers of these families.
-RECIPES: Mapping[str, Recipe] = {**FAMILIES, "byt5": Recipe(T5, python_tokenizers.byt5)}
+RECIPES: Mapping[str, Recipe] = {**FAMILIES, "byt5": Recipe(LISTED["t5"], python_tokenizers.byt5)}
 ENCODERS = tuple(name for name, recipe in FAMILIES.items() if recipe.family.kind == "encoder")
 ENCODER_DECODERS = tuple(name for name, recipe in FAMILIES.items() if recipe.family.kind == "encoder-decoder")
 
