@@ -1,0 +1,59 @@
+"""A feature is its folders, its page and a line in the menu: without them, the tests of the rest pass."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from scripts import without
+
+ROOT = Path(__file__).parents[2]
+# The tests that are most likely to notice.
+NOTICE = (
+    "tests/test_layers.py",
+    "tests/test_documents.py",
+    "tests/language",
+    "tests/teaching",
+    "tests/figures",
+    "tests/app/frame/test_page.py",
+    "tests/app/frame/test_related_links.py",
+    "tests/features/start",
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("feature", ["quiz", "alignment", "corpus"])
+def test_the_rest_works_without(feature: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "scripts.without", feature, "-q", *NOTICE],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-3000:]
+
+
+def test_a_feature_goes_with_its_page_and_its_line_in_the_menu_and_nothing_else(tmp_path: Path) -> None:
+    menu = (
+        'DOORS = (\n    Page("start"),\n    Page(\n        "quiz",\n        run=False,\n    ),\n    Page("masks"),\n)\n'
+    )
+    for name in ("bartviz/app/frame/sitemap.py", "pages/quiz.py", "pages/masks.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(menu)
+    for name in ("bartviz/features/quiz", "tests/features/quiz", "bartviz/features/masks"):
+        (tmp_path / name).mkdir(parents=True)
+    without.delete(tmp_path, "quiz")
+    left = {str(file.relative_to(tmp_path)) for file in tmp_path.rglob("*") if not any(file.glob("*"))}
+    assert left == {"bartviz/app/frame/sitemap.py", "pages/masks.py", "bartviz/features/masks", "tests/features"}
+    assert (tmp_path / without.MENU).read_text() == 'DOORS = (\n    Page("start"),\n    Page("masks"),\n)\n'
+
+
+def test_the_start_page_cannot_go(tmp_path: Path) -> None:
+    (tmp_path / without.MENU).parent.mkdir(parents=True)
+    (tmp_path / without.MENU).write_text((ROOT / without.MENU).read_text("utf-8"))
+    with pytest.raises(LookupError, match="no line for start alone"):
+        without.delete(tmp_path, "start")
