@@ -134,8 +134,8 @@ def replace_methods(
 
 
 def is_alive(session: str) -> bool:
-    """Whether a session still exists; True where there is no server, as in a test of a page."""
-    return not exists() or Runtime.instance().is_active_session(session)
+    """Whether a session still exists; none does where there is no server, as between the runs of a test of a page."""
+    return exists() and Runtime.instance().is_active_session(session)
 
 
 def is_ready() -> Awaitable[tuple[bool, str]]:
@@ -148,7 +148,8 @@ def close(session: str) -> None:
 
     Streamlit keeps the last 128 sessions for two minutes, and longer if nobody comes or goes meanwhile.
     """
-    Runtime.instance()._get_async_objs().eventloop.call_soon_threadsafe(_close, session)
+    if exists():
+        Runtime.instance()._get_async_objs().eventloop.call_soon_threadsafe(_close, session)
 
 
 def _close(session: str) -> None:

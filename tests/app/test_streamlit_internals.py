@@ -262,7 +262,8 @@ def test_a_server_knows_its_sessions_and_closes_one_that_was_left(
     seconds: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Runtime, "_instance", None)
-    assert streamlit_internals.is_alive("any")  # no server
+    assert not streamlit_internals.is_alive("any")  # no server
+    streamlit_internals.close("any")
     assert streamlit_internals.uploads() is None
     (tmp_path / "app.py").write_text("")
     storage, files = Storage(seconds), MemoryUploadedFileManager("/upload")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from bartviz.app import streamlit_internals
 from bartviz.app.state import session
 from bartviz.serving.engine import Engine
 from bartviz.serving.limits import Limits
@@ -29,7 +30,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def engine(root: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
-    """An engine of this test alone, for a session that waits long enough for a small model.
+    """An engine of this test alone, for a session that is always there and waits long enough for a small model.
 
     What pages ask of it, and what they get, is packed and unpacked as if replicas in other processes computed it.
     """
@@ -37,5 +38,6 @@ def engine(root: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     own = Sending(Limits())
     monkeypatch.setattr(session, "engine", lambda: own)
+    monkeypatch.setattr(streamlit_internals, "is_alive", lambda _session: True)
     monkeypatch.setattr(session, "PATIENCE", 60)
     return own

@@ -11,6 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Button
 
+from bartviz.app import streamlit_internals
 from bartviz.app.frame.sitemap import PAGES
 from bartviz.app.state import session
 from bartviz.record.record import Record
@@ -39,6 +40,7 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
 
     monkeypatch.setattr(Engine, "_begun", noted)
     monkeypatch.setattr(session, "engine", lambda: engine)
+    monkeypatch.setattr(streamlit_internals, "is_alive", lambda _session: True)
     with hub_server.running() as running:
         for name, value in hub_server.settings(running, tmp_path / "cache").items():
             monkeypatch.setenv(name, value)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bartviz.app import streamlit_internals
 from bartviz.app.state import session
 from bartviz.errors import Cancelled, TextError
 from bartviz.serving.engine import Engine
@@ -65,6 +66,7 @@ def page(monkeypatch: pytest.MonkeyPatch) -> AppTest:
     engine = Engine(Limits())
     monkeypatch.setattr(Engine, "load", fake)
     monkeypatch.setattr(session, "engine", lambda: engine)
+    monkeypatch.setattr(streamlit_internals, "is_alive", lambda _session: True)
     PROCEED.clear()
     BEGAN.clear()
     return AppTest.from_function(script, default_timeout=120).run()

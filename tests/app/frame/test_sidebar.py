@@ -15,6 +15,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 import bartviz
+from bartviz.app import streamlit_internals
 from bartviz.app.frame import settings, uploads
 from bartviz.app.state import session
 from bartviz.errors import Cancelled, ModelError, TextError
@@ -65,6 +66,7 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> Answers:
     monkeypatch.setattr(session, "engine", lambda: engine)
     monkeypatch.setattr(engine_module, "record", engine.compute)
     monkeypatch.setattr(session, "PATIENCE", 10.0)
+    monkeypatch.setattr(streamlit_internals, "is_alive", lambda _session: True)
     return engine
 
 

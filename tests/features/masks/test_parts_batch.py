@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from bartviz.app import streamlit_internals
 from bartviz.app.state import session
 from bartviz.errors import ModelError, TextError
 from bartviz.features.masks import parts_batch as batch
@@ -23,11 +24,12 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def engine(root: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
-    """An engine of this test alone."""
+    """An engine of this test alone, for a session that is always there."""
     monkeypatch.setenv("BARTVIZ_MODEL_ROOTS", str(root))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     own = Engine(Limits())
     monkeypatch.setattr(session, "engine", lambda: own)
+    monkeypatch.setattr(streamlit_internals, "is_alive", lambda _session: True)
     return own
 
 
