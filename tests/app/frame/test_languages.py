@@ -95,7 +95,7 @@ def test_outside_of_a_visit_it_is_english_and_ended_visits_are_forgotten(monkeyp
 
 
 class Unloaded(Engine):
-    def _load(self, ticket: Any, name: str, **_options: Any) -> Any:
+    def load(self, ticket: Any, name: str, **_options: Any) -> Any:
         return SimpleNamespace(info=SimpleNamespace(fingerprint=name, parameters=0, kind="encoder"))
 
 

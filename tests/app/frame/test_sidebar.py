@@ -52,7 +52,7 @@ class Answers(Engine):
         self.asked: list[Request] = []
         self.answer: Callable[[Any, Request], Record] = lambda ticket, request: stand_in.record(kind="encoder")
 
-    def _load(self, ticket: Any, name: str, **_options: Any) -> Any:
+    def load(self, ticket: Any, name: str, **_options: Any) -> Any:
         return SimpleNamespace(info=SimpleNamespace(fingerprint=name, parameters=0, kind="encoder"))
 
     def compute(self, model: Any, ticket: Any, request: Request) -> Record:
