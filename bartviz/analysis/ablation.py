@@ -326,7 +326,9 @@ def sweep_notice(sweep: Sweep) -> str:
     """One sentence: which head mattered most, and how many hardly did."""
     done, change, worst = doing({sweep.factor}), sweep.log_probability, sweep.ranked()[0]
     what = (
-        _("With every other head of its layer {done}", done=done) if sweep.keep else _("Each alone {done}", done=done)
+        _("With every other head of its layer {done}", done=done)
+        if sweep.keep
+        else _("With each head {done} in turn", done=done)
     )
     head = sentence_words.head(*_place(sweep.heads[worst]))
     if sweep.keep:

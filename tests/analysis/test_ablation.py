@@ -129,7 +129,7 @@ def test_a_sweep_is_a_map_for_each_kind_and_a_ranked_table() -> None:
 
 def test_the_sentence_of_a_sweep_names_the_costliest_and_counts_the_small() -> None:
     said = analysis.sweep_notice(sweep())
-    assert "Each alone silenced: cross L0H0 lowers log p most (−2.50 nats from −4.00)" in said
+    assert "With each head silenced in turn: cross L0H0 lowers log p most (−2.50 nats from −4.00)" in said
     assert "5 of 8 change it by less than 0.1 and 1 makes it likelier" in said
 
 

@@ -118,7 +118,7 @@ def test_a_set_of_heads_is_their_mean_and_is_named(record: Record) -> None:
     assert both.name == "the mean of 2 cross heads (L1H0, L2H3)"
     assert table(record, heads_of(record, 1)).name == "the mean of the 4 heads of cross layer 1"
     assert table(record, heads_of(record)).name == "the mean of all 12 cross heads"
-    for none, words in (((), "at least one"), ((Head("encoder", 0, 0),), "cross-attention alone")):
+    for none, words in (((), "at least one"), ((Head("encoder", 0, 0),), "Only heads of cross-attention")):
         with pytest.raises(SettingError, match=words):
             table(record, none)
     with pytest.raises(SettingError, match="no cross layer 3"):

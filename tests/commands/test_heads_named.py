@@ -50,7 +50,7 @@ def test_align_reads_both_forms_alike(saved: str, capsys: pytest.CaptureFixture[
         said.append(capsys.readouterr())
     assert said[0] == said[1] == said[2]
     assert main(["align", saved, "--heads", "encoder L2H1"]) == 2
-    assert "heads of cross-attention alone" in capsys.readouterr().err
+    assert "Only heads of cross-attention" in capsys.readouterr().err
 
 
 def test_export_reads_a_name_beside_numbers(saved: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

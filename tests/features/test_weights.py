@@ -12,7 +12,7 @@ from bartviz.record.record import Record
 from tests.support import stand_in
 from tests.support.pages import App
 
-ALONE = "made from attention weights alone"
+ALONE = "made from attention weights only"
 WORDS = [page.word for page in sitemap.PAGES]
 NOTICES = {"inside": 1, "experiments": 1, "decoding": 1, "pitfalls": 2}  # on a page as it opens
 OPEN = {"masks": 1}  # and in what is folded for beginners

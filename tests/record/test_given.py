@@ -125,7 +125,7 @@ REFUSED: Mapping[str, tuple[Any, str]] = {
     "two texts": (partial(whole, encoder=np.stack([one(EVEN)] * 2, axis=1)), "Select a text on the batch axis"),
     "no weights": (partial(whole, encoder=(None, None)), 'attn_implementation="eager"'),
     "steps without weights": (partial(whole, decoder=((), ())), 'attn_implementation="eager"'),
-    "cross-attention alone": (partial(bartviz.from_attentions, cross=one(EVEN)), "all three; given: cross"),
+    "Only heads of cross-attention": (partial(bartviz.from_attentions, cross=one(EVEN)), "all three; given: cross"),
     "nothing": (bartviz.from_attentions, "given: none"),
     "twice": (partial(whole, encoder_attention=one(EVEN)), "given twice"),
     "a decoder that looks ahead": (partial(whole, decoder=one(np.full((2, 2), 0.5))), "encoder="),
@@ -154,10 +154,10 @@ def test_a_column_that_nothing_attends_to_is_padding() -> None:
 
 def test_what_needs_queries_and_keys_says_so() -> None:
     attention = whole().attention("cross")
-    with pytest.raises(WeightsOnlyError, match="attention weights alone"):
+    with pytest.raises(WeightsOnlyError, match="attention weights only"):
         attention.scores(0, 0)
     for name in ("queries", "keys"):
-        with pytest.raises(WeightsOnlyError, match="attention weights alone"):
+        with pytest.raises(WeightsOnlyError, match="attention weights only"):
             getattr(attention, name)
 
 

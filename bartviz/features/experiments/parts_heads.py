@@ -35,7 +35,7 @@ MEASURES = {
     "labels": mark("labels"),
     "distance": mark("states"),
 }
-MODES = {"each": mark("scale only this head"), "only": mark("scale all other heads of its layer")}
+MODES = {"each": mark("scale it"), "only": mark("scale the rest of its layer")}
 SILENCED, FACTOR, LOUDEST = "silenced", "factor", 2.0
 CLICKS = "_silenced_clicks"
 PRESET = "_silenced_preset"  # the head that the page chose, until the visitor chooses

@@ -1,4 +1,4 @@
-"""The articles' claims about sizes and costs, for the parameters page: lines of the ledger."""
+"""The articles' claims about sizes and costs, for the parameters page: statements of the textbook."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from bartviz.features.textbook import claim, verdict
 from bartviz.features.textbook.judging import NAMES
 
 LINES = ("1", "3b", "2", "4", "6", "7", "8", "8b", "32", "33", "34b")
-"""The lines of the ledger that the parameters page shows."""
+"""The statements of the textbook that the parameters page shows."""
 
 
 @dataclass(frozen=True, slots=True)

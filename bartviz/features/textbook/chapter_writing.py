@@ -1,4 +1,4 @@
-"""The lines of the ledger about writing a text: each check runs the shipped translator.
+"""The statements of the textbook about writing a text: each check runs the shipped translator.
 
 Shapes: n source tokens, m decoder rows, K keys, V vocabulary, D width.
 """

@@ -1,4 +1,4 @@
-"""Lines of the ledger: a claim of the articles in our words, and the numbers that judge it.
+"""Statements of the textbook: a claim of the articles in our words, and the numbers that judge it.
 
 Verdicts are always computed from the numbers of a claim (``Verdict.word``).
 """

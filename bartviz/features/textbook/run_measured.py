@@ -1,4 +1,4 @@
-"""The lines of the ledger that need a run of a model: each check runs the shipped translator.
+"""The statements of the textbook that need a run of a model: each check runs the shipped translator.
 
 ``judge_all(load(MODEL))`` returns all verdicts, for ``textbook.ledger(more=...)``.
 Shapes: n source tokens, m decoder rows, K keys, V vocabulary, D width.

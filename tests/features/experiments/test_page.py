@@ -128,7 +128,7 @@ def test_no_head_or_all_but_one_are_a_press_away(app: App, subject: Subject) -> 
     next(button for button in page.button if button.label == "None").click().run()
     assert page.multiselect[0].value == []
     assert not page.exception
-    assert "Each alone silenced" in words(page)
+    assert "With each head silenced in turn" in words(page)
     assert "No head is silenced: click a cell" in words(page)
 
 

@@ -1,4 +1,4 @@
-"""The lines of the ledger that the parameters page shows, and the articles' table of models."""
+"""The statements of the textbook that the parameters page shows, and the articles' table of models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lines of the ledger that need a model, judged by the translator that ships."""
+"""The statements of the textbook that need a model, judged by the translator that ships."""
 
 from __future__ import annotations
 
@@ -294,4 +294,4 @@ def test_it_reports_progress_and_can_be_stopped() -> None:
     with pytest.raises(Cancelled):
         measured.judge_all(model, cancelled=lambda: True, on_progress=stop)
     assert told[-1] == ("Statement 9b", 1, len(measured.CHECKS))
-    assert told[:1] == [("Line 5c of the ledger", 0, len(measured.CHECKS))]
+    assert told[:1] == [("Statement 5c", 0, len(measured.CHECKS))]

@@ -1,4 +1,4 @@
-"""One test for each line of the ledger: its verdict, and its numbers counted again by hand."""
+"""One test for each statement of the textbook: its verdict, and its numbers counted again by hand."""
 
 from __future__ import annotations
 
