@@ -48,7 +48,7 @@ def parquet(path: Path) -> Path:
 def test_every_format_with_columns_gives_the_same_pairs(make: Callable[[Path], Path], tmp_path: Path) -> None:
     path = make(tmp_path / f"corpus.{make.__name__}")
     assert texts(path, Columns("en", target="de")) == PAIRS
-    with pytest.raises(SettingError, match="no column of the name 'fr'"):
+    with pytest.raises(SettingError, match="no column named 'fr'"):
         texts(path, Columns("fr")) if make is not jsonl else texts(tsv(tmp_path / "x.tsv"), Columns("fr"))
 
 
