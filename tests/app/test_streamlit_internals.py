@@ -27,7 +27,7 @@ from streamlit.web.cli import main
 from bartviz.app import streamlit_internals
 from bartviz.app.state import clicks
 from bartviz.app.streamlit_internals import MemoryUploadedFileManager
-from scripts.layers import PACKAGE, ROOT, imports
+from scripts.layers import ROOT, imports
 from scripts.visitor import wait_for
 
 HOME = Path(st.__file__).parent
@@ -88,16 +88,21 @@ def defined(files: list[Path]) -> set[str]:
     return found
 
 
+def imported(file: Path) -> list[Path]:
+    """The files of ours that a file imports."""
+    paths = [ROOT.joinpath(*name.split(".")) for name in imports(file)]
+    return [path for place in paths for path in (place.with_suffix(".py"), place / "__init__.py") if path.is_file()]
+
+
 @pytest.mark.slow
 def test_private_parts_of_streamlit_are_used_in_one_module() -> None:
     folders = [ROOT / name for name in ("bartviz", "pages", "scripts", "benchmarks", "training", "tests")]
     files = [ROOT / "app.py", *(file for folder in folders for file in folder.rglob("*.py"))]
-    tested = defined([file for name in ("app", "features", "serving") for file in (PACKAGE / name).rglob("*.py")])
     using = {}
     for file in files:
-        # A test may touch what these rooms define, and every other file what it defines itself.
-        ours = defined([file]) | (tested if ROOT / "tests" in file.parents else set())
-        if names := private_names(file, ours):
+        # A test may touch what the modules that it imports define, and every other file what it defines itself.
+        tested = imported(file) if ROOT / "tests" in file.parents else []
+        if names := private_names(file, defined([file, *tested])):
             using[file.relative_to(ROOT).as_posix()] = names
     assert using.pop("bartviz/app/streamlit_internals.py") > {"streamlit.runtime", "_send_query_param_msg"}
     assert {name: using[name] for name in using.keys() - OTHERS} == {}
