@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import bartviz
 from bartviz.analysis import aligners, alignment, contributions, gold_alignment, measures
-from bartviz.analysis.definitions import MEASURES
+from bartviz.analysis.definitions import MEASURES, OfCells
 from bartviz.corpus.encode import Encoded, encode, side, simple_side
 from bartviz.corpus.measure import batches, measure
 from bartviz.corpus.read import Line
@@ -80,6 +80,22 @@ def test_a_record_and_a_corpus_call_one_function_for_each_measure(name: str, mon
     by_record = called
     measure(model, encoded(model))
     assert 0 < by_record < called
+
+
+def test_a_new_measure_needs_one_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The weight on the last token, which is not the last column of a text that is padded."""
+    function = OfCells(lambda cells: cells.columns == cells.ends[1][:, None, None] - 1)
+    monkeypatch.setitem(MEASURES, "last", replace(MEASURES["special"], name="last", compute=function))
+    model = loaded.model("bart")
+    found = measure(model, encoded(model))["encoder"]
+    for number in range(len(SOURCES)):
+        made = record(model, number)
+        attention = made.attention("encoder")
+        rows = measures.counted(attention)
+        by_hand = np.stack([attention.layer(layer)[:, rows, -1].mean(axis=1) for layer in range(attention.shape[0])])
+        alone = measures.of_record(made, "encoder").values["last"]
+        np.testing.assert_allclose(alone, by_hand, rtol=1e-5)
+        np.testing.assert_allclose(found.values[number, ..., found.names.index("last")], by_hand, rtol=1e-4)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
