@@ -83,8 +83,8 @@ class Weights:
     """The weights (B, H, Q, K) of some heads in these cells.
 
     ``scores`` (B, H, Q, K): what the softmax was taken of, their logarithms up to a constant in each row; without them
-    the logarithms are computed. ``lengths`` (B, H, Q) of what each head of the layer adds to its output; None if the
-    record has no values.
+    the logarithms are computed. ``lengths`` (B, heads, Q) of what each head of the layer adds to its output, these
+    heads first; None if the record has no values.
     """
 
     cells: Cells

@@ -29,8 +29,8 @@ ROWS = mark("all that count")
 
 @dataclass(frozen=True, slots=True)
 class OfCells:
-    """A sum of weights: the factor of each cell, (B, Q, K) or what is broadcast to it. Only rows that see a cell whose
-    factor is not 0 count."""
+    """A sum of weights: the factor of each cell, 0 or more, (B, Q, K) or what is broadcast to it. Only rows that see a
+    cell whose factor is not 0 count."""
 
     function: Callable[[Cells], Array]
 
@@ -61,7 +61,9 @@ Compute: TypeAlias = OfCells | OfRows | OfColumns | OfWords
 
 def share(weights: Weights) -> Array:
     """(B, H, Q) the part of each head in the lengths of what the heads of a layer add to a row."""
-    return shares(weights.lengths) if weights.lengths is not None else weights.largest * float("nan")
+    if weights.lengths is None:
+        return weights.largest * float("nan")
+    return shares(weights.lengths)[:, : weights.weights.shape[1]]
 
 
 def shares(lengths: Array) -> Array:

@@ -5,7 +5,6 @@ Letters in shapes: B texts, L layers, H heads, Q query rows, K key columns, b ro
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -31,29 +30,27 @@ BLOCK = 1 << 22  # weights held at a time: 16 MB
 class Block:
     """Some rows of B texts, and what the measures of a kind sum over them, for NumPy and torch alike.
 
-    ``counted``: by measure of rows or cells, the rows that count (B, Q), 1 or 0.
+    ``names``: the N measures of cells and of rows. ``rows`` (B, N, Q): 1 for the rows that count for each, else 0, and
+    ``number`` (B, N) how many they are.
     """
 
     def __init__(self, kind: Kind, cells: Cells, dtype: object) -> None:
         xp = array_namespace(cells.mask)
-        self.kind, self.cells, self.dtype = kind, cells, dtype
-        self.seen, counts = xp.astype(cells.seen, dtype), xp.astype(cells.counts, dtype)
-        self.linear = {one.name: one.compute for one in of_kind(kind) if isinstance(one.compute, OfCells)}
-        self.by_row = {one.name: one.compute for one in of_kind(kind) if isinstance(one.compute, OfRows)}
+        self.cells, self.dtype = cells, dtype
+        self.seen, self.counts = xp.astype(cells.seen, dtype), xp.astype(cells.counts, dtype)
+        linear = {one.name: one.compute.function for one in of_kind(kind) if isinstance(one.compute, OfCells)}
+        by_row = {one.name: one.compute.function for one in of_kind(kind) if isinstance(one.compute, OfRows)}
+        self.names, self.by_row = (*linear, *by_row), tuple(by_row.values())
         factors = xp.stack(
-            [xp.broadcast_to(xp.astype(one.function(cells), dtype), cells.mask.shape) for one in self.linear.values()],
+            [xp.broadcast_to(xp.astype(function(cells), dtype), cells.mask.shape) for function in linear.values()],
             axis=1,
         )  # (B, M, Q, K)
-        factors *= (xp.astype(cells.mask, dtype) * counts[:, :, None])[:, None]
+        factors *= (xp.astype(cells.mask, dtype) * self.counts[:, :, None])[:, None]
         ones = xp.ones(factors.shape[-1], dtype=dtype, device=device(factors))
-        some = xp.astype(abs(factors) @ ones > 0, dtype)  # (B, M, Q)
-        self.counted = {name: some[:, place] for place, name in enumerate(self.linear)}
-        self.counted |= dict.fromkeys(self.by_row, counts)
+        some = xp.astype(factors @ ones > 0, dtype)  # (B, M, Q)
+        self.rows = xp.concat([some, *[self.counts[:, None]] * len(by_row)], axis=1)
+        self.number = xp.sum(self.rows, axis=-1)
         self.factors = xp.matrix_transpose(xp.reshape(factors, (*factors.shape[:2], -1)))  # (B, Q K, M)
-
-    def number(self) -> dict[str, Array]:
-        """(B,) how many rows count for each measure."""
-        return {name: array_namespace(rows).sum(rows, axis=-1) for name, rows in self.counted.items()}
 
     def even(self, heads: int) -> Weights:
         """One head (B, 1, Q, K) that looks evenly at all that it may see, and ``heads`` equal ones in its layer."""
@@ -63,14 +60,12 @@ class Block:
         lengths = xp.ones((mask.shape[0], heads, mask.shape[1]), dtype=self.dtype, device=device(mask))
         return Weights(self.cells, weights[:, None], lengths=lengths)
 
-    def sums(self, weights: Weights) -> dict[str, Array]:
-        """(B, H) for each measure of cells or rows: the sum over the rows that count."""
+    def sums(self, weights: Weights) -> Array:
+        """(B, H, N) the sum over the rows that count."""
         xp = array_namespace(weights.weights)
-        flat = xp.reshape(weights.weights, (*weights.weights.shape[:2], -1)) @ self.factors  # (B, H, M)
-        sums = {name: flat[..., place] for place, name in enumerate(self.linear)}
-        for name, one in self.by_row.items():
-            sums[name] = (one.function(weights) @ self.counted[name][..., None])[..., 0]
-        return sums
+        cells = xp.reshape(weights.weights, (*weights.weights.shape[:2], -1)) @ self.factors  # (B, H, M)
+        rows = xp.stack([function(weights) for function in self.by_row], axis=-2) @ self.counts[:, None, :, None]
+        return xp.concat([cells, rows[..., 0]], axis=-1)
 
     def received(self, weights: Weights) -> Array:
         """(B, H, K) the weight that each column gets."""
@@ -176,33 +171,28 @@ def _over_rows(
 ) -> dict[str, _One]:
     """The measures of cells, rows and columns."""
     layers, heads, _, columns = attention.shape
-    sums: dict[str, Floats] = defaultdict(lambda: np.zeros((layers, heads), np.float32))
-    even: dict[str, float] = defaultdict(float)
-    number: dict[str, int] = defaultdict(int)
+    sums, even, number, names = np.zeros((layers, heads, 1), np.float32), np.zeros(1), np.zeros(1), tuple[str, ...]()
     received, even_received = np.zeros((layers, heads, columns)), np.zeros((1, 1, columns))
     lengths = contributions.lengths(attention) if contributions.available(attention) else None
     for part, cells in _blocks(attention, query, counts, seen, texts):
         block = Block(attention.kind, cells, np.float32)
         evenly = block.even(heads)
         even_received += block.received(evenly)
-        for name, total in block.sums(evenly).items():
-            even[name] += float(total[0, 0])
-        for name, rows in block.number().items():
-            number[name] += int(rows[0])
+        even, number, names = even + block.sums(evenly)[0, 0], number + block.number[0], block.names
+        sums = sums + np.zeros(len(names), np.float32)
         for layer in range(layers):
             added = None if lengths is None else lengths[layer][None, :, part]
             weights = Weights(cells, attention.row_weights(layer, part)[None], lengths=added)
             received[layer] += block.received(weights)[0]
-            for name, total in block.sums(weights).items():
-                sums[name][layer] += total[0]
-    found: dict[str, _One] = {}
-    for name, total in sums.items():
-        count = np.array(number[name])
-        found[name] = mean(total, count), float(mean(np.array(even[name]), count)), number[name]
+            sums[layer] += block.sums(weights)[0]
+    values, evens = mean(sums, number), mean(even, number)
+    found: dict[str, _One] = {
+        name: (values[..., place], float(evens[place]), int(number[place])) for place, name in enumerate(names)
+    }
     keys, giving = np.atleast_2d(attention.mask[seen].any(axis=0)), np.array([seen.sum()])
     of_even = of_columns(attention.kind, Received(even_received, keys, giving))
-    for name, values in of_columns(attention.kind, Received(received, keys, giving)).items():
-        found[name] = values, float(of_even[name][0, 0]), int(giving[0])
+    for name, of_heads in of_columns(attention.kind, Received(received, keys, giving)).items():
+        found[name] = of_heads, float(of_even[name][0, 0]), int(giving[0])
     return found
 
 

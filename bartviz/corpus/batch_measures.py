@@ -119,14 +119,17 @@ class Texts:
             punctuation=key.punctuation,
         )
         self.block = Block(kind, self.cells, torch.get_default_dtype())
-        self.number = {name: rows[:, None] for name, rows in self.block.number().items()}
         self.giving, self.keys = self.cells.seen.sum(dim=-1), (self.block.seen[:, None] @ self.mask.float())[:, 0] > 0
         self.named: tuple[Tensor, ...] = () if self.own else (members(query), members(reads))  # (B, T, Q) each
         self.words = members(key)  # (B, S, K)
         self.added = self._added()
         self.edges: list[Edges] = []
         self.followed: list[Tensor] = []
-        self.found: dict[str, list[Tensor]] = defaultdict(list)  # (B, H) of each layer
+        # of each layer: (B, H, N), (B, H, K), those of _outputs (B, H, Q), and (B, H) by name
+        self.sums: list[Tensor] = []
+        self.received: list[Tensor] = []
+        self.norms: list[tuple[Tensor, Tensor, Tensor]] = []
+        self.found: dict[str, list[Tensor]] = defaultdict(list)
 
     def _added(self) -> Tensor:
         """(B, 1, K, S + 1 or 0) what is averaged with the weights in addition to the values: the words of the columns,
@@ -147,11 +150,8 @@ class Texts:
             self.followed.append(self.arcs.followed(weights))
         outputs, lengths = self._outputs(entry, weights)
         heads = Weights(self.cells, weights, scores, lengths)
-        received = Received(self.block.received(heads), self.keys, self.giving)
-        for name, sums in self.block.sums(heads).items():
-            self.found[name].append(sums)
-        for name, values in of_columns(self.kind, received).items():
-            self.found[name].append(values)
+        self.received.append(self.block.received(heads))
+        self.sums.append(self.block.sums(heads))
         return outputs
 
     def _edges(self, weights: Tensor, layer: int, least: float) -> Edges:
@@ -180,18 +180,22 @@ class Texts:
             [entry.v, lengths[..., None], special[..., None], added], dim=-1
         )  # (B, H, Q, d + 2)
         outputs = mixed[..., :width].transpose(1, 2).contiguous()  # (B, Q, H, d)
-        self._norms(lengths, mixed[..., width], mixed[..., width + 1])
+        self.norms.append((lengths, mixed[..., width].clone(), mixed[..., width + 1].clone()))
         if not self.own:
             self._words(mixed[..., width + 2 : -1], mixed[..., -1])
         return outputs, _lengths(outputs, gram)
 
-    def _norms(self, lengths: Tensor, norms: Tensor, special: Tensor) -> None:
-        """From the lengths (B, H, K) of values, and (B, H, Q) the norms of all that a row adds up and of its special
-        tokens."""
-        counted, keys = self.block.counted["special"], self.key.valid[:, None]
-        by_norm = special / norms.clamp(min=1e-30)
-        self.found["special_by_norm"].append(mean((by_norm @ counted[..., None])[..., 0], counted.sum(dim=-1)[:, None]))
-        self.found["first_value"].append(lengths[..., 0] / ((lengths * keys).sum(dim=-1) / keys.sum(dim=-1)))
+    def _norms(self) -> dict[str, Tensor]:
+        """(B, L, H) from the lengths (B, H, K) of values, and (B, H, Q) the norms of all that a row adds up and of its
+        special tokens."""
+        lengths, norms, special = (torch.stack(layers, dim=1) for layers in zip(*self.norms, strict=True))
+        rows = self.block.rows[:, self.block.names.index("special"), :, None]  # (B, Q, 1)
+        by_norm = ((special / norms.clamp(min=1e-30)) @ rows[:, None])[..., 0]
+        keys = self.key.valid[:, None, None]
+        return {
+            "special_by_norm": mean(by_norm, rows.sum(dim=1)[:, None]),
+            "first_value": lengths[..., 0] / ((lengths * keys).sum(dim=-1) / keys.sum(dim=-1)),
+        }
 
     def _words(self, columns: Tensor, rests: Tensor) -> None:
         """From the weight of each row on words (B, H, Q, S), and on special tokens (B, H, Q). A given output counts as
@@ -212,8 +216,12 @@ class Texts:
         """The measures, once all layers have run."""
         names = names_of(self.kind)
         found = {name: torch.stack(layers, dim=1) for name, layers in self.found.items()}  # (B, L, H)
-        found |= {name: mean(found[name], number[..., None]) for name, number in self.number.items()}
-        even = self._even(found["peak"].shape[2])
+        sums = mean(torch.stack(self.sums, dim=1), self.block.number[:, None, None])  # (B, L, H, N)
+        found |= dict(zip(self.block.names, sums.unbind(dim=-1), strict=True))
+        received = Received(torch.cat(self.received, dim=1), self.keys, self.giving)  # (B, L H, K)
+        found |= {name: of.view(sums.shape[:3]) for name, of in of_columns(self.kind, received).items()}
+        found |= self._norms()
+        even = self._even(sums.shape[2])
         if self.arcs is not None:
             found |= self._arcs(self.arcs)
         unknown = torch.full_like(found["peak"], torch.nan)
@@ -234,7 +242,8 @@ class Texts:
     def _even(self, heads: int) -> dict[str, Tensor]:
         """(B,) the value of even attention by measure."""
         evenly = self.block.even(heads)
-        even = {name: mean(sums, self.number[name])[:, 0] for name, sums in self.block.sums(evenly).items()}
+        sums = mean(self.block.sums(evenly)[:, 0], self.block.number)  # (B, N)
+        even = dict(zip(self.block.names, sums.unbind(dim=-1), strict=True))
         received = Received(self.block.received(evenly), self.keys, self.giving)
         even |= {name: values[:, 0] for name, values in of_columns(self.kind, received).items()}
         if self.arcs is not None and self.kind == "encoder":

@@ -223,7 +223,9 @@ def test_numpy_and_torch_give_the_numbers_of_a_person(array: Callable[[object], 
     weights = array([[rows] for rows in WEIGHTS])  # (B, 1, Q, K)
     scores = array(np.log(np.maximum(WEIGHTS, 1e-300))[:, None] + np.array([[3.0], [-7.0]])) if with_scores else None
     lengths = array([[[3.0, 1.0]], [[1.0, 1.0]]])
-    sums = block.sums(Weights(at, weights, scores, lengths))
+    sums = dict(
+        zip(block.names, np.moveaxis(np.asarray(block.sums(Weights(at, weights, scores, lengths))), -1, 0), strict=True)
+    )
     wanted = {
         "entropy": 0.25 * 2 + 0.75 * np.log2(4 / 3) + 1,
         "evenness": 0.25 * 2 + 0.75 * np.log2(4 / 3) + 1,
@@ -240,7 +242,7 @@ def test_numpy_and_torch_give_the_numbers_of_a_person(array: Callable[[object], 
     }
     assert {name: float(sums[name][0, 0]) for name in wanted} == pytest.approx(wanted, abs=1e-12)
     assert all(float(total[1, 0]) == 0 for total in sums.values())  # the single token sees only itself
-    number = {name: int(block.number()[name][0]) for name in wanted}
+    number = {name: int(block.number[0, block.names.index(name)]) for name in wanted}
     one, none = ("previous", "next", "first", "punctuation"), ("same", "special")
     assert number == {name: 1 if name in one else 0 if name in none else 2 for name in wanted}
     got = measures.of_columns(
