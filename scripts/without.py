@@ -16,6 +16,8 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from scripts.layers import PAIRS
+
 ROOT = Path(__file__).parent.parent
 MENU = Path("bartviz/app/frame/sitemap.py")
 NEITHER = ("-m", "not browser and not slow")
@@ -75,7 +77,10 @@ def _main() -> int:
     with TemporaryDirectory() as folder:
         home = Path(folder) / "bartviz"
         copy(home)
-        for feature in chosen.feature.split(","):
+        features = chosen.feature.split(",")
+        if needed := [f"{one} needs {other}" for one, other in PAIRS if other in features and one not in features]:
+            parser.error(f"{', '.join(needed)}: name both, joined by a comma")
+        for feature in features:
             delete(home, feature)
         return run(home, *NEITHER, *options, *chosen.pytest)
 
