@@ -51,7 +51,7 @@ def test_another_draw_changes_the_link_and_the_link_brings_it_back(visit: Open, 
 
 
 def test_bert_is_shown_next_to_bart(visit: Open, shipped: str) -> None:
-    page = opened(visit, f"{shipped}/denoising?noise=masking&text_of=one+sentence&look=BERT+beside+it")
+    page = opened(visit, f"{shipped}/denoising?noise=masking&text_of=one+sentence&look=compare+with+BERT")
     table = page.locator(".bv-guesses")
     expect(table).to_be_visible()
     masks = page.locator(f"{LINES} .bv-mask").count()
