@@ -236,7 +236,7 @@ def _say_what_lacks(walk: Walk, page: str) -> None:
     """Note what the address asked for in vain, once its page is there."""
     shown = {LESSON: _(sitemap.page(page).label), AT: str(walk.at + 1)}
     for key, asked in walk.asked.items():
-        address.lacks(key, asked, shown[key])
+        address.invalid_choice(key, asked, shown[key])
     walk.asked = {}
     address.shows(AT, shown[AT])
 
