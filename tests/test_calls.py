@@ -53,7 +53,7 @@ def test_a_text_is_no_record(model: Model) -> None:
 def test_one_text_is_a_str_and_several_are_a_list(model: Model) -> None:
     with pytest.raises(TextError, match="One text is expected, a str and not a list"):
         bartviz.capture(model, [TEXT])  # type: ignore[arg-type]
-    with pytest.raises(TextError, match="of one text use capture"):
+    with pytest.raises(TextError, match="for one text use capture"):
         bartviz.capture_batch(model, TEXT)
 
 

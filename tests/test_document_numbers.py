@@ -43,7 +43,8 @@ def test_the_explorer_is_as_large_as_it_was_measured(document: str, pattern: str
 
 def test_why_weights_are_not_saved() -> None:
     memory = Costs("facebook/bart-large").memory(1024, 1024)
-    whole, most = number("docs/architecture.md", r"BART-large at 1,024 tokens would hold ([\d.]+) GB"), memory.attention
+    whole = number("docs/architecture.md", r"BART-large at 1,024 tokens would store ([\d.]+) GB")
+    most = memory.attention
     assert float(whole) == pytest.approx(36 * 16 * 1024 * 1024 * 4 / 1e9, abs=0.05)
     assert most == 36 * 16 * 1024 * 1024 * 4
     assert "as queries and keys it is about a tenth" in (ROOT / "docs" / "architecture.md").read_text("utf-8")

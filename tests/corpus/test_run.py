@@ -110,7 +110,7 @@ def test_rows_in_memory_make_the_same_atlas_as_a_file(model: str, path: Path, wh
         assert_frame_equal(getattr(held, name), getattr(bartviz.open_atlas(whole), name))
     assert held.description["texts"] == len(TEXTS)
     assert seen == [(5, 14), (10, 14), (14, 14)]
-    with pytest.raises(SettingError, match="in memory alone"):
+    with pytest.raises(SettingError, match="only in memory"):
         held.find(query="cat")
     with pytest.raises(TextError, match="None of the 1 rows can be used"):
         of_lines(bartviz.load(model), [row for row in rows if isinstance(row, Bad)][:1], "empty")
@@ -179,7 +179,7 @@ def test_a_folder_of_another_run_is_refused_with_the_reason(
         corpus(other, model, whole, size=SIZE, resume=True)
     with pytest.raises(SettingError, match="its settings differ"):
         corpus(path, model, whole, size=SIZE + 1, resume=True)
-    with pytest.raises(SettingError, match="holds other files"):
+    with pytest.raises(SettingError, match="contains other files"):
         corpus(path, model, tmp_path, size=SIZE)
 
 

@@ -47,7 +47,7 @@ def test_an_atlas_that_was_saved_again_is_the_same(path: Path, tmp_path: Path) -
     again.check()
     for name in ("heads", "histograms", "examples", "bad", "relations"):
         pd.testing.assert_frame_equal(getattr(atlas, name), getattr(again, name))
-    with pytest.raises(SettingError, match="holds other files"):
+    with pytest.raises(SettingError, match="contains other files"):
         atlas.save(tmp_path)
 
 
@@ -60,7 +60,7 @@ def test_a_mean_that_was_edited_is_refused(path: Path) -> None:
 def test_a_description_that_was_edited_is_refused(path: Path) -> None:
     file = path / "atlas.json"
     file.write_text(file.read_text().replace("bert-tiny-en", "a famous model"))
-    with pytest.raises(SettingError, match="was changed after it was made"):
+    with pytest.raises(SettingError, match="was changed after it was created"):
         open_atlas(path)
 
 

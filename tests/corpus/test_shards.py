@@ -74,7 +74,7 @@ def test_the_shard_of_another_model_or_corpus_is_refused(folder: Folder, tmp_pat
     other = Folder(tmp_path / "other", tuned, resume=False)
     other.put(JOB, shard(1).files())
     file(folder).write_bytes((other.shards / JOB.name(other.digest)).read_bytes())
-    with pytest.raises(SettingError, match=r"is damaged, or of another run: delete it"):
+    with pytest.raises(SettingError, match=r"is damaged, or belongs to another run: delete it"):
         folder.has(JOB)
 
 

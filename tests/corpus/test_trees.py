@@ -72,7 +72,7 @@ def test_sentences_are_read_with_their_words_where_they_stand(tmp_path: Path) ->
     [
         ("1 The 2 det\n\n", "ten fields"),
         (DOG.replace("1\tThe", "one\tThe"), "numbers the words"),
-        (DOG.replace("\t2\tdet", "\t9\tdet"), "none of the sentence"),
+        (DOG.replace("\t2\tdet", "\t9\tdet"), "not in the sentence"),
         (DOG.replace("\tdog\t", "\thound\t"), "not those of its text"),
         (DOG.replace("\tdog\t", "\tsees\t"), "not those of its text"),
         (block("", ("1-2", "Im", "_", "_"), ("1", "In", "0", "root")), "words of a range"),

@@ -303,7 +303,7 @@ def test_a_column_that_is_not_there_is_named_with_the_others_few_and_visible(tmp
     assert len(message.encode()) < 1000
     assert "\u202e" not in message
     assert "490 others" in message
-    with pytest.raises(SettingError, match="several columns of the name 'text': choose 1 or 2"):
+    with pytest.raises(SettingError, match="several columns named 'text': choose 1 or 2"):
         check(FILES / "dup_columns.csv", Columns("text"))
     assert texts(FILES / "dup_columns.csv", Columns("2")) == ["second a", "second b"]
     for name in ("hf_translation.jsonl", "opus_struct.parquet"):

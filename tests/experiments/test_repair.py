@@ -125,7 +125,7 @@ def test_what_cannot_be_done_is_refused() -> None:
         repair(bart, TEXTS[0], "static")
     with pytest.raises(SettingError, match="between 0 and 1"):
         repair(bart, TEXTS[0], rate=1.5)
-    with pytest.raises(TextError, match="no text"):
+    with pytest.raises(TextError, match="text is empty"):
         repair(bart, "  ")
     with pytest.raises(SettingError, match="such as BERT"):
         guesses(bart, TEXTS[0])

@@ -59,7 +59,7 @@ def test_what_the_record_does_not_have_is_refused(name: str, value: object) -> N
 
 
 def test_only_a_record_is_explored() -> None:
-    with pytest.raises(SettingError, match="gives it, not a str"):
+    with pytest.raises(SettingError, match="is expected, not a str"):
         bartviz.explore("car.safetensors")  # type: ignore[arg-type]
 
 

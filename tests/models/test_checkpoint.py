@@ -230,7 +230,7 @@ def test_a_build_that_differs_from_its_familys_is_refused_with_the_key() -> None
             'add "model_type": "bert"',
         ),
         ({"n_embd": 24, "n_layer": 2, "n_head": 2, "vocab_size": 9}, 'those of GPT-2.*add "model_type": "gpt2"'),
-        ({**BART, "is_decoder": True}, "decoder of a BART model alone"),
+        ({**BART, "is_decoder": True}, "only the decoder of a BART model"),
         ({**BERT, "is_decoder": True}, "turns an encoder into a decoder"),
     ],
 )

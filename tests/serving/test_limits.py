@@ -26,7 +26,7 @@ def test_what_is_set_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("value", ["-1", "0", "abc", "1e12", "1000000000000", "1.5", "٣", "NaN"])
 def test_a_senseless_value_is_refused_by_name(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
     monkeypatch.setenv(name, value)
-    with pytest.raises(SettingError, match=f"{name} is a whole number from 1 to 1,000,000") as told:
+    with pytest.raises(SettingError, match=f"{name} must be a whole number from 1 to 1,000,000") as told:
         Limits.read()
     assert "abc" not in str(told.value)
 
