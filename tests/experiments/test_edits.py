@@ -254,7 +254,7 @@ def test_a_record_of_silenced_heads_is_labelled_as_one() -> None:
     silenced = bartviz.capture(model, TEXT, target=TARGET, ablate=["encoder L0H0"])
     assert edit(model, one, 2, another(one, 2)).changed.provenance.notices == ()
     (said,) = edit(model, silenced, 2, another(one, 2)).changed.provenance.notices
-    assert "heads scaled (encoder L0H0" in said
+    assert "scaled heads (encoder L0H0" in said
     (again,) = ablate(model, silenced, ["encoder L1H0"], write=False).changed.provenance.notices
     assert again == said
 
