@@ -91,11 +91,14 @@ def _title(text: str) -> Part:
     return {"text": text, "font": {"size": 13}}
 
 
-def positions(learned: Floats, *, dark: bool = False) -> go.Figure:
-    """Cosine similarity of every two positions: of this table (P, e), and of a sinusoidal one of the same size."""
-    rows, width = learned.shape
+def positions(table: Floats, *, name: str | None = None, dark: bool = False) -> go.Figure:
+    """Cosine similarity of every two positions: of this table (P, e), and of a sinusoidal one of the same size.
+
+    name: that of the table; by default it is called learned.
+    """
+    rows, width = table.shape
     wave = analysis.similarity(analysis.sinusoidal(rows, width))
-    maps = ((_("learned"), analysis.similarity(learned)), (_("sinusoidal"), wave))
+    maps = ((name or _("learned"), analysis.similarity(table)), (_("sinusoidal"), wave))
     traces, notes, layout = [], [], dict[str, Any]()
     for column, (title, values) in enumerate(maps):
         said = _(
