@@ -121,7 +121,7 @@ def test_no_head_or_all_but_one_are_a_press_away(app: App, subject: Subject) -> 
     page = app("experiments", record=record)
     kept = start.head_of(record, "encoder")
     (button,) = (button for button in page.button if button.label.startswith("All of L"))
-    assert button.label.startswith(f"All of L{kept.layer} but H{kept.head}")
+    assert button.label.startswith(f"All of L{kept.layer} except H{kept.head}")
     button.click().run()
     others = [head for head in range(4) if head != kept.head]
     assert page.multiselect[0].value == [f"{kept.kind} L{kept.layer}H{head}" for head in others]
