@@ -1,7 +1,7 @@
 """Which messages of the code lack a translation: ``python -m scripts.words [part of a path]``.
 
-Printed as the entries of a gettext file, ready to be translated and put into
-``bartviz/language/locale/<language>/<area>.po``.
+Printed as the entries of a gettext file, ready to be translated and put into ``<language>.po`` beside the code; a
+message of several folders into that of the folder around them.
 """
 
 from __future__ import annotations

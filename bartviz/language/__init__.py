@@ -4,8 +4,8 @@
 by a number; ``mark`` marks a message that is translated later, as constants made at import must be.
 ``later`` is for messages made before the reader is known (errors, notices, progress notes): English with its values
 filled in, which ``_`` translates for whoever reads it.
-Translations are gettext catalogues, ``locale/<language>/<area>.po`` and
-``<language>.po`` in the folder of a feature, read when first needed.
+Translations are gettext catalogues, ``<language>.po`` in the folder of what says these messages, read when first
+needed.
 
 The language is that of the surrounding ``speaking`` (a context variable, so each thread has its own), else that of the
 function given to ``follow`` (the app reads the visitor's session), else English.
@@ -28,8 +28,7 @@ K = TypeVar("K")
 Message = TypeVar("Message", bound=str)
 LANGUAGES = {"en": "English", "ko": "한국어"}
 PSEUDO = "pseudo"  # every message in ⟦brackets⟧: text without them on a page was not translated
-HOME = Path(__file__).parent / "locale"
-FEATURES = Path(__file__).parents[1] / "features"
+HOME = Path(__file__).parents[1]
 
 _spoken: ContextVar[str | None] = ContextVar("bartviz_language", default=None)
 _followed: list[Callable[[], str]] = []
@@ -119,8 +118,8 @@ class _Pseudo(gettext.NullTranslations):
 
 
 def catalogues(language: str) -> list[Path]:
-    """The files of a language: of what several features share, and one in the folder of each feature."""
-    return [*sorted((HOME / language).glob("*.po")), *sorted(FEATURES.glob(f"*/{language}.po"))]
+    """The files of a language: the package's, each folder's, each feature's."""
+    return [file for folders in ("", "*/", "features/*/") for file in sorted(HOME.glob(f"{folders}{language}.po"))]
 
 
 @lru_cache

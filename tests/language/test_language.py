@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import string
 import threading
@@ -15,7 +16,7 @@ from bartviz import language
 from bartviz.analysis import definitions
 from bartviz.app.frame import sitemap
 from bartviz.errors import TextError
-from bartviz.language import FEATURES, HOME, LANGUAGES, PSEUDO, _, current, follow, later, mark, named, plural, speaking
+from bartviz.language import HOME, LANGUAGES, PSEUDO, _, current, follow, later, mark, named, plural, speaking
 from bartviz.teaching import glossary
 from scripts.prose import written
 from scripts.words import ROOT, Message, messages, sources, translated
@@ -161,28 +162,31 @@ def test_no_translation_is_unused(code: str) -> None:
     ]
 
 
-def said_by() -> dict[Message, set[str]]:
-    """Message -> the features that say it, and "" for all other rooms. A line of the menu belongs to its feature."""
-    menu = {text: {page.word for page in sitemap.PAGES if text in (page.label, page.title)} for text in MENU}
-    found: dict[Message, set[str]] = {message: set(words) for message, words in menu.items()}
+def homes() -> dict[Message, Path]:
+    """Message -> the innermost folder with all the code that says it. A line of the menu belongs to its feature."""
+    menu = {
+        text: {HOME / "features" / page.word for page in sitemap.PAGES if text in (page.label, page.title)}
+        for text in MENU
+    }
+    found: dict[Message, set[Path]] = {message: set(folders) for message, folders in menu.items()}
     for file, message in spoken():
-        inside = file.relative_to(ROOT).parts
         if file != Path(sitemap.__file__) or message not in menu:
-            found.setdefault(message, set()).add(inside[2] if inside[:2] == ("bartviz", "features") else "")
-    return found
+            deep = 2 if file.is_relative_to(HOME / "features") else 1
+            inside = file.parent.relative_to(HOME).parts if file.is_relative_to(HOME) else ()
+            found.setdefault(message, set()).add(HOME.joinpath(*inside[:deep]))
+    return {message: Path(os.path.commonpath(folders)) for message, folders in found.items() if folders}
 
 
 @pytest.mark.slow  # not among the quick tests that scripts/without.py runs: of what two say, one is left
 @pytest.mark.parametrize("code", OTHERS)
-def test_a_translation_is_in_the_folder_of_the_only_feature_that_says_its_message(code: str) -> None:
-    """So that a feature can be deleted with its translations, and with those of nobody else."""
-    wrong, by = [], said_by()
-    for message, (file, _strings) in translated(code).items():
-        features = by.get(message, set())
-        only = next(iter(features)) if len(features) == 1 else ""
-        if file.parent != (FEATURES / only if only else HOME / code):
-            wrong.append(f"{file.relative_to(ROOT)}: {message} (said by {sorted(features)})")
-    assert wrong == []
+def test_a_translation_is_in_the_innermost_folder_with_all_that_says_its_message(code: str) -> None:
+    """So that it is found beside the code, and a feature deleted with its translations and nobody else's."""
+    at = homes()
+    assert [
+        f"{file.relative_to(ROOT)}: {message}: {home.relative_to(ROOT)}"
+        for message, (file, _strings) in translated(code).items()
+        if file.parent != (home := at.get(message, HOME))
+    ] == []
 
 
 @pytest.mark.parametrize("code", OTHERS)
@@ -264,15 +268,14 @@ def places(text: str) -> set[str]:
 
 def test_the_catalogue_that_is_read_holds_all_areas(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     head = 'msgid ""\nmsgstr "Content-Type: text/plain; charset=utf-8\\nPlural-Forms: nplurals=1; plural=0;\\n"\n\n'
-    (tmp_path / "ko").mkdir()
-    (tmp_path / "ko" / "a.po").write_text(head + 'msgid "row"\nmsgstr "행"\n', "utf-8")
-    (tmp_path / "ko" / "b.po").write_text(
+    (tmp_path / "run").mkdir()
+    (tmp_path / "ko.po").write_text(head + 'msgid "row"\nmsgstr "행"\n', "utf-8")
+    (tmp_path / "run" / "ko.po").write_text(
         head + 'msgid "{count} head"\nmsgid_plural "{count} heads"\nmsgstr[0] "헤드 {count}개"\n', "utf-8"
     )
     (tmp_path / "features" / "spread").mkdir(parents=True)
     (tmp_path / "features" / "spread" / "ko.po").write_text(head + 'msgid "spread"\nmsgstr "퍼짐"\n', "utf-8")
     monkeypatch.setattr(language, "HOME", tmp_path)
-    monkeypatch.setattr(language, "FEATURES", tmp_path / "features")
     language._catalogue.cache_clear()
     try:
         with speaking("ko"):

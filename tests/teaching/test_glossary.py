@@ -7,7 +7,7 @@ import re
 import pytest
 
 from bartviz.app.frame import sitemap
-from bartviz.language import FEATURES, LANGUAGES
+from bartviz.language import HOME, LANGUAGES
 from bartviz.teaching.glossary import entries, glossary
 
 NEEDED = (
@@ -47,6 +47,6 @@ def test_its_formula_is_closed_and_its_page_exists(name: str) -> None:
     assert term.formula.count(r"\left(") == term.formula.count(r"\right)")
     assert term.formula.count(r"\begin") == term.formula.count(r"\end")
     assert "$" not in term.formula
-    if not (FEATURES / term.page).is_dir():
+    if not (HOME / "features" / term.page).is_dir():
         pytest.skip(f"there is no feature {term.page}")
     assert sitemap.has(term.page)

@@ -172,8 +172,8 @@ def test_what_a_slow_browser_still_sends_is_no_choice(monkeypatch: pytest.Monkey
 def slow() -> None:
     import streamlit as st
 
-    from bartviz.ui.controls import pick
-    from bartviz.ui.state import address
+    from bartviz.app.controls import pick
+    from bartviz.app.state import address
 
     address.begin()
     some = pick.several("Fruits", {"fig": "Fig", "pear": "Pear"}, key="fruit", default=st.session_state["fruits"])
@@ -202,8 +202,8 @@ def test_a_browser_that_draws_slowly_is_waited_for_longer(
 def timed() -> None:
     import streamlit as st
 
-    from bartviz.ui.controls import pick
-    from bartviz.ui.state import address
+    from bartviz.app.controls import pick
+    from bartviz.app.state import address
 
     if st.session_state.get("timer"):
         address.polled()
@@ -250,8 +250,8 @@ def test_a_click_back_is_a_click_however_soon() -> None:
 def numbered() -> None:
     import streamlit as st
 
-    from bartviz.ui.controls import pick
-    from bartviz.ui.state import address
+    from bartviz.app.controls import pick
+    from bartviz.app.state import address
 
     address.begin()
     layer = pick.index("Layer", 6, key="layer", default=st.session_state.get("first", 1))
