@@ -1,4 +1,4 @@
-"""Several texts as one call of the network: padded, masked, and within the memory budget."""
+"""Several texts as one call of the network: padded and masked."""
 
 from __future__ import annotations
 
@@ -9,17 +9,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bartviz.errors import BudgetError, ModelError, SettingError
+from bartviz.errors import ModelError, SettingError
 from bartviz.language import later
 from bartviz.models.model import Model
 from bartviz.record.attention import Head
-from bartviz.tape import assemble
 from bartviz.tape.tape import check_heads, depths
 from bartviz.text import tokenize
 from bartviz.text.tokens import Tokens
 
 Heads = Mapping[str | Head, float] | Iterable[str | Head] | str | Head
-MAX_BYTES = 2 << 30  # of captured attention in one run
 
 
 @dataclass(frozen=True)
@@ -98,43 +96,6 @@ def shifted(model: Model, start: int, output: Tokens) -> Tokens:
     """The decoder's inputs for an output: the start token, then every output token but the last."""
     first = tokenize.from_ids(model.tokenizer, [start])[1]
     return tokenize.join(first, output.take(slice(0, -1)))
-
-
-def check_run(model: Model, batch: Batch, *, values: bool) -> None:
-    """Raise BudgetError where the captured attention would be larger than MAX_BYTES."""
-    source = len(batch.source[0])
-    target = len(batch.query[0]) if batch.query else source
-    refuse_run(len(batch.source) * predicted_bytes(model, source, target, values=values))
-
-
-def predicted_bytes(model: Model, source: int, target: int, *, values: bool = False, beams: int = 1) -> int:
-    """Bytes that a record of this many source and target tokens will hold, plus those of the other beams."""
-    info, total = model.info, 0
-    family = info.known
-    key = family.keys.get("head_width", ("", None))[0]
-    for kind, layers in depths(model.network).items():
-        heads = info.encoder_heads if kind == "encoder" else info.decoder_heads
-        rows = source if kind == "encoder" else target
-        columns = source if kind != "decoder" else target
-        width = getattr(model.config, key, None) or info.width // heads
-        total += assemble.predicted_bytes(layers, heads, rows, columns, width, values=values)
-        if kind != "encoder":
-            total += (beams - 1) * assemble.predicted_bytes(layers, heads, rows, columns, width, values=values)
-        if family.positions == "relative" and kind != "cross":  # T5 keeps its bias
-            total += 4 * (layers if family.biased_layers else 1) * heads * rows * columns
-    return total
-
-
-def refuse_run(size: int) -> None:
-    if size > MAX_BYTES:
-        raise BudgetError(
-            later(
-                "The attention of this run would take {size:.1f} GB; the limit is {limit:.1f} GB. Use a "
-                "shorter text or a smaller model.",
-                size=size / 1e9,
-                limit=MAX_BYTES / 1e9,
-            )
-        )
 
 
 def head_factors(model: Model, ablate: Heads) -> dict[Head, float]:

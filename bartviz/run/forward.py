@@ -24,10 +24,11 @@ from bartviz.models.wrap import model_of
 from bartviz.record.record import Record
 from bartviz.record.vocabulary import GIVEN_TARGET, ONE_PASS
 from bartviz.run import predict
-from bartviz.run.batch import Batch, Heads, check_run, head_factors
+from bartviz.run.batch import Batch, Heads, head_factors
 from bartviz.run.candidates import Summary
 from bartviz.run.collect import Result, ablated, collect
 from bartviz.run.generate import decode, decode_batch
+from bartviz.run.memory_limit import check_run
 from bartviz.run.prepare import OUTPUT, Prepared, prepare, prepare_all, prepare_target
 from bartviz.safety.foreign import guarded, run_failed
 from bartviz.safety.torch_defaults import torch_defaults

@@ -23,10 +23,11 @@ from bartviz.record.beam_tree import EarlyStopping
 from bartviz.record.record import Record
 from bartviz.record.vocabulary import CHOSEN_BY_YOU, GREEDY
 from bartviz.run import beam_search, loop, rules
-from bartviz.run.batch import Heads, head_factors, predicted_bytes, refuse_run, shifted, start_token
+from bartviz.run.batch import Heads, head_factors, shifted, start_token
 from bartviz.run.candidates import Summary
 from bartviz.run.collect import Result, ablated, collect
 from bartviz.run.loop import Forced, Task, Written
+from bartviz.run.memory_limit import predicted_bytes, refuse_run
 from bartviz.run.options import Options, forced_ids, generation_of, longest_of, method
 from bartviz.run.prepare import Prepared, prepare, prepare_all
 from bartviz.run.sampling import Sampling

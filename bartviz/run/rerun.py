@@ -20,9 +20,9 @@ from bartviz.record.record import Record
 from bartviz.record.steps import chosen_ids
 from bartviz.record.vocabulary import BEAM_SEARCH, BRANCHED_AT, CHOSEN_BY_YOU, KEPT, Stop
 from bartviz.run import beam_search, generate, loop, rules
-from bartviz.run.batch import refuse_run
 from bartviz.run.branches import as_before, beginning
 from bartviz.run.loop import Choice, Forced, Task
+from bartviz.run.memory_limit import refuse_run
 from bartviz.run.options import Options, method
 from bartviz.run.sampling import Sampling
 from bartviz.tape.tape import recording

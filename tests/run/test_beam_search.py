@@ -419,7 +419,7 @@ def test_progress_is_reported_and_a_search_can_be_stopped() -> None:
 def test_beams_count_against_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     model = loaded.model("bart")
     size = bartviz.decode(model, TEXT, max_new_tokens=8).nbytes
-    monkeypatch.setattr("bartviz.run.batch.MAX_BYTES", 2 * size)
+    monkeypatch.setattr("bartviz.run.memory_limit.MAX_BYTES", 2 * size)
     bartviz.decode(model, TEXT, max_new_tokens=8)
     with pytest.raises(BudgetError, match="limit"):
         bartviz.decode(model, TEXT, beams=8, max_new_tokens=8)

@@ -11,7 +11,7 @@ import torch
 import bartviz
 from bartviz.errors import BudgetError, Cancelled, SettingError, TextError
 from bartviz.record.record import Record
-from bartviz.run import batch
+from bartviz.run import memory_limit
 from tests.support import loaded
 from tests.support.writers import WRITERS
 
@@ -96,8 +96,8 @@ def test_what_one_text_may_not_the_batch_may_not(monkeypatch: pytest.MonkeyPatch
     with pytest.raises(Cancelled):
         bartviz.decode_batch(model, TEXTS, cancelled=lambda: True)
     assert bartviz.decode_batch(model, []) == ()
-    one = batch.predicted_bytes(model, 12, 20)
-    monkeypatch.setattr(batch, "MAX_BYTES", 2 * one)
+    one = memory_limit.predicted_bytes(model, 12, 20)
+    monkeypatch.setattr(memory_limit, "MAX_BYTES", 2 * one)
     bartviz.decode(model, "A cat.", max_new_tokens=8)
     with pytest.raises(BudgetError):
         bartviz.decode_batch(model, ["A cat."] * 20, max_new_tokens=8)

@@ -200,7 +200,7 @@ def test_progress_is_reported_and_a_run_can_be_stopped() -> None:
 
 
 def test_the_budget_is_refused_before_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bartviz.run.batch.MAX_BYTES", 1000)
+    monkeypatch.setattr("bartviz.run.memory_limit.MAX_BYTES", 1000)
     with pytest.raises(BudgetError, match="limit"):
         bartviz.decode(loaded.model("bart"), TEXT)
 

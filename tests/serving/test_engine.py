@@ -53,11 +53,11 @@ def test_an_encoder_decoder_writes_and_keeps_its_steps(engine: Engine) -> None:
 def test_values_beyond_the_memory_limit_are_left_out_with_a_notice(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from bartviz.run import batch
+    from bartviz.run import memory_limit
 
     with_values = finished(engine.start("a", Request("small-bert", TEXT))).result
     assert with_values is not None
-    monkeypatch.setattr(batch, "MAX_BYTES", with_values.nbytes - 1)
+    monkeypatch.setattr(memory_limit, "MAX_BYTES", with_values.nbytes - 1)
     without = finished(engine.start("a", Request("small-bert", TEXT + "."))).result
     assert without is not None
     assert without.encoder is not None

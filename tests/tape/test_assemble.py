@@ -14,7 +14,7 @@ import bartviz
 from bartviz.analysis import contributions
 from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Record
-from bartviz.run import batch
+from bartviz.run import memory_limit
 from bartviz.tape.tape import depths
 from tests.support import loaded, networks
 
@@ -147,7 +147,7 @@ def test_bytes_are_predicted(family: str, values: bool) -> None:
     target = TARGET if family in networks.ENCODER_DECODERS else None
     record = bartviz.capture(model, TEXT, target=target, values=values)
     rows = len(record.source) if record.decoder is None else record.decoder.shape[2]
-    predicted = batch.predicted_bytes(model, len(record.source), rows, values=values)
+    predicted = memory_limit.predicted_bytes(model, len(record.source), rows, values=values)
     details = [(one.windows, one.sinks) for one in map(record.attention, record.kinds)]  # a number a layer or a head
     assert predicted == record.nbytes - sum(part.nbytes for pair in details for part in pair if part is not None)
 
