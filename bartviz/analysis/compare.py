@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bartviz.analysis import sentence_words
-from bartviz.analysis.definitions import MEASURES
+from bartviz.analysis.head_measures import MEASURES
+from bartviz.analysis.head_names import THRESHOLD, UNNAMED, clearest, names
 from bartviz.analysis.measures import Measured
-from bartviz.analysis.naming import THRESHOLD, UNNAMED, clearest, names
 from bartviz.arrays import Bools, Floats
 from bartviz.errors import SettingError, choices
 from bartviz.language import _, later, plural, speaking

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bartviz.analysis import sentence_words
-from bartviz.analysis.corpus_definitions import ALL, SILENCED
+from bartviz.analysis.corpus_measures import ALL, SILENCED
 from bartviz.analysis.corpus_roles import roles
+from bartviz.analysis.head_names import NAMES, THRESHOLD
 from bartviz.analysis.intervals import FEW
-from bartviz.analysis.naming import NAMES, THRESHOLD
 from bartviz.language import _, mark
 from bartviz.record.attention import KINDS, Head
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bartviz.analysis.corpus_definitions import RANDOM
+from bartviz.analysis.corpus_measures import RANDOM
+from bartviz.analysis.head_names import ALIGNING, NAMES, ROOM, THRESHOLD, WITH_PART, WRONG
 from bartviz.analysis.intervals import FEW
-from bartviz.analysis.naming import ALIGNING, NAMES, ROOM, THRESHOLD, WITH_PART, WRONG
 from bartviz.language import _
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bartviz.analysis.heads import View
+from bartviz.analysis.head_view import View
 from bartviz.analysis.measures import counted, row_blocks
 from bartviz.arrays import Bools, Floats
 from bartviz.language import _, mark

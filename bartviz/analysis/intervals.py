@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bartviz.analysis.definitions import Measure
+from bartviz.analysis.head_measures import Measure
 
 Doubles = NDArray[np.float64]
 Whole = NDArray[np.int64]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bartviz.analysis import contributions, look_ahead, word_matches
 from bartviz.analysis.cells import Cells, Received, Weights, mean
-from bartviz.analysis.definitions import OfCells, OfColumns, OfRows, OfWords, of_kind
+from bartviz.analysis.head_measures import OfCells, OfColumns, OfRows, OfWords, of_kind
 from bartviz.analysis.look_ahead import Ways
 from bartviz.analysis.mutual import OnWords
 from bartviz.analysis.word_matches import Texts

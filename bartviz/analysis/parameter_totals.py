@@ -10,7 +10,7 @@ from typing import Literal
 
 import pandas as pd
 
-from bartviz.analysis import roles
+from bartviz.analysis import matrix_titles
 from bartviz.analysis.parameters import Component, Parameter
 from bartviz.language import _, mark, plural
 from bartviz.language.shares import percent
@@ -107,7 +107,7 @@ def _use(row: Parameter) -> str:
     use = _USES.get((row.component, row.role))
     if use is not None:
         return _(use)
-    return _("{component} {role}", component=roles.title(row.component), role=roles.title(row.role))
+    return _("{component} {role}", component=matrix_titles.title(row.component), role=matrix_titles.title(row.role))
 
 
 def layer_share(rows: Sequence[Parameter], component: Component, name: str) -> float:
@@ -140,7 +140,7 @@ def notice(rows: Sequence[Parameter]) -> str:
             "{once}, counted once.",
             size=size,
             share=percent(found[largest] / size),
-            part=roles.title(largest),
+            part=matrix_titles.title(largest),
             tokens=tokens,
             width=width,
             uses=_listed(ties[0].uses),
@@ -150,7 +150,7 @@ def notice(rows: Sequence[Parameter]) -> str:
         "Of {size:,} parameters {share} are in the {part}; no matrix is used twice.",
         size=size,
         share=percent(found[largest] / size),
-        part=roles.title(largest),
+        part=matrix_titles.title(largest),
     )
 
 

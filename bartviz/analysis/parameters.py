@@ -22,7 +22,7 @@ from bartviz.families import config as configs
 from bartviz.families.catalogue import CATALOGUE, entry
 from bartviz.families.config import Config, Sizes, Stack
 from bartviz.families.family import Part, Parts, Side, Variant
-from bartviz.families.parts import POSITIONS
+from bartviz.families.matrices import POSITIONS
 from bartviz.language import later
 
 if TYPE_CHECKING:

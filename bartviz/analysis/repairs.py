@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bartviz.analysis.denoising import MASK, NOISE, Noised
-from bartviz.analysis.heads import View
+from bartviz.analysis.head_view import View
 from bartviz.analysis.masks import quote
 from bartviz.analysis.repair_columns import MARKS, Place, Said, rows_of
 from bartviz.arrays import Bools, Floats

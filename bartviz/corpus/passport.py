@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from bartviz.analysis import corpus as analysis
 from bartviz.analysis import sentence_words
-from bartviz.analysis.corpus_definitions import ALL
+from bartviz.analysis.corpus_measures import ALL
 from bartviz.corpus.partial import bin_width
 from bartviz.drawing import theme
 from bartviz.drawing.paper.sheet import FAINT, Sheet, escape, number

@@ -23,7 +23,7 @@ from pathlib import Path
 
 import torch
 
-from bartviz.analysis.corpus_definitions import SILENCED, of_text
+from bartviz.analysis.corpus_measures import SILENCED, of_text
 from bartviz.corpus import atlas, cluster, read, work
 from bartviz.corpus import silence as silencing
 from bartviz.corpus.cluster import Loading

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bartviz.analysis.corpus_definitions import ALL
+from bartviz.analysis.corpus_measures import ALL
 from bartviz.errors import SettingError, missing
 from bartviz.language import later, mark
 from bartviz.record.attention import KINDS

@@ -26,7 +26,7 @@ from zipfile import ZIP_STORED, ZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from bartviz.analysis.corpus_definitions import RANDOM as OF_RANDOM
+from bartviz.analysis.corpus_measures import RANDOM as OF_RANDOM
 from bartviz.corpus.partial import BINS, DRAWN, EXAMPLES, Examples, Partial
 from bartviz.corpus.read import Bad, Line
 from bartviz.corpus.relations import Relations

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bartviz.analysis import intervals
-from bartviz.analysis.corpus_definitions import ALL
+from bartviz.analysis.corpus_measures import ALL
 from bartviz.corpus.partial import Doubles, Whole
 from bartviz.corpus.shards import FOLDER, SUFFIX, read_manifest, stored
 from bartviz.errors import SettingError

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bartviz.analysis import intervals
-from bartviz.analysis.corpus_definitions import ALL
+from bartviz.analysis.corpus_measures import ALL
 from bartviz.corpus.partial import BINS, Partial, bin_width
 from bartviz.corpus.read import Bad, Line
 from bartviz.corpus.relations import Relations

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import torch
 
-from bartviz.analysis.corpus_definitions import SILENCED
+from bartviz.analysis.corpus_measures import SILENCED
 from bartviz.corpus import silence
 from bartviz.corpus.batch_measures import Edges, scores_of, visible
 from bartviz.corpus.edges import tables

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from bartviz.analysis import heads as analysis
+from bartviz.analysis import head_view as analysis
 from bartviz.analysis.thumbnails import MASKED, ONE, Bytes, Small, thumbnails
 from bartviz.analysis.weight_scale import Range
 from bartviz.drawing import axes, theme

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bartviz.families import parts
+from bartviz.families import matrices
 from bartviz.families.bert import BERT
 from bartviz.families.family import Side, Site, Variant
 from bartviz.language import mark
 
-_MASKED_LM = parts.masked_lm("predictions.", "dense", "LayerNorm", "decoder", width="e")
-_TIES = {"predictions.decoder.weight": f".{parts.WORDS}", "predictions.decoder.bias": "predictions.bias"}
+_MASKED_LM = matrices.masked_lm("predictions.", "dense", "LayerNorm", "decoder", width="e")
+_TIES = {"predictions.decoder.weight": f".{matrices.WORDS}", "predictions.decoder.bias": "predictions.bias"}
 
 ALBERT = replace(
     BERT,
@@ -29,31 +29,31 @@ ALBERT = replace(
     activation=("hidden_act", "gelu_new"),
     base="albert.",
     encoder=Side(
-        before=(*parts.embeddings("e"), *parts.projection("encoder.embedding_hidden_mapping_in")),
+        before=(*matrices.embeddings("e"), *matrices.projection("encoder.embedding_hidden_mapping_in")),
         layer="encoder.albert_layer_groups.{}.albert_layers.{}.",
         parts=(
-            *parts.attention("self-attention", "attention.", "query key value dense", "attention.LayerNorm"),
-            *parts.feed_forward("ffn", "ffn_output", "full_layer_layer_norm"),
+            *matrices.attention("self-attention", "attention.", "query key value dense", "attention.LayerNorm"),
+            *matrices.feed_forward("ffn", "ffn_output", "full_layer_layer_norm"),
         ),
         attention=Site("attention", "dense"),
     ),
     projected=True,
-    pooler=parts.linear("pooler", "pooler", "d d"),
+    pooler=matrices.linear("pooler", "pooler", "d d"),
     variants={
         "AlbertModel": Variant(mark("base model with pooler"), bare=True, pooler=True),
-        "AlbertForMaskedLM": parts.fills_words(_MASKED_LM, _TIES),
+        "AlbertForMaskedLM": matrices.fills_words(_MASKED_LM, _TIES),
         "AlbertForPreTraining": Variant(
             mark("fills masked words and orders sentences"),
             pooler=True,
             ties=_TIES,
-            head=(*_MASKED_LM, *parts.linear("sentence order", "sop_classifier.classifier", "C d")),
+            head=(*_MASKED_LM, *matrices.linear("sentence order", "sop_classifier.classifier", "C d")),
         ),
-        **parts.tasks("Albert", parts.classifies(parts.CLASSIFIER, pooler=True), parts.marks_answers()),
+        **matrices.tasks("Albert", matrices.classifies(matrices.CLASSIFIER, pooler=True), matrices.marks_answers()),
     },
     classes=("AlbertForMaskedLM", "AlbertModel"),
     training=replace(
         BERT.training,
-        tokenizer=parts.SENTENCEPIECE,
+        tokenizer=matrices.SENTENCEPIECE,
         objective=mark("fill masked pieces (15%) and judge the order of A and B"),
         paper="Lan et al. 2020",
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bartviz.families import parts
+from bartviz.families import matrices
 from bartviz.families.llama import BYTES, LLAMA, NAMES, keys, side, variants
 
 ARCEE = replace(
@@ -18,7 +18,7 @@ ARCEE = replace(
         positions=("max_position_embeddings", 4096),
     ),
     activation=("hidden_act", "relu2"),
-    decoder=side(parts.projections("self_attn.", NAMES), parts.dense("mlp.up_proj mlp.down_proj")),
+    decoder=side(matrices.projections("self_attn.", NAMES), matrices.dense("mlp.up_proj mlp.down_proj")),
     variants=variants("Arcee"),
     classes=("ArceeForCausalLM",),
     training=replace(BYTES, paper="Arcee AI 2025"),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from bartviz.families import parts
+from bartviz.families import matrices
 from bartviz.families.family import DECODER_HEAD, Family, Part, Parts, Side, Site, Training, Variant
 from bartviz.language import mark
 
-SHARED: Parts = (Part(parts.TOKENS, "shared.weight", "V d"),)
+SHARED: Parts = (Part(matrices.TOKENS, "shared.weight", "V d"),)
 SHARED_TIES = {f"{side}.embed_tokens.weight": "shared.weight" for side in ("encoder", "decoder")}
 _PROJECTIONS = "q_proj k_proj v_proj out_proj"
-_CROSS = parts.attention("cross-attention", "encoder_attn.", _PROJECTIONS, "encoder_attn_layer_norm")
+_CROSS = matrices.attention("cross-attention", "encoder_attn.", _PROJECTIONS, "encoder_attn_layer_norm")
 
 
 def side(name: str, *, embedding_norm: bool = False, final_norm: bool = False) -> Side:
@@ -17,19 +17,19 @@ def side(name: str, *, embedding_norm: bool = False, final_norm: bool = False) -
     decoder = name == "decoder"
     return Side(
         before=(
-            Part(parts.TOKENS, f"{name}.embed_tokens.weight", "U d" if decoder else "V d"),
-            Part(parts.POSITIONS, f"{name}.embed_positions.weight", "P d"),
-            *(parts.norm("embedding", f"{name}.layernorm_embedding") if embedding_norm else ()),
+            Part(matrices.TOKENS, f"{name}.embed_tokens.weight", "U d" if decoder else "V d"),
+            Part(matrices.POSITIONS, f"{name}.embed_positions.weight", "P d"),
+            *(matrices.norm("embedding", f"{name}.layernorm_embedding") if embedding_norm else ()),
         ),
         layer=f"{name}.layers.{{}}.",
         parts=(
-            *parts.attention("self-attention", "self_attn.", _PROJECTIONS, "self_attn_layer_norm"),
+            *matrices.attention("self-attention", "self_attn.", _PROJECTIONS, "self_attn_layer_norm"),
             *(_CROSS if decoder else ()),
-            *parts.feed_forward("fc1", "fc2", "final_layer_norm"),
+            *matrices.feed_forward("fc1", "fc2", "final_layer_norm"),
         ),
         attention=Site("self_attn", "out_proj"),
         cross=Site("encoder_attn", "out_proj") if decoder else None,
-        after=parts.norm("final", f"{name}.layer_norm") if final_norm else (),
+        after=matrices.norm("final", f"{name}.layer_norm") if final_norm else (),
     )
 
 
@@ -37,21 +37,21 @@ def writers(name: str, language_model: str = "ForConditionalGeneration", *, bias
     """The class that writes, and the base model."""
     ties = {"lm_head.weight": ".shared.weight"}
     return {
-        f"{name}{language_model}": Variant(parts.WRITES, head=parts.LM, ties=ties, logits_bias=bias),
-        f"{name}Model": Variant(parts.BASE, bare=True),
+        f"{name}{language_model}": Variant(matrices.WRITES, head=matrices.LM, ties=ties, logits_bias=bias),
+        f"{name}Model": Variant(matrices.BASE, bare=True),
     }
 
 
 def variants(name: str) -> dict[str, Variant]:
     """The classes of BART and mBART."""
     head = (
-        *parts.linear("classifier dense", f"{DECODER_HEAD}.dense", "d d"),
-        *parts.linear("classifier", f"{DECODER_HEAD}.out_proj", "C d"),
+        *matrices.linear("classifier dense", f"{DECODER_HEAD}.dense", "d d"),
+        *matrices.linear("classifier", f"{DECODER_HEAD}.out_proj", "C d"),
     )
     return {
         **writers(name),
-        f"{name}ForSequenceClassification": parts.classifies(head),
-        f"{name}ForQuestionAnswering": parts.marks_answers("2"),
+        f"{name}ForSequenceClassification": matrices.classifies(head),
+        f"{name}ForQuestionAnswering": matrices.marks_answers("2"),
     }
 
 
@@ -85,11 +85,11 @@ BART = Family(
     variants=variants("Bart"),
     classes=("BartForConditionalGeneration",),
     training=Training(
-        parts.BYTE_PAIRS,
+        matrices.BYTE_PAIRS,
         "<s> A </s>",
         "<s> A </s></s> B </s>",
         mark("restore a text whose spans (30%) are each one mask and whose sentences are shuffled"),
-        parts.WHOLE,
+        matrices.WHOLE,
         "Lewis et al. 2020",
     ),
     start="end",

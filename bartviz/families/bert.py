@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from bartviz.families import parts
+from bartviz.families import matrices
 from bartviz.families.family import Family, Side, Site, Training, Variant
 from bartviz.language import mark
 
-_MASKED_LM = parts.masked_lm("cls.predictions.", "transform.dense", "transform.LayerNorm", "decoder")
-_TIES = {"cls.predictions.decoder.weight": f".{parts.WORDS}", "cls.predictions.decoder.bias": "cls.predictions.bias"}
-_NEXT_SENTENCE = parts.linear("next sentence", "cls.seq_relationship", "2 d")
+_MASKED_LM = matrices.masked_lm("cls.predictions.", "transform.dense", "transform.LayerNorm", "decoder")
+_TIES = {"cls.predictions.decoder.weight": f".{matrices.WORDS}", "cls.predictions.decoder.bias": "cls.predictions.bias"}
+_NEXT_SENTENCE = matrices.linear("next sentence", "cls.seq_relationship", "2 d")
 _SELF = "self.query self.key self.value output.dense"
 
 ENCODER = Side(
-    before=parts.embeddings("d"),
+    before=matrices.embeddings("d"),
     layer="encoder.layer.{}.",
     parts=(
-        *parts.attention("self-attention", "attention.", _SELF, "attention.output.LayerNorm"),
-        *parts.feed_forward("intermediate.dense", "output.dense", "output.LayerNorm"),
+        *matrices.attention("self-attention", "attention.", _SELF, "attention.output.LayerNorm"),
+        *matrices.feed_forward("intermediate.dense", "output.dense", "output.LayerNorm"),
     ),
     attention=Site("attention.self", "../output.dense"),
 )
@@ -26,16 +26,16 @@ def variants(name: str) -> dict[str, Variant]:
     """The classes of BERT and its relatives."""
     return {
         f"{name}Model": Variant(mark("base model with pooler"), bare=True, pooler=True),
-        f"{name}ForMaskedLM": parts.fills_words(_MASKED_LM, _TIES),
+        f"{name}ForMaskedLM": matrices.fills_words(_MASKED_LM, _TIES),
         f"{name}ForPreTraining": Variant(
             mark("fills masked words and judges pairs"), pooler=True, ties=_TIES, head=(*_MASKED_LM, *_NEXT_SENTENCE)
         ),
         f"{name}ForNextSentencePrediction": Variant(
             mark("judges pairs"), pooler=True, head=_NEXT_SENTENCE, task="text"
         ),
-        **parts.tasks(name, parts.classifies(parts.CLASSIFIER, pooler=True), parts.marks_answers()),
+        **matrices.tasks(name, matrices.classifies(matrices.CLASSIFIER, pooler=True), matrices.marks_answers()),
         f"{name}ForMultipleChoice": Variant(
-            mark("chooses among texts"), pooler=True, head=parts.linear("classifier", "classifier", "1 d")
+            mark("chooses among texts"), pooler=True, head=matrices.linear("classifier", "classifier", "1 d")
         ),
     }
 
@@ -55,11 +55,11 @@ BERT = Family(
     activation=("hidden_act", "gelu"),
     base="bert.",
     encoder=ENCODER,
-    pooler=parts.linear("pooler", "pooler.dense", "d d"),
+    pooler=matrices.linear("pooler", "pooler.dense", "d d"),
     variants=variants("Bert"),
     classes=("BertForPreTraining", "BertForMaskedLM", "BertModel"),
     training=Training(
-        parts.WORDPIECE,
+        matrices.WORDPIECE,
         "[CLS] A [SEP]",
         "[CLS] A [SEP] B [SEP]",
         mark("fill masked pieces (15%) and judge whether B follows A"),

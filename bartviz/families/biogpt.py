@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bartviz.families import parts
+from bartviz.families import matrices
 from bartviz.families.family import Part, Site, Variant
 from bartviz.families.llama import BYTES, LLAMA, keys, side
 
@@ -28,23 +28,23 @@ BIOGPT = replace(
     fixed={},
     base="biogpt.",
     decoder=side(
-        parts.projections("self_attn.", "q_proj k_proj v_proj out_proj", bias="qkvo"),
-        parts.dense("fc1 fc2", bias=True),
-        (*parts.norm("self-attention", "self_attn_layer_norm"), *parts.norm("feed-forward", "final_layer_norm")),
-        last=parts.norm("final", "layer_norm"),
+        matrices.projections("self_attn.", "q_proj k_proj v_proj out_proj", bias="qkvo"),
+        matrices.dense("fc1 fc2", bias=True),
+        (*matrices.norm("self-attention", "self_attn_layer_norm"), *matrices.norm("feed-forward", "final_layer_norm")),
+        last=matrices.norm("final", "layer_norm"),
         site=Site("self_attn", "out_proj"),
-        before=(Part(parts.POSITIONS, "embed_positions.weight", "P d"),),
+        before=(Part(matrices.POSITIONS, "embed_positions.weight", "P d"),),
     ),
     positions="learned",
     added_rows=2,
     variants={
         "BioGptForCausalLM": Variant(
-            parts.WRITES,
+            matrices.WRITES,
             head=(Part("output layer weight", "output_projection.weight", "U d"),),
             ties={"output_projection.weight": ".embed_tokens.weight"},
         ),
-        "BioGptModel": Variant(parts.BASE, bare=True),
+        "BioGptModel": Variant(matrices.BASE, bare=True),
     },
     classes=("BioGptForCausalLM",),
-    training=replace(BYTES, tokenizer=parts.BYTE_PAIRS, single="</s> A", paper="Luo et al. 2022"),
+    training=replace(BYTES, tokenizer=matrices.BYTE_PAIRS, single="</s> A", paper="Luo et al. 2022"),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bartviz.families import parts
+from bartviz.families import matrices
 from bartviz.families.bart import BART, side, writers
 from bartviz.families.family import Training
 from bartviz.language import mark
@@ -33,7 +33,7 @@ BLENDERBOT = replace(
     variants=writers("Blenderbot"),
     classes=("BlenderbotForConditionalGeneration",),
     training=Training(
-        parts.BYTE_PAIRS,
+        matrices.BYTE_PAIRS,
         "A </s>",
         None,
         mark("answer in a conversation"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bartviz.families import parts
+from bartviz.families import matrices
 from bartviz.families.llama import BYTES, GATED, LLAMA, NAMES, keys, side, variants
 
 COHERE = replace(
@@ -24,7 +24,7 @@ COHERE = replace(
     tied=True,
     fixed={"attention_bias": False, "use_qk_norm": False},
     decoder=side(
-        parts.projections("self_attn.", NAMES), GATED, parts.norm("self-attention", "input_layernorm", bias=False)
+        matrices.projections("self_attn.", NAMES), GATED, matrices.norm("self-attention", "input_layernorm", bias=False)
     ),
     parallel=True,
     logits_changed={"logit_scale": 1.0},

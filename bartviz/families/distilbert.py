@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bartviz.families import parts
+from bartviz.families import matrices
 from bartviz.families.bert import BERT
 from bartviz.families.family import Family, Side, Site, Variant
 from bartviz.language import mark
@@ -24,24 +24,24 @@ DISTILBERT = Family(
     aliases={"hidden_size": "dim", "num_attention_heads": "n_heads", "num_hidden_layers": "n_layers"},
     base="distilbert.",
     encoder=Side(
-        before=parts.embeddings("d", segments=False),
+        before=matrices.embeddings("d", segments=False),
         layer="transformer.layer.{}.",
         parts=(
-            *parts.attention("self-attention", "attention.", "q_lin k_lin v_lin out_lin", "sa_layer_norm"),
-            *parts.feed_forward("ffn.lin1", "ffn.lin2", "output_layer_norm"),
+            *matrices.attention("self-attention", "attention.", "q_lin k_lin v_lin out_lin", "sa_layer_norm"),
+            *matrices.feed_forward("ffn.lin1", "ffn.lin2", "output_layer_norm"),
         ),
         attention=Site("attention", "out_lin"),
     ),
     variants={
         "DistilBertModel": Variant(mark("base model"), bare=True),
-        "DistilBertForMaskedLM": parts.fills_words(
-            parts.masked_lm("vocab_", "transform", "layer_norm", "projector", own_bias=False),
-            {"vocab_projector.weight": f".{parts.WORDS}"},
+        "DistilBertForMaskedLM": matrices.fills_words(
+            matrices.masked_lm("vocab_", "transform", "layer_norm", "projector", own_bias=False),
+            {"vocab_projector.weight": f".{matrices.WORDS}"},
         ),
-        **parts.tasks(
+        **matrices.tasks(
             "DistilBert",
-            parts.classifies((*parts.linear("classifier dense", "pre_classifier", "d d"), *parts.CLASSIFIER)),
-            parts.marks_answers("2"),
+            matrices.classifies((*matrices.linear("classifier dense", "pre_classifier", "d d"), *matrices.CLASSIFIER)),
+            matrices.marks_answers("2"),
         ),
     },
     classes=("DistilBertForMaskedLM", "DistilBertModel"),

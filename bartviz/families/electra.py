@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bartviz.families import parts
+from bartviz.families import matrices
 from bartviz.families.bert import BERT, ENCODER
 from bartviz.families.family import Variant
 from bartviz.language import mark
@@ -21,24 +21,24 @@ ELECTRA = replace(
         "embedding_width": ("embedding_size", 128),
     },
     base="electra.",
-    encoder=replace(ENCODER, before=(*parts.embeddings("e"), *parts.projection("embeddings_project"))),
+    encoder=replace(ENCODER, before=(*matrices.embeddings("e"), *matrices.projection("embeddings_project"))),
     pooler=(),
     variants={
         "ElectraModel": Variant(mark("base model"), bare=True),
         "ElectraForPreTraining": Variant(
             mark("detects replaced words"),
             head=(
-                *parts.linear("detector dense", "discriminator_predictions.dense", "d d"),
-                *parts.linear("detector", "discriminator_predictions.dense_prediction", "1 d"),
+                *matrices.linear("detector dense", "discriminator_predictions.dense", "d d"),
+                *matrices.linear("detector", "discriminator_predictions.dense_prediction", "1 d"),
             ),
         ),
-        "ElectraForMaskedLM": parts.fills_words(
-            parts.masked_lm(
+        "ElectraForMaskedLM": matrices.fills_words(
+            matrices.masked_lm(
                 "generator_", "predictions.dense", "predictions.LayerNorm", "lm_head", width="e", own_bias=False
             ),
-            {"generator_lm_head.weight": f".{parts.WORDS}"},
+            {"generator_lm_head.weight": f".{matrices.WORDS}"},
         ),
-        **parts.tasks("Electra", parts.classifies(parts.DENSE_CLASSIFIER), parts.marks_answers()),
+        **matrices.tasks("Electra", matrices.classifies(matrices.DENSE_CLASSIFIER), matrices.marks_answers()),
     },
     classes=("ElectraForMaskedLM", "ElectraForPreTraining", "ElectraModel"),
     training=replace(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bartviz.families import parts
+from bartviz.families import matrices
 from bartviz.families.bert import BERT
 from bartviz.families.family import Variant
 from bartviz.families.llama import LLAMA
@@ -25,15 +25,15 @@ EUROBERT = replace(
     encoder=LLAMA.decoder,
     decoder=None,
     variants={
-        "EuroBertModel": Variant(parts.BASE, bare=True),
-        "EuroBertForMaskedLM": parts.fills_words(
-            (parts.LM[0]._replace(shape="V d"),), {"lm_head.weight": ".embed_tokens.weight"}
+        "EuroBertModel": Variant(matrices.BASE, bare=True),
+        "EuroBertForMaskedLM": matrices.fills_words(
+            (matrices.LM[0]._replace(shape="V d"),), {"lm_head.weight": ".embed_tokens.weight"}
         ),
     },
     classes=("EuroBertForMaskedLM", "EuroBertModel"),
     training=replace(
         BERT.training,
-        tokenizer=parts.BYTE_PAIRS,
+        tokenizer=matrices.BYTE_PAIRS,
         single="<|begin_of_text|> A <|end_of_text|>",
         pair=None,
         objective=BERT.variants["BertForMaskedLM"].does,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bartviz.families import parts
+from bartviz.families import matrices
 from bartviz.families.llama import BYTES, GATED, LLAMA, NAMES, keys, side, variants
 from bartviz.families.olmo2 import OLMO2
 
@@ -21,11 +21,11 @@ EXAONE4 = replace(
     ),
     fixed={},
     decoder=side(
-        (*parts.projections("self_attn.", NAMES), *parts.head_norms("self_attn.q_norm", "self_attn.k_norm")),
+        (*matrices.projections("self_attn.", NAMES), *matrices.head_norms("self_attn.q_norm", "self_attn.k_norm")),
         GATED,
         (
-            *parts.norm("self-attention output", "post_attention_layernorm", bias=False),
-            *parts.norm("feed-forward output", "post_feedforward_layernorm", bias=False),
+            *matrices.norm("self-attention output", "post_attention_layernorm", bias=False),
+            *matrices.norm("feed-forward output", "post_feedforward_layernorm", bias=False),
         ),
     ),
     variants=variants("Exaone4"),

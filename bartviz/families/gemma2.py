@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bartviz.families import parts
+from bartviz.families import matrices
 from bartviz.families.llama import BYTES, GATED, LLAMA, NAMES, keys, side, variants
 
 NORMS = (
-    *parts.norm("self-attention", "input_layernorm", bias=False),
-    *parts.norm("self-attention output", "post_attention_layernorm", bias=False),
-    *parts.norm("feed-forward", "pre_feedforward_layernorm", bias=False),
-    *parts.norm("feed-forward output", "post_feedforward_layernorm", bias=False),
+    *matrices.norm("self-attention", "input_layernorm", bias=False),
+    *matrices.norm("self-attention output", "post_attention_layernorm", bias=False),
+    *matrices.norm("feed-forward", "pre_feedforward_layernorm", bias=False),
+    *matrices.norm("feed-forward output", "post_feedforward_layernorm", bias=False),
 )
 
 GEMMA2 = replace(
@@ -33,7 +33,7 @@ GEMMA2 = replace(
     tied=True,
     fixed={"attention_bias": False, "use_bidirectional_attention": False},
     logits_changed={"final_logit_softcapping": None},
-    decoder=side(parts.projections("self_attn.", NAMES), GATED, NORMS),
+    decoder=side(matrices.projections("self_attn.", NAMES), GATED, NORMS),
     variants=variants("Gemma2"),
     classes=("Gemma2ForCausalLM",),
     training=replace(BYTES, paper="Gemma Team 2024"),

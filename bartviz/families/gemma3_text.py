@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bartviz.families import parts
+from bartviz.families import matrices
 from bartviz.families.family import Variant
 from bartviz.families.gemma2 import GEMMA2, NORMS
 from bartviz.families.llama import BYTES, GATED, NAMES, keys, side
@@ -15,13 +15,15 @@ GEMMA3_TEXT = replace(
     title="Gemma 3",
     keys=keys(GEMMA2.keys, vocabulary=("vocab_size", 262_208), positions=("max_position_embeddings", 131_072)),
     decoder=side(
-        (*parts.projections("self_attn.", NAMES), *parts.head_norms("self_attn.q_norm", "self_attn.k_norm")),
+        (*matrices.projections("self_attn.", NAMES), *matrices.head_norms("self_attn.q_norm", "self_attn.k_norm")),
         GATED,
         NORMS,
     ),
     variants={
-        "Gemma3ForCausalLM": Variant(parts.WRITES, head=parts.LM, ties={"lm_head.weight": ".embed_tokens.weight"}),
-        "Gemma3TextModel": Variant(parts.BASE, bare=True),
+        "Gemma3ForCausalLM": Variant(
+            matrices.WRITES, head=matrices.LM, ties={"lm_head.weight": ".embed_tokens.weight"}
+        ),
+        "Gemma3TextModel": Variant(matrices.BASE, bare=True),
     },
     classes=("Gemma3ForCausalLM",),
     training=replace(BYTES, paper="Gemma Team 2025"),

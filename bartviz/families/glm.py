@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bartviz.families import parts
+from bartviz.families import matrices
 from bartviz.families.llama import BYTES, LLAMA, NAMES, keys, side, variants
 
 GLM = replace(
@@ -21,7 +21,9 @@ GLM = replace(
         positions=("max_position_embeddings", 131_072),
     ),
     fixed={"attention_bias": True},
-    decoder=side(parts.projections("self_attn.", NAMES, bias="qkv"), parts.joined("mlp.gate_up_proj", "mlp.down_proj")),
+    decoder=side(
+        matrices.projections("self_attn.", NAMES, bias="qkv"), matrices.joined("mlp.gate_up_proj", "mlp.down_proj")
+    ),
     variants=variants("Glm"),
     classes=("GlmForCausalLM",),
     training=replace(BYTES, paper="GLM Team 2024"),

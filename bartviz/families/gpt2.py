@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bartviz.families import parts
+from bartviz.families import matrices
 from bartviz.families.family import Family, Part, Side, Site, Training, Variant
 from bartviz.language import mark
 
@@ -26,35 +26,35 @@ GPT2 = Family(
     },
     base="transformer.",
     decoder=Side(
-        before=(Part(parts.TOKENS, "wte.weight", "V d"), Part(parts.POSITIONS, "wpe.weight", "P d")),
+        before=(Part(matrices.TOKENS, "wte.weight", "V d"), Part(matrices.POSITIONS, "wpe.weight", "P d")),
         layer="h.{}.",
         parts=(
-            *parts.norm("self-attention", "ln_1"),
+            *matrices.norm("self-attention", "ln_1"),
             Part("self-attention query, key and value weight", "attn.c_attn.weight", "d q"),
             Part("self-attention query, key and value bias", "attn.c_attn.bias", "q"),
             Part("self-attention output weight", "attn.c_proj.weight", "d d"),
             Part("self-attention output bias", "attn.c_proj.bias", "d"),
-            *parts.norm("feed-forward", "ln_2"),
+            *matrices.norm("feed-forward", "ln_2"),
             Part("feed-forward in weight", "mlp.c_fc.weight", "d f"),
             Part("feed-forward in bias", "mlp.c_fc.bias", "f"),
             Part("feed-forward out weight", "mlp.c_proj.weight", "f d"),
             Part("feed-forward out bias", "mlp.c_proj.bias", "d"),
         ),
         attention=Site("attn", "c_proj"),
-        after=parts.norm("final", "ln_f"),
+        after=matrices.norm("final", "ln_f"),
     ),
     norm="pre",
     variants={
-        "GPT2LMHeadModel": Variant(parts.WRITES, head=parts.LM, ties={"lm_head.weight": ".wte.weight"}),
-        "GPT2Model": Variant(parts.BASE, bare=True),
-        **parts.tasks(
+        "GPT2LMHeadModel": Variant(matrices.WRITES, head=matrices.LM, ties={"lm_head.weight": ".wte.weight"}),
+        "GPT2Model": Variant(matrices.BASE, bare=True),
+        **matrices.tasks(
             "GPT2",
-            parts.classifies((Part("token classifier weight", "score.weight", "C d"),)),
-            parts.marks_answers("2"),
+            matrices.classifies((Part("token classifier weight", "score.weight", "C d"),)),
+            matrices.marks_answers("2"),
         ),
     },
     classes=("GPT2LMHeadModel",),
     training=Training(
-        parts.BYTE_PAIRS, "A", None, mark("continue a text"), mark("each next token"), "Radford et al. 2019"
+        matrices.BYTE_PAIRS, "A", None, mark("continue a text"), mark("each next token"), "Radford et al. 2019"
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bartviz.families import parts
+from bartviz.families import matrices
 from bartviz.families.family import Site
 from bartviz.families.llama import BYTES, LLAMA, keys, side, variants
 
@@ -26,10 +26,13 @@ GPT_NEOX = replace(
     fixed={"use_parallel_residual": True, "attention_bias": True},
     base="gpt_neox.",
     decoder=side(
-        parts.fused("attention.query_key_value", "attention.dense", bias="qo"),
-        parts.dense("mlp.dense_h_to_4h mlp.dense_4h_to_h", bias=True),
-        (*parts.norm("self-attention", "input_layernorm"), *parts.norm("feed-forward", "post_attention_layernorm")),
-        last=parts.norm("final", "final_layer_norm"),
+        matrices.fused("attention.query_key_value", "attention.dense", bias="qo"),
+        matrices.dense("mlp.dense_h_to_4h mlp.dense_4h_to_h", bias=True),
+        (
+            *matrices.norm("self-attention", "input_layernorm"),
+            *matrices.norm("feed-forward", "post_attention_layernorm"),
+        ),
+        last=matrices.norm("final", "final_layer_norm"),
         site=Site("attention", "dense"),
         tokens="embed_in",
     ),

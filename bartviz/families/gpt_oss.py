@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bartviz.families import parts
+from bartviz.families import matrices
 from bartviz.families.family import Part
 from bartviz.families.llama import BYTES, LLAMA, NAMES, keys, side, variants
 
 _EXPERTS = (
-    *parts.linear("feed-forward router", "mlp.router", "E d"),
+    *matrices.linear("feed-forward router", "mlp.router", "E d"),
     Part("feed-forward experts' gate and in weight", "mlp.experts.gate_up_proj", "E d g"),
     Part("feed-forward experts' gate and in bias", "mlp.experts.gate_up_proj_bias", "E g"),
     Part("feed-forward experts' out weight", "mlp.experts.down_proj", "E f d"),
@@ -36,7 +36,7 @@ GPT_OSS = replace(
     aliases={"num_experts": "num_local_experts"},
     fixed={"attention_bias": True},
     decoder=side(
-        (Part("self-attention sinks", "self_attn.sinks", "H"), *parts.projections("self_attn.", NAMES, bias="qkvo")),
+        (Part("self-attention sinks", "self_attn.sinks", "H"), *matrices.projections("self_attn.", NAMES, bias="qkvo")),
         _EXPERTS,
     ),
     variants=variants("GptOss"),

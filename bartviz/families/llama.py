@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bartviz.families import parts
+from bartviz.families import matrices
 from bartviz.families.family import Family, Keys, Part, Parts, Side, Site, Training, Variant
 from bartviz.language import mark
 
-GATED = parts.dense("mlp.gate_proj mlp.up_proj mlp.down_proj")
+GATED = matrices.dense("mlp.gate_proj mlp.up_proj mlp.down_proj")
 NAMES = "q_proj k_proj v_proj o_proj"
 NORMS = (
-    *parts.norm("self-attention", "input_layernorm", bias=False),
-    *parts.norm("feed-forward", "post_attention_layernorm", bias=False),
+    *matrices.norm("self-attention", "input_layernorm", bias=False),
+    *matrices.norm("feed-forward", "post_attention_layernorm", bias=False),
 )
 FORWARD = mark("continue a text")
 EACH_NEXT = mark("each next token")
-BYTES = Training(parts.BYTE_PAIRS, "A", None, FORWARD, EACH_NEXT, "")
+BYTES = Training(matrices.BYTE_PAIRS, "A", None, FORWARD, EACH_NEXT, "")
 
 
 SITE = Site("self_attn", "o_proj")
-LAST = parts.norm("final", "norm", bias=False)
+LAST = matrices.norm("final", "norm", bias=False)
 
 
 def side(
@@ -35,7 +35,7 @@ def side(
 ) -> Side:
     """A decoder of Llama's build, from the parts of a layer."""
     return Side(
-        before=(Part(parts.TOKENS, f"{tokens}.weight", "V d"), *before),
+        before=(Part(matrices.TOKENS, f"{tokens}.weight", "V d"), *before),
         layer="layers.{}.",
         parts=(*attention, *feed_forward, *norms),
         attention=site,
@@ -51,8 +51,8 @@ def keys(defaults: Keys, **changes: tuple[str, int | str | None] | None) -> Keys
 def variants(name: str, *, tokens: str = "embed_tokens") -> dict[str, Variant]:
     """The class that writes, and the base model."""
     return {
-        f"{name}ForCausalLM": Variant(parts.WRITES, head=parts.LM, ties={"lm_head.weight": f".{tokens}.weight"}),
-        f"{name}Model": Variant(parts.BASE, bare=True),
+        f"{name}ForCausalLM": Variant(matrices.WRITES, head=matrices.LM, ties={"lm_head.weight": f".{tokens}.weight"}),
+        f"{name}Model": Variant(matrices.BASE, bare=True),
     }
 
 
@@ -73,7 +73,7 @@ LLAMA = Family(
     tied=False,
     fixed={"attention_bias": False, "mlp_bias": False},
     base="model.",
-    decoder=side(parts.projections("self_attn.", NAMES)),
+    decoder=side(matrices.projections("self_attn.", NAMES)),
     norm="pre",
     positions="rotary",
     variants=variants("Llama"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bartviz.families import parts
+from bartviz.families import matrices
 from bartviz.families.bart import BART, side, writers
 from bartviz.families.family import Side, Training
 from bartviz.language import mark
@@ -12,7 +12,7 @@ from bartviz.language import mark
 
 def _computed(one: Side) -> Side:
     """Without a position table among the parameters: positions are computed and kept aside."""
-    return replace(one, before=tuple(part for part in one.before if part.role != parts.POSITIONS))
+    return replace(one, before=tuple(part for part in one.before if part.role != matrices.POSITIONS))
 
 
 M2M_100 = replace(
@@ -29,7 +29,7 @@ M2M_100 = replace(
     variants=writers("M2M100", bias=False),
     classes=("M2M100ForConditionalGeneration",),
     training=Training(
-        parts.SENTENCEPIECE,
+        matrices.SENTENCEPIECE,
         "en A </s>",
         None,
         mark("translate sentences of parallel texts between many languages"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bartviz.families import parts
+from bartviz.families import matrices
 from bartviz.families.bart import BART, side, writers
 from bartviz.families.family import Training
 from bartviz.language import mark
@@ -22,7 +22,7 @@ MARIAN = replace(
     variants=writers("Marian", "MTModel"),
     classes=("MarianMTModel",),
     training=Training(
-        parts.SENTENCEPIECE,
+        matrices.SENTENCEPIECE,
         "A </s>",
         None,
         mark("translate sentences of parallel texts"),

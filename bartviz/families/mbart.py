@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bartviz.families import parts
+from bartviz.families import matrices
 from bartviz.families.bart import BART, side, variants
 from bartviz.families.family import Training
 from bartviz.language import mark
@@ -20,11 +20,11 @@ MBART = replace(
     variants=variants("MBart"),
     classes=("MBartForConditionalGeneration",),
     training=Training(
-        parts.SENTENCEPIECE,
+        matrices.SENTENCEPIECE,
         "A </s> en_XX",
         None,
         mark("restore a text in one of 25 languages whose spans (35%) are each one mask, sentences shuffled"),
-        parts.WHOLE,
+        matrices.WHOLE,
         "Liu et al. 2020",
     ),
     start="language",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bartviz.families import parts
+from bartviz.families import matrices
 from bartviz.families.bert import BERT
 from bartviz.families.family import Part, Side, Site, Variant
 
@@ -38,30 +38,30 @@ MODERNBERT = replace(
     base="model.",
     encoder=Side(
         before=(
-            Part(parts.TOKENS, "embeddings.tok_embeddings.weight", "V d"),
-            *parts.norm("embedding", "embeddings.norm", bias=False),
+            Part(matrices.TOKENS, "embeddings.tok_embeddings.weight", "V d"),
+            *matrices.norm("embedding", "embeddings.norm", bias=False),
         ),
         layer="layers.{}.",
-        later=parts.norm("self-attention", "attn_norm", bias=False),
+        later=matrices.norm("self-attention", "attn_norm", bias=False),
         parts=(
-            *parts.fused("attn.Wqkv", "attn.Wo"),
-            *parts.joined("mlp.Wi", "mlp.Wo"),
-            *parts.norm("feed-forward", "mlp_norm", bias=False),
+            *matrices.fused("attn.Wqkv", "attn.Wo"),
+            *matrices.joined("mlp.Wi", "mlp.Wo"),
+            *matrices.norm("feed-forward", "mlp_norm", bias=False),
         ),
         attention=Site("attn", "Wo"),
-        after=parts.norm("final", "final_norm", bias=False),
+        after=matrices.norm("final", "final_norm", bias=False),
     ),
     norm="pre",
     positions="rotary",
     pooler=(),
     variants={
-        "ModernBertModel": Variant(parts.BASE, bare=True),
-        "ModernBertForMaskedLM": parts.fills_words(_HEAD, {"decoder.weight": ".embeddings.tok_embeddings.weight"}),
+        "ModernBertModel": Variant(matrices.BASE, bare=True),
+        "ModernBertForMaskedLM": matrices.fills_words(_HEAD, {"decoder.weight": ".embeddings.tok_embeddings.weight"}),
     },
     classes=("ModernBertForMaskedLM", "ModernBertModel"),
     training=replace(
         BERT.training,
-        tokenizer=parts.BYTE_PAIRS,
+        tokenizer=matrices.BYTE_PAIRS,
         objective=BERT.variants["BertForMaskedLM"].does,
         paper="Warner et al. 2024",
     ),

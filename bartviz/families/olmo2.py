@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bartviz.families import parts
+from bartviz.families import matrices
 from bartviz.families.llama import BYTES, GATED, LLAMA, NAMES, keys, side, variants
 
 OLMO2 = replace(
@@ -14,11 +14,14 @@ OLMO2 = replace(
     keys=keys(LLAMA.keys, vocabulary=("vocab_size", 50_304), head_width=None),
     fixed={"attention_bias": False},
     decoder=side(
-        (*parts.projections("self_attn.", NAMES), *parts.head_norms("self_attn.q_norm", "self_attn.k_norm", "a k")),
+        (
+            *matrices.projections("self_attn.", NAMES),
+            *matrices.head_norms("self_attn.q_norm", "self_attn.k_norm", "a k"),
+        ),
         GATED,
         (
-            *parts.norm("self-attention output", "post_attention_layernorm", bias=False),
-            *parts.norm("feed-forward output", "post_feedforward_layernorm", bias=False),
+            *matrices.norm("self-attention output", "post_attention_layernorm", bias=False),
+            *matrices.norm("feed-forward output", "post_feedforward_layernorm", bias=False),
         ),
     ),
     norm="inner",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bartviz.families import parts
+from bartviz.families import matrices
 from bartviz.families.family import Part, Side, Site, Variant
 from bartviz.families.llama import BYTES, LLAMA, keys
 
@@ -33,20 +33,20 @@ OPT = replace(
     },
     decoder=Side(
         before=(
-            Part(parts.TOKENS, "decoder.embed_tokens.weight", "V e"),
+            Part(matrices.TOKENS, "decoder.embed_tokens.weight", "V e"),
             Part("embedding projection weight", "decoder.project_in.weight", "d e"),
-            Part(parts.POSITIONS, "decoder.embed_positions.weight", "P d"),
+            Part(matrices.POSITIONS, "decoder.embed_positions.weight", "P d"),
         ),
         layer="decoder.layers.{}.",
         parts=(
-            *parts.projections("self_attn.", "q_proj k_proj v_proj out_proj", bias="qkvo"),
-            *parts.dense("fc1 fc2", bias=True),
-            *parts.norm("self-attention", "self_attn_layer_norm"),
-            *parts.norm("feed-forward", "final_layer_norm"),
+            *matrices.projections("self_attn.", "q_proj k_proj v_proj out_proj", bias="qkvo"),
+            *matrices.dense("fc1 fc2", bias=True),
+            *matrices.norm("self-attention", "self_attn_layer_norm"),
+            *matrices.norm("feed-forward", "final_layer_norm"),
         ),
         attention=Site("self_attn", "out_proj"),
         after=(
-            *parts.norm("final", "decoder.final_layer_norm"),
+            *matrices.norm("final", "decoder.final_layer_norm"),
             Part("embedding projection back weight", "decoder.project_out.weight", "e d"),
         ),
     ),
@@ -54,11 +54,11 @@ OPT = replace(
     added_rows=2,
     variants={
         "OPTForCausalLM": Variant(
-            parts.WRITES,
+            matrices.WRITES,
             head=(Part("output layer weight", "lm_head.weight", "U e"),),
             ties={"lm_head.weight": ".decoder.embed_tokens.weight"},
         ),
-        "OPTModel": Variant(parts.BASE, bare=True),
+        "OPTModel": Variant(matrices.BASE, bare=True),
     },
     classes=("OPTForCausalLM",),
     training=replace(BYTES, single="</s> A", paper="Zhang et al. 2022"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bartviz.families import parts
+from bartviz.families import matrices
 from bartviz.families.bart import BART, side, writers
 from bartviz.families.family import Training
 from bartviz.language import mark
@@ -22,7 +22,7 @@ PEGASUS = replace(
     variants=writers("Pegasus"),
     classes=("PegasusForConditionalGeneration",),
     training=Training(
-        parts.SENTENCEPIECE,
+        matrices.SENTENCEPIECE,
         "A </s>",
         None,
         mark("write the most informative sentences (30%) that were taken out of a document"),

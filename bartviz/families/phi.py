@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bartviz.families import parts
+from bartviz.families import matrices
 from bartviz.families.family import Site, Variant
 from bartviz.families.llama import BYTES, LLAMA, keys, side, variants
 
@@ -23,18 +23,18 @@ PHI = replace(
     activation=("hidden_act", "gelu_new"),
     fixed={"qk_layernorm": False},
     decoder=side(
-        parts.projections("self_attn.", "q_proj k_proj v_proj dense", bias="qkvo"),
-        parts.dense("mlp.fc1 mlp.fc2", bias=True),
-        parts.norm("self-attention", "input_layernorm"),
-        last=parts.norm("final", "final_layernorm"),
+        matrices.projections("self_attn.", "q_proj k_proj v_proj dense", bias="qkvo"),
+        matrices.dense("mlp.fc1 mlp.fc2", bias=True),
+        matrices.norm("self-attention", "input_layernorm"),
+        last=matrices.norm("final", "final_layernorm"),
         site=Site("self_attn", "dense"),
     ),
     parallel=True,
     variants={
         **variants("Phi"),
         "PhiForCausalLM": Variant(
-            parts.WRITES,
-            head=(*parts.LM, *parts.linear("output layer", "lm_head", "U d")[1:]),
+            matrices.WRITES,
+            head=(*matrices.LM, *matrices.linear("output layer", "lm_head", "U d")[1:]),
             ties={"lm_head.weight": ".embed_tokens.weight"},
         ),
     },

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bartviz.families import parts
+from bartviz.families import matrices
 from bartviz.families.llama import BYTES, LLAMA, keys, side, variants
 
 PHI3 = replace(
@@ -21,7 +21,7 @@ PHI3 = replace(
     ),
     fixed={},
     decoder=side(
-        parts.fused("self_attn.qkv_proj", "self_attn.o_proj"), parts.joined("mlp.gate_up_proj", "mlp.down_proj")
+        matrices.fused("self_attn.qkv_proj", "self_attn.o_proj"), matrices.joined("mlp.gate_up_proj", "mlp.down_proj")
     ),
     variants=variants("Phi3"),
     classes=("Phi3ForCausalLM",),

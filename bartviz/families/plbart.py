@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bartviz.families import parts
+from bartviz.families import matrices
 from bartviz.families.bart import BART, side, writers
 from bartviz.families.family import Training
 from bartviz.language import mark
@@ -31,11 +31,11 @@ PLBART = replace(
     variants=writers("PLBart"),
     classes=("PLBartForConditionalGeneration",),
     training=Training(
-        parts.SENTENCEPIECE,
+        matrices.SENTENCEPIECE,
         "A </s> java",
         None,
         mark("restore a program or a text whose spans (35%) are each one mask"),
-        parts.WHOLE,
+        matrices.WHOLE,
         "Ahmad et al. 2021",
     ),
     start="language",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bartviz.families import parts
+from bartviz.families import matrices
 from bartviz.families.llama import BYTES, LLAMA, NAMES, keys, side, variants
 
 QWEN2 = replace(
@@ -20,7 +20,7 @@ QWEN2 = replace(
         positions=("max_position_embeddings", 32_768),
     ),
     fixed={},
-    decoder=side(parts.projections("self_attn.", NAMES, bias="qkv")),
+    decoder=side(matrices.projections("self_attn.", NAMES, bias="qkv")),
     variants=variants("Qwen2"),
     classes=("Qwen2ForCausalLM",),
     training=replace(BYTES, paper="Yang et al. 2024"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bartviz.families import parts
+from bartviz.families import matrices
 from bartviz.families.llama import BYTES, LLAMA, NAMES, keys, side, variants
 
 QWEN3 = replace(
@@ -20,7 +20,9 @@ QWEN3 = replace(
         positions=("max_position_embeddings", 32_768),
     ),
     fixed={"attention_bias": False},
-    decoder=side((*parts.projections("self_attn.", NAMES), *parts.head_norms("self_attn.q_norm", "self_attn.k_norm"))),
+    decoder=side(
+        (*matrices.projections("self_attn.", NAMES), *matrices.head_norms("self_attn.q_norm", "self_attn.k_norm"))
+    ),
     variants=variants("Qwen3"),
     classes=("Qwen3ForCausalLM",),
     training=replace(BYTES, paper="Yang et al. 2025"),

@@ -14,7 +14,7 @@ from bartviz.families.encoder_alone import encoder_alone
 from bartviz.families.family import Family
 
 # The modules of this folder that are no family.
-OTHERS = frozenset(("catalogue", "config", "dropout", "encoder_alone", "family", "parts", "registry"))
+OTHERS = frozenset(("catalogue", "config", "dropout", "encoder_alone", "family", "matrices", "registry"))
 # Families in the order in which readers see them, and in which a type that nobody has listed is compared with them; one
 # that is not named here comes after these.
 _ORDER = """

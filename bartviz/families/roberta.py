@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bartviz.families import parts
+from bartviz.families import matrices
 from bartviz.families.bert import BERT
 from bartviz.families.family import Training, Variant
 from bartviz.language import mark
@@ -14,11 +14,11 @@ def variants(name: str) -> dict[str, Variant]:
     """The classes of RoBERTa and its relatives."""
     return {
         f"{name}Model": Variant(mark("base model with pooler"), bare=True, pooler=True),
-        f"{name}ForMaskedLM": parts.fills_words(
-            parts.masked_lm("lm_head.", "dense", "layer_norm", "decoder"),
-            {"lm_head.decoder.weight": f".{parts.WORDS}", "lm_head.decoder.bias": "lm_head.bias"},
+        f"{name}ForMaskedLM": matrices.fills_words(
+            matrices.masked_lm("lm_head.", "dense", "layer_norm", "decoder"),
+            {"lm_head.decoder.weight": f".{matrices.WORDS}", "lm_head.decoder.bias": "lm_head.bias"},
         ),
-        **parts.tasks(name, parts.classifies(parts.DENSE_CLASSIFIER), parts.marks_answers()),
+        **matrices.tasks(name, matrices.classifies(matrices.DENSE_CLASSIFIER), matrices.marks_answers()),
     }
 
 
@@ -32,7 +32,7 @@ ROBERTA = replace(
     variants=variants("Roberta"),
     classes=("RobertaForMaskedLM", "RobertaModel"),
     training=Training(
-        parts.BYTE_PAIRS,
+        matrices.BYTE_PAIRS,
         "<s> A </s>",
         "<s> A </s></s> B </s>",
         mark("fill masked pieces (15%), newly masked each time"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bartviz.families import parts
+from bartviz.families import matrices
 from bartviz.families.llama import BYTES, LLAMA, NAMES, keys, side, variants
 
 SEED_OSS = replace(
@@ -22,7 +22,7 @@ SEED_OSS = replace(
         positions=("max_position_embeddings", 524_288),
     ),
     fixed={"attention_bias": True, "attention_out_bias": False, "mlp_bias": False},
-    decoder=side(parts.projections("self_attn.", NAMES, bias="qkv")),
+    decoder=side(matrices.projections("self_attn.", NAMES, bias="qkv")),
     variants=variants("SeedOss"),
     classes=("SeedOssForCausalLM",),
     training=replace(BYTES, paper="ByteDance Seed 2025"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bartviz.families import parts
+from bartviz.families import matrices
 from bartviz.families.llama import BYTES, GATED, LLAMA, NAMES, keys, side, variants
 
 STABLELM = replace(
@@ -22,10 +22,13 @@ STABLELM = replace(
     ),
     fixed={"use_qkv_bias": False, "qk_layernorm": False, "use_parallel_residual": False},
     decoder=side(
-        parts.projections("self_attn.", NAMES),
+        matrices.projections("self_attn.", NAMES),
         GATED,
-        (*parts.norm("self-attention", "input_layernorm"), *parts.norm("feed-forward", "post_attention_layernorm")),
-        last=parts.norm("final", "norm"),
+        (
+            *matrices.norm("self-attention", "input_layernorm"),
+            *matrices.norm("feed-forward", "post_attention_layernorm"),
+        ),
+        last=matrices.norm("final", "norm"),
     ),
     variants=variants("StableLm"),
     classes=("StableLmForCausalLM",),

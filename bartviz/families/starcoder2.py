@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bartviz.families import parts
+from bartviz.families import matrices
 from bartviz.families.llama import BYTES, LLAMA, NAMES, keys, side, variants
 
 STARCODER2 = replace(
@@ -26,10 +26,13 @@ STARCODER2 = replace(
     tied=True,
     fixed={"use_bias": True},
     decoder=side(
-        parts.projections("self_attn.", NAMES, bias="qkvo"),
-        parts.dense("mlp.c_fc mlp.c_proj", bias=True),
-        (*parts.norm("self-attention", "input_layernorm"), *parts.norm("feed-forward", "post_attention_layernorm")),
-        last=parts.norm("final", "norm"),
+        matrices.projections("self_attn.", NAMES, bias="qkvo"),
+        matrices.dense("mlp.c_fc mlp.c_proj", bias=True),
+        (
+            *matrices.norm("self-attention", "input_layernorm"),
+            *matrices.norm("feed-forward", "post_attention_layernorm"),
+        ),
+        last=matrices.norm("final", "norm"),
     ),
     variants=variants("Starcoder2"),
     classes=("Starcoder2ForCausalLM",),

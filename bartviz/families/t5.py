@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bartviz.families import parts
+from bartviz.families import matrices
 from bartviz.families.bart import SHARED, SHARED_TIES, writers
 from bartviz.families.family import Family, Part, Side, Site, Training, Variant
 from bartviz.language import mark
 
 # Its values reach the record through the mask that the network hands to ``tape/tape.py`` (``add_bias``).
 _BIAS = Part("relative position bias", "layer.0.SelfAttention.relative_attention_bias.weight", "B H")
-_CROSS = parts.attention("cross-attention", "layer.1.EncDecAttention.", "q k v o", "layer.1.layer_norm", bias=False)
+_CROSS = matrices.attention("cross-attention", "layer.1.EncDecAttention.", "q k v o", "layer.1.layer_norm", bias=False)
 
 
 def _side(name: str, *, gated: bool = False) -> Side:
@@ -21,19 +21,21 @@ def _side(name: str, *, gated: bool = False) -> Side:
     into, gate = ("wi_1", "wi_0") if gated else ("wi", "")
     dense = f"{block}DenseReluDense."
     return Side(
-        before=(Part(parts.TOKENS, f"{name}.embed_tokens.weight", "V d"),),
+        before=(Part(matrices.TOKENS, f"{name}.embed_tokens.weight", "V d"),),
         layer=f"{name}.block.{{}}.",
         first=(_BIAS,),
         parts=(
-            *parts.attention("self-attention", "layer.0.SelfAttention.", "q k v o", "layer.0.layer_norm", bias=False),
+            *matrices.attention(
+                "self-attention", "layer.0.SelfAttention.", "q k v o", "layer.0.layer_norm", bias=False
+            ),
             *(_CROSS if decoder else ()),
-            *parts.feed_forward(
+            *matrices.feed_forward(
                 dense + into, f"{dense}wo", f"{block}layer_norm", bias=False, gate=gate and dense + gate
             ),
         ),
         attention=Site("layer.0.SelfAttention", "o"),
         cross=Site("layer.1.EncDecAttention", "o") if decoder else None,
-        after=parts.norm("final", f"{name}.final_layer_norm", bias=False),
+        after=matrices.norm("final", f"{name}.final_layer_norm", bias=False),
     )
 
 
@@ -70,7 +72,7 @@ _FIRST = Family(
     classes=("T5ForConditionalGeneration",),
     # A pair is one text, its parts named by words ("premise: A hypothesis: B").
     training=Training(
-        parts.SENTENCEPIECE,
+        matrices.SENTENCEPIECE,
         "A </s>",
         None,
         mark("restore the spans (15%) behind numbered sentinels, and many tasks with a prefix"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bartviz.families import parts
+from bartviz.families import matrices
 from bartviz.families.bert import BERT
 from bartviz.families.roberta import ROBERTA, variants
 
@@ -15,5 +15,5 @@ XLM_ROBERTA = replace(
     keys=BERT.keys,
     variants=variants("XLMRoberta"),
     classes=("XLMRobertaForMaskedLM", "XLMRobertaModel"),
-    training=replace(ROBERTA.training, tokenizer=parts.SENTENCEPIECE, paper="Conneau et al. 2020"),
+    training=replace(ROBERTA.training, tokenizer=matrices.SENTENCEPIECE, paper="Conneau et al. 2020"),
 )

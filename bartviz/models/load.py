@@ -13,7 +13,7 @@ from bartviz.models.deadline import DEADLINE, Cancel, Job, Progress, run
 from bartviz.models.location import Location, locate
 from bartviz.models.roots import Roots
 from bartviz.safety import foreign
-from bartviz.safety.memory import Claims, unbounded
+from bartviz.safety.reservations import Claims, unbounded
 
 if TYPE_CHECKING:
     from bartviz.models.model import Model

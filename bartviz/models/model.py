@@ -31,7 +31,7 @@ from bartviz.models.task_head import TaskHead
 from bartviz.models.weights import Weights
 from bartviz.record.record import ModelInfo, Record
 from bartviz.safety.foreign import guarded
-from bartviz.safety.memory import Claims
+from bartviz.safety.reservations import Claims
 from bartviz.safety.torch_defaults import torch_defaults
 
 Source = Literal["embedded", "folder", "hub", "memory"]

@@ -21,7 +21,7 @@ from bartviz.errors import ModelError
 from bartviz.families.registry import of_network
 from bartviz.language import later
 from bartviz.models.deadline import Job
-from bartviz.safety import memory
+from bartviz.safety import reservations
 
 INT8 = "bartviz-int8"  # the metadata's format in a file whose matrices are int8
 SCALE = ".row_scale"  # after a matrix's name: the name of its scales
@@ -93,7 +93,7 @@ def read(paths: Sequence[Path], job: Job) -> Weights:
                     else:
                         _refuse_quantized(key, stored)
         except (SafetensorError, OSError, MemoryError, RuntimeError) as error:
-            if memory.was_short(error):  # the file is sound: its header and sizes were checked before
+            if reservations.was_short(error):  # the file is sound: its header and sizes were checked before
                 raise MemoryError from None  # becomes BudgetError in foreign.guarded
             raise ModelError(_damaged(path)) from None
     return Weights(tensors, digest.hexdigest())

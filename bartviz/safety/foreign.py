@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from bartviz.errors import BartvizError, BudgetError, ModelError
 from bartviz.language import later
-from bartviz.safety import logs, memory
+from bartviz.safety import logs, reservations
 
 
 @contextmanager
@@ -26,7 +26,7 @@ def guarded(error: BartvizError) -> Iterator[None]:
         if not isinstance(fault, Exception) and type(fault).__name__ != "PanicException":
             raise
         log_fault(fault)
-        if memory.was_short(fault):
+        if reservations.was_short(fault):
             raise BudgetError(
                 later("There is not enough memory for this. Use less text or a smaller model, or free some memory.")
             ) from None

@@ -22,7 +22,7 @@ from bartviz.language import current, later, speaking
 from bartviz.models.deadline import downloading
 from bartviz.models.location import canonical
 from bartviz.models.roots import default_roots
-from bartviz.safety.memory import Claim, Room
+from bartviz.safety.reservations import Claim, Room
 from bartviz.serving import threads, torch_import
 from bartviz.serving.cache import ByteCache, content_key
 from bartviz.serving.gate import Gate, State, Ticket

@@ -17,7 +17,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 from bartviz.errors import BartvizError, BudgetError, Busy, Cancelled, without_stack
 from bartviz.language import later, mark
-from bartviz.safety import logs, memory
+from bartviz.safety import logs, reservations
 
 T = TypeVar("T")
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
@@ -134,7 +134,7 @@ class Ticket(Generic[T]):
         except BartvizError as error:
             self._end("failed", error)
         except BaseException as error:  # the worker thread must survive any error of the work
-            if memory.was_short(error):
+            if reservations.was_short(error):
                 self._end("failed", BudgetError(later(_NO_MEMORY)))
                 return
             logs.fault("A run failed inside.", error)

@@ -17,7 +17,7 @@ from importlib import import_module
 from bartviz import hooks
 from bartviz.errors import BudgetError
 from bartviz.language import later
-from bartviz.safety import foreign, memory
+from bartviz.safety import foreign, reservations
 
 SIZE = 400  # MB of the model library
 RUNS = ("run", "chapter")  # how the files of features begin that import torch
@@ -54,7 +54,7 @@ def load() -> None:
             with foreign.IMPORTING:
                 import bartviz.run.forward  # noqa: F401 - imports the model classes too
         except Exception as error:
-            if not memory.was_short(error):
+            if not reservations.was_short(error):
                 raise
             _SHORT.set()
             raise _too_small() from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bartviz.analysis import compare, naming
+from bartviz.analysis import compare, head_names
 from bartviz.analysis.distance import distances
 from bartviz.analysis.measures import Measured, measures, of_record
 from bartviz.errors import SettingError
@@ -33,7 +33,7 @@ def test_a_name_is_shown_with_its_score() -> None:
     assert table["name"][0] == "previous token"
     assert table["score"][0] == pytest.approx(1)
     unnamed = compare.table(BEFORE, threshold=1.01)
-    assert unnamed["name"][0] == naming.UNNAMED
+    assert unnamed["name"][0] == head_names.UNNAMED
     assert np.isnan(unnamed["score"][0])
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 from bartviz.analysis import contributions
-from bartviz.analysis.definitions import shares
+from bartviz.analysis.head_measures import shares
 from bartviz.arrays import Floats
 from bartviz.errors import RecordError, SettingError
 from bartviz.record.attention import Attention

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bartviz.analysis import distance, heads
+from bartviz.analysis import distance, head_view
 from bartviz.errors import SettingError
 from bartviz.record.attention import Attention
 from tests.support import records
@@ -43,7 +43,7 @@ def test_a_head_is_at_no_distance_from_itself(attention: Attention, data: st.Dat
     if np.isfinite(found).any():
         assert found[layer, head] == 0
         assert ((found >= 0) & (found <= 1)).all()
-    view = heads.view(attention, layer, head)
+    view = head_view.view(attention, layer, head)
     own = distance.contrast(view, view)
     assert own is not None
     assert not own.difference.any()
@@ -74,18 +74,18 @@ def test_a_head_that_is_not_there() -> None:
 def test_a_difference_is_b_minus_a_and_needs_the_same_tokens() -> None:
     record = records.encoder_decoder()
     cross, encoder = record.attention("cross"), record.attention("encoder")
-    a, b = heads.view(cross, 0, 0), heads.view(cross, 1, 2)
+    a, b = head_view.view(cross, 0, 0), head_view.view(cross, 1, 2)
     found = distance.contrast(a, b)
     assert found is not None
     np.testing.assert_allclose(found.difference, b.weights - a.weights)
     np.testing.assert_allclose(found.difference.sum(axis=1), 0, atol=1e-5)
     np.testing.assert_allclose(found.distance, distance.jensen_shannon(a.weights, b.weights))
     assert found.mean == pytest.approx(float(distance.distances(cross, 0, 0)[1, 2]), abs=1e-6)
-    other = heads.view(encoder, 0, 0)
+    other = head_view.view(encoder, 0, 0)
     assert distance.contrast(a, other) is None
     assert "rows differ from position 0" in distance.mismatch(a, other)
     short = records.encoder_only(("<s>", "a", "</s>")).attention("encoder")
-    assert "A has 9 rows and B 3" in distance.mismatch(other, heads.view(short, 0, 0))
+    assert "A has 9 rows and B 3" in distance.mismatch(other, head_view.view(short, 0, 0))
     assert distance.mismatch(a, b) == ""
 
 
@@ -93,7 +93,7 @@ def test_a_difference_is_b_minus_a_and_needs_the_same_tokens() -> None:
 @given(records.attentions())
 def test_merged_into_words_rows_still_sum_to_1_and_differences_to_0(attention: Attention) -> None:
     last = attention.shape[1] - 1
-    a, b = heads.view(attention, 0, 0, words=True), heads.view(attention, 0, last, words=True)
+    a, b = head_view.view(attention, 0, 0, words=True), head_view.view(attention, 0, last, words=True)
     np.testing.assert_allclose(a.weights.sum(axis=1), 1, atol=1e-5)
     found = distance.contrast(a, b)
     assert found is not None

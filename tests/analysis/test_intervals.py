@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from bartviz.analysis import intervals
-from bartviz.analysis.corpus_definitions import ALL
+from bartviz.analysis.corpus_measures import ALL
 
 Doubles = NDArray[np.float64]
 DRAWS = 4_000

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
-from bartviz.analysis import definitions, measures
+from bartviz.analysis import head_measures, measures
 from bartviz.analysis.cells import Cells, Received, Weights
 from bartviz.analysis.measures import Block, Measured
 from bartviz.record.attention import Attention, Kind
@@ -164,11 +164,11 @@ def test_blocks_of_rows_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 @given(records.attentions())
 def test_every_measure_is_within_its_range(attention: Attention) -> None:
     found = measures.measures(attention)
-    assert list(found.values) == [measure.name for measure in definitions.of_kind(attention.kind)]
+    assert list(found.values) == [measure.name for measure in head_measures.of_kind(attention.kind)]
     for name, values in found.values.items():
         assert values.shape == attention.shape[:2]
         known = values[np.isfinite(values)]
-        highest = definitions.MEASURES[name].highest
+        highest = head_measures.MEASURES[name].highest
         most = highest if highest is not None else max(np.log2(attention.shape[3]), attention.shape[3])
         assert ((known >= -1e-5) & (known <= most + 1e-5)).all(), name
         if name != "share":  # this one needs the values too
@@ -252,11 +252,11 @@ def test_numpy_and_torch_give_the_numbers_of_a_person(array: Callable[[object], 
 
 
 def test_every_measure_is_a_function() -> None:
-    assert all(measure.compute is not None for measure in definitions.MEASURES.values())
+    assert all(measure.compute is not None for measure in head_measures.MEASURES.values())
 
 
 def test_every_measure_is_written_down() -> None:
-    table = definitions.definitions("cross")
-    assert list(table["measure"]) == [measure.title for measure in definitions.of_kind("cross")]
-    assert len(definitions.definitions()) == len(definitions.MEASURES)
-    assert not (definitions.definitions() == "").any(axis=None)
+    table = head_measures.definitions("cross")
+    assert list(table["measure"]) == [measure.title for measure in head_measures.of_kind("cross")]
+    assert len(head_measures.definitions()) == len(head_measures.MEASURES)
+    assert not (head_measures.definitions() == "").any(axis=None)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import bartviz
 from bartviz.analysis import aligners, alignment, contributions, gold_alignment, measures
-from bartviz.analysis.definitions import MEASURES, OfCells
+from bartviz.analysis.head_measures import MEASURES, OfCells
 from bartviz.corpus.encode import Encoded, encode, side, simple_side
 from bartviz.corpus.measure import batches, measure
 from bartviz.corpus.read import Line

@@ -17,7 +17,7 @@ from pandas.testing import assert_frame_equal
 
 import bartviz
 from bartviz.analysis import measures
-from bartviz.analysis.corpus_definitions import ALL, RANDOM
+from bartviz.analysis.corpus_measures import ALL, RANDOM
 from bartviz.commands.cli import main
 from bartviz.corpus.encode import encode
 from bartviz.corpus.read import Bad, Columns, Form, Line, lines

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 import bartviz
-from bartviz.analysis.corpus_definitions import SILENCED
+from bartviz.analysis.corpus_measures import SILENCED
 from bartviz.commands.cli import main
 from bartviz.corpus.encode import Encoded, encode
 from bartviz.corpus.read import Columns, Line

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bartviz import paper
-from bartviz.analysis import heads
+from bartviz.analysis import head_view
 from bartviz.app.controls import show
 from bartviz.record.record import Record
 from tests.support import stand_in
@@ -57,7 +57,7 @@ def test_heads_gives_the_head_or_mean_that_is_shown(
     np.testing.assert_array_equal(arrays["shown"], shown)
     attention = record.attention(of.split("-", 1)[0])
     layer, head = None if of.endswith("r-mean") else 2, 3 if of.endswith("H3") else None
-    np.testing.assert_array_equal(shown, heads.mean(attention, layer, head))
+    np.testing.assert_array_equal(shown, head_view.mean(attention, layer, head))
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from bartviz import language
-from bartviz.analysis import definitions
+from bartviz.analysis import head_measures
 from bartviz.app.frame import sitemap
 from bartviz.errors import TextError
 from bartviz.language import HOME, LANGUAGES, PSEUDO, _, current, follow, later, mark, named, plural, speaking
@@ -128,7 +128,7 @@ def test_nothing_that_is_kept_for_all_visitors_is_translated() -> None:
 def test_the_texts_of_measures_are_messages() -> None:
     """A text without a mark would stay English on every page, and no other test would ask for its translation."""
     said = {message for _file, message in spoken()}
-    for measure in definitions.MEASURES.values():
+    for measure in head_measures.MEASURES.values():
         texts = [measure.named, measure.meaning, measure.measured_in, measure.over]
         texts += [text for text in (measure.computed, measure.article) if re.search(r"\b[a-z]{4,}\b", text)]
         assert not [text for text in texts if text not in said], measure.name

@@ -70,7 +70,7 @@ def show(
 
     ``choice`` is the initial choice, and the canvas follows later changes of it; indices are clamped to the attention.
     ``on_change`` is called with the visitor's choice before the next script run: use it to update the session (pickers,
-    the link). The other arguments are those of ``bartviz.analysis.heads.view``; ``span`` is the range of the colours,
+    the link). The other arguments are those of ``bartviz.analysis.head_view.view``; ``span`` is the range of colours,
     ``small`` selects the small maps of all layers or of the chosen one. Without ``overview`` only the head (or mean) of
     ``choice`` is drawn and sent; ``label`` then distinguishes several canvases of a page ("A"). Set ``page_keys`` to
     False if another part of the page handles keys pressed without a focus. With ``steps`` the row follows the step of

@@ -31,7 +31,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bartviz.analysis import heads
+from bartviz.analysis import head_view
 from bartviz.analysis.thumbnails import MASKED, ONE, thumbnails
 from bartviz.analysis.weight_scale import Range
 from bartviz.analysis.words import word_groups
@@ -87,7 +87,7 @@ class Steps(NamedTuple):
 
 @dataclass(frozen=True)
 class Shown:
-    """How an attention is shown: the arguments of ``bartviz.analysis.heads.view``, colours, and page context."""
+    """How an attention is shown: the arguments of ``bartviz.analysis.head_view.view``, colours, and page context."""
 
     query: Tokens | None = None
     words: bool = False
@@ -101,13 +101,13 @@ class Shown:
     language: str = "en"
 
 
-Cached = Callable[[partial[heads.View]], heads.View]
+Cached = Callable[[partial[head_view.View]], head_view.View]
 
 
-def view_of(attention: Attention, choice: Choice, shown: Shown, cached: Cached = lambda call: call()) -> heads.View:
+def view_of(attention: Attention, choice: Choice, shown: Shown, cached: Cached = lambda call: call()) -> head_view.View:
     """The weights of a choice, as shown. ``cached`` computes means of heads: a page and its canvas need the same."""
     call = partial(
-        heads.view,
+        head_view.view,
         attention,
         None if choice.what == "all" else choice.layer,
         choice.head if choice.what == "head" else None,
@@ -135,7 +135,7 @@ class Picture:
         self._meta = self._describe()
         self._fixed = self._mask() | (self._thumbnails() if shown.overview and not self.exact else {})
 
-    def view(self, choice: Choice) -> heads.View:
+    def view(self, choice: Choice) -> head_view.View:
         """The weights of a choice, as shown."""
         return view_of(self.attention, choice, self.shown, self._cached)
 
@@ -186,7 +186,7 @@ class Picture:
         return 2 * maps * self.shape[2] * self.shape[3]
 
     def _thumbnails(self) -> dict[str, NDArray[Any]]:
-        keys = ~heads.sinks(self.attention) if self.shown.hide_sinks else None
+        keys = ~head_view.sinks(self.attention) if self.shown.hide_sinks else None
         return {"small": thumbnails(self.attention, keys=keys, span=self.shown.span).cells}
 
     def _mask(self) -> dict[str, NDArray[Any]]:
@@ -240,11 +240,11 @@ def _chips(tokens: Tokens, labels: Sequence[str], *, words: bool) -> list[Chip]:
     ]
 
 
-def _key_chips(attention: Attention, shown: Shown, view: heads.View) -> list[Chip]:
+def _key_chips(attention: Attention, shown: Shown, view: head_view.View) -> list[Chip]:
     """The text of the keys, including the hidden ones, whose column is -1."""
     tokens = attention.key
     groups = word_groups(tokens) if shown.words else tuple((columns,) for columns in range(len(tokens)))
-    hidden_columns = np.logical_or.reduceat(heads.sinks(attention), [group[0] for group in groups])  # (columns,)
+    hidden_columns = np.logical_or.reduceat(head_view.sinks(attention), [group[0] for group in groups])  # (columns,)
     kept = ~hidden_columns if view.hidden_labels else np.ones_like(hidden_columns)
     rest, hidden = iter(view.key_labels), iter(view.hidden_labels)
     labels = [next(rest if keep else hidden) for keep in kept.tolist()]

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bartviz.analysis import heads as analysis
-from bartviz.analysis.heads import View
+from bartviz.analysis import head_view as analysis
+from bartviz.analysis.head_view import View
 from bartviz.analysis.masks import no_row
 from bartviz.analysis.weight_scale import Range, shares
 from bartviz.drawing import axes, theme

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from bartviz.analysis import compare
 from bartviz.analysis import measures as analysis
-from bartviz.analysis.definitions import MEASURES
+from bartviz.analysis.head_measures import MEASURES
 from bartviz.analysis.parameter_totals import sublayer
 from bartviz.analysis.parameters import Model, from_table
 from bartviz.analysis.parameters import parameters as every_matrix

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 import numpy as np
 import plotly.graph_objects as go
 
-from bartviz.analysis import heads
+from bartviz.analysis import head_view
 from bartviz.analysis.compare import Field, defaults, field
 from bartviz.analysis.distance import distances
+from bartviz.analysis.head_names import THRESHOLD, names, sentence
 from bartviz.analysis.measures import Measured, counted, measures
-from bartviz.analysis.naming import THRESHOLD, names, sentence
 from bartviz.analysis.weight_scale import Range
 from bartviz.arrays import Bools, Floats, Ints
 from bartviz.drawing import theme
@@ -65,8 +65,8 @@ def compare(
     if b is not None and any(name is not None for name in (x, y, color, measured)):
         raise SettingError("x, y, color and measured are for all heads: leave them out, or leave b out.")
     if a is not None and b is not None:
-        first = heads.view(attention, *a, query=query, words=words)
-        second = heads.view(other or attention, *b, query=query if other is None else None, words=words)
+        first = head_view.view(attention, *a, query=query, words=words)
+        second = head_view.view(other or attention, *b, query=query if other is None else None, words=words)
         return pair(first, second, range=range, dark=dark)
     measured = measured or measures(attention, query=query)
     start = defaults(attention.kind)

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bartviz.analysis.distance import Contrast, contrast, mismatch
-from bartviz.analysis.heads import View
+from bartviz.analysis.head_view import View
 from bartviz.analysis.weight_scale import Range
 from bartviz.arrays import Floats
 from bartviz.drawing import axes, masked_cells, theme

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
-from bartviz.analysis import attention_vs_contribution, heads, sentence_words
+from bartviz.analysis import attention_vs_contribution, head_view, sentence_words
 from bartviz.analysis.weight_scale import Range
 from bartviz.arrays import Floats
 from bartviz.drawing import maps
@@ -55,11 +55,11 @@ def rollout(
     last = attention.shape[0] - 1 if layer is None else layer
     rolled = analysis.rollout(attention, last)
     drawn = [
-        flow_map(heads.mean(attention, last), attention, range=range, dark=dark),
+        flow_map(head_view.mean(attention, last), attention, range=range, dark=dark),
         flow_map(rolled, attention, words=REACHES, range=range, dark=dark),
     ]
     title = _("rollout, {kind} layers 0 to {layer}", kind=sentence_words.kind(attention.kind), layer=last)
-    return beside(drawn, [heads.name(attention, last), title], dark=dark)
+    return beside(drawn, [head_view.name(attention, last), title], dark=dark)
 
 
 def contribution(
@@ -85,7 +85,7 @@ def contribution(
         flow_map(found.contribution, attention, rows=found.query, words=TAKES, range=range, dark=dark),
     ]
     titles = [
-        _("weights of {head}", head=heads.name(attention, layer, head)),
+        _("weights of {head}", head=head_view.name(attention, layer, head)),
         _("contributions, rank correlation {rank:.2f}", rank=found.rank),
     ]
     return beside(drawn, titles, dark=dark)

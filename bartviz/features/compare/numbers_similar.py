@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bartviz.analysis.cells import entropy
-from bartviz.analysis.definitions import MEASURES
+from bartviz.analysis.head_measures import MEASURES
 from bartviz.analysis.measures import Measured, counted
 from bartviz.arrays import Bools, Floats
 from bartviz.record.attention import Attention

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, cast
 import streamlit as st
 
 from bartviz.analysis import compare as analysis
-from bartviz.analysis import naming, sentence_words
-from bartviz.analysis.definitions import MEASURES
+from bartviz.analysis import head_names, sentence_words
+from bartviz.analysis.head_measures import MEASURES
 from bartviz.analysis.measures import Measured
 from bartviz.analysis.weight_scale import Range
 from bartviz.app.components import canvas
@@ -99,7 +99,7 @@ def _threshold() -> float:
     """The share of weight from which a head gets a name (URL ``threshold``)."""
     label = _("Name a head when it puts at least this share on its pattern")
     hint = _("At least half of the weight, as in Clark et al. 2019.")
-    return pick.slider(label, 0.3, 0.95, naming.THRESHOLD, 0.05, key="threshold", hint=hint)
+    return pick.slider(label, 0.3, 0.95, head_names.THRESHOLD, 0.05, key="threshold", hint=hint)
 
 
 def _measure(label: str, options: list[str], *, key: str, default: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from bartviz.analysis import attention_vs_contribution, contributions, sentence_words
-from bartviz.analysis.heads import mean
+from bartviz.analysis.head_view import mean
 from bartviz.app.controls import pick, show
 from bartviz.app.frame import page
 from bartviz.app.state.once import once

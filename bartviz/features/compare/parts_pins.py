@@ -7,7 +7,7 @@ from functools import partial
 
 import streamlit as st
 
-from bartviz.analysis import distance, heads, naming, sentence_words
+from bartviz.analysis import distance, head_names, head_view, sentence_words
 from bartviz.analysis.measures import Measured, counted, of_record
 from bartviz.app.controls import pick, show
 from bartviz.app.state.once import once
@@ -42,9 +42,9 @@ class Pin:
     def place(self) -> tuple[int, int]:
         return self.head.layer, self.head.head
 
-    def view(self, *, words: bool = False) -> heads.View:
+    def view(self, *, words: bool = False) -> head_view.View:
         """The head's weights, as shown."""
-        return heads.view(self.attention, *self.place, query=self.rows, words=words)
+        return head_view.view(self.attention, *self.place, query=self.rows, words=words)
 
     @property
     def label(self) -> str:
@@ -111,7 +111,7 @@ def _like(a: Pin, other: Record) -> Head:
 def _clearest(measured: Measured, threshold: float, but: Head) -> Head:
     """The head with the clearest name, or the first head if none has a name; never ``but``."""
     layers, count = measured.shape
-    named = [index for index, _name in once(partial(naming.clearest, measured, threshold=threshold))]
+    named = [index for index, _name in once(partial(head_names.clearest, measured, threshold=threshold))]
     places = [*named, *(divmod(index, count) for index in range(layers * count))]
     heads = [Head(measured.kind, layer, head) for layer, head in places]
     return next((head for head in heads if head != but), heads[0])

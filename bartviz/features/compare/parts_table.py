@@ -8,8 +8,8 @@ import numpy as np
 import streamlit as st
 
 from bartviz.analysis import compare as analysis
-from bartviz.analysis import distance, naming, sentence_words
-from bartviz.analysis.definitions import MEASURES, definitions
+from bartviz.analysis import distance, head_names, sentence_words
+from bartviz.analysis.head_measures import MEASURES, definitions
 from bartviz.app.controls import pick, show
 from bartviz.arrays import Bools
 from bartviz.features.compare import parts_pins as pins
@@ -82,7 +82,7 @@ def kept(chosen: Chosen) -> Bools:
     passing = np.ones(chosen.measured.shape, np.bool_)
     if which in ("named", "unnamed"):
         passing[:] = which == "unnamed"
-        for index in naming.names(chosen.measured, threshold=chosen.threshold):
+        for index in head_names.names(chosen.measured, threshold=chosen.threshold):
             passing[index] = which == "named"
     if share:
         passing &= chosen.y.within(chosen.y.bounds[1] * share / 100, float("inf"))
@@ -161,7 +161,7 @@ def meanings(chosen: Chosen) -> None:
             "{evenly:g} of the possible entropy) and {room:g} times what even attention would give. Names "
             "hold for this text only; other heads stay unclassified.",
             threshold=chosen.threshold,
-            evenly=naming.EVENLY,
-            room=naming.ROOM,
+            evenly=head_names.EVENLY,
+            room=head_names.ROOM,
         )
     )

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from bartviz.analysis import distance, naming
-from bartviz.analysis.definitions import MEASURES
-from bartviz.analysis.heads import View
+from bartviz.analysis import distance, head_names
+from bartviz.analysis.head_measures import MEASURES
+from bartviz.analysis.head_view import View
 from bartviz.app.components import canvas
 from bartviz.app.controls import pick, show
 from bartviz.app.frame import page
@@ -76,7 +76,7 @@ def _first(view: View) -> int:
 def _canvas(chosen: Chosen, pin: Pin, row: int, *, key: str) -> None:
     """The canvas of one pin; its row and view set the page's, its rows and columns go into the link."""
     measured = pins.measured(pin.record, pin.head.kind)
-    called = naming.sentence(naming.name(measured, *pin.place, threshold=chosen.threshold))
+    called = head_names.sentence(head_names.name(measured, *pin.place, threshold=chosen.threshold))
     letter = pin.letter.lower()
     with st.container(key=f"pin_{letter}"):  # as high as that of the other, so that the maps are level
         show.note(

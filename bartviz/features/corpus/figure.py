@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from bartviz.analysis.corpus_definitions import ALL
+from bartviz.analysis.corpus_measures import ALL
 from bartviz.arrays import Floats
 from bartviz.drawing import theme
 from bartviz.drawing.cells import BUTTONS, Part, box, color_bar, unseen, written

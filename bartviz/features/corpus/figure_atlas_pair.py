@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bartviz.analysis.corpus_against import against
-from bartviz.analysis.corpus_definitions import ALL
+from bartviz.analysis.corpus_measures import ALL
 from bartviz.drawing import theme
 from bartviz.drawing.cells import BUTTONS, Part
 from bartviz.drawing.checks import expect, expect_word

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import plotly.graph_objects as go
 
 from bartviz.analysis.corpus import of_head
-from bartviz.analysis.corpus_definitions import ALL
+from bartviz.analysis.corpus_measures import ALL
 from bartviz.drawing import theme
 from bartviz.drawing.checks import expect, expect_word
 from bartviz.errors import SettingError

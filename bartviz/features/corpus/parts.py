@@ -13,7 +13,7 @@ import streamlit as st
 
 from bartviz.analysis import corpus as analysis
 from bartviz.analysis import sentence_words
-from bartviz.analysis.corpus_definitions import ALL
+from bartviz.analysis.corpus_measures import ALL
 from bartviz.analysis.corpus_roles import roles
 from bartviz.analysis.intervals import FEW
 from bartviz.app.controls import pick, show

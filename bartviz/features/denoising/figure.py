@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
-from bartviz.analysis import heads as views
+from bartviz.analysis import head_view as views
 from bartviz.analysis.repairs import Repair, Score
 from bartviz.drawing import axes, theme
 from bartviz.drawing.cells import BUTTONS, Part

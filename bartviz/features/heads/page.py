@@ -1,6 +1,6 @@
 """Where does each word look? Every layer and head of the text, one of them large."""
 
-from bartviz.analysis import heads as analysis
+from bartviz.analysis import head_view as analysis
 from bartviz.app.controls import prediction, show
 from bartviz.app.frame import gaps, levels, page
 from bartviz.drawing.heads import heads as figure

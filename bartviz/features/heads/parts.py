@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import streamlit as st
 
-from bartviz.analysis import heads, sentence_words
+from bartviz.analysis import head_view, sentence_words
 from bartviz.analysis.thumbnails import SIDE
 from bartviz.analysis.weight_scale import Range
 from bartviz.analysis.words import word_groups
@@ -61,7 +61,7 @@ class Chosen:
         suffix = {"head": f"-L{self.layer}H{self.head}", "layer": f"-L{self.layer}-mean", "all": "-mean"}
         return f"{self.attention.kind}{suffix[self.what]}"
 
-    def view(self) -> heads.View:
+    def view(self) -> head_view.View:
         """The weights, as shown."""
         shown = Shown(self.rows, self.words, self.hide_sinks, self.renormalise)
         return view_of(self.attention, Choice(self.layer, self.head, self.what), shown, once)
@@ -131,7 +131,7 @@ def _follow_canvas(choice: Choice) -> None:
         st.session_state[key] = value
 
 
-def note(chosen: Chosen, shown: heads.View) -> None:
+def note(chosen: Chosen, shown: head_view.View) -> None:
     """A note on the picture and on what is hidden in it."""
     parts = [
         _(
@@ -141,7 +141,7 @@ def note(chosen: Chosen, shown: heads.View) -> None:
     ]
     if max(chosen.attention.shape[2:]) > SIDE:
         parts.append(_("A small map shows the largest weight of each block of tokens."))
-    show.note(" ".join([*parts, heads.hidden_note(shown)]))
+    show.note(" ".join([*parts, head_view.hidden_note(shown)]))
 
 
 def roads_from(record: Record, chosen: Chosen, choice: Choice) -> None:
@@ -151,7 +151,7 @@ def roads_from(record: Record, chosen: Chosen, choice: Choice) -> None:
         related_links.to_other_views(record, "heads", Head(chosen.attention.kind, choice.layer, choice.head), row)
 
 
-def numbers(shown: heads.View, choice: Choice) -> None:
+def numbers(shown: head_view.View, choice: Choice) -> None:
     """The chosen rows as a table, and the whole map where the canvas has no table of it; computed when opened."""
     rows = choice.rows or (choice.row,)
     names, more = ", ".join(show.plain(shown.query_labels[row]) for row in rows[:NAMED]), len(rows) - NAMED
@@ -160,12 +160,12 @@ def numbers(shown: heads.View, choice: Choice) -> None:
         title = _("The numbers of the rows {names} and {more} more", names=names, more=more)
     _table_in_expander(title, "row", lambda: _rows(shown, rows))
     if shown.weights.size > TABLED:
-        _table_in_expander(_("The whole map as a table"), "map", lambda: heads.table(shown))
+        _table_in_expander(_("The whole map as a table"), "map", lambda: head_view.table(shown))
 
 
-def _rows(shown: heads.View, rows: tuple[int, ...]) -> pd.DataFrame:
+def _rows(shown: head_view.View, rows: tuple[int, ...]) -> pd.DataFrame:
     """The numbers of one row, or the mean, the sum and each of several rows."""
-    frame = heads.row_table(shown, rows[0])
+    frame = head_view.row_table(shown, rows[0])
     if len(rows) == 1:
         return frame
     weights = shown.weights[list(rows)]  # (rows, K')
@@ -182,7 +182,7 @@ def _table_in_expander(title: str, name: str, make: Callable[[], pd.DataFrame]) 
             st.dataframe(frame, hide_index=True, column_config=show.headers(frame))
 
 
-def paper(record: Record, chosen: Chosen, shown: heads.View, choice: Choice) -> Callable[[], Picture] | None:
+def paper(record: Record, chosen: Chosen, shown: head_view.View, choice: Choice) -> Callable[[], Picture] | None:
     """What draws the head or mean for paper, as it is shown: a map, lines, or the text shaded by its row. None where a
     map or lines would be too long for a page."""
     from bartviz.drawing.paper.grid import MOST

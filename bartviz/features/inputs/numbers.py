@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from bartviz.analysis import activations
-from bartviz.families import parts
+from bartviz.families import matrices
 from bartviz.families.catalogue import entry
 from bartviz.families.dropout import Dropout
 from bartviz.families.dropout import dropout as dropout_of
@@ -163,7 +163,7 @@ def _before(family: Family, side: Side, stack: Stack, read: str) -> tuple[Box, .
     names = [_("token")]
     if family.positions in ("learned", "sinusoidal"):
         names.append(_("position"))
-    if parts.SEGMENTS in roles:
+    if matrices.SEGMENTS in roles:
         names.append(_("segment"))
     embeddings = _("Embeddings: {parts}", parts=" + ".join(names))
     if "embedding layer norm weight" in roles:

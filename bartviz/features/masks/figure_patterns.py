@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from bartviz.analysis.patterns import PATTERNS, example_bias, pattern
+from bartviz.analysis.mask_patterns import PATTERNS, example_bias, pattern
 from bartviz.arrays import Bools, Floats
 from bartviz.drawing import axes, masked_cells, theme
 from bartviz.drawing.cells import Part

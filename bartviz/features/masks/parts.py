@@ -12,7 +12,7 @@ import numpy as np
 import streamlit as st
 
 from bartviz.analysis import added, masks, sentence_words
-from bartviz.analysis.patterns import PATTERNS, cut, example_bias, pattern
+from bartviz.analysis.mask_patterns import PATTERNS, cut, example_bias, pattern
 from bartviz.app.controls import pick, show, tasks
 from bartviz.app.frame import page
 from bartviz.arrays import Floats

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pandas as pd
 import plotly.graph_objects as go
 
-from bartviz.analysis import parameter_totals, roles, sentence_words
+from bartviz.analysis import matrix_titles, parameter_totals, sentence_words
 from bartviz.analysis.parameters import Parameter, from_table
 from bartviz.analysis.parameters import parameters as parameters_of
 from bartviz.drawing import theme
@@ -111,7 +111,7 @@ def _areas(rows: Sequence[Parameter], title: str, dark: bool) -> Iterator[_Area]
         kind, size = _kind(component), sum(row.count for row in mine)
         color = _NEUTRAL[dark][0] if kind is None else theme.tint(kind, dark)
         reads = any(row.component == component and row.shared_with in uses for row in rows) and component != "head"
-        name = sentence_words.capitalized(roles.title(component))
+        name = sentence_words.capitalized(matrix_titles.title(component))
         label = f"{name} · {short(size)} · {percent(size / total)}"
         if reads:
             label = _("{label} + shared matrix", label=label)
@@ -132,7 +132,7 @@ def _layers(
 
     ``layers``: how many layers use a matrix; more than one only in ALBERT.
     """
-    component, title = mine[0].component, sentence_words.capitalized(roles.title(mine[0].component))
+    component, title = mine[0].component, sentence_words.capitalized(matrix_titles.title(mine[0].component))
     few = len({row.layer for row in mine if row.layer is not None}) <= _FEW_LAYERS
     for place, held in _grouped(mine, _place):
         where, layer, said = f"{component}/{place}", held[0].layer, _place_said(held[0])
@@ -148,7 +148,7 @@ def _layers(
             yield from (_matrix(row, where, uses, dark) for row in held)
             continue
         for name, group in _grouped(held, lambda row: parameter_totals.sublayer(row.role)):
-            inner, texts = f"{where}/{name}", roles.title(name)
+            inner, texts = f"{where}/{name}", matrix_titles.title(name)
             brief = texts if few or name not in _BRIEF else _(_BRIEF[name])
             yield _Area(inner, where, brief, _sum(group), f"{hover}, {texts}", _color(group[0], dark))
             if matrices:
@@ -157,7 +157,7 @@ def _layers(
 
 def _matrix(row: Parameter, parent: str, uses: Mapping[str, Sequence[str]], dark: bool) -> _Area:
     shape = " × ".join(f"{size:,}" for size in row.shape)
-    label = role = roles.title(row.role)
+    label = role = matrix_titles.title(row.role)
     texts = [f"<b>{theme.escape(row.name)}</b>", f"{role}, {shape}"]
     if row.name in uses:
         used = ", ".join(uses[row.name])
@@ -176,7 +176,7 @@ def _place(row: Parameter) -> str:
 
 
 def _place_said(row: Parameter) -> str:
-    return _("layer {layer}", layer=row.layer) if row.layer is not None else roles.title(_place(row))
+    return _("layer {layer}", layer=row.layer) if row.layer is not None else matrix_titles.title(_place(row))
 
 
 def _grouped(rows: Sequence[Parameter], key: Callable[[Parameter], str]) -> Iterator[tuple[str, list[Parameter]]]:
@@ -224,7 +224,7 @@ def sizes(table: pd.DataFrame, *, dark: bool = False) -> go.Figure:
         figure.add_bar(
             y=names,
             x=values,
-            name=roles.title(part),
+            name=matrix_titles.title(part),
             orientation="h",
             marker={"color": colors[part], "line": {"width": 0}},
             text=[f"{value:,.0f}" if value > 18 else "" for value in values],
@@ -234,7 +234,10 @@ def sizes(table: pd.DataFrame, *, dark: bool = False) -> go.Figure:
             textangle=0,
             customdata=[f"{count:,}" for count in table[part]],
             hovertemplate=_(
-                "{model}: {part}<br>{count} parameters", model="%{y}", part=roles.title(part), count="%{customdata}"
+                "{model}: {part}<br>{count} parameters",
+                model="%{y}",
+                part=matrix_titles.title(part),
+                count="%{customdata}",
             )
             + "<extra></extra>",
         )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bartviz.analysis import alignment, contributions, heads, mutual
+from bartviz.analysis import alignment, contributions, head_view, mutual
 from bartviz.analysis.alignment import links
 from bartviz.analysis.attention_vs_contribution import RANKED, weigh
 from bartviz.analysis.cells import entropy
@@ -174,7 +174,11 @@ def sinks(record: Record) -> Sinks | None:
     if not (known := {kind: found for kind, found in shares.items() if found is not None}):
         return None
     kind = max(known, key=lambda one: float(known[one].mean()) - _even(record, one))
-    attention, rows, closed = record.attention(kind), rows_that_count(record, kind), heads.sinks(record.attention(kind))
+    attention, rows, closed = (
+        record.attention(kind),
+        rows_that_count(record, kind),
+        head_view.sinks(record.attention(kind)),
+    )
     share = known[kind]  # (L, H)
     layer, head = map(int, np.unravel_index(np.where(share <= MOST, share, -1).argmax(), share.shape))
     weights = attention.head(layer, head)
@@ -203,13 +207,13 @@ def _even(record: Record, kind: Kind) -> float:
     """The share of weight on sinks if weights were even over the visible keys."""
     attention, rows = record.attention(kind), rows_that_count(record, kind)
     seen = attention.mask[rows]
-    return float((seen[:, heads.sinks(attention)].sum(axis=1) / seen.sum(axis=1)).mean())
+    return float((seen[:, head_view.sinks(attention)].sum(axis=1) / seen.sum(axis=1)).mean())
 
 
 def _shares(record: Record, kind: Kind) -> Floats | None:
     """(L, H) the share of weight on sinks, over the rows that count; None if it is undefined."""
     attention, rows = record.attention(kind), rows_that_count(record, kind)
-    closed = heads.sinks(attention)
+    closed = head_view.sinks(attention)
     if not rows.any() or not closed.any() or closed.all():
         return None
     return np.stack(
@@ -220,9 +224,9 @@ def _shares(record: Record, kind: Kind) -> Floats | None:
 def _by_token(record: Record, kind: Kind) -> tuple[tuple[str, float], ...]:
     """The share of each sink's label over all heads, largest first."""
     attention = record.attention(kind)
-    columns = heads.mean(attention)[rows_that_count(record, kind)].mean(axis=0)  # (K,)
+    columns = head_view.mean(attention)[rows_that_count(record, kind)].mean(axis=0)  # (K,)
     found: dict[str, float] = {}
-    for at in np.flatnonzero(heads.sinks(attention)).tolist():
+    for at in np.flatnonzero(head_view.sinks(attention)).tolist():
         label = attention.key.labels[at]
         found[label] = found.get(label, 0.0) + float(columns[at])
     return tuple(sorted(found.items(), key=lambda one: -one[1]))

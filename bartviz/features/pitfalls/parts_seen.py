@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from bartviz.analysis import alignment, gold_alignment, heads
+from bartviz.analysis import alignment, gold_alignment, head_view
 from bartviz.analysis.gold_alignment import BY_HAND
 from bartviz.analysis.masks import quote
 from bartviz.app.controls import show
@@ -161,7 +161,7 @@ def sinks(record: Record) -> None:
     )
     show.lead(capitalized(sentence))
     indices = (finding.head.layer, finding.head.head)
-    hidden = heads.sinks(attention)
+    hidden = head_view.sinks(attention)
     whole = attention.head(*indices)
     remaining = np.where(hidden, 0, whole).astype(np.float32)
     rows = np.maximum(remaining.sum(axis=1, keepdims=True), np.float32(1e-9))

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.random import Generator
 
-from bartviz.analysis import heads
+from bartviz.analysis import head_view
 from bartviz.analysis.distance import jensen_shannon
 from bartviz.analysis.masks import quote
 from bartviz.analysis.measures import counted, padding
@@ -212,7 +212,7 @@ def average(material: Material, random: Generator) -> Question | None:
         rows &= ~padding(record, kind)
         if attention.shape[1] < 3 or not rows.any():
             continue
-        mean = heads.mean(attention, layer)[rows]
+        mean = head_view.mean(attention, layer)[rows]
         far = np.array([float(jensen_shannon(one[rows], mean).mean()) for one in attention.layer(layer)])  # (H,)
         chosen = drawn(random, range(len(far)), 3)
         best = max(chosen, key=lambda head: float(far[head]))
@@ -221,7 +221,7 @@ def average(material: Material, random: Generator) -> Question | None:
             continue
         options, answer = in_order(_distance(far, layer, best), [_distance(far, layer, one) for one in others])
         said = {"kind": later_kind(kind), "layer": layer, "count": attention.shape[1]}
-        maps = small(record, kind, heads.mean(attention, layer), later("the mean"))
+        maps = small(record, kind, head_view.mean(attention, layer), later("the mean"))
         maps += sum((small(record, kind, attention.head(layer, one), f"L{layer}H{one}") for one in sorted(chosen)), ())
         return Question(
             "average",

@@ -6,7 +6,7 @@ import numpy as np
 import transformers
 
 from bartviz.analysis.article_models import BART, BERT, T5, TITLES, depth, encoder, sizes_of
-from bartviz.families.parts import SENTENCEPIECE
+from bartviz.families.matrices import SENTENCEPIECE
 from bartviz.features.textbook.judging import CONFIGURATION, WORDS_RECORD, Evidence, Number, Verdict, above, yes
 from bartviz.features.textbook.networks import Cancel
 from bartviz.language import later

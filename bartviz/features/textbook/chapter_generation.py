@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from bartviz.analysis import naming
+from bartviz.analysis import head_names
 from bartviz.analysis.article_models import BART, MARIAN, T5, TITLES, read, sizes_of
 from bartviz.analysis.costs import Costs
 from bartviz.analysis.measures import of_record
@@ -111,7 +111,9 @@ def _last_head(evidence: Evidence) -> Verdict:
     layer, head = (int(place) for place in np.unravel_index(int(np.nanargmax(scores)), scores.shape))
     last, best, better = float(scores[-1, 0]), float(scores[layer, head]), int((scores > scores[-1, 0]).sum())
     numbers = (
-        Number(later("last layer, first head: weight on words that choose each other"), above(naming.THRESHOLD), last),
+        Number(
+            later("last layer, first head: weight on words that choose each other"), above(head_names.THRESHOLD), last
+        ),
         Number(later("heads that align better"), 0, better, core=False),
     )
     why = later(

@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 
-from bartviz.analysis import naming
+from bartviz.analysis import head_names
 from bartviz.analysis.measures import Measured, of_record
 from bartviz.arrays import Floats
 from bartviz.features.textbook.judging import BERT_RUN, Claim, Evidence, Number, Verdict, above, below
@@ -48,11 +48,11 @@ def _kinds(evidence: Evidence) -> Verdict:
     named = _named(found)
     heads = int(np.prod(found.shape))
     neighbours = named["previous"] + named["next"]
-    delimiters = int((found.values["special"] > naming.THRESHOLD).sum())
+    delimiters = int((found.values["special"] > head_names.THRESHOLD).sum())
     numbers = (
         Number(later("heads that look at the previous or the next token"), above(0), neighbours),
         Number(later("heads with more than half of their weight on [CLS] and [SEP]"), above(0), delimiters),
-        Number(later("heads without a name"), below(heads), named[naming.UNNAMED]),
+        Number(later("heads without a name"), below(heads), named[head_names.UNNAMED]),
     )
     why = later(
         "Of {heads} heads of {model}, {neighbours} put half of their weight on a neighbour and {delimiters} on [CLS] "
@@ -61,7 +61,7 @@ def _kinds(evidence: Evidence) -> Verdict:
         heads=heads,
         model=record.model.name,
         delimiters=delimiters,
-        unnamed=named[naming.UNNAMED],
+        unnamed=named[head_names.UNNAMED],
     )
     return Verdict(numbers, why, basis, large=deep)
 
@@ -72,8 +72,8 @@ def _each(values: Floats) -> str:
 
 def _named(found: Measured) -> Counter[str]:
     """How many heads are named by each measure; UNNAMED counts the others."""
-    named = Counter(given.measure for given in naming.names(found).values())
-    named[naming.UNNAMED] = int(np.prod(found.shape)) - named.total()
+    named = Counter(given.measure for given in head_names.names(found).values())
+    named[head_names.UNNAMED] = int(np.prod(found.shape)) - named.total()
     return named
 
 

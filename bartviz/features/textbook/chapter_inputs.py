@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 from safetensors import safe_open
 
-from bartviz.analysis import patterns
+from bartviz.analysis import mask_patterns
 from bartviz.analysis.article_models import BART, BERT, GPT2, MARIAN, T5, positions, read, rows, sizes_of
 from bartviz.analysis.positions import Floats, shift, similarity
 from bartviz.families.catalogue import EMBEDDED
@@ -180,7 +180,7 @@ def _segments(evidence: Evidence) -> Verdict:
 
 def _beyond(_evidence: Evidence) -> Verdict:
     n, rows_ = 2 * (sizes_of(BART).positions or 0), sizes_of(BART).position_rows - sizes_of(BART).family.added_rows
-    first = patterns.relative_buckets(n)[0]  # of the first token: distances 0 to n - 1
+    first = mask_patterns.relative_buckets(n)[0]  # of the first token: distances 0 to n - 1
     numbers = (
         Number(later("T5: buckets in use from the first of {n:,} tokens", n=n), at_most(32), len(set(first))),
         Number(later("BART: position rows, for {n:,} tokens", n=n), below(n), rows_),

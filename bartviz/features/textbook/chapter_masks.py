@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bartviz.analysis import added, patterns
+from bartviz.analysis import added, mask_patterns
 from bartviz.analysis.masks import shape
 from bartviz.arrays import Floats
 from bartviz.features.textbook.judging import Claim, Evidence, Number, Share, Verdict, below, yes
@@ -59,9 +59,9 @@ def _weight(scores: Floats, mask: np.ndarray[tuple[int, ...], np.dtype[np.bool_]
 
 
 def _patterns(_evidence: Evidence) -> Verdict:
-    n, bigram, prefix = 12, patterns.pattern("bigram", 12), patterns.pattern("prefix", 12, prefix=5)
+    n, bigram, prefix = 12, mask_patterns.pattern("bigram", 12), mask_patterns.pattern("prefix", 12, prefix=5)
     causal = n * (n + 1) // 2
-    window = patterns.pattern("longformer", SHORT, window=32, reach=1)
+    window = mask_patterns.pattern("longformer", SHORT, window=32, reach=1)
     long = _cells(LONG, WINDOW)
     share = long / LONG**2
     numbers = (

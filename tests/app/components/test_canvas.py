@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from bartviz.analysis import heads
+from bartviz.analysis import head_view
 from bartviz.app.components import canvas
 from bartviz.browser.canvas import data
 from bartviz.browser.canvas.data import Choice, Picture, Shown, Steps
@@ -86,7 +86,7 @@ def test_every_head_and_mean_of_a_short_text_is_sent(record: Record) -> None:
     for layer, head in np.ndindex(3, 4):
         place = meta["tiles"].index(layer * 5 + head)
         np.testing.assert_allclose(found["tiles"][place] / 65535, attention.head(layer, head), atol=1.6e-5)
-    np.testing.assert_allclose(found["tiles"][-1] / 65535, heads.mean(attention), atol=1.6e-5)
+    np.testing.assert_allclose(found["tiles"][-1] / 65535, head_view.mean(attention), atol=1.6e-5)
     assert "mask" not in found
 
 
@@ -99,7 +99,7 @@ def test_words_and_hidden_columns_are_sent_as_they_are_shown(record: Record) -> 
     attention = record.attention("cross")
     shown = Shown(record.output, words=True, hide_sinks=True)
     meta, found = sent(Picture(attention, shown), Choice())
-    view = heads.view(attention, 1, 2, query=record.output, words=True, hide_sinks=True)
+    view = head_view.view(attention, 1, 2, query=record.output, words=True, hide_sinks=True)
     place = meta["tiles"].index(1 * 5 + 2)
     np.testing.assert_allclose(found["tiles"][place] / 65535, view.weights, atol=1.6e-5)
     np.testing.assert_allclose(found["hidden"][place] / 65535, view.hidden, atol=1.6e-5)
@@ -140,7 +140,7 @@ def test_a_long_text_gets_small_maps_and_exact_ones_on_demand() -> None:
     np.testing.assert_allclose(found["tiles"][2] / 65535, attention.head(1, 2), atol=1.6e-5)
     meta, found = sent(picture, Choice(1, 2, "all"))
     assert meta["tiles"] == [15]
-    np.testing.assert_allclose(found["tiles"][0] / 65535, heads.mean(attention), atol=1.6e-5)
+    np.testing.assert_allclose(found["tiles"][0] / 65535, head_view.mean(attention), atol=1.6e-5)
 
 
 def test_only_the_head_itself_comes_where_a_layer_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:

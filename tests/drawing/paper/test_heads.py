@@ -10,7 +10,7 @@ import pytest
 
 from bartviz import paper
 from bartviz.analysis import alignment, start
-from bartviz.analysis.heads import sinks
+from bartviz.analysis.head_view import sinks
 from bartviz.drawing import theme
 from bartviz.drawing.colors import LIGHT
 from bartviz.errors import SettingError

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import plotly.graph_objects as go
 
 from bartviz import figures
-from bartviz.analysis import heads
+from bartviz.analysis import head_view
 from bartviz.analysis.distance import contrast
 from bartviz.analysis.measures import measures
 from bartviz.features.compare import figure_contrast as contrasts
@@ -17,7 +17,7 @@ from tests.figures.shown import attention
 
 
 def both(bars: bool) -> go.Figure:
-    first, second = (heads.view(attention("decoder"), 1, head) for head in (0, 1))
+    first, second = (head_view.view(attention("decoder"), 1, head) for head in (0, 1))
     found = contrast(first, second)
     assert found is not None
     return contrasts.difference(first, second, found, bars=bars)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 import bartviz
-from bartviz.analysis import heads
+from bartviz.analysis import head_view
 from bartviz.analysis.compare import TO_A, Field, field
 from bartviz.analysis.distance import contrast, distances
 from bartviz.analysis.measures import Measured, measures, of_record
@@ -161,7 +161,7 @@ def test_without_the_same_tokens_there_is_no_difference_and_the_title_says_why()
 
 
 def test_differences_are_orange_below_and_blue_above_a_neutral_0() -> None:
-    a, b = heads.view(CROSS, 0, 0), heads.view(CROSS, 1, 1)
+    a, b = head_view.view(CROSS, 0, 0), head_view.view(CROSS, 1, 1)
     found = contrast(a, b)
     assert found is not None
     figure = difference(a, b, found, row=2)
@@ -179,13 +179,13 @@ def test_any_attention_is_drawn(attention: Attention) -> None:
     last = (attention.shape[0] - 1, attention.shape[1] - 1)
     whole = compare(attention, a=last, dark=True)
     assert len(trace(whole, "A").x) == 1
-    view, other = heads.view(attention, 0, 0, words=True), heads.view(attention, *last, words=True)
+    view, other = head_view.view(attention, 0, 0, words=True), head_view.view(attention, *last, words=True)
     assert "difference" in {one.name for one in pair(view, other).data}
 
 
 def test_a_long_text_shows_the_difference_of_a_block_that_is_farthest_from_0() -> None:
     long = records.encoder_only(("a", *[" b"] * 399), layers=1, heads=2).attention("encoder")
-    a, b = heads.view(long, 0, 0), heads.view(long, 0, 1)
+    a, b = head_view.view(long, 0, 0), head_view.view(long, 0, 1)
     found = contrast(a, b)
     assert found is not None
     cells = trace(difference(a, b, found), "difference")

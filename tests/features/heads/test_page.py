@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bartviz.analysis import heads, start
+from bartviz.analysis import head_view, start
 from bartviz.arrays import Floats
 from bartviz.browser.canvas import data
 from bartviz.features.heads import parts as ui
@@ -81,7 +81,7 @@ def test_the_link_names_the_head(record: Record) -> None:
 
 def test_what_is_hidden_is_stated(record: Record) -> None:
     app = opened(record, kind="Encoder", hide="true")
-    view = heads.view(record.attention("encoder"), 1, 0, hide_sinks=True)
+    view = head_view.view(record.attention("encoder"), 1, 0, hide_sinks=True)
     assert f"{view.hidden_share:.0%} of the attention went to" in words(app)
 
 
@@ -117,7 +117,7 @@ def test_small_maps_can_be_those_of_the_layer_and_colours_those_of_a_row(record:
 
 
 def test_several_rows_are_summed_in_the_table(record: Record) -> None:
-    view = heads.view(record.attention("cross"), 0, 1)
+    view = head_view.view(record.attention("cross"), 0, 1)
     frame = ui._rows(view, (1, 3))
     np.testing.assert_allclose(frame["sum"], view.weights[[1, 3]].sum(axis=0))
     np.testing.assert_allclose(frame["mean"], view.weights[[1, 3]].mean(axis=0))
@@ -144,13 +144,13 @@ def test_several_rows_and_columns_are_in_the_link(record: Record) -> None:
 
 
 def test_the_mean_of_all_heads_is_computed_once_for_page_and_canvas(monkeypatch: pytest.MonkeyPatch) -> None:
-    computed, mean = [], heads.mean
+    computed, mean = [], head_view.mean
 
     def counted(attention: Attention, layer: int | None = None, head: int | None = None) -> Floats:
         computed.append((layer, head))
         return mean(attention, layer, head)
 
-    monkeypatch.setattr(heads, "mean", counted)
+    monkeypatch.setattr(head_view, "mean", counted)
     app = opened(stand_in.record(source=("<s>", "Seen", " nowhere", " else", "</s>")), weights="mean of all heads")
     assert "Mean of all 12 cross heads" in words(app)
     app.run()

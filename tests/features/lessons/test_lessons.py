@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from bartviz.analysis import heads
+from bartviz.analysis import head_view
 from bartviz.analysis.inside import inside
 from bartviz.analysis.start import ribbons
 from bartviz.corpus import shipped
@@ -42,8 +42,8 @@ def weights(record: Record, kind: str, layer: int, head: int) -> np.ndarray[Any,
 
 def said(record: Record, layer: int, head: int, where: str) -> Any:
     """The share that the page Heads states in its own sentence over the map, and what it would be evenly."""
-    shown = heads.view(record.attention("encoder"), layer=layer, head=head)
-    found = {name: (share, even) for name, share, even in heads.directions(shown)}[where]
+    shown = head_view.view(record.attention("encoder"), layer=layer, head=head)
+    found = {name: (share, even) for name, share, even in head_view.directions(shown)}[where]
     return pytest.approx(found, abs=1e-5)
 
 
@@ -279,7 +279,7 @@ def test_how_not_to_be_fooled(start: Record) -> None:
     assert hidden["share"] == pytest.approx(1 - row[1:7].sum(), abs=1e-4)  # of the row, not the mean of all rows
     assert hidden["divided"] == pytest.approx(hidden["weight"] / (1 - hidden["share"]), abs=1e-4)
     layer, head = heads_found.resting(start)
-    shown = heads.view(start.attention("encoder"), layer=layer, head=head, hide_sinks=True)
+    shown = head_view.view(start.attention("encoder"), layer=layer, head=head, hide_sinks=True)
     assert hidden["all_rows"] == pytest.approx(shown.hidden_share, abs=1e-4)  # "the line under the map"
     assert facts("pitfalls", 5)["key"] == "car"
     empty = facts("pitfalls", 6)

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bartviz import figures
-from bartviz.analysis.patterns import pattern
+from bartviz.analysis.mask_patterns import pattern
 from bartviz.features.masks import figure_patterns as patterns
 from tests.figures.shown import RECORD, biased_record
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bartviz.analysis.definitions import MEASURES, SELF, Measure, of_kind
+from bartviz.analysis.head_measures import MEASURES, SELF, Measure, of_kind
 from bartviz.language import mark
 from bartviz.record.attention import Kind
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bartviz.analysis.patterns import PATTERNS, example_bias, pattern, relative_buckets
+from bartviz.analysis.mask_patterns import PATTERNS, example_bias, pattern, relative_buckets
 from bartviz.arrays import Bools
 from bartviz.errors import SettingError
 

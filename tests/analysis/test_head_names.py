@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bartviz
-from bartviz.analysis import naming
+from bartviz.analysis import head_names
 from bartviz.analysis.look_ahead import NEITHER
 from bartviz.analysis.measures import measures, of_record
 from tests.analysis.test_measures import head
@@ -14,7 +14,7 @@ from tests.support import stand_in
 
 
 def test_a_head_is_named_by_its_score_and_the_threshold() -> None:
-    found = naming.name(measures(head(np.eye(6, k=-1) * 0.83 + 0.17 / 6)), 0, 0)
+    found = head_names.name(measures(head(np.eye(6, k=-1) * 0.83 + 0.17 / 6)), 0, 0)
     assert found is not None
     assert (found.title, found.threshold) == ("previous token", 0.5)
     assert str(found) == f"previous token {found.score:.2f} (threshold 0.5)"
@@ -22,13 +22,13 @@ def test_a_head_is_named_by_its_score_and_the_threshold() -> None:
 
 def test_a_higher_threshold_takes_the_name_away() -> None:
     measured = measures(head(np.eye(6, k=-1) * 0.6 + 0.4 / 6))
-    assert naming.name(measured, 0, 0) is not None
-    assert naming.name(measured, 0, 0, threshold=0.9) is None
-    assert naming.sentence(naming.name(measured, 0, 0, threshold=0.9)) == "unclassified"
+    assert head_names.name(measured, 0, 0) is not None
+    assert head_names.name(measured, 0, 0, threshold=0.9) is None
+    assert head_names.sentence(head_names.name(measured, 0, 0, threshold=0.9)) == "unclassified"
 
 
 def test_an_even_head_is_named_so_even_where_two_keys_get_half_each() -> None:
-    found = naming.name(measures(head(np.full((2, 2), 0.5), labels=("a", " b"))), 0, 0)
+    found = head_names.name(measures(head(np.full((2, 2), 0.5), labels=("a", " b"))), 0, 0)
     assert found is not None
     assert (found.title, found.threshold) == ("spreads evenly", 0.9)
 
@@ -36,11 +36,11 @@ def test_an_even_head_is_named_so_even_where_two_keys_get_half_each() -> None:
 def test_rest_on_the_first_token_is_not_called_rest_on_all_special_ones() -> None:
     weights = np.full((6, 6), 0.02)
     weights[:, 0] = 0.9
-    found = naming.name(measures(head(weights)), 0, 0)
+    found = head_names.name(measures(head(weights)), 0, 0)
     assert found is not None
     assert found.title == "first token"
     weights[:, 0], weights[:, 5] = 0.42, 0.5
-    found = naming.name(measures(head(weights)), 0, 0)
+    found = head_names.name(measures(head(weights)), 0, 0)
     assert found is not None
     assert found.title == "special tokens"
 
@@ -50,7 +50,7 @@ def test_names_hold_only_heads_that_have_one() -> None:
     weights[:, 2] = 0.5  # on b: no measure asks for it, and it is far from even
     weights[:, 3] = 0.3
     measured = measures(head(weights / weights.sum(axis=1, keepdims=True)))
-    assert naming.names(measured) == {}
+    assert head_names.names(measured) == {}
 
 
 ALIGNED = {  # the words of the output are in another order, so that no head is a diagonal
@@ -66,7 +66,7 @@ OUTPUT = stand_in.tokens(("C", " B", " A", "</s>"))
 )
 def test_a_head_that_pairs_words_is_said_to_rest_in_its_first_row(ahead: bool, called: str) -> None:
     attention = head(ALIGNED[ahead], KEY, "cross")
-    found = naming.name(measures(attention, query=OUTPUT), 0, 0)
+    found = head_names.name(measures(attention, query=OUTPUT), 0, 0)
     assert found is not None
     assert str(found) == f"{called} 1.00 (threshold 0.5)"
 
@@ -81,7 +81,7 @@ def test_a_head_that_pairs_words_is_not_said_to_align_them(shift: int) -> None:
     labels = ("<s>", *(f" {letter}" for letter in "abcdef"), "</s>")
     output = stand_in.tokens((*(f" {letter}" for letter in "ABCDEF"), "</s>"))
     measured = measures(head(weights, labels, "cross"), query=output)
-    found = naming.name(measured, 0, 0)
+    found = head_names.name(measured, 0, 0)
     assert found is not None
     assert measured.values["alignment"][0, 0] == 1
     assert "align" not in found.title
@@ -91,7 +91,7 @@ def test_a_head_that_pairs_words_is_not_said_to_align_them(shift: int) -> None:
 
 def test_where_it_cannot_be_told_a_head_pairs_words() -> None:
     one_word = head(np.array(ALIGNED[True])[:1], KEY, "cross")
-    found = naming.name(measures(one_word, query=OUTPUT.take(slice(0, 1))), 0, 0)
+    found = head_names.name(measures(one_word, query=OUTPUT.take(slice(0, 1))), 0, 0)
     assert found is not None
     assert (found.title, found.way) == ("one to one", NEITHER)
 
@@ -100,6 +100,6 @@ def test_where_it_cannot_be_told_a_head_pairs_words() -> None:
 def test_the_best_of_those_that_rest_in_the_first_row_and_of_those_that_do_not_come_first() -> None:
     model = bartviz.load("bart-tiny-en-de")
     measured = of_record(bartviz.capture(model, "I want to buy a car."), "cross")
-    first = [(place, given.title) for place, given in naming.clearest(measured)[:4]]
+    first = [(place, given.title) for place, given in head_names.clearest(measured)[:4]]
     assert ((1, 4), "one to one, first row on special tokens") in first
     assert [title for _, title in first].count("one to one") == 1

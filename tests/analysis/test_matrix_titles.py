@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bartviz.analysis import roles
+from bartviz.analysis import matrix_titles
 from bartviz.analysis.parameters import rows
 from bartviz.families.catalogue import CATALOGUE, Entry
 from bartviz.families.registry import FAMILIES
@@ -15,10 +15,10 @@ from bartviz.language import PSEUDO, speaking
 def test_every_role_of_every_model_is_translated(entry: Entry) -> None:
     for architecture in FAMILIES[entry.family].variants:
         for role in {row.role for row in rows(entry.config, architecture)}:
-            assert roles.title(role) == role
+            assert matrix_titles.title(role) == role
             with speaking(PSEUDO):
-                assert roles.title(role).startswith("⟦"), role
+                assert matrix_titles.title(role).startswith("⟦"), role
 
 
 def test_what_nobody_knows_stays() -> None:
-    assert roles.title("a role of tomorrow") == "a role of tomorrow"
+    assert matrix_titles.title("a role of tomorrow") == "a role of tomorrow"
