@@ -1,4 +1,4 @@
-"""Lines 12 to 16."""
+"""Lines 12 to 18: what needs more than a sum to check, and other runs than the one that ships."""
 
 from __future__ import annotations
 
@@ -18,23 +18,13 @@ from tests.features.textbook.ledger import found, judged
 from tests.support import loaded, records
 
 
-def test_line_12_rows_sum_to_1() -> None:
-    verdict = judged("12")
-    assert verdict.word == "holds"
-    assert found(verdict, "concatenated heads") == 8 * 32
-    assert "32 encoder heads" in verdict.why
-
-
 def test_line_12b_the_division_changes_weights_not_their_order() -> None:
     verdict = judged("12b")
-    assert verdict.word == "fails"
     attention = Evidence().shipped(START)[0].attention("encoder")
     dots = attention.queries[-1].astype(float) @ attention.keys[-1].swapaxes(1, 2)  # (H, Q, K)
     with_it, without = (np.exp(one) / np.exp(one).sum(-1, keepdims=True) for one in (dots / math.sqrt(32), dots))
     assert found(verdict, "last encoder layer") == pytest.approx(np.abs(with_it - without).max(), rel=1e-4)
     assert found(verdict, "mean largest weight") == pytest.approx(without.max(-1).mean(), rel=1e-4)
-    assert found(verdict, "rows with the same") == 8 * 9
-    assert "T5, mT5, umT5 leave it out" in verdict.why
 
 
 @pytest.mark.slow
@@ -51,7 +41,6 @@ def test_line_12b_those_that_do_not_divide_are_the_families_with_relative_positi
 
 def test_line_13c_gradients_of_a_softmax() -> None:
     verdict = judged("13c")
-    assert verdict.word == "caveat"
     random = np.random.default_rng(0)
     q, k = (torch.from_numpy(random.standard_normal((count, 64))) for count in (2048, 512))
     shares = []
@@ -63,64 +52,6 @@ def test_line_13c_gradients_of_a_softmax() -> None:
         shares.append(float(without / with_it))
     assert found(verdict, "gradient of a row") == pytest.approx(np.mean(shares), rel=0.15)  # a twentieth of the rows
     assert found(verdict, "rows in which") == pytest.approx(np.mean(np.array(shares) < 0.1), abs=0.1)
-
-
-def test_line_12c_additive_attention_holds_64_times_as_much() -> None:
-    verdict = judged("12c")
-    assert verdict.word == "holds"
-    assert found(verdict, "n = 512") == 512 * 512
-    assert found(verdict, "multiply-adds") == 512 * 512 * 64
-    assert "64 times" in verdict.why
-
-
-def test_line_12d_many_narrow_heads_cost_as_much_as_one() -> None:
-    verdict = judged("12d")
-    assert verdict.word == "holds"
-    n, d = 512, 768
-    layers = 12 * (12 * n * d * d + 2 * n * n * d)
-    assert found(verdict, "multiply-adds") == layers + d * d == 48_318_971_904  # the pooler sees one vector
-
-
-def test_line_13_variance() -> None:
-    verdict = judged("13")
-    assert verdict.word == "caveat"
-    assert found(verdict, "64 wide, variance 1") == pytest.approx(64, abs=2)
-    assert found(verdict, "after division") == pytest.approx(1, abs=0.03)
-    beyond = math.erfc(1 / math.sqrt(2))  # a normal number farther from 0 than its standard deviation
-    assert found(verdict, "share of products") == pytest.approx(beyond, abs=0.003)
-
-
-def test_line_13b_unit_vectors_have_variance_1_64() -> None:
-    verdict = judged("13b")
-    assert verdict.word == "fails"
-    assert found(verdict, "length") == pytest.approx(math.sqrt(64), abs=0.1)
-    assert found(verdict, "unit vectors") == pytest.approx(1 / 64, abs=0.001)
-
-
-def test_line_14_not_the_cosine() -> None:
-    verdict = judged("14")
-    assert verdict.word == "fails"
-    assert found(verdict, "rows whose strongest key is the one with the largest cosine") == 235
-    assert found(verdict, "rows whose strongest key is the one with the largest dot product") == 4 * 8 * 9
-
-
-def test_line_15_gelu() -> None:
-    verdict = judged("15")
-    assert verdict.word == "holds"
-    phi = 0.5 * (1 + math.erf(-0.1 / math.sqrt(2)))
-    assert found(verdict, "GELU(-0.1)") == pytest.approx(-0.1 * phi, rel=1e-6)
-
-
-def test_line_15b_who_uses_it() -> None:
-    verdict = judged("15b")
-    assert verdict.word == "holds"
-    assert [number.found for number in verdict.numbers[:4]] == ["GELU", "GELU", "GELU", "ReLU"]
-
-
-def test_line_16_norms() -> None:
-    verdict = judged("16")
-    assert verdict.word == "holds"
-    assert [number.found for number in verdict.numbers] == [2, 3, "post", "post", "pre", "pre"]
 
 
 @pytest.mark.parametrize("number", ["9", "12", "12b", "14", "23"])
@@ -166,34 +97,8 @@ def test_without_scaling_the_formula_without_it_holds() -> None:
     assert check(Evidence(replace(record, encoder=replace(encoder, scale=1.0, bias=bias)))).word == "holds"
 
 
-def test_line_12e_as_printed_queries_and_keys_change_places() -> None:
-    verdict = judged("12e")
-    assert verdict.word == "fails"
-    off, fine = (number.found for number in verdict.numbers)
-    assert isinstance(off, float)
-    assert isinstance(fine, float)
-    assert off > 1
-    assert fine < 1e-6
-
-
-def test_line_12f_t5_alone_has_no_biases() -> None:
-    verdict = judged("12f")
-    assert verdict.word == "caveat"
-    assert [number.found for number in verdict.numbers] == [0, 3 * 768, 3 * 768]
-
-
-def test_line_16c_a_number_that_grows_approaches_the_root() -> None:
-    verdict = judged("16c")
-    assert verdict.word == "caveat"
-    assert verdict.numbers[1].found == pytest.approx(767**0.5, abs=1e-3)
-    alone = np.zeros(768)
-    alone[0] = 1.0  # a single number above all others, whatever its size
-    assert ((alone - alone.mean()) / alone.std())[0] == pytest.approx(767**0.5)
-
-
 def test_line_18c_a_recurrent_network_forgets_with_usual_weights_and_not_with_large_ones() -> None:
     verdict = judged("18c")
-    assert verdict.word == "caveat"
     random = np.random.default_rng(0)
     drawn = torch.from_numpy(random.uniform(-1, 1, (2, 64, 64)) / 8)
     inputs = torch.from_numpy(random.standard_normal((12, 64)))
@@ -209,10 +114,3 @@ def test_line_18c_a_recurrent_network_forgets_with_usual_weights_and_not_with_la
         far = torch.func.jacrev(last)(start, inputs, handed)
         near = torch.func.jacrev(last)(last(start, inputs[:-1], handed), inputs[-1:], handed)
         assert number.found == pytest.approx(float(far.norm() / near.norm()), rel=1e-6)
-
-
-def test_line_18b_no_row_waits_but_more_is_computed() -> None:
-    verdict = judged("18b")
-    assert verdict.word == "caveat"
-    n, d = 512, 768
-    assert verdict.numbers[2].found == 4 * n * d * d + 2 * n * n * d

@@ -11,21 +11,7 @@ from bartviz.features import textbook
 from bartviz.features.textbook.judging import WORDS_RECORD, Evidence
 from bartviz.record.attention import Attention
 from bartviz.record.record import Record
-from tests.features.textbook.ledger import found, judged
-
-
-def test_line_35_is_not_decided_by_the_small_bert() -> None:
-    verdict = judged("35")
-    assert verdict.word == "undecided"
-    assert found(verdict, "evenness of the first layer") == pytest.approx(0.38, abs=0.005)
-    assert verdict.numbers[0].stated.startswith("> 0.64")
-    assert not verdict.numbers[0].agrees
-
-
-def test_line_35b_is_not_decided_by_the_small_bert() -> None:
-    verdict = judged("35b")
-    assert verdict.word == "undecided"
-    assert [number.found for number in verdict.numbers] == [4, 10, 6]
+from tests.features.textbook.ledger import found
 
 
 def deep(*, trained: bool = True) -> Record:

@@ -29,7 +29,7 @@ from bartviz.features.textbook import chapter_classes as classes
 from bartviz.features.textbook import chapter_writing as writing
 from bartviz.features.textbook import run_measured as measured
 from bartviz.features.textbook.judging import Verdict
-from tests.features.textbook.ledger import found
+from tests.features.textbook.ledger import Wanted, check, found
 from training import networks as networks_of_training
 
 
@@ -59,77 +59,36 @@ def test_every_line_without_a_check_is_judged(judged: Mapping[str, Verdict]) -> 
     assert all(judging.MODEL in judged[number].basis for number in judged if number not in of_classes)
 
 
-@pytest.mark.slow
-def test_line_9b_padding_gets_nothing(judged: Mapping[str, Verdict]) -> None:
-    assert judged["9b"].word == "holds"
-    assert found(judged["9b"], "padding tokens") == 2
-    assert found(judged["9b"], "largest weight") == 0
+HOUSE = "house is beautiful and well located in the middle of the city where it"
+LINES: dict[str, tuple[str, Wanted, str]] = {
+    "9b": ("holds", {"padding tokens": 2, "largest weight": 0}, ""),
+    "9c": ("caveat", {"a text alone": 8 * 9, "the same text": 12 * 9}, ""),  # 12 rows of the batch, 9 of 11 columns
+    "12g": ("caveat", (0.1, 0.1, 0), ""),
+    "16b": ("caveat", {"its mean variance": pytest.approx(1, abs=0.001)}, ""),
+    "16e": ("undecided", (), ""),  # gradients at the start decide nothing
+    "17": ("holds", [9, 8, 0, 4], ""),
+    "18": ("caveat", {"positions from": HOUSE.count(" "), "layers until": 1}, ""),  # 13, and not 12
+    "22": ("holds", {"calls of the first encoder layer": 1, "steps of generate()": 8}, ""),
+    "22d": ("caveat", [4, 1, "no"], ""),  # it knows no source, but what it writes is no sentence that it has learned
+    "25": (
+        "caveat",
+        {"steps that chose": 5, "rows whose own token": 0, "largest difference": pytest.approx(0, abs=1e-5)},
+        "",
+    ),
+    "25d": ("holds", {"rows with the token": 8}, ""),
+    "28": ("caveat", {"one matrix": "yes", "models of the catalogue that tie them: all": 16}, ""),
+}
 
 
 @pytest.mark.slow
-def test_line_9c_a_batch_closes_padding_in_cross_attention_too(judged: Mapping[str, Verdict]) -> None:
-    assert judged["9c"].word == "caveat"
-    assert found(judged["9c"], "a text alone") == 8 * 9
-    assert found(judged["9c"], "the same text") == 12 * 9  # 12 rows of the batch, 9 of 11 columns
+@pytest.mark.parametrize("number", LINES)
+def test_a_line_has_its_verdict_and_its_numbers(number: str, judged: Mapping[str, Verdict]) -> None:
+    check(judged[number], *LINES[number])
 
 
 @pytest.mark.slow
-def test_line_17_which_positions_a_change_reaches(judged: Mapping[str, Verdict]) -> None:
-    assert judged["17"].word == "holds"
-    assert [number.found for number in judged["17"].numbers] == [9, 8, 0, 4]
-
-
-@pytest.mark.slow
-def test_line_18_13_words_not_12(judged: Mapping[str, Verdict]) -> None:
-    assert judged["18"].word == "caveat"
-    words = [
-        "house",
-        "is",
-        "beautiful",
-        "and",
-        "well",
-        "located",
-        "in",
-        "the",
-        "middle",
-        "of",
-        "the",
-        "city",
-        "where",
-        "it",
-    ]
-    assert found(judged["18"], "positions from") == len(words) - 1 == 13
-    assert found(judged["18"], "layers until") == 1
-
-
-@pytest.mark.slow
-def test_line_22_one_call_of_the_encoder(judged: Mapping[str, Verdict]) -> None:
-    assert judged["22"].word == "holds"
-    assert found(judged["22"], "calls of the first encoder layer") == 1
-    assert found(judged["22"], "steps of generate()") == 8
-
-
-@pytest.mark.slow
-def test_line_16b_mean_0_and_variance_1_before_gain_and_shift(judged: Mapping[str, Verdict]) -> None:
-    assert judged["16b"].word == "caveat"
-    assert found(judged["16b"], "its mean variance") == pytest.approx(1, abs=0.001)
+def test_line_16b_the_learned_gain_changes_the_variance(judged: Mapping[str, Verdict]) -> None:
     assert found(judged["16b"], "with the learned gain") != pytest.approx(1, abs=0.1)
-
-
-@pytest.mark.slow
-def test_line_22d_without_cross_attention_every_source_gives_the_same_text(judged: Mapping[str, Verdict]) -> None:
-    assert judged["22d"].word == "caveat"  # it knows no source, but what it writes is no sentence that it has learned
-    assert [number.found for number in judged["22d"].numbers] == [4, 1, "no"]
-
-
-@pytest.mark.slow
-def test_line_25_by_hand(judged: Mapping[str, Verdict]) -> None:
-    assert judged["25"].word == "caveat"
-    assert found(judged["25"], "steps that chose") == 5
-    assert found(judged["25"], "rows whose own token") == 0
-    apart = found(judged["25"], "largest difference")
-    assert isinstance(apart, float)
-    assert apart < 1e-5
 
 
 @pytest.mark.slow
@@ -153,18 +112,6 @@ def test_line_27_four_beams(judged: Mapping[str, Verdict], network: Any) -> None
 
 
 @pytest.mark.slow
-def test_line_28_tied(judged: Mapping[str, Verdict]) -> None:
-    assert judged["28"].word == "caveat"
-    assert found(judged["28"], "one matrix") == "yes"
-    assert found(judged["28"], "models of the catalogue that tie them: all") == 16
-
-
-def test_line_12g_rows_with_dropout_do_not_sum_to_1(judged: Mapping[str, Verdict]) -> None:
-    assert judged["12g"].word == "caveat"
-    assert [number.found for number in judged["12g"].numbers[:3]] == [0.1, 0.1, 0]
-
-
-@pytest.mark.slow
 def test_line_16d_the_gradient_of_pre_norm_falls_with_depth(judged: Mapping[str, Verdict]) -> None:
     """About as 1 / sqrt(layers), and that of post-norm stays as it is (Xiong et al. 2020, theorem 1)."""
     assert judged["16d"].word == "undecided"  # which one ends better, only a training shows
@@ -172,11 +119,6 @@ def test_line_16d_the_gradient_of_pre_norm_falls_with_depth(judged: Mapping[str,
     post = [networks.gradient(depth, -1, pre=False) for depth in (6, 24)]
     assert pre[1] / pre[0] == pytest.approx((6 / 24) ** 0.5, abs=0.15)
     assert post[1] / post[0] == pytest.approx(1, abs=0.2)
-
-
-@pytest.mark.slow
-def test_line_16e_gradients_at_the_start_decide_nothing(judged: Mapping[str, Verdict]) -> None:
-    assert judged["16e"].word == "undecided"
 
 
 @pytest.mark.slow
@@ -214,9 +156,7 @@ def test_line_25c_is_what_the_articles_program_prints(tmp_path: Path) -> None:
     assert [len(one) for one in matrices] == [config.encoder_layers, config.decoder_layers, config.decoder_layers]
     assert matrices[2][0].shape == (1, 2, 1, 23)
     verdict = networks.returned(load(judging.MODEL), lambda: False)
-    assert verdict.word == "holds"
-    assert [number.found for number in verdict.numbers] == ["6 6 6"]
-    assert "returns 0 0 0 if the option is only given at the call" in verdict.why
+    check(verdict, "holds", ["6 6 6"], "returns 0 0 0 if the option is only given at the call")
 
 
 @pytest.mark.slow
@@ -238,8 +178,7 @@ def test_line_22b_keys_are_made_once_and_by_each_layer(judged: Mapping[str, Verd
 
 def test_line_5c_gpt_1_is_768_wide() -> None:
     verdict = classes.as_wide_as_gpt(load(judging.MODEL), lambda: False)
-    assert verdict.word == "holds"
-    assert [number.found for number in verdict.numbers] == [768, 12, 12]
+    check(verdict, "holds", [768, 12, 12])
     assert [number.claimed for number in verdict.numbers] == [768, 12, 12]  # Radford et al. 2018, section 4.1
 
 
@@ -260,11 +199,6 @@ def test_line_31d_bert_writes_under_another_mask() -> None:
                        is_decoder=True)  # fmt: skip
     written = BertLMHeadModel(small).eval().generate(torch.tensor([[2, 5]]), max_new_tokens=2, do_sample=False)
     assert written.shape[1] > 2
-
-
-def test_line_25d_all_at_once_is_step_by_step(judged: Mapping[str, Verdict]) -> None:
-    assert judged["25d"].word == "holds"
-    assert found(judged["25d"], "rows with the token") == 8
 
 
 @pytest.mark.slow
