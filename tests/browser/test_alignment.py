@@ -32,15 +32,6 @@ def judge(page: Page, text: str) -> None:
     settle(page)
 
 
-def test_the_picture_is_seen_without_scrolling(visit: Open, server: str) -> None:
-    page = visit(f"{server}/alignment?level=intermediate")
-    drawn(page)
-    for image in page.locator(PLOT).all():
-        box = image.bounding_box()
-        assert box is not None
-        assert box["y"] + box["height"] <= 768
-
-
 def test_the_hover_text_has_the_weight_of_a_link(visit: Open, server: str) -> None:
     page = visit(f"{server}/alignment?links=each+output+word+its+strongest&level=intermediate")
     drawn(page)
@@ -96,12 +87,6 @@ def test_the_line_can_be_downloaded(visit: Open, server: str, tmp_path: Path) ->
     weights = alignment.table(record, alignment.heads_of(record, 2)).weights
     wanted = gold_alignment.write(alignment.links(weights), alignment.links(weights, "union"))
     assert (tmp_path / "links.txt").read_text("utf-8").strip() == wanted
-
-
-def test_nothing_hangs_over_the_edge_of_a_phone(visit: Open, server: str) -> None:
-    page = visit(f"{server}/alignment?level=intermediate", size=(420, 900))
-    drawn(page)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 420
 
 
 @pytest.fixture(scope="module")

@@ -303,23 +303,6 @@ def test_one_key_enlarges_the_type(visit: Open, server: str) -> None:
     expect(part(page, "large")).to_have_attribute("aria-pressed", "true")
 
 
-def test_the_hero_is_seen_without_scrolling(visit: Open, server: str) -> None:
-    page = visit(f"{server}/heads?layer=1&head=0")
-    ready(page, "Cross L1H0")
-    box = part(page, "stage").bounding_box()
-    assert box is not None
-    assert box["y"] + box["height"] <= 768
-    assert box["x"] + box["width"] <= 1366
-
-
-@pytest.mark.parametrize("view", ["map", "lines", "text"])
-def test_nothing_hangs_over_the_edge_of_a_phone(visit: Open, server: str, view: str) -> None:
-    page = visit(f"{server}/heads?view={view}&layer=1&head=0", size=(420, 900))
-    ready(page, "Cross L1H0")
-    assert page.evaluate("document.documentElement.scrollWidth") <= 420
-    assert page.locator(".attention").evaluate("node => node.scrollWidth <= node.clientWidth")
-
-
 def test_two_fingers_zoom_and_move_the_map(visit: Open, long_server: str) -> None:
     page = visit(f"{long_server}/heads?layer=0&head=0&row=7", size=(420, 900))
     ready(page, "Encoder L0H0")

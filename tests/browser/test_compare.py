@@ -115,15 +115,6 @@ def test_a_file_that_is_no_record_is_refused_with_a_message(visit: Open, server:
     expect(page.get_by_text("This is not a bartviz record")).to_be_visible()
 
 
-def test_the_hero_is_seen_without_scrolling(visit: Open, server: str) -> None:
-    page = visit(f"{server}/compare")
-    drawn(page)
-    for image in page.locator(".stPlotlyChart .nsewdrag").all()[:2]:
-        box = image.bounding_box()
-        assert box is not None
-        assert box["y"] + box["height"] <= 768
-
-
 def test_a_row_chosen_in_one_canvas_is_chosen_in_the_other(visit: Open, server: str) -> None:
     page = visit(f"{server}/compare?a=encoder+L0H1&b=encoder+L2H3&row=2")
     drawn(page)

@@ -34,10 +34,3 @@ def test_a_click_on_a_cell_or_a_point_chooses_its_head(visit: Open, shipped: str
     place = (spot["x"] + spot["width"] / 2 - area["x"], spot["y"] + spot["height"] / 2 - area["y"])
     points.click(position={"x": place[0], "y": place[1]})
     expect(page.locator(".bv-lead").first).to_contain_text("L2H5")
-
-
-def test_in_korean_and_on_a_phone_nothing_is_wider_than_the_screen(visit: Open, shipped: str) -> None:
-    page = visit(f"{shipped}/corpus?lang=ko", size=(390, 844))
-    expect(page.get_by_text("가장 비슷한 헤드")).to_be_visible()
-    settle(page)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390

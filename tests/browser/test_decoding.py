@@ -138,14 +138,6 @@ def test_tokens_stay_text(odd_server: str, visit: Open) -> None:
     assert "</script><b>" in page.locator(".player tbody").inner_text()
 
 
-def test_the_picture_is_seen_without_scrolling(server: str, visit: Open) -> None:
-    page = visit(f"{server}/decoding?step=5")
-    counter(page, 5)
-    box = page.locator(".player .strip").bounding_box()
-    assert box is not None
-    assert box["y"] + box["height"] <= 768
-
-
 def test_a_projectors_width_keeps_the_film_in_view_and_the_candidates_beside_it(server: str, visit: Open) -> None:
     page = visit(f"{server}/decoding?step=5", size=(1024, 768))
     counter(page, 5)

@@ -136,22 +136,3 @@ def test_a_long_sweep_needs_a_click_shows_progress_and_can_be_stopped(visit: Ope
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_text("Stopped.")).to_be_visible()
     expect(page.get_by_role("button", name="Run it again")).to_be_visible()
-
-
-def test_the_maps_are_seen_without_scrolling(visit: Open, server: str) -> None:
-    for experiment, count in (("ablation", 3), ("edit", 2)):
-        page = opened(visit, f"{server}/experiments?experiment={experiment}", " ")
-        expect(page.locator(PLOT).nth(count - 1)).to_be_attached()
-        settle(page)
-        for place in range(count):
-            box = page.locator(PLOT).nth(place).bounding_box()
-            assert box is not None
-            assert box["y"] + box["height"] <= 768
-
-
-@pytest.mark.parametrize("experiment", ["ablation", "edit", "reach"])
-def test_nothing_hangs_over_the_edge_of_a_phone(visit: Open, server: str, experiment: str) -> None:
-    page = opened(visit, f"{server}/experiments?experiment={experiment}", " ", size=(420, 900))
-    expect(page.locator(PLOT)).not_to_have_count(0)
-    settle(page)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 420

@@ -27,13 +27,6 @@ def test_pieces_stand_under_their_text_and_the_sum_is_checked(visit: Open, shipp
     assert "look=sum" in page.url
 
 
-def test_three_tokenizers_on_a_phone_without_sideways_scrolling(visit: Open, shipped: str) -> None:
-    page = visit(f"{shipped}/inputs?look=tokenizers&sample=Korean", scheme="dark", size=(420, 900))
-    expect(page.locator(".bv-cut")).to_have_count(3)
-    settle(page)
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-
-
 def test_the_blocks_lead_to_their_pages_by_keys_on_a_phone(visit: Open, shipped: str) -> None:
     page = visit(f"{shipped}/inputs?blocks=true", scheme="dark", size=(390, 844))
     attention = page.get_by_role("link", name="Masked self-attention, 8 heads")

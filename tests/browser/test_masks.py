@@ -76,23 +76,6 @@ def test_the_file_holds_the_masks(visit: Open, server: str, tmp_path: Path) -> N
             np.testing.assert_array_equal(saved[kind], record.attention(kind).mask)
 
 
-def test_the_squares_are_seen_without_scrolling(visit: Open, server: str) -> None:
-    page = visit(f"{server}/masks?level=intermediate")
-    drawn(page)
-    for place in range(3):
-        box = page.locator(PLOT).nth(place).bounding_box()
-        assert box is not None
-        assert box["y"] + box["height"] <= 768
-
-
-def test_nothing_hangs_over_the_edge_of_a_phone(visit: Open, server: str) -> None:
-    page = visit(f"{server}/masks?level=intermediate", size=(420, 900))
-    drawn(page)
-    page.get_by_role("tab", name="Other patterns").click()
-    drawn(page, 5)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 420
-
-
 def test_every_column_of_a_square_has_its_label(visit: Open, server: str) -> None:
     page = visit(f"{server}/masks")
     settle(page)

@@ -20,15 +20,6 @@ def test_a_deep_link_draws_map_and_curves(server: str, visit: Open) -> None:
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_the_hero_is_on_the_first_screen(server: str, visit: Open) -> None:
-    page = visit(f"{server}/parameters?of=facebook/bart-base&level=intermediate")
-    expect(page.locator(".treemaplayer").get_by_text("Layer 5").first).to_be_visible()
-    settle(page)
-    box = page.locator(".js-plotly-plot").first.bounding_box()
-    assert box is not None
-    assert box["y"] + box["height"] <= 768
-
-
 def test_a_click_opens_a_layer_to_its_matrices_and_the_path_leads_back(server: str, visit: Open) -> None:
     page = visit(f"{server}/parameters?of=facebook/bart-base&level=intermediate")
     layer = page.locator(".treemaplayer").get_by_text("Layer 2", exact=True).last
@@ -88,9 +79,3 @@ def test_the_table_arrives_as_a_file(server: str, visit: Open, tmp_path: Path) -
     rows = list(csv.DictReader((tmp_path / "table.csv").read_text("utf-8-sig").splitlines()))
     assert sum(int(row["count"]) for row in rows) == 124_439_808
     assert rows[-1]["shared_with"] == "transformer.wte.weight"
-
-
-def test_a_phone(server: str, visit: Open) -> None:
-    page = visit(f"{server}/parameters?more=What+the+articles+say&level=intermediate", size=(420, 900))
-    expect(page.get_by_text("does not hold").first).to_be_visible()
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

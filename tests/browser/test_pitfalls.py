@@ -40,11 +40,3 @@ def test_a_link_opens_the_head_with_its_sinks_hidden(visit: Open, shipped: str) 
     expect(page).to_have_url(re.compile("/heads"))
     expect(page.locator(".bv-lead").first).to_contain_text(found.head.short)
     expect(page.get_by_text("hidden; each row is renormalised")).to_be_visible()
-
-
-def test_in_korean_and_on_a_phone_nothing_is_wider_than_the_screen(visit: Open, shipped: str) -> None:
-    page = visit(f"{shipped}/pitfalls?lang=ko", size=(420, 900))
-    expect(page.get_by_text("평균은 헤드를 가린다")).to_be_visible()
-    expect(page.get_by_text("무작위 가중치에서는")).to_be_visible()
-    settle(page)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 420

@@ -90,9 +90,3 @@ def test_the_table_arrives_as_a_file(server: str, visit: Open, tmp_path: Path) -
     rows = list(csv.DictReader((tmp_path / "ledger.csv").read_text("utf-8-sig").splitlines()))
     assert len(rows) == 89  # the whole ledger, whatever is shown
     assert {row["number"]: row["verdict"] for row in rows}["3b"] == "fails"
-
-
-def test_a_phone(server: str, visit: Open) -> None:
-    page = visit(f"{server}/textbook?line=33&chapter=cost", size=(420, 900))
-    expect(page.locator("details[open] table")).to_contain_text("3,072")
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -1,0 +1,62 @@
+"""Views other than the first: pictures are seen at once on a laptop, and nothing is wider than a phone."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from bartviz.app.frame import sitemap
+from scripts.settled import settle
+from tests.browser.conftest import Open
+
+PLOT = ".stPlotlyChart .nsewdrag"
+SEEN = [  # an address, pictures on it, and how many of them are on the first screen
+    ("alignment?level=intermediate", PLOT, 2),
+    ("compare", PLOT, 2),
+    ("decoding?step=5", ".player .strip", 1),
+    ("experiments?experiment=ablation", PLOT, 3),
+    ("experiments?experiment=edit", PLOT, 2),
+    ("heads?layer=1&head=0", ".attention [data-is=stage]", 1),
+    ("inside?level=intermediate", ".st-key-inside_row .nsewdrag", 3),
+    ("masks?level=intermediate", PLOT, 3),
+    ("parameters?of=facebook/bart-base&level=intermediate", ".js-plotly-plot", 1),
+]
+NARROW = [  # an address, and what stands there when the page is whole
+    ("alignment?level=intermediate", f"{PLOT} >> nth=1"),
+    ("corpus?lang=ko", "text=가장 비슷한 헤드"),
+    *((f"experiments?experiment={experiment}", PLOT) for experiment in ("ablation", "edit", "reach")),
+    *((f"heads?view={view}&layer=1&head=0", ".attention [data-is=stage]") for view in ("map", "lines", "text")),
+    ("inputs?look=tokenizers&sample=Korean", ".bv-cut >> nth=2"),
+    ("inside?level=intermediate", ".st-key-inside_row .nsewdrag"),
+    ("masks?level=intermediate&about=patterns", f"{PLOT} >> nth=4"),
+    ("parameters?more=What+the+articles+say&level=intermediate", "text=does not hold"),
+    ("pitfalls?lang=ko", "text=평균은 헤드를 가린다"),
+    ("textbook?line=33&chapter=cost", "details[open] table"),
+]
+
+
+def there(address: str) -> bool:
+    return sitemap.has(address.split("?", maxsplit=1)[0])
+
+
+@pytest.mark.parametrize(("address", "picture", "count"), [row for row in SEEN if there(row[0])])
+def test_pictures_are_seen_without_scrolling(visit: Open, shipped: str, address: str, picture: str, count: int) -> None:
+    page = visit(f"{shipped}/{address}")
+    expect(page.locator(picture).nth(count - 1)).to_be_attached()
+    settle(page)
+    for place in range(count):
+        box = page.locator(picture).nth(place).bounding_box()
+        assert box is not None
+        assert box["y"] + box["height"] <= 768
+        assert box["x"] + box["width"] <= 1366
+
+
+@pytest.mark.parametrize(("address", "part"), [row for row in NARROW if there(row[0])])
+def test_nothing_hangs_over_the_edge_of_a_phone(visit: Open, shipped: str, address: str, part: str) -> None:
+    page = visit(f"{shipped}/{address}", size=(390, 844))
+    expect(page.locator(part).first).to_be_attached()
+    settle(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.locator(".attention, .bv-essentials").evaluate_all(
+        "parts => parts.every(part => part.scrollWidth <= part.clientWidth)"
+    )
