@@ -4,7 +4,7 @@ The folder is named by `--corpus` or the environment variable BARTVIZ_CORPUS, an
 
 - `tatoeba_en_de.tsv.gz`: a header, then `split<TAB>en<TAB>de`, made from https://www.manythings.org/anki/deu-eng.zip;
 - `grimm_en.txt.gz`: https://www.gutenberg.org/ebooks/2591, a sentence a line, a blank line between paragraphs;
-- `gold_align.tsv`, for the evaluation: `en<TAB>de<TAB>links`, see `training.alignment`.
+- `gold_align.tsv`, for the evaluation: `en<TAB>de<TAB>links`, as `bartviz.analysis.gold_alignment` reads them.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing import Literal
 
 PAIRS_FILE = "tatoeba_en_de.tsv.gz"
 TALES_FILE = "grimm_en.txt.gz"
+GOLD_FILE = "gold_align.tsv"
 HELD_OUT = 20  # every 20th paragraph of the tales is kept for validation
 SPLITS = ("train", "valid", "test")
 

@@ -6,12 +6,18 @@ python -m training.evaluate --corpus FOLDER [--models bartviz/embedded] [--split
 from __future__ import annotations
 
 import argparse
+import functools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from training import alignment, context, corpus, everyday, measure, sequence
-from training.heads import JOBS, Floats
+import torch
+
+import bartviz
+from bartviz.analysis.aligners import READINGS
+from bartviz.arrays import Floats
+from training import bert, context, corpus, everyday, measure, names_check, sequence
+from training.measure import JOBS
 
 DENOISER, TRANSLATOR, BERT = "bart-tiny-denoise", "bart-tiny-en-de", "bert-tiny-en"
 EVERYDAY = (
@@ -50,12 +56,12 @@ def main() -> None:
     parser.add_argument("--beams", type=int, nargs="*", default=[1, 4], help="beams to translate with, 1 is greedy")
     parser.add_argument("--threads", type=int, default=2)
     given = parser.parse_args()
-    measure.set_threads(given.threads)
+    torch.set_num_threads(given.threads)
     if given.cases:
         print(cases(given.models / TRANSLATOR))
         return
     if given.own:
-        print(own_lists(*measure.load_bart(given.models / TRANSLATOR)))
+        print(own_lists(*measure.load(given.models / TRANSLATOR)))
         return
     folder = corpus.folder(given.corpus)
     for name in (TRANSLATOR, DENOISER, BERT):
@@ -72,26 +78,27 @@ def report(name: str, given: argparse.Namespace, folder: Path) -> str:
 
 def translator(model_folder: Path, folder: Path, split: str, beams: Sequence[int]) -> str:
     """BLEU, chrF, the project's own lists, and alignment error rates."""
-    model, tokenizer = measure.load_bart(model_folder)
+    model, tokenizer = measure.load(model_folder)
     rows = corpus.pairs(folder, split, all_rows=True)
     found = [measure.translation(model, tokenizer, rows, count) for count in beams]
     body = [
         ["greedy" if count == 1 else f"{count} beams", f"{quality['BLEU']:.1f}", f"{quality['chrF']:.1f}"]
         for count, quality in zip(beams, found, strict=True)
     ]
-    gold = alignment.read_gold(folder / alignment.GOLD_FILE)
-    rates = [error_rates(measure.alignments(model, tokenizer, gold, name), name) for name in alignment.LABELLINGS]
+    ours = bartviz.load(model_folder)
+    rates = [error_rates(measure.alignments(ours, folder, reading), reading) for reading in READINGS]
     quality = table([f"{split}, {len(corpus.references(rows))} sentences", "BLEU", "chrF"], body)
     return "\n".join([quality, own_lists(model, tokenizer), *rates])
 
 
 def own_lists(model: Any, tokenizer: Any) -> str:
     """Everyday sentences by kind, and names and numbers: the lists in `training/data`."""
-    counts = measure.everyday_right(model, tokenizer)
+    translate = functools.partial(sequence.translate, model, tokenizer)
+    counts = everyday.by_kind(everyday.cases(), translate)
     body = [[kind, str(good), str(count)] for kind, (good, count) in counts.items()]
     single = [counts[kind] for kind in counts if kind != everyday.TWO]
     body.insert(len(single), ["all of these", *(str(sum(column)) for column in zip(*single, strict=True))])
-    whole, pieces = measure.names_arrived(model, tokenizer)
+    whole, pieces = names_check.share(names_check.cases(), translate)
     return "\n".join(
         [
             table(["everyday sentences, greedy", "right", "of"], body),
@@ -124,12 +131,12 @@ def error_rates(rates: measure.Rates, labelling: str) -> str:
 
 def denoiser(model_folder: Path, folder: Path) -> str:
     """Loss and token accuracy per noise function, on the validation split."""
-    model, tokenizer = measure.load_bart(model_folder)
+    model, tokenizer = measure.load(model_folder)
     found = measure.reconstruction(model, tokenizer, folder)
     body = [[name, f"{accuracy:.3f}", f"{loss:.3f}"] for name, (loss, accuracy) in found.items()]
     quality = table(["noise (validation split)", "token accuracy", "loss in nats"], body)
-    copied = measure.copy_heads(model, tokenizer, folder)  # (2, L, H)
-    parts = [copy_table(weights, name) for weights, name in zip(copied, alignment.LABELLINGS, strict=True)]
+    copied = measure.copy_heads(bartviz.load(model_folder), folder)  # (2, L, H)
+    parts = [copy_table(weights, name) for weights, name in zip(copied, READINGS, strict=True)]
     return "\n".join([quality, *parts])
 
 
@@ -144,14 +151,14 @@ def copy_table(weights: Floats, labelling: str) -> str:
 
 def encoder(model_folder: Path, folder: Path) -> str:
     """Masked-token and next-sentence accuracy on the validation split, gaps of pairs, and the jobs of the heads."""
-    model, tokenizer = measure.load_bert(model_folder)
-    found = measure.bert_accuracy(model, tokenizer, folder)
+    model, tokenizer = measure.load(model_folder)
+    found = bert.check(model, tokenizer, folder)
     quality = table(["validation split", "value"], [[name, f"{value:.3f}"] for name, value in found.items()])
-    gaps = measure.bert_context(model, tokenizer)
+    gaps = context.counts([(pair, context.guess(model, tokenizer, pair)) for pair in context.cases()])
     quality += "\n" + table(
         [f"gaps of our own pairs ({len(context.cases())})", "count"], [[name, str(n)] for name, n in gaps.items()]
     )
-    jobs = measure.bert_heads(model, tokenizer, folder)  # (4, L, H)
+    jobs = measure.bert_heads(bartviz.load(model_folder), folder)  # (4, L, H)
     layers, count = jobs.shape[1:]
     body = [
         [f"L{layer}H{head}", *(f"{value:.2f}" for value in jobs[:, layer, head])]
@@ -160,14 +167,15 @@ def encoder(model_folder: Path, folder: Path) -> str:
     ]
     tops = [divmod(int(job.argmax()), count) for job in jobs]
     best = ", ".join(
-        f"{name} L{layer}H{head} ({job.max():.2f})" for name, job, (layer, head) in zip(JOBS, jobs, tops, strict=True)
+        f"{name} L{layer}H{head} ({job.max():.2f})"
+        for name, job, (layer, head) in zip(JOBS.values(), jobs, tops, strict=True)
     )
-    return f"{quality}\n{table(['head', *JOBS], body)}\nMost weight: {best}.\n"
+    return f"{quality}\n{table(['head', *JOBS.values()], body)}\nMost weight: {best}.\n"
 
 
 def cases(model_folder: Path) -> str:
     """Greedy translations of everyday sentences."""
-    model, tokenizer = measure.load_bart(model_folder)
+    model, tokenizer = measure.load(model_folder)
     found = sequence.translate(model, tokenizer, EVERYDAY)
     return table(["English", "German"], [[en, de] for en, de in zip(EVERYDAY, found, strict=True)])
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,14 +9,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from transformers import BartForConditionalGeneration, BartTokenizer, BertForPreTraining, BertTokenizer
 
+from bartviz.analysis import alignment, gold_alignment, measures
 from bartviz.analysis.denoising import NOISE
-from training import alignment, bert, context, corpus, denoise, everyday, heads, names_check, networks, sequence
+from bartviz.arrays import Floats
+from bartviz.models.model import Model
+from bartviz.record.attention import Head
+from bartviz.record.record import Reading
+from bartviz.run.forward import capture
+from training import corpus, denoise, networks, sequence
 from training.translate import bleu_chrf
 
+_CLASSES = {"bart": (BartForConditionalGeneration, BartTokenizer), "bert": (BertForPreTraining, BertTokenizer)}
 LONGEST = 60  # tokens of a translation
+JOBS = {"previous": "previous", "next": "next", "special": "delimiter", "same": "same word"}  # measures of the library
 
 
 @dataclass(frozen=True)
@@ -31,21 +37,10 @@ class Rates:
 
 
 def load(folder: Path) -> tuple[Any, Any]:
-    """Model and tokenizer of either kind, by the folder's configuration."""
+    """Model and tokenizer of either kind, by the folder's configuration; its attention returns its weights."""
     kind = json.loads((folder / "config.json").read_text(encoding="utf-8"))["model_type"]
-    return (load_bert if kind == "bert" else load_bart)(folder)
-
-
-def load_bart(folder: Path) -> tuple[Any, Any]:
-    """Model and tokenizer, with the attention that returns its weights."""
-    model = networks.opened(BartForConditionalGeneration, folder).eval()
-    return model, BartTokenizer.from_pretrained(folder)
-
-
-def load_bert(folder: Path) -> tuple[Any, Any]:
-    """Model and tokenizer, with the attention that returns its weights."""
-    model = networks.opened(BertForPreTraining, folder).eval()
-    return model, BertTokenizer.from_pretrained(folder)
+    network, tokenizer = _CLASSES[kind]
+    return networks.opened(network, folder).eval(), tokenizer.from_pretrained(folder)
 
 
 def translation(model: Any, tokenizer: Any, rows: Iterable[corpus.Pair], beams: int) -> dict[str, float]:
@@ -55,55 +50,66 @@ def translation(model: Any, tokenizer: Any, rows: Iterable[corpus.Pair], beams: 
     return bleu_chrf(found, list(known.values()))
 
 
-def everyday_right(model: Any, tokenizer: Any) -> dict[str, tuple[int, int]]:
-    """Kind of everyday sentences -> how many of them are right, greedy, and how many there are."""
-    return everyday.by_kind(everyday.cases(), functools.partial(sequence.translate, model, tokenizer))
-
-
-def names_arrived(model: Any, tokenizer: Any) -> tuple[float, float]:
-    """Share of the sentences in which all names and numbers arrive, greedy, and share of names and numbers."""
-    return names_check.share(names_check.cases(), functools.partial(sequence.translate, model, tokenizer))
-
-
 def reconstruction(model: Any, tokenizer: Any, folder: Path) -> dict[str, tuple[float, float]]:
     """Loss (nats) and teacher-forced token accuracy per noise function, on the validation split."""
     return {name: sequence.score(model, denoise.validation(folder, tokenizer, name, 1500)) for name in NOISE}
 
 
-def alignments(model: Any, tokenizer: Any, gold: list[alignment.Gold], labelling: str) -> Rates:
-    """Error rates of heads, layers and combinations of the cross-attention."""
-    tables = [alignment.tables(model, tokenizer, pair, labelling) for pair in gold]
+def alignments(model: Model, folder: Path, reading: Reading) -> Rates:
+    """Error rates of heads, layers and combinations of the cross-attention, over all pairs aligned by hand together."""
+    tables, gold = [], []
+    for line in (folder / corpus.GOLD_FILE).read_text(encoding="utf-8").splitlines():
+        en, de, by_hand = line.split("\t")
+        record = capture(model, en, target=de)
+        source, target = alignment.lines(record)
+        gold.append(gold_alignment.read(by_hand, len(source), len(target)))
+        tables.append(
+            {one: alignment.table(record, [one], reading=reading).weights for one in alignment.heads_of(record)}
+        )
 
     def rate(*chosen: tuple[int, int]) -> float:
-        means = (np.mean([table[layer, head] for layer, head in chosen], axis=0) for table in tables)
-        return alignment.error_rate((alignment.links(mean) for mean in means), gold)
+        heads = [Head("cross", *one) for one in chosen]
+        means = (np.mean([table[head] for head in heads], axis=0) for table in tables)
+        found = [
+            gold_alignment.score(alignment.links(mean, "target"), known)
+            for mean, known in zip(means, gold, strict=True)
+        ]
+        return 1 - sum(one.right_sure + one.right for one in found) / sum(one.found + one.sure for one in found)
 
-    layers, count = tables[0].shape[:2]
-    each = np.array([[rate((layer, head)) for head in range(count)] for layer in range(layers)])
+    layers, count = model.info.decoder_layers, model.info.decoder_heads
     whole = [[(layer, head) for head in range(count)] for layer in range(layers)]
+    each = np.array([[rate(head) for head in row] for row in whole])
     return Rates(each, [rate(*row) for row in whole], rate(*[h for row in whole for h in row]), _together(each, rate))
 
 
-def copy_heads(model: Any, tokenizer: Any, folder: Path, count: int = 300) -> heads.Floats:
+def copy_heads(model: Model, folder: Path) -> Floats:
     """Mean weight of each cross-attention head on the token predicted and on the one read: (2, L, H)."""
-    texts = [text for text in corpus.unique(row.en for row in corpus.pairs(folder, "valid")) if len(text.split()) > 4]
-    return heads.copy_scores(model, tokenizer, texts[:count])
+    found = [copying(capture(model, text, target=text).to_numpy()["cross"]) for text in _sentences(folder, 300)]
+    return np.asarray(np.concatenate(found, axis=-1).mean(axis=-1), np.float32)
 
 
-def bert_accuracy(model: Any, tokenizer: Any, folder: Path) -> dict[str, float]:
-    """Masked-token and next-sentence accuracy on the validation split."""
-    return bert.check(model, tokenizer, folder)
+def copying(weights: Floats) -> Floats:
+    """The weight of cross-attention on the token that a row predicts, and on the one that it reads: (2, L, H, N - 1).
+
+    `weights` is (L, H, N, N) with the same text on both sides, `<s>` and `</s>` included: row t predicts token t and
+    reads token t - 1. Row 0 is left out, as it predicts `<s>` and reads the start.
+    """
+    rows = np.arange(1, weights.shape[-1])
+    return np.stack([weights[..., rows, rows], weights[..., rows, rows - 1]])
 
 
-def bert_context(model: Any, tokenizer: Any) -> dict[str, int]:
-    """How many gaps of our own pairs are filled rightly, without the sentence before and with it."""
-    return context.counts([(pair, context.guess(model, tokenizer, pair)) for pair in context.cases()])
+def bert_heads(model: Model, folder: Path) -> Floats:
+    """Mean weight of each head on each job (4, L, H), over the rows of 500 validation sentences."""
+    found = [measures.of_record(capture(model, text), "encoder") for text in _sentences(folder, 500)]
+    rows = np.array([[one.rows[name] for name in JOBS] for one in found])  # (texts, 4)
+    sums = [sum(np.nan_to_num(one.values[name]) * one.rows[name] for one in found) for name in JOBS]
+    return np.asarray(np.array(sums) / rows.sum(axis=0)[:, None, None], np.float32)
 
 
-def bert_heads(model: Any, tokenizer: Any, folder: Path, count: int = 500) -> heads.Floats:
-    """Mean weight of each head on each job (4, L, H), over validation sentences."""
-    texts = [text for text in corpus.unique(row.en for row in corpus.pairs(folder, "valid")) if len(text.split()) > 4]
-    return heads.head_scores(model, tokenizer, texts[:count])
+def _sentences(folder: Path, count: int) -> list[str]:
+    """English sentences of the validation split."""
+    texts = corpus.unique(row.en for row in corpus.pairs(folder, "valid"))
+    return [text for text in texts if len(text.split()) > 4][:count]
 
 
 def _together(each: np.ndarray[Any, np.dtype[np.float64]], rate: Any) -> tuple[list[tuple[int, int]], float]:
@@ -115,8 +121,3 @@ def _together(each: np.ndarray[Any, np.dtype[np.float64]], rate: Any) -> tuple[l
         if now < best:
             chosen, best = [*chosen, head], now
     return chosen, best
-
-
-def set_threads(count: int) -> None:
-    """Threads of the processor to use."""
-    torch.set_num_threads(count)

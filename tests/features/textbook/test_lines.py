@@ -227,7 +227,7 @@ def test_line_20_a_shift_is_a_rotation() -> None:
         chosen = np.linalg.lstsq(before[::2], after[::2], rcond=None)[0]
         missed = np.linalg.norm(before[1::2] @ chosen - after[1::2])
         spread = np.linalg.norm(after[1::2] - after[1::2].mean(0))
-        assert found(judged("20"), label) == near(missed / spread, 0.05)
+        assert found(judged("20"), label) == near(float(missed / spread), 0.05)
     assert claim("20").query["rows"] == "63"  # the last of 64: what its page shows
 
 
