@@ -41,11 +41,8 @@ class Job:
     """The work's view of its caller: the time left, whether to continue, and where to report progress."""
 
     def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
-        self.late = later(
-            "The model was not ready within {seconds:g} seconds. Try again, or allow more time.", seconds=seconds
-        )
-        self.progress = (0, 0)  # bytes done, bytes in all
+        self.done, self.size = 0, 0  # bytes of the download, arrived and in all
+        self._seconds = seconds
         self._end = time.monotonic() + seconds
         self._abandoned = Event()
 
@@ -53,12 +50,32 @@ class Job:
         """Seconds to the deadline; 0 when it has passed."""
         return max(0.0, self._end - time.monotonic())
 
+    @property
+    def progress(self) -> tuple[int, int]:
+        return self.done, self.size
+
     def check(self) -> None:
         """Raise Cancelled if nobody is waiting any more, ModelError after the deadline."""
         if self._abandoned.is_set():
             raise Cancelled(later("Loading the model was stopped."))
-        if self.left() == 0:
-            raise ModelError(self.late)
+        if self.left() > 0:
+            return
+        if self.done < self.size:
+            raise ModelError(
+                later(
+                    "The hub did not deliver the model within {seconds:g} seconds: {done:,.1f} of {size:,.1f} MB "
+                    "were downloaded and are kept. Try again to resume.",
+                    seconds=self._seconds,
+                    done=self.done / 1e6,
+                    size=self.size / 1e6,
+                )
+            )
+        raise ModelError(
+            later(
+                "The model was not ready within {seconds:g} seconds. Try again, or allow more time.",
+                seconds=self._seconds,
+            )
+        )
 
     def pause(self, seconds: float) -> None:
         """Wait, but not past the deadline or after being abandoned."""
@@ -74,7 +91,7 @@ def run(
 ) -> T:
     """``work(job)``'s result within ``seconds``; ``progress(done, total)`` is called in this thread.
 
-    Raises what the work raises, Cancelled when ``cancel`` is set, ModelError (``job.late``) at the deadline.
+    Raises what the work raises, Cancelled when ``cancel`` is set, ModelError at the deadline.
     """
     job = Job(seconds)
     reported = job.progress

@@ -1,34 +1,54 @@
-"""Download one file from the hub: resumable, verified by its hash, and bounded by the job's deadline."""
+"""The hub, over the network: which files a model has there, and their bytes, within the deadline of a job.
+
+Everything in an answer is validated, so that no name or address points elsewhere. Session, token and settings
+(HF_ENDPOINT, HF_TOKEN, HF_HUB_OFFLINE) are those of huggingface_hub.
+"""
 
 from __future__ import annotations
 
-import errno
 import json
 import os
-import shutil
+import re
+import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
+from urllib.request import getproxies, proxy_bypass
 
 import httpx2
 from huggingface_hub import constants, get_session, get_token
 from huggingface_hub.errors import OfflineModeIsEnabled
 
-from bartviz.errors import ModelError
+from bartviz.errors import ModelError, choices
 from bartviz.language import later
-from bartviz.models import blobs
+from bartviz.models import deadline
 from bartviz.models.deadline import Job
+from bartviz.models.files import (
+    CONFIG_FILES,
+    TOKENIZER_FILES,
+    WEIGHTS_INDEX,
+    NoWeights,
+    check_vocabulary,
+    is_read,
+    weight_names,
+)
+from bartviz.models.location import embedded
+from bartviz.models.roots import ROOTS_SETTING
 from bartviz.safety.addresses import host_port, no_hub
 from bartviz.version import __version__
 
+REACH_SECONDS = 0.9  # to detect that there is no network
 TIMEOUT = 10.0  # seconds without a byte
 PAUSE = 0.5  # seconds before the second attempt; doubled for each later one
 ATTEMPTS = 3  # without any progress
 MAX_PAUSE = 10.0  # the longest pause that we grant the hub
 MAX_ANSWER_BYTES = 32 << 20
-_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+COMMIT = re.compile(r"[0-9a-f]{40}")
+DIGEST = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_CONVERSION = ("SFconvertbot", "Adding `safetensors` variant of this model")
 
 
 class Unreachable(ModelError):
@@ -53,24 +73,99 @@ class File:
     url: str
 
 
-class Total:
-    """Counts the bytes of a whole download and reports progress to the job."""
+@dataclass(frozen=True)
+class Needed:
+    """The files of a commit that are downloaded: settings and tokenizer, and then the weights."""
 
-    def __init__(self, size: int, job: Job) -> None:
-        self._size, self._done, self._job = size, 0, job
-        self.add(0)
+    commit: str
+    small: tuple[File, ...]
+    weights: tuple[File, ...]
+    notices: tuple[str, ...] = ()
 
-    def add(self, count: int) -> None:
-        """Add arrived bytes; negative where some were discarded."""
-        self._done += count
-        self._job.progress = (self._done, self._size)
-        self._job.late = later(
-            "The hub did not deliver the model within {seconds:g} seconds: {done:,.1f} of {size:,.1f} MB "
-            "were downloaded and are kept. Try again to resume.",
-            seconds=self._job.seconds,
-            done=self._done / 1e6,
-            size=self._size / 1e6,
-        )
+    @classmethod
+    def of(cls, commit: str, files: Mapping[str, File]) -> Needed:
+        """Those among the files of a commit, by name. Raises NoWeights, and ModelError without a vocabulary."""
+        large = weight_names(files)
+        if "tokenizer_config.json" not in files:  # else it is read first: it may name ByT5's
+            check_vocabulary(files)
+        small = (name for name in (*CONFIG_FILES, WEIGHTS_INDEX, *TOKENIZER_FILES) if name in files)
+        return cls(commit, tuple(files[name] for name in small), tuple(files[name] for name in large))
+
+
+def choose(name: str, revision: str | None, job: Job) -> Needed:
+    """The files of the revision; if they are pickles and no revision was requested, the hub's own conversion.
+
+    Raises Unreachable, ModelError.
+    """
+    check_reachable()
+    try:
+        return _needed(name, revision or constants.DEFAULT_REVISION, job)
+    except NoWeights:
+        converted = _conversion(name, job) if revision is None else None
+        if converted is None:
+            raise
+    notice = later("Weights from the hub's own conversion to safetensors ({revision}).", revision=converted)
+    return replace(_needed(name, converted, job), notices=(notice,))
+
+
+def _needed(name: str, revision: str, job: Job) -> Needed:
+    answer = _json(f"{endpoint()}/api/models/{name}/revision/{quote(revision, safe='')}?blobs=true", job)
+    commit, siblings = answer.get("sha"), answer.get("siblings")
+    if not isinstance(commit, str) or not COMMIT.fullmatch(commit) or not isinstance(siblings, list):
+        raise Unreachable(later("The hub's answer cannot be understood."))
+    address = f"{endpoint()}/{name}/resolve/{commit}"
+    files = [_file(sibling, address) for sibling in siblings if isinstance(sibling, dict)]
+    return Needed.of(commit, {file.name: file for file in files if file is not None})
+
+
+def _file(sibling: Mapping[str, Any], address: str) -> File | None:
+    """One file of a listing, or None for one in a subfolder. Raises Unreachable for an invalid description."""
+    name, large = sibling.get("rfilename"), sibling.get("lfs")
+    size, digest = sibling.get("size"), large.get("sha256") if isinstance(large, dict) else sibling.get("blobId")
+    if not isinstance(name, str) or not re.fullmatch(r"[\w.-]+", name, re.ASCII):
+        return None
+    if type(size) is not int or size < 0 or not isinstance(digest, str) or not DIGEST.fullmatch(digest):
+        if is_read(name):
+            raise Unreachable(later("The hub does not give the size and hash of {name}.", name=name))
+        return None
+    return File(name, size, digest, f"{address}/{quote(name)}")
+
+
+def _conversion(name: str, job: Job) -> str | None:
+    """The revision in which the hub's converter has added safetensors weights to a model that has only pickles."""
+    try:
+        answer = _json(f"{endpoint()}/api/models/{name}/discussions", job)
+    except ModelError:
+        return None
+    discussions = answer.get("discussions")
+    for entry in discussions if isinstance(discussions, list) else []:
+        author = entry.get("author") if isinstance(entry, dict) else None
+        if not isinstance(author, dict) or (author.get("name"), entry.get("title")) != _CONVERSION:
+            continue
+        if entry.get("isPullRequest") is True and type(entry.get("num")) is int:
+            return f"refs/pr/{entry['num']}"
+    return None
+
+
+def check_reachable() -> None:
+    """Raise Unreachable within a second if there is no network, even if the name server hangs."""
+    offline = Unreachable(
+        later(
+            "The model hub cannot be reached, and this model has not been downloaded before. These work offline: "
+            "{names}. Or copy a model's folder (config.json, model.safetensors, tokenizer files) to this machine and "
+            "load it by its path; for the app, under a folder named in {setting}.",
+            names=choices(embedded()),
+            setting=ROOTS_SETTING,
+        ),
+        later("The model hub cannot be reached."),
+    )
+    if constants.is_offline_mode():
+        raise offline
+    try:
+        target = address(getproxies(), proxy_bypass)
+        deadline.within(REACH_SECONDS, lambda: socket.create_connection(target, timeout=REACH_SECONDS).close())
+    except (OSError, TimeoutError):
+        raise offline from None
 
 
 def endpoint() -> str:
@@ -100,7 +195,7 @@ def address(proxies: Mapping[str, str], bypass: Callable[[str], object]) -> tupl
     return target
 
 
-def json_object(url: str, job: Job) -> dict[str, Any]:
+def _json(url: str, job: Job) -> dict[str, Any]:
     """The hub's answer as a JSON object. Raises Unreachable, ModelError."""
 
     def read() -> bytes:
@@ -113,7 +208,7 @@ def json_object(url: str, job: Job) -> dict[str, Any]:
                     raise Unreachable(later("The hub's answer cannot be understood."))
             return bytes(content)
 
-    content = _with_retries(read, job, lambda: 0)
+    content = _with_retries(read, job)
     try:
         value = json.loads(content)
     except (ValueError, RecursionError):
@@ -123,35 +218,15 @@ def json_object(url: str, job: Job) -> dict[str, Any]:
     return value
 
 
-def fetch(file: File, target: Path, job: Job, total: Total) -> None:
-    """Download a file to ``target``: complete and with the right hash, or not at all.
+def append(file: File, part: Path, job: Job) -> None:
+    """Write what is missing of a file to ``part``, which is resumed after a broken connection or a killed process.
 
-    A partial download is kept next to it and resumed after a broken connection or a killed process.
+    Raises Unreachable, ModelError.
     """
-    part = target.with_name(f"{target.name}.bartviz.incomplete")
-    for attempt in (1, 2):
-        kept = part.stat().st_size if part.exists() else 0
-        if kept > file.size:
-            part.unlink()
-            kept = 0
-        total.add(kept)
-        _check_space(file, kept, target.parent)
-        _with_retries(lambda: _append(file, part, job, total), job, lambda: part.stat().st_size if part.exists() else 0)
-        if blobs.holds(part, file.digest, job):
-            part.replace(target)
-            return
-        part.unlink()
-        total.add(-file.size)
-        if attempt == 2:
-            raise ModelError(
-                later(
-                    "{name} arrived damaged twice: its content does not match the hub's checksum. Try again later.",
-                    name=file.name,
-                )
-            )
+    _with_retries(lambda: _append(file, part, job), job, lambda: part.stat().st_size if part.exists() else 0)
 
 
-def _append(file: File, part: Path, job: Job, total: Total) -> None:
+def _append(file: File, part: Path, job: Job) -> None:
     """Request the missing part of a file and write it as it arrives."""
     with part.open("ab") as out:
         kept = out.tell()
@@ -160,24 +235,24 @@ def _append(file: File, part: Path, job: Job, total: Total) -> None:
         with _get(file.url, {"Range": f"bytes={kept}-"} if kept else {}, job) as response:
             if kept and response.status_code != 206:  # the server sends the whole file
                 out.truncate(0)
-                total.add(-kept)
+                job.done -= kept
                 kept = 0
             for chunk in response.iter_raw():
                 job.check()
                 out.write(chunk)
                 kept += len(chunk)
-                total.add(len(chunk))
+                job.done += len(chunk)
                 if kept > file.size:
                     break
     if kept > file.size:
         part.unlink()
-        total.add(-kept)
+        job.done -= kept
         raise Unreachable(later("The hub sends more of {name} than it announced.", name=file.name), again=True)
     if kept < file.size:
         raise Unreachable(later("The connection broke off in the middle of {name}.", name=file.name), again=True)
 
 
-def _with_retries(work: Callable[[], Any], job: Job, progress: Callable[[], int]) -> Any:
+def _with_retries(work: Callable[[], Any], job: Job, progress: Callable[[], int] = lambda: 0) -> Any:
     """Retry a few times where that may help; any progress resets the count."""
     attempts, before = 0, progress()
     while True:
@@ -244,38 +319,3 @@ def _refusal(response: httpx2.Response) -> ModelError:
             )
         return Unreachable(message, again=True, after=after)
     return Unreachable(later("The hub reports an error (status {status}).", status=status), again=status >= 500)
-
-
-def _check_space(file: File, kept: int, folder: Path) -> None:
-    if (free := shutil.disk_usage(folder).free) < file.size - kept:
-        needed = (file.size - kept) / 1e6
-        raise ModelError(
-            _no_room(
-                later(
-                    "{name} needs {needed:,.1f} MB, {free:,.1f} MB are free",
-                    name=file.name,
-                    needed=needed,
-                    free=free / 1e6,
-                )
-            )
-        )
-
-
-def _no_room(why: str) -> str:
-    return later(
-        "There is not enough disk space for the model: {why}. Free some, or set HF_HUB_CACHE to a folder elsewhere.",
-        why=why,
-    )
-
-
-@contextmanager
-def disk_errors() -> Iterator[None]:
-    """Turn errors of the cache's disk into ModelError."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno in _FULL:
-            raise ModelError(_no_room(later("it is full"))) from None
-        raise ModelError(
-            later("The folder for downloaded models cannot be written. Set HF_HUB_CACHE to a writable folder.")
-        ) from None

@@ -1,37 +1,35 @@
-"""The hub: which files of a model are needed, and where they are in the hub's cache on this machine.
+"""Models of the hub on this machine: the cache of huggingface_hub (blobs, snapshots, refs), shared with other programs.
 
-The cache is that of huggingface_hub (blobs, snapshots, refs), shared with every other program; so are its session,
-token, locks and settings (HF_ENDPOINT, HF_HUB_CACHE, HF_TOKEN, HF_HUB_OFFLINE). Downloads use our own code
-(download.py): the library's may outlast any deadline on a faulty server, cannot be cancelled, restarts a large file
-after a kill, and does not verify content.
+Every file is compared with the hash that the hub gives, after its download and before it is read again.
 """
 
 from __future__ import annotations
 
+import errno
+import hashlib
 import os
 import shutil
-import socket
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from urllib.request import getproxies, proxy_bypass
 
 from filelock import Timeout
 from huggingface_hub import constants
 from huggingface_hub.utils import WeakFileLock
 
-from bartviz.errors import ModelError, NotFetched, choices
+from bartviz.errors import ModelError, NotFetched
 from bartviz.families.catalogue import entry
 from bartviz.language import later
-from bartviz.models import blobs, deadline, download, listings
+from bartviz.models import download
 from bartviz.models.deadline import Job
-from bartviz.models.download import File, Unreachable
-from bartviz.models.files import Files, NoWeights, is_complete, is_read
-from bartviz.models.listings import COMMIT, Needed
-from bartviz.models.location import Location, embedded
-from bartviz.models.roots import ROOTS_SETTING
+from bartviz.models.download import COMMIT, DIGEST, File, Needed, Unreachable
+from bartviz.models.files import Files, is_complete, is_read
+from bartviz.models.location import Location
 
-REACH_SECONDS = 0.9  # to detect that there is no network
 NOT_ASKED = later("The hub was not asked for a newer version.")
+_CHUNK = 1 << 22
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_SEEN: set[tuple[object, ...]] = set()  # files verified in this process and not modified since
 
 
 def snapshot(location: Location, job: Job, *, inspect: Callable[[Files], None], fetch: bool = True) -> Files:
@@ -49,7 +47,7 @@ def snapshot(location: Location, job: Job, *, inspect: Callable[[Files], None], 
     try:
         if not fetch:
             raise Unreachable(NOT_ASKED, NOT_ASKED)
-        needed, notices = _choose(location, job)
+        needed = download.choose(location.name, revision, job)
         cache.fill(needed, job, inspect)
     except Unreachable as error:
         commit = cache.earlier(revision)
@@ -71,44 +69,18 @@ def snapshot(location: Location, job: Job, *, inspect: Callable[[Files], None], 
         )
         return cache.files(commit, (notice,))
     cache.remember(revision or constants.DEFAULT_REVISION, needed.commit)
-    return cache.files(needed.commit, notices)
+    return cache.files(needed.commit, needed.notices)
 
 
 def check(location: Location, *, fetch: bool) -> None:
     """Raise NotFetched, or Unreachable within a second, for a model that is not on this machine and cannot be fetched:
     the hub is not to be asked, or cannot be reached."""
-    if is_cached(location):
+    if is_here(location):
         return
-    if not fetch:
-        raise _not_fetched(location.name)
-    check_reachable()
-
-
-def is_cached(location: Location) -> bool:
-    """Whether a model of the hub was downloaded earlier."""
-    return Cache(location.name).earlier(location.revision) is not None
-
-
-def _choose(location: Location, job: Job) -> tuple[Needed, tuple[str, ...]]:
-    """The files of the revision; if they are pickles and no revision was requested, the hub's own conversion."""
-    check_reachable()
-    name = location.name
-    try:
-        return listings.of(name, location.revision or constants.DEFAULT_REVISION, job).needed(), ()
-    except NoWeights:
-        converted = listings.conversion(name, job) if location.revision is None else None
-        if converted is None:
-            raise
-    notice = later("Weights from the hub's own conversion to safetensors ({revision}).", revision=converted)
-    return listings.of(name, converted, job).needed(), (notice,)
-
-
-def _not_fetched(name: str) -> NotFetched:
-    """The error for a model that nobody has asked to download: what it is, its size if that is known, and its host.
-
-    Raises ModelError where there is no host.
-    """
-    known, host = entry(name), download.host()
+    if fetch:
+        download.check_reachable()
+        return
+    name, known, host = location.name, entry(location.name), download.host()
     said = later(
         "{name} is not on this machine, and nothing has been downloaded. It is a model on {host}; its size "
         "is not yet known.",
@@ -122,28 +94,12 @@ def _not_fetched(name: str) -> NotFetched:
             title=later(known.title),
             host=host,
         )
-    return NotFetched(said, name)
+    raise NotFetched(said, name)
 
 
-def check_reachable() -> None:
-    """Raise Unreachable within a second if there is no network, even if the name server hangs."""
-    offline = Unreachable(
-        later(
-            "The model hub cannot be reached, and this model has not been downloaded before. These work offline: "
-            "{names}. Or copy a model's folder (config.json, model.safetensors, tokenizer files) to this machine and "
-            "load it by its path; for the app, under a folder named in {setting}.",
-            names=choices(embedded()),
-            setting=ROOTS_SETTING,
-        ),
-        later("The model hub cannot be reached."),
-    )
-    if constants.is_offline_mode():
-        raise offline
-    try:
-        target = download.address(getproxies(), proxy_bypass)
-        deadline.within(REACH_SECONDS, lambda: socket.create_connection(target, timeout=REACH_SECONDS).close())
-    except (OSError, TimeoutError):
-        raise offline from None
+def is_here(location: Location) -> bool:
+    """Whether a model is on this machine: in a folder, or downloaded earlier."""
+    return location.folder is not None or Cache(location.name).earlier(location.revision) is not None
 
 
 class Cache:
@@ -174,52 +130,56 @@ class Cache:
         """Save which commit a branch or tag points to."""
         if revision == commit:
             return
-        with download.disk_errors():
+        with _disk_errors():
             ref = self._root / "refs" / revision
             ref.parent.mkdir(parents=True, exist_ok=True)
             ref.write_text(commit, encoding="ascii")
 
     def fill(self, needed: Needed, job: Job, inspect: Callable[[Files], None]) -> None:
         """Download what is missing of these files: settings and tokenizer, then (if ``inspect`` agrees) the weights."""
-        with download.disk_errors():
+        with _disk_errors():
             self._root.mkdir(parents=True, exist_ok=True)
             lock = self._all / ".locks" / self._root.name / "bartviz.lock"
             lock.parent.mkdir(parents=True, exist_ok=True)
         try:
             with WeakFileLock(lock, timeout=job.left()):
-                commit = needed.commit
-                missing = self._missing([*needed.small, *needed.weights], commit, job)
-                total = download.Total(sum(file.size for file in missing), job)
-                for file in needed.small:
-                    if file in missing:
-                        self._fetch(file, commit, job, total)
-                inspect(self.files(commit))
-                for file in needed.weights:
-                    if file in missing:
-                        self._fetch(file, commit, job, total)
+                folder = self.folder(needed.commit)
+                files = (*needed.small, *needed.weights)
+                missing = [file for file in files if not holds(folder / file.name, file.digest, job)]
+                job.done, job.size = 0, sum(file.size for file in missing)
+                for file in missing:
+                    if file not in needed.weights:
+                        self._fetch(file, folder, job)
+                inspect(self.files(needed.commit))
+                for file in missing:
+                    if file in needed.weights:
+                        self._fetch(file, folder, job)
         except Timeout:
             raise ModelError(
                 later("Another process is downloading this model. Try again when it has finished.")
             ) from None
 
-    def _missing(self, files: Iterable[File], commit: str, job: Job) -> list[File]:
-        """The files that are missing, or whose content differs from the hub's."""
-        return [file for file in files if not _is_intact(self.folder(commit) / file.name, file, job)]
-
     def damaged(self, commit: str, job: Job) -> str | None:
-        """The name of the first file whose content has changed since the download; None if all are intact."""
-        files = sorted(entry.name for entry in os.scandir(self.folder(commit)) if is_read(entry.name))
-        return next((name for name in files if blobs.is_damaged(self.folder(commit) / name, job)), None)
+        """The name of the first file whose content has changed since the download; None if all are intact.
 
-    def _fetch(self, file: File, commit: str, job: Job, total: download.Total) -> None:
-        blob, link = self._root / "blobs" / file.digest, self.folder(commit) / file.name
-        with download.disk_errors():
+        A plain copy, whose name is not a hash, counts as intact.
+        """
+        for path in sorted(path for path in self.folder(commit).iterdir() if is_read(path.name)):
+            digest = path.resolve().name
+            if DIGEST.fullmatch(digest) and not holds(path, digest, job):
+                return path.name
+        return None
+
+    def _fetch(self, file: File, folder: Path, job: Job) -> None:
+        """Download a file: complete and with the right hash, or not at all. What has arrived is kept, and resumed."""
+        blob, link = self._root / "blobs" / file.digest, folder / file.name
+        with _disk_errors():
             blob.parent.mkdir(parents=True, exist_ok=True)
             link.parent.mkdir(parents=True, exist_ok=True)
-            if not _is_intact(blob, file, job):
-                download.fetch(file, blob, job, total)
+            if holds(blob, file.digest, job):
+                job.done += file.size
             else:
-                total.add(file.size)
+                _download(file, blob, job)
             link.unlink(missing_ok=True)
             try:
                 link.symlink_to(os.path.relpath(blob, link.parent))
@@ -227,12 +187,77 @@ class Cache:
                 shutil.copyfile(blob, link)
 
 
-def _is_intact(path: Path, file: File, job: Job) -> bool:
-    """Whether a file of the hub is here, complete and intact."""
+def _download(file: File, blob: Path, job: Job) -> None:
+    part = blob.with_name(f"{blob.name}.bartviz.incomplete")
+    for _ in range(2):
+        kept = part.stat().st_size if part.exists() else 0
+        if kept > file.size:
+            part.unlink()
+            kept = 0
+        job.done += kept
+        if (free := shutil.disk_usage(blob.parent).free) < file.size - kept:
+            why = later(
+                "{name} needs {needed:,.1f} MB, {free:,.1f} MB are free",
+                name=file.name,
+                needed=(file.size - kept) / 1e6,
+                free=free / 1e6,
+            )
+            raise ModelError(_no_room(why))
+        download.append(file, part, job)
+        if holds(part, file.digest, job):
+            part.replace(blob)
+            return
+        part.unlink()
+        job.done -= file.size
+    raise ModelError(
+        later(
+            "{name} arrived damaged twice: its content does not match the hub's checksum. Try again later.",
+            name=file.name,
+        )
+    )
+
+
+def holds(path: Path, digest: str, job: Job) -> bool:
+    """Whether a file's content has this hash: SHA-256 (64 digits), or git's SHA-1 for small files (40).
+
+    A verified file is read again only after it was modified. Raises what ``job.check`` raises.
+    """
     try:
-        return path.stat().st_size == file.size and blobs.holds(path, file.digest, job)
+        with path.open("rb") as file:
+            stat = os.fstat(file.fileno())
+            mark = (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, digest)
+            if mark in _SEEN:
+                return True
+            computed = hashlib.sha256() if len(digest) == 64 else hashlib.sha1(b"blob %d\0" % stat.st_size)
+            while chunk := file.read(_CHUNK):
+                job.check()
+                computed.update(chunk)
     except OSError:
         return False
+    if computed.hexdigest() != digest:
+        return False
+    _SEEN.add(mark)
+    return True
+
+
+def _no_room(why: str) -> str:
+    return later(
+        "There is not enough disk space for the model: {why}. Free some, or set HF_HUB_CACHE to a folder elsewhere.",
+        why=why,
+    )
+
+
+@contextmanager
+def _disk_errors() -> Iterator[None]:
+    """Turn errors of the cache's disk into ModelError."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _FULL:
+            raise ModelError(_no_room(later("it is full"))) from None
+        raise ModelError(
+            later("The folder for downloaded models cannot be written. Set HF_HUB_CACHE to a writable folder.")
+        ) from None
 
 
 def cache_folder() -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import sys
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Literal
 
 from bartviz.errors import ModelError
@@ -53,9 +53,7 @@ def load(
     >>> model.info.name
     'bart-tiny-en-de'
     """
-    location = _located(model, revision, roots)
-    if not fetch or "bartviz.models.model" not in sys.modules:
-        _check(location, fetch)
+    location = check(model, revision, roots, fetch=fetch)
     with foreign.starting():
         from bartviz.models import model as models
 
@@ -67,27 +65,24 @@ def load(
 
 def check(
     name: str | os.PathLike[str], revision: str | None = None, roots: Roots | None = None, *, fetch: bool = True
-) -> None:
-    """Raise ModelError within a second for an invalid name, and for a hub model that is not on this machine while the
-    hub cannot be reached."""
-    _check(_located(name, revision, roots), fetch)
+) -> Location:
+    """Where a model is. Raises ModelError within a second for an invalid name, and for a hub model that is not on this
+    machine while the hub cannot be reached."""
+    with _guarded():
+        location = locate(name, revision, roots)
+        hub.check(location, fetch=fetch)
+    return location
 
 
 def place(name: str | os.PathLike[str], roots: Roots | None = None) -> Place:
     """Where a model's files are: "here", with the package or in a folder; in the "cache" of the hub; or at the "hub",
     which is not asked. Raises ModelError for an invalid name."""
-    location = _located(name, None, roots)
-    if location.folder is not None:
-        return "here"
-    return "cache" if hub.is_cached(location) else "hub"
+    with _guarded():
+        location = locate(name, None, roots)
+        if location.folder is not None:
+            return "here"
+        return "cache" if hub.is_here(location) else "hub"
 
 
-def _located(name: str | os.PathLike[str], revision: str | None, roots: Roots | None) -> Location:
-    with foreign.guarded(ModelError(later("The model's name cannot be looked up. Give another one."))):
-        return locate(name, revision, roots)
-
-
-def _check(location: Location, fetch: bool) -> None:
-    if location.folder is None:
-        with foreign.guarded(ModelError(later("The model's name cannot be looked up. Give another one."))):
-            hub.check(location, fetch=fetch)
+def _guarded() -> AbstractContextManager[None]:
+    return foreign.guarded(ModelError(later("The model's name cannot be looked up. Give another one.")))

@@ -30,7 +30,7 @@ def test_progress_is_reported_in_the_callers_thread_until_the_end() -> None:
 
     def work(job: Job) -> None:
         for done in range(1, 4):
-            job.progress = (done, 3)
+            job.done, job.size = done, 3
             time.sleep(2 * deadline.TICK)
 
     deadline.run(work, seconds=60, progress=lambda done, total: told.append((done, total, threading.get_ident())))
@@ -43,8 +43,7 @@ def test_nobody_waits_for_work_that_hangs_and_it_learns_so(way: str) -> None:
     hang, learnt, cancel = threading.Event(), threading.Event(), threading.Event()
 
     def work(job: Job) -> None:
-        job.late = "too late"
-        job.progress = (1, 2)
+        job.done, job.size = 1, 2
         hang.wait(60)
         try:
             job.check()
@@ -67,12 +66,15 @@ def test_nobody_waits_for_work_that_hangs_and_it_learns_so(way: str) -> None:
     assert learnt.wait(60)
 
 
-def test_an_expired_deadline_reports_the_message_of_the_task() -> None:
+@pytest.mark.parametrize(
+    ("arrived", "said"), [(0, "did not deliver.* 0.0 of 2.0 MB"), (500_000, "0.5 of 2.0 MB"), (2_000_000, "not ready")]
+)
+def test_an_expired_deadline_says_how_much_was_downloaded(arrived: int, said: str) -> None:
     def work(job: Job) -> None:
-        job.late = "so many bytes are kept"
+        job.done, job.size = arrived, 2_000_000
         job.pause(20)
 
-    with pytest.raises(ModelError, match="bytes are kept"):
+    with pytest.raises(ModelError, match=said):
         deadline.run(work, seconds=0.1)
 
 

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from bartviz.errors import ModelError
-from bartviz.models.download import File
+from bartviz.models.download import File, Needed
 from bartviz.models.files import WEIGHTS_INDEX, Files, check_vocabulary, is_complete, unfit, weight_names
-from bartviz.models.listings import Listing, Needed
 
 SHARDS = tuple(f"model-{i:05}-of-00003.safetensors" for i in (1, 2, 3))
 
@@ -113,11 +112,11 @@ def test_a_folder_that_cannot_be_opened_has_its_reason(
 def test_a_listing_says_what_is_downloaded_and_in_which_order() -> None:
     names = ["README.md", *reversed(SHARDS), "vocab.txt", "tf_model.h5", WEIGHTS_INDEX, "config.json"]
     files = {name: File(name, 1, "0" * 40, "") for name in names}
-    needed = Listing("1" * 40, files).needed()
+    needed = Needed.of("1" * 40, files)
     small = ("config.json", WEIGHTS_INDEX, "vocab.txt")
     assert needed == Needed("1" * 40, tuple(files[name] for name in small), tuple(files[name] for name in SHARDS))
     with pytest.raises(ModelError, match="no tokenizer"):
-        Listing("1" * 40, {name: file for name, file in files.items() if name != "vocab.txt"}).needed()
+        Needed.of("1" * 40, {name: file for name, file in files.items() if name != "vocab.txt"})
 
 
 def test_files_know_that_one_of_them_was_replaced(tmp_path: Path) -> None:

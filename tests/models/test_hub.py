@@ -21,7 +21,7 @@ from huggingface_hub import constants, try_to_load_from_cache
 
 from bartviz.errors import BudgetError, Cancelled, ModelError
 from bartviz.language import Later
-from bartviz.models import blobs, deadline, download, hub
+from bartviz.models import deadline, download, hub
 from bartviz.models.load import load
 from bartviz.models.location import embedded
 from tests.support import hub_server, networks, process
@@ -466,8 +466,8 @@ def test_a_name_server_that_never_answers(offline: None, monkeypatch: pytest.Mon
     def hang(*_: object, **__: object) -> None:
         awake.wait(60)
 
-    assert hub.REACH_SECONDS < 1
-    monkeypatch.setattr(hub, "REACH_SECONDS", 0.3)
+    assert download.REACH_SECONDS < 1
+    monkeypatch.setattr(download, "REACH_SECONDS", 0.3)
     monkeypatch.setattr(socket, "getaddrinfo", hang)
     start = time.monotonic()
     try:
@@ -555,8 +555,8 @@ def test_the_proxy_is_what_must_be_reachable(monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.parametrize("proxy", ["http://proxy:99999", "http://[::1", "http://"])
 def test_an_invalid_proxy_is_reported(proxy: str, server: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hub, "getproxies", lambda: {"http": proxy})
-    monkeypatch.setattr(hub, "proxy_bypass", lambda _: False)
+    monkeypatch.setattr(download, "getproxies", lambda: {"http": proxy})
+    monkeypatch.setattr(download, "proxy_bypass", lambda _: False)
     assert "HTTPS_PROXY" in refused()
 
 
@@ -679,12 +679,11 @@ def test_a_file_that_was_checked_is_read_again_only_when_it_was_written(tmp_path
             asked.append(1)
 
     digest = hashlib.sha256(b"a model").hexdigest()
-    assert [blobs.holds(file, digest, Counting(9)) for _ in range(3)] == [True] * 3
+    assert [hub.holds(file, digest, Counting(9)) for _ in range(3)] == [True] * 3
     assert len(asked) == 1
     flip(file)
-    assert not blobs.holds(file, digest, Counting(9))
-    assert blobs.is_damaged(file, Counting(9))
-    assert not blobs.holds(tmp_path / "none", digest, Counting(9))
+    assert not hub.holds(file, digest, Counting(9))
+    assert not hub.holds(tmp_path / "none", digest, Counting(9))
 
 
 @pytest.mark.parametrize("size", [-1, "3", None, True])
