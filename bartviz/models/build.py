@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -17,7 +16,7 @@ from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerB
 from bartviz.errors import BudgetError, ModelError
 from bartviz.families.family import DECODER_HEAD
 from bartviz.language import later
-from bartviz.models import checkpoint, output, task_head, unlisted, weights
+from bartviz.models import output, task_head, unlisted, weights
 from bartviz.models.alone import alone
 from bartviz.models.checkpoint import Settings
 from bartviz.models.deadline import Job
@@ -27,14 +26,11 @@ from bartviz.safety.foreign import guarded
 from bartviz.tape import tape
 
 
-def predicted_bytes(config: PreTrainedConfig | Settings | Mapping[str, Any]) -> int:
-    """Bytes of a configuration's network as float32, shared weights counted once.
+def predicted_bytes(settings: Settings) -> int:
+    """Bytes of the network of these settings as float32, shared weights counted once.
 
     The network is built on the meta device, in milliseconds. Raises ModelError for an impossible configuration.
     """
-    if isinstance(config, PreTrainedConfig):
-        config = config.to_dict()
-    settings = config if isinstance(config, Settings) else checkpoint.sanitise(config)
     unforeseen = ModelError(later("The model's network cannot be built from its configuration."))
     with guarded(unforeseen):
         network = outline(settings)
@@ -115,6 +111,12 @@ class Network:
     head: TaskHead | None
     notices: tuple[str, ...]
     output_alone: bool
+
+    @property
+    def modules(self) -> tuple[nn.Module, ...]:
+        """The network, and its head where that is a module of its own."""
+        of_head = None if self.head is None else self.head.module
+        return (self.module,) if of_head is None else (self.module, of_head)
 
 
 def network_of(

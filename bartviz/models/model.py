@@ -184,40 +184,36 @@ def assembled(
     revision: str | None = None,
 ) -> Model:
     """The model of a network and its tokenizer. ``notices``: on where they come from; others are added."""
-    module, head = network.module, network.head
+    module = network.module
     content = f"{stored.digest} {words.digest} {type(module).__name__} {settings.content}"
     fingerprint = hashlib.sha256(content.encode()).hexdigest()[:32]
-    of_words = (*words.notices, *vocabulary.notices(words.tokenizer, settings))
     return Model(
-        _describe(name, source, module, head, settings, fingerprint),
+        _describe(name, source, network, settings, fingerprint),
         module,
         words.tokenizer,
         module.config,
         settings.generation,
-        (*notices, *settings.notices, *of_words, *network.notices),
-        build.nbytes(module) + (0 if head is None or head.module is None else build.nbytes(head.module)),
+        (*notices, *settings.notices, *words.notices, *network.notices),
+        sum(map(build.nbytes, network.modules)),
         revision,
-        head,
+        network.head,
         changed,
         output_alone=network.output_alone,
         unapplied=settings.unapplied,
     )
 
 
-def _describe(
-    name: str, source: Source, network: PreTrainedModel, head: TaskHead | None, settings: Settings, fingerprint: str
-) -> ModelInfo:
+def _describe(name: str, source: Source, network: Network, settings: Settings, fingerprint: str) -> ModelInfo:
     """What records say of a network and its head."""
-    sizes = settings.sizes
-    dropout = dropout_of(network.config.to_dict())
-    modules = (network, *([] if head is None or head.module is None else [head.module]))
+    sizes, architecture = settings.sizes, type(network.module).__name__
+    dropout = dropout_of(network.module.config.to_dict())
     return ModelInfo(
-        name=name or type(network).__name__,
+        name=name or architecture,
         source=source,
         family=sizes.model_type,
-        architecture=type(network).__name__ if head is None else head.architecture,
+        architecture=architecture if network.head is None else network.head.architecture,
         kind=sizes.family.kind,
-        trained=weights.looks_trained(network),
+        trained=weights.looks_trained(network.module),
         encoder_layers=sizes.encoder.layers if sizes.encoder else 0,
         encoder_heads=sizes.encoder.heads if sizes.encoder else 0,
         decoder_layers=sizes.decoder.layers if sizes.decoder else 0,
@@ -225,7 +221,7 @@ def _describe(
         width=sizes.width,
         vocabulary=sizes.vocabulary,
         positions=sizes.positions,
-        parameters=sum(parameter.numel() for module in modules for parameter in module.parameters()),
+        parameters=sum(parameter.numel() for module in network.modules for parameter in module.parameters()),
         fingerprint=fingerprint,
         activation=f"gated-{sizes.activation}" if sizes.gated else sizes.activation,
         dropout=dropout.added,

@@ -49,7 +49,7 @@ _PROBES = (
 
 
 class Read(NamedTuple):
-    """A tokenizer, the SHA-256 of its files, and notices on what they ask for and do not get."""
+    """A tokenizer, the SHA-256 of its files, and notices on what they ask for and do not get, and on how it reads."""
 
     tokenizer: PreTrainedTokenizerBase
     digest: str
@@ -92,7 +92,7 @@ def read(files: Files, settings: Settings) -> Read:
             tokenizer, of_build = _build(folder)
             _restore_paths(tokenizer, files)
             check(tokenizer, settings)
-            said = (*_left_out(asked), *of_build, *_other_rules(folder, tokenizer))
+            said = (*_left_out(asked), *of_build, *_other_rules(folder, tokenizer), *notices(tokenizer, settings))
     return Read(tokenizer, digest.hexdigest(), said)
 
 

@@ -97,7 +97,7 @@ def _wrap(network: nn.Module, tokenizer: PreTrainedTokenizerBase | None, name: s
         name or _name(plain) or type(plain).__name__,
         "memory",
         settings,
-        vocabulary.Read(words, _digest(words), ()),
+        vocabulary.Read(words, _digest(words), vocabulary.notices(words, settings)),
         stored,
         build.network_of(settings, stored, words, Job(DEADLINE), in_memory=True),
         notices=_notices(plain, body),
