@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import functools
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -21,14 +20,13 @@ from numpy.random import Generator
 from transformers import BartTokenizer
 
 from bartviz.families.catalogue import EMBEDDED
-from training import corpus, denoise, networks, sequence, teacher
+from training import corpus, denoise, networks, teacher
 from training.batches import Example
-from training.corpus import Pair
 from training.loop import Settings
 from training.mix import Mix
 from training.pieces import Pieces
 from training.steps import Steps
-from training.translate import CHUNK, DROP, DROPPED, Translating
+from training.translate import CHUNK, Translating
 from training.vocabulary import POSITIONS
 
 REPAIRED = 0.5  # share of rows that are texts with gaps, at the beginning
@@ -61,14 +59,6 @@ class Born(Translating):
         rows = self.mix.numbered(index, CHUNK, rng)
         repaired = REPAIRED * max(0.0, 1.0 - share / TRANSLATED)
         return self.translated(rows, rng) + self.with_gaps(round(len(rows) * repaired / (1.0 - repaired)), rng)
-
-    def translated(self, rows: Sequence[Pair], rng: Generator) -> list[Example]:
-        """(English, German); some English words come in other pieces each time."""
-        rows = [rows[int(i)] for i in rng.permutation(len(rows))]
-        cut = int(len(rows) * DROPPED)
-        source = self.pieces.encode([row.en for row in rows[:cut]], DROP, rng)
-        source += sequence.encode(self.tokenizer, [row.en for row in rows[cut:]])
-        return list(zip(source, sequence.encode(self.tokenizer, [row.de for row in rows]), strict=True))
 
     def with_gaps(self, count: int, rng: Generator) -> list[Example]:
         """(Text with gaps, whole text), of at most `count` texts: one without a gap would be one to translate."""

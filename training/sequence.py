@@ -14,20 +14,11 @@ from training.networks import EOS, PAD
 from training.vocabulary import POSITIONS
 
 
-def encode(tokenizer: Any, texts: Sequence[str], drop: float = 0.0) -> list[list[int]]:
-    """Token ids of each text, between `<s>` and `</s>`, cut to the positions of the network.
-
-    Each merge of two pieces is left out with probability `drop` (BPE dropout: Provilkov et al. 2020), so that a word
-    comes in other pieces each time.
-    """
+def encode(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
+    """Token ids of each text, between `<s>` and `</s>`, cut to the positions of the network."""
     if not texts:
         return []  # the tokenizer wants one at least
-    merges = tokenizer.backend_tokenizer.model
-    merges.dropout = drop or None
-    try:
-        ids: list[list[int]] = tokenizer(list(texts), truncation=True, max_length=POSITIONS)["input_ids"]
-    finally:
-        merges.dropout = None
+    ids: list[list[int]] = tokenizer(list(texts), truncation=True, max_length=POSITIONS)["input_ids"]
     return ids
 
 

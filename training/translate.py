@@ -6,7 +6,7 @@ python -m training.translate --corpus FOLDER --out FOLDER --start FOLDER_OF_DENO
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import sacrebleu
@@ -17,8 +17,11 @@ from transformers import BartForConditionalGeneration, BartTokenizer
 from training import corpus, everyday, names_check, networks, sequence, teacher
 from training.batches import Example, forever
 from training.checkpoint import Metrics
+from training.corpus import Pair
 from training.loop import Settings, arguments, train
 from training.mix import Mix
+from training.pieces import Pieces
+from training.vocabulary import POSITIONS
 
 CHUNK = 8000  # pairs drawn, sorted and cut into batches together
 DROPPED = 0.3  # share of texts whose English is cut into other pieces than usual
@@ -38,23 +41,23 @@ class Translating:
         self.model = networks.opened(BartForConditionalGeneration, start)
         self.model.final_logits_bias.zero_()  # the denoiser withholds words; a translator writes what it is given
         self.model.generation_config = networks.generation()
+        self.pieces = Pieces(self.tokenizer, POSITIONS)
         self.rows = corpus.pairs(settings.corpus, "train")
         taught = settings.extra.get("taught")
         self.taught = [] if taught is None else teacher.read(taught)
 
     def batches(self, rng: Generator) -> Iterator[list[Example]]:
-        """Endless batches of (English, German); some English words come in other pieces each time."""
+        """Endless batches of (English, German)."""
         mix = Mix(self.rows, rng, self.taught)
+        return forever(lambda rng: self.translated(mix.draw(CHUNK), rng), self.settings.tokens, rng)
 
-        def chunk(rng: Generator) -> list[Example]:
-            rows = mix.draw(CHUNK)
-            rows = [rows[int(i)] for i in rng.permutation(len(rows))]
-            cut = int(len(rows) * DROPPED)
-            en = [row.en for row in rows]
-            source = sequence.encode(self.tokenizer, en[:cut], DROP) + sequence.encode(self.tokenizer, en[cut:])
-            return list(zip(source, sequence.encode(self.tokenizer, [row.de for row in rows]), strict=True))
-
-        return forever(chunk, self.settings.tokens, rng)
+    def translated(self, rows: Sequence[Pair], rng: Generator) -> list[Example]:
+        """(English, German); some English words come in other pieces each time."""
+        rows = [rows[int(i)] for i in rng.permutation(len(rows))]
+        cut = int(len(rows) * DROPPED)
+        source = self.pieces.encode([row.en for row in rows[:cut]], DROP, rng)
+        source += sequence.encode(self.tokenizer, [row.en for row in rows[cut:]])
+        return list(zip(source, sequence.encode(self.tokenizer, [row.de for row in rows]), strict=True))
 
     def loss(self, batch: list[Example], dtype: torch.dtype, device: torch.device) -> torch.Tensor:
         """Smoothed: a sentence has several translations."""
