@@ -17,12 +17,6 @@ from tests.support.process import printed
 GOLD = "0-0 1-1 2?1 3-4 4-2 5-3 6-5"
 
 
-@pytest.fixture
-def saved(tmp_path: Path, record: Record) -> str:
-    record.save(tmp_path / "run.safetensors")
-    return str(tmp_path / "run.safetensors")
-
-
 def test_one_line_a_record_of_the_head_that_agrees_most(
     saved: str, record: Record, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -59,25 +53,6 @@ def test_the_ranking_is_a_table(saved: str, capsys: pytest.CaptureFixture[str]) 
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["heads", "named", "by", "looks", "agreement", "links", "special"]
     assert len(lines) == 1 + 2 * (12 + 3)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["--heads", "L9H9"], "no cross layer 9"),
-        (["--heads", "best"], "A head is written"),
-        (["--layer", "7"], "no cross layer 7"),
-        (["--method", "threshold", "--threshold", "3"], "above 0 and at most 1"),
-        (["--gold", "no-such-file"], "cannot be read"),
-    ],
-)
-def test_an_error_is_one_sentence(
-    saved: str, arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["align", saved, *arguments]) == 2
-    error = capsys.readouterr().err
-    assert words in error
-    assert error.count("\n") == 1
 
 
 def test_records_without_cross_attention_and_gold_of_another_length(

@@ -12,7 +12,7 @@ from bartviz.corpus import shipped
 from bartviz.corpus.find import with_head
 from bartviz.errors import SettingError
 from bartviz.record.attention import KINDS, Head, Kind
-from tests.support import loaded, stand_in
+from tests.support import loaded
 
 CROSS: tuple[Kind, ...] = ("cross",)
 
@@ -35,12 +35,6 @@ def test_without_the_kind_it_is_read_where_there_is_one() -> None:
 def test_anything_else_is_refused(name: str, kinds: tuple[Kind, ...]) -> None:
     with pytest.raises(SettingError, match='A head is written as "cross L2H5"'):
         Head.parse(name, kinds=kinds)
-
-
-@pytest.fixture
-def saved(tmp_path: Path) -> str:
-    stand_in.record().save(tmp_path / "run.safetensors")
-    return str(tmp_path / "run.safetensors")
 
 
 def test_align_reads_both_forms_alike(saved: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -23,20 +23,9 @@ from bartviz.corpus import shipped
 from bartviz.explorer.file import page
 from bartviz.safety import ray_cluster
 from bartviz.serving import ray_serve
-from tests.support import networks, stand_in
+from tests.support import stand_in
 
 COMMANDS = ("app", "open", "capture", "decode", "align", "corpus", "export", "parameters", "models", "completion")
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return str(networks.save("bart", tmp_path_factory.mktemp("model") / "bart", spread=0.3))
-
-
-@pytest.fixture
-def saved(tmp_path: Path) -> str:
-    stand_in.record().save(tmp_path / "run.safetensors")
-    return str(tmp_path / "run.safetensors")
 
 
 def _said(capsys: pytest.CaptureFixture[str]) -> Any:
@@ -181,34 +170,6 @@ def test_serve_prints_the_address_for_apps_as_json(
     assert main(["serve", "--replicas", "3", "--ray", "10.0.0.5:6379", "--cpus", "0.5", "--json"]) == 0
     assert _said(capsys) == {"address": "10.0.0.5:6379 with 3 of 0.5 CPUs", "replicas": 3}
     assert ended == ["10.0.0.5:6379"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["export", "SAVED", "car.docx"], "ends in"),
-        (["export", "no-such.safetensors", "car.html"], "no such file"),
-        (["export", "SAVED"], "required"),
-        (["open", "no-such.safetensors"], "no such file"),
-        (["open", "."], "There is no atlas"),
-        (["parameters"], "name one model"),
-        (["parameters", "a", "--model", "b"], "name one model"),
-        (["align", "SAVED", "--layer", "first"], "invalid"),
-        (["paint"], "invalid choice"),
-    ],
-)
-def test_an_error_is_one_line_with_status_2(
-    saved: str, arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    try:
-        status: object = main([saved if part == "SAVED" else part for part in arguments])
-    except SystemExit as stop:
-        status = stop.code
-    assert status == 2
-    error = capsys.readouterr().err
-    assert words in error
-    assert error.startswith("bartviz: ")
-    assert error.count("\n") == 1
 
 
 @pytest.mark.parametrize("command", COMMANDS)

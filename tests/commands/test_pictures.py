@@ -12,13 +12,6 @@ import pytest
 import bartviz
 from bartviz import paper
 from bartviz.commands.cli import main
-from tests.support import stand_in
-
-
-@pytest.fixture
-def saved(tmp_path: Path) -> str:
-    stand_in.record().save(tmp_path / "run.safetensors")
-    return str(tmp_path / "run.safetensors")
 
 
 @pytest.mark.parametrize(
