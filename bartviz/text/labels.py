@@ -17,7 +17,7 @@ points as Python does.
 emoji. Spans of the second sentence of a pair (segment 1) index into that sentence. None: a token that is not part of
 the text.
 
-**Words** are what a reader would count (``split_words``), numbered across both sentences of a pair. None for special
+**Words** are what a reader would count (``Layout``), numbered across both sentences of a pair. None for special
 tokens, padding, and white space outside words. In scripts without spaces between words (Chinese, Japanese, Thai, ...)
 each piece is a word. An unknown token is part of the text, so it is not special.
 """
@@ -154,24 +154,16 @@ def normalized(form: Literal["NFC", "NFD", "NFKC", "NFKD"], text: str) -> str:
 
 
 def simple_words(text: str) -> list[Span] | None:
-    """The words of ``split_words`` for a text of printable characters that form no cluster with others, in a script
-    with
-    spaces between words; None for any other text."""
+    """The words of a text of printable characters that form no cluster with others, in a script with spaces between
+    words, as in its ``Layout``; None for any other text."""
     if not _SPACED.fullmatch(text) or not text.isprintable():
         return None
     return [match.span() for match in _SIMPLE_WORD.finditer(text)]
 
 
-def split_words(text: str) -> tuple[Span, ...]:
-    r"""The words as a reader would count them: runs of letters and digits, and every other visible character alone.
-
-    ``\w+(?:'\w+)?|[^\w\s]``, over whole clusters rather than code points: an accent stays with its letter, an emoji
-    family is one word.
-    """
-    return Layout.of(text).words
-
-
 def _words(text: str, clusters: Sequence[int]) -> list[Span]:
+    r"""Runs of letters and digits, and every other visible character alone: ``\w+(?:'\w+)?|[^\w\s]`` over whole
+    clusters rather than code points. An accent stays with its letter, an emoji family is one word."""
     words: list[Span] = []
     start: int | None = None  # of the word that is being read
     for index, (begin, end) in enumerate(pairwise(clusters)):

@@ -9,7 +9,7 @@ import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bartviz.text.labels import Layout, clusters, normalized, number_words, split_words, visible
+from bartviz.text.labels import Layout, clusters, normalized, number_words, visible
 
 FAMILY = "👨‍👩‍👧"
 ENGLAND = "🏴󠁧󠁢󠁥󠁮󠁧󠁿"
@@ -38,7 +38,7 @@ ENGLAND = "🏴󠁧󠁢󠁥󠁮󠁧󠁿"
     ],
 )
 def test_words(text: str, words: list[str]) -> None:
-    assert [text[start:end] for start, end in split_words(text)] == words
+    assert [text[start:end] for start, end in Layout.of(text).words] == words
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_long_runs_of_marks_are_normalized_in_parts() -> None:
 @settings(deadline=None)
 @given(st.text(max_size=40))
 def test_words_are_in_order_and_leave_nothing_out_but_space(text: str) -> None:
-    words = split_words(text)
+    words = Layout.of(text).words
     inside = {i for start, end in words for i in range(start, end)}
     assert sum(end - start for start, end in words) == len(inside)
     assert all(i in inside for i, sign in enumerate(text) if not sign.isspace())
