@@ -14,7 +14,7 @@ from bartviz.features.decoding.figure_output_layer import output_layer as output
 from bartviz.features.denoising.figure import denoising as denoising
 from bartviz.features.experiments.figure import edits as edits
 from bartviz.features.experiments.figure_ablation import ablation as ablation
-from bartviz.features.experiments.figure_notebook import moved as moved
+from bartviz.features.experiments.figure_ablation import moved as moved
 from bartviz.features.heads.figure_classic import classic as classic
 from bartviz.features.inputs.figure import inputs as inputs
 from bartviz.features.inputs.figure_notebook import bias as bias

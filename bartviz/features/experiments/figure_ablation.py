@@ -124,7 +124,12 @@ def _heads(
 
 
 def moved(found: Ablation, *, dark: bool = False, kinds: Collection[Kind] | None = None) -> go.Figure:
-    """How far the attention of each head moved: layers x heads, mean Jensen-Shannon distance of its rows, 0..1."""
+    """How far the attention of each head moved when some heads were scaled, in a result of ``bartviz.ablate``: layers x
+    heads, mean Jensen-Shannon distance of its rows, 0..1.
+
+    >>> figure = bartviz.figures.moved(bartviz.ablate(model, record, ["cross L3H2"], write=False))
+    """
+    expect(found, Ablation, "the result of bartviz.ablate")
     given = []
     high = max(0.05, *(float(change.max()) for change in found.attention.values()))
     for kind, change in found.attention.items():
