@@ -17,6 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from scripts.layers import PAIRS
+from scripts.node import JS
 
 ROOT = Path(__file__).parent.parent
 MENU = Path("bartviz/app/frame/sitemap.py")
@@ -36,8 +37,8 @@ def copy(home: Path) -> None:
         if (ROOT / name).is_file():
             (home / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(ROOT / name, home / name)
-    if (ROOT / "node_modules").is_dir():
-        (home / "node_modules").symlink_to(ROOT / "node_modules")
+    if (JS / "node_modules").is_dir():
+        (home / JS.relative_to(ROOT) / "node_modules").symlink_to(JS / "node_modules")
 
 
 def delete(home: Path, feature: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts import without
+from scripts import node, without
 
 ROOT = Path(__file__).parents[2]
 # The tests that are most likely to notice.
@@ -50,6 +50,24 @@ def test_a_feature_goes_with_its_page_and_its_line_in_the_menu_and_nothing_else(
     left = {str(file.relative_to(tmp_path)) for file in tmp_path.rglob("*") if not any(file.glob("*"))}
     assert left == {"bartviz/app/frame/sitemap.py", "pages/masks.py", "bartviz/features/masks", "tests/features"}
     assert (tmp_path / without.MENU).read_text() == 'DOORS = (\n    Page("start"),\n    Page("masks"),\n)\n'
+
+
+def test_a_copy_has_the_files_of_the_tree_and_what_npm_has_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree, home = tmp_path / "tree", tmp_path / "home"
+    installed = Path("scripts/js/node_modules/axe-core/axe.min.js")
+    for name in (Path("app.py"), Path("scripts/js/package.json"), installed):
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).write_text(str(name))
+    (tree / ".gitignore").write_text("node_modules/\n")
+    subprocess.run(["git", "init", "--quiet"], cwd=tree, check=True)
+    monkeypatch.setattr(without, "ROOT", tree)
+    monkeypatch.setattr(without, "JS", tree / node.JS.relative_to(ROOT))
+    without.copy(home)
+    assert (home / "app.py").read_text() == "app.py"
+    assert (home / installed).read_text() == str(installed)
+    assert (home / "scripts/js/node_modules").is_symlink()
 
 
 def test_the_start_page_cannot_go(tmp_path: Path) -> None:
