@@ -30,4 +30,4 @@ FIGURES: dict[str, Callable[[], go.Figure]] = {
 VIEWS = tuple({"more": tab} for tab in ("models", "claims", "check"))
 
 # The key of each chart of the page -> the function of bartviz.figures that draws it.
-CHARTS = {"parameters": "parameters", "operations": "cost", "memory": "cost", "decoding_cost": "cost", "sizes": "sizes"}
+CHARTS = {"operations": "cost", "memory": "cost", "decoding_cost": "cost"}
