@@ -117,9 +117,10 @@ def _bert(model: Model, base: Any, ids: Tensor, segments: Tensor) -> Read:
     parts = {"token": embeddings.word_embeddings(ids), "position": embeddings.position_embeddings(rows)}
     if hasattr(embeddings, "token_type_embeddings"):
         parts["segment"] = embeddings.token_type_embeddings(segments)
+    norm = getattr(embeddings, "LayerNorm", None)  # some families leave it to their layers
     project = getattr(base, "embeddings_project", None)
     project = getattr(getattr(base, "encoder", None), "embedding_hidden_mapping_in", project)
-    return parts, 1.0, rows, _table(embeddings.position_embeddings.weight, first), embeddings.LayerNorm, project
+    return parts, 1.0, rows, _table(embeddings.position_embeddings.weight, first), norm, project
 
 
 def _table(table: Tensor, first: int) -> Floats:
