@@ -29,9 +29,19 @@ def as_built(found: tuple[Parameter, ...]) -> skeleton.Built:
     return {row.name: (row.shape, row.shared_with, row.trainable) for row in reversed(found)}
 
 
+def differences(ours: Mapping[str, object], theirs: Mapping[str, object]) -> str:
+    """The matrices in which a family's file and transformers differ, a line each."""
+    return "\n".join(
+        f"{name}: {ours.get(name, 'not')} in the family's file, {theirs.get(name, 'not')} in transformers"
+        for name in sorted({*ours, *theirs})
+        if ours.get(name) != theirs.get(name)
+    )
+
+
 def assert_equal(config: Mapping[str, Any], architecture: str) -> None:
     found, network = rows(config, architecture), skeleton.build(config, architecture)
-    assert as_built(found) == network
+    faults = differences(as_built(found), network)
+    assert not faults, faults
     assert sum(row.count for row in found) == sum(prod(shape) for shape, tied, _ in network.values() if tied is None)
 
 
@@ -40,9 +50,10 @@ def test_a_loaded_model_is_counted_as_it_was_loaded(family: str) -> None:
     model = loaded.model(family)
     table = parameters(model)
     counted = table[table["count"] > 0]
-    assert dict(zip(counted["name"], counted["shape"], strict=True)) == {
-        name: shape for name, (shape, tied, _) in skeleton.listing(model.network).items() if tied is None
-    }
+    ours = dict(zip(counted["name"], counted["shape"], strict=True))
+    listed = skeleton.listing(model.network).items()
+    faults = differences(ours, {name: shape for name, (shape, tied, _) in listed if tied is None})
+    assert not faults, faults
     assert counted["count"].sum() == model.info.parameters
     assert total(model) == model.info.parameters
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
 
@@ -83,6 +83,16 @@ def missing(found: Iterator[tuple[str, str]], cut: str = "") -> list[str]:
     return list(said)
 
 
+def told(word: str, found: Iterable[str]) -> str:
+    return "\n".join(
+        [
+            f"Texts of {word} that are not translated: wrap them in _(...); add the name of a table's column to "
+            f"bartviz/app/controls/columns.py, and what stays as it is to TEXTS in tests/features/{word}/drawn.py.",
+            *found,
+        ]
+    )
+
+
 def test_text_outside_of_brackets_is_found() -> None:
     assert unspoken("⟦all of ⟦it⟧ said⟧ 3").strip() == "3"
     assert missing(iter([("html", "⟦one⟧ forgotten ⟦three⟧")])) == ["html: ⟦one⟧ forgotten ⟦three⟧: forgotten"]
@@ -98,7 +108,7 @@ def test_every_text_of_a_page_is_looked_up(app: App, word: str) -> None:
         page = app(word, level="expert", **query)
         assert not page.exception
         found |= dict.fromkeys(missing(texts(page), CUT.get(query.get("look", ""), "")))
-    assert not found, f"{word}: {len(found)} texts\n" + "\n".join(found)
+    assert not found, told(word, found)
 
 
 @pytest.mark.slow
@@ -110,7 +120,7 @@ def test_every_text_is_looked_up_where_other_models_or_none_are_shown(app: App, 
         page = app(word, record=record, level="expert")
         assert not page.exception
         found |= dict.fromkeys(missing(texts(page)))
-    assert not found, f"{word}: {len(found)} texts\n" + "\n".join(found)
+    assert not found, told(word, found)
 
 
 @pytest.mark.parametrize("query", [{"text": " "}, {"text": "x" * 500_000}])
