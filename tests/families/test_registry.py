@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -79,6 +80,9 @@ def test_the_documentation_lists_every_family() -> None:
     assert listed == {first for first, *_more in titles}
     assert len(listed) == len(FAMILIES)  # a family of two names is one
     assert all(f"{first} ({other} too)" in text for first, *more in titles for other in more)
+    lacking = {name.strip() for name in re.split(r"[-:,(.]\s", text.partition("## What does not work")[2])}
+    assert "BLOOM" in lacking
+    assert lacking.isdisjoint(listed)
 
 
 @pytest.mark.parametrize("entry", [one for one in CATALOGUE if one.kind == "encoder-decoder"], ids=lambda one: one.name)
