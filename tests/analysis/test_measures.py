@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -260,3 +261,9 @@ def test_every_measure_is_written_down() -> None:
     assert list(table["measure"]) == [measure.title for measure in head_measures.of_kind("cross")]
     assert len(head_measures.definitions()) == len(head_measures.MEASURES)
     assert not (head_measures.definitions() == "").any(axis=None)
+
+
+@pytest.mark.parametrize("name", head_measures.MEASURES)
+def test_a_measure_is_compared_with_a_number_worked_out_by_hand(name: str) -> None:
+    written = f'"{name}"' in Path(__file__).read_text("utf-8")
+    assert written, f"no test above has a head whose {name} anyone can work out"

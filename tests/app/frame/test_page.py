@@ -28,6 +28,12 @@ def test_each_page_has_its_file() -> None:
     assert [entry.word for entry in sitemap.PAGES if not entry.file.is_file()] == []
 
 
+@pytest.mark.parametrize("word", [file.parent.name for file in place.ROOT.glob("bartviz/features/*/page.py")])
+def test_a_feature_has_a_line_in_the_menu_and_tests(word: str) -> None:
+    assert sitemap.has(word), f"{sitemap.__file__} has no Page for {word}"
+    assert [*place.ROOT.glob(f"tests/features/{word}/test_*.py")]
+
+
 def test_every_page_is_in_the_menu(app: App) -> None:
     """The teacher who looks for BERT beside BART is a beginner of the app: at the first level, too."""
     shown = app("start", level="beginner")
