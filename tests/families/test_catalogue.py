@@ -25,7 +25,7 @@ NAMED = [
     "google/pegasus-xsum",
     "sshleifer/distilbart-cnn-12-6",
 ]
-each = pytest.mark.parametrize("known", CATALOGUE, ids=lambda known: known.name)
+each = pytest.mark.parametrize("known", CATALOGUE, ids=lambda known: f"{known.family}: {known.name}")
 
 
 def test_embedded_models_come_first_and_every_name_is_there_once() -> None:
