@@ -64,6 +64,8 @@ def test_korean_of_windows_is_not_guessed() -> None:
         read_upload("a.txt", data)
     assert "cp949" in caught.value.encodings
     assert read_upload("a.txt", data, encoding="cp949").texts == ("한국어\n번역",)
+    table = "번호,text\n1,안녕하세요.\n".encode("cp949")
+    assert read_table("a.csv", table, encoding="cp949").texts(1).texts == ("안녕하세요.",)
 
 
 def test_the_wrong_choice_of_encoding_is_an_error_too() -> None:
@@ -276,15 +278,6 @@ def test_csv_without_names_and_with_other_delimiters() -> None:
     assert read_upload("a.csv", "text\n한".encode("utf-16")).texts == ("한",)
     assert read_table("a.csv", "\ufeffid,text\n1,한".encode()).columns == ("id", "text")
     assert read_upload("a.csv", b'id;text\n1;"two\nlines"').texts == ("two\nlines",)
-
-
-def test_korean_csv_of_windows() -> None:
-    data = "번호,text\n1,안녕하세요.\n".encode("cp949")
-    with pytest.raises(EncodingError) as caught:
-        read_upload("a.csv", data)
-    assert "cp949" in caught.value.encodings
-    table = read_table("a.csv", data, encoding="cp949")
-    assert (table.columns, table.texts(1).texts) == (("번호", "text"), ("안녕하세요.",))
 
 
 def test_a_text_is_not_cut_at_a_separator_that_nobody_quoted() -> None:
