@@ -112,29 +112,6 @@ def test_published_sizes(name: str, expected: int) -> None:
     assert total(name) == expected
 
 
-def test_bart_base_counts_its_shared_matrix_once() -> None:
-    table = parameters("facebook/bart-base")
-    by_component = table.groupby("component")[["count", "elements"]].sum()
-    assert by_component.loc["encoder", "elements"] == 81_920_256
-    assert by_component.loc["decoder", "elements"] == 96_103_680
-    assert by_component.loc["shared", "elements"] == 38_603_520
-    assert table["count"].sum() == 139_420_416
-    uses = table[table["shared_with"] == "model.shared.weight"]
-    assert list(uses["name"]) == [
-        "model.encoder.embed_tokens.weight",
-        "model.decoder.embed_tokens.weight",
-        "lm_head.weight",
-    ]
-    assert (uses["count"] == 0).all()
-    assert (uses["elements"] == 50_265 * 768).all()
-
-
-def test_bert_base_layers() -> None:
-    table = parameters("bert-base-uncased")
-    assert table[table["layer"].notna()]["count"].sum() == 85_054_464
-    assert table[table["role"].str.startswith("pooler")]["count"].sum() == 768 * 768 + 768
-
-
 def test_t5_has_relative_positions_in_the_first_layer_only() -> None:
     table = parameters("t5-small")
     bias = table[table["role"] == "relative position bias"]
