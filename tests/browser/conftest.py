@@ -26,12 +26,16 @@ from playwright.sync_api import (
 from bartviz.record.record import Record
 from scripts.serving import CHROMIUM, QUIET, served
 from scripts.settled import settle
-from tests.support import stand_in
+from tests.support import records, stand_in
 
 PATIENCE = 180_000  # milliseconds; the machine may be busy
 ONE_PROCESS = "--process-per-site"  # a page finds the scripts of the page before it compiled
 OFFLINE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"  # no request of the browser leaves the machine
 Open = Callable[..., Page]
+# Every message to the server from now on is counted; messages of sockets that are open already, too.
+COUNT = """() => { window.sent = 0; const send = WebSocket.prototype.send;
+    WebSocket.prototype.send = function (...a) { window.sent += 1; return send.apply(this, a); }; }"""
+ODD = ("<s>", "<img src=x onerror=alert(1)>", " </script><b>", " %{z}", " **b**", " 어텐션", " 👩‍👧", "</s>")
 Idle = dict[tuple[object, ...], list[BrowserContext]]
 SERVERS: dict[str, subprocess.Popen[bytes]] = {}  # address -> process
 expect.set_options(timeout=PATIENCE)
@@ -90,6 +94,13 @@ def server(tmp_path_factory: pytest.TempPathFactory, stand_in_file: str) -> Iter
 def shipped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server as it is installed, with the record and the models that ship, for all visitors of a test run."""
     with serve(tmp_path_factory.mktemp("shipped")) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def odd_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server that begins with tokens that HTML, Markdown or plotly would take for theirs, Korean and emoji."""
+    with beginning(tmp_path_factory.mktemp("odd"), records.encoder_decoder(ODD, ODD)) as address:
         yield address
 
 

@@ -12,14 +12,10 @@ from playwright.sync_api import Locator, Page, expect
 from bartviz.app.state import clicks
 from bartviz.record.attention import Attention
 from scripts.settled import settle
-from tests.browser.conftest import Open, beginning
-from tests.support import records, stand_in
+from tests.browser.conftest import COUNT, Open, beginning
+from tests.support import stand_in
 
-ODD = ("<s>", "<img src=x onerror=alert(1)>", " </script><b>", " %{z}", " **b**", " 어텐션", " 👩‍👧", "</s>")
 LONG = ("<s>", *(f" w{place}" for place in range(510)), "</s>")
-# Every message to the server from now on is counted; messages of sockets that are open already, too.
-COUNT = """() => { window.sent = 0; const send = WebSocket.prototype.send;
-    WebSocket.prototype.send = function (...a) { window.sent += 1; return send.apply(this, a); }; }"""
 # A key in the overview, and what the frame after it shows.
 FRAME = """() => new Promise((done) => {
     const hosts = [...document.querySelectorAll("[data-testid=stBidiComponentIsolated]")];
@@ -52,13 +48,6 @@ def long_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server that begins with 512 tokens, 6 x 6 heads."""
     record = stand_in.record(LONG, kind="encoder", layers=6, heads=6)
     with beginning(tmp_path_factory.mktemp("long"), record) as address:
-        yield address
-
-
-@pytest.fixture(scope="module")
-def odd_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A server that begins with a record of tokens that HTML would take for its own, Korean and emoji."""
-    with beginning(tmp_path_factory.mktemp("odd"), records.encoder_decoder(ODD, ODD)) as address:
         yield address
 
 

@@ -4,21 +4,14 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from bartviz.analysis import decoding, start
 from scripts.settled import settle
-from tests.browser.conftest import Open, beginning, go, silent
-from tests.support import records, stand_in
-
-ODD = ("<s>", "<img src=x onerror=alert(1)>", " </script><b>", " %{z}", " **b**", " 어텐션", "</s>")
-# Every message to the server from now on is counted; messages of sockets that are open already, too.
-COUNT = """() => { window.sent = 0; const send = WebSocket.prototype.send;
-    WebSocket.prototype.send = function (...a) { window.sent += 1; return send.apply(this, a); }; }"""
+from tests.browser.conftest import COUNT, Open, go, silent
+from tests.support import stand_in
 
 # Every step that the player shows from now on, with the messages that were sent by then.
 COUNTER = """() => { window.seen = [];
@@ -27,13 +20,6 @@ COUNTER = """() => { window.seen = [];
     const note = () => window.seen.at(-1)?.[0] === counter.textContent ||
         window.seen.push([counter.textContent, window.sent]);
     new MutationObserver(note).observe(counter, { childList: true, characterData: true, subtree: true }); }"""
-
-
-@pytest.fixture(scope="module")
-def odd_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A server that begins with a record of tokens that HTML, Markdown or plotly would take for theirs."""
-    with beginning(tmp_path_factory.mktemp("odd"), records.encoder_decoder(ODD, ODD)) as address:
-        yield address
 
 
 def counter(page: Page, step: int, steps: int = 9) -> None:
@@ -128,13 +114,13 @@ def test_rows_are_renamed_without_moving(server: str, visit: Open) -> None:
 
 def test_tokens_stay_text(odd_server: str, visit: Open) -> None:
     page = visit(f"{odd_server}/decoding?step=3")
-    counter(page, 3, steps=7)
+    counter(page, 3, steps=8)
     assert page.locator(".player img, .player b, .player script").count() == 0
     source = page.locator("[data-is=source]").inner_text()
     assert "<img src=x onerror=alert(1)>" in source
     assert "%{z}" in source
     page.locator(".player summary").click()
-    expect(page.locator(".player tbody tr")).to_have_count(7)
+    expect(page.locator(".player tbody tr")).to_have_count(8)
     assert "</script><b>" in page.locator(".player tbody").inner_text()
 
 
