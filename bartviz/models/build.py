@@ -128,10 +128,6 @@ def network_of(
     """
     notices: tuple[str, ...] = ()
     head = settings.head
-    on_decoder = head is not None and settings.sizes.family.kind != "encoder"
-    if head is not None and on_decoder:
-        with alone(job):
-            head = task_head.filled(head, settings.config, stored.tensors)
     classes = _candidate_classes(settings)
     no_pooler = bool(settings.sizes.family.pooler) and not any("pooler." in key for key in stored.tensors)
     for name in classes:
@@ -148,8 +144,11 @@ def network_of(
                 else later("The checkpoint has no head for {name}: loaded without it.", name=name)
             )
             notices = (missing_head,)
-    if head is not None and on_decoder:
-        info["unexpected_keys"] = [key for key in info["unexpected_keys"] if not key.startswith(f"{DECODER_HEAD}.")]
+    if head is not None and settings.sizes.family.kind != "encoder":
+        with alone(job):
+            head = task_head.filled(head, settings.config, stored.tensors)
+        if head is not None:
+            info["unexpected_keys"] = [key for key in info["unexpected_keys"] if not key.startswith(f"{DECODER_HEAD}.")]
     elif head is not None and name != head.architecture:
         head = None
     notices += weights.judge(
