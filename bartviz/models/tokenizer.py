@@ -80,9 +80,7 @@ def read(files: Files, settings: Settings) -> Read:
 
     The files are read once, copied to a temporary folder and hashed there: the tokenizer is built from what was hashed.
     """
-    files.check_vocabulary()
-    asked = files.json("tokenizer_config.json") or {}
-    with _copies(files, asked, settings) as folder:
+    with _copies(files, settings) as (folder, asked):
         digest = hashlib.sha256()
         for path in sorted(folder.iterdir()):
             content = path.read_bytes()
@@ -97,8 +95,13 @@ def read(files: Files, settings: Settings) -> Read:
 
 
 @contextmanager
-def _copies(files: Files, asked: Mapping[str, Any], settings: Settings) -> Iterator[Path]:
-    """A temporary folder with the files from which the tokenizer is built. Raises ModelError."""
+def _copies(files: Files, settings: Settings) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+    """A temporary folder with the files from which the tokenizer is built, and what tokenizer_config.json asks for.
+
+    Raises ModelError.
+    """
+    files.check_vocabulary()
+    asked = files.json("tokenizer_config.json") or {}
     with ExitStack() as stack:
         try:
             temporary = tempfile.TemporaryDirectory(prefix="bartviz-", ignore_cleanup_errors=True)
@@ -118,7 +121,7 @@ def _copies(files: Files, asked: Mapping[str, Any], settings: Settings) -> Itera
                     "cannot be written. Free some space there, or set TMPDIR to another folder."
                 )
             ) from None
-        yield folder
+        yield folder, asked
 
 
 def _write(path: Path, value: Mapping[str, Any]) -> None:
