@@ -216,14 +216,6 @@ def test_a_model_that_would_be_refused_is_not_downloaded(case: str, server: Hub,
     assert not server.paths("model.safetensors")
 
 
-def test_only_pickles_are_refused_and_nothing_is_fetched(server: Hub, folder: Path, tmp_path: Path) -> None:
-    place = Path(shutil.copytree(folder, tmp_path / "pickled"))
-    (place / "model.safetensors").unlink()
-    server.add("owner/pickled", place)
-    assert "pytorch_model.bin" in refused("owner/pickled")
-    assert not server.paths("/resolve/")
-
-
 BOT = {
     "num": 7,
     "title": "Adding `safetensors` variant of this model",
@@ -237,6 +229,12 @@ def pickled(server: Hub, folder: Path, tmp_path: Path) -> None:
     (place / "model.safetensors").unlink()
     server.add("owner/pickled", place)
     server.add("owner/pickled", folder, "refs/pr/7")
+
+
+def test_only_pickles_are_refused_and_nothing_is_fetched(server: Hub, folder: Path, tmp_path: Path) -> None:
+    pickled(server, folder, tmp_path)  # nobody says that its other revision is a conversion
+    assert "pytorch_model.bin" in refused("owner/pickled")
+    assert not server.paths("/resolve/")
 
 
 @pytest.mark.slow
