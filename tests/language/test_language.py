@@ -155,7 +155,7 @@ def test_where_messages_are_looked_up_nothing_else_has_that_name() -> None:
 
 
 @pytest.mark.parametrize("code", OTHERS)
-def test_no_translation_is_unused(code: str) -> None:
+def test_no_message_is_translated_that_nothing_says(code: str) -> None:
     said = {message for _file, message in spoken()}
     assert not [
         f"{file.name}: {message}" for message, (file, _strings) in translated(code).items() if message not in said

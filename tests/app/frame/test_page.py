@@ -31,6 +31,7 @@ def test_each_page_has_its_file() -> None:
 @pytest.mark.parametrize("word", [file.parent.name for file in place.ROOT.glob("bartviz/features/*/page.py")])
 def test_a_feature_has_a_line_in_the_menu_and_tests(word: str) -> None:
     assert sitemap.has(word), f"{sitemap.__file__} has no Page for {word}"
+    assert sitemap.page(word).file.is_file()
     assert [*place.ROOT.glob(f"tests/features/{word}/test_*.py")]
     assert all((place.ROOT / top / "features" / word / "__init__.py").is_file() for top in ("bartviz", "tests"))
 
