@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from scripts.settled import settle
-from tests.browser.conftest import Open, beginning, go, silent
-from tests.browser.test_decoding import COUNT, counter
+from tests.browser.conftest import COUNT, Open, beginning, go, silent
+from tests.browser.test_decoding import counter
 from tests.support import stand_in, trees
 
 
