@@ -47,7 +47,7 @@ def compare(
 ) -> go.Figure:
     """All heads of one kind: left as points over two measures, right one measure as layers x heads.
 
-    ``x``, ``y`` and ``color`` are names of ``analysis.definitions.MEASURES``, or "to_a": the Jensen-Shannon distance
+    ``x``, ``y`` and ``color`` are names of ``analysis.head_measures.MEASURES``, or "to_a": the Jensen-Shannon distance
     from head ``a`` (layer, head), which is marked. With ``a`` and ``b`` it is the two heads side by side with their
     signed difference, B minus A; B may be of another attention (``other``) over the same tokens, and ``words`` merges
     pieces. ``query`` replaces the labels of rows, and says which rows count: ``record.rows("cross")`` are those of the

@@ -26,9 +26,10 @@ def pattern(
     dark: bool = False,
     **settings: int,
 ) -> go.Figure:
-    """One row of self-attention with nothing closed and under another mask: ``name`` of ``analysis.patterns.PATTERNS``.
+    """One row of self-attention with nothing closed and under another mask.
 
-    The first ``most`` tokens; ``settings`` such as ``window=2`` are those of the pattern. Raises SettingError.
+    ``name`` of ``analysis.mask_patterns.PATTERNS``; the first ``most`` tokens; ``settings`` such as ``window=2``
+    are those of the pattern. Raises SettingError.
 
     >>> figure = bartviz.figures.pattern(record.encoder, "window", window=2)
     """

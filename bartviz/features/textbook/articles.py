@@ -16,7 +16,7 @@ class Claim:
     """One claim in our words, the computed numbers, and the verdict.
 
     ``topic`` (its subject) and ``claim`` are in the reader's language; ``computed`` and ``verdict``, one of
-    ``ledger.NAMES``, are messages, looked up when they are shown.
+    ``judging.NAMES``, are messages, looked up when they are shown.
     """
 
     topic: str
