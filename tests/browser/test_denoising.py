@@ -58,7 +58,7 @@ def test_bert_is_shown_next_to_bart(visit: Open, shipped: str) -> None:
     expect(table.locator("tbody tr")).to_have_count(masks)
     expect(table.locator("tbody tr").first.locator("td").nth(3).locator(".bv-guess")).to_have_count(5)
     page.get_by_test_id("stButtonGroup").get_by_text("rotation").click()
-    expect(page.get_by_text("BERT has nothing to do")).to_be_visible()
+    expect(page.get_by_text("BERT has nothing to fill")).to_be_visible()
 
 
 def test_all_five_noises_are_compared_with_the_card(visit: Open, shipped: str, tmp_path: Path) -> None:
