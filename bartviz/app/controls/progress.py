@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from bartviz.app.state import address
 from bartviz.language import _, plural
 from bartviz.serving import drawing_turns
 from bartviz.serving.engine import Run
-from bartviz.ui.state import address
 
 if TYPE_CHECKING:
     from bartviz.app.streamlit_internals import DeltaGenerator

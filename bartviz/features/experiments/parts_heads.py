@@ -13,6 +13,7 @@ from bartviz.analysis import sentence_words
 from bartviz.app.controls import pick, show
 from bartviz.app.controls.asking import ask, large, note_ablated
 from bartviz.app.frame import page, related_links
+from bartviz.app.state import address
 from bartviz.errors import SettingError
 from bartviz.features.experiments.figure_ablation import UNITS, largest, moved, probabilities, worth
 from bartviz.features.experiments.numbers_output_diff import aligned, paired
