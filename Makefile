@@ -12,7 +12,7 @@ export PYTHONUTF8 = 1
 export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help run quick test check format lock bench load fuzz pictures docs evaluate records atlases dist installed copies clean
+.PHONY: help run quick test thorough check format lock bench load fuzz pictures docs evaluate records atlases dist installed copies clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -20,11 +20,14 @@ help: ## Show what can be made
 run: $(VENV)/.app ## Set everything up and serve the app on 127.0.0.1 (PORT=8501)
 	@$(BIN)/python -m bartviz app --port $(PORT) $(ARGS)
 
-test: $(VENV)/.dev $(VENV)/.node $(VENV)/.browser ## Set everything up and run all tests, a real browser included
+test: $(VENV)/.dev $(VENV)/.node $(VENV)/.browser ## Set everything up and run the tests, a real browser included
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --durations=20 -m "not thorough" $(ARGS)
+
+thorough: $(VENV)/.dev $(VENV)/.node $(VENV)/.browser ## Run all tests: also those that repeat others for more pages and families
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --durations=20 $(ARGS)
 
 quick: $(VENV)/.dev ## Run the tests that need neither a browser nor long
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not browser and not slow" $(ARGS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not browser and not slow and not thorough" $(ARGS)
 
 check: $(VENV)/.dev $(VENV)/.node ## Check style, types, imports between folders, translations of prose, the scripts and the lock files
 	$(BIN)/ruff check .

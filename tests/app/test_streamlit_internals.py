@@ -7,6 +7,7 @@ import asyncio
 import inspect
 import tomllib
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 from unittest.mock import MagicMock
@@ -77,15 +78,21 @@ def private_names(path: Path, ours: set[str]) -> set[str]:
 
 def defined(files: list[Path]) -> set[str]:
     """The names that these files define: functions, classes, variables, attributes and fields."""
-    found = set(NAMED_TUPLES)
-    for node in (node for path in files for node in ast.walk(ast.parse(path.read_text("utf-8")))):
+    return NAMED_TUPLES.union(*map(defined_in, files))
+
+
+@cache
+def defined_in(path: Path) -> frozenset[str]:
+    """The names that one file defines."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             found.add(node.name)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             found.add(node.id)
         elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and ast.unparse(node.value) == "self":
             found.add(node.attr)
-    return found
+    return frozenset(found)
 
 
 def imported(file: Path) -> list[Path]:

@@ -1,4 +1,4 @@
-"""Every page on a desk: nothing serious for axe-core, nothing too wide, little moves. test_calm.py has the phone."""
+"""Every page, on a desk and on a phone in the dark: nothing serious for axe-core, nothing too wide, little moves."""
 
 from __future__ import annotations
 
@@ -43,6 +43,11 @@ def test_axe_finds_nothing_serious_and_nothing_is_too_wide(entry: sitemap.Page, 
     page.set_viewport_size({"width": 1366, "height": 768})
     assert findings(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= 1366
+    page.emulate_media(color_scheme="dark")
+    page.set_viewport_size({"width": 390, "height": 844})
+    settle(page)  # the script runs again for dark figures, and Streamlit fades what is old meanwhile
+    assert findings(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
 def test_axe_finds_what_is_wrong(visit: Open, shipped: str) -> None:

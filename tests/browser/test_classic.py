@@ -11,6 +11,7 @@ from bartviz import figures
 from scripts.settled import settle
 from tests.browser.conftest import Open, beginning
 from tests.support import stand_in
+from tests.support.lanes import some
 
 HOSTILE = "</script><script>document.title='taken'</script>"
 
@@ -21,7 +22,7 @@ def frame(page: Page) -> FrameLocator:
     return found
 
 
-@pytest.mark.parametrize("kind", ["Encoder", "Decoder", "Cross"])
+@pytest.mark.parametrize("kind", some(["Encoder", "Decoder", "Cross"], ["Cross"]))
 def test_the_head_view_draws_every_weight_of_its_layer(visit: Open, server: str, kind: str) -> None:
     view = frame(visit(f"{server}/heads?view=classic&kind={kind}&layer=2"))
     rows, columns = stand_in.record().attention(kind.lower()).shape[2:]
@@ -73,7 +74,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
-@pytest.mark.parametrize("view", ["head+view", "model+view"])
+@pytest.mark.parametrize("view", some(["head+view", "model+view"], ["head+view"]))
 def test_a_token_that_looks_like_a_script_is_escaped(visit: Open, hostile: str, view: str) -> None:
     page = visit(f"{hostile}/heads?view=classic&kind=Encoder&classic={view}")
     drawn = frame(page)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from bartviz.families.catalogue import EMBEDDED
@@ -36,6 +37,7 @@ def click_on(page: Page, chart: int, across: float, down: float) -> None:
     page.mouse.click(box["x"] + box["width"] * across, box["y"] + box["height"] * down)
 
 
+@pytest.mark.thorough
 def test_a_swipe_over_a_chart_scrolls_the_page_and_leaves_the_chart(visit: Open, server: str) -> None:
     page = visit(f"{server}/compare?kind=Encoder", size=(390, 844))
     drawn(page)
@@ -68,6 +70,7 @@ def test_a_click_in_the_matrix_pins_that_head(visit: Open, server: str) -> None:
     expect(page.get_by_text("B: encoder L2H3")).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_a_click_on_a_point_pins_its_head(visit: Open, server: str) -> None:
     page = visit(f"{server}/compare?kind=Encoder&a=encoder+L0H0&b=encoder+L0H1")
     drawn(page)
@@ -90,6 +93,7 @@ def test_a_saved_run_is_opened_as_b(visit: Open, server: str, tmp_path: Path) ->
     expect(page.get_by_text("A and B are the same (")).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_the_record_that_ships_is_small_enough_to_be_opened(visit: Open, server: str) -> None:
     page = visit(f"{server}/compare?a=cross+L1H1&against=run")
     drawn(page)
@@ -137,6 +141,7 @@ def test_a_row_chosen_in_one_canvas_is_chosen_in_the_other(visit: Open, server: 
     assert of(page, "A", "overview").is_hidden()
 
 
+@pytest.mark.thorough
 def test_rows_of_other_tokens_are_chosen_each_for_itself(visit: Open, server: str) -> None:
     page = visit(f"{server}/compare?a=encoder+L0H1&b=decoder+L2H3&row=2&row_b=4&view=text")
     drawn(page, charts=2)

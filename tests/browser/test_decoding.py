@@ -6,6 +6,7 @@ import csv
 import re
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from bartviz.analysis import decoding, start
@@ -82,6 +83,7 @@ def test_the_source_is_shaded_by_the_weights_of_the_step(server: str, visit: Ope
     assert shown == [f"weight {weight:.3f}" for weight in weights]
 
 
+@pytest.mark.thorough
 def test_another_head_keeps_the_step(server: str, visit: Open) -> None:
     page = visit(f"{server}/decoding?step=5")
     counter(page, 5)
@@ -104,6 +106,7 @@ def test_the_place_is_found_again_after_another_page(server: str, visit: Open) -
     counter(page, 9)
 
 
+@pytest.mark.thorough
 def test_rows_are_renamed_without_moving(server: str, visit: Open) -> None:
     page = visit(f"{server}/decoding?step=5")
     page.locator("[data-is=reads]").click()
@@ -188,6 +191,7 @@ def test_the_player_and_the_canvas_of_all_heads_move_together(server: str, visit
     expect(name).to_have_text("Cross L1H0")
 
 
+@pytest.mark.thorough
 def test_a_head_chosen_among_all_is_the_players(server: str, visit: Open) -> None:
     page = visit(f"{server}/decoding?step=4&layer=1&head=1&all_heads=true")
     expect(page.locator(".attention [data-is=name]")).to_have_text("Cross L1H1")

@@ -61,6 +61,7 @@ def test_a_candidate_is_followed_and_dropped_again(shipped: str, visit: Open) ->
     assert "branch" not in page.url
 
 
+@pytest.mark.thorough
 def test_a_branch_is_dropped_even_if_a_step_is_reported_right_after_it(shipped: str, visit: Open) -> None:
     page = visit(f"{shipped}/decoding?step=7&branch=3.77")
     branched(page)
@@ -86,6 +87,7 @@ def test_on_a_narrow_screen_both_strips_stand_under_the_texts(shipped: str, visi
     assert low["y"] + low["height"] <= 768
 
 
+@pytest.mark.thorough
 def test_a_branch_that_is_longer_is_played_to_its_own_end(shipped: str, visit: Open) -> None:
     page = visit(f"{shipped}/decoding?step=7&branch=3.77", still=False)
     branched(page)
@@ -149,6 +151,7 @@ def test_korean_that_the_model_cannot_say_is_still_a_branch(shipped: str, visit:
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.mark.thorough
 def test_the_words_of_a_long_film_are_read_and_the_current_one_is_in_view(long: str, visit: Open) -> None:
     page = visit(f"{long}/decoding?step=70")
     counter(page, 70, steps=96)
@@ -180,6 +183,7 @@ def test_the_beam_tree_is_drawn(beams: str, visit: Open) -> None:
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.mark.thorough
 def test_ctrl_enter_in_a_field_of_a_page_does_not_press_run(shipped: str, visit: Open) -> None:
     page = visit(f"{shipped}/parameters?of=your+own+config.json")
     page.wait_for_selector("body[data-listens]", state="attached")

@@ -13,6 +13,7 @@ from bartviz.experiments.repair import repair
 from bartviz.models.roots import default_roots
 from scripts.settled import settle
 from tests.browser.conftest import Open
+from tests.support.lanes import some
 
 LINES, LEAD, NOTES = ".bv-repair", ".bv-lead", ".bv-note"
 
@@ -25,6 +26,7 @@ def opened(visit: Open, address: str, **options: str | tuple[int, int]) -> Page:
     return page
 
 
+@pytest.mark.thorough
 def test_the_translator_leaves_it_to_the_denoiser_and_the_score_is_the_librarys(visit: Open, shipped: str) -> None:
     page = opened(visit, f"{shipped}/denoising?noise=masking&noise_seed=3")
     expect(page.get_by_text("so bart-tiny-denoise does it here")).to_be_visible()
@@ -38,6 +40,7 @@ def test_the_translator_leaves_it_to_the_denoiser_and_the_score_is_the_librarys(
     assert said.all_inner_texts() == [one.text for one in found.said]
 
 
+@pytest.mark.thorough
 def test_another_draw_changes_the_link_and_the_link_brings_it_back(visit: Open, shipped: str) -> None:
     page = opened(visit, f"{shipped}/denoising?noise=deletion")
     lines = page.locator(LINES)
@@ -95,7 +98,9 @@ def test_the_lines_are_seen_without_scrolling_and_stay_where_they_are(visit: Ope
     page.wait_for_function(f"Math.abs({lines}?.top - {before}) < 2")
 
 
-@pytest.mark.parametrize("look", ["token by token", "attention", "compare with BERT", "all five noises"])
+@pytest.mark.parametrize(
+    "look", some(["token by token", "attention", "compare with BERT", "all five noises"], ["attention"])
+)
 def test_nothing_hangs_over_the_edge_of_a_phone(visit: Open, shipped: str, look: str) -> None:
     text = "고양이가+소파에서+자고+있어요." if look == "attention" else "x" * 90
     page = opened(visit, f"{shipped}/denoising?look={look}&model=bart-tiny-denoise&text={text}", size=(420, 900))

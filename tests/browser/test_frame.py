@@ -11,11 +11,12 @@ from playwright.sync_api import expect
 from bartviz.app.frame import sitemap
 from scripts.settled import settle
 from tests.browser.conftest import Open, go, serve
+from tests.support.lanes import thorough
 
 WITH_TEXT = [page for page in sitemap.PAGES if page.run]
 
 
-@pytest.mark.parametrize("entry", [WITH_TEXT[0], WITH_TEXT[-1]], ids=lambda entry: entry.word)
+@pytest.mark.parametrize("entry", [thorough(WITH_TEXT[0]), WITH_TEXT[-1]], ids=lambda entry: entry.word)
 def test_a_deep_link_that_comes_first_shows_the_whole_app(
     entry: sitemap.Page, visit: Open, tmp_path: Path, stand_in_file: str
 ) -> None:
@@ -32,7 +33,7 @@ def test_a_deep_link_that_comes_first_shows_the_whole_app(
             page.close()  # before its server goes
 
 
-@pytest.mark.parametrize("locale", ["en-US", "ko-KR"])
+@pytest.mark.parametrize("locale", [thorough("en-US"), "ko-KR"])
 def test_every_page_has_its_place_in_the_bar(locale: str, visit: Open, server: str) -> None:
     page = visit(f"{server}/masks?level=expert", size=(1280, 720), locale=locale)
     sections = page.get_by_test_id("stTopNavSection")

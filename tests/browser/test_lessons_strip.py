@@ -14,6 +14,7 @@ from bartviz.app.controls.large_type import FACTOR
 from scripts.settled import settle
 from tests.browser.conftest import PATIENCE, Open, forget
 from tests.browser.lessons import begun, named, stands
+from tests.support.lanes import thorough
 
 
 def test_a_shared_link_opens_at_its_step_and_b_leads_back(server: str, visit: Open) -> None:
@@ -50,6 +51,7 @@ def test_one_back_of_the_browser_is_one_step_also_after_a_reload(server: str, vi
     expect(page.locator(".st-key-lesson")).to_have_count(0)
 
 
+@pytest.mark.thorough
 def test_how_far_one_is_outlives_a_reload(server: str, visit: Open) -> None:
     page = begun(visit, f"{server}/?lesson=decoding&at=2")
     stands(page, named("decoding"), 1)
@@ -123,10 +125,10 @@ def test_a_new_step_is_scrolled_into_view(server: str, visit: Open) -> None:
 @pytest.mark.parametrize(
     ("lesson", "at", "asked"),
     [
-        ("masks", 2, ".st-key-squares"),
-        ("heads", 6, ".st-key-compare_scatter"),
+        thorough("masks", 2, ".st-key-squares"),
+        thorough("heads", 6, ".st-key-compare_scatter"),
         ("decoding", 3, ".player .curve"),
-        ("parameters", 4, ".st-key-parameters"),
+        thorough("parameters", 4, ".st-key-parameters"),
         ("arithmetic", 4, ".st-key-inside_row"),
     ],
 )
@@ -139,6 +141,7 @@ def test_what_a_step_asks_about_is_in_sight_below_the_strip(
     is_whole(page, asked)
 
 
+@pytest.mark.thorough
 def test_large_type_enlarges_the_picture_and_leaves_it_whole(shipped: str, visit: Open) -> None:
     letters = {}
     for large in ("false", "true"):

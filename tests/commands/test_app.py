@@ -23,6 +23,7 @@ from bartviz.app.frame.sitemap import PAGES
 from bartviz.serving import hosts
 from scripts.serving import health, served
 from scripts.visitor import visitor, wait_for
+from tests.support.lanes import thorough
 
 
 def ask(address: str, path: str = "/", **headers: str) -> http.client.HTTPResponse:
@@ -91,6 +92,7 @@ def test_visitors_of_every_page_of_a_server_that_has_just_started_all_see_their_
     assert "Traceback" not in (tmp_path / "log").read_text("utf-8")
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_a_page_of_another_site_is_refused_without_a_name_lookup(tmp_path: Path) -> None:
     async def attack(address: str) -> list[int]:
@@ -179,6 +181,7 @@ def _await(address: str, process: subprocess.Popen[str]) -> None:
         time.sleep(0.1)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_a_name_that_is_allowed_is_served_and_the_start_says_who_can_open_it() -> None:
     with started("--allow", "bart.example,*.school.example", "--allow", "10.0.0.9") as (address, process, said):
@@ -237,6 +240,7 @@ def test_an_address_that_is_not_ours_is_named(capsys: pytest.CaptureFixture[str]
     assert "192.0.2.1 is not an address of this machine" in capsys.readouterr().err
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_a_path_of_its_own_is_said_by_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """As behind a proxy that serves it beside other things."""
@@ -266,7 +270,7 @@ def test_the_model_library_is_there_before_the_first_visitor_is_answered() -> No
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("ending", [thorough(signal.SIGTERM), signal.SIGINT])
 def test_who_ends_it_gets_no_error(ending: signal.Signals) -> None:
     with started() as (address, process, _):
         _await(address, process)

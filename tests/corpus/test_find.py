@@ -25,6 +25,7 @@ from bartviz.corpus.run import Progress, corpus
 from bartviz.corpus.shards import Shard, sealed
 from bartviz.errors import SettingError
 from bartviz.record.record import Record
+from tests.support.lanes import thorough
 from tests.support.process import ROOT
 
 LEAST = 0.2
@@ -225,7 +226,7 @@ def lives(process: int) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("which", "status"), [("worker", 9), ("driver", -signal.SIGKILL)])
+@pytest.mark.parametrize(("which", "status"), [thorough("worker", 9), ("driver", -signal.SIGKILL)])
 def test_every_edge_is_there_once_after_a_worker_or_the_run_was_killed(which: str, status: int, tmp_path: Path) -> None:
     path, out = written(tmp_path), tmp_path / "stopped"
     script = tmp_path / "stopped.py"  # a file, for workers are started by spawning

@@ -16,7 +16,7 @@ from tests.fuzz import mutations, worker
 from tests.fuzz.targets import TARGETS, Records, Target
 from tests.support import stand_in
 
-FEW = {"records": 60, "uploads": 300, "models": 20, "addresses": 3, "atlases": 60, "shards": 60, "parts": 40}
+FEW = {"records": 40, "uploads": 200, "models": 12, "addresses": 2, "atlases": 20, "shards": 20, "parts": 20}
 
 
 @pytest.mark.slow
