@@ -21,7 +21,7 @@ from scripts.node import JS
 
 ROOT = Path(__file__).parent.parent
 MENU = Path("bartviz/app/frame/sitemap.py")
-NEITHER = ("-m", "not browser and not slow")
+NEITHER = ("-m", "not browser and not slow and not thorough")
 
 
 def copy(home: Path) -> None:
