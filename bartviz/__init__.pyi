@@ -14,7 +14,7 @@ from bartviz.explorer.file import save as save
 from bartviz.explorer.widget import explore as explore
 from bartviz.models.load import load as load
 from bartviz.models.wrap import wrap as wrap
-from bartviz.record.given import from_attentions as from_attentions
+from bartviz.record.given_weights import from_attentions as from_attentions
 from bartviz.record.record import open_record as _open
 from bartviz.run.branches import branch as branch
 from bartviz.run.forward import capture as capture

@@ -20,7 +20,7 @@ from functools import partial
 import numpy as np
 import psutil
 
-from bartviz.app.frame.sitemap import PAGES
+from bartviz.app.frame.page_list import PAGES
 from benchmarks.memory import OURS
 from benchmarks.sessions import LONG_TEXT, pulse
 from scripts.serving import served

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from bartviz.corpus.batch_measures import names_of
-from bartviz.corpus.partial import Partial, merged
 from bartviz.corpus.shards import Shard
+from bartviz.corpus.sums import Partial, merged
 from bartviz.record.attention import Kind
 
 SHARDS = 2_000

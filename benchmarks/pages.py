@@ -13,7 +13,7 @@ from statistics import median
 
 import psutil
 
-from bartviz.app.frame.sitemap import PAGES
+from bartviz.app.frame.page_list import PAGES
 from benchmarks.memory import OURS
 from scripts.serving import served
 from scripts.visitor import Sent, visitor

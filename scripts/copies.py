@@ -27,7 +27,7 @@ from playwright.sync_api import Browser, Page, Response, expect, sync_playwright
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-from bartviz.app.frame.sitemap import PAGES
+from bartviz.app.frame.page_list import PAGES
 from scripts.serving import CHROMIUM, PATIENCE, QUIET, ROOT, free_port, running
 from scripts.settled import settle
 from scripts.visitor import link, wait_for

@@ -18,7 +18,7 @@ from plotly.offline import get_plotlyjs
 
 import bartviz
 from bartviz import figures
-from bartviz.app.frame import sitemap
+from bartviz.app.frame import page_list
 from bartviz.families.catalogue import EMBEDDED
 from bartviz.teaching import explanations
 from bartviz.teaching.glossary import glossary
@@ -56,7 +56,7 @@ def assemble(source: Path) -> None:
     for file in source.rglob("*.md"):
         file.write_text(_linked(file.read_text("utf-8"), file.parent == source), "utf-8")
     (source / "views").mkdir()
-    for entry in sitemap.PAGES:
+    for entry in page_list.PAGES:
         (source / "views" / f"{entry.word}.md").write_text(_view(entry), "utf-8")
     (source / "views" / "index.md").write_text(_views(), "utf-8")
     (source / "glossary.md").write_text(_glossary(), "utf-8")
@@ -106,13 +106,13 @@ def _linked(text: str, top: bool) -> str:
     return re.sub(r"\[([^\]]+)\]\((?:\.\./)*(?:CITATION\.cff|\.github/CODE_OF_CONDUCT\.md)\)", r"`\1`", text)
 
 
-def _view(entry: sitemap.Page) -> str:
+def _view(entry: page_list.Page) -> str:
     """The page of a view."""
     words = explanations.parts(entry.word)
     pictures = [word for word in (entry.word, *words) if (ROOT / "docs" / f"{word}.png").is_file()]
     parts = [f"# {entry.label}", f"*{entry.title}*"]
     parts += [f"![{word}: the page in the app](../{word}.png)" for word in dict.fromkeys(pictures)]
-    parts.append(f"In the app: `/{'' if entry is sitemap.PAGES[0] else entry.word}`.")
+    parts.append(f"In the app: `/{'' if entry is page_list.PAGES[0] else entry.word}`.")
     if entry.word in EXPLORERS:
         record, place = EXPLORERS[entry.word]
         parts += [
@@ -135,7 +135,7 @@ def _view(entry: sitemap.Page) -> str:
 
 def _views() -> str:
     parts = ["# The views", "Each page of the app answers a question."]
-    for section in sitemap.SECTIONS:
+    for section in page_list.SECTIONS:
         lines = "\n".join(f"{entry.label} <{entry.word}>" for entry in section.pages)
         parts.append(f"```{{toctree}}\n:caption: {section.label or 'Start'}\n\n{lines}\n```")
     return "\n\n".join(parts) + "\n"
@@ -150,8 +150,8 @@ def _glossary() -> str:
     for name, term in sorted(glossary().items()):
         parts += [f"## {name}", term.text]
         parts += [f"$$\n{term.formula}\n$$"] if term.formula else []
-        if sitemap.has(term.page):
-            parts.append(f"Shown by [{sitemap.page(term.page).label}](views/{term.page}.md).")
+        if page_list.has(term.page):
+            parts.append(f"Shown by [{page_list.page(term.page).label}](views/{term.page}.md).")
     return "\n\n".join(parts) + "\n"
 
 

@@ -20,7 +20,7 @@ from scripts.layers import PAIRS
 from scripts.node import JS
 
 ROOT = Path(__file__).parent.parent
-MENU = Path("bartviz/app/frame/sitemap.py")
+MENU = Path("bartviz/app/frame/page_list.py")
 NEITHER = ("-m", "not browser and not slow and not thorough")
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from array_api_compat import array_namespace
 
-from bartviz.analysis.cells import Cells, Received, Weights, mean
+from bartviz.analysis.measure_inputs import Cells, Received, Weights, mean
 from bartviz.analysis.mutual import OnWords, one_to_one
 from bartviz.arrays import Array
 from bartviz.language import _, mark

@@ -15,7 +15,7 @@ import numpy as np
 from array_api_compat import array_namespace, device
 from numpy.typing import NDArray
 
-from bartviz.analysis.cells import mean
+from bartviz.analysis.measure_inputs import mean
 from bartviz.arrays import Array
 from bartviz.record.record import Record
 from bartviz.record.steps import bare

@@ -14,9 +14,9 @@ from array_api_compat import array_namespace, device
 from numpy.typing import NDArray
 
 from bartviz.analysis import contributions, look_ahead, word_matches
-from bartviz.analysis.cells import Cells, Received, Weights, mean
 from bartviz.analysis.head_measures import OfCells, OfColumns, OfRows, OfWords, of_kind
 from bartviz.analysis.look_ahead import Ways
+from bartviz.analysis.measure_inputs import Cells, Received, Weights, mean
 from bartviz.analysis.mutual import OnWords
 from bartviz.analysis.word_matches import Texts
 from bartviz.arrays import Array, Bools, Floats

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from array_api_compat import array_namespace, device
 
-from bartviz.analysis.cells import mean
+from bartviz.analysis.measure_inputs import mean
 from bartviz.arrays import Array
 
 

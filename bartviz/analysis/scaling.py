@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bartviz.analysis.cells import entropy
+from bartviz.analysis.measure_inputs import entropy
 from bartviz.arrays import Bools, Floats
 from bartviz.language import _
 from bartviz.record.attention import Attention

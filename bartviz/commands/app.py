@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from io import StringIO
 from typing import Any
 
-from bartviz.app.frame.place import APP
+from bartviz.app.frame.app_folder import APP
 from bartviz.commands.output import EXAMPLES, print_json, say
 from bartviz.errors import BartvizError, SettingError
 from bartviz.models.roots import fix_roots

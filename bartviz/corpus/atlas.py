@@ -17,13 +17,13 @@ from bartviz.analysis.corpus_against import against
 from bartviz.analysis.corpus_roles import roles
 from bartviz.corpus import schema, tables
 from bartviz.corpus.find import LIMIT, Found, check_heads, find, least_of, with_head
-from bartviz.corpus.partial import Partial, merged
 from bartviz.corpus.passport import passport
 from bartviz.corpus.read import Bad, Line
 from bartviz.corpus.relations import Relations
 from bartviz.corpus.shards import FORMAT, Shard
 from bartviz.corpus.shards import write as write_file
 from bartviz.corpus.stability import stability
+from bartviz.corpus.sums import Partial, merged
 from bartviz.errors import SettingError, TextError, missing
 from bartviz.language import later
 from bartviz.record.attention import KINDS, Head, Kind

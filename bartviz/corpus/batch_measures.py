@@ -15,9 +15,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from bartviz.analysis.cells import Cells, Received, Weights, mean
 from bartviz.analysis.corpus_measures import TREES, of_text
 from bartviz.analysis.look_ahead import BACK, directions
+from bartviz.analysis.measure_inputs import Cells, Received, Weights, mean
 from bartviz.analysis.measures import Block, of_columns, of_words
 from bartviz.analysis.mutual import OnWords
 from bartviz.arrays import Floats

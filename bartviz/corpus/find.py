@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from bartviz.errors import SettingError, missing
 from bartviz.language import later
 from bartviz.record.attention import KINDS, Head, Kind
-from bartviz.safety.foreign import guarded
+from bartviz.safety.other_libraries import guarded
 
 if TYPE_CHECKING:
     import pandas as pd

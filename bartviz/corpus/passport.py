@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from bartviz.analysis import corpus as analysis
 from bartviz.analysis import sentence_words
 from bartviz.analysis.corpus_measures import ALL
-from bartviz.corpus.partial import bin_width
+from bartviz.corpus.sums import bin_width
 from bartviz.drawing import theme
 from bartviz.drawing.paper.sheet import FAINT, Sheet, escape, number
 from bartviz.errors import SettingError, choices

@@ -18,7 +18,7 @@ from bartviz.analysis.corpus_measures import ALL
 from bartviz.errors import SettingError, missing
 from bartviz.language import later, mark
 from bartviz.record.attention import KINDS
-from bartviz.safety.foreign import guarded
+from bartviz.safety.other_libraries import guarded
 from bartviz.text.tokens import writable
 
 if TYPE_CHECKING:

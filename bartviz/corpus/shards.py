@@ -27,13 +27,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bartviz.analysis.corpus_measures import RANDOM as OF_RANDOM
-from bartviz.corpus.partial import BINS, DRAWN, EXAMPLES, Examples, Partial
 from bartviz.corpus.read import Bad, Line
 from bartviz.corpus.relations import Relations
+from bartviz.corpus.sums import BINS, DRAWN, EXAMPLES, Examples, Partial
 from bartviz.errors import SettingError
 from bartviz.record.attention import KINDS, Kind
 from bartviz.safety import files
-from bartviz.safety.foreign import guarded
+from bartviz.safety.other_libraries import guarded
 from bartviz.text.clean import Truncate
 
 FORMAT = 3

@@ -14,7 +14,7 @@ from torch import Tensor
 from bartviz.arrays import Floats
 from bartviz.corpus.encode import Encoded, Padded
 from bartviz.corpus.measure import forward, padded
-from bartviz.corpus.partial import lots
+from bartviz.corpus.sums import lots
 from bartviz.errors import SettingError
 from bartviz.models.model import Model
 from bartviz.models.task_head import FOLLOWS

@@ -10,9 +10,9 @@ import numpy as np
 
 from bartviz.analysis import intervals
 from bartviz.analysis.corpus_measures import ALL
-from bartviz.corpus.partial import BINS, Partial, bin_width
 from bartviz.corpus.read import Bad, Line
 from bartviz.corpus.relations import Relations
+from bartviz.corpus.sums import BINS, Partial, bin_width
 from bartviz.record.attention import Kind
 
 if TYPE_CHECKING:

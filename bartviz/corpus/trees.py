@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from bartviz.analysis.cells import mean
+from bartviz.analysis.measure_inputs import mean
 from bartviz.corpus.conllu import Tree
 from bartviz.corpus.relations import Relations
 

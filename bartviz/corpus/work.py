@@ -13,10 +13,10 @@ from bartviz.corpus.batch_measures import Edges, scores_of, visible
 from bartviz.corpus.edges import tables
 from bartviz.corpus.encode import Encoded, Padded, Side, encode, padding_token
 from bartviz.corpus.measure import batches, measure, run
-from bartviz.corpus.partial import Partial
 from bartviz.corpus.read import Bad
 from bartviz.corpus.relations import Relations
 from bartviz.corpus.shards import Job, Shard
+from bartviz.corpus.sums import Partial
 from bartviz.errors import Cancelled, TextError
 from bartviz.language import later
 from bartviz.models.model import Model

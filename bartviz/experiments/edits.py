@@ -26,7 +26,7 @@ from bartviz.models.model import Model, expect_model
 from bartviz.record.attention import Kind
 from bartviz.record.record import Record
 from bartviz.run.prepare import prepare
-from bartviz.safety.foreign import guarded, run_failed
+from bartviz.safety.other_libraries import guarded, run_failed
 from bartviz.safety.torch_defaults import torch_defaults
 from bartviz.tape.tape import Tape, recording
 from bartviz.text import tokenize

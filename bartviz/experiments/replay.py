@@ -31,7 +31,7 @@ from bartviz.record.record import Record
 from bartviz.record.vocabulary import ABLATED, EDITED, ONE_PASS
 from bartviz.run import predict
 from bartviz.run.collect import Result, ablated, collect
-from bartviz.safety.foreign import guarded, run_failed
+from bartviz.safety.other_libraries import guarded, run_failed
 from bartviz.tape.tape import Entry, Tape, recording
 from bartviz.text import tokenize
 from bartviz.text.tokens import Tokens

@@ -17,12 +17,12 @@ from bartviz.errors import BudgetError, ModelError
 from bartviz.families.family import DECODER_HEAD
 from bartviz.language import later
 from bartviz.models import output, task_head, unlisted, weights
-from bartviz.models.alone import alone
 from bartviz.models.checkpoint import Settings
 from bartviz.models.deadline import Job
+from bartviz.models.one_thread import alone
 from bartviz.models.task_head import TaskHead
 from bartviz.models.weights import Weights
-from bartviz.safety.foreign import guarded
+from bartviz.safety.other_libraries import guarded
 from bartviz.tape import tape
 
 

@@ -19,7 +19,7 @@ from bartviz.language import later
 from bartviz.models import task_head, unlisted
 from bartviz.models.files import Files
 from bartviz.models.task_head import TaskHead
-from bartviz.safety.foreign import guarded
+from bartviz.safety.other_libraries import guarded
 
 # What a configuration may request and does not get, with the words for the notice.
 _STRIPPED: Mapping[str, str] = {

@@ -12,7 +12,7 @@ from bartviz.models import hub
 from bartviz.models.deadline import DEADLINE, Cancel, Job, Progress, run
 from bartviz.models.location import Location, locate
 from bartviz.models.roots import Roots
-from bartviz.safety import foreign
+from bartviz.safety import other_libraries
 from bartviz.safety.reservations import Claims, unbounded
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def load(
     'bart-tiny-en-de'
     """
     location = check(model, revision, roots, fetch=fetch)
-    with foreign.starting():
+    with other_libraries.starting():
         from bartviz.models import model as models
 
     def work(job: Job) -> Model:
@@ -85,4 +85,4 @@ def place(name: str | os.PathLike[str], roots: Roots | None = None) -> Place:
 
 
 def _guarded() -> AbstractContextManager[None]:
-    return foreign.guarded(ModelError(later("The model's name cannot be looked up. Give another one.")))
+    return other_libraries.guarded(ModelError(later("The model's name cannot be looked up. Give another one.")))

@@ -21,16 +21,16 @@ from bartviz.families.dropout import dropout as dropout_of
 from bartviz.language import later
 from bartviz.models import build, checkpoint, device, hub, weights
 from bartviz.models import tokenizer as vocabulary
-from bartviz.models.alone import alone
 from bartviz.models.build import Network
 from bartviz.models.checkpoint import Settings
 from bartviz.models.deadline import Job
 from bartviz.models.files import Files
 from bartviz.models.location import Location
+from bartviz.models.one_thread import alone
 from bartviz.models.task_head import TaskHead
 from bartviz.models.weights import Weights
 from bartviz.record.record import ModelInfo, Record
-from bartviz.safety.foreign import guarded
+from bartviz.safety.other_libraries import guarded
 from bartviz.safety.reservations import Claims
 from bartviz.safety.torch_defaults import torch_defaults
 

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from bartviz.safety.foreign import guarded, run_failed
+from bartviz.safety.other_libraries import guarded, run_failed
 
 CLOSE = 1e-5  # largest difference from the network's own logits, relative to the largest of them
 

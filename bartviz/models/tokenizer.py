@@ -21,7 +21,7 @@ from bartviz.language import later
 from bartviz.models import tokenizer_parts
 from bartviz.models.checkpoint import Settings
 from bartviz.models.files import TOKENIZER_FILES, Files, read_bytes, read_json
-from bartviz.safety.foreign import guarded
+from bartviz.safety.other_libraries import guarded
 from bartviz.text import tokenize
 
 MAX_FILE_BYTES = 128 << 20

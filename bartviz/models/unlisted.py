@@ -26,9 +26,9 @@ from bartviz.families.family import Family
 from bartviz.families.registry import FAMILIES
 from bartviz.language import later
 from bartviz.models import skeleton
-from bartviz.models.alone import alone
+from bartviz.models.one_thread import alone
 from bartviz.models.skeleton import Built
-from bartviz.safety.foreign import guarded
+from bartviz.safety.other_libraries import guarded
 from bartviz.tape import tape
 
 FAILS = later(

@@ -27,12 +27,12 @@ from bartviz.families.registry import ENCODERS_ALONE, family_of, is_known, of_ne
 from bartviz.language import later
 from bartviz.models import build, checkpoint, unlisted, weights, wrappers
 from bartviz.models import tokenizer as vocabulary
-from bartviz.models.alone import alone as alone_in_torch
 from bartviz.models.checkpoint import Settings
 from bartviz.models.deadline import DEADLINE, Job
 from bartviz.models.location import name_of
 from bartviz.models.model import Model, assembled, expect_model
-from bartviz.safety.foreign import guarded
+from bartviz.models.one_thread import alone as alone_in_torch
+from bartviz.safety.other_libraries import guarded
 from bartviz.safety.torch_defaults import torch_defaults
 from bartviz.tape.tape import check_family
 

@@ -21,7 +21,7 @@ from bartviz.families import family
 from bartviz.language import later
 from bartviz.record.sample import Sample
 from bartviz.record.softmax import masked_softmax, softmax_with_sink
-from bartviz.record.valid import check_heads, check_numbers, check_weights, weights_only
+from bartviz.record.validation import check_heads, check_numbers, check_weights, weights_only
 from bartviz.text.tokens import Tokens
 
 Kind = family.Kind

@@ -20,7 +20,7 @@ from bartviz.arrays import Bools
 from bartviz.language import mark
 from bartviz.record.attention import KINDS, Attention, Kind
 from bartviz.record.steps import Numbers, Step, bare, chosen_ids
-from bartviz.record.valid import ROW_LIMIT
+from bartviz.record.validation import ROW_LIMIT
 from bartviz.record.vocabulary import STEPPED, WRITTEN
 from bartviz.text.labels import CONTINUES, normalized, visible
 from bartviz.text.tokens import Tokens

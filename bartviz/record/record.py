@@ -26,7 +26,7 @@ from bartviz.record.beam_tree import BeamTree
 from bartviz.record.checks import Check
 from bartviz.record.prediction import Prediction
 from bartviz.record.steps import Step, Steps, bare, chosen_ids
-from bartviz.record.valid import check_prediction, check_sides, check_texts, weights_only
+from bartviz.record.validation import check_prediction, check_sides, check_texts, weights_only
 from bartviz.text.tokens import Tokens
 
 if TYPE_CHECKING:

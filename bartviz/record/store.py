@@ -29,7 +29,7 @@ from safetensors.numpy import load, save
 from bartviz.errors import RecordError
 from bartviz.language import Later, later, mark
 from bartviz.safety import files
-from bartviz.safety.foreign import guarded
+from bartviz.safety.other_libraries import guarded
 from bartviz.text.tokens import writable
 
 VERSION = 3  # version 2 stored messages in English only

@@ -30,7 +30,7 @@ from bartviz.run.collect import Result, ablated, collect
 from bartviz.run.generate import decode, decode_batch
 from bartviz.run.memory_limit import check_run
 from bartviz.run.prepare import OUTPUT, Prepared, prepare, prepare_all, prepare_target
-from bartviz.safety.foreign import guarded, run_failed
+from bartviz.safety.other_libraries import guarded, run_failed
 from bartviz.safety.torch_defaults import torch_defaults
 from bartviz.tape.tape import Tape, recording
 from bartviz.text import tokenize

@@ -16,7 +16,7 @@ from transformers.modeling_outputs import BaseModelOutput
 
 from bartviz.models.model import Model
 from bartviz.run.fast_step import Writer
-from bartviz.safety.foreign import guarded, run_failed
+from bartviz.safety.other_libraries import guarded, run_failed
 
 
 class Stepper:

@@ -17,7 +17,7 @@ from importlib import import_module
 from bartviz import hooks
 from bartviz.errors import BudgetError
 from bartviz.language import later
-from bartviz.safety import foreign, reservations
+from bartviz.safety import other_libraries, reservations
 
 SIZE = 400  # MB of the model library
 RUNS = ("run", "chapter")  # how the files of features begin that import torch
@@ -51,7 +51,7 @@ def load() -> None:
             raise _too_small()
         try:
             pages()
-            with foreign.IMPORTING:
+            with other_libraries.IMPORTING:
                 import bartviz.run.forward  # noqa: F401 - imports the model classes too
         except Exception as error:
             if not reservations.was_short(error):

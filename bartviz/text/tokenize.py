@@ -25,7 +25,7 @@ import numpy as np
 
 from bartviz.errors import ModelError, SettingError, TextError, TooLong
 from bartviz.language import later
-from bartviz.safety.foreign import guarded
+from bartviz.safety.other_libraries import guarded
 from bartviz.text.clean import MAX_CHARACTERS, Truncate
 from bartviz.text.labels import (
     CONTINUES,

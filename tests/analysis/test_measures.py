@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
 from bartviz.analysis import head_measures, measures
-from bartviz.analysis.cells import Cells, Received, Weights
+from bartviz.analysis.measure_inputs import Cells, Received, Weights
 from bartviz.analysis.measures import Block, Measured
 from bartviz.record.attention import Attention, Kind
 from tests.support import records, stand_in

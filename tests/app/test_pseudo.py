@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bartviz import language
-from bartviz.app.frame import examples, languages, sitemap
+from bartviz.app.frame import examples, languages, page_list
 from bartviz.corpus import shipped
 from bartviz.families.catalogue import CATALOGUE
 from bartviz.language import LANGUAGES, PSEUDO
@@ -100,7 +100,7 @@ def test_text_outside_of_brackets_is_found() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("word", [entry.word for entry in sitemap.PAGES])
+@pytest.mark.parametrize("word", [entry.word for entry in page_list.PAGES])
 def test_every_text_of_a_page_is_looked_up(app: App, word: str) -> None:
     """As an expert sees it, and every choice of it that draws something else."""
     found: dict[str, None] = {}
@@ -112,7 +112,7 @@ def test_every_text_of_a_page_is_looked_up(app: App, word: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("word", [entry.word for entry in sitemap.PAGES])
+@pytest.mark.parametrize("word", [entry.word for entry in page_list.PAGES])
 def test_every_text_is_looked_up_where_other_models_or_none_are_shown(app: App, word: str) -> None:
     found: dict[str, None] = {}
     shown = (stand_in.record(kind="encoder", trained=False), stand_in.record(kind="decoder"), None)

@@ -7,7 +7,7 @@ import time
 
 from playwright.sync_api import Page, expect
 
-from bartviz.app.frame import sitemap
+from bartviz.app.frame import page_list
 from bartviz.features.lessons.lesson import ADDRESS, Lesson, Step
 from bartviz.features.lessons.parts_course import LESSONS
 from bartviz.language import _, speaking
@@ -33,7 +33,7 @@ def begun(visit: Open, address: str) -> Page:
         lesson = named(re.findall(r"lesson=(\w+)", address)[0])
         at = int(re.findall(r"at=(\d+)", address)[0])
         with speaking("ko" if "lang=ko" in address else "en"):
-            title = _(sitemap.page(lesson.steps[at - 1].page).title)
+            title = _(page_list.page(lesson.steps[at - 1].page).title)
         expect(page.get_by_role("heading", level=1)).to_have_text(title)
         settle(page)
         expect(page.locator("body[data-lesson-keys]")).to_have_count(1)
@@ -50,7 +50,7 @@ def walk(page: Page, lesson: Lesson, language: str, *, by_keys: bool) -> None:
             answer = lesson.texts(at, records.read(step.record)).answer
             expect(page.locator(".bv-answer")).to_contain_text(answer)
             press(page, "next", by_keys=by_keys)
-        expect(page.get_by_role("heading", level=1)).to_have_text(_(sitemap.page("lessons").title))
+        expect(page.get_by_role("heading", level=1)).to_have_text(_(page_list.page("lessons").title))
         expect(page.locator(f".st-key-card_{lesson.word}")).to_contain_text(_("done"))
     assert "lesson=" not in page.url
     assert f"lang={language}" in page.url or language == "en"
@@ -68,7 +68,7 @@ def stands(page: Page, lesson: Lesson, at: int) -> None:
     step = lesson.steps[at]
     said = _("Step {step} of {count}", step=at + 1, count=len(lesson.steps))
     expect(page.locator(".bv-lesson-step")).to_have_text(said)
-    expect(page.get_by_role("heading", level=1)).to_have_text(_(sitemap.page(step.page).title))
+    expect(page.get_by_role("heading", level=1)).to_have_text(_(page_list.page(step.page).title))
     expect(page.locator(".bv-ask")).to_have_text(lesson.texts(at, records.read(step.record)).ask)
     expect(page).to_have_url(re.compile(rf"lesson={lesson.word}&(.*&)?at={at + 1}(&|$)"))
     if step.page == "decoding":  # its player may ask for another run

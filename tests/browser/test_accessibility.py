@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from bartviz.app.frame import sitemap
+from bartviz.app.frame import page_list
 from scripts.settled import settle
 from tests.browser.axe import AXE, findings
 from tests.browser.conftest import Open
@@ -32,9 +32,9 @@ def stops(page: Page) -> int:
     return STOPS + 1
 
 
-@pytest.mark.parametrize("entry", sitemap.PAGES, ids=lambda entry: entry.word)
-def test_axe_finds_nothing_serious_and_nothing_is_too_wide(entry: sitemap.Page, visit: Open, shipped: str) -> None:
-    address = f"{shipped}/{'' if entry is sitemap.PAGES[0] else entry.word}"
+@pytest.mark.parametrize("entry", page_list.PAGES, ids=lambda entry: entry.word)
+def test_axe_finds_nothing_serious_and_nothing_is_too_wide(entry: page_list.Page, visit: Open, shipped: str) -> None:
+    address = f"{shipped}/{'' if entry is page_list.PAGES[0] else entry.word}"
     page = visit(address, size=TALL)
     # A busy machine may draw in other pieces, once.
     assert moved(page) <= STILL or moved(visit(address, size=TALL)) <= STILL

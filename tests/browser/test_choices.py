@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import Locator, Page, expect
 
-from bartviz.app.frame import sitemap
+from bartviz.app.frame import page_list
 from scripts.settled import settle
 from tests.browser.conftest import Open, go
 
@@ -23,8 +23,8 @@ def press(page: Page, name: str) -> None:
 
 
 def turn(page: Page, word: str) -> None:
-    go(page, sitemap.page(word).label)
-    page.get_by_role("heading", name=sitemap.page(word).title).wait_for()
+    go(page, page_list.page(word).label)
+    page.get_by_role("heading", name=page_list.page(word).title).wait_for()
     settle(page)
 
 

@@ -8,27 +8,27 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from bartviz.app.frame import sitemap
+from bartviz.app.frame import page_list
 from scripts.settled import settle
 from tests.browser.conftest import Open, go, serve
 from tests.support.lanes import thorough
 
-WITH_TEXT = [page for page in sitemap.PAGES if page.run]
+WITH_TEXT = [page for page in page_list.PAGES if page.run]
 
 
 @pytest.mark.parametrize("entry", [thorough(WITH_TEXT[0]), WITH_TEXT[-1]], ids=lambda entry: entry.word)
 def test_a_deep_link_that_comes_first_shows_the_whole_app(
-    entry: sitemap.Page, visit: Open, tmp_path: Path, stand_in_file: str
+    entry: page_list.Page, visit: Open, tmp_path: Path, stand_in_file: str
 ) -> None:
     """A folder named pages starts each server in a mode in which this page would run alone."""
     with serve(tmp_path, BARTVIZ_RECORD=stand_in_file) as address:
-        first = entry is sitemap.PAGES[0]  # found by its word, too
+        first = entry is page_list.PAGES[0]  # found by its word, too
         for scheme, word in (("light", "" if first else entry.word), ("dark", entry.word)):
             page = visit(f"{address}/{word}", scheme=scheme)
             page.get_by_role("heading", name=entry.title).wait_for()
             expect(page).to_have_title(f"{entry.label} · bartviz")
             page.get_by_test_id("stSidebar").get_by_role("textbox", name="Text").wait_for()
-            assert page.get_by_role("link", name=sitemap.PAGES[0].label, exact=True).is_visible()
+            assert page.get_by_role("link", name=page_list.PAGES[0].label, exact=True).is_visible()
             assert page.get_by_test_id("stDialog").count() == 0
             page.close()  # before its server goes
 
@@ -37,8 +37,8 @@ def test_a_deep_link_that_comes_first_shows_the_whole_app(
 def test_every_page_has_its_place_in_the_bar(locale: str, visit: Open, server: str) -> None:
     page = visit(f"{server}/masks?level=expert", size=(1280, 720), locale=locale)
     sections = page.get_by_test_id("stTopNavSection")
-    expect(sections).to_have_count(len(sitemap.SECTIONS) - 1)
-    for number, section in enumerate(sitemap.SECTIONS[1:]):
+    expect(sections).to_have_count(len(page_list.SECTIONS) - 1)
+    for number, section in enumerate(page_list.SECTIONS[1:]):
         expect(sections.nth(number)).to_be_in_viewport(ratio=1)
         sections.nth(number).click()
         places = page.get_by_test_id("stTopNavDropdownLink")
@@ -51,10 +51,10 @@ def test_every_page_has_its_place_in_the_bar(locale: str, visit: Open, server: s
 
 def test_a_beginner_has_every_page_of_a_door_in_the_menu(visit: Open, server: str) -> None:
     page = visit(f"{server}/models")
-    expect(page.get_by_role("heading", name=sitemap.page("models").title)).to_be_visible()
+    expect(page.get_by_role("heading", name=page_list.page("models").title)).to_be_visible()
     page.get_by_test_id("stTopNavSection").filter(has_text="How it works").click()
     links = page.get_by_test_id("stTopNavDropdownLink")
-    how = next(section for section in sitemap.SECTIONS if section.label == "How it works")
+    how = next(section for section in page_list.SECTIONS if section.label == "How it works")
     expect(links).to_have_text([entry.label for entry in how.pages])
 
 
@@ -92,10 +92,10 @@ def test_what_is_shared_shows_the_same_in_a_clean_browser(visit: Open, shipped: 
 def test_every_page_is_found_on_a_narrow_screen(visit: Open, server: str) -> None:
     page = visit(f"{server}/masks", size=(420, 900))
     go(page, "Experiments")
-    expect(page.get_by_role("heading", name=sitemap.page("experiments").title)).to_be_visible()
+    expect(page.get_by_role("heading", name=page_list.page("experiments").title)).to_be_visible()
     page.set_viewport_size({"width": 900, "height": 700})
     go(page, "Quiz")
-    expect(page.get_by_role("heading", name=sitemap.page("quiz").title)).to_be_visible()
+    expect(page.get_by_role("heading", name=page_list.page("quiz").title)).to_be_visible()
 
 
 def test_large_type_reaches_the_pictures_and_what_is_pointed_at(visit: Open, server: str) -> None:
@@ -103,7 +103,7 @@ def test_large_type_reaches_the_pictures_and_what_is_pointed_at(visit: Open, ser
         title = visit(f"{server}/{address}").locator(".js-plotly-plot .x2title").first
         expect(title).to_have_css("font-size", size)
     page = visit(f"{server}/decoding?step=2&large=true", size=(1366, 1200))
-    expect(page.get_by_test_id("stTopNavSection")).to_have_count(len(sitemap.SECTIONS) - 1)
+    expect(page.get_by_test_id("stTopNavSection")).to_have_count(len(page_list.SECTIONS) - 1)
     matrix = page.locator("[data-is=matrix]")
     expect(page.locator(".player [data-is=counter]")).to_have_text("2 / 9")
     matrix.scroll_into_view_if_needed()

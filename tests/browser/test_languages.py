@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from bartviz.app.frame import sitemap
+from bartviz.app.frame import page_list
 from bartviz.language import LANGUAGES, _, speaking
 from scripts.settled import settle
 from tests.browser.conftest import Open, go
@@ -18,12 +18,12 @@ def said(message: str, language: str, **values: object) -> str:
 
 
 def title(page: Page, word: str, language: str) -> None:
-    expect(page.get_by_role("heading", name=said(sitemap.page(word).title, language))).to_be_visible()
+    expect(page.get_by_role("heading", name=said(page_list.page(word).title, language))).to_be_visible()
     expect(page.locator("html")).to_have_attribute("lang", language)
 
 
 def turn(page: Page, word: str, language: str) -> None:
-    go(page, said(sitemap.page(word).label, language))
+    go(page, said(page_list.page(word).label, language))
     title(page, word, language)
     settle(page)
 

@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import FilePayload, Locator, Page, expect
 
-from bartviz.app.frame import sitemap
+from bartviz.app.frame import page_list
 from scripts.settled import settle
 from tests.browser.conftest import Open
 
@@ -72,7 +72,7 @@ def test_the_text_stays_when_the_page_changes(visit: Open, server: str) -> None:
     type_and_run(page, "I have a dog.")
     expect(page.locator(".ribbons .above")).to_contain_text("dog")
     page.get_by_role("link", name="How was each word chosen?").click()
-    page.get_by_role("heading", name=sitemap.page("decoding").title).wait_for()
+    page.get_by_role("heading", name=page_list.page("decoding").title).wait_for()
     settle(page)
     expect(text_box(page)).to_have_value("I have a dog.")
 

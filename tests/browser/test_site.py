@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, Request, expect
 
-from bartviz.app.frame import sitemap
+from bartviz.app.frame import page_list
 from scripts import site
 from tests.browser.axe import AXE
 from tests.support.lanes import some
@@ -80,7 +80,7 @@ def test_links_and_what_is_loaded_are_there(pages: dict[Path, Read]) -> None:
 
 def test_every_view_has_a_page_and_some_the_explorer(pages: dict[Path, Read]) -> None:
     found = {path.stem: page for path, page in pages.items() if path.parent.name == "views"}
-    assert {entry.word for entry in sitemap.PAGES} == found.keys() - {"index"}
+    assert {entry.word for entry in page_list.PAGES} == found.keys() - {"index"}
     pictures = {word for word in found if (site.ROOT / "docs" / f"{word}.png").is_file()}
     assert len(pictures) > 9
     assert {word for word, page in found.items() if any(load.endswith(".png") for load in page.loads)} == pictures

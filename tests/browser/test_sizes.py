@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from bartviz.app.frame import sitemap
+from bartviz.app.frame import page_list
 from scripts.settled import settle
 from tests.browser.conftest import Open
 from tests.support.lanes import thorough
@@ -47,7 +47,7 @@ HERE = {
 
 
 def there(address: str) -> bool:
-    return sitemap.has(address.split("?", maxsplit=1)[0])
+    return page_list.has(address.split("?", maxsplit=1)[0])
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from playwright.sync_api import expect
 
-from bartviz.app.frame import sitemap
+from bartviz.app.frame import page_list
 from scripts.settled import settle
 from tests.browser.conftest import Open, go
 
@@ -54,10 +54,10 @@ def test_a_link_opens_a_part_of_a_page(server: str, visit: Open) -> None:
     settle(page)
     expect(page.get_by_role("tab", name="About 0 or exactly 0")).to_have_attribute("aria-selected", "true")
     expect(page.locator(".st-key-about")).to_be_in_viewport()  # far below the page's hero
-    expect(page.get_by_role("heading", name=sitemap.page("masks").title)).not_to_be_in_viewport()
+    expect(page.get_by_role("heading", name=page_list.page("masks").title)).not_to_be_in_viewport()
     for word in ("heads", "masks"):  # not by a link that speaks of a part
-        go(page, sitemap.page(word).label)
-        expect(page.get_by_role("heading", name=sitemap.page(word).title)).to_be_in_viewport()
+        go(page, page_list.page(word).label)
+        expect(page.get_by_role("heading", name=page_list.page(word).title)).to_be_in_viewport()
 
 
 def test_a_link_to_a_line_shows_it_and_leaves_alone_who_scrolls(server: str, visit: Open) -> None:

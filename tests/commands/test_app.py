@@ -19,7 +19,7 @@ import segno
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-from bartviz.app.frame.sitemap import PAGES
+from bartviz.app.frame.page_list import PAGES
 from bartviz.serving import hosts
 from scripts.serving import health, served
 from scripts.visitor import visitor, wait_for

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from bartviz.corpus import shards
-from bartviz.corpus.partial import Partial
 from bartviz.corpus.read import Bad, Line
 from bartviz.corpus.shards import Folder, Job, Shard
+from bartviz.corpus.sums import Partial
 from bartviz.errors import SettingError
 
 NAMES = ("previous", "entropy")

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bartviz.corpus.partial import Partial
 from bartviz.corpus.shards import Folder, Job, Shard
 from bartviz.corpus.stability import stability
+from bartviz.corpus.sums import Partial
 from bartviz.errors import SettingError
 
 HEADS = 400

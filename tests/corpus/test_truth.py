@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from bartviz.analysis.corpus_roles import roles
-from bartviz.corpus.partial import Partial
 from bartviz.corpus.read import Line
 from bartviz.corpus.shards import Job
+from bartviz.corpus.sums import Partial
 from bartviz.corpus.tables import heads
 from bartviz.corpus.work import measured, random
 from bartviz.models.model import Model

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Button
 
 from bartviz.app import streamlit_internals
-from bartviz.app.frame.sitemap import PAGES
+from bartviz.app.frame.page_list import PAGES
 from bartviz.app.state import session
 from bartviz.record.record import Record
 from bartviz.serving.engine import Engine, Run

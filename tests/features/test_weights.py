@@ -6,14 +6,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import bartviz
-from bartviz.app.frame import sitemap
+from bartviz.app.frame import page_list
 from bartviz.families.family import ModelKind
 from bartviz.record.record import Record
 from tests.support import stand_in
 from tests.support.pages import App
 
 ALONE = "made from attention weights only"
-WORDS = [page.word for page in sitemap.PAGES]
+WORDS = [page.word for page in page_list.PAGES]
 NOTICES = {"inside": 1, "experiments": 1, "decoding": 1, "pitfalls": 2}  # on a page as it opens
 OPEN = {"masks": 1}  # and in what is folded for beginners
 

@@ -15,7 +15,7 @@ import pytest
 import bartviz
 from bartviz import figures
 from bartviz.analysis import inside
-from bartviz.app.frame import place
+from bartviz.app.frame import app_folder
 from bartviz.errors import SettingError
 from bartviz.experiments.embeddings import inputs
 from bartviz.experiments.output_layer import output_layer
@@ -28,12 +28,12 @@ TEXT = "the cat sat on the mat"
 # The key of a chart of the pages -> the function of bartviz.figures that draws it, as the tests of each feature say; a
 # key that is the name of its function is left out.
 VIEWS: dict[str, str] = {}
-for drawn in sorted((place.ROOT / "tests" / "features").glob("*/drawn.py")):
+for drawn in sorted((app_folder.ROOT / "tests" / "features").glob("*/drawn.py")):
     VIEWS |= getattr(import_module(f"tests.features.{drawn.parent.name}.drawn"), "CHARTS", {})
 CHARTS = {"figure", "plotly_chart", "clickable", "one_map"}
 
 
-PACKAGE = place.ROOT / "bartviz"
+PACKAGE = app_folder.ROOT / "bartviz"
 FOLDERS = [PACKAGE / "app", *(file.parent for file in sorted(PACKAGE.glob("features/*/__init__.py")))]
 
 

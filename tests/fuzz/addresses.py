@@ -10,7 +10,7 @@ from random import Random
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
-from bartviz.app.frame import sitemap
+from bartviz.app.frame import page_list
 from bartviz.serving import first_record, torch_import
 from tests.support import stand_in
 
@@ -67,7 +67,7 @@ class Visits:
             said = random.choice(SAID) if random.random() < 0.7 else random.choice(self.words)
             page.query_params[random.choice(self.keys)] = [said, random.choice(SAID)] if random.random() < 0.1 else said
         page.query_params.pop("model", None)  # another model would be looked for in the network
-        for entry in random.sample(sitemap.PAGES, 2):
+        for entry in random.sample(page_list.PAGES, 2):
             page.switch_page(str(entry.file)).run()
             if page.exception:
                 raise AssertionError(f"{entry.file}: {page.exception[0].value} {page.exception[0].stack_trace}")

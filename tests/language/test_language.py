@@ -14,14 +14,14 @@ import pytest
 
 from bartviz import language
 from bartviz.analysis import head_measures
-from bartviz.app.frame import sitemap
+from bartviz.app.frame import page_list
 from bartviz.errors import TextError
 from bartviz.language import HOME, LANGUAGES, PSEUDO, _, current, follow, later, mark, named, plural, speaking
 from bartviz.teaching import glossary
 from scripts.prose import written
 from scripts.words import ROOT, Message, messages, sources, translated
 
-MENU = [text for page in sitemap.PAGES for text in (page.label, page.title)]
+MENU = [text for page in page_list.PAGES for text in (page.label, page.title)]
 OTHERS = [code for code in LANGUAGES if code != "en"]
 
 
@@ -165,12 +165,12 @@ def test_no_message_is_translated_that_nothing_says(code: str) -> None:
 def homes() -> dict[Message, Path]:
     """Message -> the innermost folder with all the code that says it. A line of the menu belongs to its feature."""
     menu = {
-        text: {HOME / "features" / page.word for page in sitemap.PAGES if text in (page.label, page.title)}
+        text: {HOME / "features" / page.word for page in page_list.PAGES if text in (page.label, page.title)}
         for text in MENU
     }
     found: dict[Message, set[Path]] = {message: set(folders) for message, folders in menu.items()}
     for file, message in spoken():
-        if file != Path(sitemap.__file__) or message not in menu:
+        if file != Path(page_list.__file__) or message not in menu:
             deep = 2 if file.is_relative_to(HOME / "features") else 1
             inside = file.parent.relative_to(HOME).parts if file.is_relative_to(HOME) else ()
             found.setdefault(message, set()).add(HOME.joinpath(*inside[:deep]))

@@ -33,8 +33,8 @@ print(record.sound, type(figure).__name__, [name for name in ("torch", "streamli
 """
 PLACES = """
 import bartviz
-from bartviz.app.frame.place import APP
-from bartviz.app.frame.sitemap import PAGES
+from bartviz.app.frame.app_folder import APP
+from bartviz.app.frame.page_list import PAGES
 print(bartviz.__file__, APP, *(page.file for page in PAGES), sep="\\n")
 """
 

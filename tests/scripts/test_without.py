@@ -41,14 +41,14 @@ def test_a_feature_goes_with_its_page_and_its_line_in_the_menu_and_nothing_else(
     menu = (
         'DOORS = (\n    Page("start"),\n    Page(\n        "quiz",\n        run=False,\n    ),\n    Page("masks"),\n)\n'
     )
-    for name in ("bartviz/app/frame/sitemap.py", "pages/quiz.py", "pages/masks.py"):
+    for name in ("bartviz/app/frame/page_list.py", "pages/quiz.py", "pages/masks.py"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(menu)
     for name in ("bartviz/features/quiz", "tests/features/quiz", "bartviz/features/masks"):
         (tmp_path / name).mkdir(parents=True)
     without.delete(tmp_path, "quiz")
     left = {str(file.relative_to(tmp_path)) for file in tmp_path.rglob("*") if not any(file.glob("*"))}
-    assert left == {"bartviz/app/frame/sitemap.py", "pages/masks.py", "bartviz/features/masks", "tests/features"}
+    assert left == {"bartviz/app/frame/page_list.py", "pages/masks.py", "bartviz/features/masks", "tests/features"}
     assert (tmp_path / without.MENU).read_text() == 'DOORS = (\n    Page("start"),\n    Page("masks"),\n)\n'
 
 

@@ -9,7 +9,7 @@ import string
 import markdown_it
 import pytest
 
-from bartviz.app.frame import sitemap
+from bartviz.app.frame import page_list
 from bartviz.language import LANGUAGES, speaking
 from bartviz.teaching.explanations import Explanation, explanation, files, parts
 from bartviz.teaching.glossary import glossary
@@ -18,7 +18,7 @@ WRITTEN = sorted(files())
 
 
 def test_every_page_is_explained() -> None:
-    assert [entry.word for entry in sitemap.PAGES if not parts(entry.word)] == []
+    assert [entry.word for entry in page_list.PAGES if not parts(entry.word)] == []
 
 
 @pytest.mark.parametrize("word", WRITTEN)
@@ -31,7 +31,7 @@ def test_what_is_explained_is_explained_at_each_level(word: str) -> None:
 
 
 def test_nothing_explains_what_is_no_page() -> None:
-    assert set(WRITTEN) == {word for entry in sitemap.PAGES for word in parts(entry.word)}
+    assert set(WRITTEN) == {word for entry in page_list.PAGES for word in parts(entry.word)}
     for word in ("nowhere", "", "../heads", "os.path"):
         with pytest.raises(LookupError, match=r"features/.*explanation\.en\.md"):
             explanation(word)

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from bartviz.app.frame import sitemap
+from bartviz.app.frame import page_list
 from bartviz.language import HOME, LANGUAGES
 from bartviz.teaching.glossary import entries, glossary
 
@@ -49,4 +49,4 @@ def test_its_formula_is_closed_and_its_page_exists(name: str) -> None:
     assert "$" not in term.formula
     if not (HOME / "features" / term.page).is_dir():
         pytest.skip(f"there is no feature {term.page}")
-    assert sitemap.has(term.page)
+    assert page_list.has(term.page)

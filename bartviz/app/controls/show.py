@@ -18,7 +18,7 @@ import streamlit as st
 from numpy.typing import ArrayLike
 
 from bartviz.analysis import sentence_words
-from bartviz.app.components.unseen import unseen
+from bartviz.app.components.invisible import unseen
 from bartviz.app.controls import large_type
 from bartviz.app.controls.columns import CELLS, COLUMNS, HEADS
 from bartviz.app.state import once

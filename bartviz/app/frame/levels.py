@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias, get_args
 import streamlit as st
 
 from bartviz.app.controls import expander, pick
-from bartviz.app.frame import sitemap
+from bartviz.app.frame import page_list
 from bartviz.language import _, mark, plural
 from bartviz.teaching.explanations import Explanation, explanation
 from bartviz.teaching.glossary import Term, glossary
@@ -27,7 +27,7 @@ DEFAULT: Level = "beginner"
 NAMES = {"beginner": mark("Beginner"), "intermediate": mark("Intermediate"), "expert": mark("Expert")}
 KEY = "level"
 _DISPLAY = re.compile(r"^\$\$(?!\n)(.+?)\$\$$", re.MULTILINE | re.DOTALL)
-_LABELS = {entry.word: entry.label for entry in sitemap.PAGES}
+_LABELS = {entry.word: entry.label for entry in page_list.PAGES}
 _SEEN = "_level_seen"
 TERMS = 5  # shown at once; the others are one click away
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from bartviz.app.components.unseen import unseen
+from bartviz.app.components.invisible import unseen
 
 _SCRIPT = Path(__file__).parents[1] / "components" / "listeners" / "listeners.js"
 _LISTEN = unseen("listeners", _SCRIPT)

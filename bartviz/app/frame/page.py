@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, overload
 import streamlit as st
 
 from bartviz.app.controls import progress, show
-from bartviz.app.frame import around, checks, languages, scroll_to, share, sidebar, sitemap, theme
+from bartviz.app.frame import around, checks, languages, page_list, scroll_to, share, sidebar, theme
 from bartviz.app.frame.examples import examples
 from bartviz.app.frame.status import status
 from bartviz.app.state import address, clicks, session
@@ -34,7 +34,7 @@ class Frame:
 
     def __init__(self, navigation: StreamlitPage) -> None:
         self._navigation = navigation
-        self.shows_run = all(entry.run for entry in sitemap.PAGES if entry.word == navigation.url_path)
+        self.shows_run = all(entry.run for entry in page_list.PAGES if entry.word == navigation.url_path)
 
     def run(self) -> None:
         if self._navigation.url_path:  # the first page has none, and needs no further imports
@@ -42,7 +42,7 @@ class Frame:
         button, notices = share.place(), st.container()
         if not around.current().leads():  # the steps of a lesson scroll to their own part
             with button:
-                scroll_to.begin(self._navigation.url_path or sitemap.PAGES[0].word)
+                scroll_to.begin(self._navigation.url_path or page_list.PAGES[0].word)
         try:
             self._navigation.run()
         except WeightsOnlyError as error:  # the rest of the page needs more than this record has
@@ -62,17 +62,17 @@ def frame() -> Frame:
     clicks.keep()
     languages.begin()
     navigation = _navigation()
-    if moved := sitemap.MOVED.get(navigation.url_path):
+    if moved := page_list.MOVED.get(navigation.url_path):
         word, choices = moved
         kept = {key: st.query_params.get_all(key) for key in st.query_params}
-        st.switch_page(sitemap.page(word).file, query_params={**kept, **choices})
+        st.switch_page(page_list.page(word).file, query_params={**kept, **choices})
     st.set_page_config(page_title=f"{navigation.title} · bartviz")
     st.session_state[_FRAME] = True
     st.logo(ICON, size="large")
     _check_settings()
     address.begin()
     session.begin()
-    around.current().prepare(navigation.url_path or sitemap.PAGES[0].word)
+    around.current().prepare(navigation.url_path or page_list.PAGES[0].word)
     return Frame(navigation)
 
 
@@ -110,17 +110,17 @@ def _sections() -> dict[str, list[StreamlitPage]]:
             st.Page(
                 entry.file,
                 title=_(entry.label),
-                url_path="home" if entry is sitemap.PAGES[0] else entry.word,
-                default=entry is sitemap.PAGES[0],
+                url_path="home" if entry is page_list.PAGES[0] else entry.word,
+                default=entry is page_list.PAGES[0],
             )
             for entry in section.pages
         ]
-        for section in sitemap.SECTIONS
+        for section in page_list.SECTIONS
     }
     sections[""] += [
         st.Page(lambda: None, title=word, url_path=word, visibility="hidden")
-        for word, (to, _choices) in sitemap.MOVED.items()
-        if sitemap.has(to)
+        for word, (to, _choices) in page_list.MOVED.items()
+        if page_list.has(to)
     ]
     return sections
 
@@ -151,7 +151,7 @@ def begin(word: str, *, needs_record: bool = True) -> Record | None:
     """
     _guard()
     around.current().strip(word)
-    entry = sitemap.page(word)
+    entry = page_list.page(word)
     st.title(_(entry.title), anchor=False)
     line = st.container(key="status")
     if entry.run and session.awaits_link() and session.engine().ready:
@@ -204,9 +204,9 @@ def link(
 
     Draws nothing if the menu does not have that page.
     """
-    if sitemap.has(word):
+    if page_list.has(word):
         query_params = dict(query) if query else None
-        st.page_link(sitemap.page(word).file, label=label, query_params=query_params, icon=icon, width=width)
+        st.page_link(page_list.page(word).file, label=label, query_params=query_params, icon=icon, width=width)
 
 
 def _report(error: BartvizError, record: Record | None) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from bartviz.analysis import sentence_words
-from bartviz.app.frame import sitemap
+from bartviz.app.frame import page_list
 from bartviz.language import _, mark
 from bartviz.record.attention import Head
 
@@ -64,7 +64,7 @@ def to_other_views(record: Record, here: str, head: Head, row: int | None = None
         _begins(_("More on {head}:", head=name))
         for link in for_head(record, head, row):
             if link.to != here:
-                st.page_link(sitemap.page(link.to).file, label=_(link.label), query_params=dict(link.query))
+                st.page_link(page_list.page(link.to).file, label=_(link.label), query_params=dict(link.query))
 
 
 def _begins(text: str) -> None:
@@ -86,7 +86,7 @@ def stages(record: Record) -> list[tuple[Link, str]]:
 
 def _answers(record: Record, link: Link) -> bool:
     """Whether the app has the page of a link, and this record is enough for it."""
-    return sitemap.has(link.to) and (not record.from_weights or sitemap.page(link.to).weights)
+    return page_list.has(link.to) and (not record.from_weights or page_list.page(link.to).weights)
 
 
 def text_to_word(record: Record, here: str, kind: str = "") -> None:
@@ -97,4 +97,4 @@ def text_to_word(record: Record, here: str, kind: str = "") -> None:
             if link.to == here and of in ("", kind):
                 st.markdown(f"**{_(link.label)}**", width="content")
             else:
-                st.page_link(sitemap.page(link.to).file, label=_(link.label), query_params=dict(link.query))
+                st.page_link(page_list.page(link.to).file, label=_(link.label), query_params=dict(link.query))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from bartviz.app.components.unseen import unseen
+from bartviz.app.components.invisible import unseen
 
 _SCRIPT = Path(__file__).parents[1] / "components" / "scroll_to" / "scroll_to.js"
 _SCROLL = unseen("scroll_to", _SCRIPT)

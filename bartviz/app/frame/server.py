@@ -19,8 +19,8 @@ from starlette.responses import PlainTextResponse
 
 from bartviz.app import streamlit_internals
 from bartviz.app.frame import operation
+from bartviz.app.frame.app_folder import APP
 from bartviz.app.frame.assets import Assets
-from bartviz.app.frame.place import APP
 from bartviz.errors import SettingError
 from bartviz.safety import logs
 from bartviz.serving import framing, hosts, torch_import

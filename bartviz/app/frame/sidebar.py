@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import streamlit as st
 
 from bartviz.app.controls import expander, large_type, pick, show
-from bartviz.app.frame import languages, levels, listeners, menu, settings, status, theme, uploads
+from bartviz.app.frame import languages, levels, listeners, phone_menu, settings, status, theme, uploads
 from bartviz.app.frame.examples import Example, examples
 from bartviz.app.state import session
 from bartviz.errors import BartvizError, ModelError, NotFetched, SettingError, TextError, TooLong, choices
@@ -80,7 +80,7 @@ def draw(shows_run: bool) -> None:
         large_type.toggle()
         theme.watch()
         listeners.begin()
-        menu.close()
+        phone_menu.close()
     if st.session_state["_linked"] or session.came_back():
         _run()  # the flag is cleared last: the script run may be interrupted in between
         st.session_state[session.LINKED], st.session_state["_linked"] = st.session_state.get(session.ASKED), False

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from bartviz.app.components.unseen import unseen
+from bartviz.app.components.invisible import unseen
 from bartviz.language import current
 
 _SCRIPT = Path(__file__).parents[1] / "components" / "theme" / "theme.js"

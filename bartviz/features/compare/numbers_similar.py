@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bartviz.analysis.cells import entropy
 from bartviz.analysis.head_measures import MEASURES
+from bartviz.analysis.measure_inputs import entropy
 from bartviz.analysis.measures import Measured, counted
 from bartviz.arrays import Bools, Floats
 from bartviz.record.attention import Attention

@@ -18,7 +18,7 @@ from bartviz.features.compare.numbers_rollout import rollout
 from bartviz.features.compare.parts import Chosen
 from bartviz.language import _
 from bartviz.record.attention import Attention, Kind
-from bartviz.record.valid import weights_only
+from bartviz.record.validation import weights_only
 from bartviz.text.tokens import Tokens
 
 if TYPE_CHECKING:

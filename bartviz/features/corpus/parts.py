@@ -17,11 +17,11 @@ from bartviz.analysis.corpus_measures import ALL
 from bartviz.analysis.corpus_roles import roles
 from bartviz.analysis.intervals import FEW
 from bartviz.app.controls import pick, show
-from bartviz.app.frame import page, sidebar, sitemap
+from bartviz.app.frame import page, page_list, sidebar
 from bartviz.app.state.once import once
 from bartviz.corpus.atlas import Atlas
-from bartviz.corpus.partial import bin_width
 from bartviz.corpus.passport import EXAMPLES
+from bartviz.corpus.sums import bin_width
 from bartviz.errors import SettingError
 from bartviz.features.corpus import parts_own as own
 from bartviz.features.corpus.figure import atlas as drawing
@@ -195,14 +195,14 @@ def opens(key: str, value: str, row: Mapping[Any, Any], chosen: Chosen) -> None:
         st.html(f"<p>{value} · {said}</p>")
         opened = (
             _runs(chosen)
-            and sitemap.has("heads")
+            and page_list.has("heads")
             and st.button(
                 _("See its map"), key=f"{key}_open", on_click=sidebar.run_text, args=(model, text, target, pair)
             )
         )
     if opened:  # layer and head are carried over from this page
         query = {"kind": chosen.head.kind, "weights": "head", "view": "map"}
-        st.switch_page(sitemap.page("heads").file, query_params=query)
+        st.switch_page(page_list.page("heads").file, query_params=query)
 
 
 def _runs(chosen: Chosen) -> bool:

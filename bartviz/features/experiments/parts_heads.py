@@ -11,7 +11,7 @@ import streamlit as st
 from bartviz.analysis import ablation as analysis
 from bartviz.analysis import sentence_words
 from bartviz.app.controls import pick, show
-from bartviz.app.controls.asking import ask, large, note_ablated
+from bartviz.app.controls.experiment_tasks import ask, large, note_ablated
 from bartviz.app.frame import page, related_links
 from bartviz.app.state import address
 from bartviz.errors import SettingError

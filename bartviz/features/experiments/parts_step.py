@@ -9,7 +9,7 @@ import streamlit as st
 
 from bartviz.analysis import edits as analysis
 from bartviz.app.controls import pick, show
-from bartviz.app.controls.asking import ask
+from bartviz.app.controls.experiment_tasks import ask
 from bartviz.app.frame import page
 from bartviz.features.experiments.figure import MASKS, reach
 from bartviz.features.experiments.figure_panels import written

@@ -12,7 +12,7 @@ import streamlit as st
 from bartviz.analysis import edits as analysis
 from bartviz.analysis import sentence_words
 from bartviz.app.controls import pick, show
-from bartviz.app.controls.asking import ask, large, note_ablated
+from bartviz.app.controls.experiment_tasks import ask, large, note_ablated
 from bartviz.app.frame import page
 from bartviz.features.experiments.figure import View, edits
 from bartviz.features.experiments.figure_panels import written

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from bartviz.app.controls import pick, show
-from bartviz.app.frame import page, sitemap
+from bartviz.app.frame import page, page_list
 from bartviz.features.inputs import numbers as analysis
 from bartviz.features.inputs.numbers import Box, Column
 from bartviz.language import _
@@ -57,7 +57,7 @@ def _column(column: Column) -> None:
 def _boxes(boxes: tuple[Box, ...], name: str) -> None:
     for number, box in enumerate(boxes):
         with st.container(key=f"blocks_box_{box.kind or 'plain'}_{name}_{number}"):
-            if sitemap.has(box.page):
+            if page_list.has(box.page):
                 page.link(box.page, box.text, box.query, width="stretch")
             else:
                 st.html(f"<p>{html.escape(box.text)}</p>")

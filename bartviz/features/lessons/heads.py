@@ -7,7 +7,7 @@ from functools import reduce
 
 import numpy as np
 
-from bartviz.analysis.cells import entropy
+from bartviz.analysis.measure_inputs import entropy
 from bartviz.analysis.measures import of_record
 from bartviz.features.lessons import facts
 from bartviz.features.lessons.heads_found import Place, at, neighbours, resting

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bartviz.app.frame import sitemap
+from bartviz.app.frame import page_list
 from bartviz.features.lessons import (
     arithmetic,
     attention,
@@ -30,5 +30,5 @@ WRITTEN: tuple[Lesson, ...] = (
     corpus.LESSON,
 )
 LESSONS: tuple[Lesson, ...] = tuple(
-    lesson for lesson in WRITTEN if all(sitemap.has(step.page) for step in lesson.steps)
+    lesson for lesson in WRITTEN if all(page_list.has(step.page) for step in lesson.steps)
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from bartviz.app.components.unseen import unseen
+from bartviz.app.components.invisible import unseen
 from bartviz.features.lessons import parts_walk as walk
 
 SCRIPTS = Path(__file__).parent

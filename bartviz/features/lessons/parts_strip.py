@@ -7,9 +7,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from bartviz.app.components.unseen import unseen
+from bartviz.app.components.invisible import unseen
 from bartviz.app.controls import large_type
-from bartviz.app.frame import sitemap
+from bartviz.app.frame import page_list
 from bartviz.features.lessons import parts_progress as progress
 from bartviz.features.lessons import parts_walk as walk
 from bartviz.features.lessons.lesson import Lesson, Step
@@ -117,7 +117,7 @@ def _step_html(lesson: Lesson, at: int, *, shown: bool) -> str:
 
 
 def _off_page(step: Step) -> None:
-    label = _(sitemap.page(step.page).label)
+    label = _(page_list.page(step.page).label)
     with st.container(horizontal=True, vertical_alignment="center", key="lesson_astray"):
         st.html(f"<p class='bv-note'>{html.escape(_('This step is on the page {page}.', page=label))}</p>")
         st.button(_("Back to the step"), key="lesson_return", on_click=walk.again, type="primary")

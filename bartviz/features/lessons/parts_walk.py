@@ -19,7 +19,7 @@ import streamlit as st
 
 from bartviz.app import streamlit_internals
 from bartviz.app.controls import large_type
-from bartviz.app.frame import sitemap
+from bartviz.app.frame import page_list
 from bartviz.app.state import address, session
 from bartviz.features.lessons.lesson import ADDRESS, Lesson, Step
 from bartviz.features.lessons.parts_course import LESSONS
@@ -40,7 +40,7 @@ _KEPT = ("model", "text", "pair", "target", "special")
 _POSITIONS = (_PLAYER, "_decoding_said")  # choices that the pages store in the session, not as words of the address
 # Words of the address that choose no view: they stay as the visitor has set them.
 EVERYWHERE = frozenset((*FRAME, *_KEPT, LESSON, AT, large_type.KEY, "too_long"))
-_TEACHING = frozenset(page.word for section in sitemap.SECTIONS if section.label == "Learn" for page in section.pages)
+_TEACHING = frozenset(page.word for section in page_list.SECTIONS if section.label == "Learn" for page in section.pages)
 
 
 @dataclass(frozen=True)
@@ -109,12 +109,12 @@ def prepare(page: str) -> None:
         _back(walk)
     if walk.to:
         if page != walk.to:
-            st.switch_page(sitemap.page(walk.to).file, query_params=_frame())
+            st.switch_page(page_list.page(walk.to).file, query_params=_frame())
         walk.to = ""
     step = walk.step
     if step is not None and (walk.due or (page == step.page and walk.loan is None)):
         if page != step.page or _contradicted(step):
-            st.switch_page(sitemap.page(step.page).file, query_params={**_frame(), **_address(walk)})
+            st.switch_page(page_list.page(step.page).file, query_params={**_frame(), **_address(walk)})
         _lend(walk, page)
         _apply(walk, step)
     else:
@@ -200,7 +200,7 @@ def _restore_choices(walk: Walk, page: str) -> None:
     walk.loan = None
     stays = walk.page == page and not address.is_back()
     if stays and not EVERYWHERE.issuperset(st.query_params):  # the address still has the words of the step
-        st.switch_page(sitemap.page(page).file, query_params=_frame())
+        st.switch_page(page_list.page(page).file, query_params=_frame())
 
 
 def _save(walk: Walk) -> None:
@@ -234,7 +234,7 @@ def _follow_address(walk: Walk) -> None:
 
 def _say_what_lacks(walk: Walk, page: str) -> None:
     """Note what the address asked for in vain, once its page is there."""
-    shown = {LESSON: _(sitemap.page(page).label), AT: str(walk.at + 1)}
+    shown = {LESSON: _(page_list.page(page).label), AT: str(walk.at + 1)}
     for key, asked in walk.asked.items():
         address.invalid_choice(key, asked, shown[key])
     walk.asked = {}

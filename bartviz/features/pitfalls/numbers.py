@@ -17,10 +17,10 @@ import numpy as np
 from bartviz.analysis import alignment, contributions, head_view, mutual
 from bartviz.analysis.alignment import links
 from bartviz.analysis.attention_vs_contribution import RANKED, weigh
-from bartviz.analysis.cells import entropy
 from bartviz.analysis.distance import jensen_shannon
 from bartviz.analysis.gold_alignment import Gold, Links, score
 from bartviz.analysis.look_ahead import AHEAD, ways
+from bartviz.analysis.measure_inputs import entropy
 from bartviz.analysis.measures import counted, padding
 from bartviz.arrays import Bools, Floats
 from bartviz.record.attention import Attention, Head, Kind

@@ -10,7 +10,7 @@ import streamlit as st
 
 from bartviz.analysis.measures import of_record
 from bartviz.app.controls import show
-from bartviz.app.controls.asking import ask
+from bartviz.app.controls.experiment_tasks import ask
 from bartviz.app.frame import page
 from bartviz.app.state.once import once
 from bartviz.features.pitfalls import figure as figures

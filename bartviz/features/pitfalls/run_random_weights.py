@@ -17,8 +17,8 @@ from bartviz.errors import BudgetError
 from bartviz.experiments.replay import Replay
 from bartviz.language import later
 from bartviz.models import build, weights
-from bartviz.models.alone import alone
 from bartviz.models.model import Model
+from bartviz.models.one_thread import alone
 from bartviz.record.record import Record
 from bartviz.safety.torch_defaults import torch_defaults
 from bartviz.tape import tape

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bartviz.analysis.cells import entropy as bits_of
 from bartviz.analysis.masks import quote
+from bartviz.analysis.measure_inputs import entropy as bits_of
 from bartviz.analysis.sentence_words import later_kind
 from bartviz.features.quiz.question import (
     LETTERS,

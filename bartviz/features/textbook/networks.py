@@ -15,8 +15,8 @@ from transformers import BartConfig, BartModel, BertConfig
 
 from bartviz.features.textbook.judging import Number, Verdict, above, below
 from bartviz.language import later
-from bartviz.models.alone import alone
 from bartviz.models.model import Model
+from bartviz.models.one_thread import alone
 from bartviz.run.forward import capture
 
 TEXT = "I want to buy a car."

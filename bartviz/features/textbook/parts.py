@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from bartviz.app.controls import pick, show, tasks
-from bartviz.app.frame import languages, levels, page, sitemap
+from bartviz.app.frame import languages, levels, page, page_list
 from bartviz.app.state import address, content
 from bartviz.app.state.once import once
 from bartviz.features import textbook
@@ -167,9 +167,9 @@ def _answered(line: Claim, verdict: Verdict, outcome: str) -> None:
 
 def _link(line: Claim) -> None:
     """A link to the view that shows the statement; in a new tab if that needs another model."""
-    if not sitemap.has(line.page):
+    if not page_list.has(line.page):
         return
-    label = _("See it: {page}", page=_(sitemap.page(line.page).label))
+    label = _("See it: {page}", page=_(page_list.page(line.page).label))
     if "model" not in line.query:
         page.link(line.page, label, line.query, icon=":material/arrow_forward:")
         return

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from bartviz import language
 from bartviz.app import streamlit_internals
 from bartviz.app.controls import show
-from bartviz.app.frame import languages, sitemap
+from bartviz.app.frame import languages, page_list
 from bartviz.language import _, current, later, speaking
 from bartviz.language.korean_particles import PAIR
 from bartviz.record.record import Record
@@ -134,7 +134,7 @@ def test_the_frame_in_korean(app: App, answers: Answers) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("word", [entry.word for entry in sitemap.PAGES])
+@pytest.mark.parametrize("word", [entry.word for entry in page_list.PAGES])
 def test_no_particle_is_left_undecided(app: App, word: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither in what Python says nor in what a script or plotly fills in: there no particle may follow the place."""
     monkeypatch.setattr(language, "_followed", [lambda: "ko"])

@@ -9,14 +9,14 @@ import pytest
 import streamlit
 from streamlit.testing.v1 import AppTest
 
-from bartviz.app.frame import levels, sitemap
+from bartviz.app.frame import levels, page_list
 from bartviz.language import PSEUDO, speaking
 from bartviz.teaching.explanations import explanation
 from bartviz.teaching.glossary import glossary
 from tests.support.pages import App
 from tests.support.visits import words
 
-PAGES = [entry.word for entry in sitemap.PAGES if entry.word not in ("experiments", "lessons")]
+PAGES = [entry.word for entry in page_list.PAGES if entry.word not in ("experiments", "lessons")]
 
 
 def told(page: AppTest) -> list[str]:
@@ -85,7 +85,11 @@ def test_the_terms_of_a_page_have_their_definitions(app: App) -> None:
         body = re.search(rf"role='tooltip' id='{re.escape(place)}'>([^<]*)</span>", shown)
         assert body is not None
         where = glossary()[name].page
-        see = "" if where == "inside" or not sitemap.has(where) else f" See it on the page {sitemap.page(where).label}."
+        see = (
+            ""
+            if where == "inside" or not page_list.has(where)
+            else f" See it on the page {page_list.page(where).label}."
+        )
         assert html.unescape(body[1]) == glossary()[name].text + see
 
 

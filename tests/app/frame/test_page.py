@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import bartviz
-from bartviz.app.frame import page, place, sitemap
+from bartviz.app.frame import app_folder, page, page_list
 from bartviz.app.frame.status import facts, names, self_check
 from bartviz.app.state import session
 from bartviz.record.record import Provenance, Record
@@ -19,21 +19,21 @@ from tests.support import stand_in
 from tests.support.pages import App
 from tests.support.visits import words
 
-WORDS = [entry.word for entry in sitemap.PAGES]
+WORDS = [entry.word for entry in page_list.PAGES]
 
 
 def test_each_page_has_its_file() -> None:
     assert WORDS[0] == "start"
     assert len(set(WORDS)) == len(WORDS)
-    assert [entry.word for entry in sitemap.PAGES if not entry.file.is_file()] == []
+    assert [entry.word for entry in page_list.PAGES if not entry.file.is_file()] == []
 
 
-@pytest.mark.parametrize("word", [file.parent.name for file in place.ROOT.glob("bartviz/features/*/page.py")])
+@pytest.mark.parametrize("word", [file.parent.name for file in app_folder.ROOT.glob("bartviz/features/*/page.py")])
 def test_a_feature_has_a_line_in_the_menu_and_tests(word: str) -> None:
-    assert sitemap.has(word), f"{sitemap.__file__} has no Page for {word}"
-    assert sitemap.page(word).file.is_file()
-    assert [*place.ROOT.glob(f"tests/features/{word}/test_*.py")]
-    assert all((place.ROOT / top / "features" / word / "__init__.py").is_file() for top in ("bartviz", "tests"))
+    assert page_list.has(word), f"{page_list.__file__} has no Page for {word}"
+    assert page_list.page(word).file.is_file()
+    assert [*app_folder.ROOT.glob(f"tests/features/{word}/test_*.py")]
+    assert all((app_folder.ROOT / top / "features" / word / "__init__.py").is_file() for top in ("bartviz", "tests"))
 
 
 def test_every_page_is_in_the_menu(app: App) -> None:
@@ -41,11 +41,11 @@ def test_every_page_is_in_the_menu(app: App) -> None:
     shown = app("start", level="beginner")
     _language, sections = shown.session_state["_pages"]
     visible = [entry.title for pages in sections.values() for entry in pages if entry.visibility == "visible"]
-    assert visible == [entry.label for entry in sitemap.PAGES]
+    assert visible == [entry.label for entry in page_list.PAGES]
 
 
-@pytest.mark.parametrize("entry", sitemap.PAGES[1:], ids=WORDS[1:])  # the address of the start page is empty
-def test_the_address_the_label_and_the_title_of_a_page_share_a_word(entry: sitemap.Page) -> None:
+@pytest.mark.parametrize("entry", page_list.PAGES[1:], ids=WORDS[1:])  # the address of the start page is empty
+def test_the_address_the_label_and_the_title_of_a_page_share_a_word(entry: page_list.Page) -> None:
     shared = entry.word.removesuffix("s")
     assert shared in entry.label.lower()
     assert shared in entry.title.lower()
@@ -56,8 +56,8 @@ def test_the_address_the_label_and_the_title_of_a_page_share_a_word(entry: sitem
 def test_each_page_shows_its_question_and_the_status_of_the_record(app: App, word: str) -> None:
     shown = app(word)
     assert not shown.exception
-    assert [title.value for title in shown.title] == [sitemap.page(word).title]
-    assert ("<p>9 tokens in, 9 out · 0.12 s" in words(shown)) == sitemap.page(word).run
+    assert [title.value for title in shown.title] == [page_list.page(word).title]
+    assert ("<p>9 tokens in, 9 out · 0.12 s" in words(shown)) == page_list.page(word).run
 
 
 def test_the_pages_that_need_a_record_offer_the_next_action_without_one(app: App) -> None:
@@ -179,11 +179,11 @@ def test_an_invalid_link_is_clamped(app: App, word: str, value: str) -> None:
 
 
 def test_the_registry_names_a_page_once_and_refuses_others() -> None:
-    assert sitemap.page("start").file == place.ROOT / "pages" / "start.py"
-    assert sitemap.has("start")
-    assert not sitemap.has("nowhere")
+    assert page_list.page("start").file == app_folder.ROOT / "pages" / "start.py"
+    assert page_list.has("start")
+    assert not page_list.has("nowhere")
     with pytest.raises(KeyError):
-        sitemap.page("nowhere")
+        page_list.page("nowhere")
 
 
 def test_odd_tokens_are_shown_as_they_are(app: App) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from bartviz.app.components import canvas, player
 from bartviz.app.components.served import Served
-from bartviz.app.frame.sitemap import PAGES
+from bartviz.app.frame.page_list import PAGES
 from scripts.serving import served
 from scripts.visitor import Sent, visitor, wait_for
 

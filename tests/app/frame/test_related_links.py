@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bartviz.app.frame import levels, related_links, sitemap
+from bartviz.app.frame import levels, page_list, related_links
 from bartviz.families.family import ModelKind
 from bartviz.record.attention import Head
 from tests.support import stand_in
@@ -26,7 +26,7 @@ def test_every_link_opens_the_same_head_and_row(app: App, head: Head) -> None:
     found = related_links.for_head(record, head, ROW)
     wanted = {"heads", "inside", "experiments", "compare"}
     wanted |= {"alignment", "decoding"} if head.kind == "cross" else {"decoding"} if head.kind == "decoder" else set()
-    assert {link.to for link in found} == {word for word in wanted if sitemap.has(word)}
+    assert {link.to for link in found} == {word for word in wanted if page_list.has(word)}
     for link in found:
         page = app(link.to, **link.query)
         assert not page.exception, link
@@ -48,7 +48,7 @@ def test_no_link_opens_a_page_without_an_answer(app: App, kind: ModelKind) -> No
     record = stand_in.record(kind=kind)
     found = related_links.for_head(record, Head(record.kinds[0], 1, 1), 1)
     assert "alignment" not in {link.to for link in found}
-    assert ("decoding" in {link.to for link in found}) == (bool(record.steps) and sitemap.has("decoding"))
+    assert ("decoding" in {link.to for link in found}) == (bool(record.steps) and page_list.has("decoding"))
     for link in found:
         assert not app(link.to, record=record, **link.query).exception
 
@@ -58,7 +58,7 @@ def test_the_way_from_text_to_word_names_pages_that_open(app: App, kind: ModelKi
     record = stand_in.record() if kind is None else stand_in.record(kind=kind)
     stages = related_links.stages(record)
     last = "decoding" if record.steps else "inside"
-    assert not sitemap.has(last) or [link.to for link, _kind in stages][-1] == last
+    assert not page_list.has(last) or [link.to for link, _kind in stages][-1] == last
     for link, _kind in stages:
         assert not app(link.to, record=record, **link.query).exception
 
@@ -66,5 +66,5 @@ def test_the_way_from_text_to_word_names_pages_that_open(app: App, kind: ModelKi
 def test_a_page_has_no_link_to_itself(app: App) -> None:
     page = app("inside", kind="cross", layer="2", head="3", row="4")
     labels = [link.proto.label for link in page.get("page_link")]
-    assert ("See its map" in labels) == sitemap.has("heads")
+    assert ("See its map" in labels) == page_list.has("heads")
     assert "Look inside it" not in labels

@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 from bartviz.analysis.measures import of_record
 from bartviz.app.controls.large_type import FACTOR
 from bartviz.app.frame import theme
-from bartviz.app.frame.sitemap import PAGES
+from bartviz.app.frame.page_list import PAGES
 from bartviz.app.state import once
 from bartviz.drawing import theme as colors
 from bartviz.drawing.heads import heads

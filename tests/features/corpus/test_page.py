@@ -21,9 +21,9 @@ from bartviz.app.controls import tasks
 from bartviz.app.state import session
 from bartviz.corpus import schema, shipped
 from bartviz.corpus.atlas import in_memory
-from bartviz.corpus.partial import Partial
 from bartviz.corpus.read import Line
 from bartviz.corpus.run import corpus
+from bartviz.corpus.sums import Partial
 from tests.support.pages import App
 from tests.support.visits import words
 

@@ -247,9 +247,9 @@ def test_models_of_one_stack_have_the_same_experiments(app: App, root: Path, fam
 
 @pytest.mark.slow
 def test_a_large_model_is_asked_for_first(app: App, subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
-    from bartviz.app.controls import asking
+    from bartviz.app.controls import experiment_tasks
 
-    monkeypatch.setattr(asking, "LARGE", 1.0)
+    monkeypatch.setattr(experiment_tasks, "LARGE", 1.0)
     page = app("experiments", record=subject[1])
     assert "not measured yet" in specs(page)[0]
     count = sum(shape.shape[0] * shape.shape[1] for shape in map(subject[1].attention, subject[1].kinds))

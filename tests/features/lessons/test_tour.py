@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bartviz.app.frame import sitemap
+from bartviz.app.frame import page_list
 from bartviz.app.state import session
 from bartviz.features.lessons import heads_found
 from bartviz.features.lessons import parts_walk as walk
@@ -58,7 +58,7 @@ def test_a_step_has_all_texts_in_every_language(lesson: Lesson, at: int) -> None
 @pytest.mark.parametrize(("lesson", "at"), STEPS, ids=NAMES)
 def test_a_step_names_a_page_and_positions_of_its_record(lesson: Lesson, at: int) -> None:
     step = lesson.steps[at]
-    assert sitemap.page(step.page).file.exists()
+    assert page_list.page(step.page).file.exists()
     record, view = records.read(step.record), step.shown
     if "kind" in view:
         assert view["kind"] in record.kinds
@@ -105,7 +105,7 @@ def test_a_lesson_is_walked_to_its_end_and_back(app: App, lesson: Lesson) -> Non
     for at in range(len(lesson.steps)):
         assert_stands(test, lesson, at)
         test.button(key="lesson_next").click().run()
-    assert test.title[0].value == sitemap.page("lessons").title
+    assert test.title[0].value == page_list.page("lessons").title
     assert walked(test).reached[lesson.word] == len(lesson.steps)
     assert "lesson" not in test.query_params
     assert chosen(test) == before
@@ -237,7 +237,7 @@ def test_what_the_visitor_changed_is_set_again_on_request_and_by_the_next_step(a
 def test_elsewhere_the_strip_leads_back(app: App) -> None:
     test = app("start", lesson="masks", at="2")
     test.switch_page("pages/compare.py").run()
-    assert test.title[0].value == sitemap.page("compare").title
+    assert test.title[0].value == page_list.page("compare").title
     test.button(key="lesson_return").click().run()
     assert_stands(test, walk.BY_WORD["masks"], 1)
 
@@ -278,7 +278,7 @@ def test_a_link_to_a_lesson_says_which_step_or_lesson_is_not_there(app: App) -> 
 def test_a_link_to_a_lesson_that_is_not_there_is_an_ordinary_page(app: App) -> None:
     test = app("heads", lesson="nothing", at="2")
     assert not test.exception
-    assert test.title[0].value == sitemap.page("heads").title
+    assert test.title[0].value == page_list.page("heads").title
     assert all(button.key != "lesson_next" for button in test.button)
 
 
@@ -346,7 +346,7 @@ def assert_stands(test: AppTest, lesson: Lesson, at: int) -> None:
     """The page of the step, with its view in the widgets that it draws, and the strip over it."""
     step = lesson.steps[at]
     assert not test.exception
-    assert test.title[0].value == sitemap.page(step.page).title
+    assert test.title[0].value == page_list.page(step.page).title
     assert test.query_params["lesson"] in (lesson.word, [lesson.word])
     assert test.query_params["at"] in (str(at + 1), [str(at + 1)])
     assert f"Step {at + 1} of {len(lesson.steps)}" in strip_text(test)

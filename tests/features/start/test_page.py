@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bartviz.analysis import start
-from bartviz.app.frame import sitemap
+from bartviz.app.frame import page_list
 from bartviz.families.family import ModelKind
 from bartviz.record.record import Record
 from bartviz.record.vocabulary import GIVEN_TARGET
@@ -54,7 +54,7 @@ def test_a_long_text_says_how_much_of_it_is_drawn(app: App) -> None:
 
 def test_the_card_leads_to_the_head_that_is_drawn(app: App, record: Record) -> None:
     head = start.ribbons(record).head
-    if not sitemap.has("heads"):
+    if not page_list.has("heads"):
         pytest.skip("there is no page heads")
     (card,) = [link for link in app().get("page_link") if link.proto.label == "**Look inside this sentence**"]
     chosen = parse_qs(card.proto.query_string)
@@ -70,7 +70,7 @@ def test_without_a_record_the_cards_lead_on(app: App) -> None:
     assert sent(page) == []
     labels = [link.proto.label for link in page.get("page_link")]
     cards = {"lessons": "**Learn it in ten minutes**", "heads": "**Look inside this sentence**"}
-    assert labels == [label for word, label in cards.items() if sitemap.has(word)]
+    assert labels == [label for word, label in cards.items() if page_list.has(word)]
 
 
 def test_its_numbers_and_its_record_can_be_downloaded(app: App) -> None:

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bartviz.app.controls import tasks
-from bartviz.app.frame import place, sitemap
+from bartviz.app.frame import app_folder, page_list
 from bartviz.features import textbook
 from bartviz.features.textbook import CLAIMS, tally
 from bartviz.features.textbook.judging import Number, Verdict
@@ -160,14 +160,14 @@ def test_the_content_of_a_card_is_escaped(app: App) -> None:
 
 @pytest.mark.parametrize("line", CLAIMS, ids=lambda line: line.number)
 def test_a_link_opens_a_page_that_applies_it(line: textbook.Claim) -> None:
-    assert sitemap.page(line.page).file.is_file()
+    assert page_list.page(line.page).file.is_file()
     for word in set(line.query) - {"model", "text", "pair", "special"}:  # the sidebar's
         assert any(f'"{word}"' in text for text in SOURCES[line.page]), f"{line.page} does not know {word}"
 
 
-PACKAGE = place.ROOT / "bartviz"
+PACKAGE = app_folder.ROOT / "bartviz"
 COMMON = [(PACKAGE / "app" / "controls" / "pick.py").read_text("utf-8")]
 SOURCES = {
     entry.word: [*COMMON, *(path.read_text("utf-8") for path in (PACKAGE / "features" / entry.word).glob("*.py"))]
-    for entry in sitemap.PAGES
+    for entry in page_list.PAGES
 }

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from bartviz.app.frame import place
+from bartviz.app.frame import app_folder
 from bartviz.language import mark
 
 
@@ -28,7 +28,7 @@ class Page:
 
     @property
     def file(self) -> Path:
-        return place.ROOT / "pages" / f"{self.word}.py"
+        return app_folder.ROOT / "pages" / f"{self.word}.py"
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from bartviz.errors import BartvizError, BudgetError, Cancelled, ModelError, Rec
 from bartviz.language import Later
 from bartviz.models import checkpoint, load
 from bartviz.models.files import Files
-from bartviz.safety import foreign
+from bartviz.safety import other_libraries
 from bartviz.serving import torch_import
 from bartviz.text import tokenize
 from tests.support import networks
@@ -36,7 +36,7 @@ OURS = ModelError("ours")
     "fault", [ValueError("x"), OSError(28, "x"), RecursionError(), PanicException("x"), KeyError(1)]
 )
 def test_what_is_foreign_becomes_ours(fault: BaseException) -> None:
-    with pytest.raises(ModelError) as caught, foreign.guarded(OURS):
+    with pytest.raises(ModelError) as caught, other_libraries.guarded(OURS):
         raise fault
     assert caught.value is OURS
     assert caught.value.__suppress_context__
@@ -46,20 +46,20 @@ def test_what_is_foreign_becomes_ours(fault: BaseException) -> None:
     "fault", [KeyboardInterrupt(), SystemExit(), GeneratorExit(), Cancelled("x"), RecordError("x")]
 )
 def test_what_is_ours_or_stops_a_program_passes(fault: BaseException) -> None:
-    with pytest.raises(type(fault)) as caught, foreign.guarded(OURS):
+    with pytest.raises(type(fault)) as caught, other_libraries.guarded(OURS):
         raise fault
     assert caught.value is fault
 
 
 @pytest.mark.parametrize("fault", [MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory: ...")])
 def test_too_little_memory_is_reported(fault: Exception) -> None:
-    with pytest.raises(BudgetError, match="not enough memory"), foreign.guarded(OURS):
+    with pytest.raises(BudgetError, match="not enough memory"), other_libraries.guarded(OURS):
         raise fault
 
 
 def test_the_log_has_the_place_and_not_the_message(caplog: pytest.LogCaptureFixture) -> None:
     typed = "the text of a visitor"
-    with caplog.at_level(logging.INFO, "bartviz"), pytest.raises(ModelError), foreign.guarded(OURS):
+    with caplog.at_level(logging.INFO, "bartviz"), pytest.raises(ModelError), other_libraries.guarded(OURS):
         raise ValueError(typed)
     assert "ValueError" in caplog.text
     assert "test_foreign.py" in caplog.text
@@ -205,7 +205,7 @@ def test_one_thread_imports_the_model_library_and_the_others_wait(monkeypatch: p
     seen: list[str] = []
 
     def importing() -> None:
-        with foreign.starting():
+        with other_libraries.starting():
             seen.append("starting")
 
     def library() -> None:
@@ -214,7 +214,7 @@ def test_one_thread_imports_the_model_library_and_the_others_wait(monkeypatch: p
         seen.append("load")
 
     threads = [threading.Thread(target=work) for work in (importing, library)]
-    with foreign.starting():
+    with other_libraries.starting():
         for thread in threads:
             thread.start()
             thread.join(0.5)

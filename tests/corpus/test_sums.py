@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bartviz.corpus.partial import BINS, DRAWN, EXAMPLES, Partial, lots, merged
+from bartviz.corpus.sums import BINS, DRAWN, EXAMPLES, Partial, lots, merged
 from bartviz.record.attention import Kind
 
 NAMES = ("previous", "entropy")

@@ -13,7 +13,7 @@ from safetensors.numpy import load, save
 
 import bartviz
 from bartviz.errors import BartvizError, RecordError, SettingError
-from bartviz.record import store, valid
+from bartviz.record import store, validation
 from bartviz.record.attention import Attention, Kind
 from bartviz.record.record import Record
 from tests.support import stand_in
@@ -148,7 +148,7 @@ def test_a_description_of_other_types_is_refused(record: Record, change: Callabl
 
 def test_more_heads_than_can_be_shown_are_refused() -> None:
     tokens, seen = stand_in.tokens(("a", " b")), np.ones((2, 2), bool)
-    many = np.zeros((valid.MOST_HEADS // 100 + 1, 100, 2, 1), np.float32)
+    many = np.zeros((validation.MOST_HEADS // 100 + 1, 100, 2, 1), np.float32)
     with pytest.raises(RecordError, match="at most 20,000"):
         Attention("encoder", many, many, 1.0, seen, tokens, tokens)
     with pytest.raises(RecordError, match="at most 20,000"):

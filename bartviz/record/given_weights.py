@@ -16,7 +16,7 @@ from bartviz.record import weights
 from bartviz.record.attention import KINDS, Attention, Kind
 from bartviz.record.record import ModelInfo, Provenance, Record
 from bartviz.record.strings import from_strings, schemes
-from bartviz.record.valid import ROW_LIMIT
+from bartviz.record.validation import ROW_LIMIT
 from bartviz.record.vocabulary import GIVEN_WEIGHTS
 from bartviz.text.tokens import Tokens, writable
 from bartviz.version import __version__
