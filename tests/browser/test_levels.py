@@ -37,7 +37,7 @@ def expect_whole(page: Page, part: Locator) -> None:
 
 def test_a_level_is_remembered_on_the_next_page_and_in_the_address(visit: Open, server: str) -> None:
     page = visit(f"{server}/masks")
-    expect(page.get_by_text("A square says who may look at whom.")).to_be_visible()
+    expect(page.get_by_text("A square shows which word may look at which.")).to_be_visible()
     assert "level=" not in page.url
     page.get_by_test_id("stSidebar").get_by_role("radio", name="Expert").click()
     settle(page)
@@ -102,15 +102,14 @@ def test_a_tap_on_a_phone_shows_the_definition_whole(visit: Open, server: str, p
 FORMULAS = """
 import streamlit as st
 from bartviz.language import LANGUAGES, speaking
-from bartviz.teaching.explanations import HOME, explanation
+from bartviz.teaching.explanations import explanation, files
 from bartviz.teaching.glossary import glossary
 from bartviz.app.frame import levels, theme
-from scripts.serving import ROOT, served
 
 for language in LANGUAGES:
     with speaking(language):
-        for file in HOME.glob("*.en.md"):
-            told = explanation(file.name.removesuffix(".en.md"))
+        for word in files():
+            told = explanation(word)
             for text in (told.beginner, told.intermediate, told.expert):
                 st.markdown(levels.displayed(text))
 for term in glossary().values():
