@@ -23,7 +23,7 @@ run: $(VENV)/.app ## Set everything up and serve the app on 127.0.0.1 (PORT=8501
 test: $(VENV)/.dev $(VENV)/.node $(VENV)/.browser ## Set everything up and run the tests, a real browser included
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --durations=20 -m "not thorough" $(ARGS)
 
-thorough: $(VENV)/.dev $(VENV)/.node $(VENV)/.browser ## Run all tests: also those that repeat others for more pages and families
+thorough: $(VENV)/.dev $(VENV)/.node $(VENV)/.browser ## Run all tests: also every page, family and size, and what takes long
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --durations=20 $(ARGS)
 
 quick: $(VENV)/.dev ## Run the tests that need neither a browser nor long

@@ -11,8 +11,9 @@ from hypothesis import settings
 from bartviz.record.record import Record
 from tests.support import stand_in
 from tests.support.flaky import pytest_runtest_protocol, pytest_terminal_summary
+from tests.support.lanes import pytest_collection_modifyitems
 
-__all__ = ["pytest_runtest_protocol", "pytest_terminal_summary"]
+__all__ = ["pytest_collection_modifyitems", "pytest_runtest_protocol", "pytest_terminal_summary"]
 
 # The same examples in every run, and no clock: a busy machine is no fault.
 settings.register_profile("bartviz", deadline=None, derandomize=True)

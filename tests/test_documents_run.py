@@ -78,6 +78,7 @@ def with_edges() -> None:
     assert main(["corpus", "pairs.tsv", *options]) == 0
 
 
+@pytest.mark.some(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("path", CODE, ids=named)
 def test_python_runs_from_top_to_bottom(path: Path, folder: Path) -> None:

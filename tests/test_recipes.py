@@ -66,6 +66,7 @@ def home(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.parametrize("recipe", ["view", "family", "measure"])
 def test_a_recipe_followed_to_the_letter_passes_its_own_tests(home: Path, recipe: str) -> None:

@@ -65,6 +65,7 @@ def ends(measure: str, values: Doubles) -> tuple[Doubles, Doubles]:
     return intervals.of_means([ALL[measure]] * samples, counts, values.mean(axis=1), sd, values.max(axis=1))
 
 
+@pytest.mark.some(6)
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize(
     ("measure", "draw", "least"),

@@ -19,7 +19,6 @@ from bartviz.families.catalogue import CATALOGUE, Entry, entry
 from bartviz.families.registry import FAMILIES
 from bartviz.models import skeleton
 from tests.support import loaded, networks, stand_in
-from tests.support.lanes import some
 
 Sizes = dict[str, Any]
 few = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -46,7 +45,8 @@ def assert_equal(config: Mapping[str, Any], architecture: str) -> None:
     assert sum(row.count for row in found) == sum(prod(shape) for shape, tied, _ in network.values() if tied is None)
 
 
-@pytest.mark.parametrize("family", some(sorted(networks.FAMILIES)))
+@pytest.mark.some
+@pytest.mark.parametrize("family", sorted(networks.FAMILIES))
 def test_a_loaded_model_is_counted_as_it_was_loaded(family: str) -> None:
     model = loaded.model(family)
     table = parameters(model)
@@ -213,6 +213,7 @@ def test_only_sizes_reach_transformers() -> None:
     ("model_type", "architecture"), [(family.name, name) for family in FAMILIES.values() for name in family.variants]
 )
 @few
+@pytest.mark.some
 @given(data=st.data())
 def test_equals_any_model_of_a_family(model_type: str, architecture: str, data: st.DataObject) -> None:
     assert_equal(data.draw(configurations(model_type)), architecture)

@@ -111,6 +111,7 @@ def test_every_text_of_a_page_is_looked_up(app: App, word: str) -> None:
     assert not found, told(word, found)
 
 
+@pytest.mark.some(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("word", [entry.word for entry in page_list.PAGES])
 def test_every_text_is_looked_up_where_other_models_or_none_are_shown(app: App, word: str) -> None:

@@ -32,6 +32,7 @@ def judge(page: Page, text: str) -> None:
     settle(page)
 
 
+@pytest.mark.thorough
 def test_the_hover_text_has_the_weight_of_a_link(visit: Open, server: str) -> None:
     page = visit(f"{server}/alignment?links=each+output+word+its+strongest&level=intermediate")
     drawn(page)
@@ -66,6 +67,7 @@ def test_an_alignment_made_by_hand_is_judged_and_the_best_line_chosen(visit: Ope
     expect(page.get_by_test_id("stMetricValue").first).to_have_text(f"{first['error rate']:.2f}")
 
 
+@pytest.mark.thorough
 def test_what_cannot_be_read_is_reported(visit: Open, server: str) -> None:
     page = visit(f"{server}/alignment?level=intermediate")
     drawn(page)
@@ -77,6 +79,7 @@ def test_what_cannot_be_read_is_reported(visit: Open, server: str) -> None:
     expect(page.get_by_test_id("stAlert")).to_contain_text("“<b>9_9</b>” is not a link")
 
 
+@pytest.mark.thorough
 def test_the_line_can_be_downloaded(visit: Open, server: str, tmp_path: Path) -> None:
     page = visit(f"{server}/alignment?align=layer&layer=2&possible=true&level=intermediate")
     drawn(page)
@@ -97,6 +100,7 @@ def korean(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
+@pytest.mark.thorough
 def test_korean_words_are_linked(visit: Open, korean: str) -> None:
     page = visit(f"{korean}/alignment?links=each+output+word+its+strongest&level=intermediate")
     drawn(page)
@@ -104,6 +108,7 @@ def test_korean_words_are_linked(visit: Open, korean: str) -> None:
     expect(page.locator(".bv-lead")).to_contain_text("links 6 of 6 words")
 
 
+@pytest.mark.thorough
 def test_choices_keep_their_line_on_a_projector(visit: Open, server: str) -> None:
     page = visit(f"{server}/alignment", size=(1024, 768))
     drawn(page)

@@ -14,12 +14,10 @@ from playwright.sync_api import Browser, BrowserContext, Page, Response
 from bartviz.app.frame import page_list
 from scripts.settled import settle
 from tests.browser.conftest import PATIENCE, forget
-from tests.support.lanes import thorough
 
 STILL = 0.1  # layout shift of a good page; above 0.25 it is poor
 WITH_CHART, WITHOUT = 5_000_000, 2_000_000  # bytes of a first visit
 CHART = ".js-plotly-plot"
-HERE = {page_list.PAGES[0].word, "compare", "heads", "textbook"}  # without and with charts, a canvas, the longest
 SHIFTS = """() => {
     const watch = new PerformanceObserver(() => {});
     watch.observe({ type: "layout-shift", buffered: true });
@@ -72,9 +70,10 @@ def first_visit(phone: BrowserContext, address: str) -> Visit:
     return Visit(shift, size, missing, has_chart)
 
 
-@pytest.mark.parametrize(
-    "entry", [one if one.word in HERE else thorough(one) for one in page_list.PAGES], ids=lambda entry: entry.word
-)
+@pytest.mark.some(
+    page_list.PAGES[0].word, "compare", "heads", "textbook"
+)  # without and with charts, a canvas, the longest
+@pytest.mark.parametrize("entry", page_list.PAGES, ids=lambda entry: entry.word)
 def test_a_first_visit_is_calm_and_light(phone: BrowserContext, shipped: str, entry: page_list.Page) -> None:
     address = f"{shipped}/{'' if entry is page_list.PAGES[0] else entry.word}"
     first = first_visit(phone, address)

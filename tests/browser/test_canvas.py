@@ -14,7 +14,6 @@ from bartviz.record.attention import Attention
 from scripts.settled import settle
 from tests.browser.conftest import COUNT, Open, beginning
 from tests.support import stand_in
-from tests.support.lanes import some
 
 LONG = ("<s>", *(f" w{place}" for place in range(510)), "</s>")
 # A key in the overview, and what the frame after it shows.
@@ -52,6 +51,7 @@ def long_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
+@pytest.mark.thorough
 def test_keys_lead_through_heads_cells_and_rows(visit: Open, server: str) -> None:
     page = visit(f"{server}/heads?layer=0&head=0&reading=token+it+reads")
     ready(page, "Cross L0H0")
@@ -126,6 +126,7 @@ def test_another_head_is_drawn_in_the_next_frame_before_the_server_hears_of_it(v
     expect(page.locator(".bv-lead")).to_contain_text("Cross L1H1")
 
 
+@pytest.mark.thorough
 def test_several_rows_and_columns_are_summed(visit: Open, server: str) -> None:
     page = visit(f"{server}/heads?layer=0&head=2&reading=token+it+reads&view=text")
     ready(page, "Cross L0H2")
@@ -156,6 +157,7 @@ def test_several_rows_and_columns_are_summed(visit: Open, server: str) -> None:
     assert part(page, "query-text").locator("[aria-selected=true]").count() == 2
 
 
+@pytest.mark.thorough
 def test_a_drag_along_an_axis_selects_its_tokens(visit: Open, server: str) -> None:
     page = visit(f"{server}/heads?layer=0&head=2&reading=token+it+reads")
     ready(page, "Cross L0H2")
@@ -190,6 +192,7 @@ def test_the_table_holds_the_weights(visit: Open, server: str) -> None:
     expect(part(page, "said")).to_contain_text(re.compile(rf"\({chosen.inner_text().split()[0]}\) attends"))
 
 
+@pytest.mark.thorough
 def test_512_tokens_come_as_small_maps_and_one_exact_on_demand(visit: Open, long_server: str) -> None:
     page = visit(f"{long_server}/heads?layer=0&head=0&row=7")
     ready(page, "Encoder L0H0")
@@ -222,7 +225,8 @@ def test_512_tokens_come_as_small_maps_and_one_exact_on_demand(visit: Open, long
     expect(part(page, "said")).to_contain_text("“w6” (7) attends most to")  # it was here before
 
 
-@pytest.mark.parametrize("view", some(["map", "lines", "text"], ["map"]))
+@pytest.mark.thorough
+@pytest.mark.parametrize("view", ["map", "lines", "text"])
 def test_tokens_stay_text(visit: Open, odd_server: str, view: str) -> None:
     page = visit(f"{odd_server}/heads?view={view}&kind=Encoder&layer=0&head=0&row=5")
     ready(page, "Encoder L0H0")
@@ -242,6 +246,7 @@ def test_a_link_selects_head_row_and_view_and_the_page_updates_it(visit: Open, s
     expect(part(page, "said")).to_contain_text("“buy” (4) attends most to")
 
 
+@pytest.mark.thorough
 def test_the_focus_stays_when_another_view_comes(visit: Open, server: str) -> None:
     page = visit(f"{server}/heads?layer=1&head=0")
     ready(page, "Cross L1H0")
@@ -268,6 +273,7 @@ def test_a_picker_moves_the_canvas_and_the_canvas_the_page_again(visit: Open, se
     expect(page.locator(".bv-lead")).to_contain_text("Cross L1H1")
 
 
+@pytest.mark.thorough
 def test_what_is_selected_and_pointed_at_outlives_a_run_and_a_theme(visit: Open, server: str) -> None:
     page = visit(f"{server}/heads?layer=1&head=0&reading=token+it+reads")
     ready(page, "Cross L1H0")
@@ -284,6 +290,7 @@ def test_what_is_selected_and_pointed_at_outlives_a_run_and_a_theme(visit: Open,
     assert part(page, "plot").bounding_box() == box
 
 
+@pytest.mark.thorough
 def test_one_key_enlarges_the_type(visit: Open, server: str) -> None:
     page = visit(f"{server}/heads?layer=1&head=0")
     ready(page, "Cross L1H0")
@@ -294,6 +301,7 @@ def test_one_key_enlarges_the_type(visit: Open, server: str) -> None:
     expect(part(page, "large")).to_have_attribute("aria-pressed", "true")
 
 
+@pytest.mark.thorough
 def test_two_fingers_zoom_and_move_the_map(visit: Open, long_server: str) -> None:
     page = visit(f"{long_server}/heads?layer=0&head=0&row=7", size=(420, 900))
     ready(page, "Encoder L0H0")
@@ -337,6 +345,7 @@ def zoom(page: Page) -> tuple[float, float]:
     return seen[0], seen[1]
 
 
+@pytest.mark.thorough
 def test_the_canvas_speaks_korean(visit: Open, server: str) -> None:
     page = visit(f"{server}/heads?layer=0&head=0&reading=reads", locale="ko-KR")
     expect(part(page, "name")).to_have_text("교차 L0H0")

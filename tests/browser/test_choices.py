@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from urllib.parse import parse_qs, urlsplit
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from bartviz.app.frame import page_list
@@ -32,6 +33,7 @@ def said(page: Page) -> dict[str, list[str]]:
     return parse_qs(urlsplit(page.url).query)
 
 
+@pytest.mark.thorough
 def test_what_a_link_has_chosen_goes_along_to_the_next_page(visit: Open, server: str) -> None:
     page = visit(f"{server}/heads?kind=encoder&layer=2&head=1")
     expect(chosen(page, "Encoder")).to_be_visible()
@@ -73,6 +75,7 @@ def test_a_click_is_in_the_address_as_a_word_and_back_undoes_it(visit: Open, ser
     expect(chosen(page, "Cross")).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_one_press_of_back_leaves_a_page_that_a_link_opened_and_finds_the_choices_of_the_one_before(
     visit: Open, server: str
 ) -> None:
@@ -99,6 +102,7 @@ def test_quick_clicks_end_where_the_last_one_was(visit: Open, server: str) -> No
     expect(page).to_have_url(re.compile("kind=decoder"))
 
 
+@pytest.mark.thorough
 def test_labels_in_old_links_are_understood_and_what_is_not_there_is_the_default(visit: Open, server: str) -> None:
     page = visit(f"{server}/heads?kind=DECODER&reading=token it reads")
     expect(chosen(page, "Decoder")).to_be_visible()
@@ -113,6 +117,7 @@ def test_labels_in_old_links_are_understood_and_what_is_not_there_is_the_default
     expect(chosen(other, "Encoder")).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_tabs_are_in_the_address_and_open_by_it(visit: Open, server: str) -> None:
     page = visit(f"{server}/compare?below=likeness", locale="ko-KR")
     tabs = page.get_by_role("tab")
@@ -129,6 +134,7 @@ def test_tabs_are_in_the_address_and_open_by_it(visit: Open, server: str) -> Non
     expect(page).to_have_url(re.compile("below=likeness"))
 
 
+@pytest.mark.thorough
 def test_a_link_in_the_same_window_is_followed(visit: Open, server: str) -> None:
     page = visit(f"{server}/heads?kind=encoder")
     press(page, "Decoder")

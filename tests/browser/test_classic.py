@@ -11,7 +11,6 @@ from bartviz import figures
 from scripts.settled import settle
 from tests.browser.conftest import Open, beginning
 from tests.support import stand_in
-from tests.support.lanes import some
 
 HOSTILE = "</script><script>document.title='taken'</script>"
 
@@ -22,7 +21,8 @@ def frame(page: Page) -> FrameLocator:
     return found
 
 
-@pytest.mark.parametrize("kind", some(["Encoder", "Decoder", "Cross"], ["Cross"]))
+@pytest.mark.some("Cross")
+@pytest.mark.parametrize("kind", ["Encoder", "Decoder", "Cross"])
 def test_the_head_view_draws_every_weight_of_its_layer(visit: Open, server: str, kind: str) -> None:
     view = frame(visit(f"{server}/heads?view=classic&kind={kind}&layer=2"))
     rows, columns = stand_in.record().attention(kind.lower()).shape[2:]
@@ -31,6 +31,7 @@ def test_the_head_view_draws_every_weight_of_its_layer(visit: Open, server: str,
     expect(view.get_by_text("Layer:")).to_be_hidden()
 
 
+@pytest.mark.thorough
 def test_a_token_under_the_pointer_keeps_its_lines_alone(visit: Open, server: str) -> None:
     view = frame(visit(f"{server}/heads?view=classic&kind=Encoder"))
     expect(view.locator("#attention")).not_to_have_attribute("visibility", "hidden")
@@ -39,6 +40,7 @@ def test_a_token_under_the_pointer_keeps_its_lines_alone(visit: Open, server: st
     expect(view.locator("#attention line[visibility='visible']")).to_have_count(4 * 9)
 
 
+@pytest.mark.thorough
 def test_the_model_view_opens_a_head(visit: Open, server: str) -> None:
     page = visit(f"{server}/heads?view=classic&classic=model+view")
     view = frame(page)
@@ -48,12 +50,14 @@ def test_the_model_view_opens_a_head(visit: Open, server: str) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 1366
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("scheme", "ink"), [("light", "rgb(29, 36, 48)"), ("dark", "rgb(232, 234, 238)")])
 def test_words_are_readable_in_both_schemes(visit: Open, server: str, scheme: str, ink: str) -> None:
     view = frame(visit(f"{server}/heads?view=classic", scheme=scheme))
     expect(view.locator("#left text").first).to_have_css("fill", ink)
 
 
+@pytest.mark.thorough
 def test_its_place_is_kept_and_it_fits_a_phone(visit: Open, server: str) -> None:
     page = visit(f"{server}/heads?view=classic", size=(420, 900))
     view = frame(page)
@@ -74,7 +78,8 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
-@pytest.mark.parametrize("view", some(["head+view", "model+view"], ["head+view"]))
+@pytest.mark.thorough
+@pytest.mark.parametrize("view", ["head+view", "model+view"])
 def test_a_token_that_looks_like_a_script_is_escaped(visit: Open, hostile: str, view: str) -> None:
     page = visit(f"{hostile}/heads?view=classic&kind=Encoder&classic={view}")
     drawn = frame(page)
@@ -87,6 +92,7 @@ def test_a_token_that_looks_like_a_script_is_escaped(visit: Open, hostile: str, 
     assert drawn.locator("html").evaluate("() => document.title") == "bertviz"
 
 
+@pytest.mark.thorough
 def test_a_notebook_shows_two_views_side_by_side_and_asks_for_nothing(chrome: Browser) -> None:
     """As a notebook puts them into its page: each in its frame, with the layer to choose, none in the other's way."""
     record = stand_in.record(source=("<s>", HOSTILE, " 나는", "</s>"))

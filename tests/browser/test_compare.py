@@ -81,6 +81,7 @@ def test_a_click_on_a_point_pins_its_head(visit: Open, server: str) -> None:
     expect(page.get_by_text("A: encoder L1H3")).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_a_saved_run_is_opened_as_b(visit: Open, server: str, tmp_path: Path) -> None:
     page = visit(f"{server}/compare?a=cross+L1H1&against=run")
     drawn(page)
@@ -101,6 +102,7 @@ def test_the_record_that_ships_is_small_enough_to_be_opened(visit: Open, server:
     expect(page.get_by_text("Saved for comparison: bart-tiny-en-de")).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_a_run_over_other_tokens_is_shown_without_a_difference(visit: Open, server: str, tmp_path: Path) -> None:
     records.encoder_only(("[CLS]", "ein", " <b>Wort</b>", "[SEP]")).save(tmp_path / "other.safetensors")
     page = visit(f"{server}/compare?a=encoder+L1H1&kind=Encoder&against=run")
@@ -111,6 +113,7 @@ def test_a_run_over_other_tokens_is_shown_without_a_difference(visit: Open, serv
     assert page.locator(".stPlotlyChart b").count() == 0  # the label is text, not markup
 
 
+@pytest.mark.thorough
 def test_a_file_that_is_no_record_is_refused_with_a_message(visit: Open, server: str, tmp_path: Path) -> None:
     (tmp_path / "x.safetensors").write_bytes(b"\x08\x00\x00\x00\x00\x00\x00\x00{}      ")
     page = visit(f"{server}/compare?against=run")
@@ -119,6 +122,7 @@ def test_a_file_that_is_no_record_is_refused_with_a_message(visit: Open, server:
     expect(page.get_by_text("This is not a bartviz record")).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_a_row_chosen_in_one_canvas_is_chosen_in_the_other(visit: Open, server: str) -> None:
     page = visit(f"{server}/compare?a=encoder+L0H1&b=encoder+L2H3&row=2")
     drawn(page)
@@ -157,6 +161,7 @@ def test_rows_of_other_tokens_are_chosen_each_for_itself(visit: Open, server: st
     expect(of(page, "B", "said")).to_contain_text("2 rows, ")
 
 
+@pytest.mark.thorough
 def test_a_and_b_are_below_each_other_on_a_phone_and_keep_their_position(visit: Open, server: str) -> None:
     page = visit(f"{server}/compare", size=(420, 900))
     drawn(page)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from scripts.settled import settle
 from tests.browser.conftest import Open
 
 
+@pytest.mark.thorough
 def test_an_example_opens_as_a_record_with_the_head_chosen(visit: Open, shipped: str) -> None:
     page = visit(f"{shipped}/corpus?layer=1&head=4")
     page.locator(".st-key-corpus_highest_1_open button").first.click()

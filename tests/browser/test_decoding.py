@@ -28,6 +28,7 @@ def counter(page: Page, step: int, steps: int = 9) -> None:
     expect(page.locator(".player [data-is=counter]")).to_have_text(f"{step} / {steps}")
 
 
+@pytest.mark.thorough
 def test_keys_step_and_the_link_follows_when_the_visitor_rests(server: str, visit: Open) -> None:
     page = visit(f"{server}/decoding?step=1")
     player = page.locator(".player")
@@ -65,6 +66,7 @@ def test_playback_reaches_the_end_and_only_then_talks_to_the_server(server: str,
     assert page.evaluate("window.sent") > 0
 
 
+@pytest.mark.thorough
 def test_space_plays_and_pauses(server: str, visit: Open) -> None:
     page = visit(f"{server}/decoding")
     page.locator(".player").press(" ")
@@ -73,6 +75,7 @@ def test_space_plays_and_pauses(server: str, visit: Open) -> None:
     expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_the_source_is_shaded_by_the_weights_of_the_step(server: str, visit: Open) -> None:
     page = visit(f"{server}/decoding?step=5")
     counter(page, 5)
@@ -96,6 +99,7 @@ def test_another_head_keeps_the_step(server: str, visit: Open) -> None:
     assert page.locator("[data-is=source] .token").first.get_attribute("title") != before
 
 
+@pytest.mark.thorough
 def test_the_place_is_found_again_after_another_page(server: str, visit: Open) -> None:
     page = visit(f"{server}/decoding")
     page.locator(".player").press("End")
@@ -115,6 +119,7 @@ def test_rows_are_renamed_without_moving(server: str, visit: Open) -> None:
     counter(page, 5)
 
 
+@pytest.mark.thorough
 def test_tokens_stay_text(odd_server: str, visit: Open) -> None:
     page = visit(f"{odd_server}/decoding?step=3")
     counter(page, 3, steps=8)
@@ -127,6 +132,7 @@ def test_tokens_stay_text(odd_server: str, visit: Open) -> None:
     assert "</script><b>" in page.locator(".player tbody").inner_text()
 
 
+@pytest.mark.thorough
 def test_a_projectors_width_keeps_the_film_in_view_and_the_candidates_beside_it(server: str, visit: Open) -> None:
     page = visit(f"{server}/decoding?step=5", size=(1024, 768))
     counter(page, 5)
@@ -205,6 +211,7 @@ def test_a_head_chosen_among_all_is_the_players(server: str, visit: Open) -> Non
     expect(page.locator(".attention [data-is=step-count]")).to_have_text("4 / 9")
 
 
+@pytest.mark.thorough
 def test_a_row_of_the_canvas_is_a_step(server: str, visit: Open) -> None:
     page = visit(f"{server}/decoding?step=4&all_heads=true")
     overview = page.locator(".attention [data-is=overview]")
@@ -220,6 +227,7 @@ def test_a_row_of_the_canvas_is_a_step(server: str, visit: Open) -> None:
     expect(page.locator(".player").get_by_role("button", name="Play", exact=True)).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_the_player_speaks_korean(server: str, visit: Open) -> None:
     page = visit(f"{server}/decoding?step=5", locale="ko-KR")
     counter(page, 5)

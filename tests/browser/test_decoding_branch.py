@@ -77,6 +77,7 @@ def test_a_branch_is_dropped_even_if_a_step_is_reported_right_after_it(shipped: 
     assert "branch" not in page.url
 
 
+@pytest.mark.thorough
 def test_on_a_narrow_screen_both_strips_stand_under_the_texts(shipped: str, visit: Open) -> None:
     page = visit(f"{shipped}/decoding?step=3&branch=3.77", size=(1024, 768))
     branched(page)
@@ -106,6 +107,7 @@ def test_a_branch_that_is_longer_is_played_to_its_own_end(shipped: str, visit: O
     counter(page, 7, steps=8)
 
 
+@pytest.mark.thorough
 def test_a_typed_word_is_followed_and_made_the_main_text(shipped: str, visit: Open) -> None:
     page = visit(f"{shipped}/decoding?step=3")
     counter(page, 3, steps=8)
@@ -128,6 +130,7 @@ def test_a_typed_word_is_followed_and_made_the_main_text(shipped: str, visit: Op
     assert strip(page, "frames") == twin
 
 
+@pytest.mark.thorough
 def test_a_link_brings_the_branch_and_keys_reach_candidates(shipped: str, visit: Open) -> None:
     page = visit(f"{shipped}/decoding?step=2&branch=3.733")
     branched(page)
@@ -142,6 +145,7 @@ def test_a_link_brings_the_branch_and_keys_reach_candidates(shipped: str, visit:
     assert strip(page, "twin")[1] == label
 
 
+@pytest.mark.thorough
 def test_korean_that_the_model_cannot_say_is_still_a_branch(shipped: str, visit: Open) -> None:
     page = visit(f"{shipped}/decoding?step=3", scheme="dark", size=(420, 900))
     counter(page, 3, steps=8)
@@ -172,6 +176,7 @@ def test_the_words_of_a_long_film_are_read_and_the_current_one_is_in_view(long: 
     assert scrub["width"] <= film["width"] + 1  # the whole text within reach of one pull
 
 
+@pytest.mark.thorough
 def test_the_beam_tree_is_drawn(beams: str, visit: Open) -> None:
     page = visit(f"{beams}/decoding")
     chart = page.locator(".js-plotly-plot").first
@@ -201,6 +206,7 @@ def test_ctrl_enter_in_a_field_of_a_page_does_not_press_run(shipped: str, visit:
     settle(page)
 
 
+@pytest.mark.thorough
 def test_a_branch_is_in_the_link_again_after_another_page(shipped: str, visit: Open) -> None:
     page = visit(f"{shipped}/decoding?step=6&branch=3.77")
     branched(page)

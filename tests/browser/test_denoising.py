@@ -13,7 +13,6 @@ from bartviz.experiments.repair import repair
 from bartviz.models.roots import default_roots
 from scripts.settled import settle
 from tests.browser.conftest import Open
-from tests.support.lanes import some
 
 LINES, LEAD, NOTES = ".bv-repair", ".bv-lead", ".bv-note"
 
@@ -64,6 +63,7 @@ def test_bert_is_shown_next_to_bart(visit: Open, shipped: str) -> None:
     expect(page.get_by_text("BERT has nothing to fill")).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_all_five_noises_are_compared_with_the_card(visit: Open, shipped: str, tmp_path: Path) -> None:
     page = opened(visit, f"{shipped}/denoising?text_of=three+sentences&look=all+five+noises")
     expect(page.get_by_text("from its model card")).to_be_visible()
@@ -86,6 +86,7 @@ def resting(page: Page) -> float:
     return places[-1]
 
 
+@pytest.mark.thorough
 def test_the_lines_are_seen_without_scrolling_and_stay_where_they_are(visit: Open, shipped: str) -> None:
     page = opened(visit, f"{shipped}/denoising?text_of=three+sentences")
     lines = f"document.querySelector({LINES!r})?.getBoundingClientRect()"
@@ -98,9 +99,8 @@ def test_the_lines_are_seen_without_scrolling_and_stay_where_they_are(visit: Ope
     page.wait_for_function(f"Math.abs({lines}?.top - {before}) < 2")
 
 
-@pytest.mark.parametrize(
-    "look", some(["token by token", "attention", "compare with BERT", "all five noises"], ["attention"])
-)
+@pytest.mark.thorough
+@pytest.mark.parametrize("look", ["token by token", "attention", "compare with BERT", "all five noises"])
 def test_nothing_hangs_over_the_edge_of_a_phone(visit: Open, shipped: str, look: str) -> None:
     text = "고양이가+소파에서+자고+있어요." if look == "attention" else "x" * 90
     page = opened(visit, f"{shipped}/denoising?look={look}&model=bart-tiny-denoise&text={text}", size=(420, 900))
@@ -110,6 +110,7 @@ def test_nothing_hangs_over_the_edge_of_a_phone(visit: Open, shipped: str, look:
     assert box["x"] + box["width"] <= 420
 
 
+@pytest.mark.thorough
 def test_words_of_a_second_line_stand_beside_the_names_not_below_them(visit: Open, shipped: str) -> None:
     page = opened(visit, f"{shipped}/denoising?text_of=three+sentences", size=(390, 844))
     names = page.locator(f"{LINES} .bv-names").bounding_box()

@@ -58,6 +58,7 @@ def cell(page: Page, chart: int, row: int, column: int, shape: tuple[int, int]) 
     return plot, {"x": box["width"] * (column + 0.5) / shape[1], "y": box["height"] * (row + 0.5) / shape[0]}
 
 
+@pytest.mark.thorough
 def test_a_click_silences_a_head_and_a_second_click_restores_it(visit: Open, server: str) -> None:
     page = opened(visit, f"{server}/experiments", "the probability of its")
     ticked = page.get_by_test_id("stMultiSelect")
@@ -75,6 +76,7 @@ def test_a_click_silences_a_head_and_a_second_click_restores_it(visit: Open, ser
     expect(page.get_by_text("No head is silenced")).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_a_tap_silences_the_head_that_is_tapped_at_once(visit: Open, server: str) -> None:
     page = opened(visit, f"{server}/experiments", "the probability of its", size=(390, 844))
     ticked = page.get_by_test_id("stMultiSelect")
@@ -95,6 +97,7 @@ def test_a_shared_link_shows_the_same_ablation(visit: Open, server: str) -> None
     expect(page.locator(LEAD)).to_contain_text("cross L3H1, cross L3H2")
 
 
+@pytest.mark.thorough
 def test_the_ranked_file_holds_what_the_library_measures(visit: Open, server: str, tmp_path: Path) -> None:
     page = opened(visit, f"{server}/experiments", "the probability of its")
     with page.expect_download() as download:
@@ -118,6 +121,7 @@ def test_a_token_is_changed_by_keys_and_the_link_keeps_it(visit: Open, server: s
     expect(page.locator(LEAD)).to_contain_text("became “Haus”")
 
 
+@pytest.mark.thorough
 def test_the_news_of_house_is_at_it_after_one_layer(visit: Open, server: str) -> None:
     page = opened(
         visit, f"{server}/experiments?experiment=reach&sentence=article", "1 step with bidirectional attention"
@@ -128,6 +132,7 @@ def test_the_news_of_house_is_at_it_after_one_layer(visit: Open, server: str) ->
     expect(page.locator(LEAD)).to_contain_text("2 steps with a window of 8")
 
 
+@pytest.mark.thorough
 def test_a_long_sweep_needs_a_click_shows_progress_and_can_be_stopped(visit: Open, server: str) -> None:
     text = "+".join(["the+cat+is+going+to+buy+a+car"] * 6)
     page = opened(visit, f"{server}/experiments?model=wide-bert&text={text}", "Click heads to silence them")

@@ -104,6 +104,7 @@ def test_a_thousand_cells_are_those_of_the_record(explore: Explore, file: Path, 
         cells += len(rows)
 
 
+@pytest.mark.thorough
 def test_every_step_of_the_player(explore: Explore, file: Path, record: Record) -> None:
     page = explore(file, "#kind=cross&layer=1&head=2")
     part(page, "first", "player").click()
@@ -184,6 +185,7 @@ def test_languages_and_themes_are_switched(explore: Explore, file: Path) -> None
     expect(page).to_have_url(re.compile("lang=en&theme=dark"))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("scheme", "width", "height"), [("light", 1366, 768), ("dark", 390, 844)])
 def test_axe_finds_nothing_serious(explore: Explore, file: Path, scheme: str, width: int, height: int) -> None:
     page = explore(file, scheme=scheme, size=(width, height))
@@ -226,6 +228,7 @@ def test_a_long_text_is_drawn_small_and_a_chosen_head_exact(explore: Explore, tm
     expect(part(page, "said")).to_contain_text(f"({record.attention('encoder').head(2, 2)[7].max():.3f})")
 
 
+@pytest.mark.thorough
 def test_a_page_of_the_app_offers_it(visit: Open, server: str, explore: Explore, tmp_path: Path) -> None:
     page = visit(f"{server}/heads")
     with page.expect_download() as download:

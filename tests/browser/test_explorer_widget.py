@@ -115,6 +115,7 @@ def chosen(page: Page) -> list[Any]:
     return found
 
 
+@pytest.mark.thorough
 def test_echoes_of_a_notebook_move_nothing(page: Page, record: Record) -> None:
     """Clicks one after the other, each echoed when the frame has moved on: then nothing is sent for three seconds."""
     frame = begun(page, record, ECHOES.replace("SIGNED", json.dumps(SIGNED)))

@@ -31,6 +31,7 @@ DRAWN: dict[str, Callable[[], go.Figure]] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", [name for name in DRAWN if name in dir(figures)])
 def test_parts_side_by_side_keep_their_width_and_scroll_by_themselves(name: str, chrome: Browser) -> None:
     figure = DRAWN[name]()

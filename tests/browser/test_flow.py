@@ -50,6 +50,7 @@ def test_a_visit_from_text_to_file(visit: Open, shipped: str) -> None:
     expect(page.get_by_test_id("stMain")).to_contain_text("causal")
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_text_stays_text_on_every_page(text: str, visit: Open, shipped: str) -> None:
     page = visit(f"{shipped}/?level=expert")

@@ -11,12 +11,12 @@ from playwright.sync_api import expect
 from bartviz.app.frame import page_list
 from scripts.settled import settle
 from tests.browser.conftest import Open, go, serve
-from tests.support.lanes import thorough
 
 WITH_TEXT = [page for page in page_list.PAGES if page.run]
 
 
-@pytest.mark.parametrize("entry", [thorough(WITH_TEXT[0]), WITH_TEXT[-1]], ids=lambda entry: entry.word)
+@pytest.mark.thorough
+@pytest.mark.parametrize("entry", [WITH_TEXT[0], WITH_TEXT[-1]], ids=lambda entry: entry.word)
 def test_a_deep_link_that_comes_first_shows_the_whole_app(
     entry: page_list.Page, visit: Open, tmp_path: Path, stand_in_file: str
 ) -> None:
@@ -33,7 +33,8 @@ def test_a_deep_link_that_comes_first_shows_the_whole_app(
             page.close()  # before its server goes
 
 
-@pytest.mark.parametrize("locale", [thorough("en-US"), "ko-KR"])
+@pytest.mark.some("ko-KR")
+@pytest.mark.parametrize("locale", ["en-US", "ko-KR"])
 def test_every_page_has_its_place_in_the_bar(locale: str, visit: Open, server: str) -> None:
     page = visit(f"{server}/masks?level=expert", size=(1280, 720), locale=locale)
     sections = page.get_by_test_id("stTopNavSection")
@@ -49,6 +50,7 @@ def test_every_page_has_its_place_in_the_bar(locale: str, visit: Open, server: s
         expect(places).to_have_count(0)
 
 
+@pytest.mark.thorough
 def test_a_beginner_has_every_page_of_a_door_in_the_menu(visit: Open, server: str) -> None:
     page = visit(f"{server}/models")
     expect(page.get_by_role("heading", name=page_list.page("models").title)).to_be_visible()
@@ -58,6 +60,7 @@ def test_a_beginner_has_every_page_of_a_door_in_the_menu(visit: Open, server: st
     expect(links).to_have_text([entry.label for entry in how.pages])
 
 
+@pytest.mark.thorough
 def test_older_addresses_lead_on_with_their_choices(visit: Open, server: str) -> None:
     page = visit(f"{server}/classic?layer=2")
     expect(page).to_have_url(re.compile(r"/heads\?(?=.*layer=2)(?=.*view=classic)"))
@@ -89,6 +92,7 @@ def test_what_is_shared_shows_the_same_in_a_clean_browser(visit: Open, shipped: 
     expect(other.locator(said).first).to_have_text(page.locator(said).first.inner_text())
 
 
+@pytest.mark.thorough
 def test_every_page_is_found_on_a_narrow_screen(visit: Open, server: str) -> None:
     page = visit(f"{server}/masks", size=(420, 900))
     go(page, "Experiments")
@@ -98,6 +102,7 @@ def test_every_page_is_found_on_a_narrow_screen(visit: Open, server: str) -> Non
     expect(page.get_by_role("heading", name=page_list.page("quiz").title)).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_large_type_reaches_the_pictures_and_what_is_pointed_at(visit: Open, server: str) -> None:
     for address, size in (("masks", "12px"), ("masks?large=true", "16.8px")):
         title = visit(f"{server}/{address}").locator(".js-plotly-plot .x2title").first

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pytest
 from playwright.sync_api import expect
 
 from scripts.settled import settle
@@ -26,6 +27,7 @@ def test_a_click_on_a_small_map_makes_it_the_large_one(visit: Open, server: str)
     expect(page).to_have_url(re.compile("head=2"))
 
 
+@pytest.mark.thorough
 def test_the_picture_stays_where_it_is_when_the_sentence_above_it_wraps(visit: Open, server: str) -> None:
     """A picture that jumped by a line made the next click choose the head above."""
     page = visit(f"{server}/heads?layer=0&head=0")
@@ -47,6 +49,7 @@ def test_the_picture_stays_where_it_is_when_the_sentence_above_it_wraps(visit: O
     assert tops[0] == tops[1]
 
 
+@pytest.mark.thorough
 def test_the_file_holds_the_weights_of_the_head(visit: Open, server: str, tmp_path: Path) -> None:
     page = visit(f"{server}/heads?layer=2&head=1&reading=reads")
     expect(page.locator(".attention [data-is=name]")).to_have_text("Cross L2H1")

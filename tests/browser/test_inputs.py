@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from scripts.settled import settle
@@ -27,6 +28,7 @@ def test_pieces_stand_under_their_text_and_the_sum_is_checked(visit: Open, shipp
     assert "look=sum" in page.url
 
 
+@pytest.mark.thorough
 def test_the_blocks_lead_to_their_pages_by_keys_on_a_phone(visit: Open, shipped: str) -> None:
     page = visit(f"{shipped}/inputs?blocks=true", scheme="dark", size=(390, 844))
     attention = page.get_by_role("link", name="Masked self-attention, 8 heads")

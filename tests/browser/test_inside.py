@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pytest
 from playwright.sync_api import Page, expect
 
 from bartviz.analysis import inside
@@ -47,6 +48,7 @@ def test_a_click_shows_the_products_of_a_key(visit: Open, server: str) -> None:
     expect(page.locator(".bv-equation")).to_contain_text(inside.equation(one, key)[-1][0])
 
 
+@pytest.mark.thorough
 def test_the_formula_is_in_step_with_the_pointer(visit: Open, server: str) -> None:
     page = visit(f"{server}/inside?kind=Encoder&layer=1&head=2&row=3&level=intermediate")
     drawn(page)
@@ -64,6 +66,7 @@ def test_the_formula_is_in_step_with_the_pointer(visit: Open, server: str) -> No
     expect(lit).to_have_count(0)
 
 
+@pytest.mark.thorough
 def test_the_file_holds_the_arithmetic(visit: Open, server: str, tmp_path: Path) -> None:
     page = visit(f"{server}/inside?kind=Cross&layer=2&head=1&row=2&level=intermediate")
     drawn(page)
@@ -77,6 +80,7 @@ def test_the_file_holds_the_arithmetic(visit: Open, server: str, tmp_path: Path)
     np.testing.assert_allclose([float(row["score"]) for row in rows], one.scores, atol=1e-4)
 
 
+@pytest.mark.thorough
 def test_a_phone_shows_score_and_weight_without_scrolling_sideways(visit: Open, server: str) -> None:
     page = visit(f"{server}/inside", size=(390, 844))
     table = page.locator(".bv-essentials")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from bartviz.app.frame import page_list
@@ -45,6 +46,7 @@ def test_a_korean_browser_gets_korean_and_can_have_english(visit: Open, server: 
     title(page, "inside", "en")
 
 
+@pytest.mark.thorough
 def test_the_link_wins_over_the_browser(visit: Open, server: str) -> None:
     title(visit(f"{server}/masks?lang=en", locale="ko-KR"), "masks", "en")
     page = visit(f"{server}/masks?lang=ko")
@@ -56,6 +58,7 @@ def test_the_link_wins_over_the_browser(visit: Open, server: str) -> None:
     title(page, "start", "ko")  # one visitor's choice is not another's
 
 
+@pytest.mark.thorough
 def test_a_sentence_changes_its_words_and_keeps_its_numbers(visit: Open, server: str) -> None:
     numbers = []
     for language in LANGUAGES:

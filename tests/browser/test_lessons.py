@@ -12,14 +12,15 @@ pytest.importorskip("bartviz.features.lessons")
 
 from tests.browser.conftest import Open
 from tests.browser.lessons import WORDS, begun, named, walk
-from tests.support.lanes import some
 
 
-@pytest.mark.parametrize("word", some(WORDS[::2], WORDS[:2]))
+@pytest.mark.some(1)
+@pytest.mark.parametrize("word", WORDS[::2])
 def test_a_lesson_is_walked_to_its_end(server: str, visit: Open, word: str) -> None:
     walk(visit(f"{server}/?lesson={word}&at=1"), named(word), "en", by_keys=False)
 
 
-@pytest.mark.parametrize("word", some(WORDS[1::2], WORDS[:2]))
+@pytest.mark.thorough
+@pytest.mark.parametrize("word", WORDS[1::2])
 def test_a_lesson_is_walked_to_its_end_in_korean_with_keys(server: str, visit: Open, word: str) -> None:
     walk(begun(visit, f"{server}/?lesson={word}&at=1&lang=ko"), named(word), "ko", by_keys=True)

@@ -14,7 +14,6 @@ from bartviz.app.controls.large_type import FACTOR
 from scripts.settled import settle
 from tests.browser.conftest import PATIENCE, Open, forget
 from tests.browser.lessons import begun, named, stands
-from tests.support.lanes import thorough
 
 
 def test_a_shared_link_opens_at_its_step_and_b_leads_back(server: str, visit: Open) -> None:
@@ -29,6 +28,7 @@ def test_a_shared_link_opens_at_its_step_and_b_leads_back(server: str, visit: Op
     stands(page, lesson, 4)
 
 
+@pytest.mark.thorough
 def test_one_back_of_the_browser_is_one_step_also_after_a_reload(server: str, visit: Open) -> None:
     lesson = named("heads")
     page = begun(visit, f"{server}/lessons")
@@ -65,6 +65,7 @@ def test_how_far_one_is_outlives_a_reload(server: str, visit: Open) -> None:
     expect(page.locator(".st-key-card_decoding")).not_to_contain_text("steps seen")
 
 
+@pytest.mark.thorough
 def test_what_was_moved_is_set_again_and_keys_are_left_alone_while_typing(server: str, visit: Open) -> None:
     lesson = named("attention")
     page = begun(visit, f"{server}/?lesson=attention&at=4")
@@ -94,6 +95,7 @@ def test_nothing_jumps_when_the_answer_is_shown(server: str, visit: Open) -> Non
     assert title.bounding_box() == before
 
 
+@pytest.mark.thorough
 def test_large_type_enlarges_every_page_and_the_clicker_walks(server: str, visit: Open) -> None:
     page = begun(visit, f"{server}/lessons")
     type_is(page, 15)
@@ -113,6 +115,7 @@ def test_large_type_enlarges_every_page_and_the_clicker_walks(server: str, visit
     expect(page).not_to_have_url(re.compile("large=true"))
 
 
+@pytest.mark.thorough
 def test_a_new_step_is_scrolled_into_view(server: str, visit: Open) -> None:
     page = begun(visit, f"{server}/?lesson=arithmetic&at=1")
     stands(page, named("arithmetic"), 0)
@@ -122,13 +125,14 @@ def test_a_new_step_is_scrolled_into_view(server: str, visit: Open) -> None:
     expect(page.locator(".bv-ask")).to_be_in_viewport()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("lesson", "at", "asked"),
     [
-        thorough("masks", 2, ".st-key-squares"),
-        thorough("heads", 6, ".st-key-compare_scatter"),
+        ("masks", 2, ".st-key-squares"),
+        ("heads", 6, ".st-key-compare_scatter"),
         ("decoding", 3, ".player .curve"),
-        thorough("parameters", 4, ".st-key-parameters"),
+        ("parameters", 4, ".st-key-parameters"),
         ("arithmetic", 4, ".st-key-inside_row"),
     ],
 )

@@ -51,6 +51,7 @@ def test_a_level_is_remembered_on_the_next_page_and_in_the_address(visit: Open, 
     expect(page.locator(".katex").first).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_a_link_names_the_level_and_more_or_less_is_asked_where_one_reads(visit: Open, server: str) -> None:
     page = visit(f"{server}/heads?level=expert")
     expect(page.get_by_text("What am I seeing?")).to_be_visible()
@@ -86,6 +87,7 @@ def test_a_term_says_what_it_means_under_the_pointer_and_by_keyboard(visit: Open
     assert named == definition(page, "self-attention").get_attribute("id")
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("place", ["start", "end"])
 def test_a_tap_on_a_phone_shows_the_definition_whole(visit: Open, server: str, place: str) -> None:
     page = visit(f"{server}/heads", size=(420, 620))
@@ -119,6 +121,7 @@ theme.watch()
 """
 
 
+@pytest.mark.thorough
 def test_every_formula_of_the_explanations_and_the_glossary_is_typeset(visit: Open, tmp_path: Path) -> None:
     script = tmp_path / "formulas.py"
     script.write_text(FORMULAS, "utf-8")

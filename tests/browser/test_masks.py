@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pytest
 from playwright.sync_api import Page, expect
 
 from scripts.settled import settle
@@ -33,6 +34,7 @@ def test_the_hover_text_says_which_cells_are_open(visit: Open, server: str) -> N
         expect(square.locator(".hoverlayer")).to_contain_text(words)
 
 
+@pytest.mark.thorough
 def test_a_row_is_described_in_words_and_is_in_the_link(visit: Open, server: str) -> None:
     page = visit(f"{server}/masks?row=1&level=intermediate")
     drawn(page)
@@ -42,6 +44,7 @@ def test_a_row_is_described_in_words_and_is_in_the_link(visit: Open, server: str
     expect(page).to_have_url(re.compile("row=2"))
 
 
+@pytest.mark.thorough
 def test_views_come_from_the_link_and_from_the_switch(visit: Open, server: str) -> None:
     page = visit(f"{server}/masks?view=additive&number=-inf&level=intermediate")
     drawn(page)
@@ -52,6 +55,7 @@ def test_views_come_from_the_link_and_from_the_switch(visit: Open, server: str) 
     expect(page).to_have_url(re.compile("view=weights"))
 
 
+@pytest.mark.thorough
 def test_patterns_are_pictures_that_need_no_network(visit: Open, server: str) -> None:
     page = visit(f"{server}/masks?level=intermediate", scheme="dark")
     drawn(page)
@@ -76,6 +80,7 @@ def test_the_file_holds_the_masks(visit: Open, server: str, tmp_path: Path) -> N
             np.testing.assert_array_equal(saved[kind], record.attention(kind).mask)
 
 
+@pytest.mark.thorough
 def test_every_column_of_a_square_has_its_label(visit: Open, server: str) -> None:
     page = visit(f"{server}/masks")
     settle(page)

@@ -6,6 +6,7 @@ import csv
 import re
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import expect
 
 from scripts.settled import settle
@@ -35,6 +36,7 @@ def test_a_click_opens_a_layer_to_its_matrices_and_the_path_leads_back(server: s
     expect(page.locator(".treemaplayer").get_by_text("Layer 5", exact=True).first).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_the_tables_shapes_are_not_cut_off(server: str, visit: Open) -> None:
     page = visit(f"{server}/parameters?of=facebook/bart-base&part=decoder")
     box = page.get_by_test_id("stDataFrame")
@@ -60,6 +62,7 @@ def test_the_tables_shapes_are_not_cut_off(server: str, visit: Open) -> None:
     assert needed <= size["width"]
 
 
+@pytest.mark.thorough
 def test_the_slider_moves_the_numbers_and_the_link(server: str, visit: Open) -> None:
     page = visit(f"{server}/parameters?of=bert-base-uncased&level=intermediate")
     expect(page.get_by_text("151 MB")).to_be_visible()
@@ -71,6 +74,7 @@ def test_the_slider_moves_the_numbers_and_the_link(server: str, visit: Open) -> 
     expect(page.get_by_text("84.9 MB")).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_the_table_arrives_as_a_file(server: str, visit: Open, tmp_path: Path) -> None:
     page = visit(f"{server}/parameters?of=gpt2&level=intermediate")
     with page.expect_download() as arriving:

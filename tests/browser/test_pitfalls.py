@@ -14,6 +14,7 @@ from scripts.settled import settle
 from tests.browser.conftest import Open
 
 
+@pytest.mark.thorough
 def test_five_warnings_with_numbers_pictures_and_two_runs(visit: Open, shipped: str) -> None:
     page = visit(f"{shipped}/pitfalls")
     record = first_record.record()

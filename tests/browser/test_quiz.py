@@ -30,6 +30,7 @@ def option(page: Page, seed: int, place: int, number: int) -> None:
     page.locator(f".st-key-quiz_{seed}_{place}_{number} button").click()
 
 
+@pytest.mark.thorough
 def test_all_questions_of_a_round_answered_right_make_a_full_score(visit: Open, server: str) -> None:
     page = visit(f"{server}/quiz?quiz_seed=5&quiz_count={ROUND}")
     found = asked(5, ROUND)
@@ -76,6 +77,7 @@ def test_the_link_shows_the_answer_and_the_quiz_goes_on_afterwards(visit: Open, 
     expect(page.locator(".bv-score")).to_contain_text("1 of 1 correct")
 
 
+@pytest.mark.thorough
 def test_the_quiz_waits_while_other_pages_are_looked_at(visit: Open, server: str) -> None:
     page = visit(f"{server}/quiz?quiz_seed=5&quiz_count=4")
     question = asked(5, 4)[0]
@@ -89,6 +91,7 @@ def test_the_quiz_waits_while_other_pages_are_looked_at(visit: Open, server: str
     expect(page.locator(".bv-question")).to_have_text(" ".join(_(question.prompt).split()))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("answers", [False, True])
 def test_the_sheets_hold_the_questions_and_the_answers_only_where_asked(
     visit: Open, server: str, tmp_path: Path, answers: bool
@@ -113,6 +116,7 @@ def test_the_sheets_hold_the_questions_and_the_answers_only_where_asked(
     assert ("class='answer'" in sheet) == answers
 
 
+@pytest.mark.thorough
 def test_the_same_round_in_korean(visit: Open, server: str) -> None:
     page = visit(f"{server}/quiz?quiz_seed=5&quiz_count=3&lang=ko")
     for place, question in enumerate(asked(5, 3)):

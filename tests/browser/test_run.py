@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import FilePayload, Locator, Page, expect
 
 from bartviz.app.frame import page_list
@@ -57,6 +58,7 @@ def test_a_text_file_is_read_once_and_the_text_runs_again(visit: Open, server: s
     expect(text_box(page)).to_have_value("I have a dog.")
 
 
+@pytest.mark.thorough
 def test_a_link_with_a_text_restores_the_view(visit: Open, server: str) -> None:
     page = visit(f"{server}/?text=I+have+a+dog.&model=bart-tiny-en-de")
     expect(page.locator(".ribbons .above")).to_contain_text("dog")
@@ -67,6 +69,7 @@ def test_a_link_with_a_text_restores_the_view(visit: Open, server: str) -> None:
     expect(page).to_have_url(re.compile(r"text=I(\+|%20)have(\+|%20)a(\+|%20)cat"))
 
 
+@pytest.mark.thorough
 def test_the_text_stays_when_the_page_changes(visit: Open, server: str) -> None:
     page = visit(server)
     type_and_run(page, "I have a dog.")
@@ -77,6 +80,7 @@ def test_the_text_stays_when_the_page_changes(visit: Open, server: str) -> None:
     expect(text_box(page)).to_have_value("I have a dog.")
 
 
+@pytest.mark.thorough
 def test_odd_texts_are_shown_as_they_are_and_fetch_nothing(visit: Open, server: str) -> None:
     page = visit(server)
     odd = "</script><script>hit=1</script> ![a](http://x.example/a.png) **b** <s> %{z} '\"><img src=x onerror=hit=1>"
@@ -87,6 +91,7 @@ def test_odd_texts_are_shown_as_they_are_and_fetch_nothing(visit: Open, server: 
     assert page.locator("img[src='x']").count() == 0
 
 
+@pytest.mark.thorough
 def test_a_change_of_theme_draws_the_figures_again(visit: Open, server: str) -> None:
     page = visit(f"{server}/masks")
     paper = "document.querySelector('.js-plotly-plot .main-svg')?.style.background"

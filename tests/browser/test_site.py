@@ -16,9 +16,8 @@ from playwright.sync_api import Browser, Page, Request, expect
 from bartviz.app.frame import page_list
 from scripts import site
 from tests.browser.axe import AXE
-from tests.support.lanes import some
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 LOADED = {"script": "src", "img": "src", "iframe": "src", "link": "href", "source": "src", "object": "data"}
 FOUND = """async () => (await axe.run(document, { iframes: false, resultTypes: ["violations"] })).violations
     .filter(({ impact }) => ["serious", "critical"].includes(impact))
@@ -104,9 +103,8 @@ def watched(page: Page) -> list[str]:
     return asked
 
 
-@pytest.mark.parametrize(
-    "name", some(["index", "quickstart.ko", "deploy", "views/heads", "reference"], ["quickstart.ko", "views/heads"])
-)
+@pytest.mark.some("quickstart.ko", "views/heads")
+@pytest.mark.parametrize("name", ["index", "quickstart.ko", "deploy", "views/heads", "reference"])
 def test_a_page_is_whole_in_both_schemes_and_widths(name: str, built: Path, chrome: Browser) -> None:
     for scheme, width in (("light", 1366), ("dark", 390)):
         context = chrome.new_context(

@@ -8,7 +8,6 @@ from playwright.sync_api import expect
 from bartviz.app.frame import page_list
 from scripts.settled import settle
 from tests.browser.conftest import Open
-from tests.support.lanes import thorough
 
 PLOT = ".stPlotlyChart .nsewdrag"
 SEEN = [  # an address, pictures on it, and how many of them are on the first screen
@@ -36,23 +35,15 @@ NARROW = [  # an address, and what stands there when the page is whole
 ]
 
 # Pages on which most stands next to each other; the others in make thorough.
-HERE = {
-    "compare",
-    "decoding?step=5",
-    "experiments?experiment=edit",
-    "heads?view=map&layer=1&head=0",
-    "inputs?look=tokenizers&sample=Korean",
-    "textbook?line=33&chapter=cost",
-}
+HERE = {"compare", "experiments?experiment=edit", "heads?view=map&layer=1&head=0"}
 
 
 def there(address: str) -> bool:
     return page_list.has(address.split("?", maxsplit=1)[0])
 
 
-@pytest.mark.parametrize(
-    ("address", "picture", "count"), [row if row[0] in HERE else thorough(*row) for row in SEEN if there(row[0])]
-)
+@pytest.mark.some(*HERE)
+@pytest.mark.parametrize(("address", "picture", "count"), [row for row in SEEN if there(row[0])])
 def test_pictures_are_seen_without_scrolling(visit: Open, shipped: str, address: str, picture: str, count: int) -> None:
     page = visit(f"{shipped}/{address}")
     expect(page.locator(picture).nth(count - 1)).to_be_attached()
@@ -64,9 +55,8 @@ def test_pictures_are_seen_without_scrolling(visit: Open, shipped: str, address:
         assert box["x"] + box["width"] <= 1366
 
 
-@pytest.mark.parametrize(
-    ("address", "part"), [row if row[0] in HERE else thorough(*row) for row in NARROW if there(row[0])]
-)
+@pytest.mark.some(*HERE)
+@pytest.mark.parametrize(("address", "part"), [row for row in NARROW if there(row[0])])
 def test_nothing_hangs_over_the_edge_of_a_phone(visit: Open, shipped: str, address: str, part: str) -> None:
     page = visit(f"{shipped}/{address}", size=(390, 844))
     expect(page.locator(part).first).to_be_attached()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from bartviz.analysis.start import ribbons
@@ -41,6 +42,7 @@ def test_a_click_selects_a_word_and_another_click_deselects_it(visit: Open, serv
     expect(page.locator(".sentence")).to_contain_text("Point at a word")
 
 
+@pytest.mark.thorough
 def test_a_long_text_leaves_no_empty_page_below(visit: Open, shipped: str) -> None:
     text = "+".join(["The+cat+is+sleeping+on+the+sofa+and+the+dog+is+playing+in+the+garden."] * 5)
     page = visit(f"{shipped}/?text={text}&model=bart-tiny-en-de")
@@ -66,6 +68,7 @@ def test_a_tap_keeps_a_word_on_a_phone(visit: Open, server: str) -> None:
     assert width <= 420  # nothing hangs over the edge
 
 
+@pytest.mark.thorough
 def test_arrow_keys_walk_along_and_between_the_lines(visit: Open, server: str) -> None:
     page, found = visit(server), ribbons(stand_in.record())
     word(page, "below", 0).focus()
@@ -80,6 +83,7 @@ def test_arrow_keys_walk_along_and_between_the_lines(visit: Open, server: str) -
     assert lit(page) == 0
 
 
+@pytest.mark.thorough
 def test_it_plays_once_by_itself_and_not_where_motion_is_unwanted(visit: Open, server: str) -> None:
     page, found = visit(server, still=False), ribbons(stand_in.record())
     expect(page.locator(".sentence")).to_have_text(found.say_below[1])

@@ -6,6 +6,7 @@ import csv
 import re
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import expect
 
 from bartviz.app.frame import page_list
@@ -13,6 +14,7 @@ from scripts.settled import settle
 from tests.browser.conftest import Open, go
 
 
+@pytest.mark.thorough
 def test_all_lines_are_shown_and_those_of_the_model_follow(server: str, visit: Open) -> None:
     page = visit(f"{server}/textbook?chapter=all&guess=false&level=intermediate", scheme="dark")
     expect(page.locator(".bv-lead")).to_contain_text("89 statements")
@@ -47,6 +49,7 @@ def test_a_filter_a_line_and_its_link(server: str, visit: Open) -> None:
     expect(page.locator(".bv-lead")).to_contain_text("109,514,298")  # with the head: BertForMaskedLM
 
 
+@pytest.mark.thorough
 def test_a_link_opens_a_part_of_a_page(server: str, visit: Open) -> None:
     page = visit(f"{server}/textbook?chapter=masks&level=intermediate")
     page.locator("[class*='st-key-claim_'][class*='_10']").get_by_role("link", name="See it: Masks").click()
@@ -60,6 +63,7 @@ def test_a_link_opens_a_part_of_a_page(server: str, visit: Open) -> None:
         expect(page.get_by_role("heading", name=page_list.page(word).title)).to_be_in_viewport()
 
 
+@pytest.mark.thorough
 def test_a_link_to_a_line_shows_it_and_leaves_alone_who_scrolls(server: str, visit: Open) -> None:
     page = visit(f"{server}/textbook?line=8f")  # the last of a long chapter
     line = page.locator(".bv-claim:has(details[open])")
@@ -71,6 +75,7 @@ def test_a_link_to_a_line_shows_it_and_leaves_alone_who_scrolls(server: str, vis
     expect(line).not_to_be_in_viewport()
 
 
+@pytest.mark.thorough
 def test_a_line_about_another_model_runs_it_in_a_new_tab(server: str, visit: Open) -> None:
     page = visit(f"{server}/textbook?chapter=heads&level=intermediate")
     with page.context.expect_page() as opening:
@@ -80,6 +85,7 @@ def test_a_line_about_another_model_runs_it_in_a_new_tab(server: str, visit: Ope
     assert opened.get_by_test_id("stException").count() == 0
 
 
+@pytest.mark.thorough
 def test_the_table_arrives_as_a_file(server: str, visit: Open, tmp_path: Path) -> None:
     page = visit(f"{server}/textbook?verdict=fails&chapter=sizes")
     expect(page.locator(".bv-claim")).to_have_count(4)

@@ -30,6 +30,7 @@ def told(document: str, pattern: str) -> float:
     return float(found) * 1e6
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize(
     ("word", "document", "pattern"),
     [

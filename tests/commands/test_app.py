@@ -23,7 +23,6 @@ from bartviz.app.frame.page_list import PAGES
 from bartviz.serving import hosts
 from scripts.serving import health, served
 from scripts.visitor import visitor, wait_for
-from tests.support.lanes import thorough
 
 
 def ask(address: str, path: str = "/", **headers: str) -> http.client.HTTPResponse:
@@ -74,6 +73,7 @@ def swallowing() -> Iterator[tuple[str, list[bytes]]]:
         connection.close()
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_visitors_of_every_page_of_a_server_that_has_just_started_all_see_their_page(tmp_path: Path) -> None:
     async def open_page(address: str, word: str) -> tuple[str, list[str], str]:
@@ -140,6 +140,7 @@ def test_only_names_that_are_served_are_answered_and_every_answer_forbids_what_p
             wait_for(_as_host(address, f"evil.example:{port}"))
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_a_site_that_the_setting_names_may_frame_every_answer() -> None:
     with served(BARTVIZ_FRAME_ANCESTORS="https://course.example") as (address, _):
@@ -260,6 +261,7 @@ def test_a_path_of_its_own_is_said_by_the_environment(monkeypatch: pytest.Monkey
         assert wait_for(open_page(address)) == []
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/maps").is_file(), reason="a process's libraries are read from Linux's /proc")
 def test_the_model_library_is_there_before_the_first_visitor_is_answered() -> None:
@@ -269,8 +271,9 @@ def test_the_model_library_is_there_before_the_first_visitor_is_answered() -> No
         assert "libtorch" in Path(f"/proc/{process.pid}/maps").read_text()
 
 
+@pytest.mark.some(1)
 @pytest.mark.slow
-@pytest.mark.parametrize("ending", [thorough(signal.SIGTERM), signal.SIGINT])
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 def test_who_ends_it_gets_no_error(ending: signal.Signals) -> None:
     with started() as (address, process, _):
         _await(address, process)
@@ -297,6 +300,7 @@ def test_sharing_with_this_machine_alone_is_refused(capsys: pytest.CaptureFixtur
     assert "Leave out one of them" in capsys.readouterr().err
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_a_shared_app_listens_on_all_networks_and_answers_to_its_address() -> None:
     with started("--share") as (address, process, said):

@@ -15,7 +15,6 @@ import bartviz
 from bartviz.commands.cli import main
 from bartviz.corpus import shipped
 from tests.support import stand_in
-from tests.support.lanes import thorough
 
 ROWS = 600
 ATLAS = str(shipped.FOLDER / "bert-tiny-en")
@@ -64,8 +63,9 @@ def _interruptible() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
-@pytest.mark.parametrize("workers", [thorough("1"), "2"])
+@pytest.mark.parametrize("workers", ["1", "2"])
 def test_a_run_over_a_corpus_says_how_far_it_is_and_goes_on(workers: str, tmp_path: Path) -> None:
     file, out = tmp_path / "texts.txt", tmp_path / "atlas"
     file.write_text("".join(f"The cat number {row} sat on the mat.\n" for row in range(ROWS)))

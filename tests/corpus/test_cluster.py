@@ -87,6 +87,7 @@ def assert_same(one: Path, two: Path) -> None:
     assert_frame_equal(first.examples, second.examples, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.thorough
 def test_a_worker_that_is_killed_starts_again_and_every_row_counts_once(
     model: str, path: Path, whole: Path, tmp_path: Path
 ) -> None:

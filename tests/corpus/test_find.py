@@ -25,7 +25,6 @@ from bartviz.corpus.run import Progress, corpus
 from bartviz.corpus.shards import Shard, sealed
 from bartviz.errors import SettingError
 from bartviz.record.record import Record
-from tests.support.lanes import thorough
 from tests.support.process import ROOT
 
 LEAST = 0.2
@@ -150,6 +149,7 @@ def matches(edge: dict[str, Any], query: dict[str, Any]) -> bool:
 PLACES = ["text", "kind", "layer", "head", "query", "key", "query_token", "key_token"]
 
 
+@pytest.mark.some(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["bert-tiny-en", "bart-tiny-en-de"])
 def test_what_is_found_is_what_brute_force_finds_in_the_records(name: str, tmp_path: Path) -> None:
@@ -225,8 +225,9 @@ def lives(process: int) -> bool:
         return False
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
-@pytest.mark.parametrize(("which", "status"), [thorough("worker", 9), ("driver", -signal.SIGKILL)])
+@pytest.mark.parametrize(("which", "status"), [("worker", 9), ("driver", -signal.SIGKILL)])
 def test_every_edge_is_there_once_after_a_worker_or_the_run_was_killed(which: str, status: int, tmp_path: Path) -> None:
     path, out = written(tmp_path), tmp_path / "stopped"
     script = tmp_path / "stopped.py"  # a file, for workers are started by spawning

@@ -135,6 +135,7 @@ corpus(path, model, out, size=int(size), report=report)
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_a_killed_run_is_resumed_without_a_row_lost_or_counted_twice(
     model: str, path: Path, whole: Path, tmp_path: Path

@@ -91,6 +91,7 @@ def test_a_classifier_is_compared_on_its_labels(task: str, tmp_path: Path) -> No
             )
 
 
+@pytest.mark.thorough
 def test_an_encoder_decoder_is_compared_on_what_it_is_given_to_write() -> None:
     model = bartviz.load("bart-tiny-en-de")
     written = ("Es ist spät.", "Der Lehrer gab das alte Buch einem Freund von mir.", "Warum?", "Wir sind da.")

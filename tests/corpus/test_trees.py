@@ -145,6 +145,7 @@ def test_an_atlas_of_trees_has_the_shares_of_its_records(family: str, tmp_path: 
         assert heads["even"].iloc[0] == pytest.approx((1 / 5 + 1 + 1 / 5) / 3)
 
 
+@pytest.mark.thorough
 def test_a_run_in_parts_by_two_workers_adds_up_to_the_same(tmp_path: Path) -> None:
     file = tmp_path / "trees.conllu"
     file.write_text(DOG + RUNS + IM + "1\tbroken\n\n" + DOG, "utf-8")

@@ -73,6 +73,7 @@ def test_a_head_that_always_looks_as_far_back_is_no_induction_head() -> None:
     assert found["L0H1"]["duplicate"] < 0.05
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_no_random_head_has_a_name() -> None:
     for seed in range(RANDOM):

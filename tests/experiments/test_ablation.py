@@ -22,7 +22,6 @@ from bartviz.experiments.ablation import ablate, ablate_sweep, heads_of
 from bartviz.record.attention import KINDS, Head, Kind
 from bartviz.record.record import Record
 from tests.support import loaded, networks
-from tests.support.lanes import some
 from tests.tape.test_assemble import ENDINGS
 
 TEXT = "The cat is sleeping on the sofa, but the children played outside."
@@ -82,7 +81,8 @@ def test_all_heads_of_a_layer_silenced_are_a_context_of_zeros(family: str, kind:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("family", some(networks.FAMILIES))
+@pytest.mark.some
+@pytest.mark.parametrize("family", networks.FAMILIES)
 def test_a_factor_of_one_changes_nothing_to_the_last_bit(family: str) -> None:
     one = record(family)
     found = ablate(loaded.model(family), one, {head: 1.0 for kind in one.kinds for head in heads_of(one, kind)})

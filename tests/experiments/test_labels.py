@@ -40,6 +40,7 @@ def theirs(folder: Path, architecture: str, texts: tuple[str, ...], head: Head |
     return logits[0]
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize(
     ("task", "problem"),
     [

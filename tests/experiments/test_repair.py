@@ -24,6 +24,7 @@ TEXTS = (
 )
 
 
+@pytest.mark.some(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["bart-tiny-denoise", "small"])
 @pytest.mark.parametrize("noise", sorted(NOISE))

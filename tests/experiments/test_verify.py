@@ -76,6 +76,7 @@ def left_by(family: str, how: str) -> Record:
     return bartviz.decode(model, TEXT, max_new_tokens=5, **options)
 
 
+@pytest.mark.some(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("family", "how"),

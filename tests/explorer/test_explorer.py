@@ -176,6 +176,7 @@ def test_a_model_of_ordinary_size_stays_small() -> None:
     assert len(file) <= 1_200_000
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_a_long_text_leaves_out_the_smallest_weights_and_says_so() -> None:
     record = _wide(512)

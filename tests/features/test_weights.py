@@ -36,6 +36,7 @@ def notices(page: AppTest) -> int:
     return sum(ALONE in notice.value for notice in page.info)
 
 
+@pytest.mark.some(12)
 @pytest.mark.parametrize("level", ["beginner", "expert"])
 @pytest.mark.parametrize("word", WORDS)
 def test_page_opens_and_says_what_it_cannot_show(app: App, word: str, level: str) -> None:
@@ -68,6 +69,7 @@ def test_part_of_a_page_is_shown_or_says_why_not(app: App, word: str, query: dic
     assert notices(page) == missing
 
 
+@pytest.mark.some(12)
 @pytest.mark.parametrize("word", WORDS)
 @pytest.mark.parametrize("kind", ["encoder", "decoder"])
 def test_page_opens_for_a_single_stack(app: App, kind: ModelKind, word: str) -> None:
@@ -82,6 +84,7 @@ def test_page_opens_for_a_single_stack(app: App, kind: ModelKind, word: str) -> 
     assert not page.error
 
 
+@pytest.mark.some(12)
 @pytest.mark.parametrize("level", ["beginner", "expert"])
 @pytest.mark.parametrize("word", WORDS)
 def test_page_opens_without_the_attention_of_the_encoder(app: App, word: str, level: str) -> None:

@@ -19,6 +19,7 @@ from tests.support import stand_in
 FEW = {"records": 40, "uploads": 200, "models": 12, "addresses": 2, "atlases": 20, "shards": 20, "parts": 20}
 
 
+@pytest.mark.some("records", "addresses")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FEW)
 def test_nothing_escapes(name: str) -> None:

@@ -522,6 +522,7 @@ def test_a_bad_endpoint_is_refused_by_name(value: str, monkeypatch: pytest.Monke
     assert "HF_ENDPOINT" in refused()
 
 
+@pytest.mark.some(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("value", ["http://hub:99999", "http://[::1"])
 def test_an_endpoint_with_which_the_hubs_library_cannot_be_imported_is_refused_by_name(value: str) -> None:

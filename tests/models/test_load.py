@@ -25,6 +25,7 @@ def offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache"
 
 
+@pytest.mark.some(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "work",
@@ -77,6 +78,7 @@ def test_a_model_is_called_as_its_caller_wants(tmp_path: Path) -> None:
     assert "Sentiment" in bartviz.paper.map(record, "encoder", 0, 0).caption
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_a_python_without_docstrings_is_named() -> None:
     code = (

@@ -28,7 +28,6 @@ from bartviz.models.location import embedded
 from bartviz.tape import tape
 from bartviz.tape.tape import Tape, recording
 from tests.support import networks
-from tests.support.lanes import some
 
 Spoil = Callable[[Path], object]
 
@@ -71,7 +70,8 @@ def refused(folder: Path, **options: object) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("family", some(networks.FAMILIES))
+@pytest.mark.some
+@pytest.mark.parametrize("family", networks.FAMILIES)
 def test_every_family_comes_back_as_it_was_saved(family: str, tmp_path: Path) -> None:
     network, words = networks.build(family, seed=3, trained=True)
     model = load(networks.save(family, tmp_path, seed=3, trained=True))

@@ -26,7 +26,6 @@ from bartviz.models import build
 from bartviz.models.model import Model
 from bartviz.record.record import Record
 from tests.support import loaded, networks
-from tests.support.lanes import some
 
 HOOKS = "The network's hooks are not called."
 TEXT = "The cat is sleeping on the sofa, but the children played outside."
@@ -114,7 +113,8 @@ def _configured(network: PreTrainedModel) -> list[Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("family", some(networks.FAMILIES))
+@pytest.mark.some
+@pytest.mark.parametrize("family", networks.FAMILIES)
 def test_the_network_is_left_as_it_was(family: str) -> None:
     network, words = network_of(family, "eager")
     calls: list[int] = []
@@ -140,7 +140,8 @@ def test_the_network_is_left_as_it_was(family: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("family", some(networks.FAMILIES))
+@pytest.mark.some
+@pytest.mark.parametrize("family", networks.FAMILIES)
 def test_records_are_those_of_the_checkpoint_opened_by_name(family: str) -> None:
     network, words = network_of(family)
     made, expected = record_of(network, tokenizer=words), record_of(opened(family))
@@ -161,7 +162,8 @@ def _saved(record: Record) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("family", some(networks.FAMILIES))
+@pytest.mark.some
+@pytest.mark.parametrize("family", networks.FAMILIES)
 def test_heads_are_those_of_the_callers_own_eager_attention(family: str) -> None:
     network, words = network_of(family, "eager")
     record = record_of(network, tokenizer=words)

@@ -27,7 +27,6 @@ from bartviz.record.sample import Sample
 from bartviz.record.steps import Candidate, Numbers, Step
 from bartviz.text import tokenize
 from tests.support import loaded, networks, small_tokenizers, stand_in
-from tests.support.lanes import some
 from tests.text.test_tokenize import HARD
 
 Array = NDArray[Any]
@@ -78,7 +77,8 @@ def test_a_check_passes_by_its_number_alone(value: float | None, passed: bool, f
 
 @pytest.mark.slow
 @pytest.mark.parametrize("values", [False, True])
-@pytest.mark.parametrize("family", some(networks.FAMILIES))
+@pytest.mark.some
+@pytest.mark.parametrize("family", networks.FAMILIES)
 def test_what_a_model_of_each_family_leaves_is_sound(family: str, values: bool, tmp_path: Path) -> None:
     model = loaded.model(family)
     target = TARGET if family in networks.ENCODER_DECODERS else None

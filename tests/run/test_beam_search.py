@@ -166,6 +166,7 @@ RULES: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.some("bart")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", RULES)
 @pytest.mark.parametrize("family", WRITERS)

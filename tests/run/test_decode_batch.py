@@ -35,6 +35,7 @@ def assert_same(one: Record, other: Record) -> None:
             np.testing.assert_allclose(a.layer(layer), b.layer(layer), atol=2e-5)
 
 
+@pytest.mark.some
 @pytest.mark.slow
 @pytest.mark.parametrize("family", WRITERS)
 def test_a_text_is_written_as_if_it_were_alone(family: str) -> None:

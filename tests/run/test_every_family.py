@@ -57,6 +57,7 @@ def test_weights_are_as_exact_as_those_of_eager_attention(family: str) -> None:
             assert apart <= 6 * own + 1e-6, (kind, layer)
 
 
+@pytest.mark.some
 @pytest.mark.slow
 @pytest.mark.parametrize("family", WRITERS)
 def test_greedy_decoding_writes_what_generate_writes(family: str) -> None:

@@ -24,6 +24,7 @@ from tests.support.writers import TEXT, WRITERS, chosen, generated, one_pass, so
 NEW = 24
 
 
+@pytest.mark.some("0")
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize("family", WRITERS)
@@ -52,6 +53,7 @@ RULES: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.some("bart")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", RULES)
 @pytest.mark.parametrize("family", ["bart", "t5", "marian"])

@@ -96,6 +96,7 @@ def test_the_library_alone_opens_a_record_where_torch_and_streamlit_are_not_inst
     assert (tmp_path / "record.html").stat().st_size > 100_000
 
 
+@pytest.mark.thorough
 def test_the_app_is_served_from_the_wheel_where_nothing_else_is_installed_than_it_asks_for(
     environment: Path, tmp_path: Path
 ) -> None:

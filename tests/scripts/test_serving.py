@@ -10,6 +10,7 @@ from benchmarks import memory
 from scripts.serving import served
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_what_holds_a_benchmark_to_one_thread_does_not_reach_its_server(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "1")

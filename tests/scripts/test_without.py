@@ -24,6 +24,7 @@ NOTICE = (
 )
 
 
+@pytest.mark.some("quiz")
 @pytest.mark.slow
 @pytest.mark.parametrize("feature", ["quiz", "alignment", "corpus"])
 def test_the_rest_works_without(feature: str) -> None:

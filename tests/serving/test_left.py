@@ -44,6 +44,7 @@ async def _all(address: str) -> list[tuple[int, int]]:
     return found
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_records_of_visitors_who_left_are_evicted(tmp_path: Path) -> None:
     script = tmp_path / "probe.py"

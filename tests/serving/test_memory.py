@@ -232,6 +232,7 @@ print(json.dumps({"base": base, "after": after, "model": engine.models.bytes / 1
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_the_memory_of_evicted_models_goes_back_to_the_system(tmp_path: Path) -> None:
     for seed, name in enumerate(NAMES):

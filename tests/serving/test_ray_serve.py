@@ -119,6 +119,7 @@ def asked(address: str, environment: dict[str, str], kill: str = "") -> dict[str
 
 
 @needs_ray
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_two_apps_get_the_record_that_this_machine_makes(address: str, environment: dict[str, str]) -> None:
     here = subprocess.run(
@@ -132,6 +133,7 @@ def test_two_apps_get_the_record_that_this_machine_makes(address: str, environme
 
 
 @needs_ray
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_a_run_whose_replica_is_killed_begins_again_on_another(address: str, environment: dict[str, str]) -> None:
     found = asked(address, environment, "kill")

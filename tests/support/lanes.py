@@ -1,26 +1,49 @@
-"""Which cases of a test run always, and which only in ``make thorough``."""
+"""Which cases of a test run always, and which only in ``make thorough``.
+
+``@pytest.mark.some("start", "heads")``: of the test's cases those with one of these words in their name run always, the
+others only in ``make thorough``: they repeat for more what these show. ``some(3)``: the first three; ``some()``: the
+families of networks below.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from typing import Any
+from itertools import groupby
 
 import pytest
 
 # One family or more for each way in which networks differ: position encodings, shared layers, windows, soft caps,
 # attention sinks, queries grouped, both stacks, tied weights.
-SOME_FAMILIES = (
+FAMILIES = (
     *("bert", "albert", "modernbert"),
     *("bart", "marian", "t5"),
     *("gpt2", "opt", "mistral", "gemma2", "gpt_oss", "llama", "glm"),
 )
 
 
-def some(cases: Iterable[Any], always: Collection[Any] = SOME_FAMILIES) -> list[Any]:
-    """The cases of ``parametrize``; those that are not in ``always`` are marked ``thorough``."""
-    return [case if case in always else thorough(case) for case in cases]
+@pytest.hookimpl(tryfirst=True)  # before those that the command line does not ask for are left out
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for test, cases in groupby(items, key=lambda item: item.nodeid.partition("[")[0]):
+        choose(test, list(cases))
 
 
-def thorough(*case: Any) -> Any:
-    """One case of ``parametrize`` that only ``make thorough`` runs: it repeats for more what another shows."""
-    return pytest.param(*case, marks=pytest.mark.thorough)
+def choose(test: str, cases: list[pytest.Item]) -> None:
+    """Mark as thorough those that the test's own mark does not name; raises a UsageError if it names none."""
+    mark = cases[0].get_closest_marker("some")
+    if mark is None:
+        return
+    if mark.args and isinstance(mark.args[0], int):
+        always = cases[: mark.args[0]]
+    else:
+        words = set(mark.args or FAMILIES)
+        always = [case for case in cases if words & set(words_of(case))]
+    if not always:
+        raise pytest.UsageError(f"{test}: no case has one of the words of its mark: {', '.join(map(str, mark.args))}")
+    for case in cases:
+        if case not in always:
+            case.add_marker(pytest.mark.thorough)
+
+
+def words_of(case: pytest.Item) -> list[str]:
+    """What stands in the brackets of a case's name: ``bert-cross`` has the words "bert" and "cross"."""
+    inside = case.nodeid.partition("[")[2].removesuffix("]")
+    return [inside, *inside.split("-")]

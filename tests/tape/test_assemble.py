@@ -76,6 +76,7 @@ def ran(family: str, **options: object) -> tuple[Record, dict[tuple[Kind, int], 
     return record, {place: torch.cat(calls) for place, calls in seen.items()}
 
 
+@pytest.mark.some
 @pytest.mark.slow
 @pytest.mark.parametrize("family", networks.FAMILIES)
 def test_contributions_sum_to_what_the_block_puts_out(family: str) -> None:

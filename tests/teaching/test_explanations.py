@@ -66,6 +66,7 @@ def test_no_sign_of_markdown_is_left_over(word: str, language: str) -> None:
         assert "*" not in re.sub(r"<[^>]*>", "", markdown.render(plain))
 
 
+@pytest.mark.some(5)
 @pytest.mark.slow
 @pytest.mark.parametrize("word", WRITTEN)
 def test_its_code_runs(word: str, capsys: pytest.CaptureFixture[str]) -> None:

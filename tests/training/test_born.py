@@ -60,6 +60,7 @@ def test_the_teacher_comes_in_later(task: Born) -> None:
     assert late > 60
 
 
+@pytest.mark.thorough
 def test_a_chunk_is_the_same_in_another_process(settings: Settings) -> None:
     """Whatever was drawn before, and whatever order sets have there."""
     program = (

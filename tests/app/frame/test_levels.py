@@ -34,6 +34,7 @@ def fresh(app: App, word: str, **query: str) -> AppTest:
     return app(word, **({"level": levels.DEFAULT} | query))
 
 
+@pytest.mark.some(5)
 @pytest.mark.slow
 @pytest.mark.parametrize("word", PAGES)
 def test_each_level_adds_its_text_to_those_below(app: App, word: str) -> None:

@@ -57,6 +57,7 @@ def html(sent: Sent) -> str:
     return " ".join(message.delta.new_element.html.body for message in sent.messages)
 
 
+@pytest.mark.some("heads", "decoding", "compare", "experiments")
 @pytest.mark.slow
 @pytest.mark.parametrize("word", [page.word for page in PAGES if page.word != "textbook"])
 def test_a_run_sends_little_and_nothing_again_that_the_browser_has(address: str, word: str) -> None:

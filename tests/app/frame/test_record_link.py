@@ -38,6 +38,7 @@ RECORDS = [
 ]
 
 
+@pytest.mark.some(3)
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "options"), RECORDS)
 def test_the_address_of_a_record_asks_for_that_record(

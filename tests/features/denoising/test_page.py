@@ -24,6 +24,7 @@ def of(text: str, name: str = "small-bart") -> Record:
     return bartviz.capture(bartviz.load(name, roots=default_roots()), text)
 
 
+@pytest.mark.some(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("noise", ["infilling", "masking", "deletion", "permutation", "rotation"])
 def test_every_noise_has_three_lines_and_the_score_of_the_library(app: App, noise: str) -> None:
@@ -44,6 +45,7 @@ def test_every_noise_has_three_lines_and_the_score_of_the_library(app: App, nois
     assert f"Loss {found.score.loss:.3f} nats" in said
 
 
+@pytest.mark.some(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("look", list(LOOKS))
 def test_every_part_draws_and_its_numbers_can_be_downloaded(app: App, look: str) -> None:
@@ -70,6 +72,7 @@ def test_a_folder_that_may_be_trained_for_it_is_accepted(app: App) -> None:
     assert "Whether small-bart was trained to repair texts is not known." in words(page)
 
 
+@pytest.mark.some(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "noise"),
@@ -113,6 +116,7 @@ def test_another_draw_is_a_press_away(app: App) -> None:
     assert page.number_input(key="noise_seed").value == 8
 
 
+@pytest.mark.some(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "query",

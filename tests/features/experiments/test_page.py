@@ -132,6 +132,7 @@ def test_no_head_or_all_but_one_are_a_press_away(app: App, subject: Subject) -> 
     assert "No head is silenced: click a cell" in words(page)
 
 
+@pytest.mark.some(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("experiment", ["ablation", "edit", "reach"])
 @pytest.mark.parametrize(

@@ -80,6 +80,7 @@ def test_decoding_steps() -> None:
     assert decoding(BART, 64, 1).data[0].x[0] == 1
 
 
+@pytest.mark.some(6)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [known.name for known in CATALOGUE])
 @pytest.mark.parametrize("dark", [False, True])

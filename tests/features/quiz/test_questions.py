@@ -290,6 +290,7 @@ def check(record: Record, question: Question) -> None:
     CHECKS[question.kind](record, question)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 @settings(max_examples=150, report_multiple_bugs=False)
 @given(records.records(), st.integers(0, 999_999))

@@ -91,6 +91,7 @@ def test_line_16b_the_learned_gain_changes_the_variance(judged: Mapping[str, Ver
     assert found(judged["16b"], "with the learned gain") != pytest.approx(1, abs=0.1)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_line_27_four_beams(judged: Mapping[str, Verdict], network: Any) -> None:
     verdict = judged["27"]
