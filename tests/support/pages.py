@@ -14,7 +14,7 @@ from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import ElementTree, parse_tree_from_messages
 
-from bartviz.app.state import once
+from bartviz.app.state import result_cache
 from bartviz.record.record import Record
 from bartviz.serving import first_record, torch_import
 from bartviz.serving.cache import ByteCache
@@ -51,7 +51,7 @@ def in_order() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def nothing_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """What another test has made is made anew: it may have changed what it is made with."""
-    monkeypatch.setattr(once, "_STORE", ByteCache(once.LIMIT))
+    monkeypatch.setattr(result_cache, "_STORE", ByteCache(result_cache.LIMIT))
 
 
 @pytest.fixture(autouse=True)

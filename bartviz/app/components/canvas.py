@@ -16,7 +16,7 @@ import streamlit as st
 from bartviz.analysis.weight_scale import Range
 from bartviz.app.components.served import Served
 from bartviz.app.state import address
-from bartviz.app.state.once import once
+from bartviz.app.state.result_cache import once
 from bartviz.browser import BROWSER
 from bartviz.browser.canvas.data import Choice, Picture, Shown, Small, Steps, Views, What
 from bartviz.language import current, mark

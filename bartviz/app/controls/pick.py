@@ -17,7 +17,7 @@ import streamlit as st
 from bartviz.analysis import start
 from bartviz.app.state import address
 from bartviz.app.state.address import Words
-from bartviz.app.state.once import once
+from bartviz.app.state.result_cache import once
 from bartviz.language import _, mark
 from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Reading, Record

@@ -21,7 +21,7 @@ from bartviz.analysis import sentence_words
 from bartviz.app.components.invisible import unseen
 from bartviz.app.controls import large_type
 from bartviz.app.controls.columns import CELLS, COLUMNS, HEADS
-from bartviz.app.state import once
+from bartviz.app.state import result_cache
 from bartviz.errors import BudgetError, WeightsOnlyError
 from bartviz.language import _
 from bartviz.reading.encodings import megabytes
@@ -121,7 +121,7 @@ def figure(
     letters are ``most`` times as large.
     """
     config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "filename": name or key}}
-    cached = once.figure(drawn, most if large_type.on() else 1.0)
+    cached = result_cache.figure(drawn, most if large_type.on() else 1.0)
     if on_click is None:
         st.plotly_chart(cached, key=key, theme=None, config=config, alt=alt)
     else:
@@ -173,7 +173,7 @@ def table(frame: pd.DataFrame | partial[pd.DataFrame], *, title: str | None = No
 
     A call that makes the table is cached, like that of a figure.
     """
-    shown = once.once(partial(_made_in_words, frame)) if isinstance(frame, partial) else in_words(frame)
+    shown = result_cache.once(partial(_made_in_words, frame)) if isinstance(frame, partial) else in_words(frame)
     with st.expander(title or _("The same numbers as a table")):
         st.dataframe(shown, hide_index=True, column_config=headers(shown))
 

@@ -7,7 +7,7 @@ import streamlit as st
 from bartviz.analysis import compare as analysis
 from bartviz.app.controls import pick, show
 from bartviz.app.frame import levels, page, related_links
-from bartviz.app.state.once import once
+from bartviz.app.state.result_cache import once
 from bartviz.features.compare import parts
 from bartviz.features.compare import parts_flow as flow
 from bartviz.features.compare import parts_likeness as likeness

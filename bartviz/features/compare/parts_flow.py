@@ -11,7 +11,7 @@ from bartviz.analysis import attention_vs_contribution, contributions, sentence_
 from bartviz.analysis.head_view import mean
 from bartviz.app.controls import pick, show
 from bartviz.app.frame import page
-from bartviz.app.state.once import once
+from bartviz.app.state.result_cache import once
 from bartviz.arrays import Floats
 from bartviz.features.compare import figure_flow as flow
 from bartviz.features.compare.numbers_rollout import rollout

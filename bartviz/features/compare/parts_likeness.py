@@ -10,7 +10,7 @@ import streamlit as st
 from bartviz.analysis import sentence_words
 from bartviz.app.controls import show
 from bartviz.app.frame import page
-from bartviz.app.state.once import once
+from bartviz.app.state.result_cache import once
 from bartviz.features.compare import numbers_similar as similar
 from bartviz.features.compare import parts
 from bartviz.features.compare.figure import alike

@@ -10,7 +10,7 @@ import streamlit as st
 from bartviz.analysis import distance, head_names, head_view, sentence_words
 from bartviz.analysis.measures import Measured, counted, of_record
 from bartviz.app.controls import pick, show
-from bartviz.app.state.once import once
+from bartviz.app.state.result_cache import once
 from bartviz.arrays import Floats
 from bartviz.features.compare import numbers_similar as similar
 from bartviz.features.compare import parts_others as others

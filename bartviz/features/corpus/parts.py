@@ -18,7 +18,7 @@ from bartviz.analysis.corpus_roles import roles
 from bartviz.analysis.intervals import FEW
 from bartviz.app.controls import pick, show
 from bartviz.app.frame import page, page_list, sidebar
-from bartviz.app.state.once import once
+from bartviz.app.state.result_cache import once
 from bartviz.corpus.atlas import Atlas
 from bartviz.corpus.passport import EXAMPLES
 from bartviz.corpus.sums import bin_width

@@ -12,7 +12,7 @@ from bartviz.analysis.corpus import few
 from bartviz.analysis.intervals import FEW
 from bartviz.app.controls import pick, show
 from bartviz.app.frame import page
-from bartviz.app.state.once import once
+from bartviz.app.state.result_cache import once
 from bartviz.errors import SettingError
 from bartviz.features.corpus import parts_own as own
 from bartviz.features.corpus.figure_atlas_pair import atlas_pair

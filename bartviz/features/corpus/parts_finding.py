@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from bartviz.app.controls import pick, show
-from bartviz.app.state.once import once
+from bartviz.app.state.result_cache import once
 from bartviz.corpus.find import Found
 from bartviz.errors import PackageError, SettingError
 from bartviz.features.corpus import parts_own as own

@@ -14,7 +14,7 @@ from bartviz.app.controls import expander, show, tasks, upload_form
 from bartviz.app.controls.upload_form import LARGEST, UploadForm
 from bartviz.app.frame import sidebar
 from bartviz.app.state import upload_limits
-from bartviz.app.state.once import once
+from bartviz.app.state.result_cache import once
 from bartviz.app.streamlit_internals import UploadedFile
 from bartviz.corpus import folders, uploaded
 from bartviz.corpus.atlas import Atlas

@@ -17,7 +17,7 @@ from bartviz.analysis.words import word_groups
 from bartviz.app.components import canvas
 from bartviz.app.controls import pick, show
 from bartviz.app.frame import related_links
-from bartviz.app.state.once import once
+from bartviz.app.state.result_cache import once
 from bartviz.browser.canvas.data import Choice, Shown, Small, Views, What, view_of
 from bartviz.features.heads import parts_classic as classic
 from bartviz.language import _, mark, named, plural

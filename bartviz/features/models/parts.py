@@ -14,7 +14,7 @@ import streamlit as st
 
 from bartviz.app.controls import pick, show
 from bartviz.app.frame import levels, page
-from bartviz.app.state.once import once
+from bartviz.app.state.result_cache import once
 from bartviz.families.catalogue import CATALOGUE
 from bartviz.features.models import numbers_model_table as model_table
 from bartviz.features.models.figure import SUBLAYERS, legend

@@ -12,7 +12,7 @@ import streamlit as st
 from bartviz.analysis.sentence_words import later_kind
 from bartviz.app.controls import show
 from bartviz.app.frame import page
-from bartviz.app.state.once import once
+from bartviz.app.state.result_cache import once
 from bartviz.arrays import Floats
 from bartviz.drawing.maps import attention_map
 from bartviz.features.pitfalls.numbers import FIRST

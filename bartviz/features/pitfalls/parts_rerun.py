@@ -12,7 +12,7 @@ from bartviz.analysis.measures import of_record
 from bartviz.app.controls import show
 from bartviz.app.controls.experiment_tasks import ask
 from bartviz.app.frame import page
-from bartviz.app.state.once import once
+from bartviz.app.state.result_cache import once
 from bartviz.features.pitfalls import figure as figures
 from bartviz.features.pitfalls import numbers_experiment_findings as experiment_findings
 from bartviz.features.pitfalls.parts import capitalized, kind_of, named, one_map, sources_and_link, title

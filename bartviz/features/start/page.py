@@ -10,7 +10,7 @@ import streamlit as st
 from bartviz.analysis import sentence_words, start
 from bartviz.app.controls import show
 from bartviz.app.frame import gaps, levels, output_confidence, page, related_links, sidebar
-from bartviz.app.state.once import once
+from bartviz.app.state.result_cache import once
 from bartviz.features.start import parts_ribbons as ribbons
 from bartviz.language import _, mark
 from bartviz.record.attention import Head

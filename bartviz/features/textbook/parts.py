@@ -14,7 +14,7 @@ import streamlit as st
 from bartviz.app.controls import pick, show, tasks
 from bartviz.app.frame import languages, levels, page, page_list
 from bartviz.app.state import address, content
-from bartviz.app.state.once import once
+from bartviz.app.state.result_cache import once
 from bartviz.features import textbook
 from bartviz.features.textbook import CLAIMS
 from bartviz.features.textbook import parts_guess as guess

@@ -17,7 +17,7 @@ from bartviz.analysis.measures import of_record
 from bartviz.app.controls.large_type import FACTOR
 from bartviz.app.frame import theme
 from bartviz.app.frame.page_list import PAGES
-from bartviz.app.state import once
+from bartviz.app.state import result_cache
 from bartviz.drawing import theme as colors
 from bartviz.drawing.heads import heads
 from bartviz.language import speaking
@@ -52,7 +52,7 @@ def test_a_cached_figure_equals_a_new_one(asked: list[tuple[int, str, bool, floa
         with speaking(language):
             anew = call()
             wanted = anew if factor == 1 else colors.enlarged(anew, factor)
-            assert plain(once.figure(call, factor)) == plain(wanted)
+            assert plain(result_cache.figure(call, factor)) == plain(wanted)
 
 
 def specs(page: AppTest) -> list[str]:
@@ -71,7 +71,7 @@ def test_visitors_see_figures_in_their_own_language_and_theme(app: App, monkeypa
 
     together = [seen(*visitor) for visitor in visitors]
     for visitor, found in zip(visitors, together, strict=True):
-        monkeypatch.setattr(once, "_STORE", ByteCache(once.LIMIT))
+        monkeypatch.setattr(result_cache, "_STORE", ByteCache(result_cache.LIMIT))
         assert seen(*visitor) == found
     assert len({found[0] for found in together}) == 8  # two records, two languages, two themes
 
@@ -115,12 +115,12 @@ def test_large_type_and_the_dark_theme_are_other_figures(app: App, made: list[in
 
 def test_none_is_cached_and_failures_are_not() -> None:
     calls.clear()
-    assert once.once(partial(nothing, 1)) is None
-    assert once.once(partial(nothing, 1)) is None
+    assert result_cache.once(partial(nothing, 1)) is None
+    assert result_cache.once(partial(nothing, 1)) is None
     assert calls == [1]
     for _ in range(2):
         with pytest.raises(ValueError, match="2"):
-            once.once(partial(failing, 2))
+            result_cache.once(partial(failing, 2))
     assert calls == [1, 2, 2]
 
 
@@ -137,15 +137,15 @@ def failing(number: int) -> None:
 
 
 def test_the_cache_stays_within_its_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(once, "_STORE", ByteCache(40_000))
+    monkeypatch.setattr(result_cache, "_STORE", ByteCache(40_000))
     for head, dark in itertools.product(range(4), [False, True]):
-        once.figure(partial(heads, RECORDS[0].attention("cross"), layer=1, head=head, dark=dark))
-    assert 0 < once._STORE.bytes <= 40_000
-    assert len(once._STORE) < 8
+        result_cache.figure(partial(heads, RECORDS[0].attention("cross"), layer=1, head=head, dark=dark))
+    assert 0 < result_cache._STORE.bytes <= 40_000
+    assert len(result_cache._STORE) < 8
 
 
 def test_visitors_of_one_text_share_its_measures() -> None:
-    one = once.once(partial(of_record, stand_in.record(), "cross"))
-    assert once.once(partial(of_record, stand_in.record(), "cross")) is one
+    one = result_cache.once(partial(of_record, stand_in.record(), "cross"))
+    assert result_cache.once(partial(of_record, stand_in.record(), "cross")) is one
     with speaking("ko"):
-        assert once.once(partial(of_record, stand_in.record(), "cross")) is not one
+        assert result_cache.once(partial(of_record, stand_in.record(), "cross")) is not one
