@@ -15,7 +15,7 @@ import streamlit as st
 
 from bartviz.analysis.weight_scale import Range
 from bartviz.app.components.served import Served
-from bartviz.app.state import address
+from bartviz.app.state import url_state
 from bartviz.app.state.result_cache import once
 from bartviz.browser import BROWSER
 from bartviz.browser.canvas.data import Choice, Picture, Shown, Small, Steps, Views, What
@@ -143,7 +143,7 @@ def linked(key: str, names: tuple[str, str]) -> tuple[tuple[int, ...], tuple[int
 def publish(names: tuple[str, str], choice: Choice) -> None:
     """Put the rows and columns of a choice into the link."""
     for name, positions in zip(names, (choice.rows, choice.keys), strict=True):
-        address.publish(name, tuple(map(str, positions)), ())
+        url_state.publish(name, tuple(map(str, positions)), ())
 
 
 def catch_up(key: str) -> None:

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, TypeVar
 import streamlit as st
 
 from bartviz.analysis import start
-from bartviz.app.state import address
-from bartviz.app.state.address import Words
+from bartviz.app.state import url_state
 from bartviz.app.state.result_cache import once
+from bartviz.app.state.url_state import Words
 from bartviz.language import _, mark
 from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Reading, Record
@@ -61,7 +61,7 @@ def or_typed(label: str, options: Options, *, key: str, default: str | None = No
     def parse(given: Words) -> Words | None:
         return ((_word(given[-1], names) or given[-1])[:_TYPED],) if given and given[-1].strip() else None
 
-    (word,) = address.resolve(key, (held,) if isinstance(held, str) and held else None, parse, (first,))
+    (word,) = url_state.resolve(key, (held,) if isinstance(held, str) and held else None, parse, (first,))
     if held is not None and held != word:
         st.session_state[key] = word
     words = list(names) if word in names else [*names, word]
@@ -75,7 +75,7 @@ def or_typed(label: str, options: Options, *, key: str, default: str | None = No
         accept_new_options=True,
     )
     word = str(chosen)[:_TYPED] if chosen else first
-    address.publish(key, (word,), (first,))
+    url_state.publish(key, (word,), (first,))
     return word
 
 
@@ -98,17 +98,17 @@ def several(
 
     held = st.session_state.get(key)
     had = tuple(held) if isinstance(held, list | tuple) else None  # another page may hold a single word under this key
-    asked = st.query_params.get_all(key) if address.opened(key) else []
-    words = address.resolve(key, had, parse, first)
+    asked = st.query_params.get_all(key) if url_state.opened(key) else []
+    words = url_state.resolve(key, had, parse, first)
     unknown = [part for part in asked if part and _word(part, names) is None]
     if unknown:
-        address.invalid_choice(key, ", ".join(unknown), " ".join(words))
+        url_state.invalid_choice(key, ", ".join(unknown), " ".join(words))
     if held is not None and had != words:
         st.session_state[key] = list(words)
     chosen = st.multiselect(
         label, list(names), list(words), format_func=names.__getitem__, key=key, help=hint, placeholder=placeholder
     )
-    address.publish(key, tuple(chosen), first)
+    url_state.publish(key, tuple(chosen), first)
     return tuple(chosen)
 
 
@@ -117,12 +117,12 @@ def tabs(names: Mapping[str, str], *, key: str, default: str | None = None) -> t
     first = _first(names, default)
     label: str | None = st.session_state.get(key)
     held = None if label is None else _word(label, names)
-    (word,) = address.resolve(key, None if held is None else (held,), _parser(names), (first,))
+    (word,) = url_state.resolve(key, None if held is None else (held,), _parser(names), (first,))
     if label != names[word] and (label is not None or word != first):
         st.session_state[key] = names[word]
     drawn = st.tabs(list(names.values()), default=names[first], key=key, on_change="rerun")
     opened = next(((name, tab) for name, tab in zip(names, drawn, strict=True) if tab.open), (first, drawn[0]))
-    address.publish(key, (opened[0],), (first,))
+    url_state.publish(key, (opened[0],), (first,))
     return opened
 
 
@@ -133,30 +133,30 @@ def index(label: str, count: int, *, key: str, default: int = 0, hint: str | Non
     if last < 1:
         st.session_state.pop(key, None)
         return 0
-    address.carry(key, first)
-    asked = st.query_params.get(key, "") if address.opened(key) else ""
-    address.clamp(key, 0, last)
+    url_state.carry(key, first)
+    asked = st.query_params.get(key, "") if url_state.opened(key) else ""
+    url_state.clamp(key, 0, last)
     value = min(max(int(st.slider(label, 0, last, first, key=key, bind="query-params", help=hint)), 0), last)
     if asked and asked not in map(str, range(count)):
-        address.invalid_choice(key, asked, str(value))
-    address.keep(key, value, first)
+        url_state.invalid_choice(key, asked, str(value))
+    url_state.keep(key, value, first)
     return value
 
 
 def slider(label: str, low: N, high: N, default: N, step: N, *, key: str, hint: str | None = None) -> N:
     """A number from ``low`` to ``high`` on a slider."""
-    wrong = address.within(key, low, high, whole=isinstance(low, int))
+    wrong = url_state.within(key, low, high, whole=isinstance(low, int))
     value = st.slider(label, low, high, default, step, key=key, bind="query-params", help=hint)
     value = min(max(value, low), high)  # the browser may still send one of an earlier range
-    address.number(key, wrong, value)
+    url_state.number(key, wrong, value)
     return value
 
 
 def switch(label: str, *, key: str, default: bool = False, hint: str | None = None) -> bool:
     """A toggle."""
-    address.carry(key, default)
+    url_state.carry(key, default)
     value = bool(st.toggle(label, default, key=key, bind="query-params", help=hint))
-    address.keep(key, value, default)
+    url_state.keep(key, value, default)
     return value
 
 
@@ -213,14 +213,14 @@ def _one(options: Options, key: str, default: str | None, draw: Callable[[Mappin
     names = _names(options)
     first = _first(names, default)
     held = st.session_state.get(key)
-    (word,) = address.resolve(
+    (word,) = url_state.resolve(
         key, (held,) if isinstance(held, str) and held in names else None, _parser(names), (first,)
     )
     if held is not None and held != word:  # without a widget yet, its default applies
         st.session_state[key] = word
     chosen = draw(names, word)
     word = str(chosen) if chosen in names else word
-    address.publish(key, (word,), (first,))
+    url_state.publish(key, (word,), (first,))
     return word
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from bartviz.app.state import address
+from bartviz.app.state import url_state
 from bartviz.language import _, plural
 from bartviz.serving import drawing_turns
 from bartviz.serving.engine import Run
@@ -39,7 +39,7 @@ def follow(look: Callable[[], Run[Any] | None], *, key: str) -> None:
         drawn = True
         if run is None or run.finished:
             if by_timer:
-                address.polled()
+                url_state.polled()
             st.rerun()
         draw(run, key=key)
 

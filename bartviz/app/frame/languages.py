@@ -10,7 +10,7 @@ import streamlit as st
 
 from bartviz.app import streamlit_internals
 from bartviz.app.controls import pick
-from bartviz.app.state import address
+from bartviz.app.state import url_state
 from bartviz.language import LANGUAGES, _, follow
 
 KEY = "lang"
@@ -24,7 +24,7 @@ def begin() -> None:
     if session is None:
         return
     held = st.session_state.get(KEY)
-    words = address.resolve(KEY, (held,) if held in LANGUAGES else None, _parse, (of_browser(),))
+    words = url_state.resolve(KEY, (held,) if held in LANGUAGES else None, _parse, (of_browser(),))
     if len(_SPOKEN) > MANY:
         for ended in [other for other in _SPOKEN if not streamlit_internals.is_alive(other)]:
             _SPOKEN.pop(ended, None)
@@ -47,7 +47,7 @@ def of_browser() -> str:
     return code if code in LANGUAGES else "en"
 
 
-def _parse(words: address.Words) -> address.Words | None:
+def _parse(words: url_state.Words) -> url_state.Words | None:
     codes = [code for code in LANGUAGES if words and words[-1].replace("_", "-").split("-")[0].lower() == code]
     return (codes[0],) if codes else None
 

@@ -12,7 +12,7 @@ from bartviz.app.controls import progress, show
 from bartviz.app.frame import around, checks, languages, page_list, scroll_to, share, sidebar, theme
 from bartviz.app.frame.examples import examples
 from bartviz.app.frame.status import status
-from bartviz.app.state import address, clicks, session
+from bartviz.app.state import clicks, session, url_state
 from bartviz.app.streamlit_internals import StopException, StreamlitPage
 from bartviz.errors import BartvizError, SettingError, WeightsOnlyError
 from bartviz.language import _, current
@@ -48,10 +48,10 @@ class Frame:
         except WeightsOnlyError as error:  # the rest of the page needs more than this record has
             show.missing(error)
         except StopException:  # but not on a rerun, which may be for another page
-            address.write()
+            url_state.write()
             share.draw(button)
             raise
-        address.write()
+        url_state.write()
         share.draw(button)
         with notices:
             share.missing()
@@ -70,7 +70,7 @@ def frame() -> Frame:
     st.session_state[_FRAME] = True
     st.logo(ICON, size="large")
     _check_settings()
-    address.begin()
+    url_state.begin()
     session.begin()
     around.current().prepare(navigation.url_path or page_list.PAGES[0].word)
     return Frame(navigation)

@@ -11,7 +11,7 @@ import streamlit as st
 from bartviz.analysis import sentence_words
 from bartviz.app.controls import expander, pick, show
 from bartviz.app.controls.names import OWN, USED
-from bartviz.app.state import address, session
+from bartviz.app.state import session, url_state
 from bartviz.errors import SettingError, choices
 from bartviz.language import _, later, mark, named
 from bartviz.record.vocabulary import BRANCHED_AT, CHOSEN_BY_YOU, MODES
@@ -225,7 +225,7 @@ def _field(
 ) -> None:
     """A number field, kept within ``ends``. Where ``first`` is None the field may be empty: then the model's own value
     holds, ``own`` in words."""
-    wrong = address.within(key, *ends, whole=isinstance(step, int))
+    wrong = url_state.within(key, *ends, whole=isinstance(step, int))
     value = st.number_input(
         label,
         *ends,
@@ -237,7 +237,7 @@ def _field(
         placeholder=own or None,
         help=hint,
     )
-    address.number(key, wrong, own if value is None else value)
+    url_state.number(key, wrong, own if value is None else value)
 
 
 def _number(key: str, first: float) -> float:

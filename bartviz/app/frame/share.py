@@ -10,7 +10,7 @@ import streamlit as st
 
 from bartviz.app.controls import show
 from bartviz.app.frame import around, settings
-from bartviz.app.state import address as addresses
+from bartviz.app.state import url_state as addresses
 from bartviz.language import _
 from bartviz.serving import hosts
 

@@ -14,7 +14,7 @@ from bartviz.app.components import canvas
 from bartviz.app.components.player import Place
 from bartviz.app.controls import pick, show
 from bartviz.app.frame import page, settings, sidebar
-from bartviz.app.state import address
+from bartviz.app.state import url_state
 from bartviz.browser.canvas.data import Choice, Steps, Views
 from bartviz.browser.player.data import revision
 from bartviz.features.decoding import numbers_beams as beams
@@ -47,9 +47,9 @@ def asked(record: Record) -> Place:
     place = Place(int(step) - 1 if step.isdecimal() and len(step) < 6 else free, named)
     shown = min(max(place.step, 0), len(record.steps) - 1) + 1
     if step and step != str(shown):
-        address.invalid_choice("step", step, str(shown))
+        url_state.invalid_choice("step", step, str(shown))
     else:
-        address.shows("step", str(shown))
+        url_state.shows("step", str(shown))
     return place
 
 
@@ -91,7 +91,7 @@ def all_heads(record: Record, place: Place, layer: int | None, head: int | None)
             on_change=_follow_canvas,
         )
         canvas.publish(canvas.SEVERAL, choice)
-        address.publish("view", (choice.view,), ("map",))
+        url_state.publish("view", (choice.view,), ("map",))
         show.note(_("Framed: the player's current step. A head chosen here is also shown in the player."))
 
 

@@ -11,7 +11,7 @@ import streamlit as st
 from bartviz.analysis import branches, decoding
 from bartviz.app.components.player import LONGEST_TYPED, BranchRequest
 from bartviz.app.controls import show, tasks
-from bartviz.app.state import address, session
+from bartviz.app.state import session, url_state
 from bartviz.browser.player.data import revision
 from bartviz.features.decoding.figure_branches import branches as branches_figure
 from bartviz.features.decoding.numbers_beams import turns
@@ -67,7 +67,7 @@ def current(record: Record) -> Record | None:
 def _linked(record: Record) -> Turn | None:
     """The branch in the address, unless it was dropped and the browser has not gone back to it."""
     link_text = st.query_params.get(PARAMETER, "")
-    if link_text in _dropped() and not address.is_back():
+    if link_text in _dropped() and not url_state.is_back():
         return None
     return read_link(link_text, len(record.steps), record.model.vocabulary)
 

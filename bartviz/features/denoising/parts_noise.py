@@ -9,7 +9,7 @@ import streamlit as st
 
 from bartviz.analysis.denoising import MASK, NOISE, sentences
 from bartviz.app.controls import pick, show
-from bartviz.app.state import address
+from bartviz.app.state import url_state
 from bartviz.families.catalogue import entry
 from bartviz.language import _, mark, named
 
@@ -116,12 +116,12 @@ def _rate(noise: str, short: str) -> float | None:
 
 
 def _seed() -> int:
-    address.carry(SEED, 1)
-    wrong = address.within(SEED, 0, MOST_SEED)
+    url_state.carry(SEED, 1)
+    wrong = url_state.within(SEED, 0, MOST_SEED)
     hint = _("The same seed removes the same words.")
     seed = int(st.number_input(_("Seed"), 0, MOST_SEED, 1, key=SEED, bind="query-params", help=hint))
-    address.keep(SEED, seed, 1)
-    address.number(SEED, wrong, seed)
+    url_state.keep(SEED, seed, 1)
+    url_state.number(SEED, wrong, seed)
     return seed
 
 

@@ -13,7 +13,7 @@ from bartviz.analysis import sentence_words
 from bartviz.app.controls import pick, show
 from bartviz.app.controls.experiment_tasks import ask, large, note_ablated
 from bartviz.app.frame import page, related_links
-from bartviz.app.state import address
+from bartviz.app.state import url_state
 from bartviz.errors import SettingError
 from bartviz.features.experiments.figure_ablation import UNITS, largest, moved, probabilities, worth
 from bartviz.features.experiments.numbers_output_diff import aligned, paired
@@ -194,7 +194,7 @@ def _toggle(key: str, kind: Kind) -> None:
             else:
                 chosen = [name] if chosen == preset else [*chosen, name]
     st.session_state[SILENCED] = chosen
-    address.click(SILENCED)
+    url_state.click(SILENCED)
     st.session_state[CLICKS] = st.session_state.get(CLICKS, 0) + 1
 
 
@@ -252,7 +252,7 @@ def _several(record: Record) -> None:
 
 def _select(names: list[str]) -> None:
     st.session_state[SILENCED] = names
-    address.click(SILENCED)
+    url_state.click(SILENCED)
 
 
 def _ablate(record: Record, heads: list[Head], factor: float) -> Ablation | None:

@@ -20,7 +20,7 @@ import streamlit as st
 from bartviz.app import streamlit_internals
 from bartviz.app.controls import large_type
 from bartviz.app.frame import page_list
-from bartviz.app.state import address, session
+from bartviz.app.state import session, url_state
 from bartviz.features.lessons.lesson import ADDRESS, Lesson, Step
 from bartviz.features.lessons.parts_course import LESSONS
 from bartviz.language import _
@@ -56,7 +56,7 @@ class _Loan:
     """The visitor's choices, and what the session held of them, while ``page`` shows a step or an example."""
 
     page: str
-    choices: Mapping[str, address.Words | None]
+    choices: Mapping[str, url_state.Words | None]
     held: Mapping[str, object]
 
 
@@ -105,7 +105,7 @@ def prepare(page: str) -> None:
     """Before any widget is drawn: set the view of a new step, on its page, and write the step to the address."""
     large_type.begin()
     walk = current()
-    if address.is_back():
+    if url_state.is_back():
         _back(walk)
     if walk.to:
         if page != walk.to:
@@ -131,7 +131,7 @@ def drawn() -> None:
     walk: Walk | None = st.session_state.get(_WALK)
     if walk is not None:
         walk.due = False
-        address.restored()
+        url_state.restored()
 
 
 def start(word: str, at: int) -> None:
@@ -182,7 +182,7 @@ def _lend(walk: Walk, page: str) -> None:
     """Store the visitor's choices before a step or an example sets others on this page."""
     if walk.loan is None:
         held = {key: st.session_state[key] for key in _POSITIONS if key in st.session_state}
-        walk.loan = _Loan(page, address.chosen(), held)
+        walk.loan = _Loan(page, url_state.chosen(), held)
     walk.loan.page = page
 
 
@@ -191,14 +191,14 @@ def _restore_choices(walk: Walk, page: str) -> None:
     loan = walk.loan
     if loan is None or loan.page == page:
         return
-    address.restore(loan.choices, without=EVERYWHERE)
+    url_state.restore(loan.choices, without=EVERYWHERE)
     for key in _POSITIONS:
         if key in loan.held:
             st.session_state[key] = loan.held[key]
         else:
             st.session_state.pop(key, None)
     walk.loan = None
-    stays = walk.page == page and not address.is_back()
+    stays = walk.page == page and not url_state.is_back()
     if stays and not EVERYWHERE.issuperset(st.query_params):  # the address still has the words of the step
         st.switch_page(page_list.page(page).file, query_params=_frame())
 
@@ -236,9 +236,9 @@ def _say_what_lacks(walk: Walk, page: str) -> None:
     """Note what the address asked for in vain, once its page is there."""
     shown = {LESSON: _(page_list.page(page).label), AT: str(walk.at + 1)}
     for key, asked in walk.asked.items():
-        address.invalid_choice(key, asked, shown[key])
+        url_state.invalid_choice(key, asked, shown[key])
     walk.asked = {}
-    address.shows(AT, shown[AT])
+    url_state.shows(AT, shown[AT])
 
 
 def _address(walk: Walk) -> dict[str, str]:
@@ -272,7 +272,7 @@ def _apply(walk: Walk, step: Step) -> None:
     if walk.before is None:  # the visit began with a link: there is no earlier state
         walk.before = _Before(None, _first())
     _show(record, records.controls(step.record))
-    own_words, choices = ADDRESS.get(step.page, ()), address.address().choices
+    own_words, choices = ADDRESS.get(step.page, ()), url_state.address().choices
     for key, value in step.whole.items():
         if key not in own_words:
             choices.pop(key, None)  # choices from earlier pages do not carry over to a step

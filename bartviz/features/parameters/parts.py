@@ -14,7 +14,7 @@ from bartviz.analysis import parameter_totals
 from bartviz.analysis.costs import BYTES, FLOPS, Costs
 from bartviz.analysis.parameters import Parameter, architecture_of, rows_of
 from bartviz.app.controls import pick, show
-from bartviz.app.state import address
+from bartviz.app.state import url_state
 from bartviz.errors import ModelError
 from bartviz.families import config as configs
 from bartviz.families.catalogue import CATALOGUE, entry
@@ -198,7 +198,7 @@ def length(costs: Costs) -> tuple[int, str]:
     with formats:
         dtype = pick.one_of(_("Number format"), list(BYTES), key="format")
     n = chosen if isinstance(chosen, int) else LENGTHS[0]
-    address.number("n", "" if asked in map(str, LENGTHS) else asked, n)
+    url_state.number("n", "" if asked in map(str, LENGTHS) else asked, n)
     table, memory = costs.operations(n), costs.memory(n, dtype=dtype)
     every = int(table["multiply_adds"].sum())
     scores = int(table[table["part"].isin(["scores", "weighted sums"])]["multiply_adds"].sum())

@@ -12,7 +12,7 @@ import streamlit as st
 
 from bartviz.app.controls import export, show
 from bartviz.app.frame import levels, page, record_link, share
-from bartviz.app.state import address
+from bartviz.app.state import url_state
 from bartviz.features.quiz import AT_LEVEL, COUNT, MOST_QUESTIONS, MOST_SEED, figure_sheet, questions
 from bartviz.features.quiz.question import READ_SO, Question
 from bartviz.language import _, current, plural, speaking
@@ -117,12 +117,12 @@ def _number(
 ) -> int:
     """A whole number from the address, clamped to ``ends`` and to ``last``, which changes with the questions."""
     least, most = ends[0], ends[1] if last is None else last
-    wrong = address.within(key, least, most)
+    wrong = url_state.within(key, least, most)
     value = st.number_input(
         label, *ends, first, step=1, key=key, bind="query-params", persist_state="session", help=hint
     )
     number = min(max(int(value), least), most)
-    address.number(key, wrong, number)
+    url_state.number(key, wrong, number)
     return number
 
 

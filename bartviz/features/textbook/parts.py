@@ -13,7 +13,7 @@ import streamlit as st
 
 from bartviz.app.controls import pick, show, tasks
 from bartviz.app.frame import languages, levels, page, page_list
-from bartviz.app.state import address, content
+from bartviz.app.state import content, url_state
 from bartviz.app.state.result_cache import once
 from bartviz.features import textbook
 from bartviz.features.textbook import CLAIMS
@@ -96,7 +96,7 @@ def choose(found: Verdicts) -> tuple[Claim, ...]:
             line = "" if asked or "chapter" in st.session_state else st.query_params.get("line", "")
             chapter = pick.select(_("Chapter"), chapters, key="chapter", default=default)
             if line:
-                address.invalid_choice("line", line, chapters[chapter])
+                url_state.invalid_choice("line", line, chapters[chapter])
         with st.container(width="content"):
             beginner = not levels.at_least("intermediate") and asked is None and not by_verdict
             hint = _("Each verdict stays hidden until you answer.")

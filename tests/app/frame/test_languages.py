@@ -31,7 +31,7 @@ def script() -> None:
     import streamlit as st
 
     from bartviz.app.frame import languages
-    from bartviz.app.state import address
+    from bartviz.app.state import url_state
     from bartviz.language import current
 
     def note() -> None:
@@ -42,7 +42,7 @@ def script() -> None:
     st.button("Ask", on_click=note)
     st.fragment(lambda: st.text(current()))()
     st.text(current())
-    address.write()
+    url_state.write()
 
 
 def opened(monkeypatch: pytest.MonkeyPatch, locale: str | None = None, **query: str) -> AppTest:

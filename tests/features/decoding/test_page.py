@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from bartviz.analysis import start
 from bartviz.app.components.player import BranchRequest
 from bartviz.app.controls import tasks as task_module
-from bartviz.app.state import address, session
+from bartviz.app.state import session, url_state
 from bartviz.browser.canvas.data import decode
 from bartviz.record.record import Record
 from tests.analysis.test_decoding import decoded
@@ -381,7 +381,7 @@ def test_a_dropped_branch_stays_away_when_a_slow_browser_sends_its_address_once_
     app.run()
     assert tasks.asked == []
     assert "branch" not in app.query_params
-    monkeypatch.setattr(address, "is_back", lambda: True)  # the visitor has gone back to it
+    monkeypatch.setattr(url_state, "is_back", lambda: True)  # the visitor has gone back to it
     app.query_params["branch"] = "3.77"
     app.run()
     assert [(asked["step"], asked["token"]) for asked in tasks.asked] == [(2, 77)]

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from bartviz import language
 from bartviz.app.frame import languages
-from bartviz.app.state import address
+from bartviz.app.state import url_state
 from tests.support.pages import App
 
 assert languages.KEY == "lang"  # imported: it says whom to follow, before a test says it
@@ -126,11 +126,11 @@ def test_an_old_address_from_a_slow_browser_reverts_nothing(monkeypatch: pytest.
     page = opened(colour="green")
     page.segmented_control(key="colour").set_value("blue").run()
     late = time.monotonic() + 30  # the server had other things to do
-    monkeypatch.setattr(address, "time", SimpleNamespace(monotonic=lambda: late))
+    monkeypatch.setattr(url_state, "time", SimpleNamespace(monotonic=lambda: late))
     page.query_params["colour"] = "green"  # it has not heard of blue yet
     page.selectbox(key="size").set_value("s").run()
     assert (drawn(page), said(page)) == ("blue s fig one", {"colour": "blue", "size": "s"})
-    monkeypatch.setattr(address, "LAG", 0.0)  # later the same address can only be a link
+    monkeypatch.setattr(url_state, "LAG", 0.0)  # later the same address can only be a link
     page.segmented_control(key="colour").set_value("red").run()
     page.query_params["colour"] = "green"
     assert drawn(page.run()) == "green s fig one"
@@ -162,8 +162,8 @@ def test_what_a_slow_browser_still_sends_is_no_choice(monkeypatch: pytest.Monkey
     page.multiselect(key="fruit").set_value(["fig"])
     page.selectbox(key="size").set_value("s").run()
     assert (drawn(page), said(page)) == ("blue s  one", {"size": "s"})
-    late = time.monotonic() + 2 * address.BEHIND
-    monkeypatch.setattr(address, "time", SimpleNamespace(monotonic=lambda: late))
+    late = time.monotonic() + 2 * url_state.BEHIND
+    monkeypatch.setattr(url_state, "time", SimpleNamespace(monotonic=lambda: late))
     page.segmented_control(key="colour").set_value("red")  # later the same value can only be a click
     page.multiselect(key="fruit").set_value(["fig"]).run()
     assert (drawn(page), said(page)) == ("red s fig one", {"size": "s", "colour": "red", "fruit": "fig"})
@@ -173,13 +173,13 @@ def slow() -> None:
     import streamlit as st
 
     from bartviz.app.controls import pick
-    from bartviz.app.state import address
+    from bartviz.app.state import url_state
 
-    address.begin()
+    url_state.begin()
     some = pick.several("Fruits", {"fig": "Fig", "pear": "Pear"}, key="fruit", default=st.session_state["fruits"])
     st.session_state["clock"].now += st.session_state["takes"]  # what is drawn after it
     st.text("+".join(some))
-    address.write()
+    url_state.write()
 
 
 @pytest.mark.parametrize(("takes", "after", "counts"), [(5.0, 8.0, False), (5.0, 12.0, True), (0.1, 3.0, True)])
@@ -188,7 +188,7 @@ def test_a_browser_that_draws_slowly_is_waited_for_longer(
 ) -> None:
     """Only from the end of the script run, which it may not have shown before."""
     clock = SimpleNamespace(now=100.0)
-    monkeypatch.setattr(address, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    monkeypatch.setattr(url_state, "time", SimpleNamespace(monotonic=lambda: clock.now))
     page = AppTest.from_function(slow, default_timeout=120)
     page.session_state["clock"], page.session_state["takes"], page.session_state["fruits"] = clock, takes, ()
     assert drawn(page.run()) == ""
@@ -203,17 +203,17 @@ def timed() -> None:
     import streamlit as st
 
     from bartviz.app.controls import pick
-    from bartviz.app.state import address
+    from bartviz.app.state import url_state
 
     if st.session_state.get("timer"):
-        address.polled()
+        url_state.polled()
     if clicked := st.session_state.get("clicked"):  # a click's own request, right after
         st.session_state["fruit"] = clicked
-    address.begin()
+    url_state.begin()
     some = pick.several("Fruits", {"fig": "Fig", "pear": "Pear"}, key="fruit")
     layer = pick.index("Layer", 6, key="layer", default=1)
     st.text(f"{'+'.join(some)} {layer}")
-    address.write()
+    url_state.write()
 
 
 def test_what_a_timer_of_the_browser_sends_is_no_choice(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,7 +223,7 @@ def test_what_a_timer_of_the_browser_sends_is_no_choice(monkeypatch: pytest.Monk
     page.slider(key="layer").set_value(3).run()
     assert drawn(page) == "fig 3"
     late = time.monotonic() + 1000
-    monkeypatch.setattr(address, "time", SimpleNamespace(monotonic=lambda: late))
+    monkeypatch.setattr(url_state, "time", SimpleNamespace(monotonic=lambda: late))
     page.session_state["timer"] = True
     page.multiselect(key="fruit").set_value([])
     page.slider(key="layer").set_value(1).run()
@@ -251,13 +251,13 @@ def numbered() -> None:
     import streamlit as st
 
     from bartviz.app.controls import pick
-    from bartviz.app.state import address
+    from bartviz.app.state import url_state
 
-    address.begin()
+    url_state.begin()
     layer = pick.index("Layer", 6, key="layer", default=st.session_state.get("first", 1))
     words = pick.switch("Words", key="words", default=st.session_state.get("whole", False))
     st.text(f"{layer} {words}")
-    address.write()
+    url_state.write()
 
 
 def test_a_number_that_a_slow_browser_still_sends_is_no_choice(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -268,8 +268,8 @@ def test_a_number_that_a_slow_browser_still_sends_is_no_choice(monkeypatch: pyte
     page.slider(key="layer").set_value(1)
     page.toggle(key="words").set_value(False).run()
     assert drawn(page) == "4 True"
-    late = time.monotonic() + 2 * address.BEHIND
-    monkeypatch.setattr(address, "time", SimpleNamespace(monotonic=lambda: late))
+    late = time.monotonic() + 2 * url_state.BEHIND
+    monkeypatch.setattr(url_state, "time", SimpleNamespace(monotonic=lambda: late))
     page.slider(key="layer").set_value(1)
     page.toggle(key="words").set_value(False).run()
     assert drawn(page) == "1 False"
