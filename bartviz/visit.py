@@ -7,13 +7,13 @@ link to a page runs that page alone.
 from contextlib import suppress
 
 from bartviz import features
-from bartviz.app.frame import around, page, sidebar
+from bartviz.app.frame import page, page_hooks, sidebar
 from bartviz.app.state import session
 from bartviz.errors import SettingError
 from bartviz.serving import drawing_turns
 
 for feature in features.with_part("parts_around"):
-    around.use(feature)
+    page_hooks.use(feature)
 
 
 def draw() -> None:
@@ -23,7 +23,7 @@ def draw() -> None:
             navigation = page.frame()
             sidebar.draw(navigation.shows_run)
             navigation.run()
-            around.current().drawn()
+            page_hooks.current().drawn()
         finally:
             with suppress(SettingError):  # the page has said so
                 session.engine().warm_up()  # last, because it would delay the first picture

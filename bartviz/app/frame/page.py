@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, overload
 import streamlit as st
 
 from bartviz.app.controls import progress, show
-from bartviz.app.frame import around, checks, languages, page_list, scroll_to, share, sidebar, theme
+from bartviz.app.frame import checks, languages, page_hooks, page_list, scroll_to, share, sidebar, theme
 from bartviz.app.frame.examples import examples
 from bartviz.app.frame.status import status
 from bartviz.app.state import clicks, session, url_state
@@ -40,7 +40,7 @@ class Frame:
         if self._navigation.url_path:  # the first page has none, and needs no further imports
             torch_import.pages()
         button, notices = share.place(), st.container()
-        if not around.current().leads():  # the steps of a lesson scroll to their own part
+        if not page_hooks.current().leads():  # the steps of a lesson scroll to their own part
             with button:
                 scroll_to.begin(self._navigation.url_path or page_list.PAGES[0].word)
         try:
@@ -72,7 +72,7 @@ def frame() -> Frame:
     _check_settings()
     url_state.begin()
     session.begin()
-    around.current().prepare(navigation.url_path or page_list.PAGES[0].word)
+    page_hooks.current().prepare(navigation.url_path or page_list.PAGES[0].word)
     return Frame(navigation)
 
 
@@ -150,7 +150,7 @@ def begin(word: str, *, needs_record: bool = True) -> Record | None:
     run of the visit's link is in progress, no other record is drawn: that would clamp the link's choices to it.
     """
     _guard()
-    around.current().strip(word)
+    page_hooks.current().strip(word)
     entry = page_list.page(word)
     st.title(_(entry.title), anchor=False)
     line = st.container(key="status")

@@ -9,7 +9,7 @@ from urllib.parse import urlencode, urlsplit
 import streamlit as st
 
 from bartviz.app.controls import show
-from bartviz.app.frame import around, settings
+from bartviz.app.frame import page_hooks, settings
 from bartviz.app.state import url_state as addresses
 from bartviz.language import _
 from bartviz.serving import hosts
@@ -30,7 +30,7 @@ def place() -> DeltaGenerator:
 def draw(button: DeltaGenerator) -> None:
     """The button and what it opens. Call it when every choice of the run is in the address."""
     with button, st.popover(_("Share"), key=KEY, icon=":material/share:", on_change=_open) as popover:
-        with_text = not around.current().leads() and st.toggle(
+        with_text = not page_hooks.current().leads() and st.toggle(
             _("With my text"), bool(st.session_state.get("_link")), key=WITH_TEXT, persist_state="session"
         )
         if not popover.open:
