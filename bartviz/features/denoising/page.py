@@ -6,7 +6,7 @@ import streamlit as st
 
 from bartviz.analysis import repairs
 from bartviz.app.controls import show
-from bartviz.app.frame import gaps, levels, output_confidence, page
+from bartviz.app.frame import fill_masks, levels, output_confidence, page
 from bartviz.features.denoising import parts
 from bartviz.features.denoising.figure import denoising as figure
 from bartviz.language import _
@@ -17,7 +17,7 @@ STYLE = Path(parts.__file__).with_name("style.css")
 def main() -> None:
     record = page.begin("denoising")
     st.html(STYLE)
-    gaps.section(record)
+    fill_masks.section(record)
     lead = show.place("lead")
     chosen = parts.choose(record)
     with st.container(key="denoising_lines"):

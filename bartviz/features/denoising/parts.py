@@ -11,7 +11,7 @@ import streamlit as st
 from bartviz.analysis import repairs
 from bartviz.app.controls import pick, show, tasks
 from bartviz.app.frame import page
-from bartviz.app.frame.gaps import FILLER
+from bartviz.app.frame.fill_masks import FILLER
 from bartviz.app.frame.status import facts
 from bartviz.drawing.heads import one
 from bartviz.families.bert import BERT

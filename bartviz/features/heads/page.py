@@ -2,7 +2,7 @@
 
 from bartviz.analysis import head_view as analysis
 from bartviz.app.controls import prediction, show
-from bartviz.app.frame import gaps, levels, page
+from bartviz.app.frame import fill_masks, levels, page
 from bartviz.drawing.heads import heads as figure
 from bartviz.features.heads import parts
 from bartviz.features.heads import parts_classic as classic
@@ -11,7 +11,7 @@ from bartviz.features.heads import parts_classic as classic
 def main() -> None:
     record = page.begin("heads")
     prediction.section(record)
-    gaps.section(record)
+    fill_masks.section(record)
     lead = show.place("lead")
     chosen = parts.choose(record)
     if isinstance(chosen, classic.Chosen):

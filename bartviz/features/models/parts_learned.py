@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from bartviz.app.controls import tasks
-from bartviz.app.frame.gaps import FILLER
+from bartviz.app.frame.fill_masks import FILLER
 from bartviz.app.state import session
 from bartviz.families.catalogue import entry
 from bartviz.language import _

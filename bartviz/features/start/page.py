@@ -9,7 +9,7 @@ import streamlit as st
 
 from bartviz.analysis import sentence_words, start
 from bartviz.app.controls import show
-from bartviz.app.frame import gaps, levels, output_confidence, page, related_links, sidebar
+from bartviz.app.frame import fill_masks, levels, output_confidence, page, related_links, sidebar
 from bartviz.app.state.result_cache import once
 from bartviz.features.start import parts_ribbons as ribbons
 from bartviz.language import _, mark
@@ -28,7 +28,7 @@ def picture(record: Record, chosen: start.Ribbons) -> None:
             show.note(start.legend(chosen))
         show.lead(start.notice(chosen))
     output_confidence.warning(record)
-    gaps.section(record)
+    fill_masks.section(record)
     below_name = _("given output") if chosen.given else _("output")
     above, below = (_("source text"), below_name) if cross else (_("text, looked at"), _("text, looking"))
     ribbons.show(chosen.first(), key="ribbons", above=above, below=below)
