@@ -25,7 +25,7 @@ import torch
 
 from bartviz.analysis.corpus_measures import SILENCED, of_text
 from bartviz.corpus import atlas, cluster, read, work
-from bartviz.corpus import silence as silencing
+from bartviz.corpus import head_ablation as silencing
 from bartviz.corpus.cluster import Loading
 from bartviz.corpus.encode import check_columns
 from bartviz.corpus.read import Bad, Columns, Form, Line

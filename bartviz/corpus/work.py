@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from bartviz.analysis.corpus_measures import SILENCED
-from bartviz.corpus import silence
+from bartviz.corpus import head_ablation
 from bartviz.corpus.batch_measures import Edges, scores_of, visible
 from bartviz.corpus.edges import tables
 from bartviz.corpus.encode import Encoded, Padded, Side, encode, padding_token
@@ -85,8 +85,8 @@ def _silence(
     model: Model, rows: Sequence[Encoded], share: float, values: dict[Kind, np.ndarray], even: dict[Kind, np.ndarray]
 ) -> None:
     """Add to the values what silencing each head changes, NaN for texts that are not drawn."""
-    drawn = silence.chosen([row.line.number for row in rows], share)
-    found = silence.effects(model, [rows[index] for index in drawn]) if drawn else {}
+    drawn = head_ablation.chosen([row.line.number for row in rows], share)
+    found = head_ablation.effects(model, [rows[index] for index in drawn]) if drawn else {}
     for kind, known in values.items():
         added = np.full((*known.shape[:3], 1), np.nan, np.float32)
         if drawn:

@@ -15,9 +15,9 @@ import bartviz
 from bartviz.analysis.corpus_measures import SILENCED
 from bartviz.commands.cli import main
 from bartviz.corpus.encode import Encoded, encode
+from bartviz.corpus.head_ablation import chosen, effects
 from bartviz.corpus.read import Columns, Line
 from bartviz.corpus.run import corpus
-from bartviz.corpus.silence import chosen, effects
 from bartviz.errors import SettingError
 from bartviz.models.model import Model
 from bartviz.record.attention import Kind
