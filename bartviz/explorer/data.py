@@ -27,10 +27,10 @@ import numpy as np
 
 from bartviz.analysis import decoding, start
 from bartviz.browser.canvas.data import Picture, Shown
-from bartviz.browser.canvas.words import messages
+from bartviz.browser.canvas.messages import messages
 from bartviz.browser.player.data import described, revision
-from bartviz.browser.player.words import some, titles
-from bartviz.explorer.words import about, page, shortened
+from bartviz.browser.player.messages import some, titles
+from bartviz.explorer.messages import about, page, shortened
 from bartviz.language import LANGUAGES, speaking
 from bartviz.record.attention import Attention, Head
 from bartviz.record.record import Record

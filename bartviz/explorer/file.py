@@ -18,7 +18,7 @@ from bartviz.browser import BROWSER
 from bartviz.browser.scripts import ScriptError, bundle
 from bartviz.errors import SettingError
 from bartviz.explorer.data import MOST, encode
-from bartviz.explorer.words import shortened
+from bartviz.explorer.messages import shortened
 from bartviz.language import current
 from bartviz.record import store
 from bartviz.record.record import Record

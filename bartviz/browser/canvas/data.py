@@ -36,7 +36,7 @@ from bartviz.analysis.thumbnails import MASKED, ONE, thumbnails
 from bartviz.analysis.weight_scale import Range
 from bartviz.analysis.words import word_groups
 from bartviz.arrays import Floats
-from bartviz.browser.canvas.words import messages
+from bartviz.browser.canvas.messages import messages
 from bartviz.drawing import theme
 from bartviz.record.attention import KINDS, Attention
 from bartviz.text.labels import CONTINUES

@@ -16,7 +16,7 @@ import numpy as np
 from bartviz.analysis import branches, decoding, sentence_words
 from bartviz.analysis.sentence_words import weights_name
 from bartviz.arrays import Floats
-from bartviz.browser.player.words import another, chosen, messages, note, some, stopped, tag, titles
+from bartviz.browser.player.messages import another, chosen, messages, note, some, stopped, tag, titles
 from bartviz.drawing import theme
 from bartviz.language import _
 from bartviz.record.attention import KINDS

@@ -18,7 +18,7 @@ from bartviz.analysis import head_view
 from bartviz.app.components import canvas
 from bartviz.browser.canvas import data
 from bartviz.browser.canvas.data import Choice, Picture, Shown, Steps
-from bartviz.browser.canvas.words import messages
+from bartviz.browser.canvas.messages import messages
 from bartviz.language import speaking
 from bartviz.record.record import Record
 from tests.support import node, records, stand_in

@@ -11,7 +11,7 @@ import pytest
 from bartviz.analysis import decoding
 from bartviz.app.components.player import COMPONENT, BranchRequest, Place, parse_place, parse_request
 from bartviz.browser.player import data as player
-from bartviz.browser.player import words
+from bartviz.browser.player import messages
 from bartviz.families.catalogue import EMBEDDED
 from bartviz.language import speaking
 from bartviz.record.record import Record, open_record
@@ -23,7 +23,7 @@ from tests.support import node, records, stand_in
 
 @pytest.mark.slow
 def test_the_arithmetic_of_the_browser() -> None:
-    node.run_tests(Path(__file__).with_name("player.test.mjs"), WORDS=json.dumps(words.messages()))
+    node.run_tests(Path(__file__).with_name("player.test.mjs"), WORDS=json.dumps(messages.messages()))
 
 
 def test_rows_are_sent_exactly(record: Record) -> None:
@@ -230,7 +230,7 @@ LIKELIER = "“Wagen” was more probable (50%)."
     ],
 )
 def test_a_note_says_why_this_token(made: Step, given: bool, mode: str, said: str) -> None:
-    assert words.note(made, given=given, mode=mode) == said
+    assert messages.note(made, given=given, mode=mode) == said
 
 
 @pytest.mark.parametrize(
@@ -247,7 +247,7 @@ def test_a_note_says_why_this_token(made: Step, given: bool, mode: str, said: st
     ],
 )
 def test_a_rule_is_named_in_the_film_by_a_word_or_two(rule: str | None, tag: str) -> None:
-    assert words.tag(rule) == tag
+    assert messages.tag(rule) == tag
 
 
 def test_candidates_that_read_the_same_are_told_apart(record: Record) -> None:
@@ -257,7 +257,7 @@ def test_candidates_that_read_the_same_are_told_apart(record: Record) -> None:
     changed = replace(record, steps=(record.steps[0], twins, *record.steps[2:]))
     sent = player.payload(changed, layer=1, head=None)["meta"]["steps"]
     assert [bar[0] for bar in sent[1]["candidates"]] == [first.label, f"{first.label} (2)"]
-    assert sent[1]["note"].endswith(words.another(f"{first.label} (2)"))
+    assert sent[1]["note"].endswith(messages.another(f"{first.label} (2)"))
     assert not any("another token" in step["note"] for step in (sent[0], *sent[2:]))
 
 
@@ -277,10 +277,10 @@ def test_each_candidate_has_its_probability_of_being_drawn(record: Record) -> No
 
 
 def test_how_a_token_came_is_the_first_part_of_its_sentence() -> None:
-    assert words.chosen(step(), given=False) == "“Auto” was chosen with 27%"
-    assert words.chosen(step(), given=True) == "“Auto” was given; the model gave it 27%"
-    assert "decided by a rule" in words.chosen(step(rule="forced first token"), given=False)
-    assert "was drawn" in words.chosen(step(filtered=0.4), given=False)
+    assert messages.chosen(step(), given=False) == "“Auto” was chosen with 27%"
+    assert messages.chosen(step(), given=True) == "“Auto” was given; the model gave it 27%"
+    assert "decided by a rule" in messages.chosen(step(rule="forced first token"), given=False)
+    assert "was drawn" in messages.chosen(step(filtered=0.4), given=False)
 
 
 def test_no_word_of_the_player_stands_in_its_files(record: Record) -> None:

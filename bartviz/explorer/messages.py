@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bartviz.browser.canvas.words import Words
+from bartviz.browser.canvas.messages import Words
 from bartviz.language import _, plural
 from bartviz.record.record import Record
 from bartviz.version import __version__
