@@ -12,8 +12,8 @@ from bartviz.analysis import head_view as analysis
 from bartviz.analysis.thumbnails import MASKED, ONE, Bytes, Small, thumbnails
 from bartviz.analysis.weight_scale import Range
 from bartviz.drawing import axes, theme
+from bartviz.drawing.arguments import ATTENTION, expect
 from bartviz.drawing.cells import BUTTONS, Part, unseen
-from bartviz.drawing.checks import ATTENTION, expect
 from bartviz.drawing.maps import attention_map
 from bartviz.errors import SettingError
 from bartviz.language import _

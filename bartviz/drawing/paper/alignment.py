@@ -10,7 +10,7 @@ import numpy as np
 from bartviz.analysis import alignment as analysis
 from bartviz.analysis.aligners import aligners, best
 from bartviz.analysis.alignment import THRESHOLD, Method
-from bartviz.drawing.checks import RECORD, expect, expect_word
+from bartviz.drawing.arguments import RECORD, expect, expect_word
 from bartviz.drawing.paper.caption import caption, reading_note
 from bartviz.drawing.paper.grid import Cells, grid
 from bartviz.drawing.paper.picture import Picture

@@ -13,7 +13,7 @@ import numpy as np
 from bartviz.analysis.weight_scale import RANGES, Range, shares
 from bartviz.arrays import Bools, Floats
 from bartviz.drawing import axes, theme
-from bartviz.drawing.checks import expect_word
+from bartviz.drawing.arguments import expect_word
 from bartviz.drawing.maps import WEIGHT
 from bartviz.drawing.paper.sheet import FAINT, GRID, HATCH, INK, LEADING, MASKED, SMALL, Sheet, measure, number
 from bartviz.errors import BudgetError

@@ -11,7 +11,7 @@ from bartviz.analysis.head_view import View
 from bartviz.analysis.masks import no_row
 from bartviz.analysis.weight_scale import Range, shares
 from bartviz.drawing import axes, theme
-from bartviz.drawing.checks import RECORD, expect
+from bartviz.drawing.arguments import RECORD, expect
 from bartviz.drawing.colors import LIGHT
 from bartviz.drawing.paper.caption import caption, reading_note
 from bartviz.drawing.paper.grid import MOST, Cells, color_bar, grid

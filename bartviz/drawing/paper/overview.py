@@ -8,7 +8,7 @@ from bartviz.analysis import sentence_words
 from bartviz.analysis.thumbnails import MASKED, ONE, Bytes, thumbnails
 from bartviz.analysis.weight_scale import RANGES, Range
 from bartviz.drawing import theme
-from bartviz.drawing.checks import RECORD, expect, expect_word
+from bartviz.drawing.arguments import RECORD, expect, expect_word
 from bartviz.drawing.paper.caption import caption, reading_note
 from bartviz.drawing.paper.grid import color_bar
 from bartviz.drawing.paper.picture import Picture

@@ -9,7 +9,7 @@ from bartviz.analysis.start import FAINTEST
 from bartviz.analysis.words import Word, direction_of
 from bartviz.arrays import Floats
 from bartviz.drawing import theme
-from bartviz.drawing.checks import RECORD, expect
+from bartviz.drawing.arguments import RECORD, expect
 from bartviz.drawing.paper.caption import caption, reading_note
 from bartviz.drawing.paper.picture import Picture
 from bartviz.drawing.paper.sheet import FAINT, INK, Sheet, measure, number

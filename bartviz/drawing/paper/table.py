@@ -13,7 +13,7 @@ from bartviz.analysis.head_measures import MEASURES
 from bartviz.analysis.parameter_totals import sublayer
 from bartviz.analysis.parameters import Model, from_table
 from bartviz.analysis.parameters import parameters as every_matrix
-from bartviz.drawing.checks import RECORD, expect
+from bartviz.drawing.arguments import RECORD, expect
 from bartviz.errors import SettingError, choices
 from bartviz.language import _, later, speaking
 from bartviz.record.attention import Kind

@@ -20,8 +20,8 @@ from bartviz.analysis.alignment import THRESHOLD, Line, Method, Table
 from bartviz.analysis.gold_alignment import Gold, Link, Links
 from bartviz.arrays import Floats
 from bartviz.drawing import axes, theme
+from bartviz.drawing.arguments import RECORD, expect, expect_word
 from bartviz.drawing.cells import BUTTONS, Part, unseen
-from bartviz.drawing.checks import RECORD, expect, expect_word
 from bartviz.drawing.maps import attention_map
 from bartviz.language import _, mark
 from bartviz.record.attention import Head

@@ -15,8 +15,8 @@ from bartviz.analysis.measures import Measured, counted, measures
 from bartviz.analysis.weight_scale import Range
 from bartviz.arrays import Bools, Floats, Ints
 from bartviz.drawing import theme
+from bartviz.drawing.arguments import ATTENTION, expect
 from bartviz.drawing.cells import BUTTONS, Part, box, color_bar, unseen
-from bartviz.drawing.checks import ATTENTION, expect
 from bartviz.errors import SettingError
 from bartviz.features.compare.figure_contrast import pair, pin_color
 from bartviz.features.compare.numbers_similar import Likeness

@@ -8,7 +8,7 @@ from bartviz.analysis import attention_vs_contribution, head_view, sentence_word
 from bartviz.analysis.weight_scale import Range
 from bartviz.arrays import Floats
 from bartviz.drawing import maps
-from bartviz.drawing.checks import ATTENTION, expect
+from bartviz.drawing.arguments import ATTENTION, expect
 from bartviz.drawing.maps import Says
 from bartviz.drawing.side_by_side import beside
 from bartviz.features.compare import numbers_rollout as analysis

@@ -10,7 +10,7 @@ import math
 import plotly.graph_objects as go
 
 from bartviz.analysis.measures import measures
-from bartviz.drawing.checks import ATTENTION, expect
+from bartviz.drawing.arguments import ATTENTION, expect
 from bartviz.errors import SettingError
 from bartviz.features.compare import numbers_similar as similar
 from bartviz.features.compare.figure import alike

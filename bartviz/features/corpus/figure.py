@@ -10,8 +10,8 @@ import plotly.graph_objects as go
 from bartviz.analysis.corpus_measures import ALL
 from bartviz.arrays import Floats
 from bartviz.drawing import theme
+from bartviz.drawing.arguments import expect, expect_word
 from bartviz.drawing.cells import BUTTONS, Part, box, color_bar, unseen, written
-from bartviz.drawing.checks import expect, expect_word
 from bartviz.errors import SettingError, choices
 from bartviz.language import _
 from bartviz.record.attention import KINDS, Head, Kind

@@ -10,8 +10,8 @@ import plotly.graph_objects as go
 from bartviz.analysis.corpus_against import against
 from bartviz.analysis.corpus_measures import ALL
 from bartviz.drawing import theme
+from bartviz.drawing.arguments import expect, expect_word
 from bartviz.drawing.cells import BUTTONS, Part
-from bartviz.drawing.checks import expect, expect_word
 from bartviz.errors import SettingError, choices
 from bartviz.features.corpus.figure import TABLE
 from bartviz.record.attention import Kind

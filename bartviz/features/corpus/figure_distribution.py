@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from bartviz.analysis.corpus import of_head
 from bartviz.analysis.corpus_measures import ALL
 from bartviz.drawing import theme
-from bartviz.drawing.checks import expect, expect_word
+from bartviz.drawing.arguments import expect, expect_word
 from bartviz.errors import SettingError
 from bartviz.language import _
 from bartviz.record.attention import Head

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from bartviz.analysis import decoding as analysis
 from bartviz.analysis.sentence_words import weights_name
 from bartviz.drawing import axes, maps, theme
-from bartviz.drawing.checks import RECORD, expect, expect_word
+from bartviz.drawing.arguments import RECORD, expect, expect_word
 from bartviz.drawing.colors import Palette
 from bartviz.errors import SettingError
 from bartviz.language import _, later

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from bartviz.analysis import sentence_words
 from bartviz.analysis.decoding import kind_of
 from bartviz.drawing import axes, theme
-from bartviz.drawing.checks import RECORD, expect
+from bartviz.drawing.arguments import RECORD, expect
 from bartviz.drawing.colors import Palette
 from bartviz.features.decoding import numbers_beams as analysis
 from bartviz.language import _, mark

@@ -11,7 +11,7 @@ from bartviz.analysis import branches as analysis
 from bartviz.analysis import sentence_words
 from bartviz.analysis.decoding import kind_of
 from bartviz.drawing import axes, theme
-from bartviz.drawing.checks import RECORD, expect
+from bartviz.drawing.arguments import RECORD, expect
 from bartviz.language import _
 from bartviz.language.shares import percent
 from bartviz.record.record import Record

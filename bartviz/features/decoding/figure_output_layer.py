@@ -7,8 +7,8 @@ import plotly.graph_objects as go
 
 from bartviz.analysis.output_layer import OutputLayer
 from bartviz.drawing import theme
+from bartviz.drawing.arguments import expect
 from bartviz.drawing.cells import BUTTONS, Part
-from bartviz.drawing.checks import expect
 from bartviz.drawing.strips import bars, caption, strip
 from bartviz.language import _
 from bartviz.language.shares import percent

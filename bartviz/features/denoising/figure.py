@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 from bartviz.analysis import head_view as views
 from bartviz.analysis.repairs import Repair, Score
 from bartviz.drawing import axes, theme
+from bartviz.drawing.arguments import expect
 from bartviz.drawing.cells import BUTTONS, Part
-from bartviz.drawing.checks import expect
 from bartviz.drawing.heads import one
 from bartviz.drawing.side_by_side import beside
 from bartviz.errors import SettingError

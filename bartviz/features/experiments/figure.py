@@ -13,7 +13,7 @@ from bartviz.analysis import sentence_words
 from bartviz.analysis.edits import Edit, Reach
 from bartviz.arrays import Floats
 from bartviz.drawing import theme
-from bartviz.drawing.checks import expect
+from bartviz.drawing.arguments import expect
 from bartviz.errors import SettingError
 from bartviz.features.experiments.figure_ablation import before_after
 from bartviz.features.experiments.figure_panels import Panel, panels

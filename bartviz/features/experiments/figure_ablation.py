@@ -11,7 +11,7 @@ from bartviz.analysis import sentence_words
 from bartviz.analysis.ablation import Ablation, Measure, Sweep
 from bartviz.arrays import Floats, Ints
 from bartviz.drawing import axes, theme
-from bartviz.drawing.checks import expect
+from bartviz.drawing.arguments import expect
 from bartviz.features.experiments.figure_panels import Panel, panels
 from bartviz.language import _, mark
 from bartviz.record.attention import Head, Kind

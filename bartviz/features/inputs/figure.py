@@ -10,8 +10,8 @@ import plotly.graph_objects as go
 from bartviz.analysis import inputs as analysis
 from bartviz.analysis.inputs import Floats, Inputs, Shift
 from bartviz.drawing import theme
+from bartviz.drawing.arguments import expect
 from bartviz.drawing.cells import BUTTONS, Part
-from bartviz.drawing.checks import expect
 from bartviz.drawing.colors import VALUE
 from bartviz.language import _
 

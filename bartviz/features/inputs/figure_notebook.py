@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from bartviz.analysis import inputs as summed
 from bartviz.analysis.inputs import Inputs
 from bartviz.arrays import Floats
-from bartviz.drawing.checks import ATTENTION, expect
+from bartviz.drawing.arguments import ATTENTION, expect
 from bartviz.errors import SettingError
 from bartviz.features.inputs.figure import positions as similarities
 from bartviz.features.inputs.figure import relative

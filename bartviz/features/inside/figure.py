@@ -9,8 +9,8 @@ from bartviz.analysis import inside as analysis
 from bartviz.analysis.inside import Inside, Shown, Which
 from bartviz.arrays import Floats
 from bartviz.drawing import theme
+from bartviz.drawing.arguments import ATTENTION, expect
 from bartviz.drawing.cells import BUTTONS, Part, unseen
-from bartviz.drawing.checks import ATTENTION, expect
 from bartviz.drawing.colors import KEY, QUERY, VALUE
 from bartviz.drawing.masked_cells import pattern
 from bartviz.drawing.strips import bars, signed, strip

@@ -11,7 +11,7 @@ from bartviz.analysis import activations
 from bartviz.analysis import inside as arithmetic
 from bartviz.analysis import scaling as unscaled
 from bartviz.analysis.inside import Inside
-from bartviz.drawing.checks import ATTENTION, RECORD, expect
+from bartviz.drawing.arguments import ATTENTION, RECORD, expect
 from bartviz.errors import SettingError
 from bartviz.features.inside import figure_around_attention as around
 from bartviz.features.inside import figure_products as products

@@ -8,8 +8,8 @@ import plotly.graph_objects as go
 from bartviz.analysis import residual as analysis
 from bartviz.analysis.residual import ADDS, Residual
 from bartviz.drawing import theme
+from bartviz.drawing.arguments import expect
 from bartviz.drawing.cells import BUTTONS, Part
-from bartviz.drawing.checks import expect
 from bartviz.drawing.colors import VALUE
 from bartviz.drawing.strips import bars, caption
 from bartviz.language import _

@@ -12,8 +12,8 @@ import plotly.graph_objects as go
 from bartviz.analysis.added import number_of
 from bartviz.arrays import Bools, Floats
 from bartviz.drawing import axes, masked_cells, theme
+from bartviz.drawing.arguments import RECORD, expect
 from bartviz.drawing.cells import Part, closed, color_bar, frames, grid, pool
-from bartviz.drawing.checks import RECORD, expect
 from bartviz.drawing.maps import COLUMN, ROW, attention_map
 from bartviz.drawing.side_by_side import beside
 from bartviz.errors import SettingError, choices

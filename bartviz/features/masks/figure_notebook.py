@@ -8,7 +8,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from bartviz.analysis import mask_patterns as shapes
-from bartviz.drawing.checks import ATTENTION, expect
+from bartviz.drawing.arguments import ATTENTION, expect
 from bartviz.errors import SettingError
 from bartviz.features.masks import figure_patterns as patterns
 from bartviz.record.attention import Attention

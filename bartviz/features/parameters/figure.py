@@ -16,7 +16,7 @@ from bartviz.analysis import matrix_titles, parameter_totals, sentence_words
 from bartviz.analysis.parameters import Parameter, from_table
 from bartviz.analysis.parameters import parameters as parameters_of
 from bartviz.drawing import theme
-from bartviz.drawing.checks import expect
+from bartviz.drawing.arguments import expect
 from bartviz.language import _, mark
 from bartviz.language.shares import percent
 from bartviz.record.attention import Kind

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from bartviz.analysis import article_models
 from bartviz.analysis.costs import Costs
-from bartviz.drawing.checks import expect_word
+from bartviz.drawing.arguments import expect_word
 from bartviz.errors import SettingError
 from bartviz.features.parameters import figure_costs as costs
 from bartviz.features.parameters.figure import sizes as bars

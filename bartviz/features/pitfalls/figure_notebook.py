@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from bartviz.analysis.ablation import Sweep
 from bartviz.analysis.measures import of_record
-from bartviz.drawing.checks import RECORD, expect
+from bartviz.drawing.arguments import RECORD, expect
 from bartviz.errors import SettingError
 from bartviz.features.pitfalls import figure as pitfalls
 from bartviz.features.pitfalls import numbers as analysis

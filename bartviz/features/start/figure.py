@@ -11,8 +11,8 @@ from bartviz.analysis.start import Ribbons
 from bartviz.analysis.words import Word, direction_of
 from bartviz.arrays import Floats
 from bartviz.drawing import axes, theme
+from bartviz.drawing.arguments import RECORD, expect
 from bartviz.drawing.cells import BUTTONS, Part, unseen
-from bartviz.drawing.checks import RECORD, expect
 from bartviz.language import _
 from bartviz.record.attention import Head
 from bartviz.record.record import Record

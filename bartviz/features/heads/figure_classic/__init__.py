@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bartviz.analysis import sentence_words
-from bartviz.drawing.checks import RECORD, expect
+from bartviz.drawing.arguments import RECORD, expect
 from bartviz.errors import SettingError
 from bartviz.features.heads.figure_classic.captions import cap, sides, title
 from bartviz.features.heads.figure_classic.offline import View, Window, drawn_layers, height, most_tokens, page
