@@ -20,7 +20,7 @@ from bartviz.serving.cache import ByteCache
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-    from bartviz.drawing.drawn import Drawn
+    from bartviz.drawing.cached_figure import Drawn
 
 T = TypeVar("T")
 LIMIT = 32_000_000  # bytes of the whole cache; a figure takes about 20,000
@@ -50,7 +50,7 @@ def figure(call: partial[go.Figure], factor: float = 1.0) -> Drawn:
 
 def _drawn(call: partial[go.Figure], factor: float) -> Drawn:
     from bartviz.drawing import theme
-    from bartviz.drawing.drawn import Drawn
+    from bartviz.drawing.cached_figure import Drawn
 
     drawn = call()
     return Drawn(drawn if factor == 1 else theme.enlarged(drawn, factor))

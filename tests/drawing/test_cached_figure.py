@@ -9,7 +9,7 @@ import plotly.io
 from plotly.tools import return_figure_from_figure_or_data
 
 from bartviz import figures
-from bartviz.drawing.drawn import Drawn
+from bartviz.drawing.cached_figure import Drawn
 from bartviz.record.record import Record
 
 
