@@ -20,7 +20,7 @@ from bartviz.corpus.encode import Encoded, encode
 from bartviz.corpus.measure import batches, forward, measure, padded
 from bartviz.corpus.read import Columns, Line
 from bartviz.corpus.run import Progress, corpus
-from bartviz.corpus.shards import Job
+from bartviz.corpus.run_folder import Job
 from bartviz.corpus.work import measured
 from bartviz.experiments.similar_tokens import words
 from bartviz.models.model import Model

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from bartviz.corpus.batch_measures import names_of
-from bartviz.corpus.shards import Shard
+from bartviz.corpus.run_folder import Shard
 from bartviz.corpus.sums import Partial, merged
 from bartviz.record.attention import Kind
 

@@ -20,8 +20,8 @@ from bartviz.corpus.find import LIMIT, Found, check_heads, find, least_of, with_
 from bartviz.corpus.passport import passport
 from bartviz.corpus.read import Bad, Line
 from bartviz.corpus.relations import Relations
-from bartviz.corpus.shards import FORMAT, Shard
-from bartviz.corpus.shards import write as write_file
+from bartviz.corpus.run_folder import FORMAT, Shard
+from bartviz.corpus.run_folder import write as write_file
 from bartviz.corpus.stability import stability
 from bartviz.corpus.sums import Partial, merged
 from bartviz.errors import SettingError, TextError, missing

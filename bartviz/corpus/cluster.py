@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from bartviz.corpus import work
-from bartviz.corpus.shards import Files, Job
+from bartviz.corpus.run_folder import Files, Job
 from bartviz.errors import BartvizError, Cancelled, SettingError
 from bartviz.models.model import Model
 from bartviz.safety.ray_cluster import connected

@@ -29,7 +29,7 @@ from bartviz.corpus import head_ablation as silencing
 from bartviz.corpus.cluster import Loading
 from bartviz.corpus.encode import check_columns
 from bartviz.corpus.read import Bad, Columns, Form, Line
-from bartviz.corpus.shards import RANDOM_PART, Folder, Job, jobs
+from bartviz.corpus.run_folder import RANDOM_PART, Folder, Job, jobs
 from bartviz.errors import Cancelled, SettingError, TextError
 from bartviz.models.load import load
 from bartviz.models.model import Model

@@ -13,7 +13,7 @@ import numpy as np
 
 from bartviz.analysis import intervals
 from bartviz.analysis.corpus_measures import ALL
-from bartviz.corpus.shards import FOLDER, SUFFIX, read_manifest, stored
+from bartviz.corpus.run_folder import FOLDER, SUFFIX, read_manifest, stored
 from bartviz.corpus.sums import Doubles, Whole
 from bartviz.errors import SettingError
 from bartviz.record.attention import KINDS

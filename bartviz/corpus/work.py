@@ -15,7 +15,7 @@ from bartviz.corpus.encode import Encoded, Padded, Side, encode, padding_token
 from bartviz.corpus.measure import batches, measure, run
 from bartviz.corpus.read import Bad
 from bartviz.corpus.relations import Relations
-from bartviz.corpus.shards import Job, Shard
+from bartviz.corpus.run_folder import Job, Shard
 from bartviz.corpus.sums import Partial
 from bartviz.errors import Cancelled, TextError
 from bartviz.language import later

@@ -22,7 +22,7 @@ from bartviz.commands.cli import main
 from bartviz.corpus.atlas import Atlas
 from bartviz.corpus.read import Columns
 from bartviz.corpus.run import Progress, corpus
-from bartviz.corpus.shards import Shard, sealed
+from bartviz.corpus.run_folder import Shard, sealed
 from bartviz.errors import SettingError
 from bartviz.record.record import Record
 from tests.support.process import ROOT

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bartviz.corpus.shards import Folder, Job, Shard
+from bartviz.corpus.run_folder import Folder, Job, Shard
 from bartviz.corpus.stability import stability
 from bartviz.corpus.sums import Partial
 from bartviz.errors import SettingError

@@ -8,7 +8,7 @@ import pytest
 
 from bartviz.analysis.corpus_roles import roles
 from bartviz.corpus.read import Line
-from bartviz.corpus.shards import Job
+from bartviz.corpus.run_folder import Job
 from bartviz.corpus.sums import Partial
 from bartviz.corpus.tables import heads
 from bartviz.corpus.work import measured, random

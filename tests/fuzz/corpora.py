@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from bartviz.analysis import corpus as analysis
 from bartviz.corpus import atlas as atlases
-from bartviz.corpus import schema, shards
+from bartviz.corpus import run_folder, schema
 from bartviz.corpus.read import lines
 from bartviz.corpus.stability import stability
 from bartviz.errors import BartvizError
@@ -206,9 +206,9 @@ def _array(values: list[Any], kind: pa.DataType) -> pa.Array | None:
 
 def use_shards(place: Path, texts: Path, manifest: Mapping[str, Any], edges: float) -> None:
     """Resume a run whose parts are all measured, and add them up."""
-    folder = shards.Folder(place, manifest, resume=True)
-    todo = list(shards.jobs(lines(texts), SIZE, edges))
-    random_part = shards.Job(shards.RANDOM_PART, (), ())
+    folder = run_folder.Folder(place, manifest, resume=True)
+    todo = list(run_folder.jobs(lines(texts), SIZE, edges))
+    random_part = run_folder.Job(run_folder.RANDOM_PART, (), ())
     assert all(folder.has(job) for job in (random_part, *todo))
     whole = atlases.added(folder.manifest, (folder.get(job) for job in todo), folder.get(random_part), lines(texts))
     whole.check()
@@ -218,30 +218,30 @@ def use_shards(place: Path, texts: Path, manifest: Mapping[str, Any], edges: flo
 
 def spoil_shards(random: Random, place: Path) -> None:
     """Corrupt a shard, with a right digest or without, exchange two, or corrupt the manifest."""
-    files = sorted((place / shards.FOLDER).iterdir())
+    files = sorted((place / run_folder.FOLDER).iterdir())
     file, other = random.sample(files, 2)
     change = random.choice(("bytes", "bytes", "arrays", "arrays", "arrays", "zip", "other", "manifest"))
     if change == "manifest":
-        run = place / shards.MANIFEST
+        run = place / run_folder.MANIFEST
         run.write_bytes(mutations.document(random, run.read_bytes()))
         return
     data = file.read_bytes()
-    start = len(shards.sealed("", b""))
+    start = len(run_folder.sealed("", b""))
     if change == "bytes":
         data = mutations.bent(random, data)
     elif change == "other":
-        data = other.read_bytes() if random.random() < 0.5 else shards.sealed(file.name, other.read_bytes()[start:])
+        data = other.read_bytes() if random.random() < 0.5 else run_folder.sealed(file.name, other.read_bytes()[start:])
     else:
         with np.load(io.BytesIO(data[start:])) as arrays:
             values = dict(arrays)
         content = io.BytesIO()
         if change == "zip":
             np.savez_compressed(content, **values, zeros=np.zeros(random.choice((10, 20_000_000))))
-            data = shards.sealed(file.name, mutations.bent(random, content.getvalue()))
+            data = run_folder.sealed(file.name, mutations.bent(random, content.getvalue()))
         else:
             for _ in range(mutations.often(random)):
                 with suppress(ValueError, TypeError):  # a name is no number
                     values = mutations.arrays(random, values)
             np.savez(content, **{f"a{name}" if name in ("file", "args") else name: one for name, one in values.items()})
-            data = shards.sealed(file.name, content.getvalue())
+            data = run_folder.sealed(file.name, content.getvalue())
     file.write_bytes(data)

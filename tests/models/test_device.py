@@ -19,7 +19,7 @@ from transformers import PreTrainedModel
 import bartviz
 from bartviz.analysis.residual import Stack
 from bartviz.corpus.read import Line
-from bartviz.corpus.shards import Job
+from bartviz.corpus.run_folder import Job
 from bartviz.corpus.work import measured, random
 from bartviz.errors import BudgetError, SettingError
 from bartviz.experiments.embeddings import inputs

@@ -12,9 +12,9 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import numpy as np
 import pytest
 
-from bartviz.corpus import shards
+from bartviz.corpus import run_folder
 from bartviz.corpus.read import Bad, Line
-from bartviz.corpus.shards import Folder, Job, Shard
+from bartviz.corpus.run_folder import Folder, Job, Shard
 from bartviz.corpus.sums import Partial
 from bartviz.errors import SettingError
 
@@ -64,7 +64,7 @@ def test_a_shard_is_read_as_it_was_written(folder: Folder) -> None:
     ids=["shape", "measures", "kind", "rows", "texts", "nothing"],
 )
 def test_what_does_not_fit_the_run_is_refused_though_its_digest_is_right(other: Shard, folder: Folder) -> None:
-    file(folder).write_bytes(shards.sealed(file(folder).name, other.pack()))
+    file(folder).write_bytes(run_folder.sealed(file(folder).name, other.pack()))
     with pytest.raises(SettingError, match=r"delete it"):
         folder.has(JOB)
 
@@ -117,7 +117,7 @@ def _packed_small() -> bytes:
 
 @pytest.mark.parametrize("make", [_claiming, _packed_small, lambda: b"", lambda: b"PK"])
 def test_what_an_array_claims_is_compared_with_its_bytes(make: Any, folder: Folder) -> None:
-    file(folder).write_bytes(shards.sealed(file(folder).name, make()))
+    file(folder).write_bytes(run_folder.sealed(file(folder).name, make()))
     with pytest.raises(SettingError, match=r"delete it"):
         folder.has(JOB)
 
