@@ -3,8 +3,8 @@
 The frame calls ``prepare`` before any widget is drawn, each page ``strip``, and the app ``drawn`` at the end.
 """
 
+from bartviz.features.lessons.parts_lesson_state import current, drawn, prepare
 from bartviz.features.lessons.parts_strip import strip
-from bartviz.features.lessons.parts_walk import current, drawn, prepare
 
 __all__ = ["drawn", "leads", "prepare", "strip"]
 

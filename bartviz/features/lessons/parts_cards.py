@@ -8,7 +8,7 @@ import streamlit as st
 
 from bartviz.app.controls import show
 from bartviz.app.frame import page
-from bartviz.features.lessons import parts_walk as walk
+from bartviz.features.lessons import parts_lesson_state as walk
 from bartviz.features.lessons.lesson import Lesson
 from bartviz.features.lessons.parts_course import LESSONS
 from bartviz.language import _, plural

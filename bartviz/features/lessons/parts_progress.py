@@ -8,7 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from bartviz.app.components.invisible import unseen
-from bartviz.features.lessons import parts_walk as walk
+from bartviz.features.lessons import parts_lesson_state as walk
 
 SCRIPTS = Path(__file__).parent
 _LISTEN = unseen("progress", SCRIPTS / "progress.js")

@@ -10,8 +10,8 @@ import streamlit as st
 from bartviz.app.components.invisible import unseen
 from bartviz.app.controls import large_type
 from bartviz.app.frame import page_list
+from bartviz.features.lessons import parts_lesson_state as walk
 from bartviz.features.lessons import parts_progress as progress
-from bartviz.features.lessons import parts_walk as walk
 from bartviz.features.lessons.lesson import Lesson, Step
 from bartviz.language import _
 from bartviz.serving import saved_records as records

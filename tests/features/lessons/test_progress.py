@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from bartviz.features.lessons import parts_lesson_state as walk
 from bartviz.features.lessons import parts_progress as progress
-from bartviz.features.lessons import parts_walk as walk
 from bartviz.features.lessons.parts_course import LESSONS
 
 FIRST = LESSONS[0]

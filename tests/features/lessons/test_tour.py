@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from bartviz.app.frame import page_list
 from bartviz.app.state import session
 from bartviz.features.lessons import heads_found
-from bartviz.features.lessons import parts_walk as walk
+from bartviz.features.lessons import parts_lesson_state as walk
 from bartviz.features.lessons.lesson import ADDRESS, DEFAULTS, HOME, PICTURES, Lesson, Step
 from bartviz.features.lessons.parts_course import LESSONS
 from bartviz.language import LANGUAGES, speaking
