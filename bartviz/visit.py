@@ -12,7 +12,7 @@ from bartviz.app.state import session
 from bartviz.errors import SettingError
 from bartviz.serving import drawing_turns
 
-for feature in features.with_part("parts_around"):
+for feature in features.with_part("parts_page_hooks"):
     page_hooks.use(feature)
 
 
