@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 import plotly.graph_objects as go
 
-from bartviz.analysis.added import number_of
+from bartviz.analysis.mask_value import number_of
 from bartviz.arrays import Bools, Floats
 from bartviz.drawing import axes, masked_cells, theme
 from bartviz.drawing.arguments import RECORD, expect

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import streamlit as st
 
-from bartviz.analysis import added, masks, sentence_words
+from bartviz.analysis import mask_value, masks, sentence_words
 from bartviz.analysis.mask_patterns import PATTERNS, cut, example_bias, pattern
 from bartviz.app.controls import pick, show, tasks
 from bartviz.app.frame import page
@@ -30,7 +30,7 @@ from bartviz.text.tokens import Tokens
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-NUMBER_NAMES: Mapping[str, str] = {name: "-3.4e38" if name == "lowest" else name for name in added.NUMBERS}
+NUMBER_NAMES: Mapping[str, str] = {name: "-3.4e38" if name == "lowest" else name for name in mask_value.NUMBERS}
 VIEW_NAMES: Mapping[View, str] = {"pattern": mark("pattern"), "additive": mark("additive"), "weights": mark("weights")}
 SMALL = 312  # pixels of a square with its labels, which is a third of the page wide
 MOST = 24  # tokens to which a pattern is applied
@@ -300,7 +300,8 @@ def zero(record: Record) -> None:
     kind: Kind = "encoder" if record.encoder is not None else "decoder"
     short = cut(record.attention(kind), MOST)
     limits = ", ".join(
-        _("{limit} in {format}", limit=math.floor(added.exactly_zero_from(to)), format=to) for to in added.FORMATS
+        _("{limit} in {format}", limit=math.floor(mask_value.exactly_zero_from(to)), format=to)
+        for to in mask_value.FORMATS
     )
     st.markdown(
         _(
@@ -315,24 +316,24 @@ def zero(record: Record) -> None:
     with number:
         name = pick.one_of(_("A closed cell gets"), NUMBER_NAMES, key="zero_number", default="-10,000")
     with to:
-        given = pick.one_of(_("Number format of the scores"), added.FORMATS, key="zero_format")
+        given = pick.one_of(_("Number format of the scores"), mask_value.FORMATS, key="zero_format")
     with at:
         row = pick.index(_("Row"), short.shape[2], key="zero_row")
-    format_ = cast("added.Format", given)
+    format_ = cast("mask_value.Format", given)
     _closed_row(short, row, name, format_)
     if short.shape[3] > 1:
-        frame = added.compare_numbers(short.scores(0, 0)[row])
+        frame = mask_value.compare_numbers(short.scores(0, 0)[row])
         show.table(frame, title=_("Every number in every format, for this row"))
         show.downloads("masks-zero", table=frame)
 
 
-def _closed_row(short: Attention, row: int, name: str, to: added.Format) -> None:
+def _closed_row(short: Attention, row: int, name: str, to: mask_value.Format) -> None:
     """The weights of a row that may look nowhere, hatched because they are meaningless."""
     scores = short.scores(0, 0)[row]
     none = np.zeros(scores.size, np.bool_)
-    before = added.softmax_added(scores, ~none, 0.0, to)
-    after = added.softmax_added(scores, none, added.number_of(name, to), to)
-    outcome = added.outcome(after, before)
+    before = mask_value.softmax_added(scores, ~none, 0.0, to)
+    after = mask_value.softmax_added(scores, none, mask_value.number_of(name, to), to)
+    outcome = mask_value.outcome(after, before)
     show.lead(
         _("If every key were closed to {token}: {outcome}", token=masks.quote(short.query.labels[row]), outcome=outcome)
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bartviz.analysis import added, mask_patterns
+from bartviz.analysis import mask_patterns, mask_value
 from bartviz.analysis.masks import shape
 from bartviz.arrays import Floats
 from bartviz.features.textbook.judging import Claim, Evidence, Number, Share, Verdict, below, yes
@@ -37,11 +37,11 @@ def _number(_evidence: Evidence) -> Verdict:
     scores = np.array([1.5, 0.5, 3.0, -1.0], np.float32)  # the third key is closed
     mask = np.array([True, True, False, True])
     numbers = [_weight(scores, mask, name) for name in ("-10,000", "-1e9", "-inf")]
-    least = next(small for small in range(-90, -120, -1) if not added.softmax_added(scores, mask, float(small))[2])
-    small = float(added.softmax_added(scores, mask, -50.0)[2])
+    least = next(small for small in range(-90, -120, -1) if not mask_value.softmax_added(scores, mask, float(small))[2])
+    small = float(mask_value.softmax_added(scores, mask, -50.0)[2])
     numbers.append(Number(later("weight after adding {number}", number="-50"), 0, small, core=False))
     for name in ("-10,000", "-1e9", "-inf"):
-        row = added.softmax_added(scores, np.zeros(4, np.bool_), added.number_of(name))
+        row = mask_value.softmax_added(scores, np.zeros(4, np.bool_), mask_value.number_of(name))
         told = "NaN" if np.isnan(row).any() else " ".join(f"{weight:.2f}" for weight in row)
         label = later("a row fully masked by {number}", number=name)
         numbers.append(Number(label, "0.00 0.00 0.00 0.00", told, core=False))
@@ -54,7 +54,7 @@ def _number(_evidence: Evidence) -> Verdict:
 
 
 def _weight(scores: Floats, mask: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], name: str) -> Number:
-    weight = float(added.softmax_added(scores, mask, added.number_of(name))[~mask][0])
+    weight = float(mask_value.softmax_added(scores, mask, mask_value.number_of(name))[~mask][0])
     return Number(later("weight after adding {number}", number=name), 0, weight, within=1e-6)
 
 

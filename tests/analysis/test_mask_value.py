@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from bartviz.analysis.added import (
+from bartviz.analysis.mask_value import (
     FORMATS,
     LOWEST,
     NUMBERS,
