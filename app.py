@@ -2,7 +2,7 @@
 
 from streamlit.starlette import App
 
-from bartviz.app.frame import operation, server
+from bartviz.app.frame import monitoring, server
 
 if __name__ == "__main__":
     from bartviz import visit
@@ -12,7 +12,7 @@ else:
     app = App(
         server.SCRIPT,
         lifespan=server.lifespan,
-        routes=operation.ROUTES,
+        routes=monitoring.ROUTES,
         middleware=server.MIDDLEWARE,
         on_script_error=server.failed,
     )

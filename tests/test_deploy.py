@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from bartviz.app.frame.operation import ROUTES
+from bartviz.app.frame.monitoring import ROUTES
 from bartviz.commands.cli import main
 from bartviz.serving import hosts
 from scripts import lock

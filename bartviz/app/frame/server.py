@@ -18,7 +18,7 @@ from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse
 
 from bartviz.app import streamlit_internals
-from bartviz.app.frame import operation
+from bartviz.app.frame import monitoring
 from bartviz.app.frame.app_folder import APP
 from bartviz.app.frame.assets import Assets
 from bartviz.errors import SettingError
@@ -55,7 +55,7 @@ class Guard:
         if hosts.serves(allowed, host) and hosts.comes_from_here(allowed, origin, host):
             await self.app(_checked(scope), receive, self._with_headers(send))
             return
-        operation.COUNTED["refused"] += 1
+        monitoring.COUNTED["refused"] += 1
         logs.log.info("refused: host %.100r, page %.100r", host, origin)
         if scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})

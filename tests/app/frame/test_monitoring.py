@@ -12,7 +12,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from starlette.requests import Request
 
-from bartviz.app.frame import operation
+from bartviz.app.frame import monitoring
 from bartviz.app.state import session
 from scripts.serving import served
 from scripts.visitor import visitor, wait_for
@@ -51,7 +51,7 @@ def test_a_server_is_not_ready_without_its_library_or_with_a_full_queue(
     begun: list[float] = []
     engine = SimpleNamespace(ready=imported, waiting=waiting, queue=256, warm_up=begun.append)
     monkeypatch.setattr(session, "engine", lambda: engine)
-    answer = wait_for(operation.ready(Request({"type": "http"})))
+    answer = wait_for(monitoring.ready(Request({"type": "http"})))
     assert answer.status_code == status
     assert json.loads(bytes(answer.body)) == {"library": imported, "waiting": waiting, "room": 256 - waiting}
     assert begun == [0]
