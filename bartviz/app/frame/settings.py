@@ -10,7 +10,7 @@ import streamlit as st
 
 from bartviz.analysis import sentence_words
 from bartviz.app.controls import expander, pick, show
-from bartviz.app.controls.names import OWN, USED
+from bartviz.app.controls.setting_names import OWN, USED
 from bartviz.app.state import session, url_state
 from bartviz.errors import SettingError, choices
 from bartviz.language import _, later, mark, named
