@@ -21,7 +21,7 @@ from bartviz.analysis.readonly import LONGEST, Brief, array_bytes, freeze
 from bartviz.arrays import Floats, Ints
 from bartviz.errors import SettingError, choices
 from bartviz.language import _, later, mark, plural
-from bartviz.language.shares import percent
+from bartviz.language.percentages import percent
 from bartviz.record.attention import KINDS, Head, Kind
 from bartviz.record.prediction import Prediction
 from bartviz.record.record import Record

@@ -14,7 +14,7 @@ import pandas as pd
 from bartviz.analysis import decoding
 from bartviz.errors import RecordError
 from bartviz.language import _, later
-from bartviz.language.shares import percent
+from bartviz.language.percentages import percent
 from bartviz.record.record import Record
 
 

@@ -21,7 +21,7 @@ from bartviz.analysis import sentence_words
 from bartviz.arrays import Floats, Ints
 from bartviz.errors import RecordError, SettingError
 from bartviz.language import _, later, plural
-from bartviz.language.shares import percent
+from bartviz.language.percentages import percent
 from bartviz.record.attention import Kind
 from bartviz.record.record import Reading, Record
 from bartviz.record.steps import Step

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from bartviz.analysis.words import words
 from bartviz.language import _
-from bartviz.language.shares import percent
+from bartviz.language.percentages import percent
 from bartviz.record.record import Record
 from bartviz.record.steps import bare
 from bartviz.record.vocabulary import SAMPLING, WRITTEN

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bartviz.analysis.readonly import Brief, array_bytes, freeze
 from bartviz.arrays import Floats, Ints
 from bartviz.language import _, mark
-from bartviz.language.shares import percent
+from bartviz.language.percentages import percent
 
 LIMIT = 4e-4  # how far a logit may be from the record's, relative to the largest one
 Doubles = NDArray[np.float64]

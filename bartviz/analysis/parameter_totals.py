@@ -13,7 +13,7 @@ import pandas as pd
 from bartviz.analysis import matrix_titles
 from bartviz.analysis.parameters import Component, Parameter
 from bartviz.language import _, mark, plural
-from bartviz.language.shares import percent
+from bartviz.language.percentages import percent
 
 Part = Literal["embeddings", "encoder layers", "decoder layers", "head"]
 PARTS: tuple[Part, ...] = ("embeddings", "encoder layers", "decoder layers", "head")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from bartviz.arrays import Bools
 from bartviz.errors import SettingError
-from bartviz.language import _, shares
+from bartviz.language import _, percentages
 from bartviz.record.prediction import Prediction
 from bartviz.record.record import Record
 
@@ -118,7 +118,7 @@ def sentence(record: Record) -> str:
     read = _source(record, said)
     if said.scale == "sigmoid":
         chosen = [
-            shares.filled("{name} ({value:.1%})", {"name": name, "value": value})
+            percentages.filled("{name} ({value:.1%})", {"name": name, "value": value})
             for name, value in zip(said.labels, said.probabilities[0].tolist(), strict=True)
             if value >= 0.5
         ]

@@ -17,7 +17,7 @@ from bartviz.analysis.mutual import Mutual
 from bartviz.analysis.words import Word, merge, words
 from bartviz.arrays import Bools, Floats
 from bartviz.language import _
-from bartviz.language.shares import percent
+from bartviz.language.percentages import percent
 from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Record
 from bartviz.record.steps import Numbers, Step, bare

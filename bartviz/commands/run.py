@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from bartviz.commands.output import DEVICE, EXAMPLES, print_json, say
-from bartviz.language.shares import percent
+from bartviz.language.percentages import percent
 from bartviz.reading.encodings import decode
 from bartviz.text.clean import MAX_CHARACTERS, Truncate
 

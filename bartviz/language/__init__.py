@@ -22,7 +22,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
-from bartviz.language import korean_particles, shares
+from bartviz.language import korean_particles, percentages
 
 K = TypeVar("K")
 Message = TypeVar("Message", bound=str)
@@ -68,7 +68,7 @@ def later(message: str, /, **values: object) -> str:
 
     A value that was itself made by ``later`` is translated too.
     """
-    text = Later(shares.filled(message, values) if values else message)
+    text = Later(percentages.filled(message, values) if values else message)
     text.message, text.values = message, values
     return text
 
@@ -91,7 +91,7 @@ def plural(one: str, many: str, count: int, /, **values: object) -> str:
 
 
 def _filled(language: str, text: str, values: Mapping[str, object]) -> str:
-    return korean_particles.filled(text, values) if language == "ko" else shares.filled(text, values)
+    return korean_particles.filled(text, values) if language == "ko" else percentages.filled(text, values)
 
 
 def fill(text: str, values: Mapping[str, object]) -> str:

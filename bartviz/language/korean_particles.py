@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Literal
 
-from bartviz.language import shares
+from bartviz.language import percentages
 
 Sound = Literal["vowel", "ㄹ", "consonant"]
 PAIR = re.compile(r"(을\(를\)|은\(는\)|이\(가\)|[와과]\([와과]\)|\(으\)(?=로)|\(이\)(?=[가-힣]))")
@@ -63,7 +63,7 @@ def filled(message: str, values: Mapping[str, object]) -> str:
     """``message`` with its ``{names}`` filled as by ``shares.filled``, and each pair of particles resolved."""
     text = ""
     for number, part in enumerate(_parts(message)):
-        text += _decided(part, text) if number % 2 else shares.filled(part, values)
+        text += _decided(part, text) if number % 2 else percentages.filled(part, values)
     return text
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bartviz.errors import TextError, TooLong
 from bartviz.language import later, mark
-from bartviz.language.shares import percent
+from bartviz.language.percentages import percent
 from bartviz.models.model import Model
 from bartviz.text import tokenize
 from bartviz.text.clean import Truncate, clean

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bartviz.language import _, later, plural, speaking
 from bartviz.language.korean_particles import PAIR, filled, sound
-from bartviz.language.shares import isolated
+from bartviz.language.percentages import isolated
 
 PAIRS = ("을(를)", "은(는)", "이(가)", "과(와)", "와(과)", "(으)로", "(이)라고")
 AFTER = {

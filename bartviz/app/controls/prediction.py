@@ -11,7 +11,7 @@ import streamlit as st
 
 from bartviz.analysis import prediction as analysis
 from bartviz.app.controls import show
-from bartviz.language import _, shares
+from bartviz.language import _, percentages
 from bartviz.text.labels import CONTINUES
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def _of_text(said: Prediction) -> list[str]:
     strong = [" bv-strong" if p > show.INK_TURNS else "" for p, _label in pairs]
     return [
         f"<span class='bv-chip{name}' style='--w:{100 * p:.1f}%'>"
-        + html.escape(shares.filled("{label} {p:.1%}", {"label": label, "p": p}))
+        + html.escape(percentages.filled("{label} {p:.1%}", {"label": label, "p": p}))
         + "</span>"
         for name, (p, label) in zip(strong, pairs, strict=True)
     ]

@@ -12,7 +12,7 @@ from bartviz.app.controls import show, tasks
 from bartviz.app.frame import sidebar
 from bartviz.app.state import content
 from bartviz.language import _, later
-from bartviz.language.shares import percent
+from bartviz.language.percentages import percent
 from bartviz.text.labels import visible
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import re
 from bartviz.analysis import decoding, sentence_words
 from bartviz.browser.scripts import both
 from bartviz.language import _, mark, plural
-from bartviz.language.shares import percent
+from bartviz.language.percentages import percent
 from bartviz.record.attention import Kind
 from bartviz.record.record import Record
 from bartviz.record.steps import Step

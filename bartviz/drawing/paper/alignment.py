@@ -18,7 +18,7 @@ from bartviz.drawing.paper.sheet import Sheet
 from bartviz.drawing.paper.size import COLUMN, check_width
 from bartviz.errors import SettingError
 from bartviz.language import _, later, mark
-from bartviz.language.shares import percent
+from bartviz.language.percentages import percent
 from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Reading, Record
 

@@ -19,7 +19,7 @@ from bartviz.app.state import content, session
 from bartviz.errors import BudgetError, SettingError
 from bartviz.features.alignment import parts_gold as gold
 from bartviz.language import _, current, mark, named
-from bartviz.language.shares import percent
+from bartviz.language.percentages import percent
 from bartviz.record.attention import Head
 from bartviz.record.record import Reading, Record
 from bartviz.safety.size import size

@@ -14,7 +14,7 @@ from bartviz.drawing.arguments import RECORD, expect
 from bartviz.drawing.colors import Palette
 from bartviz.features.decoding import numbers_beams as analysis
 from bartviz.language import _, mark
-from bartviz.language.shares import percent
+from bartviz.language.percentages import percent
 from bartviz.record.beam_tree import BeamTree, Hypothesis
 from bartviz.record.record import Record
 

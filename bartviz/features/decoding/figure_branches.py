@@ -13,7 +13,7 @@ from bartviz.analysis.decoding import kind_of
 from bartviz.drawing import axes, theme
 from bartviz.drawing.arguments import RECORD, expect
 from bartviz.language import _
-from bartviz.language.shares import percent
+from bartviz.language.percentages import percent
 from bartviz.record.record import Record
 from bartviz.record.steps import Step
 

@@ -11,7 +11,7 @@ from bartviz.drawing.arguments import expect
 from bartviz.drawing.cells import BUTTONS, Part
 from bartviz.drawing.strips import bars, caption, strip
 from bartviz.language import _
-from bartviz.language.shares import percent
+from bartviz.language.percentages import percent
 
 LINE = 34  # pixels of one token
 STATE = 0.12  # share of the height for the state, above the tokens

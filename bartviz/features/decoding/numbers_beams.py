@@ -15,7 +15,7 @@ import pandas as pd
 from bartviz.analysis import sentence_words
 from bartviz.errors import RecordError, SettingError, choices
 from bartviz.language import _, later, plural
-from bartviz.language.shares import percent
+from bartviz.language.percentages import percent
 from bartviz.record.beam_tree import BeamTree, Hypothesis
 from bartviz.record.record import Record
 from bartviz.record.steps import Candidate, Step

@@ -13,7 +13,7 @@ import pandas as pd
 
 from bartviz.analysis import decoding
 from bartviz.language import _
-from bartviz.language.shares import percent
+from bartviz.language.percentages import percent
 from bartviz.record.record import Record
 from bartviz.record.steps import Candidate, Step
 

@@ -22,7 +22,7 @@ from bartviz.features.decoding import numbers_teacher_forcing as teacher_forcing
 from bartviz.features.decoding import parts_branches as branches
 from bartviz.features.decoding.figure_beams import beams as tree_figure
 from bartviz.language import _, mark, named
-from bartviz.language.shares import percent
+from bartviz.language.percentages import percent
 from bartviz.record.record import Reading, Record
 from bartviz.record.steps import Step
 from bartviz.record.vocabulary import SAMPLING

@@ -16,7 +16,7 @@ from bartviz.browser.player.data import revision
 from bartviz.features.decoding.figure_branches import branches as branches_figure
 from bartviz.features.decoding.numbers_beams import turns
 from bartviz.language import _, later
-from bartviz.language.shares import percent
+from bartviz.language.percentages import percent
 
 if TYPE_CHECKING:
     from bartviz.models.model import Model

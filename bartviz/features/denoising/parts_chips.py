@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from bartviz.analysis.repair_columns import Place, Said
 from bartviz.analysis.repairs import Repair
 from bartviz.language import _, mark, plural
-from bartviz.language.shares import percent
+from bartviz.language.percentages import percent
 from bartviz.text.labels import visible
 from bartviz.text.tokens import direction
 

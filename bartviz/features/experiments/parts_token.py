@@ -17,7 +17,7 @@ from bartviz.app.frame import page
 from bartviz.features.experiments.figure import View, edits
 from bartviz.features.experiments.figure_panels import written
 from bartviz.language import _, later, mark, named
-from bartviz.language.shares import percent
+from bartviz.language.percentages import percent
 
 if TYPE_CHECKING:
     from bartviz.analysis.edits import Edit, Part

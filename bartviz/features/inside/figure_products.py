@@ -12,7 +12,7 @@ from bartviz.drawing.cells import BUTTONS, Part
 from bartviz.drawing.colors import VALUE
 from bartviz.drawing.strips import bars, signed, strip
 from bartviz.language import _
-from bartviz.language.shares import percent
+from bartviz.language.percentages import percent
 
 MANY = 24  # heads above which the bars of shares are thin and without numbers
 NAMED = 20  # pixels above a strip for its name

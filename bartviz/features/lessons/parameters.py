@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from bartviz.features.lessons.lesson import Lesson, Step
-from bartviz.language.shares import percent
+from bartviz.language.percentages import percent
 from bartviz.record.record import Record
 
 if TYPE_CHECKING:  # these import pandas, which only this lesson's answers need

@@ -13,7 +13,7 @@ from bartviz.app.frame.fill_masks import FILLER
 from bartviz.app.state import session
 from bartviz.families.catalogue import entry
 from bartviz.language import _
-from bartviz.language.shares import percent
+from bartviz.language.percentages import percent
 from bartviz.serving import saved_records as records
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from bartviz.analysis.parameters import parameters as parameters_of
 from bartviz.drawing import theme
 from bartviz.drawing.arguments import expect
 from bartviz.language import _, mark
-from bartviz.language.shares import percent
+from bartviz.language.percentages import percent
 from bartviz.record.attention import Kind
 
 MOST_MATRICES = 1500  # above, the map ends at the sublayers: a browser lays out no more areas at once

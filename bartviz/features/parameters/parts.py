@@ -23,7 +23,7 @@ from bartviz.features.parameters.figure import parameters as figure
 from bartviz.features.parameters.figure_costs import bytes_text
 from bartviz.features.textbook.articles import Claim
 from bartviz.language import _, later, mark, named
-from bartviz.language.shares import percent
+from bartviz.language.percentages import percent
 from bartviz.models.files import Files
 from bartviz.models.location import find
 from bartviz.models.roots import default_roots, listed

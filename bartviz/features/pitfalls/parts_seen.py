@@ -26,7 +26,7 @@ from bartviz.features.pitfalls.parts import (
     title,
 )
 from bartviz.language import _
-from bartviz.language.shares import percent
+from bartviz.language.percentages import percent
 from bartviz.record.attention import Head
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from bartviz.analysis.parameters import Component, Parameter
 from bartviz.analysis.sentence_words import later_kind
 from bartviz.features.quiz.question import Material, Option, Question, drawn, listed, shuffled
 from bartviz.language import later
-from bartviz.language.shares import percent
+from bartviz.language.percentages import percent
 from bartviz.record.attention import Attention, Kind
 
 FACTORS = (0.5, 1.0, 2.0, 4.0)

@@ -10,7 +10,7 @@ from numpy.random import Generator
 from bartviz.analysis.masks import quote
 from bartviz.features.quiz.question import TRIES, Material, Option, Question, drawn, plain, shuffled
 from bartviz.language import later
-from bartviz.language.shares import percent
+from bartviz.language.percentages import percent
 from bartviz.record.record import Record
 from bartviz.record.steps import Step
 

@@ -12,7 +12,7 @@ from bartviz import decode, load
 from bartviz.app.controls import tasks
 from bartviz.experiments.repair import guesses
 from bartviz.features.models import parts_learned as learned
-from bartviz.language.shares import percent
+from bartviz.language.percentages import percent
 from bartviz.serving import saved_records as records
 from tests.support.pages import App
 from tests.support.visits import words

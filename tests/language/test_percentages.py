@@ -7,7 +7,7 @@ import ast
 import numpy as np
 import pytest
 
-from bartviz.language import _, later, shares, speaking
+from bartviz.language import _, later, percentages, speaking
 from scripts.words import ROOT, sources
 
 
@@ -25,14 +25,14 @@ from scripts.words import ROOT, sources
     ],
 )
 def test_percent_never_rounds_to_none_or_all(share: float, text: str) -> None:
-    assert shares.percent(share) == text
+    assert percentages.percent(share) == text
 
 
 @pytest.mark.parametrize("share", [0.0, 0.0004, 0.000996, 0.0312, 0.41, 0.9996, 1.0])
 def test_a_message_writes_a_share_as_the_pages_do(share: float) -> None:
-    assert _("{share:%} goes there", share=np.float32(share)) == f"{shares.percent(share)} goes there"
+    assert _("{share:%} goes there", share=np.float32(share)) == f"{percentages.percent(share)} goes there"
     if 0 < share < 0.001 or 0.999 < share < 1:  # whatever digits a message asks for
-        assert _("{share:.1%} goes there", share=share) == f"{shares.percent(share)} goes there"
+        assert _("{share:.1%} goes there", share=share) == f"{percentages.percent(share)} goes there"
 
 
 @pytest.mark.parametrize(
