@@ -13,52 +13,14 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from bartviz.analysis.positions import (
-    Floats,
-    Shift,
-    distances,
-    rotation,
-    shift,
-    shift_sentence,
-    shift_table,
-    similarity,
-    sinusoidal,
-)
+from bartviz.analysis.positions import Floats
 from bartviz.arrays import Bools, Ints
 from bartviz.language import _, mark, plural
 from bartviz.text.tokens import Tokens
 
-__all__ = [
-    "LIMIT",
-    "PARTS",
-    "STAGES",
-    "Floats",
-    "Inputs",
-    "Shift",
-    "Split",
-    "Stack",
-    "arrays",
-    "distances",
-    "formula",
-    "norms",
-    "pieces",
-    "pieces_sentence",
-    "rotation",
-    "sentence",
-    "shares",
-    "shift",
-    "shift_sentence",
-    "shift_table",
-    "similarity",
-    "sinusoidal",
-    "splits",
-    "table",
-]
-
 LIMIT = 1e-5  # how far the sum may be from the network's own first hidden state
 Stack = Literal["encoder", "decoder"]
 PARTS = (mark("token"), mark("position"), mark("segment"))
-STAGES = (*PARTS, mark("sum"), mark("after LayerNorm"), mark("projected"))
 
 
 @dataclass(frozen=True)
@@ -102,9 +64,9 @@ class Inputs:
     @property
     def stages(self) -> dict[str, Floats]:
         """All vectors by name, in the order of computation."""
-        found = {name: self.parts[name] for name in PARTS if name in self.parts} | {"sum": self.summed}
-        found |= {} if self.normed is None else {"after LayerNorm": self.normed}
-        return found | ({"projected": self.entered} if self.entered.shape != self.summed.shape else {})
+        found = {name: self.parts[name] for name in PARTS if name in self.parts} | {mark("sum"): self.summed}
+        found |= {} if self.normed is None else {mark("after LayerNorm"): self.normed}
+        return found | ({mark("projected"): self.entered} if self.entered.shape != self.summed.shape else {})
 
 
 def norms(one: Inputs) -> dict[str, Floats]:

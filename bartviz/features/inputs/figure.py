@@ -8,7 +8,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bartviz.analysis import inputs as analysis
-from bartviz.analysis.inputs import Floats, Inputs, Shift
+from bartviz.analysis.inputs import Inputs
+from bartviz.analysis.positions import Floats, Shift, distances, similarity, sinusoidal
 from bartviz.drawing import theme
 from bartviz.drawing.arguments import expect
 from bartviz.drawing.cells import BUTTONS, Part
@@ -97,8 +98,8 @@ def positions(table: Floats, *, name: str | None = None, dark: bool = False) -> 
     name: that of the table; by default it is called learned.
     """
     rows, width = table.shape
-    wave = analysis.similarity(analysis.sinusoidal(rows, width))
-    maps = ((name or _("learned"), analysis.similarity(table)), (_("sinusoidal"), wave))
+    wave = similarity(sinusoidal(rows, width))
+    maps = ((name or _("learned"), similarity(table)), (_("sinusoidal"), wave))
     traces, notes, layout = [], [], dict[str, Any]()
     for column, (title, values) in enumerate(maps):
         said = _(
@@ -199,7 +200,7 @@ def shift(found: Shift, *, dark: bool = False) -> go.Figure:
 
 def relative(bias: Floats, stack: analysis.Stack, *, dark: bool = False) -> go.Figure:
     """T5's bias by distance, one line for each head (H, Q, K): T5 has it instead of position embeddings."""
-    steps, values = analysis.distances(bias)
+    steps, values = distances(bias)
     color = theme.kind_color(stack, dark)
     traces: list[Part] = [
         {

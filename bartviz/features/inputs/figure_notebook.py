@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
-from bartviz.analysis import inputs as summed
+from bartviz.analysis import positions as of_positions
 from bartviz.analysis.inputs import Inputs
-from bartviz.arrays import Floats
+from bartviz.analysis.positions import Floats
 from bartviz.drawing.arguments import ATTENTION, expect
 from bartviz.errors import SettingError
 from bartviz.features.inputs.figure import positions as similarities
@@ -36,7 +36,7 @@ def shift(one: Inputs, *, dark: bool = False) -> go.Figure:
     >>> from bartviz.experiments.embeddings import inputs
     >>> figure = bartviz.figures.shift(inputs(model, record))
     """
-    return shifts(summed.shift(_table(one)), dark=dark)
+    return shifts(of_positions.shift(_table(one)), dark=dark)
 
 
 def bias(attention: Attention, *, dark: bool = False) -> go.Figure:

@@ -5,6 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 from bartviz.analysis import inputs as analysis
+from bartviz.analysis.positions import shift, shift_table, similarity
 from bartviz.app.controls import show
 from bartviz.app.frame import levels, page, related_links
 from bartviz.features.inputs import EXPLAINED, parts
@@ -37,8 +38,8 @@ def summed(record: Record, stack: analysis.Stack, look: str) -> str:
         return analysis.sentence(embedded)
     show.downloads(
         "inputs-positions",
-        table=(lambda: analysis.shift_table(analysis.shift(table))) if len(table) >= 8 else None,
-        arrays=lambda: {"positions": table, "similarity": analysis.similarity(table)},
+        table=(lambda: shift_table(shift(table))) if len(table) >= 8 else None,
+        arrays=lambda: {"positions": table, "similarity": similarity(table)},
         figure=lambda: positions(table, dark=page.dark()),
     )
     return parts.near(table)

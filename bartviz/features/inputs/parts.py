@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 import streamlit as st
 
 from bartviz.analysis import inputs as analysis
+from bartviz.analysis import positions as of_positions
 from bartviz.analysis import sentence_words
 from bartviz.app.controls import pick, show, tasks
 from bartviz.app.frame import levels, page
@@ -20,7 +21,8 @@ from bartviz.models.roots import default_roots, listed
 from bartviz.text.labels import CONTINUES, visible
 
 if TYPE_CHECKING:
-    from bartviz.analysis.inputs import Floats, Inputs, Split, Stack
+    from bartviz.analysis.inputs import Inputs, Split, Stack
+    from bartviz.analysis.positions import Floats
     from bartviz.models.model import Model
     from bartviz.record.record import Record
     from bartviz.serving.gate import Ticket
@@ -202,17 +204,17 @@ def positions(record: Record, embedded: Inputs) -> Floats | None:
 
 def _shift(table: Floats, *, learned: bool) -> None:
     """How well one linear map moves every position of the table by as much."""
-    shifts = analysis.shift(table)
+    shifts = of_positions.shift(table)
     st.subheader(_("Is a shift by one position a linear map?"), anchor=False)
     own = _("This model itself uses sinusoidal positions.")
-    show.note(analysis.shift_sentence(shifts) if learned else own)
+    show.note(of_positions.shift_sentence(shifts) if learned else own)
     show.figure(partial(shift, shifts, dark=page.dark()), key="inputs_shift", alt=_("The error of a linear shift."))
-    show.table(analysis.shift_table(shifts))
+    show.table(of_positions.shift_table(shifts))
 
 
 def near(table: Floats) -> str:
     """How similar neighbouring and distant positions are in this table."""
-    alike = analysis.similarity(table)
+    alike = of_positions.similarity(table)
     far = max(len(table) // 2, 1)
     near, distant = (float(alike.diagonal(step).mean()) if len(table) > step else 1.0 for step in (1, far))
     if near > distant + 0.05:

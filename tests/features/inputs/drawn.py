@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bartviz import figures
-from bartviz.analysis import inputs as embeddings
+from bartviz.analysis.positions import shift as shift_of
 from bartviz.features.inputs.figure import positions, relative, shift
 from bartviz.features.inputs.parts import SAMPLES
 from tests.features.inputs.test_figure import made
@@ -16,7 +16,7 @@ from tests.features.inputs.test_figure import made
 FIGURES: dict[str, Callable[[], go.Figure]] = {
     "inputs": lambda: figures.inputs(made()),
     "positions": lambda: positions(np.random.default_rng(1).normal(size=(10, 6))),
-    "shift": lambda: shift(embeddings.shift(np.random.default_rng(1).normal(size=(32, 6)))),
+    "shift": lambda: shift(shift_of(np.random.default_rng(1).normal(size=(32, 6)))),
     "relative": lambda: relative(np.arange(12.0).reshape(3, 2, 2), "encoder"),
 }
 

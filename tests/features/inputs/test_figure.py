@@ -6,6 +6,8 @@ import numpy as np
 
 from bartviz.analysis import inputs as analysis
 from bartviz.analysis.inputs import Inputs
+from bartviz.analysis.positions import shift as shift_of
+from bartviz.analysis.positions import similarity, sinusoidal
 from bartviz.features.inputs.figure import inputs, positions, relative, shift
 from tests.support import stand_in
 
@@ -31,13 +33,13 @@ def test_every_line_has_the_lengths_of_its_part() -> None:
 def test_maps_are_cosines_on_one_scale() -> None:
     table = np.random.default_rng(1).normal(size=(10, 6))
     drawn = positions(table)
-    np.testing.assert_allclose(drawn.data[0].z, analysis.similarity(table), atol=1e-6)
-    np.testing.assert_allclose(drawn.data[1].z, analysis.similarity(analysis.sinusoidal(10, 6)), atol=1e-6)
+    np.testing.assert_allclose(drawn.data[0].z, similarity(table), atol=1e-6)
+    np.testing.assert_allclose(drawn.data[1].z, similarity(sinusoidal(10, 6)), atol=1e-6)
     assert {(trace.zmin, trace.zmax) for trace in drawn.data} == {(-1, 1)}
 
 
 def test_lines_of_the_shift_are_its_errors() -> None:
-    found = analysis.shift(np.random.default_rng(1).normal(size=(32, 6)))
+    found = shift_of(np.random.default_rng(1).normal(size=(32, 6)))
     drawn = shift(found, dark=True)
     for trace, values in zip(drawn.data, (found.held, found.control, found.exact), strict=True):
         np.testing.assert_allclose(trace.y, values)
