@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from bartviz.analysis.masks import no_row
 from bartviz.arrays import Floats
 from bartviz.errors import SettingError
 from bartviz.language import later
@@ -49,18 +48,6 @@ def projected(attention: Attention, layer: int, head: int) -> Floats:
     attention.check(layer, head)
     moved: Floats = v[layer, head] @ out[layer, :, head].T
     return moved
-
-
-def vectors(attention: Attention, layer: int, head: int, row: int) -> Floats:
-    """(K, D) what each key adds to the block's output for one row through one head: weight_ij * W_O^h v_j.
-
-    Summed over keys and heads, plus ``out_bias``, they are the block's output. Raises SettingError.
-    """
-    rows = attention.shape[2]
-    if not 0 <= row < rows:
-        raise no_row(row, rows)
-    added: Floats = attention.head(layer, head)[row, :, None] * projected(attention, layer, head)
-    return added
 
 
 def norms(attention: Attention, layer: int, head: int) -> Floats:

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Part = Literal["source", "target"]
-STACKS: tuple[Kind, ...] = ("encoder", "decoder")
 
 
 def changed_rows(

@@ -102,11 +102,6 @@ def values(opened: Opened) -> Iterator[Value]:
     yield from _lines(opened)
 
 
-def _is_long(first: Value, rest: _Values) -> bool:
-    """Whether an object has several lines: else each line is to be one, and the first cannot be read."""
-    return rest.line > first.line and not isinstance(first.value, TextError)
-
-
 def _first(stream: TextIOBase) -> tuple[str, bool]:
     """The first line that is not blank, or its beginning if it is long, and whether there is another."""
     first = ""

@@ -51,8 +51,7 @@ def test_the_arithmetic_by_hand() -> None:
     # weights 1/4 and 3/4: 4 / 4 + 8 * 3 / 4 = 7
     np.testing.assert_allclose(contributions.context(attention, 0, 0), [[7]], rtol=1e-6)
     np.testing.assert_allclose(contributions.context(attention, 0, 1), [[0]], atol=1e-6)
-    # first key: 1/4 * 4 * (3, 4); second: 3/4 * 8 * (3, 4)
-    np.testing.assert_allclose(contributions.vectors(attention, 0, 0, 0), [[3, 4], [18, 24]], rtol=1e-6)
+    # first key: the length of 1/4 * 4 * (3, 4); second: that of 3/4 * 8 * (3, 4)
     np.testing.assert_allclose(contributions.norms(attention, 0, 0), [[5, 30]], rtol=1e-6)
     np.testing.assert_allclose(contributions.norms(attention, 0, 1), [[1, 1]], rtol=1e-6)
     np.testing.assert_allclose(contributions.output(attention, 0), [[22, 29]], rtol=1e-6)
@@ -72,10 +71,10 @@ def test_a_record_without_values_says_what_to_do() -> None:
         contributions.context(bare, 0, 0)
 
 
-@pytest.mark.parametrize(("layer", "head", "row"), [(1, 0, 0), (0, 2, 0), (0, 0, 1), (0, 0, -1)])
-def test_what_is_not_there_is_refused_with_the_choices(layer: int, head: int, row: int) -> None:
+@pytest.mark.parametrize(("layer", "head"), [(1, 0), (0, 2)])
+def test_what_is_not_there_is_refused_with_the_choices(layer: int, head: int) -> None:
     with pytest.raises(SettingError, match="choose 0 to"):
-        contributions.vectors(by_hand(), layer, head, row)
+        contributions.norms(by_hand(), layer, head)
 
 
 def test_a_projection_that_does_not_fit_is_refused() -> None:
@@ -95,11 +94,11 @@ def test_a_projection_that_does_not_fit_is_refused() -> None:
 def test_parts_sum_to_the_whole(attention: Attention) -> None:
     assert attention.out is not None
     assert attention.out_bias is not None
-    _, heads, rows, _ = attention.shape
-    for row in range(rows):
-        summed = sum(contributions.vectors(attention, 0, head, row).sum(axis=0) for head in range(heads))
-        whole = contributions.output(attention, 0)[row]
-        np.testing.assert_allclose(summed + attention.out_bias[0], whole, rtol=1e-4, atol=1e-3)
+    summed = sum(
+        attention.head(0, head) @ contributions.projected(attention, 0, head) for head in range(attention.shape[1])
+    )
+    whole = contributions.output(attention, 0)
+    np.testing.assert_allclose(summed + attention.out_bias[0], whole, rtol=1e-4, atol=1e-3)
     np.testing.assert_allclose(shares(contributions.lengths(attention))[0].sum(axis=0), 1, rtol=1e-5)
 
 

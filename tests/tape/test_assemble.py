@@ -87,8 +87,11 @@ def test_contributions_sum_to_what_the_block_puts_out(family: str) -> None:
         scale = float(expected.abs().max())
         np.testing.assert_allclose(contributions.output(attention, layer), expected.numpy(), atol=1e-4 * scale)
         row = attention.shape[2] - 1
-        parts = [contributions.vectors(attention, layer, head, row) for head in range(attention.shape[1])]
-        summed = np.sum(parts, axis=(0, 1))  # (D,)
+        parts = [
+            attention.head(layer, head)[row] @ contributions.projected(attention, layer, head)
+            for head in range(attention.shape[1])
+        ]
+        summed = np.sum(parts, axis=0)  # (D,)
         summed += 0 if attention.out_bias is None else attention.out_bias[layer]
         np.testing.assert_allclose(summed, expected[row].numpy(), atol=1e-4 * scale)
 

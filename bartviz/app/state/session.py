@@ -11,7 +11,7 @@ run repeats whatever was interrupted.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -31,7 +31,6 @@ from bartviz.serving.request import Request
 if TYPE_CHECKING:
     from bartviz.record.record import Record
 
-T = TypeVar("T")
 PATIENCE = 0.4  # seconds that a script run waits for a record before it draws a progress line instead
 
 RECORD, RUN, ERROR, SEEN = "_record", "_run", "_error", "_seen"

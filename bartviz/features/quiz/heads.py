@@ -37,8 +37,6 @@ FARTHER = 0.05
 LOOKS = 0.3
 """The least share of weight for saying that a head looks somewhere."""
 
-_Found = tuple[Kind, list[tuple[int, int]]]
-
 
 def previous(material: Material, random: Generator) -> Question | None:
     """Which of these heads looks most at the previous token?"""
