@@ -3,7 +3,7 @@
 
 /** @import { Choice, Entry, Header, Mount, Part, Place, Shown } from "./types.js" */
 import { mapNumber, nameOf } from "../browser/canvas/numbers.js";
-import { filled, make } from "../browser/shared/words.js";
+import { filled, make } from "../browser/shared/helpers.js";
 import { hearSteps, tellSteps } from "../browser/shared/steps.js";
 import { codesOf, headsOf, meanOf, opened, packed, rowsOf, tiles } from "./file.js";
 import { hashOf, placeOf, spokenIn } from "./place.js";

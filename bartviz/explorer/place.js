@@ -1,7 +1,7 @@
 // What is shown, as the part of the address behind #: kind=cross&layer=2&head=3&row=5. Pure, tested with `node --test`.
 
 /** @import { Entry, Header, Place } from "./types.js" */
-import { clamp } from "../browser/shared/words.js";
+import { clamp } from "../browser/shared/helpers.js";
 
 const VIEWS = /** @type {const} */ (["map", "lines", "text"]);
 const WHATS = /** @type {const} */ (["head", "layer", "all"]);

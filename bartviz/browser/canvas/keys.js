@@ -2,7 +2,7 @@
 
 /** @import { Canvas } from "./types.js" */
 import { isNowhere } from "../shared/steps.js";
-import { clamp } from "../shared/words.js";
+import { clamp } from "../shared/helpers.js";
 import { choose, clear, enlarge, select, zoomBy } from "./choice.js";
 import { ASKS, askSteps } from "./following.js";
 import { render } from "./frame.js";

@@ -1,7 +1,7 @@
 // The canvas's arithmetic: no document, no drawing, tested with `node --test`.
 
 /** @import { Choice, Meta, Span, Summed, Weight } from "./types.js" */
-import { clamp, filled, quoted } from "../shared/words.js";
+import { clamp, filled, quoted } from "../shared/helpers.js";
 
 const TYPES = { uint8: Uint8Array, uint16: Uint16Array };
 

@@ -1,7 +1,7 @@
 // What is under the pointer or the cursor, in words; and the tip at the pointer.
 
 /** @import { Canvas } from "./types.js" */
-import { capital, isolated } from "../shared/words.js";
+import { capital, isolated } from "../shared/helpers.js";
 import { FAINTEST, MOST_LINES } from "./lines.js";
 import { cellSaid, keysSaid, nameOf, ofKeys, ofRows, rowsSaid } from "./numbers.js";
 import { weightOf } from "./state.js";

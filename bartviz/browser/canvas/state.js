@@ -2,7 +2,7 @@
 
 /** @import { Canvas, Choice, Codes, Component, Shaded, Weight } from "./types.js" */
 import { css, inkOn, rampOn, strongOf, themeOf } from "../shared/colors.js";
-import { nameAll, speaker } from "../shared/words.js";
+import { nameAll, speaker } from "../shared/helpers.js";
 import { packedColors, shadesOf, smallShades } from "./pixels.js";
 import { decode, largest, mapNumber, unpacked } from "./numbers.js";
 

@@ -2,7 +2,7 @@
 
 /** @import { Canvas, Chip, Side } from "./types.js" */
 import { css } from "../shared/colors.js";
-import { clamp, make } from "../shared/words.js";
+import { clamp, make } from "../shared/helpers.js";
 import { listed, mapNumber, nameOf, ofKeys, ofRows, rowPlaces, shareOf, top } from "./numbers.js";
 import { current, weightOf } from "./state.js";
 

@@ -1,7 +1,7 @@
 // The veil over the rows that are still to come, while a player next to the canvas is followed.
 
 /** @import { Canvas } from "./types.js" */
-import { clamp } from "../shared/words.js";
+import { clamp } from "../shared/helpers.js";
 
 const UNCOVER = 320; // ms in which a new row is uncovered
 const TO_COME = 0.86; // how thick the veil over later rows is

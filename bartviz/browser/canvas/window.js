@@ -2,7 +2,7 @@
 // A window is {x, y, z}: the column and the row at its top left corner, and how much larger than fitted it is.
 
 /** @import { Cell, Fingers, Fit, Place, Seen } from "./types.js" */
-import { clamp } from "../shared/words.js";
+import { clamp } from "../shared/helpers.js";
 
 const READABLE = 44; // pixels of a cell beyond which zooming ends
 const SMALLEST = 1e-9;

@@ -1,7 +1,7 @@
 // The player's arithmetic: no document, no canvas, tested with `node --test`.
 
 /** @import { Bar, Branch, Layout, Looked, Meta, Step, Weights } from "./types.js" */
-import { filled } from "../shared/words.js";
+import { filled } from "../shared/helpers.js";
 
 export const shade = (table, weight) => table[Math.round(255 * Math.min(1, Math.max(0, weight)))];
 

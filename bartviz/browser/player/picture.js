@@ -3,7 +3,7 @@
 /** @import { Kind, Player, Step } from "./types.js" */
 import { css, inkOn, rampOn, strongOf, themeOf } from "../shared/colors.js";
 import { typeSize } from "../shared/drawing.js";
-import { clamp, filled, make, nameAll } from "../shared/words.js";
+import { clamp, filled, make, nameAll } from "../shared/helpers.js";
 import {
   barsOf,
   frameWidth,

@@ -4,7 +4,7 @@
 import { begun } from "../shared/begun.js";
 import { pointOn } from "../shared/drawing.js";
 import { calm, hearSteps, isNowhere, tellSteps } from "../shared/steps.js";
-import { clamp, speaker } from "../shared/words.js";
+import { clamp, speaker } from "../shared/helpers.js";
 import { drawCurve, drawMatrix, measure, uncover } from "./canvases.js";
 import { advance, cellAt, readingOf, rowOf } from "./numbers.js";
 import { build, buildCost, buildTable, fit, lengthOf, paint, placeOf, rowsImage, show } from "./picture.js";
