@@ -6,7 +6,7 @@ import { fontSize } from "./labels.js";
 import { drawLines, fittedLines } from "./lines.js";
 import { drawMap } from "./map.js";
 import { drawOverview, measureOverview } from "./overview.js";
-import { say } from "./said.js";
+import { say } from "./description.js";
 import { bringForward, buildTable, drawTexts } from "./text.js";
 import { uncovered } from "./veil.js";
 import { bounded, fitted } from "./window.js";
