@@ -6,7 +6,7 @@ import { mapNumber, nameOf } from "../browser/canvas/numbers.js";
 import { filled, make } from "../browser/shared/helpers.js";
 import { hearSteps, tellSteps } from "../browser/shared/steps.js";
 import { codesOf, headsOf, meanOf, opened, packed, rowsOf, tiles } from "./file.js";
-import { hashOf, placeOf, spokenIn } from "./place.js";
+import { hashOf, placeOf, spokenIn } from "./url_hash.js";
 
 const FRAMED = globalThis.location?.protocol === "about:";
 const KINDS = /** @type {const} */ (["encoder", "decoder", "cross"]);

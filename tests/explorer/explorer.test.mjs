@@ -4,7 +4,7 @@ import test from "node:test";
 import { deflateSync } from "node:zlib";
 import { decode } from "../../bartviz/browser/canvas/numbers.js";
 import { codesOf, headsOf, meanOf, opened, packed, rowsOf, tiles } from "../../bartviz/explorer/file.js";
-import { hashOf, placeOf, spokenIn } from "../../bartviz/explorer/place.js";
+import { hashOf, placeOf, spokenIn } from "../../bartviz/explorer/url_hash.js";
 
 const cross = { meta: { shape: [4, 8, 9, 7] }, row: 1 };
 const encoder = { meta: { shape: [2, 2, 7, 7] }, row: 2 };
