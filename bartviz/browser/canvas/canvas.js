@@ -1,11 +1,11 @@
 // State, pointer and frames. Streamlit calls the default export again on every change of data or theme.
 
 import { later } from "./choice.js";
-import { begun } from "../shared/begun.js";
+import { markReady } from "../shared/ready.js";
 import { askSteps, showStepper } from "./following.js";
 import { draw, render } from "./frame.js";
 import { listen } from "./pointer.js";
-import { LIVE, begin, current, paint, take } from "./state.js";
+import { LIVE, create, current, paint, receive } from "./state.js";
 
 const STATES = new WeakMap(); // parentElement -> state
 
@@ -13,10 +13,10 @@ export default function (component) {
   const { parentElement } = component;
   let it = STATES.get(parentElement);
   const first = !it || !it.root.isConnected;
-  if (first) it = begin(parentElement);
+  if (first) it = create(parentElement);
   STATES.set(parentElement, it);
   LIVE.add(it);
-  take(it, component);
+  receive(it, component);
   if (it.meta) paint(it);
   if (first) listen(it);
   if (it.meta) showStepper(it);
@@ -25,7 +25,7 @@ export default function (component) {
   it.unmeasured = true;
   if (first) render(it);
   else draw(it);
-  begun(parentElement);
+  markReady(parentElement);
   return () => {
     cancelAnimationFrame(it.frame);
     clearTimeout(it.timer);

@@ -109,7 +109,7 @@ function tell(it) {
   };
   const text = JSON.stringify(said);
   it.moved = false;
-  if (it.told === text) return;
-  it.told = text;
+  if (it.reported === text) return;
+  it.reported = text;
   it.setStateValue("choice", said);
 }

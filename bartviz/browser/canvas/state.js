@@ -1,4 +1,4 @@
-// What the canvas knows: the maps that have come, what is chosen, the colours of the theme.
+// State of the canvas: its maps, the choice, the colours of the theme.
 
 /** @import { Canvas, Choice, Codes, Component, Shaded, Weight } from "./types.js" */
 import { css, inkOn, rampOn, strongOf, themeOf } from "../shared/colors.js";
@@ -13,7 +13,7 @@ const MOST_MAPS = 24_000_000; // bytes of maps that were sent on demand and are 
  * @param {HTMLElement} parentElement
  * @returns {Canvas}
  */
-export function begin(parentElement) {
+export function create(parentElement) {
   /** @type {HTMLElement} */
   const root = parentElement.querySelector(".attention");
   const named = new Map(
@@ -64,7 +64,7 @@ export function weightOf(it) {
  * @param {Canvas} it
  * @param {Component} component
  */
-export function take(it, { data, setStateValue }) {
+export function receive(it, { data, setStateValue }) {
   it.setStateValue = setStateValue;
   if (it.data === data) return;
   const { meta, arrays } = decode(data);
@@ -80,10 +80,10 @@ export function take(it, { data, setStateValue }) {
     }); // what stays was lost
   Object.assign(it, { meta: { ...(anew ? {} : it.meta), ...meta }, arrays });
   if (anew) renew(it);
-  keep(it);
+  storeMaps(it);
   // Follow the pickers, unless the visitor has chosen something newer in the canvas.
   const led = it.serial !== meta.serial && (!it.moved || it.meta.alone);
-  if (anew || led) go(it, meta.begin);
+  if (anew || led) applyChoice(it, meta.begin);
   it.serial = meta.serial;
 }
 
@@ -114,10 +114,10 @@ function renew(it) {
 }
 
 /**
- * Takes in the maps that have come; the oldest go, where not all can stay.
+ * Store the maps that arrived; the oldest are dropped beyond the limit.
  * @param {Canvas} it
  */
-function keep(it) {
+function storeMaps(it) {
   const [, , rows, columns] = it.meta.shape,
     { tiles, hidden } = it.arrays,
     size = rows * columns;
@@ -137,14 +137,14 @@ function keep(it) {
 }
 
 /** @param {Canvas} it */
-function go(it, { layer, head, what, row, view, rows, keys }) {
+function applyChoice(it, { layer, head, what, row, view, rows, keys }) {
   it.choice = { layer, head, what, view };
   it.rows = rows.length ? [...rows] : [row];
   it.keys = [...keys];
   it.anchor = { rows: row, keys: keys[0] ?? 0 };
   it.by = keys.length && rows.length <= 1 ? "keys" : "rows";
   it.primary = row;
-  it.told = null;
+  it.reported = null;
   it.moved = false;
 }
 

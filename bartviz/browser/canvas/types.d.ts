@@ -164,7 +164,7 @@ export interface Canvas extends Mounted<Parts> {
   seen: Seen;
   large: boolean;
   moved: boolean; // by the visitor, and Python has not heard of it
-  told: string | null; // what Python has heard last
+  reported: string | null; // the last text sent to Python
   drag: { x: number; y: number; at: Cell; moved: boolean; seen: Seen; list?: Selection } | null;
   pinch: { from: Fingers; seen: Seen } | null;
 

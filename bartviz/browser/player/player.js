@@ -1,7 +1,7 @@
 // Playback, keys and pointer. Streamlit calls the default export again on every change of data or theme.
 
 /** @import { Component, Player } from "./types.js" */
-import { begun } from "../shared/begun.js";
+import { markReady } from "../shared/ready.js";
 import { pointOn } from "../shared/drawing.js";
 import { calm, hearSteps, isNowhere, tellSteps } from "../shared/steps.js";
 import { clamp, speaker } from "../shared/helpers.js";
@@ -17,7 +17,7 @@ const REPORT = 350; // ms without a change before Python is notified of a step
  * @param {Component} component
  * @returns {Player}
  */
-function begin(component) {
+function create(component) {
   /** @type {HTMLElement} */
   const root = component.parentElement.querySelector(".player");
   const named = new Map(
@@ -46,7 +46,7 @@ function begin(component) {
  * @param {Player} it
  * @param {Component} component
  */
-export function take(it, { data, setStateValue, setTriggerValue }) {
+export function receive(it, { data, setStateValue, setTriggerValue }) {
   const anew = it.meta?.revision !== data.meta.revision;
   const parted = data.meta.branch && it.meta?.branch?.revision !== data.meta.branch.revision;
   const led = !anew && it.led !== data.meta.led; // to a step, by somebody else than the visitor
@@ -65,7 +65,7 @@ export function take(it, { data, setStateValue, setTriggerValue }) {
   it.led = it.meta.led;
   if (anew || led) {
     rest(it);
-    it.step = it.told = it.meta.start;
+    it.step = it.reported = it.meta.start;
     it.reading = it.meta.reading;
   }
   if (led) tell(it);
@@ -128,13 +128,13 @@ function onAsked(it, { to, by, play: playing, where }) {
 function later(it) {
   clearTimeout(it.timer);
   it.timer = setTimeout(() => {
-    if (!it.playing && it.told !== it.step) tell(it);
+    if (!it.playing && it.reported !== it.step) tell(it);
   }, REPORT);
 }
 
 /** @param {Player} it */
 function tell(it) {
-  it.told = it.step;
+  it.reported = it.step;
   it.setStateValue("place", { revision: it.meta.revision, step: it.step, reading: it.reading });
 }
 
@@ -309,14 +309,14 @@ export default function (component) {
   const { parentElement } = component;
   let it = STATES.get(parentElement);
   if (!it || !it.root.isConnected) {
-    it = begin(component);
+    it = create(component);
     STATES.set(parentElement, it);
-    take(it, component);
+    receive(it, component);
     listen(it);
-  } else take(it, component);
+  } else receive(it, component);
   draw(it);
   tellPlace(it);
-  begun(component.parentElement);
+  markReady(component.parentElement);
   return () => {
     it.unfollowed();
     cancelAnimationFrame(it.raf);

@@ -131,7 +131,7 @@ export interface Player extends Mounted<Parts> {
   reading: Reading;
   range: "fixed" | "row"; // of the colour scale
   playing: boolean;
-  told: number; // the step that Python has heard of last
+  reported: number; // the last step sent to Python
   since: number; // when this step began, in ms
   drawn: string;
 

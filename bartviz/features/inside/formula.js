@@ -2,7 +2,7 @@
 // shows is lit, and a line says what it is. Text reaches the page only through textContent.
 // data is UTF-8 JSON: {parts: [{text, sub, role, panels}], panels: {subplot: panel}, say: {panel: sentence}, rest, within}
 
-import { begun } from "../../browser/shared/begun.js";
+import { markReady } from "../../browser/shared/ready.js";
 
 /** Which parts of the formula a panel of the picture shows. -> [true, false, ...] */
 export function lit(parts, panel) {
@@ -40,7 +40,7 @@ export default function ({ parentElement, data }) {
     const area = event.target instanceof Element ? event.target.closest("[data-subplot]") : null;
     show(area && area.closest(told.within) ? panelOf(told.panels, area.dataset.subplot) : null);
   };
-  begun(parentElement);
+  markReady(parentElement);
   document.addEventListener("pointermove", point, { passive: true });
   document.addEventListener("pointerdown", point, { passive: true });
   return () => {

@@ -1,7 +1,7 @@
 // Keys of a lesson: N or Page Down (a presenter's clicker, in large type) goes forward, B or Page Up goes back, A shows
 // the answer. They press the strip's own buttons, so that what cannot be pressed cannot be keyed either.
 
-import { begun } from "../../browser/shared/begun.js";
+import { markReady } from "../../browser/shared/ready.js";
 import { keep } from "../../app/components/scroll_to/keep.js";
 import { oneEntryForAStep } from "./history.js";
 import { write } from "./store.js";
@@ -84,7 +84,7 @@ function show({ step, part, below }) {
 // data: { step: "lesson at", part: the selector of what it is about, "" on another page, below: whether that is below the
 // page's own picture, seen: how far the visitor is in each lesson }
 export default function ({ parentElement, data }) {
-  begun(parentElement);
+  markReady(parentElement);
   const { body } = document;
   show(data);
   write(data.seen);

@@ -1,13 +1,13 @@
 // The lessons page. data: what the server knows of this visit; it is notified once if the store has more.
 
-import { begun } from "../../browser/shared/begun.js";
+import { markReady } from "../../browser/shared/ready.js";
 import { oneEntryForAStep } from "./history.js";
 import { differs, read, write } from "./store.js";
 
 let told = false;
 
 export default function ({ parentElement, data, setStateValue }) {
-  begun(parentElement);
+  markReady(parentElement);
   oneEntryForAStep(); // the first step's too
   write(data);
   const stored = read();

@@ -1,7 +1,7 @@
 // Two lines of words and ribbons between them. Text reaches the page only through textContent.
 // data is UTF-8 JSON: {kind, above: [{pieces, special}], below: [...], edges: [[t, s, weight]], say: {above: [...], below: [...]}, labels}
 
-import { begun } from "../../browser/shared/begun.js";
+import { markReady } from "../../browser/shared/ready.js";
 
 const PACE = 1500; // milliseconds for each word while it plays
 const WIDEST = 26; // pixels of a ribbon of weight 1
@@ -277,6 +277,6 @@ export default function ({ parentElement, data }) {
     view.label();
   }
   played = true;
-  begun(parentElement);
+  markReady(parentElement);
   return close;
 }

@@ -445,7 +445,7 @@ test("a picture that comes between a frame and what waits for it is not scrolled
     query_special: [],
     key_special: [],
   };
-  state.take(it, { data: packed({ ...next, begin: begin(1) }) });
+  state.receive(it, { data: packed({ ...next, begin: begin(1) }) });
   text.bringForward(it);
   assert.deepEqual(it.chips, {});
 });
@@ -460,13 +460,13 @@ test("what the visitor has chosen since is not taken back by what the server sen
     rows: [0],
     keys: [],
   };
-  state.take(it, { data: packed({ serial: 1, begin: begin(1) }) });
+  state.receive(it, { data: packed({ serial: 1, begin: begin(1) }) });
   assert.equal(it.choice.head, 1); // a picker
   Object.assign(it, { choice: begin(2), moved: true });
-  state.take(it, { data: packed({ serial: 2, begin: begin(1) }) });
+  state.receive(it, { data: packed({ serial: 2, begin: begin(1) }) });
   assert.equal(it.choice.head, 2);
-  assert.equal(it.serial, 2); // with which it is told
+  assert.equal(it.serial, 2); // and is reported with it
   it.meta.alone = true; // its head is the page's
-  state.take(it, { data: packed({ serial: 3, begin: begin(1), alone: true }) });
+  state.receive(it, { data: packed({ serial: 3, begin: begin(1), alone: true }) });
   assert.equal(it.choice.head, 1);
 });

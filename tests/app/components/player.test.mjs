@@ -252,7 +252,7 @@ test("a new record stops playback and draws nothing of the one before", () => {
     playing: true,
     step: 7,
   };
-  player.take(it, { data: next, setStateValue() {} });
+  player.receive(it, { data: next, setStateValue() {} });
   assert.deepEqual([it.playing, it.step, it.count, it.columns], [false, 0, 1, 3]);
 });
 
@@ -277,8 +277,8 @@ test("a branch that was asked for leads to where it parts, the link's leaves the
   });
   const stood = (follows) => {
     const it = { $: () => button, frames: [] };
-    player.take(it, { data: data(follows, null), setStateValue() {} });
-    player.take(it, { data: data(follows, { revision: "other", parts: 1 }), setStateValue() {} });
+    player.receive(it, { data: data(follows, null), setStateValue() {} });
+    player.receive(it, { data: data(follows, { revision: "other", parts: 1 }), setStateValue() {} });
     return it.step;
   };
   assert.deepEqual([stood(true), stood(false)], [1, 2]);

@@ -1,9 +1,9 @@
 // Z enlarges the type of every page, and makes it as it was again: it presses the sidebar's own switch. data: nothing.
 
-import { begun } from "../../../browser/shared/begun.js";
+import { markReady } from "../../../browser/shared/ready.js";
 
 export default function ({ parentElement }) {
-  begun(parentElement);
+  markReady(parentElement);
   const { body } = document;
   if (body.dataset.largeKey) return;
   body.dataset.largeKey = "yes";

@@ -1,11 +1,11 @@
 // Fixes for keyboard and touch events of Streamlit and plotly, for all pages.
 
-import { begun } from "../../../browser/shared/begun.js";
+import { markReady } from "../../../browser/shared/ready.js";
 import { keepFromRun } from "./keys.js";
 import { leaveToBrowser } from "./touch.js";
 
 export default function ({ parentElement }) {
-  begun(parentElement);
+  markReady(parentElement);
   const { body } = document;
   if (body.dataset.listens) return; // once is enough, whichever page it came with
   body.dataset.listens = "yes";

@@ -1,7 +1,7 @@
 // On a phone the sidebar covers the page: it closes when a page is chosen or a run begins, and never comes up open. The
 // script is on every page, so it also keeps the browser's history.
 
-import { begun } from "../../../browser/shared/begun.js";
+import { markReady } from "../../../browser/shared/ready.js";
 import { oneEntryForAnAct } from "./entries.js";
 
 const PHONE = 768; // pixels; below, Streamlit draws the sidebar over the page
@@ -19,7 +19,7 @@ function close() {
 }
 
 export default function ({ parentElement }) {
-  begun(parentElement);
+  markReady(parentElement);
   const { body } = document;
   if (body.dataset.closesMenu) return; // one listener is enough, whichever page it came with
   body.dataset.closesMenu = "yes";

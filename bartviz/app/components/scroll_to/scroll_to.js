@@ -2,13 +2,13 @@
 // there while what stands above it is still being drawn; it stops at once when the visitor scrolls, types or points.
 // data: { page: its word, part: a selector, or "" for none }
 
-import { begun } from "../../../browser/shared/begun.js";
+import { markReady } from "../../../browser/shared/ready.js";
 import { keep } from "./keep.js";
 
 const UNDER = 72; // pixels: below the bar of pages
 
 export default function ({ parentElement, data }) {
-  begun(parentElement);
+  markReady(parentElement);
   const main = document.querySelector("[data-testid='stMain']"),
     { dataset } = document.body,
     asked = `${data.page} ${data.part}`,

@@ -2,7 +2,7 @@
 // figures are drawn in the theme's colours on the server. It also tells the browser (and a screen reader) which
 // language the page is in. data: {dark: whether the server drew for a dark theme, lang: a language code}.
 
-import { begun } from "../../../browser/shared/begun.js";
+import { markReady } from "../../../browser/shared/ready.js";
 
 /** Whether a CSS colour, #rrggbb or rgb(), is darker than middle grey. */
 export function isDark(color) {
@@ -14,7 +14,7 @@ export function isDark(color) {
 }
 
 export default function ({ parentElement, data, setTriggerValue }) {
-  begun(parentElement);
+  markReady(parentElement);
   if (document.documentElement.lang !== data.lang) document.documentElement.lang = data.lang;
   const color = getComputedStyle(parentElement.querySelector("span")).getPropertyValue("--st-background-color").trim();
   if (color && isDark(color) !== data.dark) setTriggerValue("changed", isDark(color));
