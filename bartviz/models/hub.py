@@ -1,35 +1,108 @@
-"""Models of the hub on this machine: the cache of huggingface_hub (blobs, snapshots, refs), shared with other programs.
+"""Models of the hub: which files they have there, and those that are in the hub's cache on this machine.
 
-Every file is compared with the hash that the hub gives, after its download and before it is read again.
+Everything in an answer is validated, so that no name or address points elsewhere. Session, token and settings
+(HF_ENDPOINT, HF_TOKEN, HF_HUB_OFFLINE) are those of huggingface_hub. The cache (blobs, snapshots, refs) is shared with
+other programs: every file is compared with the hash that the hub gives, after its download and before it is read again.
 """
 
 from __future__ import annotations
 
 import errno
 import hashlib
+import json
 import os
+import re
 import shutil
-from collections.abc import Callable, Iterator
+import socket
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+from urllib.request import getproxies, proxy_bypass
 
+import httpx2
 from filelock import Timeout
-from huggingface_hub import constants
+from huggingface_hub import constants, get_session, get_token
+from huggingface_hub.errors import OfflineModeIsEnabled
 from huggingface_hub.utils import WeakFileLock
 
-from bartviz.errors import ModelError, NotFetched
+from bartviz.errors import ModelError, NotFetched, choices
 from bartviz.families.catalogue import entry
 from bartviz.language import later
-from bartviz.models import download
+from bartviz.models import deadline
 from bartviz.models.deadline import Job
-from bartviz.models.download import COMMIT, DIGEST, File, Needed, Unreachable
-from bartviz.models.files import Files, is_complete, is_read
-from bartviz.models.location import Location
+from bartviz.models.files import (
+    CONFIG_FILES,
+    TOKENIZER_FILES,
+    WEIGHTS_INDEX,
+    Files,
+    NoWeights,
+    check_vocabulary,
+    is_complete,
+    is_read,
+    weight_names,
+)
+from bartviz.models.location import Location, embedded
+from bartviz.models.roots import ROOTS_SETTING
+from bartviz.safety.addresses import host_port, no_hub
+from bartviz.version import __version__
 
+REACH_SECONDS = 0.9  # to detect that there is no network
+TIMEOUT = 10.0  # seconds without a byte
+PAUSE = 0.5  # seconds before the second attempt; doubled for each later one
+ATTEMPTS = 3  # without any progress
+MAX_PAUSE = 10.0  # the longest pause that we grant the hub
+MAX_ANSWER_BYTES = 32 << 20
+COMMIT = re.compile(r"[0-9a-f]{40}")
+DIGEST = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_CONVERSION = ("SFconvertbot", "Adding `safetensors` variant of this model")
 NOT_ASKED = later("The hub was not asked for a newer version.")
 _CHUNK = 1 << 22
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _SEEN: set[tuple[object, ...]] = set()  # files verified in this process and not modified since
+
+
+class Unreachable(ModelError):
+    """The hub cannot be reached or fails, so an earlier download may be used. ``reason``: the message without
+    advice."""
+
+    def __init__(self, message: str, reason: str | None = None, *, again: bool = False, after: float = 0.0) -> None:
+        advised = later("{reason} Try again later, or use a model that is on this machine.", reason=message)
+        super().__init__(message if reason else advised)
+        self.reason = reason or message
+        self.again = again  # whether an immediate retry may help
+        self.after = after  # seconds to wait, as the hub requests
+
+
+@dataclass(frozen=True)
+class File:
+    """A file on the hub; ``digest``: SHA-256 of its content (64 digits), or git's SHA-1 for small files (40)."""
+
+    name: str
+    size: int
+    digest: str
+    url: str
+
+
+@dataclass(frozen=True)
+class Needed:
+    """The files of a commit that are downloaded: settings and tokenizer, and then the weights."""
+
+    commit: str
+    small: tuple[File, ...]
+    weights: tuple[File, ...]
+    notices: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, commit: str, files: Mapping[str, File]) -> Needed:
+        """Those among the files of a commit, by name. Raises NoWeights, and ModelError without a vocabulary."""
+        large = weight_names(files)
+        if "tokenizer_config.json" not in files:  # else it is read first: it may name ByT5's
+            check_vocabulary(files)
+        small = (name for name in (*CONFIG_FILES, WEIGHTS_INDEX, *TOKENIZER_FILES) if name in files)
+        return cls(commit, tuple(files[name] for name in small), tuple(files[name] for name in large))
 
 
 def snapshot(location: Location, job: Job, *, inspect: Callable[[Files], None], fetch: bool = True) -> Files:
@@ -47,7 +120,7 @@ def snapshot(location: Location, job: Job, *, inspect: Callable[[Files], None], 
     try:
         if not fetch:
             raise Unreachable(NOT_ASKED, NOT_ASKED)
-        needed = download.choose(location.name, revision, job)
+        needed = _choose(location.name, revision, job)
         cache.fill(needed, job, inspect)
     except Unreachable as error:
         commit = cache.earlier(revision)
@@ -78,21 +151,21 @@ def check(location: Location, *, fetch: bool) -> None:
     if is_here(location):
         return
     if fetch:
-        download.check_reachable()
+        check_reachable()
         return
-    name, known, host = location.name, entry(location.name), download.host()
+    name, known = location.name, entry(location.name)
     said = later(
         "{name} is not on this machine, and nothing has been downloaded. It is a model on {host}; its size "
         "is not yet known.",
         name=name,
-        host=host,
+        host=_host(),
     )
     if known is not None:
         said = later(
             "{name} ({title}) is not on this machine, and nothing has been downloaded. It is a model on {host}.",
             name=name,
             title=later(known.title),
-            host=host,
+            host=_host(),
         )
     raise NotFetched(said, name)
 
@@ -100,6 +173,201 @@ def check(location: Location, *, fetch: bool) -> None:
 def is_here(location: Location) -> bool:
     """Whether a model is on this machine: in a folder, or downloaded earlier."""
     return location.folder is not None or Cache(location.name).earlier(location.revision) is not None
+
+
+def _choose(name: str, revision: str | None, job: Job) -> Needed:
+    """The files of the revision; if they are pickles and no revision was requested, the hub's own conversion.
+
+    Raises Unreachable, ModelError.
+    """
+    check_reachable()
+    try:
+        return _needed(name, revision or constants.DEFAULT_REVISION, job)
+    except NoWeights:
+        converted = _conversion(name, job) if revision is None else None
+        if converted is None:
+            raise
+    notice = later("Weights from the hub's own conversion to safetensors ({revision}).", revision=converted)
+    return replace(_needed(name, converted, job), notices=(notice,))
+
+
+def _needed(name: str, revision: str, job: Job) -> Needed:
+    answer = _json(f"{endpoint()}/api/models/{name}/revision/{quote(revision, safe='')}?blobs=true", job)
+    commit, siblings = answer.get("sha"), answer.get("siblings")
+    if not isinstance(commit, str) or not COMMIT.fullmatch(commit) or not isinstance(siblings, list):
+        raise Unreachable(later("The hub's answer cannot be understood."))
+    address = f"{endpoint()}/{name}/resolve/{commit}"
+    files = [_file(sibling, address) for sibling in siblings if isinstance(sibling, dict)]
+    return Needed.of(commit, {file.name: file for file in files if file is not None})
+
+
+def _file(sibling: Mapping[str, Any], address: str) -> File | None:
+    """One file of a listing, or None for one in a subfolder. Raises Unreachable for an invalid description."""
+    name, large = sibling.get("rfilename"), sibling.get("lfs")
+    size, digest = sibling.get("size"), large.get("sha256") if isinstance(large, dict) else sibling.get("blobId")
+    if not isinstance(name, str) or not re.fullmatch(r"[\w.-]+", name, re.ASCII):
+        return None
+    if type(size) is not int or size < 0 or not isinstance(digest, str) or not DIGEST.fullmatch(digest):
+        if is_read(name):
+            raise Unreachable(later("The hub does not give the size and hash of {name}.", name=name))
+        return None
+    return File(name, size, digest, f"{address}/{quote(name)}")
+
+
+def _conversion(name: str, job: Job) -> str | None:
+    """The revision in which the hub's converter has added safetensors weights to a model that has only pickles."""
+    try:
+        answer = _json(f"{endpoint()}/api/models/{name}/discussions", job)
+    except ModelError:
+        return None
+    discussions = answer.get("discussions")
+    for found in discussions if isinstance(discussions, list) else []:
+        author = found.get("author") if isinstance(found, dict) else None
+        if not isinstance(author, dict) or (author.get("name"), found.get("title")) != _CONVERSION:
+            continue
+        if found.get("isPullRequest") is True and type(found.get("num")) is int:
+            return f"refs/pr/{found['num']}"
+    return None
+
+
+def check_reachable() -> None:
+    """Raise Unreachable within a second if there is no network, even if the name server hangs."""
+    offline = Unreachable(
+        later(
+            "The model hub cannot be reached, and this model has not been downloaded before. These work offline: "
+            "{names}. Or copy a model's folder (config.json, model.safetensors, tokenizer files) to this machine and "
+            "load it by its path; for the app, under a folder named in {setting}.",
+            names=choices(embedded()),
+            setting=ROOTS_SETTING,
+        ),
+        later("The model hub cannot be reached."),
+    )
+    if constants.is_offline_mode():
+        raise offline
+    try:
+        target = address(getproxies(), proxy_bypass)
+        deadline.within(REACH_SECONDS, lambda: socket.create_connection(target, timeout=REACH_SECONDS).close())
+    except (OSError, TimeoutError):
+        raise offline from None
+
+
+def endpoint() -> str:
+    """The hub's address, from HF_ENDPOINT where it is set."""
+    address: str = os.environ.get("HF_ENDPOINT", constants.ENDPOINT).rstrip("/")
+    if not address.startswith(("http://", "https://")) or host_port(address) is None:
+        raise no_hub()
+    return address
+
+
+def _host() -> str:
+    """The hub's host, to name it. Raises ModelError."""
+    found = host_port(endpoint())
+    assert found is not None  # an address without one is refused
+    return found[0]
+
+
+def address(proxies: Mapping[str, str], bypass: Callable[[str], object]) -> tuple[str, int]:
+    """Host and port to connect to: the hub's, or the proxy's."""
+    url = endpoint()
+    target = host_port(url)
+    proxy = proxies.get(url.partition(":")[0]) or proxies.get("all")
+    if target is None or (proxy and not bypass(target[0])):
+        target = host_port(proxy if proxy and "//" in proxy else f"http://{proxy}")
+    if target is None:
+        raise ModelError(later("The proxy's address (HTTPS_PROXY, HTTP_PROXY or ALL_PROXY) is not valid: correct it."))
+    return target
+
+
+def _json(url: str, job: Job) -> dict[str, Any]:
+    """The hub's answer as a JSON object. Raises Unreachable, ModelError."""
+
+    def read() -> bytes:
+        with _get(url, {}, job) as response:
+            content = bytearray()
+            for chunk in response.iter_bytes():
+                job.check()
+                content += chunk
+                if len(content) > MAX_ANSWER_BYTES:
+                    raise Unreachable(later("The hub's answer cannot be understood."))
+            return bytes(content)
+
+    content = _with_retries(read, job)
+    try:
+        value = json.loads(content)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise Unreachable(later("The hub's answer cannot be understood."))
+    return value
+
+
+def _with_retries(work: Callable[[], Any], job: Job, progress: Callable[[], int] = lambda: 0) -> Any:
+    """Retry a few times where that may help; any progress resets the count."""
+    attempts, before = 0, progress()
+    while True:
+        job.check()
+        try:
+            return work()
+        except Unreachable as error:
+            job.check()
+            now = progress()
+            attempts = 1 if now > before else attempts + 1
+            before = now
+            if not error.again or attempts >= ATTEMPTS or error.after > MAX_PAUSE:
+                raise
+            job.pause(max(error.after, PAUSE * 2 ** (attempts - 1)))
+
+
+@contextmanager
+def _get(url: str, headers: Mapping[str, str], job: Job) -> Iterator[httpx2.Response]:
+    """The hub's response as an uncompressed stream. Every error of the client becomes a bartviz error."""
+    sent = {"User-Agent": f"bartviz/{__version__}", "Accept-Encoding": "identity", **headers}
+    token = None if constants.HF_HUB_DISABLE_IMPLICIT_TOKEN else get_token()
+    if token:
+        sent["Authorization"] = f"Bearer {token}"  # dropped by the client when redirected to another host
+    try:
+        with get_session().stream("GET", url, headers=sent, timeout=min(TIMEOUT, job.left() or TIMEOUT)) as response:
+            if response.status_code not in (200, 206):
+                raise _refusal(response)
+            yield response
+    except httpx2.TimeoutException:
+        raise Unreachable(later("The hub does not answer."), again="/resolve/" in url) from None
+    except (httpx2.HTTPError, httpx2.InvalidURL, OfflineModeIsEnabled):
+        raise Unreachable(later("The connection to the hub failed."), again=True) from None
+
+
+def _refusal(response: httpx2.Response) -> ModelError:
+    """The error for an unsuccessful status, as a user needs to read it."""
+    status, code = response.status_code, response.headers.get("X-Error-Code", "")
+    if code == "GatedRepo" or (status == 403 and not code):
+        return ModelError(
+            later(
+                "The hub gives this model only to people who have accepted its conditions: accept them on the "
+                "model's page, and set HF_TOKEN to your access token."
+            )
+        )
+    if code == "RevisionNotFound":
+        return ModelError(later("The model has no such revision: give a branch, a tag or a commit, or leave it out."))
+    if code == "EntryNotFound":
+        return ModelError(later("The hub lists a file of this model that it does not have. Try another revision."))
+    if status in (401, 403, 404):
+        return ModelError(
+            later(
+                "The hub has no model of that name, or it is private: check the spelling (owner/name), or set "
+                "HF_TOKEN to an access token."
+            )
+        )
+    if status == 429:
+        wait = response.headers.get("Retry-After", "")
+        after = float(wait) if wait.isdigit() else 0.0
+        message = later("The hub is limiting requests: too many were sent.")
+        if after:
+            message = later(
+                "The hub is limiting requests: too many were sent. It asks for a pause of {seconds:g} seconds.",
+                seconds=after,
+            )
+        return Unreachable(message, again=True, after=after)
+    return Unreachable(later("The hub reports an error (status {status}).", status=status), again=status >= 500)
 
 
 class Cache:
@@ -188,9 +456,10 @@ class Cache:
 
 
 def _download(file: File, blob: Path, job: Job) -> None:
+    """Download a file, resuming what a broken connection or a killed process left. Raises Unreachable, ModelError."""
     part = blob.with_name(f"{blob.name}.bartviz.incomplete")
     for _ in range(2):
-        kept = part.stat().st_size if part.exists() else 0
+        kept = _size(part)
         if kept > file.size:
             part.unlink()
             kept = 0
@@ -203,7 +472,7 @@ def _download(file: File, blob: Path, job: Job) -> None:
                 free=free / 1e6,
             )
             raise ModelError(_no_room(why))
-        download.append(file, part, job)
+        _with_retries(lambda: _append(file, part, job), job, lambda: _size(part))
         if holds(part, file.digest, job):
             part.replace(blob)
             return
@@ -215,6 +484,36 @@ def _download(file: File, blob: Path, job: Job) -> None:
             name=file.name,
         )
     )
+
+
+def _append(file: File, part: Path, job: Job) -> None:
+    """Request the missing part of a file and write it as it arrives. Raises Unreachable, ModelError."""
+    with part.open("ab") as out:
+        kept = out.tell()
+        if kept == file.size:
+            return
+        with _get(file.url, {"Range": f"bytes={kept}-"} if kept else {}, job) as response:
+            if kept and response.status_code != 206:  # the server sends the whole file
+                out.truncate(0)
+                job.done -= kept
+                kept = 0
+            for chunk in response.iter_raw():
+                job.check()
+                out.write(chunk)
+                kept += len(chunk)
+                job.done += len(chunk)
+                if kept > file.size:
+                    break
+    if kept > file.size:
+        part.unlink()
+        job.done -= kept
+        raise Unreachable(later("The hub sends more of {name} than it announced.", name=file.name), again=True)
+    if kept < file.size:
+        raise Unreachable(later("The connection broke off in the middle of {name}.", name=file.name), again=True)
+
+
+def _size(part: Path) -> int:
+    return part.stat().st_size if part.exists() else 0
 
 
 def holds(path: Path, digest: str, job: Job) -> bool:

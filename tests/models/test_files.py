@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from bartviz.errors import ModelError
-from bartviz.models.download import File, Needed
 from bartviz.models.files import WEIGHTS_INDEX, Files, check_vocabulary, is_complete, unfit, weight_names
+from bartviz.models.hub import File, Needed
 
 SHARDS = tuple(f"model-{i:05}-of-00003.safetensors" for i in (1, 2, 3))
 

@@ -21,7 +21,7 @@ from huggingface_hub import constants, try_to_load_from_cache
 
 from bartviz.errors import BudgetError, Cancelled, ModelError
 from bartviz.language import Later
-from bartviz.models import deadline, download, hub
+from bartviz.models import deadline, hub
 from bartviz.models.load import load
 from bartviz.models.location import embedded
 from tests.support import hub_server, networks, process
@@ -50,7 +50,7 @@ def server(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
             monkeypatch.setenv(name, value)
         for variable in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
             monkeypatch.delenv(variable, raising=False)
-        monkeypatch.setattr(download, "PAUSE", 0.01)
+        monkeypatch.setattr(hub, "PAUSE", 0.01)
         yield running
 
 
@@ -316,7 +316,7 @@ def test_a_short_pause_is_kept(server: Hub) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("path", ["/api/", "config.json", "model.safetensors"])
 def test_a_hub_that_hangs(path: str, server: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(download, "TIMEOUT", 0.4)
+    monkeypatch.setattr(hub, "TIMEOUT", 0.4)
     server.fault(path, hang=True)
     start = time.monotonic()
     refused()
@@ -325,7 +325,7 @@ def test_a_hub_that_hangs(path: str, server: Hub, monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.parametrize("path", ["/api/", "config.json", "model.safetensors"])
 def test_the_deadline_holds_however_the_hub_behaves(path: str, server: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(download, "TIMEOUT", 60)
+    monkeypatch.setattr(hub, "TIMEOUT", 60)
     server.fault(path, hang=True)
     start = time.monotonic()
     assert "0.5 seconds" in refused(deadline=0.5)
@@ -344,7 +344,7 @@ def test_a_slow_hub_keeps_what_has_arrived(server: Hub) -> None:
 
 @pytest.mark.parametrize("path", ["/api/", "config.json", "model.safetensors"])
 def test_cancel_is_heard_while_the_hub_is_silent(path: str, server: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(download, "TIMEOUT", 60)
+    monkeypatch.setattr(hub, "TIMEOUT", 60)
     server.fault(path, hang=True)
     cancel = threading.Event()
     asked: list[float] = []
@@ -464,8 +464,8 @@ def test_a_name_server_that_never_answers(offline: None, monkeypatch: pytest.Mon
     def hang(*_: object, **__: object) -> None:
         awake.wait(60)
 
-    assert download.REACH_SECONDS < 1
-    monkeypatch.setattr(download, "REACH_SECONDS", 0.3)
+    assert hub.REACH_SECONDS < 1
+    monkeypatch.setattr(hub, "REACH_SECONDS", 0.3)
     monkeypatch.setattr(socket, "getaddrinfo", hang)
     start = time.monotonic()
     try:
@@ -497,7 +497,7 @@ def test_an_earlier_download_serves_when_the_hub_is_away(
     if fault == "offline":
         monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     else:
-        monkeypatch.setattr(download, "TIMEOUT", 0.4)
+        monkeypatch.setattr(hub, "TIMEOUT", 0.4)
         server.fault("/api/", hang=fault == "hang", status=None if fault == "hang" else int(fault), retry_after=99)
     again = load(NAME)
     assert again.info == before.info
@@ -546,16 +546,16 @@ assert main(["capture", "A text.", "--model", "bert-tiny-en"]) == 2
 
 def test_the_proxy_is_what_must_be_reachable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_ENDPOINT", "https://hub.example")
-    assert download.address({}, lambda _: False) == ("hub.example", 443)
-    assert download.address({"https": "http://proxy:3128"}, lambda _: False) == ("proxy", 3128)
-    assert download.address({"https": "http://proxy:3128"}, lambda _: True) == ("hub.example", 443)
-    assert download.address({"https": "proxy"}, lambda _: False) == ("proxy", 80)
+    assert hub.address({}, lambda _: False) == ("hub.example", 443)
+    assert hub.address({"https": "http://proxy:3128"}, lambda _: False) == ("proxy", 3128)
+    assert hub.address({"https": "http://proxy:3128"}, lambda _: True) == ("hub.example", 443)
+    assert hub.address({"https": "proxy"}, lambda _: False) == ("proxy", 80)
 
 
 @pytest.mark.parametrize("proxy", ["http://proxy:99999", "http://[::1", "http://"])
 def test_an_invalid_proxy_is_reported(proxy: str, server: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(download, "getproxies", lambda: {"http": proxy})
-    monkeypatch.setattr(download, "proxy_bypass", lambda _: False)
+    monkeypatch.setattr(hub, "getproxies", lambda: {"http": proxy})
+    monkeypatch.setattr(hub, "proxy_bypass", lambda _: False)
     assert "HTTPS_PROXY" in refused()
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bartviz.errors import ModelError, SettingError
-from bartviz.models import download, load
+from bartviz.models import hub, load
 from bartviz.models.location import Location, canonical, check_id, find, locate, name_of
 from bartviz.models.roots import ROOTS_SETTING, default_roots, fix_roots, listed
 
@@ -54,7 +54,7 @@ def test_a_path_that_exists_is_never_asked_of_a_hub(tmp_path: Path, monkeypatch:
             assert find(name, roots) == tmp_path / "me" / "clf"
         with pytest.raises(ModelError, match="That is a file"):
             find("me/clf/model.safetensors", roots)
-    monkeypatch.setattr(download, "check_reachable", lambda: pytest.fail("the hub is asked"))
+    monkeypatch.setattr(hub, "check_reachable", lambda: pytest.fail("the hub is asked"))
     load.check("me/clf")
     with pytest.raises(ModelError, match="The folder has no config"):
         load.load("me/clf")
