@@ -16,7 +16,7 @@ import streamlit as st
 from bartviz.analysis.weight_scale import Range
 from bartviz.app.components.served import Served
 from bartviz.app.state import url_state
-from bartviz.app.state.result_cache import once
+from bartviz.app.state.result_cache import cached
 from bartviz.browser import BROWSER
 from bartviz.browser.canvas.data import Choice, Picture, Shown, Small, Steps, Views, What
 from bartviz.language import current, mark
@@ -97,7 +97,7 @@ def _held(
     mounted: bool,
 ) -> _Held:
     if held is None or held.picture.attention is not attention or held.picture.shown != shown:
-        picture = Picture(attention, shown, once)
+        picture = Picture(attention, shown, cached)
         before = held.latest if held is not None and held.picture.attention is attention else Choice()
         begin = clamped(choice or replace(before, rows=(), keys=()), picture.shape)
         handled = None if held is None else held.handled

@@ -16,7 +16,7 @@ import streamlit as st
 
 from bartviz.analysis import start
 from bartviz.app.state import url_state
-from bartviz.app.state.result_cache import once
+from bartviz.app.state.result_cache import cached
 from bartviz.app.state.url_state import Words
 from bartviz.language import _, mark
 from bartviz.record.attention import Head, Kind
@@ -183,7 +183,7 @@ def head(record: Record, kind: Kind, *, default: int = 0) -> int:
 
 def first_head(record: Record, kind: Kind) -> Head:
     """The head that a page shows before any is chosen: the same for a record on every page."""
-    return once(partial(start.head_of, record, kind))
+    return cached(partial(start.head_of, record, kind))
 
 
 def one_head(

@@ -173,7 +173,7 @@ def table(frame: pd.DataFrame | partial[pd.DataFrame], *, title: str | None = No
 
     A call that makes the table is cached, like that of a figure.
     """
-    shown = result_cache.once(partial(_made_in_words, frame)) if isinstance(frame, partial) else in_words(frame)
+    shown = result_cache.cached(partial(_made_in_words, frame)) if isinstance(frame, partial) else in_words(frame)
     with st.expander(title or _("The same numbers as a table")):
         st.dataframe(shown, hide_index=True, column_config=headers(shown))
 

@@ -27,25 +27,25 @@ LIMIT = 32_000_000  # bytes of the whole cache; a figure takes about 20,000
 _STORE: ByteCache[tuple[Any]] = ByteCache(LIMIT)
 
 
-def once(call: partial[T], message: str = "") -> T:
+def cached(call: partial[T], message: str = "") -> T:
     """The result of the call, cached. It is shared between visitors: do not change it.
 
     The call may depend only on its arguments and the language. ``message`` is shown while it is computed. Raises
     TypeError for arguments that ``content.key`` does not accept.
     """
     key = content.key(call, current())
-    cached: tuple[T] | None = _STORE.peek(key)
-    if cached is None and message:
+    stored: tuple[T] | None = _STORE.peek(key)
+    if stored is None and message:
         with st.spinner(message):
-            cached = _STORE.get(key, lambda: (call(),), size)
-    elif cached is None:
-        cached = _STORE.get(key, lambda: (call(),), size)
-    return cached[0]
+            stored = _STORE.get(key, lambda: (call(),), size)
+    elif stored is None:
+        stored = _STORE.get(key, lambda: (call(),), size)
+    return stored[0]
 
 
 def figure(call: partial[go.Figure], factor: float = 1.0) -> Drawn:
     """The figure that the call makes, ready to send, with letters ``factor`` times as large."""
-    return once(partial(_drawn, call, factor))
+    return cached(partial(_drawn, call, factor))
 
 
 def _drawn(call: partial[go.Figure], factor: float) -> Drawn:

@@ -7,7 +7,7 @@ import streamlit as st
 from bartviz.analysis import compare as analysis
 from bartviz.app.controls import pick, show
 from bartviz.app.frame import levels, page, related_links
-from bartviz.app.state.result_cache import once
+from bartviz.app.state.result_cache import cached
 from bartviz.features.compare import parts
 from bartviz.features.compare import parts_flow as flow
 from bartviz.features.compare import parts_likeness as likeness
@@ -35,7 +35,7 @@ def main() -> None:
     if not chosen.a.other:
         related_links.to_other_views(record, "compare", chosen.a.head)
     with lead:
-        show.lead(once(partial(analysis.notice, chosen.measured, threshold=chosen.threshold)))
+        show.lead(cached(partial(analysis.notice, chosen.measured, threshold=chosen.threshold)))
     part, tab = pick.tabs({word: _(label) for word, (label, _draw) in TABS.items()}, key="below")
     with tab:
         TABS[part][1](chosen)

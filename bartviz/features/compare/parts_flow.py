@@ -11,7 +11,7 @@ from bartviz.analysis import attention_vs_contribution, contributions, sentence_
 from bartviz.analysis.head_view import mean
 from bartviz.app.controls import pick, show
 from bartviz.app.frame import page
-from bartviz.app.state.result_cache import once
+from bartviz.app.state.result_cache import cached
 from bartviz.arrays import Floats
 from bartviz.features.compare import figure_flow as flow
 from bartviz.features.compare.numbers_rollout import rollout
@@ -35,7 +35,7 @@ def rolled_out(chosen: Chosen) -> None:
     if chosen.kind == "cross":
         show.note(_("Rollout is not defined for cross-attention; the encoder's is shown instead."))
     layer = pick.index(_("Up to layer"), attention.shape[0], key="upto", default=attention.shape[0] - 1)
-    rolled = once(partial(rollout, attention, layer))
+    rolled = cached(partial(rollout, attention, layer))
     left, right = st.columns(2, gap="medium")
     with left:
         caption = _(

@@ -10,7 +10,7 @@ import streamlit as st
 from bartviz.analysis import sentence_words
 from bartviz.app.controls import show
 from bartviz.app.frame import page
-from bartviz.app.state.result_cache import once
+from bartviz.app.state.result_cache import cached
 from bartviz.features.compare import numbers_similar as similar
 from bartviz.features.compare import parts
 from bartviz.features.compare.figure import alike
@@ -69,7 +69,7 @@ def heads(chosen: Chosen) -> None:
 def of_record(record: Record, chosen: Chosen) -> similar.Likeness | None:
     """The distances between all heads, computed once for each kind of the record."""
     rows = record.rows(chosen.kind)
-    return once(partial(similar.likeness, chosen.attention, query=rows), _("Comparing all pairs of heads"))
+    return cached(partial(similar.likeness, chosen.attention, query=rows), _("Comparing all pairs of heads"))
 
 
 def every_head(chosen: Chosen) -> tuple[str, ...]:

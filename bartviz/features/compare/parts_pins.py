@@ -10,7 +10,7 @@ import streamlit as st
 from bartviz.analysis import distance, head_names, head_view, sentence_words
 from bartviz.analysis.measures import Measured, counted, of_record
 from bartviz.app.controls import pick, show
-from bartviz.app.state.result_cache import once
+from bartviz.app.state.result_cache import cached
 from bartviz.arrays import Floats
 from bartviz.features.compare import numbers_similar as similar
 from bartviz.features.compare import parts_others as others
@@ -55,13 +55,13 @@ class Pin:
 
 def measured(record: Record, kind: Kind) -> Measured:
     """All measures of one kind, computed once for each run."""
-    return once(partial(of_record, record, kind), _("Measuring every {kind} head", kind=sentence_words.kind(kind)))
+    return cached(partial(of_record, record, kind), _("Measuring every {kind} head", kind=sentence_words.kind(kind)))
 
 
 def to_a(a: Pin) -> Floats:
     """(L, H) the distance of each head of A's kind and run from A, computed once for each pinned head."""
     call = partial(distance.distances, a.attention, *a.place, rows=counted(a.attention, a.rows))
-    return once(call, _("Comparing every head with {head}", head=a.label))
+    return cached(call, _("Comparing every head with {head}", head=a.label))
 
 
 def names(record: Record, first: Kind | None = None) -> list[str]:
@@ -111,7 +111,7 @@ def _like(a: Pin, other: Record) -> Head:
 def _clearest(measured: Measured, threshold: float, but: Head) -> Head:
     """The head with the clearest name, or the first head if none has a name; never ``but``."""
     layers, count = measured.shape
-    named = [index for index, _name in once(partial(head_names.clearest, measured, threshold=threshold))]
+    named = [index for index, _name in cached(partial(head_names.clearest, measured, threshold=threshold))]
     places = [*named, *(divmod(index, count) for index in range(layers * count))]
     heads = [Head(measured.kind, layer, head) for layer, head in places]
     return next((head for head in heads if head != but), heads[0])
@@ -122,7 +122,7 @@ def _choose(record: Record, letter: str, default: Head, *, other: Record | None 
     options = names(record, default.kind)
     first = str(default) if str(default) in options else options[0]
     label = _("Head A (orange)") if letter == "A" else _("Head B (blue)")
-    chosen = pick.select(label, once(partial(_called, options)), key=letter.lower(), default=first)
+    chosen = pick.select(label, cached(partial(_called, options)), key=letter.lower(), default=first)
     return Pin(letter, record, Head.parse(chosen), other is not None)
 
 

@@ -18,7 +18,7 @@ from bartviz.analysis.corpus_roles import roles
 from bartviz.analysis.intervals import FEW
 from bartviz.app.controls import pick, show
 from bartviz.app.frame import page, page_list, sidebar
-from bartviz.app.state.result_cache import once
+from bartviz.app.state.result_cache import cached
 from bartviz.corpus.atlas import Atlas
 from bartviz.corpus.passport import EXAMPLES
 from bartviz.corpus.sums import bin_width
@@ -67,7 +67,7 @@ def choose() -> Chosen:
             readable, damaged = own.readable()
             name = pick.select(_("Atlas"), readable, key="atlas")
         version = own.version(name)
-        held = once(partial(_held, name, version))
+        held = cached(partial(_held, name, version))
     except SettingError as error:
         st.error(show.plain(str(error)))
         st.stop()
@@ -109,7 +109,7 @@ def _held(name: str, _version: int) -> dict[Kind, tuple[int, int, dict[str, tupl
 
 def notice(chosen: Chosen) -> str:
     """The role of the chosen head, with the evidence for and against it."""
-    return once(partial(_notice, chosen))
+    return cached(partial(_notice, chosen))
 
 
 def _notice(chosen: Chosen) -> str:
@@ -168,7 +168,7 @@ def values(chosen: Chosen) -> None:
 def examples(chosen: Chosen) -> None:
     """The texts where the head does most and least, about its mean, and some drawn at random; each opens as a record on
     the page of heads, if the server has the model."""
-    rows = once(partial(_examples, chosen))
+    rows = cached(partial(_examples, chosen))
     columns = [*st.columns(2), *st.columns(2)]
     for column, (which, title) in zip(columns, EXAMPLES.items(), strict=True):
         with column:
@@ -217,7 +217,7 @@ def passport(chosen: Chosen) -> pd.DataFrame:
 
 def known(chosen: Chosen) -> None:
     """The passport of the chosen head, its neighbours, and the heads that have a role."""
-    found = once(partial(_known, chosen))
+    found = cached(partial(_known, chosen))
     st.subheader(show.plain(_("All measures of {head}", head=chosen.name)), anchor=False)
     if found.effect:
         st.html(f"<p>{html.escape(found.effect)}</p>")

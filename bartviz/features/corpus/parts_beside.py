@@ -12,7 +12,7 @@ from bartviz.analysis.corpus import few
 from bartviz.analysis.intervals import FEW
 from bartviz.app.controls import pick, show
 from bartviz.app.frame import page
-from bartviz.app.state.result_cache import once
+from bartviz.app.state.result_cache import cached
 from bartviz.errors import SettingError
 from bartviz.features.corpus import parts_own as own
 from bartviz.features.corpus.figure_atlas_pair import atlas_pair
@@ -30,7 +30,7 @@ _NONE = "none"
 def two(chosen: Chosen) -> None:
     """The picker of a second atlas (URL ``against``), and what differs from the first."""
     others = [name for name in own.readable()[0] if name != chosen.atlas]
-    names = [name for name in others if once(partial(_comparable, chosen, name, own.version(name)))]
+    names = [name for name in others if cached(partial(_comparable, chosen, name, own.version(name)))]
     if not names:
         return
     st.subheader(_("Compare with another atlas"), anchor=False)
@@ -41,7 +41,7 @@ def two(chosen: Chosen) -> None:
         show.note(_("Another corpus, another model of the same shape, or another training checkpoint."))
         return
     held = own.version(other)
-    show.lead(once(partial(_said, chosen, other, held)))
+    show.lead(cached(partial(_said, chosen, other, held)))
     alt = _("Each head by its mean in both atlases, with 95% intervals; on the diagonal both are the same")
     show.figure(partial(_picture, chosen, other, held, dark=page.dark()), key="corpus_against", alt=alt)
     show.table(partial(_table, chosen, other, held), title=_("All heads in both atlases"))

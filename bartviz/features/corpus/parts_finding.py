@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from bartviz.app.controls import pick, show
-from bartviz.app.state.result_cache import once
+from bartviz.app.state.result_cache import cached
 from bartviz.corpus.find import Found
 from bartviz.errors import PackageError, SettingError
 from bartviz.features.corpus import parts_own as own
@@ -41,7 +41,7 @@ def section(chosen: Chosen) -> None:
     st.subheader(show.plain(_("Search the weights of {head}", head=chosen.name)), anchor=False)
     fields = _fields(chosen.head.kind) | {"least": _least(float(kept))}
     try:
-        found = once(partial(_found, chosen, tuple(sorted(fields.items()))))
+        found = cached(partial(_found, chosen, tuple(sorted(fields.items()))))
     except (SettingError, PackageError) as error:
         st.info(show.plain(str(error)))
         return

@@ -14,7 +14,7 @@ from bartviz.app.controls import expander, show, tasks, upload_form
 from bartviz.app.controls.upload_form import LARGEST, UploadForm
 from bartviz.app.frame import sidebar
 from bartviz.app.state import upload_limits
-from bartviz.app.state.result_cache import once
+from bartviz.app.state.result_cache import cached
 from bartviz.app.streamlit_internals import UploadedFile
 from bartviz.corpus import folders, uploaded
 from bartviz.corpus.atlas import Atlas
@@ -51,7 +51,7 @@ def names() -> tuple[str, ...]:
 
 def readable() -> tuple[tuple[str, ...], dict[str, str]]:
     """The atlases that can be read, and of each other one why it cannot. Raises SettingError, as ``folders.names``."""
-    reasons = {name: reason for name in names() if (reason := once(partial(_damage, name, _version_of(name))))}
+    reasons = {name: reason for name in names() if (reason := cached(partial(_damage, name, _version_of(name))))}
     return tuple(name for name in names() if name not in reasons), reasons
 
 

@@ -17,7 +17,7 @@ from bartviz.analysis.words import word_groups
 from bartviz.app.components import canvas
 from bartviz.app.controls import pick, show
 from bartviz.app.frame import related_links
-from bartviz.app.state.result_cache import once
+from bartviz.app.state.result_cache import cached
 from bartviz.browser.canvas.data import Choice, Shown, Small, Views, What, view_of
 from bartviz.features.heads import parts_classic as classic
 from bartviz.language import _, mark, named, plural
@@ -64,7 +64,7 @@ class Chosen:
     def view(self) -> head_view.View:
         """The weights, as shown."""
         shown = Shown(self.rows, self.words, self.hide_sinks, self.renormalise)
-        return view_of(self.attention, Choice(self.layer, self.head, self.what), shown, once)
+        return view_of(self.attention, Choice(self.layer, self.head, self.what), shown, cached)
 
 
 def choose(record: Record) -> Chosen | classic.Chosen:

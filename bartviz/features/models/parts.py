@@ -14,7 +14,7 @@ import streamlit as st
 
 from bartviz.app.controls import pick, show
 from bartviz.app.frame import levels, page
-from bartviz.app.state.result_cache import once
+from bartviz.app.state.result_cache import cached
 from bartviz.families.catalogue import CATALOGUE
 from bartviz.features.models import numbers_model_table as model_table
 from bartviz.features.models.figure import SUBLAYERS, legend
@@ -87,7 +87,7 @@ def _swatch(color: str) -> str:
 
 def notice(subjects: Sequence[Subject]) -> str:
     """The one sentence on what to notice: how many properties differ, and one that is often missed."""
-    different = once(partial(_different, subjects))
+    different = cached(partial(_different, subjects))
     if len(subjects) == 1:
         return _("Only {name}: add another model to see what differs.", name=subjects[0].name)
     norms = {subject.sizes.family.norm for subject in subjects}
@@ -114,7 +114,7 @@ def table(subjects: Sequence[Subject]) -> None:
     sources = levels.at_least("expert")
     head = "".join(f"<th scope='col'>{html.escape(one.name.rsplit('/', 1)[-1])}</th>" for one in subjects)
     st.html(_STYLE)
-    body = once(partial(_body, subjects, only=only, sources=sources))
+    body = cached(partial(_body, subjects, only=only, sources=sources))
     label = html.escape(_("Models side by side"), quote=True)
     st.html(
         f"<div class='bv-models' style='--models:{len(subjects)}' tabindex='0' role='region' aria-label='{label}'>"

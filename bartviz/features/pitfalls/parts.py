@@ -12,7 +12,7 @@ import streamlit as st
 from bartviz.analysis.sentence_words import later_kind
 from bartviz.app.controls import show
 from bartviz.app.frame import page
-from bartviz.app.state.result_cache import once
+from bartviz.app.state.result_cache import cached
 from bartviz.arrays import Floats
 from bartviz.drawing.maps import attention_map
 from bartviz.features.pitfalls.numbers import FIRST
@@ -30,11 +30,11 @@ HEIGHT = 340
 
 def suited(record: Record, make: Callable[[Record], T | None]) -> tuple[T, Record] | None:
     """A finding in the record, else in the embedded one with a note; None if neither has it."""
-    finding = once(partial(make, record))
+    finding = cached(partial(make, record))
     if finding is not None:
         return finding, record
     shipped = first_record.record()
-    finding = None if shipped is None or shipped is record else once(partial(make, shipped))
+    finding = None if shipped is None or shipped is record else cached(partial(make, shipped))
     if finding is None or shipped is None:
         show.note(_("This text has nothing to show here: take a longer one, or a model with an encoder and a decoder."))
         return None

@@ -12,7 +12,7 @@ from bartviz.analysis.measures import of_record
 from bartviz.app.controls import show
 from bartviz.app.controls.experiment_tasks import ask
 from bartviz.app.frame import page
-from bartviz.app.state.result_cache import once
+from bartviz.app.state.result_cache import cached
 from bartviz.features.pitfalls import figure as figures
 from bartviz.features.pitfalls import numbers_experiment_findings as experiment_findings
 from bartviz.features.pitfalls.parts import capitalized, kind_of, named, one_map, sources_and_link, title
@@ -50,7 +50,9 @@ def silence(record: Record) -> None:
     if "log_probability" not in sweep.measures:
         show.note(_("This model does not predict tokens, so there is no log p that a head could change."))
         return
-    finding = experiment_findings.quiet(sweep, {kind: once(partial(of_record, record, kind)) for kind in record.kinds})
+    finding = experiment_findings.quiet(
+        sweep, {kind: cached(partial(of_record, record, kind)) for kind in record.kinds}
+    )
     show.lead(capitalized(_quiet_sentence(finding)))
     show.figure(
         partial(figures.sharp_and_silent, finding, dark=page.dark()), key="pitfalls_quiet", alt=_quiet_sentence(finding)
@@ -142,7 +144,7 @@ def _less_even(
 def _sharpest(record: Record, fresh: Record, kind: Kind) -> None:
     """The head with the most peaked rows, next to the same head with random weights."""
     attention = record.attention(kind)
-    measured = once(partial(of_record, record, kind)).values["peak"]  # (L, H)
+    measured = cached(partial(of_record, record, kind)).values["peak"]  # (L, H)
     layer, head = (int(index) for index in np.unravel_index(int(np.nan_to_num(measured).argmax()), measured.shape))
     names = record.rows(kind)
     own = _("{head} of {model}", head=named(Head(kind, layer, head)), model=record.model.name)
@@ -163,5 +165,5 @@ def _sharpest(record: Record, fresh: Record, kind: Kind) -> None:
 
 def _evenness(record: Record, kind: Kind) -> experiment_findings.Evenness | None:
     """How even the rows of one kind are; None if no row counts."""
-    results = once(partial(experiment_findings.evenness, record, [kind]))
+    results = cached(partial(experiment_findings.evenness, record, [kind]))
     return results[0] if results else None

@@ -10,7 +10,7 @@ import streamlit as st
 from bartviz.analysis import sentence_words, start
 from bartviz.app.controls import show
 from bartviz.app.frame import fill_masks, levels, output_confidence, page, related_links, sidebar
-from bartviz.app.state.result_cache import once
+from bartviz.app.state.result_cache import cached
 from bartviz.features.start import parts_ribbons as ribbons
 from bartviz.language import _, mark
 from bartviz.record.attention import Head
@@ -82,7 +82,7 @@ def main() -> None:
     if record is None:
         cards(None)
         return
-    chosen = once(partial(start.ribbons, record))
+    chosen = cached(partial(start.ribbons, record))
     picture(record, chosen)
     cards(record, chosen.head)
     related_links.to_other_views(record, "start", chosen.head)

@@ -14,7 +14,7 @@ import streamlit as st
 from bartviz.app.controls import pick, show, tasks
 from bartviz.app.frame import languages, levels, page, page_list
 from bartviz.app.state import content, url_state
-from bartviz.app.state.result_cache import once
+from bartviz.app.state.result_cache import cached
 from bartviz.features import textbook
 from bartviz.features.textbook import CLAIMS
 from bartviz.features.textbook import parts_guess as guess
@@ -47,7 +47,7 @@ LATER = tuple(line.number for line in CLAIMS if line.check is None)  # need a ru
 
 def judged(record: Record | None) -> Verdicts:
     """All verdicts that are ready; the others are computed in the background, with a progress line."""
-    verdicts = once(partial(textbook.verdicts, record))
+    verdicts = cached(partial(textbook.verdicts, record))
     with st.container(key="textbook_pending"):
         more = tasks.ask(TASK, MODEL, {"lines": list(LATER)}, _work)
     return {**verdicts, **(more or {})}

@@ -115,12 +115,12 @@ def test_large_type_and_the_dark_theme_are_other_figures(app: App, made: list[in
 
 def test_none_is_cached_and_failures_are_not() -> None:
     calls.clear()
-    assert result_cache.once(partial(nothing, 1)) is None
-    assert result_cache.once(partial(nothing, 1)) is None
+    assert result_cache.cached(partial(nothing, 1)) is None
+    assert result_cache.cached(partial(nothing, 1)) is None
     assert calls == [1]
     for _ in range(2):
         with pytest.raises(ValueError, match="2"):
-            result_cache.once(partial(failing, 2))
+            result_cache.cached(partial(failing, 2))
     assert calls == [1, 2, 2]
 
 
@@ -145,7 +145,7 @@ def test_the_cache_stays_within_its_bytes(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_visitors_of_one_text_share_its_measures() -> None:
-    one = result_cache.once(partial(of_record, stand_in.record(), "cross"))
-    assert result_cache.once(partial(of_record, stand_in.record(), "cross")) is one
+    one = result_cache.cached(partial(of_record, stand_in.record(), "cross"))
+    assert result_cache.cached(partial(of_record, stand_in.record(), "cross")) is one
     with speaking("ko"):
-        assert result_cache.once(partial(of_record, stand_in.record(), "cross")) is not one
+        assert result_cache.cached(partial(of_record, stand_in.record(), "cross")) is not one
