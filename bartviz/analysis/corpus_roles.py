@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bartviz.analysis.corpus_measures import RANDOM
-from bartviz.analysis.head_names import ALIGNING, NAMES, ROOM, THRESHOLD, WITH_PART, WRONG
+from bartviz.analysis.head_names import ALIGNING, MARGIN, NAMES, THRESHOLD, WITH_PART, WRONG
 from bartviz.analysis.intervals import FEW
 from bartviz.language import _
 
@@ -35,12 +35,12 @@ def roles(heads: pd.DataFrame, *, threshold: float = THRESHOLD) -> pd.DataFrame:
     measure that is part of another wins over it. A head that pairs words is said to align only if its links agree with
     alignments by hand: the interval of its error rate is at most ``naming.WRONG``.
     """
-    even = heads["even"].fillna(0.0).clip(upper=1 / ROOM)
+    even = heads["even"].fillna(0.0).clip(upper=1 / MARGIN)
     passed = heads[
         heads["measure"].isin(_TITLES)
         & (heads["n"] >= FEW)
         & (heads["low"] >= threshold)
-        & (heads["low"] >= ROOM * even)
+        & (heads["low"] >= MARGIN * even)
     ]
     places = list(passed[["kind", "layer", "head", "measure"]].itertuples(index=False, name=None))
     there = set(places)

@@ -20,7 +20,7 @@ THRESHOLD = 0.5
 """The least share of weight for a name."""
 EVENLY = 0.9
 """The least share of the possible entropy for the name of an even head."""
-ROOM = 1.5
+MARGIN = 1.5
 """The least score relative to even attention: in a short text an even head has much weight everywhere."""
 UNNAMED = mark("unclassified")
 
@@ -77,7 +77,7 @@ def name(measured: Measured, layer: int, head: int, *, threshold: float = THRESH
     passed = {
         key: float(measured.values[key][layer, head])
         for key in NAMES
-        if key in measured.values and measured.values[key][layer, head] >= max(threshold, ROOM * _even(measured, key))
+        if key in measured.values and measured.values[key][layer, head] >= max(threshold, MARGIN * _even(measured, key))
     }
     passed = {key: score for key, score in passed.items() if WITH_PART.get(key) not in passed}
     if passed:
@@ -91,7 +91,7 @@ def name(measured: Measured, layer: int, head: int, *, threshold: float = THRESH
 def _even(measured: Measured, key: str) -> float:
     """The score of even attention, 0 if it is undefined, and never so high that a score of 1 would not pass."""
     even = measured.even[key]
-    return 0.0 if np.isnan(even) else min(even, 1 / ROOM)
+    return 0.0 if np.isnan(even) else min(even, 1 / MARGIN)
 
 
 def names(measured: Measured, *, threshold: float = THRESHOLD) -> dict[tuple[int, int], Name]:

@@ -20,7 +20,7 @@ from bartviz.language import _
 from bartviz.language.percentages import percent
 from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Record
-from bartviz.record.steps import Numbers, Step, bare
+from bartviz.record.steps import Step, StepNumbers, bare
 from bartviz.record.vocabulary import CHOSEN_BY_YOU, GIVEN_TARGET
 
 if TYPE_CHECKING:
@@ -251,7 +251,7 @@ def _say_row(
     return _chosen(record, steps, word, looks)
 
 
-def _chosen(record: Record, steps: list[Step | Numbers], word: str, looks: str) -> str:
+def _chosen(record: Record, steps: list[Step | StepNumbers], word: str, looks: str) -> str:
     """One sentence: the probability of a word, the product over its pieces, and where the model looked."""
     rules = [step.rule for step in steps if step.rule is not None]
     if len(rules) == len(steps) and rules[0] == CHOSEN_BY_YOU:

@@ -89,7 +89,7 @@ def scores_of(tape: Tape, kind: Kind, layer: int) -> Tensor:
     return scores
 
 
-class Texts:
+class BatchMeasures:
     """The texts of a batch and the measures of one kind: ``layer`` for each layer, in order, then ``values``."""
 
     def __init__(

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from bartviz.corpus.batch_measures import Texts, Values
+from bartviz.corpus.batch_measures import BatchMeasures, Values
 from bartviz.corpus.encode import Encoded, Padded, padding_token
 from bartviz.corpus.mutual import Links
 from bartviz.corpus.trees import Arcs
@@ -53,11 +53,11 @@ def measure(
         arcs = None
         if any(row.tree is not None for row in rows):
             arcs = Arcs.of([row.tree for row in rows], source.ids.shape[1])
-        kinds: dict[Kind, Texts] = {}
+        kinds: dict[Kind, BatchMeasures] = {}
         for kind in depths(model.network):
             reads = source if kind == "encoder" or inputs is None else inputs
             query = output if kind == "cross" and output is not None else reads
-            kinds[kind] = Texts(kind, query, reads, source if kind == "cross" else reads, gold, edges)
+            kinds[kind] = BatchMeasures(kind, query, reads, source if kind == "cross" else reads, gold, edges)
             if reads is source and kind != "cross":
                 kinds[kind].arcs = arcs
         left = sum(depths(model.network).values())

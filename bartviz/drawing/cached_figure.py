@@ -10,7 +10,7 @@ from plotly.basedatatypes import BaseFigure
 from bartviz.safety.size import size
 
 
-class Drawn(BaseFigure):  # type: ignore[misc]
+class CachedFigure(BaseFigure):  # type: ignore[misc]
     """A figure as plain values, which cannot be changed. Streamlit asks a figure for nothing else.
 
     Plotly itself rebuilds those values each time, which takes longer than writing them as JSON.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bartviz.browser.canvas.messages import Words
+from bartviz.browser.canvas.messages import Messages
 from bartviz.language import _, plural
 from bartviz.record.record import Record
 from bartviz.version import __version__
@@ -10,7 +10,7 @@ from bartviz.version import __version__
 LONGEST = 160  # characters of a text in a title
 
 
-def page(least: float) -> Words:
+def page(least: float) -> Messages:
     """The page's own messages by name. ``least``: weights below it were left out; 0 if none was."""
     left_out = _("Weights below {least:.4f} are left out to keep this file small; they are shown as 0.", least=least)
     return {

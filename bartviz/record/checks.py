@@ -19,7 +19,7 @@ import regex
 from bartviz.arrays import Bools
 from bartviz.language import mark
 from bartviz.record.attention import KINDS, Attention, Kind
-from bartviz.record.steps import Numbers, Step, bare, chosen_ids
+from bartviz.record.steps import Step, StepNumbers, bare, chosen_ids
 from bartviz.record.validation import ROW_LIMIT
 from bartviz.record.vocabulary import STEPPED, WRITTEN
 from bartviz.text.labels import CONTINUES, normalized, visible
@@ -204,9 +204,9 @@ def _wrong_order(record: Record, rows: Sequence[int]) -> int:
     return sum(one != other for one, other in zip_longest(steps, enumerate(rows)))
 
 
-def _wrong_candidates(step: Step | Numbers, vocabulary: int) -> int:
+def _wrong_candidates(step: Step | StepNumbers, vocabulary: int) -> int:
     """Candidates that are not in the vocabulary, or there twice."""
-    ids = [i for i, _ in step.best] if isinstance(step, Numbers) else [one.token_id for one in step.candidates]
+    ids = [i for i, _ in step.best] if isinstance(step, StepNumbers) else [one.token_id for one in step.candidates]
     return sum(not 0 <= i < vocabulary for i in ids) + len(ids) - len(set(ids))
 
 
@@ -229,10 +229,10 @@ def worst(*values: float) -> float:
     return math.inf if any(map(math.isnan, values)) else max(values)
 
 
-def disagreement(step: Step | Numbers, vocabulary: int) -> float:
+def disagreement(step: Step | StepNumbers, vocabulary: int) -> float:
     """How far the numbers of a step are from a softmax over the vocabulary: p = exp(logit - log_z), largest first, at
     most 1 in total, and an entropy that the remaining tokens can account for."""
-    if isinstance(step, Numbers):
+    if isinstance(step, StepNumbers):
         logits, log_z = [logit for _, logit in step.best], step.log_z
         given = [math.exp(logit - log_z) for logit in logits]
         bits, token_error = step.bits, 0.0

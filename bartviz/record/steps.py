@@ -43,7 +43,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Numbers:
+class StepNumbers:
     """The numbers from which a step is made.
 
     ``best`` are pairs of id and logit, the largest first; log p = logit - log_z; ``bits`` is the entropy. ``token`` and
@@ -73,7 +73,7 @@ class Steps(Sequence[Step]):
     ``label(token, row)`` labels a token that could follow a decoder row.
     """
 
-    def __init__(self, numbers: Sequence[Numbers], label: Callable[[int, int], str]) -> None:
+    def __init__(self, numbers: Sequence[StepNumbers], label: Callable[[int, int], str]) -> None:
         self.numbers = tuple(numbers)
         self._label: Callable[[int, int], str] | None = label
         self._made: list[Step | None] = [None] * len(self.numbers)
@@ -109,7 +109,7 @@ class Steps(Sequence[Step]):
         return repr(tuple(self))
 
 
-def _made(numbers: Numbers, label: Callable[[int, int], str]) -> Step:
+def _made(numbers: StepNumbers, label: Callable[[int, int], str]) -> Step:
     def candidate(token: int, logit: float, drawn: float | None) -> Candidate:
         return Candidate(token, label(token, numbers.row), math.exp(logit - numbers.log_z), logit, drawn)
 
@@ -125,11 +125,11 @@ def _made(numbers: Numbers, label: Callable[[int, int], str]) -> Step:
     )
 
 
-def bare(steps: Sequence[Step]) -> Sequence[Step | Numbers]:
+def bare(steps: Sequence[Step]) -> Sequence[Step | StepNumbers]:
     """The steps, or the numbers behind them: row, rule and log_probability, without making any label."""
     return steps.numbers if isinstance(steps, Steps) else steps
 
 
 def chosen_ids(steps: Sequence[Step]) -> list[int]:
     """The id of each step's token, without making the steps."""
-    return [step.token if isinstance(step, Numbers) else step.chosen.token_id for step in bare(steps)]
+    return [step.token if isinstance(step, StepNumbers) else step.chosen.token_id for step in bare(steps)]

@@ -15,7 +15,7 @@ from bartviz.errors import SettingError
 from bartviz.language import later
 from bartviz.models.output import Rows
 from bartviz.record.checks import LIMITS, LOGITS, Check
-from bartviz.record.steps import Numbers, Steps
+from bartviz.record.steps import StepNumbers, Steps
 from bartviz.text import tokenize
 from bartviz.text.labels import CONTINUES
 
@@ -88,7 +88,7 @@ class Summary:
         token: int,
         rule: str | None = None,
         filtered: Tensor | None = None,
-    ) -> Numbers:
+    ) -> StepNumbers:
         """One step from the raw logits (V,) of its row; ``token`` was chosen or given.
 
         Entropy in bits, log-probability in nats, both over the whole vocabulary. ``filtered`` (V,): probabilities from
@@ -96,7 +96,7 @@ class Summary:
         """
         numbers = self.rows(logits[None])[0]
         drawn = None if filtered is None else filtered[[i for i, _ in numbers.best] + [token]].tolist()
-        return Numbers(
+        return StepNumbers(
             position, row, numbers.best, numbers.log_z, numbers.bits, token, float(logits[token]), rule, drawn
         )
 
@@ -104,9 +104,9 @@ class Summary:
         """The numbers of each row of raw logits (B, V)."""
         return rows_of(logits.float(), self._top_k)
 
-    def given(self, logits: Tensor | Rows, chosen: Sequence[int], *, first: int = 0) -> list[Numbers]:
+    def given(self, logits: Tensor | Rows, chosen: Sequence[int], *, first: int = 0) -> list[StepNumbers]:
         """The numbers of a step for each row of logits (T, V) from ``first`` on; ``chosen`` followed each row."""
-        steps: list[Numbers] = []
+        steps: list[StepNumbers] = []
         rows = max(min(_ROWS, _MADE // logits.shape[1]), 1)
         for start in range(first, len(chosen), rows):
             stop = min(start + rows, len(chosen))
@@ -114,13 +114,13 @@ class Summary:
             of_chosen = made.gather(1, torch.tensor(chosen[start:stop])[:, None])[:, 0].tolist()
             found = [row for part in torch.split(made, max(_AT_ONCE // made.shape[1], 1)) for row in self.rows(part)]
             steps += (
-                Numbers(row - first, row, numbers.best, numbers.log_z, numbers.bits, chosen[row], logit)
+                StepNumbers(row - first, row, numbers.best, numbers.log_z, numbers.bits, chosen[row], logit)
                 for row, (numbers, logit) in enumerate(zip(found, of_chosen, strict=True), start)
             )
             del made  # its memory is free for the next rows
         return steps
 
-    def compared(self, numbers: Numbers, logits: Tensor) -> Check:
+    def compared(self, numbers: StepNumbers, logits: Tensor) -> Check:
         """How far a step's numbers are from the raw logits (V,) of its row, recomputed in float64."""
         exact = logits.double()
         log_p = exact.log_softmax(-1)
@@ -140,7 +140,7 @@ class Summary:
             LIMITS[LOGITS],
         )
 
-    def steps(self, numbers: Sequence[Numbers], inputs: Sequence[int]) -> Steps:
+    def steps(self, numbers: Sequence[StepNumbers], inputs: Sequence[int]) -> Steps:
         """The steps of these numbers; ``inputs`` are the tokens that the decoder's rows read."""
         read = tuple(inputs)
         return Steps(numbers, lambda token, row: self.label(token, read[: row + 1]))

@@ -19,7 +19,7 @@ from bartviz.language import later
 from bartviz.models.model import Model
 from bartviz.record.beam_tree import BeamTree, Hypothesis
 from bartviz.record.checks import Check
-from bartviz.record.steps import Candidate, Numbers
+from bartviz.record.steps import Candidate, StepNumbers
 from bartviz.record.vocabulary import END_TOKEN, FORCED_END_TOKEN, LENGTH_LIMIT, Stop
 from bartviz.run import beam_search, rules
 from bartviz.run.beam_tape import Cached, cached, follow
@@ -72,7 +72,7 @@ class Written:
 
     ids: list[int]
     tape: Tape
-    steps: list[Numbers] = field(default_factory=list)
+    steps: list[StepNumbers] = field(default_factory=list)
     stopped: Stop = LENGTH_LIMIT
     tree: BeamTree | None = None
     checks: tuple[Check, ...] = ()
@@ -249,7 +249,7 @@ def _compared(task: Task, stepper: Stepper, written: Written, first: Tensor) -> 
     return replace(check, value=max(check.value or 0.0, worst))
 
 
-def stopped(last: Numbers, task: Task) -> Stop:
+def stopped(last: StepNumbers, task: Task) -> Stop:
     """Why a text ended. An end token that the limit forced against the model's own choice counts as the limit."""
     ended = last.token in task.ends
     forced = last.rule == FORCED_END_TOKEN and last.best[0][0] not in task.ends
@@ -298,12 +298,12 @@ class _Tree:
             path.append(parent)
         return path[::-1]
 
-    def steps(self, path: Sequence[int]) -> list[Numbers]:
+    def steps(self, path: Sequence[int]) -> list[StepNumbers]:
         """The numbers of a text's steps, from the raw logits of its own beam."""
         nodes = [(self._nodes[number], self._row(number)) for number in path]
         first = len(self._task.start) - 1
         return [
-            Numbers(
+            StepNumbers(
                 node.step,
                 first + index,
                 row.best,

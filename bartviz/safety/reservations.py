@@ -52,7 +52,7 @@ class Claim:
 
 
 Claims = Callable[[int, Callable[[], None]], Claim]
-"""The type of ``Room.claim``: the number of bytes, and a check that is called while there is no room."""
+"""The type of ``MemoryBudget.claim``: the number of bytes, and a check that is called while waiting for them."""
 
 
 def unbounded(size: int, check: Callable[[], None]) -> Claim:
@@ -60,7 +60,7 @@ def unbounded(size: int, check: Callable[[], None]) -> Claim:
     return Claim(size)
 
 
-class Room:
+class MemoryBudget:
     """At most ``limit`` bytes at a time, first come, first served.
 
     ``evict`` drops the least recently used object and returns whether there was one. An evicted object counts until its

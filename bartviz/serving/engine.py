@@ -22,7 +22,7 @@ from bartviz.language import current, later, speaking
 from bartviz.models.deadline import downloading
 from bartviz.models.location import canonical
 from bartviz.models.roots import default_roots
-from bartviz.safety.reservations import Claim, Room
+from bartviz.safety.reservations import Claim, MemoryBudget
 from bartviz.serving import threads, torch_import
 from bartviz.serving.cache import ByteCache, content_key
 from bartviz.serving.gate import Gate, State, Ticket
@@ -272,7 +272,7 @@ class Engine:
 
     def __init__(self, limits: Limits, full: Callable[[], None] = lambda: None) -> None:
         self.models: ByteCache[Model] = ByteCache(limits.model_mb * 1_000_000)
-        self.room = Room(self.models.limit, self.models.evict)  # models that are loading or in use count too
+        self.budget = MemoryBudget(self.models.limit, self.models.evict)  # models that are loading or in use count too
         self.results: ByteCache[Any] = ByteCache(limits.record_mb * 1_000_000, full)
         self.queue = limits.queue
         self.gate = Gate(waiting=limits.queue + 2 * LOADERS, part=PART)  # room for every run that was let in
@@ -411,7 +411,7 @@ class Engine:
                 ticket.report(downloading(done, total), done / total)
 
         def reserve(size: int, check: Callable[[], None]) -> Claim:
-            made = self.room.claim(size, check, partial(ticket.report, waits))
+            made = self.budget.claim(size, check, partial(ticket.report, waits))
             if ticket.note != loads:
                 ticket.report(loads)
             return made

@@ -13,7 +13,7 @@ from bartviz.analysis.look_ahead import AHEAD, looks
 from bartviz.families.family import ModelKind
 from bartviz.record.attention import Attention, Head, Kind
 from bartviz.record.record import Provenance, Record
-from bartviz.record.steps import Candidate, Numbers, Step, Steps
+from bartviz.record.steps import Candidate, Step, StepNumbers, Steps
 from bartviz.text.tokens import Tokens
 from tests.support import stand_in
 
@@ -196,7 +196,7 @@ def test_the_sentences_need_no_label_of_a_candidate() -> None:
 
     record = two_words()
     numbers = [
-        Numbers(step.position, step.row, [(0, math.log(0.5))], 0.0, 1.0, 0, math.log(0.5)) for step in record.steps
+        StepNumbers(step.position, step.row, [(0, math.log(0.5))], 0.0, 1.0, 0, math.log(0.5)) for step in record.steps
     ]
     unlabelled = replace(record, steps=Steps(numbers, label))
     assert start.ribbons(unlabelled).say_below == start.ribbons(record).say_below

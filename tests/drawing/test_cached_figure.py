@@ -9,11 +9,11 @@ import plotly.io
 from plotly.tools import return_figure_from_figure_or_data
 
 from bartviz import figures
-from bartviz.drawing.cached_figure import Drawn
+from bartviz.drawing.cached_figure import CachedFigure
 from bartviz.record.record import Record
 
 
-def sent(figure: go.Figure | Drawn) -> dict[str, object]:
+def sent(figure: go.Figure | CachedFigure) -> dict[str, object]:
     """As Streamlit sends it."""
     plain = return_figure_from_figure_or_data(figure, validate_figure=True)
     found: dict[str, object] = json.loads(plotly.io.to_json(plain, validate=False))
@@ -22,7 +22,7 @@ def sent(figure: go.Figure | Drawn) -> dict[str, object]:
 
 def test_it_is_sent_like_the_figure(record: Record) -> None:
     for figure in (figures.masks(record), figures.heads(record.attention("cross"), layer=1), figures.alignment(record)):
-        drawn = Drawn(figure)
+        drawn = CachedFigure(figure)
         assert sent(drawn) == sent(figure)
         assert sent(drawn) == sent(figure)
         assert len(json.dumps(sent(figure))) < drawn.nbytes < 8 * len(json.dumps(sent(figure)))
@@ -30,7 +30,7 @@ def test_it_is_sent_like_the_figure(record: Record) -> None:
 
 def test_later_changes_of_the_figure_do_not_affect_it() -> None:
     figure = go.Figure({"data": [{"type": "scatter", "y": [1, 2, 3]}]})
-    drawn = Drawn(figure)
+    drawn = CachedFigure(figure)
     before = sent(drawn)
     figure.update_layout(title="another")
     figure.data[0].y = [4]

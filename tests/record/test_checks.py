@@ -24,7 +24,7 @@ from bartviz.record.attention import Attention, Kind
 from bartviz.record.checks import Check
 from bartviz.record.record import Record
 from bartviz.record.sample import Sample
-from bartviz.record.steps import Candidate, Numbers, Step
+from bartviz.record.steps import Candidate, Step, StepNumbers
 from bartviz.text import tokenize
 from tests.support import loaded, networks, small_tokenizers, stand_in
 from tests.text.test_tokenize import HARD
@@ -426,13 +426,13 @@ def test_one_number_anywhere_is_noticed(place: int, by: float) -> None:
     assert seal == "changed"
 
 
-def numbers(logits: list[float], *, rest: float = -40.0, vocabulary: int = 100, token: int = 0) -> Numbers:
+def numbers(logits: list[float], *, rest: float = -40.0, vocabulary: int = 100, token: int = 0) -> StepNumbers:
     """The step of a softmax over these logits and as many of ``rest`` as the vocabulary has left."""
     every = np.array([*logits, *[rest] * (vocabulary - len(logits))])
     log_z = float(np.log(np.exp(every).sum()))
     p = np.exp(every - log_z)
     bits = float(-(p * np.log2(np.maximum(p, 1e-300))).sum())
-    return Numbers(0, 0, list(enumerate(logits)), log_z, bits, token, logits[token])
+    return StepNumbers(0, 0, list(enumerate(logits)), log_z, bits, token, logits[token])
 
 
 @pytest.mark.slow

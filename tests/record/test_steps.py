@@ -9,12 +9,12 @@ import pytest
 
 import bartviz
 from bartviz.models.model import Model
-from bartviz.record.steps import Numbers, Steps, bare, chosen_ids
+from bartviz.record.steps import StepNumbers, Steps, bare, chosen_ids
 from bartviz.run.candidates import Summary
 
 TWO = (
-    Numbers(0, 3, [(7, 2.0), (8, 1.0)], 2.5, 1.25, 8, 1.0, "forced"),
-    Numbers(1, 4, [(9, 0.0)], 0.5, 0.75, 9, 0.0, drawn=[0.25, 0.25]),
+    StepNumbers(0, 3, [(7, 2.0), (8, 1.0)], 2.5, 1.25, 8, 1.0, "forced"),
+    StepNumbers(1, 4, [(9, 0.0)], 0.5, 0.75, 9, 0.0, drawn=[0.25, 0.25]),
 )
 
 

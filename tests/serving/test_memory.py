@@ -102,7 +102,7 @@ def test_four_models_at_once_under_a_budget_of_one_wait_for_one_another(alive: A
         finished(run)
     assert alive.before == [0, 0, 0, 0]
     assert alive.networks == 1
-    assert engine.room.bytes == engine.models.bytes
+    assert engine.budget.bytes == engine.models.bytes
 
 
 @pytest.mark.slow
@@ -165,7 +165,7 @@ def test_a_model_alone_above_the_budget_is_refused_with_its_number(alive: Alive)
     assert run.wait(120)
     assert isinstance(run.error, BudgetError)
     assert "needs 2.6 MB of memory as float32, but only 2.0 MB may be used" in str(run.error)
-    assert (alive.before, engine.room.bytes) == ([], 0)
+    assert (alive.before, engine.budget.bytes) == ([], 0)
 
 
 def test_a_model_that_was_replaced_on_disk_is_evicted_for_the_new_one(alive: Alive, root: Path) -> None:

@@ -1,4 +1,4 @@
-"""What a model such as BERT puts in the gaps of the visitor's text, and a typed gap that was read as letters."""
+"""Fills the mask tokens of the visitor's text with a masked language model, and reports a mask read as plain text."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
     from bartviz.record.record import Record
     from bartviz.serving.gate import Ticket
 
-BERT_GAP, FILLER = sidebar.GAPS[0], "bert-tiny-en"  # what a model that ships fills
+BERT_MASK, FILLER = sidebar.MASKS[0], "bert-tiny-en"  # filled by a model that ships
 
 
 def section(record: Record) -> None:
-    """The guesses for each gap of an encoder's text; what reads a typed gap as one; else nothing."""
+    """Predictions for each mask of an encoder's text, or how to have a typed mask read as one; else nothing."""
     if record.from_weights or (record.prediction is not None and record.model.known.task(record.model.architecture)):
-        return  # a network that was fine-tuned to label texts fills no gaps
-    typed = next((name for name in sidebar.GAPS if name in f"{record.source_text} {record.pair_text or ''}"), None)
+        return  # a network that was fine-tuned to label texts fills no masks
+    typed = next((name for name in sidebar.MASKS if name in f"{record.source_text} {record.pair_text or ''}"), None)
     pieces, encoder = record.source.pieces, record.model.kind == "encoder"
-    if any(pieces[i] in sidebar.GAPS for i in np.flatnonzero(record.source.special)):
+    if any(pieces[i] in sidebar.MASKS for i in np.flatnonzero(record.source.special)):
         if encoder:
             _filled(record)
     elif typed is not None:
-        may = encoder or (record.model.kind == "encoder-decoder" and typed != BERT_GAP)  # know it
-        if not encoder and typed == BERT_GAP and FILLER in sidebar.models():
+        may = encoder or (record.model.kind == "encoder-decoder" and typed != BERT_MASK)  # know it
+        if not encoder and typed == BERT_MASK and FILLER in sidebar.models():
             offer = _("Let {name} fill the mask", name=FILLER), ("model", FILLER)
         elif may and st.session_state.get("special") != "true":
             offer = _("Read it as a mask"), ("special", "true")
@@ -63,7 +63,7 @@ def _filled(record: Record) -> None:
 
 
 def _line(number: int, guess: Guess, count: int) -> str:
-    """The words of one gap, the likeliest first, shaded by their probability."""
+    """The words for one mask, the likeliest first, shaded by their probability."""
     name = _("For the mask:") if count == 1 else _("For mask {number}:", number=number)
     chips = [
         f"<span class='bv-chip{' bv-strong' if p > show.INK_TURNS else ''}' style='--w:{100 * p:.1f}%'>"

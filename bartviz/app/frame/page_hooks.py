@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 
-class Around(Protocol):
+class PageHooks(Protocol):
     """What the frame calls in each script run, in this order."""
 
     def prepare(self, word: str, /) -> None:
@@ -32,14 +32,14 @@ class _Nothing:
     def drawn(self) -> None: ...
 
 
-_used: list[Around] = [_Nothing()]
+_used: list[PageHooks] = [_Nothing()]
 
 
-def use(feature: Around) -> None:
+def use(feature: PageHooks) -> None:
     """Let a feature surround every page of this process."""
     _used[:] = [feature]
 
 
-def current() -> Around:
+def current() -> PageHooks:
     """The feature around every page; without one, an object that does nothing."""
     return _used[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bartviz.app.frame.settings import MOST_TOKENS, STOPS
-from bartviz.app.frame.sidebar import has_gaps
+from bartviz.app.frame.sidebar import has_masks
 from bartviz.record.vocabulary import BEAM_SEARCH, BRANCHED_AT, FORCED_END_TOKEN, GIVEN_TARGET, LENGTH_LIMIT, SAMPLING
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def query(record: Record) -> dict[str, str]:
     if record.pair_text is not None:
         values["pair"] = record.pair_text
     special = any(special and span is not None for special, span in zip(tokens.special, tokens.spans, strict=True))
-    if special != has_gaps(record.model.kind, record.source_text, record.pair_text or ""):
+    if special != has_masks(record.model.kind, record.source_text, record.pair_text or ""):
         values["special"] = str(special).lower()
     if record.provenance.mode == GIVEN_TARGET or (record.cross is not None and BRANCHED_AT in settings):
         return values | {"target": record.target_text or ""}

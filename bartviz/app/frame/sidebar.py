@@ -41,7 +41,7 @@ TOO_LONG_NAMES = {"refuse": mark("refuse it"), "first": mark("keep its beginning
 CUTS = {"first": mark("Read only its first {limit:,} tokens"), "last": mark("Read only its last {limit:,} tokens")}
 READING = ("too_long", "special")
 OLDER_TARGET = "_older_target"  # whether the given output is that of the text before
-GAPS = ("[MASK]", "<mask>")  # what is typed for a gap, as BERT and RoBERTa call it
+MASKS = ("[MASK]", "<mask>")  # as typed for BERT and RoBERTa
 # which typed special tokens are read as such
 SPECIAL = {"gaps": mark("masks, in models that fill them"), "true": mark("all"), "false": mark("none: as plain text")}
 _SPECIAL = re.compile(r"\[[A-Z]+\]|</?[a-z]+>")  # what looks like a special token
@@ -247,13 +247,13 @@ def reads_special(kind: ModelKind, text: str, pair: str = "") -> bool:
     chosen = st.session_state.get("special", "gaps")
     if chosen not in SPECIAL:
         raise SettingError(later("Special tokens in the text: {choices}.", choices=choices(SPECIAL)))
-    return chosen == "true" or (chosen == "gaps" and has_gaps(kind, text, pair))
+    return chosen == "true" or (chosen == "gaps" and has_masks(kind, text, pair))
 
 
-def has_gaps(kind: ModelKind, text: str, pair: str) -> bool:
-    """Whether an encoder's texts hold gaps, and nothing else that looks like a special token."""
+def has_masks(kind: ModelKind, text: str, pair: str) -> bool:
+    """Whether an encoder's texts hold mask tokens, and nothing else that looks like a special token."""
     found = set(_SPECIAL.findall(f"{text} {pair}"))
-    return kind == "encoder" and bool(found) and found <= set(GAPS)
+    return kind == "encoder" and bool(found) and found <= set(MASKS)
 
 
 def linked() -> bool:

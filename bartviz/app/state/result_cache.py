@@ -20,7 +20,7 @@ from bartviz.serving.cache import ByteCache
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-    from bartviz.drawing.cached_figure import Drawn
+    from bartviz.drawing.cached_figure import CachedFigure
 
 T = TypeVar("T")
 LIMIT = 32_000_000  # bytes of the whole cache; a figure takes about 20,000
@@ -43,14 +43,14 @@ def cached(call: partial[T], message: str = "") -> T:
     return stored[0]
 
 
-def figure(call: partial[go.Figure], factor: float = 1.0) -> Drawn:
+def figure(call: partial[go.Figure], factor: float = 1.0) -> CachedFigure:
     """The figure that the call makes, ready to send, with letters ``factor`` times as large."""
     return cached(partial(_drawn, call, factor))
 
 
-def _drawn(call: partial[go.Figure], factor: float) -> Drawn:
+def _drawn(call: partial[go.Figure], factor: float) -> CachedFigure:
     from bartviz.drawing import theme
-    from bartviz.drawing.cached_figure import Drawn
+    from bartviz.drawing.cached_figure import CachedFigure
 
     drawn = call()
-    return Drawn(drawn if factor == 1 else theme.enlarged(drawn, factor))
+    return CachedFigure(drawn if factor == 1 else theme.enlarged(drawn, factor))

@@ -7,16 +7,16 @@ from bartviz.browser.scripts import both
 from bartviz.language import _, plural
 from bartviz.record.attention import Attention
 
-Words = dict[str, str | list[str]]
+Messages = dict[str, str | list[str]]
 
 
-def messages(attention: Attention, *, predicts: bool, renormalised: bool) -> Words:
+def messages(attention: Attention, *, predicts: bool, renormalised: bool) -> Messages:
     """All messages of the scripts by name; a pair if it depends on a number. ``predicts``: how rows are named."""
     first = _markup() | _names(attention) | _labels(renormalised=renormalised)
     return first | _cells(predicts=predicts) | _together() | _titles(predicts=predicts)
 
 
-def _names(attention: Attention) -> Words:
+def _names(attention: Attention) -> Messages:
     layers, heads = attention.shape[:2]
     kind = sentence_words.kind(attention.kind)
     return {
@@ -29,7 +29,7 @@ def _names(attention: Attention) -> Words:
     }
 
 
-def _cells(*, predicts: bool) -> Words:
+def _cells(*, predicts: bool) -> Messages:
     """Cells, rows and columns in words."""
     if predicts:
         cell = _("The row that predicts “{row}” ({at}) attends to “{key}” ({place}): {weight}")
@@ -49,7 +49,7 @@ def _cells(*, predicts: bool) -> Words:
     }
 
 
-def _together() -> Words:
+def _together() -> Messages:
     """Several rows; and columns, with the weights that they get from one row or several."""
     return {
         "rows": _("{count} rows, {names}, attend most to {best}."),
@@ -63,7 +63,7 @@ def _together() -> Words:
     }
 
 
-def _titles(*, predicts: bool) -> Words:
+def _titles(*, predicts: bool) -> Messages:
     """The titles above the texts."""
     if predicts:
         looks = _("The row that predicts “{row}” ({at}) looks at")
@@ -84,7 +84,7 @@ def _titles(*, predicts: bool) -> Words:
     }
 
 
-def _labels(*, renormalised: bool) -> Words:
+def _labels(*, renormalised: bool) -> Messages:
     """For screen readers, the table, the hidden columns, the ends of the colours."""
     hidden = _("{share}% to {names}, hidden")
     if renormalised:
@@ -111,7 +111,7 @@ def _labels(*, renormalised: bool) -> Words:
     }
 
 
-def _markup() -> Words:
+def _markup() -> Messages:
     """The labels of ``canvas.html``."""
     return {
         "view": _("View"),

@@ -158,10 +158,10 @@ def meanings(chosen: Chosen) -> None:
     show.note(
         _(
             "A head gets a name if its pattern has at least {threshold:g} of the weight (spreads evenly: "
-            "{evenly:g} of the possible entropy) and {room:g} times what even attention would give. Names "
+            "{evenly:g} of the possible entropy) and {factor:g} times what even attention would give. Names "
             "hold for this text only; other heads stay unclassified.",
             threshold=chosen.threshold,
             evenly=head_names.EVENLY,
-            room=head_names.ROOM,
+            factor=head_names.MARGIN,
         )
     )

@@ -85,7 +85,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Texts:
+class StepTexts:
     """The texts of a step in one language: what to look at, the question, the answer."""
 
     see: str
@@ -114,9 +114,9 @@ class Lesson:
         """The one thing to take away, shown at its end."""
         return prose.paragraphs(HOME, self.word, "lesson")[2]
 
-    def texts(self, at: int, record: Record) -> Texts:
+    def texts(self, at: int, record: Record) -> StepTexts:
         """The texts of step ``at`` (from 0), filled in from its record."""
         facts = self.steps[at].facts
         values = {} if facts is None else facts(record)
         see, ask, answer = prose.paragraphs(HOME, self.word, str(at + 1))
-        return Texts(fill(see, values), fill(ask, values), fill(answer, values))
+        return StepTexts(fill(see, values), fill(ask, values), fill(answer, values))

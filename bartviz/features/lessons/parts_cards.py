@@ -8,7 +8,7 @@ import streamlit as st
 
 from bartviz.app.controls import show
 from bartviz.app.frame import page
-from bartviz.features.lessons import parts_lesson_state as walk
+from bartviz.features.lessons import parts_lesson_state as state
 from bartviz.features.lessons.lesson import Lesson
 from bartviz.features.lessons.parts_course import LESSONS
 from bartviz.language import _, plural
@@ -18,7 +18,7 @@ ACROSS = 3
 
 def lead() -> str:
     """The sentence above the cards: the progress in the whole course."""
-    reached = walk.current().reached
+    reached = state.current().reached
     if not reached:
         return _("Each lesson is a short tour of the app, a few minutes long. Start with the first, or with any other.")
     following, done = _next(), sum(map(_done, LESSONS))
@@ -28,7 +28,7 @@ def lead() -> str:
 
 
 def _done(lesson: Lesson) -> bool:
-    return walk.current().reached.get(lesson.word, 0) >= len(lesson.steps)
+    return state.current().reached.get(lesson.word, 0) >= len(lesson.steps)
 
 
 def _next() -> Lesson | None:
@@ -38,7 +38,7 @@ def _next() -> Lesson | None:
 
 def ended() -> None:
     """After a lesson: the one thing learned in it, and a button for the next one."""
-    lesson = walk.current().finished
+    lesson = state.current().finished
     if lesson is None:
         return
     following = _after(lesson)
@@ -47,7 +47,7 @@ def ended() -> None:
         st.html(f"<h2 class='bv-card-title'>{heading}</h2><p class='bv-learned'>{html.escape(lesson.learned)}</p>")
         if following is not None:
             label = _("Next: {number}. {title}", number=LESSONS.index(following) + 1, title=following.title)
-            st.button(label, key="lesson_following", type="primary", on_click=walk.start, args=(following.word, 0))
+            st.button(label, key="lesson_following", type="primary", on_click=state.start, args=(following.word, 0))
         else:
             page.link("quiz", _("Next: the quiz, about your own text"), icon=":material/arrow_forward:")
 
@@ -68,7 +68,7 @@ def cards() -> None:
 
 
 def _card(lesson: Lesson, number: int) -> None:
-    now, count = walk.current(), len(lesson.steps)
+    now, count = state.current(), len(lesson.steps)
     reached, at = now.reached.get(lesson.word, 0), now.places.get(lesson.word, 0)
     size = plural("{count} step", "{count} steps", count)
     minutes = plural("about {count} minute", "about {count} minutes", lesson.minutes)
@@ -83,7 +83,7 @@ def _card(lesson: Lesson, number: int) -> None:
     st.button(
         label,
         key=f"begin_{lesson.word}",
-        on_click=walk.start,
+        on_click=state.start,
         args=(lesson.word, at),
         width="stretch",
         type="primary" if runs or (now.lesson is now.finished is None and lesson is _next()) else "secondary",

@@ -34,7 +34,7 @@ LESSON, AT, CATALOGUE = "lesson", "at", "lessons"
 BY_WORD: dict[str, Lesson] = {lesson.word: lesson for lesson in LESSONS}
 if "pitfalls" in BY_WORD:
     BY_WORD["fooled"] = BY_WORD["pitfalls"]  # the word in older links
-_WALK, _PLAYER, _ECHO = "_walk", "_player_place", "_echo"
+_STATE, _PLAYER, _ECHO = "_lesson_state", "_player_place", "_echo"
 FRAME = ("lang", "level")  # words of the address that belong to no page
 _KEPT = ("model", "text", "pair", "target", "special")
 _POSITIONS = (_PLAYER, "_decoding_said")  # choices that the pages store in the session, not as words of the address
@@ -61,7 +61,7 @@ class _Loan:
 
 
 @dataclass
-class Walk:
+class LessonState:
     """The lesson state of a session. ``at`` counts from 0; ``reached`` is the number of steps seen in each lesson."""
 
     lesson: Lesson | None = None
@@ -91,68 +91,68 @@ class Walk:
         self.reached[lesson.word] = max(self.reached.get(lesson.word, 0), at + 1)
 
 
-def current() -> Walk:
-    """The visitor's walk; a new one starts at the step that the address names."""
-    walk: Walk | None = st.session_state.get(_WALK)
-    if walk is None:
-        walk = Walk()
-        _follow_address(walk)
-        st.session_state[_WALK] = walk
-    return walk
+def current() -> LessonState:
+    """The visitor's state; a new one starts at the step that the address names."""
+    state: LessonState | None = st.session_state.get(_STATE)
+    if state is None:
+        state = LessonState()
+        _follow_address(state)
+        st.session_state[_STATE] = state
+    return state
 
 
 def prepare(page: str) -> None:
     """Before any widget is drawn: set the view of a new step, on its page, and write the step to the address."""
     large_type.begin()
-    walk = current()
+    state = current()
     if url_state.is_back():
-        _back(walk)
-    if walk.to:
-        if page != walk.to:
-            st.switch_page(page_list.page(walk.to).file, query_params=_frame())
-        walk.to = ""
-    step = walk.step
-    if step is not None and (walk.due or (page == step.page and walk.loan is None)):
+        _back(state)
+    if state.to:
+        if page != state.to:
+            st.switch_page(page_list.page(state.to).file, query_params=_frame())
+        state.to = ""
+    step = state.step
+    if step is not None and (state.due or (page == step.page and state.loan is None)):
         if page != step.page or _contradicted(step):
-            st.switch_page(page_list.page(step.page).file, query_params={**_frame(), **_address(walk)})
-        _lend(walk, page)
-        _apply(walk, step)
+            st.switch_page(page_list.page(step.page).file, query_params={**_frame(), **_address(state)})
+        _lend(state, page)
+        _apply(state, step)
     else:
-        _restore_choices(walk, page)
-        if walk.page in _TEACHING - {page} and not EVERYWHERE.issuperset(st.query_params):
-            _lend(walk, page)
-    walk.page = page
-    _say_what_lacks(walk, page)
-    _write_address(walk)
+        _restore_choices(state, page)
+        if state.page in _TEACHING - {page} and not EVERYWHERE.issuperset(st.query_params):
+            _lend(state, page)
+    state.page = page
+    _say_what_lacks(state, page)
+    _write_address(state)
 
 
 def drawn() -> None:
     """Note that a script run has completed, so everything it set was sent."""
-    walk: Walk | None = st.session_state.get(_WALK)
-    if walk is not None:
-        walk.due = False
+    state: LessonState | None = st.session_state.get(_STATE)
+    if state is not None:
+        state.due = False
         url_state.restored()
 
 
 def start(word: str, at: int) -> None:
     """Start or continue a lesson at a step: a callback."""
-    walk = current()
-    _save(walk)
-    walk.go(BY_WORD[word], at)
+    state = current()
+    _save(state)
+    state.go(BY_WORD[word], at)
 
 
 def go_to(at: int) -> None:
     """Go to a step of the current lesson; after the last one, end the lesson: a callback."""
-    walk = current()
-    if walk.lesson is None:
+    state = current()
+    if state.lesson is None:
         return
-    if at >= len(walk.lesson.steps):
-        walk.to = CATALOGUE
-        walk.places[walk.lesson.word] = 0
-        walk.finished = walk.lesson
+    if at >= len(state.lesson.steps):
+        state.to = CATALOGUE
+        state.places[state.lesson.word] = 0
+        state.finished = state.lesson
         leave()
     else:
-        walk.go(walk.lesson, at)
+        state.go(state.lesson, at)
 
 
 def reveal(shown: bool) -> None:
@@ -167,28 +167,28 @@ def again() -> None:
 
 def leave() -> None:
     """Leave the lesson and restore the visitor's earlier state: a callback."""
-    walk = current()
-    before = walk.before
+    state = current()
+    before = state.before
     shown = st.session_state.get(session.RECORD)
     if before is not None and any(shown is records.read(name) for name in records.NAMES):
         _show(before.record, before.controls)
-    walk.before = None
-    walk.lesson, walk.due, walk.shown = None, False, False
-    if walk.loan is not None:
-        walk.loan.page = ""
+    state.before = None
+    state.lesson, state.due, state.shown = None, False, False
+    if state.loan is not None:
+        state.loan.page = ""
 
 
-def _lend(walk: Walk, page: str) -> None:
+def _lend(state: LessonState, page: str) -> None:
     """Store the visitor's choices before a step or an example sets others on this page."""
-    if walk.loan is None:
+    if state.loan is None:
         held = {key: st.session_state[key] for key in _POSITIONS if key in st.session_state}
-        walk.loan = _Loan(page, url_state.chosen(), held)
-    walk.loan.page = page
+        state.loan = _Loan(page, url_state.chosen(), held)
+    state.loan.page = page
 
 
-def _restore_choices(walk: Walk, page: str) -> None:
+def _restore_choices(state: LessonState, page: str) -> None:
     """Restore the visitor's choices where the step or example that has set others is not shown."""
-    loan = walk.loan
+    loan = state.loan
     if loan is None or loan.page == page:
         return
     url_state.restore(loan.choices, without=EVERYWHERE)
@@ -197,61 +197,61 @@ def _restore_choices(walk: Walk, page: str) -> None:
             st.session_state[key] = loan.held[key]
         else:
             st.session_state.pop(key, None)
-    walk.loan = None
-    stays = walk.page == page and not url_state.is_back()
+    state.loan = None
+    stays = state.page == page and not url_state.is_back()
     if stays and not EVERYWHERE.issuperset(st.query_params):  # the address still has the words of the step
         st.switch_page(page_list.page(page).file, query_params=_frame())
 
 
-def _save(walk: Walk) -> None:
+def _save(state: LessonState) -> None:
     """Save the visitor's state before a lesson replaces it."""
-    if walk.before is None:
+    if state.before is None:
         kept = {key: st.session_state[key] for key in _KEPT if key in st.session_state}
-        walk.before = _Before(st.session_state.get(session.RECORD), kept)
+        state.before = _Before(st.session_state.get(session.RECORD), kept)
 
 
-def _back(walk: Walk) -> None:
+def _back(state: LessonState) -> None:
     """After the browser's Back or Forward: go to the step in the address with its whole view, or leave."""
     if st.query_params.get(LESSON, "") not in BY_WORD:
-        if walk.lesson is not None:
+        if state.lesson is not None:
             leave()
         return
-    _save(walk)
-    _follow_address(walk)
+    _save(state)
+    _follow_address(state)
     st.rerun()  # in this run the browser's values override everything set here
 
 
-def _follow_address(walk: Walk) -> None:
+def _follow_address(state: LessonState) -> None:
     """Go to the step in the address, if it names a lesson."""
     word, at = st.query_params.get(LESSON, ""), st.query_params.get(AT, "1")
     lesson = BY_WORD.get(word)
     if lesson is None:
-        walk.asked = {LESSON: word} if word else {}
+        state.asked = {LESSON: word} if word else {}
         return
-    walk.go(lesson, int(at) - 1 if at.isdecimal() and len(at) < 4 else 0)
-    walk.asked = {} if at == str(walk.at + 1) else {AT: at}
+    state.go(lesson, int(at) - 1 if at.isdecimal() and len(at) < 4 else 0)
+    state.asked = {} if at == str(state.at + 1) else {AT: at}
 
 
-def _say_what_lacks(walk: Walk, page: str) -> None:
+def _say_what_lacks(state: LessonState, page: str) -> None:
     """Note what the address asked for in vain, once its page is there."""
-    shown = {LESSON: _(page_list.page(page).label), AT: str(walk.at + 1)}
-    for key, asked in walk.asked.items():
+    shown = {LESSON: _(page_list.page(page).label), AT: str(state.at + 1)}
+    for key, asked in state.asked.items():
         url_state.invalid_choice(key, asked, shown[key])
-    walk.asked = {}
+    state.asked = {}
     url_state.shows(AT, shown[AT])
 
 
-def _address(walk: Walk) -> dict[str, str]:
-    return {LESSON: walk.lesson.word, AT: str(walk.at + 1)} if walk.lesson is not None else {}
+def _address(state: LessonState) -> dict[str, str]:
+    return {LESSON: state.lesson.word, AT: str(state.at + 1)} if state.lesson is not None else {}
 
 
 def _frame() -> dict[str, str]:
     return {key: st.query_params[key] for key in FRAME if key in st.query_params}
 
 
-def _write_address(walk: Walk) -> None:
+def _write_address(state: LessonState) -> None:
     """Write the step to the address in one message, unless it is there already."""
-    wanted = _address(walk)
+    wanted = _address(state)
     if {key: st.query_params[key] for key in (LESSON, AT) if key in st.query_params} != wanted:
         streamlit_internals.write_query({key: (wanted[key],) if key in wanted else () for key in (LESSON, AT)})
 
@@ -266,11 +266,11 @@ def _contradicted(step: Step) -> bool:
     return any(value != str(step.whole[key]).lower() for key, value in given.items() if key not in own_words)
 
 
-def _apply(walk: Walk, step: Step) -> None:
+def _apply(state: LessonState, step: Step) -> None:
     """Set the record, the sidebar's controls and the page's pickers to the values of the step."""
     record = records.read(step.record)
-    if walk.before is None:  # the visit began with a link: there is no earlier state
-        walk.before = _Before(None, _first())
+    if state.before is None:  # the visit began with a link: there is no earlier state
+        state.before = _Before(None, _first())
     _show(record, records.controls(step.record))
     own_words, choices = ADDRESS.get(step.page, ()), url_state.address().choices
     for key, value in step.whole.items():

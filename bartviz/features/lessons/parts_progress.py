@@ -8,29 +8,29 @@ from pathlib import Path
 import streamlit as st
 
 from bartviz.app.components.invisible import unseen
-from bartviz.features.lessons import parts_lesson_state as walk
+from bartviz.features.lessons import parts_lesson_state as state
 
 SCRIPTS = Path(__file__).parent
 _LISTEN = unseen("progress", SCRIPTS / "progress.js")
 
 
-def kept(now: walk.Walk) -> dict[str, list[int]]:
+def kept(now: state.LessonState) -> dict[str, list[int]]:
     """For each lesson that was begun, by its word: the number of steps seen, and the current step."""
     return {word: [reached, now.places.get(word, 0)] for word, reached in now.reached.items()}
 
 
 def recall() -> None:
     """Read the progress stored in the browser, before the cards are drawn. Takes no space on the page."""
-    now = walk.current()
+    now = state.current()
     with st.container(key="lesson_progress"):
-        state = _LISTEN(key="lesson_seen", data=kept(now), on_seen_change=lambda: None)
-    merge(now, state.get("seen"))
+        stored = _LISTEN(key="lesson_seen", data=kept(now), on_seen_change=lambda: None)
+    merge(now, stored.get("seen"))
 
 
-def merge(now: walk.Walk, seen: object) -> None:
+def merge(now: state.LessonState, seen: object) -> None:
     """Merge the progress that a browser sent. It is untrusted: invalid entries are skipped."""
     for word, entry in seen.items() if isinstance(seen, Mapping) else ():
-        lesson = walk.BY_WORD.get(word) if isinstance(word, str) else None
+        lesson = state.BY_WORD.get(word) if isinstance(word, str) else None
         if lesson is None or not isinstance(entry, list) or [type(number) for number in entry] != [int, int]:
             continue
         count, (reached, position) = len(lesson.steps), entry

@@ -10,7 +10,7 @@ import streamlit as st
 from bartviz.app.components.invisible import unseen
 from bartviz.app.controls import large_type
 from bartviz.app.frame import page_list
-from bartviz.features.lessons import parts_lesson_state as walk
+from bartviz.features.lessons import parts_lesson_state as state
 from bartviz.features.lessons import parts_progress as progress
 from bartviz.features.lessons.lesson import Lesson, Step
 from bartviz.language import _
@@ -31,7 +31,7 @@ NEXT, BACK, ANSWER = "N", "B", "A"
 
 def strip(page: str) -> None:
     """Draw the strip if a lesson is running; on a page other than that of the step it offers a link back."""
-    now = walk.current()
+    now = state.current()
     lesson, step = now.lesson, now.step
     if lesson is None or step is None:
         return
@@ -63,15 +63,15 @@ def _controls(lesson: Lesson, at: int, shown: bool) -> None:
         st.button(
             f"{_('Hide the answer') if shown else _('Show the answer')} `{ANSWER}`",
             key="lesson_answer",
-            on_click=walk.reveal,
+            on_click=state.reveal,
             args=(not shown,),
             type="tertiary" if shown else "secondary",
         )
-        st.button(f"{_('Back')} `{BACK}`", key="lesson_back", on_click=walk.go_to, args=(at - 1,), disabled=at == 0)
+        st.button(f"{_('Back')} `{BACK}`", key="lesson_back", on_click=state.go_to, args=(at - 1,), disabled=at == 0)
         st.button(
             f"{_('Finish') if last else _('Next')} `{NEXT}`",
             key="lesson_next",
-            on_click=walk.go_to,
+            on_click=state.go_to,
             args=(at + 1,),
             type="primary",
         )
@@ -79,7 +79,7 @@ def _controls(lesson: Lesson, at: int, shown: bool) -> None:
             "",
             icon=":material/restart_alt:",
             key="lesson_again",
-            on_click=walk.again,
+            on_click=state.again,
             type="tertiary",
             help=_("Set the view of this step again"),
         )
@@ -88,7 +88,7 @@ def _controls(lesson: Lesson, at: int, shown: bool) -> None:
             "",
             icon=":material/close:",
             key="lesson_leave",
-            on_click=walk.leave,
+            on_click=state.leave,
             type="tertiary",
             help=_("Leave the lesson; your own text comes back"),
         )
@@ -120,4 +120,4 @@ def _off_page(step: Step) -> None:
     label = _(page_list.page(step.page).label)
     with st.container(horizontal=True, vertical_alignment="center", key="lesson_astray"):
         st.html(f"<p class='bv-note'>{html.escape(_('This step is on the page {page}.', page=label))}</p>")
-        st.button(_("Back to the step"), key="lesson_return", on_click=walk.again, type="primary")
+        st.button(_("Back to the step"), key="lesson_return", on_click=state.again, type="primary")

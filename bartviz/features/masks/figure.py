@@ -31,7 +31,7 @@ SHORT = {"-10,000": "−10⁴", "-1e9": "−10⁹", "lowest": "−∞", "-inf": 
 LARGEST, LEAST = 9.0, 5.5  # pixels of the type in cells; smaller, nothing is written
 
 
-class Room(NamedTuple):
+class SharedSize(NamedTuple):
     """What squares next to each other share: the rows and columns of the largest, and pixels for the longest labels."""
 
     rows: int
@@ -41,10 +41,10 @@ class Room(NamedTuple):
     right: float
 
 
-def room(attentions: Sequence[Attention], rows: Sequence[Tokens] | None = None) -> Room:
-    """The room in which these squares have cells of one size and begin at one height; ``rows`` replaces the labels."""
+def shared_size(attentions: Sequence[Attention], rows: Sequence[Tokens] | None = None) -> SharedSize:
+    """The size with which cells of these squares are equal and their tops aligned; ``rows`` replaces the labels."""
     labels = [axes.short(label) for one in rows or [one.query for one in attentions] for label in one.labels]
-    return Room(
+    return SharedSize(
         rows=max(one.shape[2] for one in attentions),
         columns=max(one.shape[3] for one in attentions),
         left=max(map(len, labels)) * 8 + 40,
@@ -109,11 +109,11 @@ def square(
     row: int | None = None,
     dark: bool = False,
     height: int | None = None,
-    within: Room | None = None,
+    within: SharedSize | None = None,
 ) -> go.Figure:
     """The mask of one kind (Q, K), as in ``masks``; ``query`` replaces the labels of rows, ``row`` frames one.
 
-    ``within`` is the ``room`` of squares that are shown next to this one, all at the same height and width.
+    ``within`` is the ``shared_size`` of squares that are shown next to this one, all at the same height and width.
     """
     drawn = _square(attention, view, number, layer, head, query, row, dark, height, within)
     if within is not None:
@@ -137,7 +137,7 @@ def _square(
     row: int | None,
     dark: bool,
     height: int | None,
-    within: Room | None,
+    within: SharedSize | None,
 ) -> go.Figure:
     if view not in VIEWS:
         raise SettingError(later("Masks are shown as {choices}.", choices=choices(VIEWS)))

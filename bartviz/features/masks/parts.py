@@ -19,7 +19,7 @@ from bartviz.arrays import Floats
 from bartviz.errors import BartvizError, NotFetched
 from bartviz.features.masks import parts_batch as batch
 from bartviz.features.masks import parts_downloads as downloads
-from bartviz.features.masks.figure import Room, View, room, square
+from bartviz.features.masks.figure import SharedSize, View, shared_size, square
 from bartviz.features.masks.figure_patterns import gallery, row_bars
 from bartviz.language import _, mark
 from bartviz.record.attention import Attention, Kind
@@ -103,7 +103,7 @@ def squares(record: Record, shown: Shown) -> None:
     with st.container(key="squares"):
         columns = st.columns(len(record.kinds), gap="medium")
     names = [record.rows(kind, shown.reading) for kind in record.kinds]
-    within = room([record.attention(kind) for kind in record.kinds], names)
+    within = shared_size([record.attention(kind) for kind in record.kinds], names)
     for column, kind, rows in zip(columns, record.kinds, names, strict=True):
         attention = record.attention(kind)
         with column:
@@ -111,7 +111,7 @@ def squares(record: Record, shown: Shown) -> None:
 
 
 def _square(
-    attention: Attention, shown: Shown, title: str, within: Room, *, query: Tokens | None = None, key: str = ""
+    attention: Attention, shown: Shown, title: str, within: SharedSize, *, query: Tokens | None = None, key: str = ""
 ) -> None:
     st.markdown(f"**{title}**")
     row = min(shown.row, attention.shape[2] - 1)
@@ -204,7 +204,7 @@ def _batch(records: tuple[Record, ...]) -> None:
     for number, (column, one) in enumerate(zip(columns, attentions, strict=True)):
         with column:
             title = _("Text {number}: {count} tokens", number=number + 1, count=lengths[number])
-            _square(one, heads, title, room(attentions), key=f"_batch{number}")
+            _square(one, heads, title, shared_size(attentions), key=f"_batch{number}")
 
 
 def patterns(record: Record) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bartviz.features.lessons import parts_lesson_state as walk
+from bartviz.features.lessons import parts_lesson_state as state
 from bartviz.features.lessons import parts_progress as progress
 from bartviz.features.lessons.parts_course import LESSONS
 
@@ -13,7 +13,7 @@ COUNT = len(FIRST.steps)
 
 
 def test_what_was_seen_before_counts() -> None:
-    now = walk.Walk()
+    now = state.LessonState()
     progress.merge(now, {FIRST.word: [4, 2]})
     assert now.reached == {FIRST.word: 4}
     assert now.places == {FIRST.word: 2}
@@ -21,7 +21,7 @@ def test_what_was_seen_before_counts() -> None:
 
 
 def test_what_this_visit_has_done_is_not_undone() -> None:
-    now = walk.Walk()
+    now = state.LessonState()
     now.go(FIRST, 1)
     progress.merge(now, {FIRST.word: [COUNT, 0]})
     assert progress.kept(now) == {FIRST.word: [COUNT, 1]}
@@ -54,6 +54,6 @@ def test_what_this_visit_has_done_is_not_undone() -> None:
     ],
 )
 def test_what_makes_no_sense_is_left_alone(said: object) -> None:
-    now = walk.Walk()
+    now = state.LessonState()
     progress.merge(now, said)
     assert progress.kept(now) == {}

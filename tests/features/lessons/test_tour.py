@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from bartviz.app.frame import page_list
 from bartviz.app.state import session
 from bartviz.features.lessons import heads_found
-from bartviz.features.lessons import parts_lesson_state as walk
+from bartviz.features.lessons import parts_lesson_state as state
 from bartviz.features.lessons.lesson import ADDRESS, DEFAULTS, HOME, PICTURES, Lesson, Step
 from bartviz.features.lessons.parts_course import LESSONS
 from bartviz.language import LANGUAGES, speaking
@@ -149,7 +149,7 @@ def test_a_page_that_is_not_that_of_the_step_has_the_choices_of_the_visitor(app:
     menu(test, "inside")
     assert (test.slider(key="layer").value, test.slider(key="head").value) == (1, 3)
     menu(test, "heads")  # back at the page of the step, which its sentences are about
-    assert_stands(test, walk.BY_WORD["attention"], 1)
+    assert_stands(test, state.BY_WORD["attention"], 1)
     test.button(key="lesson_leave").click().run()
     assert_own(test)
 
@@ -233,7 +233,7 @@ def test_what_the_visitor_changed_is_set_again_on_request_and_by_the_next_step(a
     test.button(key="lesson_next").click().run()
     assert test.slider(key="layer").value == heads_found.neighbour(records.read("start"), -1)[0]
     test.button(key="lesson_back").click().run()
-    assert_stands(test, walk.BY_WORD["attention"], 2)
+    assert_stands(test, state.BY_WORD["attention"], 2)
 
 
 def test_elsewhere_the_strip_leads_back(app: App) -> None:
@@ -241,11 +241,11 @@ def test_elsewhere_the_strip_leads_back(app: App) -> None:
     test.switch_page("pages/compare.py").run()
     assert test.title[0].value == page_list.page("compare").title
     test.button(key="lesson_return").click().run()
-    assert_stands(test, walk.BY_WORD["masks"], 1)
+    assert_stands(test, state.BY_WORD["masks"], 1)
 
 
 def test_leaving_restores_the_visitors_record_and_position(app: App) -> None:
-    if "heads" not in walk.BY_WORD:
+    if "heads" not in state.BY_WORD:
         pytest.skip("the lesson heads is not there")
     test = app("lessons")
     mine = shown(test)
@@ -259,18 +259,18 @@ def test_leaving_restores_the_visitors_record_and_position(app: App) -> None:
     test.switch_page("pages/lessons.py").run()
     assert test.button(key="begin_heads").label == "Continue with step 2"
     test.button(key="begin_heads").click().run()
-    assert_stands(test, walk.BY_WORD["heads"], 1)
+    assert_stands(test, state.BY_WORD["heads"], 1)
 
 
 @pytest.mark.parametrize(("at", "lands"), [("0", 0), ("99", 5), ("x", 0), ("-3", 0), ("", 0)])
 def test_a_link_to_a_step_that_is_not_there_opens_the_nearest(app: App, at: str, lands: int) -> None:
-    assert_stands(app("start", lesson="attention", at=at), walk.BY_WORD["attention"], lands)
+    assert_stands(app("start", lesson="attention", at=at), state.BY_WORD["attention"], lands)
 
 
 def test_a_link_to_a_lesson_says_which_step_or_lesson_is_not_there(app: App) -> None:
     assert "“lesson=nowhere”, which is not available: “Start”" in words(app(lesson="nowhere"))
     page = app("inside", lesson="arithmetic", at="99")
-    last = str(len(walk.BY_WORD["arithmetic"].steps))
+    last = str(len(state.BY_WORD["arithmetic"].steps))
     assert f"“at=99”, which is not available: “{last}”" in words(page)
     page = page.button(key="lesson_back").click().run()
     assert "which is not available" not in words(page)
@@ -325,11 +325,11 @@ def assert_own(test: AppTest) -> None:
 def chosen(test: AppTest) -> dict[str, object]:
     """Every choice of the visitor."""
     choices = test.session_state["_address"].choices
-    return {key: one.chosen for key, one in choices.items() if one.chosen is not None and key not in walk.EVERYWHERE}
+    return {key: one.chosen for key, one in choices.items() if one.chosen is not None and key not in state.EVERYWHERE}
 
 
-def walked(test: AppTest) -> walk.Walk:
-    found: walk.Walk = test.session_state["_walk"]
+def walked(test: AppTest) -> state.LessonState:
+    found: state.LessonState = test.session_state["_lesson_state"]
     return found
 
 

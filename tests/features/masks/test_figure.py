@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import bartviz
 from bartviz.drawing import axes
 from bartviz.errors import SettingError
-from bartviz.features.masks.figure import VIEWS, View, room, square
+from bartviz.features.masks.figure import VIEWS, View, shared_size, square
 from bartviz.features.masks.figure_patterns import gallery, row_bars, svg
 from bartviz.record.record import Reading, Record
 from tests.support import records, stand_in
@@ -136,7 +136,7 @@ def test_bars_show_a_row_with_and_without_its_mask() -> None:
 def test_squares_next_to_each_other_share_cells_and_height(view: View) -> None:
     short, long = stand_in.tokens(("<s>", "a")), stand_in.tokens(("<s>", "longest", "b", "c"))
     attentions = [records.attention("decoder", short, short), records.attention("encoder", long, long)]
-    drawn = [square(one, view=view, height=300, within=room(attentions)).layout for one in attentions]
+    drawn = [square(one, view=view, height=300, within=shared_size(attentions)).layout for one in attentions]
     assert {tuple(one.xaxis.range) for one in drawn} == {(-0.5, 3.5)}
     assert {tuple(one.yaxis.range) for one in drawn} == {(3.5, -0.5)}
     assert len({(one.margin.l, one.margin.t) for one in drawn}) == 1
