@@ -27,7 +27,7 @@ from bartviz.analysis.alignment import (
     table,
 )
 from bartviz.analysis.gold_alignment import Gold, score
-from bartviz.analysis.look_ahead import AHEAD, NEITHER, ways
+from bartviz.analysis.look_ahead import AHEAD, NEITHER, record_directions
 from bartviz.arrays import Floats
 from bartviz.errors import BudgetError, SettingError
 from bartviz.language import _, later
@@ -123,7 +123,7 @@ def _means(record: Record) -> Iterator[tuple[tuple[Head, ...], Floats]]:
 
 
 def _ahead(record: Record, weights: Floats) -> bool | None:
-    found = ways(record, weights)
+    found = record_directions(record, weights)
     return None if found is None or found == NEITHER else bool(found == AHEAD)
 
 

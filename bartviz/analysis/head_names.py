@@ -38,7 +38,7 @@ NAMES: Mapping[str, str] = {
 }
 _EVENLY = mark("spreads evenly")
 # Words that choose each other are paired, rightly or not: without an alignment by hand no head is said to align.
-_WAYS = {BACK: mark("one to one, first row on special tokens")}
+_DIRECTIONS = {BACK: mark("one to one, first row on special tokens")}
 ALIGNING = {"error_predicts": mark("aligns the next word"), "error_reads": mark("aligns the word just read")}
 """Names of heads of cross-attention whose links agree with alignments by hand, by the measure that says so."""
 WRONG = 0.5
@@ -52,19 +52,19 @@ first."""
 class Name:
     """The name of a head: its measure, score and threshold.
 
-    ``way``: of a head that pairs words, BACK if its first row, which has read no word yet, rests on special tokens, as
-    the row does of a head that looks back at the word just read; AHEAD if its last row does, or its first does not;
-    NEITHER if that is unknown, and for all other names. Another head that pairs words may do so, too.
+    ``direction``: of a head that pairs words, BACK if its first row, which has read no word yet, rests on special
+    tokens, as the row does of a head that looks back at the word just read; AHEAD if its last row does, or its first
+    does not; NEITHER if that is unknown, and for all other names. Another head that pairs words may do so, too.
     """
 
     measure: str
     score: float
     threshold: float
-    way: int = NEITHER
+    direction: int = NEITHER
 
     @property
     def title(self) -> str:
-        return _(_WAYS.get(self.way) or NAMES.get(self.measure, _EVENLY))
+        return _(_DIRECTIONS.get(self.direction) or NAMES.get(self.measure, _EVENLY))
 
     def __str__(self) -> str:
         return _(
@@ -82,8 +82,8 @@ def name(measured: Measured, layer: int, head: int, *, threshold: float = THRESH
     passed = {key: score for key, score in passed.items() if WITH_PART.get(key) not in passed}
     if passed:
         best = max(passed, key=passed.__getitem__)
-        ways = measured.ways if best == "alignment" else None
-        return Name(best, passed[best], threshold, NEITHER if ways is None else int(ways[layer, head]))
+        directions = measured.directions if best == "alignment" else None
+        return Name(best, passed[best], threshold, NEITHER if directions is None else int(directions[layer, head]))
     spread = float(measured.values["evenness"][layer, head])
     return Name("evenness", spread, EVENLY) if spread >= EVENLY else None
 
@@ -109,8 +109,8 @@ def clearest(measured: Measured, *, threshold: float = THRESHOLD) -> list[tuple[
     ordered = sorted(found.items(), key=lambda one: (one[1].measure == "evenness", -one[1].score))
     first: dict[tuple[str, int], tuple[int, int]] = {}
     for place, given in ordered:
-        first.setdefault((given.measure, given.way), place)
-    return sorted(ordered, key=lambda one: first[one[1].measure, one[1].way] != one[0])
+        first.setdefault((given.measure, given.direction), place)
+    return sorted(ordered, key=lambda one: first[one[1].measure, one[1].direction] != one[0])
 
 
 def sentence(given: Name | None) -> str:

@@ -28,12 +28,12 @@ RESTS = 0.5
 LIKELY = 0.5
 """If the end of a text has at least this probability, the text is complete for the model."""
 AHEAD, BACK, NEITHER = 1, -1, 0
-Ways = NDArray[np.int8]
+Directions = NDArray[np.int8]
 
 
-def ways(record: Record, weights: NDArray[np.floating]) -> Ways | None:
-    """For weights (..., Q, K) of the record's cross-attention: AHEAD, BACK or NEITHER (...,), as in ``looks``."""
-    return looks(weights, record.output, record.attention("cross").key, ended=ended(record))
+def record_directions(record: Record, weights: NDArray[np.floating]) -> Directions | None:
+    """``head_directions`` for weights (..., Q, K) of the record's cross-attention."""
+    return head_directions(weights, record.output, record.attention("cross").key, ended=ended(record))
 
 
 def ended(record: Record) -> bool:
@@ -44,7 +44,9 @@ def ended(record: Record) -> bool:
     return not ends or ends[0] >= LIKELY
 
 
-def looks(weights: NDArray[np.floating], output: Tokens | None, key: Tokens, *, ended: bool = True) -> Ways | None:
+def head_directions(
+    weights: NDArray[np.floating], output: Tokens | None, key: Tokens, *, ended: bool = True
+) -> Directions | None:
     """For weights (..., Q, K) of cross-attention: AHEAD, BACK or NEITHER (...,) for each head.
 
     output (Q,): what each row predicts. None if that is unknown: the output has no word, or one word without a row

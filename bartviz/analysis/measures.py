@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bartviz.analysis import contributions, look_ahead, word_matches
 from bartviz.analysis.head_measures import OfCells, OfColumns, OfRows, OfWords, of_kind
-from bartviz.analysis.look_ahead import Ways
+from bartviz.analysis.look_ahead import Directions
 from bartviz.analysis.measure_inputs import Cells, Received, Weights, mean
 from bartviz.analysis.mutual import OnWords
 from bartviz.analysis.word_matches import Texts
@@ -87,9 +87,9 @@ class Measured:
     """The measures of all heads of one kind.
 
     ``values[name]`` is (L, H), NaN if no row counts or the record lacks what it needs; ``even[name]`` the value with
-    even weights over the visible keys (NaN if undefined); ``rows[name]`` how many rows were averaged. ``ways`` (L, H):
-    whether a head of cross-attention looks for the next word, at the word just read, or neither (``look_ahead``); None
-    if that is unknown, and for other kinds.
+    even weights over the visible keys (NaN if undefined); ``rows[name]`` how many rows were averaged.
+    ``directions`` (L, H): whether a head of cross-attention looks for the next word, at the word just read, or neither
+    (``look_ahead``); None if that is unknown, and for other kinds.
     """
 
     kind: Kind
@@ -97,7 +97,7 @@ class Measured:
     values: Mapping[str, Floats]
     even: Mapping[str, float]
     rows: Mapping[str, int]
-    ways: Ways | None = None
+    directions: Directions | None = None
 
     def __repr__(self) -> str:
         layers, heads = self.shape
@@ -147,9 +147,9 @@ def measures(
     kept = np.ones(len(rows), np.bool_) if padding is None else ~padding
     seen = kept & ~attention.masked_rows
     found = _over_rows(attention, rows, counted(attention, rows) & kept, seen, texts)
-    ways: Ways | None = None
+    directions: Directions | None = None
     if kind == "cross":
-        words, ways = _over_words(attention, seen, None if rows is attention.query else rows, ended)
+        words, directions = _over_words(attention, seen, None if rows is attention.query else rows, ended)
         found |= words
     ordered = {measure.name: found[measure.name] for measure in of_kind(kind)}
     return Measured(
@@ -158,7 +158,7 @@ def measures(
         {name: values.astype(np.float32) for name, (values, _, _) in ordered.items()},
         {name: even for name, (_, even, _) in ordered.items()},
         {name: number for name, (_, _, number) in ordered.items()},
-        ways,
+        directions,
     )
 
 
@@ -198,18 +198,18 @@ def _over_rows(
 
 def _over_words(
     attention: Attention, seen: Bools, predicts: Tokens | None, ended: bool
-) -> tuple[dict[str, _One], Ways | None]:
+) -> tuple[dict[str, _One], Directions | None]:
     """The measures of words, and which way heads look."""
     shape, count = attention.shape[:2], 0
     found = {one.name: np.full(shape, np.nan) for one in of_kind(attention.kind) if isinstance(one.compute, OfWords)}
-    ways = np.zeros(shape, np.int8)
+    directions = np.zeros(shape, np.int8)
     known = False
     for layer, heads, words, looks in word_matches.on_words(attention, seen, predicts, ended=ended):
         count, known = words.predicts.shape[1], looks is not None
-        ways[layer, heads] = 0 if looks is None else looks[0]
+        directions[layer, heads] = 0 if looks is None else looks[0]
         for name, values in of_words(attention.kind, words).items():
             found[name][layer, heads] = values[0]
-    return {name: (values, np.nan, count) for name, values in found.items()}, ways if known else None
+    return {name: (values, np.nan, count) for name, values in found.items()}, directions if known else None
 
 
 def counted(attention: Attention, query: Tokens | None = None) -> Bools:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bartviz.analysis import mutual, sentence_words
-from bartviz.analysis.look_ahead import AHEAD, Ways, ways
+from bartviz.analysis.look_ahead import AHEAD, Directions, record_directions
 from bartviz.analysis.mutual import Mutual
 from bartviz.analysis.words import Word, merge, words
 from bartviz.arrays import Bools, Floats
@@ -200,14 +200,14 @@ def _texts_of(record: Record, kind: Kind, *, columns: bool) -> tuple[str, ...]:
 def _best(record: Record, kind: Kind, rows: tuple[Word, ...], columns: tuple[Word, ...]) -> tuple[Head, float, Floats]:
     attention = record.attention(kind)
     best: tuple[bool, float, Head, Floats] | None = None
-    way: Ways | None = None
+    direction: Directions | None = None
     for layer in range(attention.shape[0]):
         weights = attention.layer(layer)  # (H, Q, K)
         if kind == "cross":
-            way = ways(record, weights)
+            direction = record_directions(record, weights)
         for index, merged in enumerate(_between(weights, rows, columns)):
             score, head = _score(merged, rows, columns, kind), Head(kind, layer, index)
-            ahead = way is None or bool(way[index] == AHEAD)
+            ahead = direction is None or bool(direction[index] == AHEAD)
             if best is None or (ahead, score) > best[:2]:
                 best = (ahead, score, head, merged)
     assert best is not None  # a stack has at least one layer and head

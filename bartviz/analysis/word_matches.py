@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bartviz.analysis.look_ahead import BACK, Ways, looks
+from bartviz.analysis.look_ahead import BACK, Directions, head_directions
 from bartviz.analysis.mutual import OnWords
 from bartviz.analysis.words import word_groups, word_labels
 from bartviz.arrays import Bools, Floats
@@ -81,8 +81,8 @@ def _only_signs(label: str) -> bool:
 
 def on_words(
     attention: Attention, seen: Bools, predicts: Tokens | None, *, ended: bool = True
-) -> Iterator[tuple[int, slice, OnWords, Ways | None]]:
-    """For the layers of cross-attention, some heads at a time: what they look at, and which way (1, h), as in
+) -> Iterator[tuple[int, slice, OnWords, Directions | None]]:
+    """For the layers of cross-attention, some heads at a time: what they look at, and in which direction (1, h), as in
     ``look_ahead.looks``. Nothing where rows or columns have no word.
 
     ``predicts`` labels the rows by what they predict: a word's rows are those that predict it or, for a head that looks
@@ -101,9 +101,9 @@ def on_words(
         for first in range(0, count, step):
             heads = slice(first, min(first + step, count))
             weights = np.stack([attention.head(layer, head) for head in range(heads.start, heads.stop)])[None]
-            ways = looks(weights, predicts, attention.key, ended=ended)
-            back = np.zeros(weights.shape[:2], np.bool_) if ways is None else ways == BACK
-            yield layer, heads, OnWords(weights @ columns.T, there, named[None], read[None], back), ways
+            directions = head_directions(weights, predicts, attention.key, ended=ended)
+            back = np.zeros(weights.shape[:2], np.bool_) if directions is None else directions == BACK
+            yield layer, heads, OnWords(weights @ columns.T, there, named[None], read[None], back), directions
 
 
 def _members(tokens: Tokens, seen: Bools) -> Floats:

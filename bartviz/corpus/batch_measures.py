@@ -202,10 +202,10 @@ class BatchMeasures:
         complete."""
         predicts, reads = self.named
         ends = self.query.valid.sum(dim=-1)
-        ways, _ = directions(
+        looking, _ = directions(
             rests, self.query.valid & ~self.query.special, ends, torch.ones_like(ends, dtype=torch.bool)
         )
-        words = OnWords(columns, self.words.sum(dim=-1) > 0, predicts, reads, ways == BACK)
+        words = OnWords(columns, self.words.sum(dim=-1) > 0, predicts, reads, looking == BACK)
         for name, values in of_words(self.kind, words).items():
             self.found[name].append(values)
         if self.gold is not None:

@@ -202,15 +202,17 @@ def write(
     started: perf_counter when the work began. notices: builds the notices once the text is written.
     settings: entries for the record's provenance in addition to the options.
     """
-    way = method(model, options)
+    strategy = method(model, options)
     task, tape = planned(model, prepared, start, forced, options)
-    beams = way.beams if isinstance(way, beam_search.Settings) else 1
+    beams = strategy.beams if isinstance(strategy, beam_search.Settings) else 1
     refuse_run(predicted(task, prepared, options, beams))
     with torch.inference_mode(), recording(tape):
         written = (
-            loop.with_beams(task, tape, way) if isinstance(way, beam_search.Settings) else loop.single(task, tape, way)
+            loop.with_beams(task, tape, strategy)
+            if isinstance(strategy, beam_search.Settings)
+            else loop.single(task, tape, strategy)
         )
-    given = {**settings_of(task, tape, way, options), **settings}
+    given = {**settings_of(task, tape, strategy, options), **settings}
     return _recorded(task, written, prepared, started, given, notices(written))
 
 
@@ -273,10 +275,10 @@ def _check_writer(model: Model) -> None:
 
 
 def settings_of(
-    task: Task, tape: Tape, way: beam_search.Settings | Sampling | None, options: Options
+    task: Task, tape: Tape, strategy: beam_search.Settings | Sampling | None, options: Options
 ) -> dict[str, object]:
     """The settings for the record's provenance; branch() reads them to decode the same way."""
-    chosen = {"mode": GREEDY} if way is None else way.settings
+    chosen = {"mode": GREEDY} if strategy is None else strategy.settings
     return {
         **chosen,
         "max_new_tokens": task.longest - len(task.start),

@@ -54,17 +54,17 @@ def rerun(model: Model, record: Record, logits: Tensor, cancelled: Callable[[], 
     if record.provenance.mode == BEAM_SEARCH and options.beams == 1:
         raise SettingError(later("The record's setting {name} cannot be read. Decode the text again.", name="beams"))
     prepared, start = beginning(model, record)
-    way = method(model, options)
+    strategy = method(model, options)
     task, tape = generate.planned(model, prepared, start, _forced(record), options)
-    settings = {**generate.settings_of(task, tape, way, options), **_kept_settings(record)}
+    settings = {**generate.settings_of(task, tape, strategy, options), **_kept_settings(record)}
     with torch.inference_mode(), recording(tape):
-        if isinstance(way, beam_search.Settings):
-            refuse_run(generate.predicted(task, prepared, options, way.beams))
-            written = loop.with_beams(task, tape, way)
+        if isinstance(strategy, beam_search.Settings):
+            refuse_run(generate.predicted(task, prepared, options, strategy.beams))
+            written = loop.with_beams(task, tape, strategy)
             return Rerun((), (), written.tree, written.stopped, settings)
         ids = [*start, *chosen_ids(record.steps)]
-        choices = loop.choices(task, way, ids, logits)
-        short = [_short(task, way, ids, step, choice, logits) for step, choice in enumerate(choices)]
+        choices = loop.choices(task, strategy, ids, logits)
+        short = [_short(task, strategy, ids, step, choice, logits) for step, choice in enumerate(choices)]
     last = replace(task.summary.step(0, 0, logits[-1], ids[-1]), rule=choices[-1].rule)
     return Rerun(choices, short, None, loop.stopped(last, task), settings)
 
@@ -92,12 +92,14 @@ def _kept_settings(record: Record) -> dict[str, object]:
     return {key: value for key, value in record.provenance.settings.items() if key in ("batch", "device", BRANCHED_AT)}
 
 
-def _short(task: Task, way: Sampling | None, ids: Sequence[int], step: int, choice: Choice, logits: Tensor) -> float:
+def _short(
+    task: Task, strategy: Sampling | None, ids: Sequence[int], step: int, choice: Choice, logits: Tensor
+) -> float:
     """How far the record's token is below the one that is chosen at a step, in logits after the rules."""
     token = ids[len(task.start) + step]
     if token == choice.token:
         return 0.0
-    if way is not None or step in task.forced:
+    if strategy is not None or step in task.forced:
         return float("inf")
     so_far = torch.tensor([ids[: len(task.start) + step]])
     scores = rules.apply(task.active, so_far, logits[step : step + 1]).scores[0]

@@ -93,7 +93,7 @@ def test_where_it_cannot_be_told_a_head_pairs_words() -> None:
     one_word = head(np.array(ALIGNED[True])[:1], KEY, "cross")
     found = head_names.name(measures(one_word, query=OUTPUT.take(slice(0, 1))), 0, 0)
     assert found is not None
-    assert (found.title, found.way) == ("one to one", NEITHER)
+    assert (found.title, found.direction) == ("one to one", NEITHER)
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ import torch
 import bartviz
 from bartviz.analysis import aligners, start
 from bartviz.analysis.alignment import links
-from bartviz.analysis.look_ahead import AHEAD, BACK, NEITHER, directions, looks, ways
+from bartviz.analysis.look_ahead import AHEAD, BACK, NEITHER, directions, head_directions, record_directions
 from bartviz.record.attention import Head
 from bartviz.text.tokens import Tokens
 from tests.support import stand_in
@@ -21,10 +21,10 @@ BACK_ = np.array([[1, 0, 0, 0], [1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]], np.fl
 
 
 def test_the_first_row_has_no_word_behind_it_and_the_last_none_before_it() -> None:
-    both = looks(np.stack([AHEAD_, BACK_]), OUTPUT, KEY)
+    both = head_directions(np.stack([AHEAD_, BACK_]), OUTPUT, KEY)
     assert both is not None
     assert both.tolist() == [AHEAD, BACK]
-    assert looks(AHEAD_, OUTPUT, KEY) == AHEAD
+    assert head_directions(AHEAD_, OUTPUT, KEY) == AHEAD
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_the_first_row_has_no_word_behind_it_and_the_last_none_before_it() -> No
 )
 def test_without_words_or_special_tokens_the_direction_is_unknown(output: Tokens | None, key: Tokens) -> None:
     rows = 4 if output is None else len(output)
-    assert looks(AHEAD_[:rows], output, key) is None
+    assert head_directions(AHEAD_[:rows], output, key) is None
 
 
 @pytest.mark.slow
@@ -63,20 +63,20 @@ def test_the_best_head_by_what_it_predicts_is_not_the_one_that_looks_back() -> N
 
 def test_a_head_that_always_rests_looks_neither_way() -> None:
     resting = np.full((4, 4), 0.25, np.float32)
-    assert looks(resting, OUTPUT, KEY) == NEITHER
-    assert looks(np.stack([AHEAD_, BACK_, resting]), OUTPUT, KEY).tolist() == [AHEAD, BACK, NEITHER]  # type: ignore[union-attr]
+    assert head_directions(resting, OUTPUT, KEY) == NEITHER
+    assert head_directions(np.stack([AHEAD_, BACK_, resting]), OUTPUT, KEY).tolist() == [AHEAD, BACK, NEITHER]  # type: ignore[union-attr]
 
 
 def test_a_text_that_was_cut_off_is_judged_by_its_first_row() -> None:
     """Its last row still has a word to look for: here the second of three source words, none of which is its end."""
     going_on = AHEAD_.copy()
     going_on[3] = going_on[2]
-    assert looks(going_on, OUTPUT, KEY) == NEITHER  # as if it had ended
-    assert looks(going_on, OUTPUT, KEY, ended=False) == AHEAD
-    assert looks(BACK_, OUTPUT, KEY, ended=False) == BACK
+    assert head_directions(going_on, OUTPUT, KEY) == NEITHER  # as if it had ended
+    assert head_directions(going_on, OUTPUT, KEY, ended=False) == AHEAD
+    assert head_directions(BACK_, OUTPUT, KEY, ended=False) == BACK
     cut = OUTPUT.take(slice(0, 3))
-    assert looks(AHEAD_[:3], cut, KEY) == AHEAD
-    assert looks(BACK_[:3], cut, KEY) == BACK
+    assert head_directions(AHEAD_[:3], cut, KEY) == AHEAD
+    assert head_directions(BACK_[:3], cut, KEY) == BACK
 
 
 @pytest.mark.slow
@@ -99,8 +99,8 @@ def test_heads_of_a_text_that_was_cut_off_look_as_they_do_in_the_whole(
         else bartviz.decode(model, text, max_new_tokens=most or 60)
     )
     weights = cut.attention("cross")
-    assert ways(cut, weights.head(2, 0)) == AHEAD
-    assert ways(cut, weights.head(1, 4)) == BACK
+    assert record_directions(cut, weights.head(2, 0)) == AHEAD
+    assert record_directions(cut, weights.head(1, 4)) == BACK
     chosen = aligners.best(aligners.aligners(cut), "predicts")
     named = {
         (chosen.table.source.labels[i], chosen.table.target.labels[j]) for i, j in links(chosen.table.weights, "mutual")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bartviz.analysis import start
-from bartviz.analysis.look_ahead import AHEAD, looks
+from bartviz.analysis.look_ahead import AHEAD, head_directions
 from bartviz.families.family import ModelKind
 from bartviz.record.attention import Attention, Head, Kind
 from bartviz.record.record import Provenance, Record
@@ -51,7 +51,9 @@ def two_words(probability: float = 0.5, rule: str | None = None, mode: str = "gr
 def test_the_best_head_is_the_one_with_the_largest_score_of_those_that_look_ahead(record: Record) -> None:
     best, cross = start.ribbons(record), record.attention("cross")
     heads = [Head("cross", i, j) for i in range(3) for j in range(4)]
-    ahead = [head for head in heads if looks(cross.head(head.layer, head.head), record.output, cross.key) == AHEAD]
+    ahead = [
+        head for head in heads if head_directions(cross.head(head.layer, head.head), record.output, cross.key) == AHEAD
+    ]
     scores = {head: start.ribbons(record, head=head).score for head in ahead}
     assert 0 < len(ahead) < len(heads)
     assert best.score == max(scores.values())

@@ -63,13 +63,13 @@ def test_rows_of_a_head_that_looks_back_are_those_that_have_just_read_a_word() -
     attention = head(LOOKS_BACK, KEY, "cross")
     output = stand_in.tokens(("der", " Hund", ".", "</s>"))
     found = measures(attention, query=output)
-    assert found.ways is not None
-    assert found.ways.tolist() == [[BACK]]
+    assert found.directions is not None
+    assert found.directions.tolist() == [[BACK]]
     # row 1 has read the first word, row 2 the second; named by what they predict the three words would get 0.5
     assert found.values["alignment"][0, 0] == pytest.approx((0.7 + 0.8) / 2)
 
 
 def test_without_predicted_tokens_the_direction_of_a_head_is_unknown() -> None:
     attention = head(LOOKS_BACK, KEY, "cross")
-    assert measures(attention).ways is None
+    assert measures(attention).directions is None
     assert measures(attention, padding=np.ones(4, np.bool_)).rows["alignment"] == 0

@@ -19,7 +19,7 @@ from bartviz.analysis.alignment import links
 from bartviz.analysis.attention_vs_contribution import RANKED, weigh
 from bartviz.analysis.distance import jensen_shannon
 from bartviz.analysis.gold_alignment import Gold, Links, score
-from bartviz.analysis.look_ahead import AHEAD, ways
+from bartviz.analysis.look_ahead import AHEAD, record_directions
 from bartviz.analysis.measure_inputs import entropy
 from bartviz.analysis.measures import counted, padding
 from bartviz.arrays import Bools, Floats
@@ -275,9 +275,9 @@ def _aligning(record: Record, gold: Gold | None) -> Head | None:
     for head in alignment.heads_of(record):
         weights = record.attention("cross").head(head.layer, head.head)
         shown = alignment.merged(record, weights, source, target, reading="predicts")
-        way = ways(record, weights)
+        direction = record_directions(record, weights)
         found[head] = (
-            (way is None or bool(way == AHEAD), mutual.score(shown.weights, shown.has_rows))
+            (direction is None or bool(direction == AHEAD), mutual.score(shown.weights, shown.has_rows))
             if gold is None
             else (True, 0.0 if (rate := score(links(shown.weights), gold).error_rate) is None else 1 - rate)
         )
