@@ -22,12 +22,12 @@ FAMILIES = (
 
 @pytest.hookimpl(tryfirst=True)  # before those that the command line does not ask for are left out
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for test, cases in groupby(items, key=lambda item: item.nodeid.partition("[")[0]):
-        choose(test, list(cases))
+    for _, cases in groupby(items, key=lambda item: item.nodeid.partition("[")[0]):
+        choose(list(cases))
 
 
-def choose(test: str, cases: list[pytest.Item]) -> None:
-    """Mark as thorough those that the test's own mark does not name; raises a UsageError if it names none."""
+def choose(cases: list[pytest.Item]) -> None:
+    """Mark as thorough those that the test's own mark does not name; if none is there, all but the first."""
     mark = cases[0].get_closest_marker("some")
     if mark is None:
         return
@@ -36,10 +36,8 @@ def choose(test: str, cases: list[pytest.Item]) -> None:
     else:
         words = set(mark.args or FAMILIES)
         always = [case for case in cases if words & set(words_of(case))]
-    if not always:
-        raise pytest.UsageError(f"{test}: no case has one of the words of its mark: {', '.join(map(str, mark.args))}")
     for case in cases:
-        if case not in always:
+        if case not in (always or cases[:1]):
             case.add_marker(pytest.mark.thorough)
 
 
