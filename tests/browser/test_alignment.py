@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from bartviz.analysis import aligners, alignment, gold_alignment
 from scripts.settled import settle
-from tests.browser.conftest import Open, beginning
+from tests.browser.conftest import Open
 from tests.support import stand_in
 
 PLOT = ".stPlotlyChart .nsewdrag"
@@ -68,18 +67,6 @@ def test_an_alignment_made_by_hand_is_judged_and_the_best_line_chosen(visit: Ope
 
 
 @pytest.mark.thorough
-def test_what_cannot_be_read_is_reported(visit: Open, server: str) -> None:
-    page = visit(f"{server}/alignment?level=intermediate")
-    drawn(page)
-    page.get_by_role("button", name="Judge by hand").click()
-    field = page.get_by_label("Alignment made by hand")
-    field.fill("0-0 <b>9_9</b>")
-    field.press("Control+Enter")
-    settle(page)
-    expect(page.get_by_test_id("stAlert")).to_contain_text("“<b>9_9</b>” is not a link")
-
-
-@pytest.mark.thorough
 def test_the_line_can_be_downloaded(visit: Open, server: str, tmp_path: Path) -> None:
     page = visit(f"{server}/alignment?align=layer&layer=2&possible=true&level=intermediate")
     drawn(page)
@@ -90,22 +77,6 @@ def test_the_line_can_be_downloaded(visit: Open, server: str, tmp_path: Path) ->
     weights = alignment.table(record, alignment.heads_of(record, 2)).weights
     wanted = gold_alignment.write(alignment.links(weights), alignment.links(weights, "union"))
     assert (tmp_path / "links.txt").read_text("utf-8").strip() == wanted
-
-
-@pytest.fixture(scope="module")
-def korean(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A server that begins with Korean words."""
-    source = ("<s>", "나는", " 차를", " 사고", " 싶다", ".", "</s>")
-    with beginning(tmp_path_factory.mktemp("korean"), stand_in.record(source=source)) as address:
-        yield address
-
-
-@pytest.mark.thorough
-def test_korean_words_are_linked(visit: Open, korean: str) -> None:
-    page = visit(f"{korean}/alignment?links=each+output+word+its+strongest&level=intermediate")
-    drawn(page)
-    expect(page.locator(".stPlotlyChart").first).to_contain_text("싶다")
-    expect(page.locator(".bv-lead")).to_contain_text("links 6 of 6 words")
 
 
 @pytest.mark.thorough

@@ -13,7 +13,7 @@ from bartviz.record import store
 from bartviz.record.record import Record
 from scripts.settled import settle
 from tests.browser.conftest import Open
-from tests.support import records, stand_in
+from tests.support import stand_in
 
 SCROLLED = "document.querySelector('[data-testid=stMain]').scrollTop"
 
@@ -100,17 +100,6 @@ def test_the_record_that_ships_is_small_enough_to_be_opened(visit: Open, server:
     drawn(page)
     page.locator("input[type=file]").last.set_input_files(str(EMBEDDED / "records" / "start.safetensors"))
     expect(page.get_by_text("Saved for comparison: bart-tiny-en-de")).to_be_visible()
-
-
-@pytest.mark.thorough
-def test_a_run_over_other_tokens_is_shown_without_a_difference(visit: Open, server: str, tmp_path: Path) -> None:
-    records.encoder_only(("[CLS]", "ein", " <b>Wort</b>", "[SEP]")).save(tmp_path / "other.safetensors")
-    page = visit(f"{server}/compare?a=encoder+L1H1&kind=Encoder&against=run")
-    drawn(page)
-    page.locator("input[type=file]").last.set_input_files(str(tmp_path / "other.safetensors"))
-    expect(page.get_by_text("needs the same tokens on both sides").first).to_be_visible()
-    drawn(page, charts=2)
-    assert page.locator(".stPlotlyChart b").count() == 0  # the label is text, not markup
 
 
 @pytest.mark.thorough

@@ -204,16 +204,3 @@ def test_ctrl_enter_in_a_field_of_a_page_does_not_press_run(shipped: str, visit:
     page.locator("[data-testid=stSidebar] textarea").first.press("Control+Enter")
     assert page.evaluate("window.heard") == 1
     settle(page)
-
-
-@pytest.mark.thorough
-def test_a_branch_is_in_the_link_again_after_another_page(shipped: str, visit: Open) -> None:
-    page = visit(f"{shipped}/decoding?step=6&branch=3.77")
-    branched(page)
-    counter(page, 6, steps=9)
-    go(page, "Heads")
-    expect(page.locator(".player")).to_have_count(0)
-    settle(page)
-    go(page, "Decoding")
-    branched(page)
-    expect(page).to_have_url(re.compile(r"branch=3\.77"))

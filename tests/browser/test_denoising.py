@@ -1,16 +1,10 @@
-"""The denoising page in a browser, with the shipped models: seeds, links, BERT, downloads, phones."""
+"""The denoising page in a browser, with the shipped models: BERT, a place that stays, phones."""
 
 from __future__ import annotations
-
-import re
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
-import bartviz
-from bartviz.experiments.repair import repair
-from bartviz.models.roots import default_roots
 from scripts.settled import settle
 from tests.browser.conftest import Open
 
@@ -25,33 +19,6 @@ def opened(visit: Open, address: str, **options: str | tuple[int, int]) -> Page:
     return page
 
 
-@pytest.mark.thorough
-def test_the_translator_leaves_it_to_the_denoiser_and_the_score_is_the_librarys(visit: Open, shipped: str) -> None:
-    page = opened(visit, f"{shipped}/denoising?noise=masking&noise_seed=3")
-    expect(page.get_by_text("so bart-tiny-denoise does it here")).to_be_visible()
-    model = bartviz.load("bart-tiny-denoise", roots=default_roots())
-    found = repair(model, "I want to buy a car.", "token masking", seed=3)
-    expect(page.get_by_text(f"accuracy {found.score.accuracy:.3f}")).to_be_visible()
-    lost = page.locator(f"{LINES} .bv-lost")
-    expect(lost).to_have_count(len(found.noised.lost))
-    expect(lost.first).to_have_text(found.noised.clean[found.noised.lost[0]].text)
-    said = page.locator(f"{LINES} .bv-kept, {LINES} .bv-right, {LINES} .bv-wrong, {LINES} .bv-added")
-    assert said.all_inner_texts() == [one.text for one in found.said]
-
-
-@pytest.mark.thorough
-def test_another_draw_changes_the_link_and_the_link_brings_it_back(visit: Open, shipped: str) -> None:
-    page = opened(visit, f"{shipped}/denoising?noise=deletion")
-    lines = page.locator(LINES)
-    first = lines.inner_text()
-    page.get_by_role("button", name="Draw again").click()
-    expect(page).to_have_url(re.compile("noise_seed=2"))
-    expect(lines).not_to_have_text(first, use_inner_text=True)
-    settle(page)
-    again = opened(visit, page.url)
-    expect(again.locator(LINES)).to_have_text(lines.inner_text(), use_inner_text=True)
-
-
 def test_bert_is_shown_next_to_bart(visit: Open, shipped: str) -> None:
     page = opened(visit, f"{shipped}/denoising?noise=masking&text_of=one+sentence&look=compare+with+BERT")
     table = page.locator(".bv-guesses")
@@ -61,18 +28,6 @@ def test_bert_is_shown_next_to_bart(visit: Open, shipped: str) -> None:
     expect(table.locator("tbody tr").first.locator("td").nth(3).locator(".bv-guess")).to_have_count(5)
     page.get_by_test_id("stButtonGroup").get_by_text("rotation").click()
     expect(page.get_by_text("BERT has nothing to fill")).to_be_visible()
-
-
-@pytest.mark.thorough
-def test_all_five_noises_are_compared_with_the_card(visit: Open, shipped: str, tmp_path: Path) -> None:
-    page = opened(visit, f"{shipped}/denoising?text_of=three+sentences&look=all+five+noises")
-    expect(page.get_by_text("from its model card")).to_be_visible()
-    with page.expect_download() as download:
-        page.locator(".st-key-downloads_denoising-noises").get_by_role("button", name="CSV", exact=True).click()
-    download.value.save_as(tmp_path / "noises.csv")
-    lines = (tmp_path / "noises.csv").read_text("utf-8-sig").splitlines()
-    assert len(lines) == 6
-    assert lines[0].startswith("noise,tokens,right,accuracy")
 
 
 def resting(page: Page) -> float:

@@ -90,13 +90,6 @@ def test_a_tap_silences_the_head_that_is_tapped_at_once(visit: Open, server: str
     expect(page).to_have_url(re.compile(r"silenced=encoder\+L1H2&silenced=encoder\+L2H3$"))
 
 
-def test_a_shared_link_shows_the_same_ablation(visit: Open, server: str) -> None:
-    page = opened(
-        visit, f"{server}/experiments?silenced=cross+L3H1&silenced=cross+L3H2&factor=0.5", "multiplied by 0.5"
-    )
-    expect(page.locator(LEAD)).to_contain_text("cross L3H1, cross L3H2")
-
-
 @pytest.mark.thorough
 def test_the_ranked_file_holds_what_the_library_measures(visit: Open, server: str, tmp_path: Path) -> None:
     page = opened(visit, f"{server}/experiments", "the probability of its")
@@ -119,17 +112,6 @@ def test_a_token_is_changed_by_keys_and_the_link_keeps_it(visit: Open, server: s
     page.get_by_role("textbox", name="Replace it by").fill("Haus")
     page.get_by_role("textbox", name="Replace it by").press("Enter")
     expect(page.locator(LEAD)).to_contain_text("became “Haus”")
-
-
-@pytest.mark.thorough
-def test_the_news_of_house_is_at_it_after_one_layer(visit: Open, server: str) -> None:
-    page = opened(
-        visit, f"{server}/experiments?experiment=reach&sentence=article", "1 step with bidirectional attention"
-    )
-    expect(page.locator(LEAD)).to_contain_text("12 words between")
-    expect(page.locator(PLOT)).to_have_count(3)
-    page.get_by_role("slider", name="Window").press("End")
-    expect(page.locator(LEAD)).to_contain_text("2 steps with a window of 8")
 
 
 @pytest.mark.thorough

@@ -1,12 +1,9 @@
-"""The inside page in a browser: its numbers are the record's, a click shows a key's products, a file is downloaded."""
+"""The inside page in a browser: its numbers are the record's, a click shows a key's products, a phone."""
 
 from __future__ import annotations
 
-import csv
 import re
-from pathlib import Path
 
-import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -64,20 +61,6 @@ def test_the_formula_is_in_step_with_the_pointer(visit: Open, server: str) -> No
         assert [text.strip() for text in lit.all_inner_texts()] == parts
     page.locator("h1").hover()
     expect(lit).to_have_count(0)
-
-
-@pytest.mark.thorough
-def test_the_file_holds_the_arithmetic(visit: Open, server: str, tmp_path: Path) -> None:
-    page = visit(f"{server}/inside?kind=Cross&layer=2&head=1&row=2&level=intermediate")
-    drawn(page)
-    with page.expect_download() as download:
-        page.locator(".st-key-downloads_inside").get_by_role("button", name="CSV", exact=True).click()
-    download.value.save_as(tmp_path / "inside.csv")
-    with (tmp_path / "inside.csv").open(encoding="utf-8-sig", newline="") as file:
-        rows = list(csv.DictReader(file))
-    one = inside.inside(stand_in.record().attention("cross"), 2, 1, 2)
-    np.testing.assert_allclose([float(row["weight"]) for row in rows], one.weights, atol=1e-5)
-    np.testing.assert_allclose([float(row["score"]) for row in rows], one.scores, atol=1e-4)
 
 
 @pytest.mark.thorough

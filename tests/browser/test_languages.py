@@ -1,4 +1,4 @@
-"""The visitor's language: the browser's, the link's, the chosen one; the same on every page, and no number changes."""
+"""The visitor's language: the browser's, and the chosen one; the same on every page, and no number changes."""
 
 from __future__ import annotations
 
@@ -44,18 +44,6 @@ def test_a_korean_browser_gets_korean_and_can_have_english(visit: Open, server: 
     expect(page.get_by_role("radio", name="Encoder", exact=True)).to_be_checked()
     page.reload()
     title(page, "inside", "en")
-
-
-@pytest.mark.thorough
-def test_the_link_wins_over_the_browser(visit: Open, server: str) -> None:
-    title(visit(f"{server}/masks?lang=en", locale="ko-KR"), "masks", "en")
-    page = visit(f"{server}/masks?lang=ko")
-    title(page, "masks", "ko")
-    turn(page, "start", "ko")
-    expect(page.get_by_role("button", name=said("Run", "ko"), exact=True).first).to_be_visible()
-    other = visit(f"{server}/masks?lang=xx", locale="de-DE")
-    title(other, "masks", "en")
-    title(page, "start", "ko")  # one visitor's choice is not another's
 
 
 @pytest.mark.thorough

@@ -51,22 +51,6 @@ def test_a_level_is_remembered_on_the_next_page_and_in_the_address(visit: Open, 
     expect(page.locator(".katex").first).to_be_visible()
 
 
-@pytest.mark.thorough
-def test_a_link_names_the_level_and_more_or_less_is_asked_where_one_reads(visit: Open, server: str) -> None:
-    page = visit(f"{server}/heads?level=expert")
-    expect(page.get_by_text("What am I seeing?")).to_be_visible()
-    expect(page.get_by_text(EXPERT)).to_be_hidden()
-    page.get_by_text("What am I seeing?").click()
-    page.get_by_role("button", name="Explain less").click()
-    expect(page).to_have_url(re.compile(r"[?&]level=intermediate"))
-    settle(page)
-    page.get_by_role("button", name="Explain less").click()
-    expect(page.get_by_text(BEGINNER)).to_be_visible()
-    expect(page.get_by_text(EXPERT)).to_have_count(0)
-    expect(page).not_to_have_url(re.compile("level="))
-    expect(page.get_by_role("radio", name="Beginner")).to_be_checked()
-
-
 def test_a_term_says_what_it_means_under_the_pointer_and_by_keyboard(visit: Open, server: str) -> None:
     page = visit(f"{server}/heads")
     expect(definition(page, "attention")).to_be_hidden()

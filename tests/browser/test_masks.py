@@ -1,17 +1,12 @@
-"""The masks page in a browser: squares, rows in words, patterns on a row, a download."""
+"""The masks page in a browser: squares, patterns, labels."""
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
-import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
 from scripts.settled import settle
 from tests.browser.conftest import Open
-from tests.support import stand_in
 
 PLOT = ".stPlotlyChart .nsewdrag"
 
@@ -35,27 +30,6 @@ def test_the_hover_text_says_which_cells_are_open(visit: Open, server: str) -> N
 
 
 @pytest.mark.thorough
-def test_a_row_is_described_in_words_and_is_in_the_link(visit: Open, server: str) -> None:
-    page = visit(f"{server}/masks?row=1&level=intermediate")
-    drawn(page)
-    expect(page.get_by_text("The row that predicts “Ich” may look at 2 tokens: </s> <s>.")).to_be_visible()
-    page.get_by_role("slider", name="Row").press("ArrowRight")
-    expect(page.get_by_text("may look at 3 tokens: </s> <s> Ich.")).to_be_visible()
-    expect(page).to_have_url(re.compile("row=2"))
-
-
-@pytest.mark.thorough
-def test_views_come_from_the_link_and_from_the_switch(visit: Open, server: str) -> None:
-    page = visit(f"{server}/masks?view=additive&number=-inf&level=intermediate")
-    drawn(page)
-    expect(page.locator(".katex-html").first).to_contain_text("−∞ if closed")
-    page.get_by_text("weights", exact=True).click()
-    settle(page)
-    expect(page.get_by_role("slider", name="Head")).to_be_visible()
-    expect(page).to_have_url(re.compile("view=weights"))
-
-
-@pytest.mark.thorough
 def test_patterns_are_pictures_that_need_no_network(visit: Open, server: str) -> None:
     page = visit(f"{server}/masks?level=intermediate", scheme="dark")
     drawn(page)
@@ -66,18 +40,6 @@ def test_patterns_are_pictures_that_need_no_network(visit: Open, server: str) ->
     assert all(pictures.nth(place).evaluate("image => image.naturalWidth > 0") for place in range(9))
     page.get_by_role("tab", name="About 0 or exactly 0").click()
     expect(page.get_by_text("If every key were closed to")).to_be_visible()
-
-
-def test_the_file_holds_the_masks(visit: Open, server: str, tmp_path: Path) -> None:
-    page = visit(f"{server}/masks?level=intermediate")
-    drawn(page)
-    with page.expect_download() as download:
-        page.get_by_role("button", name="NPZ").click()
-    download.value.save_as(tmp_path / "masks.npz")
-    record = stand_in.record()
-    with np.load(tmp_path / "masks.npz", allow_pickle=False) as saved:
-        for kind in record.kinds:
-            np.testing.assert_array_equal(saved[kind], record.attention(kind).mask)
 
 
 @pytest.mark.thorough

@@ -1,8 +1,6 @@
-"""A text typed and run on the trained model, stopped, refused, linked; and what else a visitor does with the frame."""
+"""A text typed and run on the trained model, stopped; and what else a visitor does with the frame."""
 
 from __future__ import annotations
-
-import re
 
 import pytest
 from playwright.sync_api import FilePayload, Locator, Page, expect
@@ -34,16 +32,6 @@ def test_a_text_is_typed_and_run_with_ctrl_enter(visit: Open, server: str) -> No
     assert "text=" not in page.url
 
 
-def test_a_text_that_cannot_be_used_is_refused_in_one_sentence(visit: Open, server: str) -> None:
-    page = visit(server)
-    type_and_run(page, "   ")
-    alert = page.get_by_role("alert")
-    expect(alert).to_contain_text("text")
-    page.get_by_role("button", name="Back to the last result").click()
-    expect(alert).to_have_count(0)
-    assert page.locator(".ribbons path").count() > 0
-
-
 def test_a_text_file_is_read_once_and_the_text_runs_again(visit: Open, server: str) -> None:
     page = visit(server)
     page.get_by_text("From a file").click()
@@ -56,17 +44,6 @@ def test_a_text_file_is_read_once_and_the_text_runs_again(visit: Open, server: s
         expect(page.locator(".ribbons .above")).to_contain_text("dog")
         settle(page)
     expect(text_box(page)).to_have_value("I have a dog.")
-
-
-@pytest.mark.thorough
-def test_a_link_with_a_text_restores_the_view(visit: Open, server: str) -> None:
-    page = visit(f"{server}/?text=I+have+a+dog.&model=bart-tiny-en-de")
-    expect(page.locator(".ribbons .above")).to_contain_text("dog")
-    settle(page)
-    assert "text=I+have+a+dog." in page.url or "text=I%20have%20a%20dog." in page.url
-    type_and_run(page, "I have a cat.")
-    expect(page.locator(".ribbons .above")).to_contain_text("cat")
-    expect(page).to_have_url(re.compile(r"text=I(\+|%20)have(\+|%20)a(\+|%20)cat"))
 
 
 @pytest.mark.thorough

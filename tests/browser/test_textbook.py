@@ -14,15 +14,6 @@ from scripts.settled import settle
 from tests.browser.conftest import Open, go
 
 
-@pytest.mark.thorough
-def test_all_lines_are_shown_and_those_of_the_model_follow(server: str, visit: Open) -> None:
-    page = visit(f"{server}/textbook?chapter=all&guess=false&level=intermediate", scheme="dark")
-    expect(page.locator(".bv-lead")).to_contain_text("89 statements")
-    expect(page.locator(".bv-claim")).to_have_count(89)
-    expect(page.get_by_text("not computed yet")).to_have_count(0)
-    expect(page.locator(".st-key-claim_caveat_18")).to_contain_text("13th word")
-
-
 def test_a_beginner_answers_and_goes_on_to_the_next_chapter(server: str, visit: Open) -> None:
     page = visit(f"{server}/textbook")
     line = page.locator("[class*='st-key-claim_'][class*='_3b']")
