@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from bartviz.models.model import Model
     from bartviz.record.record import ModelInfo, Record
 
+QUEUE = 256  # runs that may wait; others wait outside, and enter when there is room
 RETRY = 0.1  # seconds between attempts to enter a full queue
 TOGETHER = 8  # texts that are written together, while others wait; more gain little and keep the first one waiting
 LOADERS = 8  # models that may load at the same time, and as many that may download: these mostly wait for the network
@@ -274,10 +275,10 @@ class Engine:
         self.models: ByteCache[Model] = ByteCache(limits.model_mb * 1_000_000)
         self.budget = MemoryBudget(self.models.limit, self.models.evict)  # models that are loading or in use count too
         self.results: ByteCache[Any] = ByteCache(limits.record_mb * 1_000_000, full)
-        self.queue = limits.queue
-        self.gate = Gate(waiting=limits.queue + 2 * LOADERS, part=PART)  # room for every run that was let in
-        self.loading = Gate(waiting=limits.queue, workers=LOADERS)
-        self.fetching = Gate(waiting=limits.queue + LOADERS, workers=LOADERS)  # what is not on this machine
+        self.queue = QUEUE
+        self.gate = Gate(waiting=QUEUE + 2 * LOADERS, part=PART)  # room for every run that was let in
+        self.loading = Gate(waiting=QUEUE, workers=LOADERS)
+        self.fetching = Gate(waiting=QUEUE + LOADERS, workers=LOADERS)  # what is not on this machine
         self.submitting = threading.Lock()
         self._texts_lock = threading.Lock()
         self._texts: weakref.WeakKeyDictionary[Ticket[Any], _Text] = weakref.WeakKeyDictionary()  # at the gate

@@ -16,21 +16,28 @@ TYPED = 200_000
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Memory limits in megabytes, and how many runs may wait at the gate.
+    """Memory limits in megabytes.
 
     ``model_mb``: models, including those loading or in use; ``record_mb``: records and other results, including those
-    on display; ``upload_mb`` and ``uploads_mb``: uploaded files of one visitor, and of all.
+    on display. The limits of uploads follow from it.
     """
 
     model_mb: int = 2048
     record_mb: int = 256
-    queue: int = 256
-    upload_mb: int = 8
-    uploads_mb: int = 128
+
+    @property
+    def upload_mb(self) -> int:
+        """Uploaded files of one visitor."""
+        return max(self.record_mb // 32, 1)
+
+    @property
+    def uploads_mb(self) -> int:
+        """Uploaded files of all visitors."""
+        return max(self.record_mb // 2, 1)
 
     @classmethod
     def read(cls) -> Limits:
-        """Read ``BARTVIZ_MODEL_MB`` and so on. Raises SettingError."""
+        """Read ``BARTVIZ_MODEL_MB`` and ``BARTVIZ_RECORD_MB``. Raises SettingError."""
         defaults = cls()
         return cls(**{name: _whole(f"BARTVIZ_{name.upper()}", value) for name, value in asdict(defaults).items()})
 

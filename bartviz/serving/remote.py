@@ -134,7 +134,7 @@ class RemoteEngine(Engine):
 
     def __init__(self, limits: Limits, replicas: Replicas, full: Callable[[], None] = lambda: None) -> None:
         super().__init__(limits, full)
-        self.gate = Gate(waiting=limits.queue, workers=CALLS)
+        self.gate = Gate(waiting=self.queue, workers=CALLS)
         self._replicas = replicas
         self._known: dict[str, About] = {}
         self._borrowed: WeakValueDictionary[tuple[str, str, str], Floats] = WeakValueDictionary()

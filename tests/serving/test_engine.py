@@ -254,7 +254,8 @@ def test_a_run_stops_when_its_session_is_closed(engine: Engine, monkeypatch: pyt
 @pytest.fixture
 def full(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Engine, list[Run[Any]], threading.Event]]:
     """An engine whose loaders all hang and whose queue of one is taken, its runs, and what lets them go on."""
-    engine = Engine(Limits(queue=1))
+    monkeypatch.setattr(engine_module, "QUEUE", 1)
+    engine = Engine(Limits())
     begun, proceed = threading.Semaphore(0), threading.Event()
 
     def hang(self: Engine, ticket: object, name: str) -> None:

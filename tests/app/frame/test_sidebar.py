@@ -579,7 +579,7 @@ def test_every_model_of_the_catalogue_has_examples(app: App, answers: Answers) -
     assert all(examples(known.name, known.kind) for known in CATALOGUE)
 
 
-@pytest.mark.parametrize("name", ["BARTVIZ_QUEUE", "BARTVIZ_MODEL_ROOTS"])
+@pytest.mark.parametrize("name", ["BARTVIZ_RECORD_MB", "BARTVIZ_MODEL_ROOTS"])
 def test_a_senseless_setting_stops_the_app_and_is_named(app: App, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv(name, "-1")
     session.engine.clear()

@@ -16,7 +16,7 @@ from tests.support.pages import App
 
 __all__ = ["answers"]
 
-HERE = {"a", "b", "c"}
+HERE = {*"abcdefghijklmnopq"}
 
 
 @pytest.fixture
@@ -26,11 +26,11 @@ def here() -> set[str]:
 
 @pytest.fixture
 def manager(here: set[str], monkeypatch: pytest.MonkeyPatch) -> MemoryUploadedFileManager:
-    """Two megabytes for each visitor, five for all."""
+    """Two megabytes for each visitor, 32 for all."""
     made = MemoryUploadedFileManager("/upload")
     monkeypatch.setattr(streamlit_internals, "is_alive", here.__contains__)
     monkeypatch.setattr(streamlit_internals, "uploads", lambda: made)
-    upload_limits.begin(Limits(upload_mb=2, uploads_mb=5))
+    upload_limits.begin(Limits(record_mb=64))
     return made
 
 
@@ -57,13 +57,13 @@ def test_what_was_removed_counts_no_longer(manager: MemoryUploadedFileManager) -
 def test_all_visitors_files_are_counted_and_those_of_who_has_left_are_forgotten(
     manager: MemoryUploadedFileManager, here: set[str]
 ) -> None:
-    put(manager, "a", "1", 2_000_000)
-    put(manager, "b", "1", 2_000_000)
-    with pytest.raises(HTTPException, match=r"all visitors use 4\.0 MB .* has 1\.5 MB; the limit is 5 MB"):
-        put(manager, "c", "1", 1_500_000)
+    for owner in "abcdefghijklmnop":
+        put(manager, owner, "1", 2_000_000)
+    with pytest.raises(HTTPException, match=r"all visitors use 32\.0 MB .* has 1\.5 MB; the limit is 32 MB"):
+        put(manager, "q", "1", 1_500_000)
     here.discard("a")
-    put(manager, "c", "1", 1_500_000)
-    assert [upload_limits.held(manager, owner) for owner in "abc"] == [0, 2_000_000, 1_500_000]
+    put(manager, "q", "1", 1_500_000)
+    assert [upload_limits.held(manager, owner) for owner in "abq"] == [0, 2_000_000, 1_500_000]
 
 
 def test_a_file_whose_text_was_taken_is_forgotten(app: App, answers: Answers, monkeypatch: pytest.MonkeyPatch) -> None:
