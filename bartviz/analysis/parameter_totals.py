@@ -11,7 +11,7 @@ from typing import Literal
 import pandas as pd
 
 from bartviz.analysis import matrix_titles
-from bartviz.analysis.parameters import Component, Parameter
+from bartviz.analysis.parameters import Built, Component, Parameter
 from bartviz.language import _, mark, plural
 from bartviz.language.percentages import percent
 
@@ -174,8 +174,8 @@ class Comparison:
         return not (self.different or self.missing or self.unexpected) and self.closed == self.built
 
 
-def compare(rows: Sequence[Parameter], built: Mapping[str, tuple[tuple[int, ...], str | None, bool]]) -> Comparison:
-    """Compare the rows with the parameters of a built model (``bartviz.models.skeleton``): names, shapes, ties, total.
+def compare(rows: Sequence[Parameter], built: Built) -> Comparison:
+    """Compare the rows with the parameters of a built model: names, shapes, ties, total.
 
     missing: in the closed form, not in the build; unexpected: in the build alone.
     """

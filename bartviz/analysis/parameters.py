@@ -45,6 +45,8 @@ class Loaded(Protocol):
 
 
 Model = str | PathLike[str] | Config | Loaded
+# Name -> shape, the earlier name of the same tensor or None, whether training changes it.
+Built = Mapping[str, tuple[tuple[int, ...], str | None, bool]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +167,19 @@ def rows_of(sizes: Sizes, architecture: str) -> tuple[Parameter, ...]:
         found.append(_parameter(component, layer, part, sizes, ties, seen))
         seen.add(part.name)
     return tuple(found)
+
+
+def listing(network: Any) -> Built:
+    """The parameters of a live network, those of its base model first, each with the earlier name of the same tensor
+    where it is used again."""
+    base = f"{network.base_model_prefix}."
+    first: dict[int, str] = {}
+    parameters: dict[str, tuple[tuple[int, ...], str | None, bool]] = {}
+    found = network.named_parameters(remove_duplicate=False)
+    for name, tensor in sorted(found, key=lambda one: not one[0].startswith(base)):
+        parameters[name] = (tuple(tensor.shape), first.get(id(tensor)), tensor.requires_grad)
+        first.setdefault(id(tensor), name)
+    return parameters
 
 
 def _parameter(

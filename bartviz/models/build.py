@@ -158,7 +158,7 @@ def network_of(
     network.config.architectures = [name]
     network.requires_grad_(False)
     tape.attach(network)
-    notices += unlisted.notices(settings.sizes.family, network.eval())
+    notices += unlisted.notices(settings.sizes, network.eval())
     return Network(network, head, notices, _probe(network, tokenizer))
 
 

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
 import torch
 import transformers
 
+from bartviz.analysis.parameters import Built, listing
 from bartviz.families import config as configs
 from bartviz.families.config import Config
 from bartviz.families.registry import family_of
 
-if TYPE_CHECKING:
-    from torch.nn import Module
-
-# Name -> shape, the earlier name of the same tensor or None, whether training changes it.
-Built = Mapping[str, tuple[tuple[int, ...], str | None, bool]]
 _FLAGS = ("tie_word_embeddings", "share_encoder_decoder_embeddings", "id2label", "num_labels")
 _TOKENS = dict.fromkeys(("pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id"), 0)
 
@@ -40,16 +33,3 @@ def build(config: Config, architecture: str) -> Built:
             # Tied while transformers builds it, untied when it loads a checkpoint with an output matrix of its own.
             network.lm_head.weight = torch.nn.Parameter(torch.empty_like(network.lm_head.weight))
     return listing(network)
-
-
-def listing(network: Module) -> Built:
-    """The parameters of a live network, those of its base model first, each with the earlier name of the same tensor
-    where it is used again."""
-    base = f"{network.base_model_prefix}."
-    first: dict[int, str] = {}
-    parameters: dict[str, tuple[tuple[int, ...], str | None, bool]] = {}
-    found = network.named_parameters(remove_duplicate=False)
-    for name, tensor in sorted(found, key=lambda one: not one[0].startswith(base)):
-        parameters[name] = (tuple(tensor.shape), first.get(id(tensor)), tensor.requires_grad)
-        first.setdefault(id(tensor), name)
-    return parameters

@@ -16,18 +16,18 @@ from typing import Any
 import torch
 import transformers
 from torch import Tensor
-from transformers import PreTrainedConfig, PreTrainedModel
+from transformers import PreTrainedModel
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES
 
 from bartviz.errors import ModelError
+from bartviz.families import config as configs
 from bartviz.families import registry
+from bartviz.families.config import Sizes
 from bartviz.families.family import Family
 from bartviz.families.registry import FAMILIES
 from bartviz.language import later
-from bartviz.models import skeleton
 from bartviz.models.one_thread import alone
-from bartviz.models.skeleton import Built
 from bartviz.safety.other_libraries import guarded
 from bartviz.tape import tape
 
@@ -36,6 +36,7 @@ FAILS = later(
 )
 TOKENS = 64  # of the text on which a network is compared with eager attention, if it reads that many
 LIMIT = 1e-4  # largest difference between the two outputs, relative to the largest number
+Matrix = tuple[tuple[int, ...], str | None]  # its shape, the earlier name of the same tensor
 _LAYERS, _SIZE = 2, 64  # of the networks whose matrices are compared: their depth, and sizes that a type leaves open
 
 
@@ -81,21 +82,26 @@ def _same_matrices(family: Family, model_type: str, names: Mapping[str, str]) ->
         network: PreTrainedModel = getattr(transformers, names[family.classes[0]])(config)
     network.set_attn_implementation(tape.IMPLEMENTATION)
     offered = getattr(network.config, "_attn_implementation", None) == tape.IMPLEMENTATION
-    return offered and _agree(family, config, network, family.classes[0])
+    listed = configs.sizes({**config.to_dict(), "model_type": family.name})
+    return offered and _agree(listed, network, family.classes[0])
 
 
-def _agree(family: Family, config: PreTrainedConfig, network: PreTrainedModel, kept: str) -> bool:
-    listed = skeleton.build({**config.to_dict(), "model_type": family.name}, kept)
-    return _inside(skeleton.listing(network), f"{network.base_model_prefix}.") == _inside(listed, family.base)
+def _agree(listed: Sizes, network: PreTrainedModel, kept: str) -> bool:
+    """Whether a network has the matrices of a listed family's class with these sizes: names, shapes, ties."""
+    from bartviz.analysis.parameters import listing, rows_of  # they take pandas along, which listed types do not need
+
+    ours = {row.name: (row.shape, row.shared_with) for row in reversed(rows_of(listed, kept))}
+    theirs = {name: about[:2] for name, about in listing(network).items()}
+    return _inside(theirs, f"{network.base_model_prefix}.") == _inside(ours, listed.family.base)
 
 
-def _inside(built: Built, base: str) -> dict[str, tuple[tuple[int, ...], str | None]]:
-    """Shapes and ties by names without that of the base model; without the pooler, which some checkpoints lack."""
-    named = {
+def _inside(built: Mapping[str, Matrix], base: str) -> dict[str, Matrix]:
+    """The matrices by names without that of the base model; without the pooler, which some checkpoints lack."""
+    return {
         name.removeprefix(base): (shape, tied and tied.removeprefix(base))
-        for name, (shape, tied, _trained) in built.items()
+        for name, (shape, tied) in built.items()
+        if not name.removeprefix(base).startswith("pooler.")
     }
-    return {name: about for name, about in named.items() if not name.startswith("pooler.")}
 
 
 def _written(family: Family, model_type: str, names: Mapping[str, str]) -> Family:
@@ -116,15 +122,16 @@ def _written(family: Family, model_type: str, names: Mapping[str, str]) -> Famil
     )
 
 
-def notices(family: Family, network: PreTrainedModel) -> tuple[str, ...]:
+def notices(sizes: Sizes, network: PreTrainedModel) -> tuple[str, ...]:
     """Notices about a network of an unlisted type; empty for a listed one. Raises ModelError if it is not what the
     listed family says, or computes with eager attention something else than on the tape."""
+    family = sizes.family
     if not family.like:
         return ()
     listed = FAMILIES[family.like]
     kept = next(name for name, its in _names(listed, family.name).items() if its == type(network).__name__)
     with alone(None):
-        same = _agree(listed, network.config, network, kept)
+        same = _agree(replace(sizes, model_type=listed.name), network, kept)
     if not same:
         raise ModelError(
             later(

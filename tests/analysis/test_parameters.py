@@ -13,7 +13,7 @@ import transformers
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bartviz.analysis.parameters import Parameter, architecture_of, parameters, rows, total
+from bartviz.analysis.parameters import Built, Parameter, architecture_of, listing, parameters, rows, total
 from bartviz.errors import ModelError, SettingError
 from bartviz.families.catalogue import CATALOGUE, Entry, entry
 from bartviz.families.registry import FAMILIES
@@ -24,7 +24,7 @@ Sizes = dict[str, Any]
 few = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
-def as_built(found: tuple[Parameter, ...]) -> skeleton.Built:
+def as_built(found: tuple[Parameter, ...]) -> Built:
     """The rows in the form of a built model's listing: one entry per name, a second place of a name left out."""
     return {row.name: (row.shape, row.shared_with, row.trainable) for row in reversed(found)}
 
@@ -52,7 +52,7 @@ def test_a_loaded_model_is_counted_as_it_was_loaded(family: str) -> None:
     table = parameters(model)
     counted = table[table["count"] > 0]
     ours = dict(zip(counted["name"], counted["shape"], strict=True))
-    listed = skeleton.listing(model.network).items()
+    listed = listing(model.network).items()
     faults = differences(ours, {name: shape for name, (shape, tied, _) in listed if tied is None})
     assert not faults, faults
     assert counted["count"].sum() == model.info.parameters
@@ -199,7 +199,7 @@ def test_a_loaded_t5_1_1_keeps_its_own_output_matrix(tmp_path: Path) -> None:
     network.all_tied_weights_keys.pop("lm_head.weight")
     network.save_pretrained(tmp_path)
     loaded = transformers.T5ForConditionalGeneration.from_pretrained(tmp_path)
-    assert skeleton.listing(loaded) == as_built(rows(config))
+    assert listing(loaded) == as_built(rows(config))
 
 
 def test_only_sizes_reach_transformers() -> None:
