@@ -14,7 +14,7 @@ from bartviz.language import _, later
 class BartvizError(Exception):
     """Base of all errors of bartviz; its text is one or two plain sentences for the user.
 
-    Made with ``language.later``, so that it is told in the language of whoever reads it, whichever thread raised it.
+    Made with ``language.later``, so that it appears in the reader's language, whichever thread raised it.
     """
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""capture() beside a plain forward pass with the fast kernel, and beside the peers' eager pass with attention."""
+"""capture() against a plain forward pass with the fast kernel, and against the peers' eager pass with attention."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""A corpus measured beside plain forward passes over the same sorted batches, in CPU time; what two workers do in a
-second beside passes with as many threads; and the memory of a run, which does not grow with the corpus."""
+"""A corpus measured against plain forward passes over the same sorted batches, in CPU time; what two workers do in a
+second against passes with as many threads; and the memory of a run, which does not grow with the corpus."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""decode() with everything kept, beside generate() without attention, and inseq: the same tokens."""
+"""decode() with everything kept, against generate() without attention and inseq: the same tokens."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Another head, another step: what it costs to draw, in a real Chromium, ours beside plotly and bertviz.
+"""Another head, another step: what it costs to draw, in a real Chromium, ours against plotly and bertviz.
 
 12 layers of 16 heads, as BART-large has them, of random queries and keys, without a network or a server. What is
 measured is the main thread from the event to the end of the frame that shows it (handling, style, layout, paint); the
 wait for the frame is left out. The numbers are in the browser already, but for 512 tokens: there the next head is seen
-in its small map until the exact one has come. plotly draws one heatmap anew, bertviz the lines of one head.
+in its small map until the exact one has come. plotly redraws one heatmap, bertviz the lines of one head.
 """
 
 from __future__ import annotations

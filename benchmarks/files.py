@@ -1,4 +1,4 @@
-"""The same record as one file for a browser: ours beside plotly's, bertviz's and attnview's; and our other formats.
+"""The same record as one file for a browser: ours against plotly's, bertviz's and attnview's; and our other formats.
 
 The peers are given the weights ready made, ours computes them from queries and keys. bertviz's file asks another
 host for its scripts; the others ask nobody. attnview is not among our packages: it is measured where it is installed.
@@ -30,11 +30,11 @@ def report(folder: Path, *, lengths: Sequence[int] = (64, 128, 512), seconds: fl
     print("\nFiles: one HTML file with every head of the same record, in bytes, and the CPU time to make it")
     model = subject("bert-base-uncased", folder)
     for n in lengths:
-        beside_peers(bartviz.capture(model, text(n)), seconds)
+        against_peers(bartviz.capture(model, text(n)), seconds)
     _of_a_sentence(seconds)
 
 
-def beside_peers(record: Record, seconds: float) -> None:
+def against_peers(record: Record, seconds: float) -> None:
     """A line for each file of an encoder's record."""
     attention = record.attention("encoder")
     print(f"  {attention.shape[0]} x {attention.shape[1]} heads, n = {attention.shape[2]}")

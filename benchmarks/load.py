@@ -1,8 +1,8 @@
 """``make load``: how many visitors one server carries. Clients over websockets, without a browser, on loopback alone.
 
-``python -m benchmarks.load [start] [paced] [burst] [heavy] [slam] [soak] [--minutes 2]``, without a word all of them.
-Each part has a fresh server, which answers a first visitor before the others come, but for ``start``; the clients work
-beside it, on the same machine. Every part stops by itself.
+``python -m benchmarks.load [start] [paced] [burst] [heavy] [slam] [soak] [--minutes 2]``, all of them by default.
+Each part has a fresh server, which answers a first visitor before the others come, except in ``start``; the clients run
+on the same machine. Every part stops by itself.
 """
 
 from __future__ import annotations
@@ -141,7 +141,8 @@ def report(words: Sequence[str], minutes: float) -> None:
     wanted = words or ("start", "paced", "burst", "heavy", "slam", "soak")
     texts = (f"I have {number} books and {number + 7} dogs." for number in itertools.count(2))
     print(
-        f"Load: one server on {os.cpu_count()} cores, the clients beside it. A visit is a new session with a new text."
+        f"Load: one server on {os.cpu_count()} cores, the clients on the same machine. A visit is a new session with a "
+        "new text."
     )
     print(heading())
     if "start" in wanted:

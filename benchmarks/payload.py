@@ -1,4 +1,4 @@
-"""What a browser is sent to see attention, and the CPU time to make it: ours beside plotly's and bertviz's.
+"""What a browser is sent to see attention, and the CPU time to make it: ours against plotly's and bertviz's.
 
 No network is needed: random queries and keys of BERT-base's shape are enough (12 layers, 12 heads of 64 numbers).
 bertviz and plotly get the weights ready made; ours computes them from queries and keys. What would take bertviz longer
@@ -81,7 +81,7 @@ def tokens(n: int) -> Tokens:
 
 
 def _peers(what: str, own: Attention, maps: int, seconds: float) -> None:
-    """plotly and bertviz, given the weights of so many maps."""
+    """plotly and bertviz, given the weights of this many maps."""
     names = list(own.query.labels)
     works: dict[str, Callable[[list[Floats]], int]] = {
         "plotly, float32": lambda weights: _plotly(weights, names),
@@ -120,7 +120,7 @@ def _bertviz(view: Callable[..., object], layers: list[Floats], names: list[str]
 
 
 def row(name: str, work: Size, seconds: float) -> None:
-    """Run for about so many seconds, at least once, and print bytes, the smallest CPU time and the largest; the wall
+    """Run for about this many seconds, at least once, and print bytes, the smallest CPU time and the largest; the wall
     time, too, where it is another: several threads at work, or other work on the machine.
     """
     times: list[float] = []

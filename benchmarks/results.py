@@ -21,7 +21,7 @@ PACKAGES = ("torch", "transformers", "bertviz", "plotly", "numpy", "streamlit")
 HEAD = """\
 # Results
 
-Written by `make bench`, not by hand: ours beside the peers on the same inputs, each part in one run. A ratio is the
+Written by `make bench`, not by hand: ours against the peers on the same inputs, each part in one run. A ratio is the
 median over rounds that alternate, +- half the distance of its quartiles, then both medians. Load is the machine's
 average of one minute (processes that compute or wait) before and after a part: beyond 1 a core, times are upper
 bounds, and ratios and bytes are what to read.

@@ -26,7 +26,7 @@ LONG_TEXT = "The cat is sleeping on the sofa and the dog is playing in the garde
 
 
 def report(crowds: Sequence[int] = (50, 100), passers: int = 2000) -> None:
-    print("\nMany visitors, over websockets, one process of clients beside the server (wall time, as a visitor waits)")
+    print("\nMany visitors, over websockets, one process of clients next to the server (wall time, as a visitor waits)")
     with served(without=OURS) as (address, process):
         asyncio.run(answered(address, "I want to buy a car."))  # the model library is imported once per server
         for count in crowds:

@@ -44,7 +44,7 @@ def subject(name: str, folder: Path, **sizes: int) -> Model:
 
 
 def ids(tokens: int) -> list[int]:
-    """The ids of a text of so many tokens, the two special ones included."""
+    """The ids of a text of this many tokens, the two special ones included."""
     return [0, *(5 + (7 * i) % 1000 for i in range(tokens - 2)), 2]
 
 

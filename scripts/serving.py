@@ -62,7 +62,7 @@ def running(
     environment: Mapping[str, str] | None = None,
     without: Collection[str] = (),
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """A server once it is up, started in a folder, with these environment variables beside our own.
+    """A server once it is up, started in a folder, with these environment variables added to our own.
 
     ``without``: variables of our own environment that it does not get, such as one that holds us to one thread. What it
     prints goes to ``log``. Raises RuntimeError when it does not come up. It is ended at the end, and killed after a

@@ -69,7 +69,7 @@ def assemble(source: Path) -> None:
 
 
 def build(folder: Path = FOLDER, *, execute: bool = True) -> Path:
-    """Build the site anew, with its notebooks executed; the folder of its pages.
+    """Rebuild the site, with its notebooks executed; the folder of its pages.
 
     Raises CalledProcessError for a warning of Sphinx.
     """

@@ -65,7 +65,7 @@ class Visitor:
         self._kept: dict[str, tuple[int, Element]] = {}  # hash -> the last run that sent it, and what it is
         self._runs = self._age = 0
         self._components: set[str] = set()  # that are there, as the browser says of them even if nothing was chosen
-        self._again: tuple[str, float] | None = None  # a fragment that is to be run again, after so many seconds
+        self._again: tuple[str, float] | None = None  # a fragment that is to be run again, after this many seconds
 
     async def run(self, fragment: str = "") -> Sent:
         """One script run to its end, or one of a fragment: the first run opens the page."""
@@ -87,7 +87,7 @@ class Visitor:
                 return sent
 
     async def until(self, wanted: Callable[[str], bool]) -> float:
-        """Seconds until the page's text is as wanted; its progress line is asked anew, as the browser does.
+        """Seconds until the page's text is as wanted; its progress line is requested again, as the browser does.
 
         Raises TimeoutError where the page fails, refuses, or takes too long.
         """

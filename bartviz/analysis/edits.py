@@ -45,7 +45,7 @@ def changed_rows(
     if before.shape != after.shape:
         raise SettingError(
             later(
-                "Attention of one shape is compared: {before} and {after} differ.",
+                "Only attention of the same shape can be compared: {before} and {after} differ.",
                 before=before.shape,
                 after=after.shape,
             )

@@ -78,7 +78,7 @@ def row_sentence(attention: Attention, row: int, query: Tokens | None = None) ->
     name = _row_name(attention, row, query)
     seen = np.flatnonzero(attention.mask[row])  # (open keys,)
     if seen.size == 0:
-        return _("{row} may look at nothing: its weights are uniform and mean nothing.", row=name)
+        return _("{row} cannot look at anything: its weights are uniform and mean nothing.", row=name)
     keys = listed(attention.key.labels, seen)
     if seen.size == attention.shape[3]:
         return plural(

@@ -81,7 +81,7 @@ class _Pool:
     def __init__(self, attention: Attention, kept: Ints | None, columns: Ints) -> None:
         self._attention = attention
         self._shape = len(columns), attention.shape[2]
-        self._blind = np.flatnonzero(~attention.mask.any(axis=1))  # rows that may look at nothing
+        self._blind = np.flatnonzero(~attention.mask.any(axis=1))  # rows whose keys are all masked
         self._parts = _parts(attention.mask, kept, columns)
         self._kept, self._columns = kept, columns
 

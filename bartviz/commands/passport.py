@@ -1,4 +1,4 @@
-"""The command ``passport``: all that an atlas knows of a head, as a page to print."""
+"""The command ``passport``: everything an atlas has on a head, as a page to print."""
 
 from __future__ import annotations
 

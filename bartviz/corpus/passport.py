@@ -1,4 +1,4 @@
-"""A head's passport: all that an atlas knows of it, as one HTML page to read or print. It loads nothing.
+"""A head's passport: everything an atlas has on it, as one HTML page to read or print. It loads nothing.
 
 The role with the evidence for and against it, the distribution of its values, its rank among the heads of its kind,
 examples, and the most similar heads.

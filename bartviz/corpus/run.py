@@ -92,7 +92,7 @@ def corpus(
     columns, form, paragraphs: what to read, as in ``read.lines``.
     resume: finish a run that was stopped, with the same model, corpus and settings.
     edges: keep every single edge above this weight for ``Atlas.find``, and the tokens; by default none.
-    silence: on about so many texts, drawn at random, silence each head in turn; a pass for each head. By default none.
+    silence: about how many texts, drawn at random, each head is silenced on in turn; one pass per head. By default 0.
     truncate: which part is read of a text that is too long for the model, "first" or "last"; by default it is left out,
     as one with a tree or an alignment by hand always is.
     size: rows of a part: what is lost at most for each worker if the run is stopped.

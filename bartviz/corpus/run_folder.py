@@ -3,7 +3,7 @@
 A shard is named by what it was computed from, and begins with a digest of that name and of its content: one that is
 damaged, or of another part, run or model, is refused.
 
-Where more is kept of each text, a part leaves its tables beside them; they are written before the sums, so that a part
+Where more is kept of each text, each part writes its tables too, before the sums, so that a part
 with sums has its tables, and one without is measured again and its tables are replaced.
 
 ``run.json`` says what the run is of. A folder holds one run: another model, corpus or setting is refused.

@@ -18,7 +18,7 @@ from bartviz.language import _, mark
 
 ROW_TITLE, COLUMN_TITLE = mark("query: attends from ↓"), mark("key: attended to →")
 LONGEST = 18  # characters of a label on the axis; the pointer shows all of them
-LABEL = 13.5  # pixels that a label needs beside the next; where they do not fit, every second, fifth ... is shown
+LABEL = 13.5  # pixels per label; where labels do not fit, every second, fifth ... is shown
 CELL, WIDTH, HEIGHT = 34, 640, 430  # pixels: a cell at most, the drawn map at most
 SMALL, SIDE = 400, 210  # pixels: a figure is small below this height, and its map then at most so wide and high
 

@@ -15,7 +15,7 @@ WIDE = 1000  # pixels, about, of the whole figure
 GAP = 0.09  # share of the figure's width between two maps, for the labels of the right one
 
 
-def beside(maps: Sequence[go.Figure], titles: Sequence[str], *, dark: bool = False) -> go.Figure:
+def side_by_side(maps: Sequence[go.Figure], titles: Sequence[str], *, dark: bool = False) -> go.Figure:
     """One figure of maps that have the axes of ``axes.token_axes``, from left to right.
 
     The title of the rows is shown once, on the left; long titles are broken into lines.

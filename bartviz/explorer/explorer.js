@@ -4,7 +4,7 @@
 /** @import { Choice, Entry, Header, Mount, Part, Place, Shown } from "./types.js" */
 import { mapNumber, nameOf } from "../browser/canvas/numbers.js";
 import { filled, make } from "../browser/shared/helpers.js";
-import { hearSteps, tellSteps } from "../browser/shared/steps.js";
+import { onSteps, sendSteps } from "../browser/shared/steps.js";
 import { codesOf, headsOf, meanOf, opened, packed, rowsOf, tiles } from "./file.js";
 import { hashOf, placeOf, spokenIn } from "./url_hash.js";
 
@@ -307,7 +307,7 @@ class Explorer {
     if (!known) this.feed([mapNumber(shown.meta.shape, this.choice())]);
     if (place.kind === entry.player?.kind) {
       const step = entry.player.rows.indexOf(row);
-      if (stepped && step >= 0) tellSteps("ask", { record: entry.player.revision, to: step });
+      if (stepped && step >= 0) sendSteps("ask", { record: entry.player.revision, to: step });
       if (turned) {
         this.played = this.choice();
         this.showPlayer();
@@ -393,7 +393,7 @@ class Explorer {
       this.asked = data.bartviz.asked;
       this.lead({ ...placeOf(wanted, this.header, lang), theme });
     };
-    hearSteps(
+    onSteps(
       "at",
       () => this.entry.player?.revision,
       ({ step }) => {

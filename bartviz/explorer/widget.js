@@ -29,7 +29,7 @@ function render({ model, el }) {
     waiting = true;
   };
   /** @param {MessageEvent} event */
-  const hear = ({ source, data }) => {
+  const onMessage = ({ source, data }) => {
     if (source !== frame.contentWindow || !data?.bartviz) return;
     const first = !begun;
     begun = true;
@@ -42,11 +42,11 @@ function render({ model, el }) {
     model.save_changes();
   };
   const events = NAMES.map((name) => `change:${name}`);
-  addEventListener("message", hear);
+  addEventListener("message", onMessage);
   for (const event of events) model.on(event, soon);
   el.append(frame);
   return () => {
-    removeEventListener("message", hear);
+    removeEventListener("message", onMessage);
     for (const event of events) model.off(event, soon);
   };
 }

@@ -1,4 +1,4 @@
-"""gpt-oss (OpenAI 2025): a sink beside the keys of each head, windows in every other layer, experts."""
+"""gpt-oss (OpenAI 2025): a sink in addition to the keys of each head, windows in every other layer, experts."""
 
 from __future__ import annotations
 

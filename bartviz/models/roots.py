@@ -13,7 +13,7 @@ from bartviz.language import later
 ROOTS_SETTING = "BARTVIZ_MODEL_ROOTS"
 _DEPTH = 3  # levels below a root that are searched
 REFUSED = later(
-    "Models are not read from there. Choose one from the list, or put the model's folder into one of the "
+    "Models cannot be loaded from there. Choose one from the list, or put the model's folder into one of the "
     "folders that {setting} names.",
     setting=ROOTS_SETTING,
 )

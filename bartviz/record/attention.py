@@ -86,7 +86,7 @@ class Attention(Rebuilt):
     mask (Q, K): True where a row may attend. ``query`` labels rows, ``key`` columns.
     windows (L,) or None: in a layer a row attends only to keys that are fewer positions away; 0: to all of the mask.
     softcap or None: scores s become softcap * tanh(s / softcap) before the mask (Gemma 2).
-    sinks (L, H) or None: a learned score beside those of the keys, whose weight goes to no key (gpt-oss).
+    sinks (L, H) or None: a learned score in addition to those of the keys, whose weight goes to no key (gpt-oss).
     out (L, D, H, d) or None: the output projection W_O of each layer as the run used it, split by head (0 for a
     silenced head); out_bias (L, D) or None: what the projection adds. The block's output for row i is
     sum over heads h and keys j of weight_hij * out_h v_hj, plus out_bias.

@@ -47,7 +47,7 @@ class Prediction(Rebuilt):
         if not np.isfinite(self.logits).all():
             raise RecordError("The prediction holds numbers that are not finite (NaN or infinity).")
         if not writable(*self.labels):
-            raise RecordError("The labels must be without halves of characters (lone surrogates).")
+            raise RecordError("The labels must not contain lone surrogates (halves of characters).")
         object.__setattr__(self, "logits", frozen(self.logits, np.float32))
 
     def __eq__(self, other: object) -> bool:

@@ -214,7 +214,7 @@ def _pack(value: object, arrays: Arrays, name: str) -> object:
         return [_pack(item, arrays, f"{name}.{index}") for index, item in enumerate(value)]
     if isinstance(value, str) and not writable(value):
         raise RecordError(
-            later("A text of the record holds halves of characters (lone surrogates), which no file can store.")
+            later("A text of the record contains lone surrogates (halves of characters), which no file can store.")
         )
     if value is None or isinstance(value, str | bool | int | float):
         return value

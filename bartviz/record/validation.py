@@ -87,7 +87,7 @@ def check_prediction(prediction: Prediction, mask: Bools, rows: int) -> None:
 def check_texts(*texts: str) -> None:
     """Raise RecordError for texts that no file can hold."""
     if not writable(*texts):
-        raise RecordError("The record's texts must be without halves of characters (lone surrogates).")
+        raise RecordError("The record's texts must not contain lone surrogates (halves of characters).")
 
 
 def weights_only() -> WeightsOnlyError:

@@ -227,10 +227,10 @@ def _run(model: Model, batch: Batch, tape: Tape, top_k: int, labelled: Sequence[
     for item, (source, length) in enumerate(zip(batch.source, batch.lengths, strict=True)):
         row = predict.row_read(model, source, batch.output[item] if batch.output else None)
         with torch.inference_mode(), guarded(run_failed()):
-            heard = predict.logits(model, out, row)
+            label_logits = predict.logits(model, out, row)
         if not labelled[item]:
-            heard = None
-        made.append(None if heard is None else predict.prediction(model, heard[item], length, row))
+            label_logits = None
+        made.append(None if label_logits is None else predict.prediction(model, logits[item], length, row))
     return [replace(result, prediction=said) for result, said in zip(results, made, strict=True)]
 
 

@@ -151,7 +151,7 @@ def _deployed(serve: Any) -> type[Replica]:
             return name
 
         async def run(self, call: Call) -> AsyncIterator[Answer]:
-            if call.model:  # Serve knows no model without a name, which the run then refuses
+            if call.model:  # Serve has no model without a name; the run refuses that
                 await self.has(call.model)
             async for answer in super().run(call):
                 yield answer

@@ -51,7 +51,7 @@ def test_padding_is_closed_to_every_row() -> None:
 def test_a_wholly_masked_row_has_a_note_that_it_means_nothing() -> None:
     own = records.attention("cross", LABELS, LABELS, padding=4)
     assert masks.row_sentence(own, 0) == (
-        "The row that reads “<s>” may look at nothing: its weights are uniform and mean nothing."
+        "The row that reads “<s>” cannot look at anything: its weights are uniform and mean nothing."
     )
 
 

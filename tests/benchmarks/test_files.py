@@ -18,7 +18,7 @@ def test_a_record_is_measured_as_a_file_of_ours_and_of_each_peer(
 ) -> None:
     record = records.encoder_only(layers=2, heads=3)
     record.save(tmp_path / "record.safetensors")
-    files.beside_peers(record, 0.0)
+    files.against_peers(record, 0.0)
     lines = capsys.readouterr().out
     n = record.attention("encoder").shape[2]
     assert f"  2 x 3 heads, n = {n}\n" in lines
@@ -35,7 +35,7 @@ def test_peers_get_no_more_weights_than_they_finish(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(files, "MOST", 100)
-    files.beside_peers(records.encoder_only(layers=2, heads=3), 0.0)
+    files.against_peers(records.encoder_only(layers=2, heads=3), 0.0)
     lines = capsys.readouterr().out
     assert re.findall(r"^    (bertviz .*?) +not run: 0 million weights$", lines, re.M) == [
         "bertviz head view",

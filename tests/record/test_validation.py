@@ -106,7 +106,7 @@ def test_the_kinds_of_a_record_are_of_the_same_texts(record: Record, kind: Kind)
 
 @pytest.mark.parametrize("name", ["source_text", "target_text", "pair_text"])
 def test_half_a_character_is_no_text(record: Record, name: str) -> None:
-    with pytest.raises(RecordError, match="halves of characters"):
+    with pytest.raises(RecordError, match="lone surrogates"):
         with_another(record, name, f"a {HALF}")
 
 

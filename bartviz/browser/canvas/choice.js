@@ -78,7 +78,7 @@ export function zoomBy(it, factor) {
 
 /** @param {Canvas} it */
 function chosen(it) {
-  it.moved = true; // by the visitor, and Python has not heard of it
+  it.moved = true; // by the visitor, not yet sent to Python
   later(it);
 }
 

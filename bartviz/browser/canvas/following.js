@@ -2,20 +2,20 @@
 // come.
 
 /** @import { Canvas, Step } from "./types.js" */
-import { calm, hearSteps, tellSteps } from "../shared/steps.js";
+import { calm, onSteps, sendSteps } from "../shared/steps.js";
 import { draw } from "./frame.js";
 
 export const ASKS = { ",": { by: -1 }, ".": { by: 1 }, p: { play: true } };
 
 /** @param {Canvas} it */
-export const askSteps = (it, asked) => tellSteps("ask", { record: it.meta.steps.record, ...asked });
+export const askSteps = (it, asked) => sendSteps("ask", { record: it.meta.steps.record, ...asked });
 
 /**
  * Follows the player from now on; returns a function that stops it.
  * @param {Canvas} it
  */
 export function follow(it) {
-  return hearSteps(
+  return onSteps(
     "at",
     () => it.meta.steps?.record,
     (at) => onStep(it, at),

@@ -67,7 +67,7 @@ export function render(it) {
   if (it.unmeasured) {
     arrange(it);
     it.unmeasured = false;
-    if (it.refocus) it.$(it.choice.view === "text" ? "query-text" : "plot").focus(); // what had the focus is not seen any more
+    if (it.refocus) it.$(it.choice.view === "text" ? "query-text" : "plot").focus(); // the focused node is hidden now
     it.refocus = false;
   }
   drawOverview(it);

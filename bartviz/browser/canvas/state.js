@@ -68,9 +68,9 @@ export function receive(it, { data, setStateValue }) {
   it.setStateValue = setStateValue;
   if (it.data === data) return;
   const { meta, arrays } = decode(data);
-  const anew = it.meta?.revision !== meta.revision;
+  const renewed = it.meta?.revision !== meta.revision;
   it.data = data;
-  if (anew && meta.light)
+  if (renewed && meta.light)
     return setStateValue("choice", {
       ...meta.begin,
       revision: meta.revision,
@@ -78,12 +78,12 @@ export function receive(it, { data, setStateValue }) {
       known: false,
       whole: false,
     }); // what stays was lost
-  Object.assign(it, { meta: { ...(anew ? {} : it.meta), ...meta }, arrays });
-  if (anew) renew(it);
+  Object.assign(it, { meta: { ...(renewed ? {} : it.meta), ...meta }, arrays });
+  if (renewed) renew(it);
   storeMaps(it);
   // Follow the pickers, unless the visitor has chosen something newer in the canvas.
   const led = it.serial !== meta.serial && (!it.moved || it.meta.alone);
-  if (anew || led) applyChoice(it, meta.begin);
+  if (renewed || led) applyChoice(it, meta.begin);
   it.serial = meta.serial;
 }
 

@@ -155,7 +155,7 @@ export interface Canvas extends Mounted<Parts> {
   choice: Choice | null;
   rows: number[];
   keys: number[];
-  primary: number; // the row that Python hears of
+  primary: number; // the row that is sent to Python
   anchor: Record<Selection, number>; // where a range begins
   by: Selection; // which of them was chosen last
   hover: Cell | null;
@@ -163,7 +163,7 @@ export interface Canvas extends Mounted<Parts> {
   pointed: Place | null; // in the overview
   seen: Seen;
   large: boolean;
-  moved: boolean; // by the visitor, and Python has not heard of it
+  moved: boolean; // by the visitor, not yet sent to Python
   reported: string | null; // the last text sent to Python
   drag: { x: number; y: number; at: Cell; moved: boolean; seen: Seen; list?: Selection } | null;
   pinch: { from: Fingers; seen: Seen } | null;

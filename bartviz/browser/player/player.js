@@ -3,7 +3,7 @@
 /** @import { Component, Player } from "./types.js" */
 import { markReady } from "../shared/ready.js";
 import { pointOn } from "../shared/drawing.js";
-import { calm, hearSteps, isNowhere, tellSteps } from "../shared/steps.js";
+import { calm, onSteps, isNowhere, sendSteps } from "../shared/steps.js";
 import { clamp, speaker } from "../shared/helpers.js";
 import { drawCurve, drawMatrix, measure, uncover } from "./canvases.js";
 import { advance, cellAt, readingOf, rowOf } from "./numbers.js";
@@ -47,9 +47,9 @@ function create(component) {
  * @param {Component} component
  */
 export function receive(it, { data, setStateValue, setTriggerValue }) {
-  const anew = it.meta?.revision !== data.meta.revision;
+  const renewed = it.meta?.revision !== data.meta.revision;
   const parted = data.meta.branch && it.meta?.branch?.revision !== data.meta.branch.revision;
-  const led = !anew && it.led !== data.meta.led; // to a step, by somebody else than the visitor
+  const led = !renewed && it.led !== data.meta.led; // to another step, not by the visitor
   const flat = (table) => table.getChild("w").toArray();
   Object.assign(it, {
     meta: data.meta,
@@ -63,14 +63,14 @@ export function receive(it, { data, setStateValue, setTriggerValue }) {
   it.columns = it.meta.columns.length;
   it.count = it.meta.steps.length;
   it.led = it.meta.led;
-  if (anew || led) {
+  if (renewed || led) {
     rest(it);
     it.step = it.reported = it.meta.start;
     it.reading = it.meta.reading;
   }
   if (led) tell(it);
-  if (anew || parted || !data.meta.branch) it.beyond = 0;
-  const parting = parted && !anew && it.meta.follows && it.meta.branch.parts !== null;
+  if (renewed || parted || !data.meta.branch) it.beyond = 0;
+  const parting = parted && !renewed && it.meta.follows && it.meta.branch.parts !== null;
   it.step = clamp(parting ? it.meta.branch.parts : it.step, 0, it.count - 1);
   if (parting) later(it); // what Python draws of the step moves along
 }
@@ -111,7 +111,7 @@ function go(it, step, report) {
  * @param {Player} it
  */
 const tellPlace = (it) =>
-  tellSteps("at", { record: it.meta.revision, step: it.step, count: it.count, playing: it.playing });
+  sendSteps("at", { record: it.meta.revision, step: it.step, count: it.count, playing: it.playing });
 
 /** @param {Player} it */
 function onAsked(it, { to, by, play: playing, where }) {
@@ -296,7 +296,7 @@ function listen(it) {
   it.root.onkeydown = (event) => onKey(it, event, false);
   it.anywhere = (event) => isNowhere(event.target) && onKey(it, event, true);
   document.addEventListener("keydown", it.anywhere);
-  it.unfollowed = hearSteps(
+  it.unfollowed = onSteps(
     "ask",
     () => it.meta.revision,
     (asked) => onAsked(it, asked),

@@ -29,7 +29,7 @@ export interface Step {
   candidates: Candidate[];
 }
 
-/** Another continuation of the same text, beside the main one. */
+/** Another continuation of the same text, next to the main one. */
 export interface Branch {
   revision: string;
   steps: Step[];

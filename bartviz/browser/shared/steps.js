@@ -4,13 +4,13 @@
 
 const STEPS = (globalThis[Symbol.for("bartviz.steps")] ??= new EventTarget());
 
-export const tellSteps = (type, detail) => STEPS.dispatchEvent(new CustomEvent(type, { detail }));
+export const sendSteps = (type, detail) => STEPS.dispatchEvent(new CustomEvent(type, { detail }));
 
 /** Listens to one type of message of one record; returns a function that stops it. */
-export function hearSteps(type, record, then) {
-  const hear = ({ detail }) => detail.record === record() && then(detail);
-  STEPS.addEventListener(type, hear);
-  return () => STEPS.removeEventListener(type, hear);
+export function onSteps(type, record, then) {
+  const receiveStep = ({ detail }) => detail.record === record() && then(detail);
+  STEPS.addEventListener(type, receiveStep);
+  return () => STEPS.removeEventListener(type, receiveStep);
 }
 
 export const calm = () => globalThis.matchMedia?.("(prefers-reduced-motion: reduce)").matches ?? false;

@@ -35,7 +35,7 @@ _SIGNS = {
 
 
 SHORT = ("entropy", "distance", "previous", "next", "first", "special", "alignment")
-"""Measures that fit on a page beside each other; a kind of attention has some of them."""
+"""Measures that fit next to each other on a page; a kind of attention has some of them."""
 
 
 def measures(

@@ -15,7 +15,7 @@ from bartviz.drawing import axes, masked_cells, theme
 from bartviz.drawing.cells import Part, closed, color_bar, frames, grid, pool
 from bartviz.drawing.heads import one
 from bartviz.drawing.maps import COLUMN, ROW, SIDE, at_most
-from bartviz.drawing.side_by_side import beside
+from bartviz.drawing.side_by_side import side_by_side
 from bartviz.language import _
 
 BARS = 0.17  # share of the width that the distances of the rows take
@@ -42,7 +42,7 @@ def pair(
     else:
         maps.append(difference(a, b, found, bars=False, dark=dark))
         titles.append(_("B - A, mean distance {distance:.3f}", distance=found.mean))
-    return beside(maps, titles, dark=dark)
+    return side_by_side(maps, titles, dark=dark)
 
 
 def difference(
@@ -57,7 +57,7 @@ def difference(
 ) -> go.Figure:
     """B's weights minus A's, (R, C), on a symmetric scale up to the largest difference; ``row`` is framed.
 
-    ``bars``: the Jensen-Shannon distance of each row beside it, from 0 to 1. Cells that are masked for both are
+    ``bars``: the Jensen-Shannon distance of each row next to it, from 0 to 1. Cells that are masked for both are
     hatched.
     """
     factor = -(-max(found.difference.shape) // SIDE)

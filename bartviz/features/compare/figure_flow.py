@@ -10,7 +10,7 @@ from bartviz.arrays import Floats
 from bartviz.drawing import maps
 from bartviz.drawing.arguments import ATTENTION, expect
 from bartviz.drawing.maps import Says
-from bartviz.drawing.side_by_side import beside
+from bartviz.drawing.side_by_side import side_by_side
 from bartviz.features.compare import numbers_rollout as analysis
 from bartviz.language import _, mark
 from bartviz.record.attention import Attention
@@ -59,7 +59,7 @@ def rollout(
         flow_map(rolled, attention, words=REACHES, range=range, dark=dark),
     ]
     title = _("rollout, {kind} layers 0 to {layer}", kind=sentence_words.kind(attention.kind), layer=last)
-    return beside(drawn, [head_view.name(attention, last), title], dark=dark)
+    return side_by_side(drawn, [head_view.name(attention, last), title], dark=dark)
 
 
 def contribution(
@@ -88,7 +88,7 @@ def contribution(
         _("weights of {head}", head=head_view.name(attention, layer, head)),
         _("contributions, rank correlation {rank:.2f}", rank=found.rank),
     ]
-    return beside(drawn, titles, dark=dark)
+    return side_by_side(drawn, titles, dark=dark)
 
 
 def flow_map(

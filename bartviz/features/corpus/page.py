@@ -4,8 +4,7 @@ from functools import partial
 
 from bartviz.app.controls import show
 from bartviz.app.frame import levels, page
-from bartviz.features.corpus import parts
-from bartviz.features.corpus import parts_beside as beside
+from bartviz.features.corpus import parts, parts_compare
 from bartviz.features.corpus import parts_finding as finding
 from bartviz.features.corpus import parts_own as own
 
@@ -19,7 +18,7 @@ def main() -> None:
     parts.examples(chosen)
     finding.section(chosen)
     parts.known(chosen)
-    beside.two(chosen)
+    parts_compare.compare(chosen)
     own.section()
     levels.explain("corpus")
     show.downloads(

@@ -12,7 +12,7 @@ from bartviz.drawing import axes, theme
 from bartviz.drawing.arguments import expect
 from bartviz.drawing.cells import BUTTONS, Part
 from bartviz.drawing.heads import one
-from bartviz.drawing.side_by_side import beside
+from bartviz.drawing.side_by_side import side_by_side
 from bartviz.errors import SettingError
 from bartviz.language import _, later, mark
 from bartviz.record.attention import Kind
@@ -133,4 +133,4 @@ def attention(
     """One head, a layer's mean or the mean of all, of the clean text and of the corrupted one, side by side."""
     shown = pair(found, kind, layer, head, words=words)
     titles = [f"{view.name}, {_(name)}" for view, name in zip(shown, NAMES, strict=True)]
-    return beside([one(view, dark=dark) for view in shown], titles, dark=dark)
+    return side_by_side([one(view, dark=dark) for view in shown], titles, dark=dark)

@@ -64,7 +64,7 @@ def reach(
     bar: bool = True,
     dark: bool = False,
 ) -> go.Figure:
-    """The encodings' change under each mask, side by side; ``place`` is framed beside the changed token.
+    """The encodings' change under each mask, side by side; ``place`` is framed, like the changed token.
 
     ``bar``: whether the colour bar, which is the same for all masks, is drawn.
     """

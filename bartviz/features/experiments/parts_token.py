@@ -219,7 +219,9 @@ def _outputs(result: Edit) -> None:
         return
     st.markdown(_("**What the model predicts when one token changes**"))
     same = int(result.same.sum())
-    alt = _("Probabilities before and after; {same} of {rows} rows are bit-equal.", same=same, rows=len(result.rows))
+    alt = _(
+        "Probabilities before and after; {same} of {rows} rows are bit-identical.", same=same, rows=len(result.rows)
+    )
     show.figure(partial(edits, result, view="outputs", dark=page.dark()), key="edit_outputs", alt=alt)
     message = (
         mark("Each pair of bars is a position in the text, labelled with the token that was likeliest there before.")

@@ -15,7 +15,7 @@ from bartviz.drawing import axes, masked_cells, theme
 from bartviz.drawing.arguments import RECORD, expect
 from bartviz.drawing.cells import Part, closed, color_bar, frames, grid, pool
 from bartviz.drawing.maps import COLUMN, ROW, attention_map
-from bartviz.drawing.side_by_side import beside
+from bartviz.drawing.side_by_side import side_by_side
 from bartviz.errors import SettingError, choices
 from bartviz.language import _, later, mark
 from bartviz.record.attention import Attention, Kind
@@ -89,7 +89,7 @@ def masks(
     if view == "weights":
         places = (_place(record.attention(kind), layer, head) for kind in record.kinds)
         named = [f"{title}, L{one}H{two}" for title, (one, two) in zip(named, places, strict=True)]
-    return beside(squares, named, dark=dark)
+    return side_by_side(squares, named, dark=dark)
 
 
 def _place(attention: Attention, layer: int, head: int) -> tuple[int, int]:

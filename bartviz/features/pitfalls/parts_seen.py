@@ -219,7 +219,7 @@ def shifted(record: Record) -> None:
     sources_and_link(
         _("Och and Ney 2003 (alignment error rate)."),
         "alignment",
-        _("These links, by what rows read"),
+        _("The same links, rows named by what they read"),
         head_query(finding.head, align="one", reading="reads"),
     )
 

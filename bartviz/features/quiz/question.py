@@ -23,7 +23,7 @@ from bartviz.record.record import Record
 MOST = 4
 """Options of a question, at most."""
 TRIES = 60
-"""Draws of a head, a row or a step before a maker gives up."""
+"""Draws of a head, a row or a step before a maker returns None."""
 LETTERS = "ABCD"
 READ_SO = mark("A row looks at columns: the fuller the colour, the larger the weight.")
 WIDEST = 16

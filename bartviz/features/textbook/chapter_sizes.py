@@ -167,7 +167,7 @@ def _than_t5(_evidence: Evidence) -> Verdict:
             )
             for a, b in pairs
         ),
-        Number(later("T5 base with BART's 6 + 6 layers: no longer more"), below(total(BART)), shallow),
+        Number(later("T5 base with BART's 6 + 6 layers: smaller than BART"), below(total(BART)), shallow),
     )
     why = later(
         "BART has {base:.0%} and {large:.0%} of the parameters of T5; at the same depth T5 base would be the "

@@ -23,7 +23,7 @@ TABS = ["Two heads", "All heads", "Similarity", "Rollout", "Attention and contri
 
 
 def opened(record: Record, other: Record | None = None, **query: str) -> AppTest:
-    """The page with this record as the visitor's last run, and another one kept beside it."""
+    """The page with this record as the visitor's last run, and another one kept for comparison."""
     kept = {} if other is None else {"_pinned": other}
     return visits.opened("compare", record, kept, **({} if other is None else {"against": "run"}), **query)
 

@@ -1,4 +1,4 @@
-"""Two atlases beside each other: which heads differ, by how much, and which change their role."""
+"""Two atlases side by side: which heads differ, by how much, and which change their role."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _NONE = "none"
 
 
-def two(chosen: Chosen) -> None:
+def compare(chosen: Chosen) -> None:
     """The picker of a second atlas (URL ``against``), and what differs from the first."""
     others = [name for name in own.readable()[0] if name != chosen.atlas]
     names = [name for name in others if cached(partial(_comparable, chosen, name, own.version(name)))]
