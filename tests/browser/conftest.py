@@ -144,7 +144,7 @@ def visit(chrome: Browser, idle: Idle) -> Iterator[Open]:
             outside.append(request.url)
 
     def console(message: ConsoleMessage) -> None:
-        if message.type == "error" and "/_stcore/" not in message.location["url"]:  # a deep link looks for its server
+        if message.type == "error":
             errors.append(f"{message.text} ({message.location['url']})")
 
     def open_page(

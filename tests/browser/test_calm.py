@@ -54,7 +54,7 @@ def first_visit(phone: BrowserContext, address: str) -> Visit:
     missing: list[str] = []
 
     def answered(response: Response) -> None:
-        if response.status >= 400 and "/_stcore/" not in response.url:  # a deep link looks for its server
+        if response.status >= 400:
             missing.append(response.url)
 
     page.on("response", answered)

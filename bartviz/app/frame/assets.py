@@ -1,20 +1,25 @@
 """What a browser loads before the first script run: the page, with our style in it, and Streamlit's scripts.
 
-The style is in the page itself, so nothing moves when it arrives. The scripts of the elements that every page has are
-asked for with the page: the elements then stand at once, where a grey box of another height would be first. And
-Streamlit sends its scripts as they are, 3 to 9 MB for a first visit: they are compressed here, once per server.
+The style is in the page itself, so nothing moves when it arrives. So is the server's own address: from a deep link,
+Streamlit would ask for it under each folder of the path, one after the other, and the browser would report every miss.
+The scripts of the elements that every page has are asked for with the page: the elements then stand at once, where a
+grey box of another height would be first. And Streamlit sends its scripts as they are, 3 to 9 MB for a first visit:
+they are compressed here, once per server.
 """
 
 from __future__ import annotations
 
 import asyncio
 import gzip
+import json
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
+from streamlit import get_option
 
 from bartviz.app.streamlit_internals import SCRIPTS
 from bartviz.drawing import colors
@@ -37,6 +42,10 @@ STYLES = tuple(Path(__file__).with_name(name) for name in ("first.css", "style.c
 PACKED = ("text/javascript", "application/javascript", "text/css")
 MOST = 500  # compressed files that are kept; Streamlit has about 200
 LEAST = 1000  # bytes; a smaller answer is not worth compressing
+LOCATE = """<script>(() => {
+const page = %s, path = location.pathname;
+if (path.endsWith(page)) window.__streamlit = { BACKEND_BASE_URL: location.origin + path.slice(0, -page.length) };
+})();</script>"""
 _CONDITIONS = (b"if-none-match", b"if-modified-since", b"accept-encoding", b"range")
 
 
@@ -55,6 +64,8 @@ class Assets:
         self._early = f"{_early()}</head>".encode()
         self._style = f"<style>{style}</style></body>".encode()  # after the head: Streamlit adds its own styles there
         self._packed: dict[str, _Answer] = {}
+        base = (get_option("server.baseUrlPath") or "").strip("/")
+        self._pages = re.compile(rf"{f'/{re.escape(base)}' if base else ''}(/[\w-]*)", re.ASCII)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope) if scope["type"] == "http" and scope["method"] == "GET" else Headers({})
@@ -69,9 +80,16 @@ class Assets:
     async def _page(self, scope: Scope, receive: Receive, send: Send) -> None:
         answer = await self._asked(scope)
         if _type(answer).startswith("text/html"):
-            body = answer.body.replace(b"</head>", self._early, 1).replace(b"</body>", self._style, 1)
+            head = b"<head>" + self._locate(scope["path"]).encode()
+            body = answer.body.replace(b"<head>", head, 1).replace(b"</head>", self._early, 1)
+            body = body.replace(b"</body>", self._style, 1)
             answer = _with(answer, body)
         await _send(answer, scope, receive, send)
+
+    def _locate(self, path: str) -> str:
+        """A script that says where the server is: above the page, wherever a proxy has put both."""
+        page = self._pages.fullmatch(path)
+        return LOCATE % json.dumps(page[1]) if page else ""
 
     async def _script(self, scope: Scope, receive: Receive, send: Send) -> None:
         packed = self._packed.get(scope["path"])

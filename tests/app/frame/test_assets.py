@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
+from bartviz.app.frame import assets
 from bartviz.app.frame.assets import Assets
 from bartviz.drawing import colors
 from scripts.visitor import wait_for
@@ -73,6 +74,29 @@ def test_the_style_stands_at_the_end_of_a_page_and_its_tag_is_gone(app: Assets) 
     assert answer.text.endswith(f"<body>a page{style}</body></html>")
     assert "etag" not in answer.headers
     assert int(answer.headers["content-length"]) == len(answer.content)
+
+
+@pytest.mark.parametrize(
+    ("base", "path", "page"),
+    [
+        ("", "/", '"/"'),
+        ("", "/heads", '"/heads"'),
+        ("bart", "/bart/", '"/"'),
+        ("/a/b/", "/a/b/heads", '"/heads"'),
+        ("", "/no/page", None),
+        ("bart", "/heads", None),
+        ("", "/</script>", None),
+    ],
+)
+def test_a_page_says_where_the_server_is(
+    base: str, path: str, page: str | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(assets, "get_option", {"server.baseUrlPath": base}.__getitem__)
+    (tmp_path / "style.css").touch()
+    every = Route("/{path:path}", lambda _: HTMLResponse("<html><head></head><body></body></html>"))
+    text = get(Assets(Starlette(routes=[every]), [tmp_path / "style.css"]), path, BROWSER).text
+    assert text.count("<script>") == text.count("BACKEND_BASE_URL") == (page is not None)
+    assert page is None or f"const page = {page}," in text
 
 
 def test_every_element_that_comes_early_is_a_script_that_streamlit_has(app: Assets) -> None:
