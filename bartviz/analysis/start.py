@@ -22,6 +22,7 @@ from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Record
 from bartviz.record.steps import Step, StepNumbers, bare
 from bartviz.record.vocabulary import CHOSEN_BY_YOU, GIVEN_TARGET
+from bartviz.text.labels import MASKS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,19 +30,24 @@ if TYPE_CHECKING:
 FAINTEST = 0.02
 """Weights below this draw no ribbon; the sentences still count them."""
 MOST_WORDS = 48
+NEAR = 8  # words of a line that a phone shows at once
 """The most words of a line that are drawn."""
 LEAST_SAID = 0.01
 """Sentences name no weight below this: it would read as 0.00."""
+LITTLE = 0.1
+"""Below this weight a newcomer is told that a word looks at no other in particular."""
+MOSTLY = 0.3
+"""From this weight on a word looks mostly at another one, and a pair of words is named."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ribbons:
     """Two lines of words and the weights between them.
 
-    ``weights`` (T, S): row t of ``below`` looks at column s of ``above``; summed over the pieces of a column's word,
-    averaged over the pieces of a row's word, so rows still sum to 1. ``score``: how much of the weight is on pairs of
-    words that choose each other (0..1). One sentence for each word of both lines. ``given``: the words below were not
-    the model's own.
+    ``weights`` (T, S): row t of ``below`` looks at column s of ``above``; summed over the pieces of a column's
+    word, averaged over the pieces of a row's word, so rows still sum to 1. ``score``: how much of the weight is on
+    pairs of words that choose each other (0..1); of a text with a mask, how much of the mask's is on one word. One
+    sentence for each word of both lines. ``given``: the words below were not the model's own.
     """
 
     head: Head
@@ -94,35 +100,27 @@ def table(ribbons: Ribbons) -> pd.DataFrame:
 def notice(ribbons: Ribbons) -> str:
     """One sentence on this text: the word whose ribbon crosses most others, else a long word.
 
-    It and the word it looks at choose each other with at least 0.3 of the weight; both are among the first
+    It and the word it looks at choose each other with at least ``MOSTLY`` of the weight; both are among the first
     ``MOST_WORDS``, which are drawn, and occur there once, so that a reader finds them. Without such a pair the sentence
-    says so.
+    says so. In a text with a mask that the model fills, it is about the mask.
     """
-    rows, columns = plain(ribbons.below), plain(ribbons.above)
-    weights = ribbons.weights[rows][:, columns]
-    if weights.size == 0:
+    if (mask := mask_of(ribbons)) is not None:
+        return _("The mask: {sentence}", sentence=ribbons.say_below[mask])
+    if not plain(ribbons.below) or not plain(ribbons.above):
         return _("There are only special tokens here: nothing to align.")
-    found = Mutual.of(weights)
-    looked, paired = found.chosen, found.mutual & (found.weight >= 0.3)  # (T,) each
-    if not paired.any():
+    paired = pairs(ribbons)
+    if not paired:
         return _("No word of this text looks mostly at one other word: the weight is spread over many.")
-    paired &= (np.array(rows) < MOST_WORDS) & (np.array(columns)[looked] < MOST_WORDS)
-    if not paired.any():
+    drawn = [(t, s) for t, s in paired if t < MOST_WORDS and s < MOST_WORDS]
+    if not drawn:
         return _("None of the words drawn here looks mostly at one other word that is drawn.")
-    t_all, s_all = np.flatnonzero(paired), looked[paired]  # (P,) each: the words that choose each other
-    crossings = ((t_all[:, None] - t_all) * (s_all[:, None] - s_all) < 0).sum(axis=1)  # (P,)
-    below, above = _once(ribbons.below), _once(ribbons.above)
-    pairs = [
-        (crossed, t, s)
-        for crossed, t, s in zip(crossings.tolist(), t_all.tolist(), s_all.tolist(), strict=True)
-        if rows[t] in below and columns[s] in above
-    ]
-    if not pairs:
+    found = _followed(ribbons, drawn)
+    if found is None:
         return _(
             "The words that look mostly at one other word occur several times: point at one to see where it looks."
         )
-    crossed, t, s = max(pairs, key=lambda pair: (pair[0], len(ribbons.below[rows[pair[1]]].text), weights[pair[1:]]))
-    pair = {"below": ribbons.below[rows[t]].text, "above": ribbons.above[columns[s]].text, "weight": weights[t, s]}
+    t, s, crossed = found
+    pair = {"below": ribbons.below[t].text, "above": ribbons.above[s].text, "weight": ribbons.weights[t, s]}
     if ribbons.head.kind != "cross":
         return _("Follow one ribbon: “{below}” looks mostly at “{above}” ({weight:.2f}).", **pair)
     if ribbons.given:
@@ -136,6 +134,119 @@ def notice(ribbons: Ribbons) -> str:
     return _(
         "Follow one ribbon: while “{below}” was written, the model looked mostly at “{above}” ({weight:.2f}).", **pair
     )
+
+
+def pairs(ribbons: Ribbons) -> list[tuple[int, int]]:
+    """(t, s) of the words, special tokens aside, that choose each other with at least ``MOSTLY`` of the weight."""
+    rows, columns = plain(ribbons.below), plain(ribbons.above)
+    if not rows or not columns:
+        return []
+    found = Mutual.of(ribbons.weights[rows][:, columns])
+    return [
+        (rows[t], columns[found.chosen[t]]) for t in np.flatnonzero(found.mutual & (found.weight >= MOSTLY)).tolist()
+    ]
+
+
+def _followed(ribbons: Ribbons, drawn: list[tuple[int, int]]) -> tuple[int, int, bool] | None:
+    """The pair whose ribbon crosses most others, else that of a long word, and whether it crosses any; None if all
+    words of these pairs occur more than once."""
+    t_all, s_all = np.array(drawn).T  # (P,) each
+    crossings = ((t_all[:, None] - t_all) * (s_all[:, None] - s_all) < 0).sum(axis=1)  # (P,)
+    below, above = _once(ribbons.below), _once(ribbons.above)
+    found = [
+        (crossed, len(ribbons.below[t].text), ribbons.weights[t, s], t, s)
+        for crossed, (t, s) in zip(crossings.tolist(), drawn, strict=True)
+        if t in below and s in above
+    ]
+    if not found:
+        return None
+    crossed, _long, _weight, t, s = max(found, key=lambda one: one[:3])
+    return t, s, crossed > 0
+
+
+def to_touch(ribbons: Ribbons) -> int | None:
+    """The word of the lower line that a newcomer should look at first: the mask, or that of a pair as ``notice`` has
+    one, near the beginning if there is one."""
+    if (mask := mask_of(ribbons)) is not None:
+        return mask
+    for most in (NEAR, MOST_WORDS):
+        drawn = [(t, s) for t, s in pairs(ribbons) if t < most and s < most]
+        if drawn and (found := _followed(ribbons, drawn)) is not None:
+            return found[0]
+    return None
+
+
+def mask_of(ribbons: Ribbons) -> int | None:
+    """The first mask of a text that looks at itself, among the words that are drawn; else None."""
+    if ribbons.head.kind != "encoder":
+        return None
+    return next((t for t, word in enumerate(ribbons.below[:MOST_WORDS]) if is_mask(word)), None)
+
+
+def is_mask(word: Word) -> bool:
+    """Whether a word is a mask that the model read as one."""
+    return word.special and word.text in MASKS
+
+
+def glosses(ribbons: Ribbons) -> tuple[str, ...]:
+    """For each word of the lower line the word of the upper one that means the same, as far as attention tells: the two
+    choose each other with at least ``MOSTLY`` of the weight. Empty where there is none, or it is the same word."""
+    found = dict(pairs(ribbons)) if ribbons.head.kind == "cross" else {}
+    return tuple(
+        ""
+        if t not in found or ribbons.above[found[t]].text.casefold() == word.text.casefold()
+        else ribbons.above[found[t]].text
+        for t, word in enumerate(ribbons.below)
+    )
+
+
+def simple(ribbons: Ribbons) -> Ribbons:
+    """The same for a newcomer: without special tokens (but a mask stays), and with sentences that name no number."""
+    rows, columns = (
+        [i for i, word in enumerate(line) if not word.special or is_mask(word)]
+        for line in (ribbons.below, ribbons.above)
+    )
+    weights = ribbons.weights[rows][:, columns]
+    below, above = tuple(ribbons.below[t] for t in rows), tuple(ribbons.above[s] for s in columns)
+    cross = ribbons.head.kind == "cross"
+    return replace(
+        ribbons,
+        above=above,
+        below=below,
+        weights=weights,
+        say_below=tuple(
+            _simple_row(word, row, above, cross, ribbons.given) for word, row in zip(below, weights, strict=True)
+        ),
+        say_above=tuple(
+            _simple_column(word, column, below, cross) for word, column in zip(above, weights.T, strict=True)
+        ),
+    )
+
+
+def _simple_row(word: Word, row: Floats, columns: tuple[Word, ...], cross: bool, given: bool) -> str:
+    best = int(row.argmax()) if row.size else 0
+    if not row.size or row[best] < LITTLE:
+        return _("{word} looked at no other word in particular.", word=_quoted(word))
+    pair = {"word": _quoted(word), "looks": _quoted(columns[best])}
+    if not cross:
+        return (
+            _("{word} looks mostly at {looks}.", **pair)
+            if row[best] >= MOSTLY
+            else _("{word} looks at many words, most at {looks}.", **pair)
+        )
+    if given:
+        return _("At the step of {word}, which was given, the model looked most at {looks}.", **pair)
+    if row[best] >= MOSTLY:
+        return _("Before it wrote {word}, the model looked mostly at {looks}.", **pair)
+    return _("Before it wrote {word}, the model looked at many words, most at {looks}.", **pair)
+
+
+def _simple_column(word: Word, column: Floats, rows: tuple[Word, ...], cross: bool) -> str:
+    best = int(column.argmax()) if column.size else 0
+    if not column.size or column[best] < LITTLE:
+        return _("Hardly any word looked at {word}.", word=_quoted(word))
+    pair = {"word": _quoted(word), "below": _quoted(rows[best])}
+    return _("{word} was looked at most for {below}.", **pair) if cross else _("{below} looks most at {word}.", **pair)
 
 
 def legend(ribbons: Ribbons) -> str:
@@ -155,7 +266,8 @@ def ribbons(record: Record, *, head: Head | None = None) -> Ribbons:
 
     Cross-attention where the record has it, source above and output below, rows named by the word they predict, so that
     a head that looks back at the word just read is chosen only if there is no other; else self-attention, where the
-    diagonal does not count for the score.
+    diagonal does not count for the score. Of a text with a mask, the head of an encoder whose mask looks most at
+    one word.
     """
     kind: Kind = head.kind if head is not None else "cross" if record.cross is not None else record.kinds[0]
     attention = record.attention(kind)
@@ -201,17 +313,25 @@ def _best(record: Record, kind: Kind, rows: tuple[Word, ...], columns: tuple[Wor
     attention = record.attention(kind)
     best: tuple[bool, float, Head, Floats] | None = None
     direction: Directions | None = None
+    mask = next((t for t, word in enumerate(rows) if is_mask(word)), None) if kind == "encoder" else None
     for layer in range(attention.shape[0]):
         weights = attention.layer(layer)  # (H, Q, K)
         if kind == "cross":
             direction = record_directions(record, weights)
         for index, merged in enumerate(_between(weights, rows, columns)):
-            score, head = _score(merged, rows, columns, kind), Head(kind, layer, index)
+            head = Head(kind, layer, index)
+            score = _score(merged, rows, columns, kind) if mask is None else _looks_from(mask, merged, columns)
             ahead = direction is None or bool(direction[index] == AHEAD)
             if best is None or (ahead, score) > best[:2]:
                 best = (ahead, score, head, merged)
     assert best is not None  # a stack has at least one layer and head
     return best[2], best[1], best[3]
+
+
+def _looks_from(mask: int, weights: Floats, columns: tuple[Word, ...]) -> float:
+    """How much the row of a mask looks at the one word that it looks at most."""
+    spoken = plain(columns)
+    return float(weights[mask, spoken].max()) if spoken else 0.0
 
 
 def _between(weights: Floats, rows: tuple[Word, ...], columns: tuple[Word, ...]) -> Floats:

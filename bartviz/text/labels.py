@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer as Backend
 
 CONTINUES = "⋯"  # before a label: this token continues the word, or the character, of the previous token
+MASKS = ("[MASK]", "<mask>")  # a gap in a text, as BERT and RoBERTa call it
 
 Span = tuple[int, int]
 

@@ -10,6 +10,7 @@ import pytest
 
 from bartviz.analysis import start
 from bartviz.analysis.look_ahead import AHEAD, head_directions
+from bartviz.analysis.words import Word
 from bartviz.families.family import ModelKind
 from bartviz.record.attention import Attention, Head, Kind
 from bartviz.record.record import Provenance, Record
@@ -203,3 +204,66 @@ def test_the_sentences_need_no_label_of_a_candidate() -> None:
     unlabelled = replace(record, steps=Steps(numbers, label))
     assert start.ribbons(unlabelled).say_below == start.ribbons(record).say_below
     assert start.notice(start.ribbons(unlabelled)) == start.notice(start.ribbons(record))
+
+
+def test_a_newcomer_is_told_without_numbers_and_special_tokens(record: Record) -> None:
+    found = start.simple(start.ribbons(record))
+    assert not any(word.special for word in (*found.above, *found.below))
+    assert found.weights.shape == (len(found.below), len(found.above))
+    said = " ".join((*found.say_below, *found.say_above))
+    assert not any(letter.isdigit() for letter in said)
+
+
+def test_what_a_newcomer_is_told_of_one_row() -> None:
+    rows = np.array([[0.6, 0.3, 0.1], [0.2, 0.25, 0.55], [0.95, 0.05, 0.0]])
+    found = start.simple(self_attention(["<s>", "cat", " dog"], rows))
+    assert [word.text for word in found.below] == ["cat", "dog"]
+    assert found.say_below == ("“cat” looks mostly at “dog”.", "“dog” looked at no other word in particular.")
+    assert found.say_above == ("“cat” looks most at “cat”.", "“cat” looks most at “dog”.")
+    none = start.simple(self_attention(["<s>", "</s>"], np.eye(2)))
+    assert (none.below, none.say_below, start.to_touch(none)) == ((), (), None)
+
+
+def test_a_word_means_the_one_that_it_and_nobody_else_chooses() -> None:
+    found = start.ribbons(two_words())
+    assert [word.text for word in found.below] == ["Katze", "</s>"]
+    assert start.glosses(found) == ("cat", "")
+    assert start.to_touch(found) == 0
+    same = replace(found, above=(found.above[0], replace(found.above[1], text="KATZE"), found.above[2]))
+    assert start.glosses(same) == ("", "")
+    faint = replace(found, weights=found.weights * 0.3)
+    assert start.glosses(faint) == ("", "")
+    assert not any(start.glosses(self_attention(["a", " b"], next_ones(2))))  # a text that looks at itself has none
+
+
+def test_the_word_to_touch_is_one_that_a_phone_shows() -> None:
+    names = [f"w{i}" for i in range(12)]
+    order = [0, 1, 3, 2, *range(4, 9), 11, 10, 9]  # those at the end cross two others, 2 and 3 one
+    line = tuple(Word(name, (name,), False, i, i + 1) for i, name in enumerate(names))
+    weights = (0.9 * np.eye(12)[order]).astype(np.float32)
+    found = replace(start.ribbons(two_words()), above=line, below=line, weights=weights)
+    assert start.to_touch(found) in (2, 3)
+    far = replace(found, weights=np.where(np.arange(12)[:, None] < start.NEAR, np.float32(0.05), weights))
+    assert start.to_touch(far) in (9, 10, 11)
+
+
+def test_the_mask_of_a_text_is_what_one_looks_at_first() -> None:
+    tokens = replace(
+        stand_in.tokens(("[CLS]", " old", " [MASK]", " cat", "[SEP]")),
+        special=np.array([True, False, True, False, True]),
+        words=(None, 0, None, 1, None),
+        spans=(None, (0, 3), None, (11, 14), None),
+    )
+    to_word, to_sign = np.full((5, 5), 0.2), np.full((5, 5), 0.2)
+    to_word[2], to_sign[2] = [0.1, 0.1, 0.0, 0.7, 0.1], [0.9, 0.0, 0.0, 0.0, 0.1]
+    weights = np.stack([to_sign, to_word])[None]  # (1, 2, 5, 5): the second head's gap looks at a word
+    q = np.log(np.maximum(weights, 1e-12)).astype(np.float32)
+    k = np.broadcast_to(np.eye(5, dtype=np.float32), (1, 2, 5, 5))
+    own = Attention("encoder", q, k, 1.0, np.ones((5, 5), bool), tokens, tokens)
+    found = start.ribbons(Record(stand_in.model_info("encoder"), "old [MASK] cat", None, own, None, None))
+    assert found.head == Head("encoder", 0, 1)
+    assert (start.mask_of(found), start.to_touch(found)) == (2, 2)
+    assert start.notice(found) == "The mask: [MASK] looks mostly at “cat” (0.70)."
+    simple = start.simple(found)
+    assert [word.text for word in simple.below] == ["old", "[MASK]", "cat"]
+    assert simple.say_below[1] == "[MASK] looks mostly at “cat”."

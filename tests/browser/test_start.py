@@ -20,7 +20,7 @@ def lit(page: Page) -> int:
 
 
 def test_hover_highlights_the_ribbons_of_a_word_and_describes_them(visit: Open, server: str) -> None:
-    page, found = visit(server), ribbons(stand_in.record())
+    page, found = visit(f"{server}/?level=intermediate"), ribbons(stand_in.record())
     expect(page.locator(".ribbons path")).to_have_count(len(found.edges()))
     word(page, "below", 3).hover()
     expect(page.locator(".sentence")).to_have_text(found.say_below[3])
@@ -33,7 +33,7 @@ def test_hover_highlights_the_ribbons_of_a_word_and_describes_them(visit: Open, 
 
 
 def test_a_click_selects_a_word_and_another_click_deselects_it(visit: Open, server: str) -> None:
-    page, found = visit(server), ribbons(stand_in.record())
+    page, found = visit(f"{server}/?level=intermediate"), ribbons(stand_in.record())
     word(page, "below", 2).click()
     page.mouse.move(5, 5)
     expect(page.locator(".sentence")).to_have_text(found.say_below[2])
@@ -61,7 +61,7 @@ def test_a_long_text_leaves_no_empty_page_below(visit: Open, shipped: str) -> No
 
 
 def test_a_tap_keeps_a_word_on_a_phone(visit: Open, server: str) -> None:
-    page, found = visit(server, size=(420, 900)), ribbons(stand_in.record())
+    page, found = visit(f"{server}/?level=intermediate", size=(420, 900)), ribbons(stand_in.record())
     word(page, "below", 2).tap()
     expect(page.locator(".sentence")).to_have_text(found.say_below[2])
     width = page.evaluate("document.documentElement.scrollWidth")
@@ -70,7 +70,7 @@ def test_a_tap_keeps_a_word_on_a_phone(visit: Open, server: str) -> None:
 
 @pytest.mark.thorough
 def test_arrow_keys_walk_along_and_between_the_lines(visit: Open, server: str) -> None:
-    page, found = visit(server), ribbons(stand_in.record())
+    page, found = visit(f"{server}/?level=intermediate"), ribbons(stand_in.record())
     word(page, "below", 0).focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
@@ -85,10 +85,10 @@ def test_arrow_keys_walk_along_and_between_the_lines(visit: Open, server: str) -
 
 @pytest.mark.thorough
 def test_it_plays_once_by_itself_and_not_where_motion_is_unwanted(visit: Open, server: str) -> None:
-    page, found = visit(server, still=False), ribbons(stand_in.record())
+    page, found = visit(f"{server}/?level=intermediate", still=False), ribbons(stand_in.record())
     expect(page.locator(".sentence")).to_have_text(found.say_below[1])
     expect(page.locator(".play")).to_have_text("Pause")
-    still = visit(server)
+    still = visit(f"{server}/?level=intermediate")
     expect(still.locator(".play")).to_have_text("Play")
     still.wait_for_timeout(1500)
     assert lit(still) == 0
@@ -96,8 +96,25 @@ def test_it_plays_once_by_itself_and_not_where_motion_is_unwanted(visit: Open, s
     expect(still.locator(".sentence")).to_have_text(found.say_below[1])
 
 
+def test_a_newcomer_is_led_on_by_three_taps(visit: Open, shipped: str) -> None:
+    page = visit(f"{shipped}/?level=beginner")
+    sentence, task = page.locator(".ribbons .sentence"), page.locator(".ribbons .task")
+    expect(sentence).to_have_text("Touch “kaufen”: where did the model look?")
+    kaufen = page.locator(".ribbons .below .word", has_text="kaufen")
+    gloss = "(word) => [getComputedStyle(word, '::after').content, getComputedStyle(word, '::after').visibility]"
+    assert kaufen.evaluate(gloss) == ['"= buy"', "hidden"]
+    kaufen.click()
+    assert kaufen.evaluate(gloss) == ['"= buy"', "visible"]
+    expect(sentence).to_have_text("Before it wrote “kaufen”, the model looked mostly at “buy”.")
+    expect(task).to_have_text("Touch another one.")
+    page.locator(".ribbons .below .word", has_text="Auto").click()
+    expect(task).to_have_text("Now a sentence of your own: type it below.")
+    page.keyboard.press("Escape")
+    expect(sentence).to_have_text("Now a sentence of your own: type it below.")
+
+
 def test_hovering_asks_nothing_of_the_server(visit: Open, server: str) -> None:
-    page = visit(server)
+    page = visit(f"{server}/?level=intermediate")
     sent: list[object] = []
     page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(frame)))  # noqa: PLW0108
     page.reload()

@@ -13,7 +13,7 @@ from bartviz.app.frame import sidebar
 from bartviz.app.state import content
 from bartviz.language import _, later
 from bartviz.language.percentages import percent
-from bartviz.text.labels import visible
+from bartviz.text.labels import MASKS, visible
 
 if TYPE_CHECKING:
     from bartviz.experiments.repair import Guess
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from bartviz.record.record import Record
     from bartviz.serving.gate import Ticket
 
-BERT_MASK, FILLER = sidebar.MASKS[0], "bert-tiny-en"  # filled by a model that ships
+BERT_MASK, FILLER = MASKS[0], "bert-tiny-en"  # filled by a model that ships
 
 
 def section(record: Record) -> None:
     """Predictions for each mask of an encoder's text, or how to have a typed mask read as one; else nothing."""
     if record.from_weights or (record.prediction is not None and record.model.known.task(record.model.architecture)):
         return  # a network that was fine-tuned to label texts fills no masks
-    typed = next((name for name in sidebar.MASKS if name in f"{record.source_text} {record.pair_text or ''}"), None)
+    typed = next((name for name in MASKS if name in f"{record.source_text} {record.pair_text or ''}"), None)
     pieces, encoder = record.source.pieces, record.model.kind == "encoder"
-    if any(pieces[i] in sidebar.MASKS for i in np.flatnonzero(record.source.special)):
+    if any(pieces[i] in MASKS for i in np.flatnonzero(record.source.special)):
         if encoder:
             _filled(record)
     elif typed is not None:

@@ -30,6 +30,7 @@ from bartviz.serving.limits import TYPED
 from bartviz.serving.request import Request
 from bartviz.serving.search import SEED, Search
 from bartviz.text.clean import Truncate
+from bartviz.text.labels import MASKS
 
 if TYPE_CHECKING:
     from bartviz.families.catalogue import Entry
@@ -41,7 +42,6 @@ TOO_LONG_NAMES = {"refuse": mark("refuse it"), "first": mark("keep its beginning
 CUTS = {"first": mark("Read only its first {limit:,} tokens"), "last": mark("Read only its last {limit:,} tokens")}
 READING = ("too_long", "special")
 OLDER_TARGET = "_older_target"  # whether the given output is that of the text before
-MASKS = ("[MASK]", "<mask>")  # as typed for BERT and RoBERTa
 # which typed special tokens are read as such
 SPECIAL = {"gaps": mark("masks, in models that fill them"), "true": mark("all"), "false": mark("none: as plain text")}
 _SPECIAL = re.compile(r"\[[A-Z]+\]|</?[a-z]+>")  # what looks like a special token

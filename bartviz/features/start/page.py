@@ -9,7 +9,7 @@ import streamlit as st
 
 from bartviz.analysis import sentence_words, start
 from bartviz.app.controls import show
-from bartviz.app.frame import fill_masks, levels, output_confidence, page, related_links, sidebar
+from bartviz.app.frame import fill_masks, levels, output_confidence, page, page_list, related_links, sidebar
 from bartviz.app.state.result_cache import cached
 from bartviz.features.start import parts_ribbons as ribbons
 from bartviz.language import _, mark
@@ -21,16 +21,48 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 
-def picture(record: Record, chosen: start.Ribbons) -> None:
-    cross, beginner = chosen.head.kind == "cross", not levels.at_least("intermediate")
-    with show.place("start_lead" if beginner else "lead"):
-        if beginner:
+FIRST_LESSON = "attention"
+TRANSLATORS = {"bart-tiny-en-de": mark("An English sentence becomes German.")}
+
+
+def first_minute(record: Record, chosen: start.Ribbons) -> None:
+    """The picture for a newcomer: no special tokens, no numbers, and a word to touch."""
+    shown, touch = start.simple(chosen).first(), start.to_touch(chosen)
+    with show.place("start_lead"):
+        if touch is not None and record.model.name in TRANSLATORS:  # words of one line mean those of the other
+            show.lead(_(TRANSLATORS[record.model.name]))
             show.note(start.legend(chosen))
+        else:
+            show.lead(start.legend(chosen))
+    output_confidence.warning(record)
+    fill_masks.section(record)
+    word = next((t for t, one in enumerate(shown.below) if touch is not None and one == chosen.below[touch]), None)
+    taps = [
+        _("Touch a word of the lower line.")
+        if word is None
+        else _("Touch “{word}”: where did the model look?", word=shown.below[word].text),
+        _("Touch another one."),
+        _("Now a sentence of your own: type it below."),
+    ]
+    names = _lines(chosen)
+    ribbons.show(shown, key="ribbons", above=names[0], below=names[1], glosses=start.glosses(shown), taps=taps)
+    show.note(_undrawn(start.simple(chosen)))
+
+
+def _lines(chosen: start.Ribbons) -> tuple[str, str]:
+    """What the two lines are, for screen readers."""
+    if chosen.head.kind != "cross":
+        return _("text, looked at"), _("text, looking")
+    return _("source text"), _("given output") if chosen.given else _("output")
+
+
+def picture(record: Record, chosen: start.Ribbons) -> None:
+    cross = chosen.head.kind == "cross"
+    with show.place("lead"):
         show.lead(start.notice(chosen))
     output_confidence.warning(record)
     fill_masks.section(record)
-    below_name = _("given output") if chosen.given else _("output")
-    above, below = (_("source text"), below_name) if cross else (_("text, looked at"), _("text, looking"))
+    above, below = _lines(chosen)
     ribbons.show(chosen.first(), key="ribbons", above=above, below=below)
     layers, heads = record.attention(chosen.head.kind).shape[:2]
     reason = mark("{head}: of {count} heads, the one whose words choose each other most ({score:.2f}).")
@@ -39,14 +71,19 @@ def picture(record: Record, chosen: start.Ribbons) -> None:
             "{head}: of the {count} heads, among those that look for the next word, the one whose words "
             "choose each other most ({score:.2f})."
         )
-    if beginner:
-        reason = mark("{head}, one of {count} heads, chosen because its picture is the clearest.")
+    if start.mask_of(chosen) is not None:
+        reason = mark("{head}: of {count} heads, the one whose mask looks most at one word ({score:.2f}).")
     head = sentence_words.head(chosen.head.kind, chosen.head.layer, chosen.head.head)
     message = _(reason, head=sentence_words.capitalized(head), count=layers * heads, score=chosen.score)
+    show.note(f"{message} {_undrawn(chosen)}".strip())
+
+
+def _undrawn(chosen: start.Ribbons) -> str:
+    """How many words of a long text are drawn."""
     longest = max(len(chosen.above), len(chosen.below))
-    if longest > start.MOST_WORDS:
-        message += " " + _("The first {count} of {longest:,} words are drawn.", count=start.MOST_WORDS, longest=longest)
-    show.note(message)
+    if longest <= start.MOST_WORDS:
+        return ""
+    return _("The first {count} of {longest:,} words are drawn.", count=start.MOST_WORDS, longest=longest)
 
 
 def drawn(chosen: start.Ribbons) -> go.Figure:
@@ -60,8 +97,10 @@ def cards(record: Record | None, head: Head | None = None) -> None:
     """What to do next: learn, look at this sentence (on Heads, at the head that is drawn here), or type another one."""
     learn, look, own = st.container(key="cards").columns(3, gap="medium")
     with learn.container(border=True, height="stretch", gap="xsmall"):
-        page.link("lessons", _("**Learn it in ten minutes**"))
-        show.note(_("Short tours: look, guess, and see. No experience needed."))
+        if page_list.has("lessons"):
+            page.link("start", _("**The first lesson**"), {"lesson": FIRST_LESSON, "at": "1"})
+            show.note(_("Look, guess, and see: ten minutes, and no experience needed."))
+            page.link("lessons", _("All lessons"))
     with look.container(border=True, height="stretch", gap="xsmall"):
         links = related_links.for_head(record, head) if record is not None and head is not None else []
         query = next((link.query for link in links if link.to == "heads"), None)
@@ -83,7 +122,10 @@ def main() -> None:
         cards(None)
         return
     chosen = cached(partial(start.ribbons, record))
-    picture(record, chosen)
+    if levels.at_least("intermediate"):
+        picture(record, chosen)
+    else:
+        first_minute(record, chosen)
     cards(record, chosen.head)
     related_links.to_other_views(record, "start", chosen.head)
     levels.explain("start")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +25,16 @@ _MOUNT = st.components.v2.component(
 )
 
 
-def show(ribbons: Ribbons, *, key: str, above: str, below: str) -> None:
-    """Draw the ribbons; ``above`` and ``below`` name the two lines for screen readers. Hovering causes no traffic."""
-    data = json.dumps(payload(ribbons, above=above, below=below)).encode()  # bytes: anything else would import pandas
+def show(
+    ribbons: Ribbons, *, key: str, above: str, below: str, glosses: Sequence[str] = (), taps: Sequence[str] = ()
+) -> None:
+    """Draw the ribbons; ``above`` and ``below`` name the two lines for screen readers. Hovering causes no traffic.
+
+    ``glosses`` are shown under the words of the lower line while these are touched. ``taps`` are what a newcomer is
+    asked to do: the first, and each next one when a word of the lower line has been touched.
+    """
+    sent = payload(ribbons, above=above, below=below) | {"glosses": list(glosses), "taps": list(taps)}
+    data = json.dumps(sent).encode()  # bytes: anything else would import pandas
     _MOUNT(data=data, key=key)
 
 

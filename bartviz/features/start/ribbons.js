@@ -1,9 +1,11 @@
 // Two lines of words and ribbons between them. Text reaches the page only through textContent.
-// data is UTF-8 JSON: {kind, above: [{pieces, special}], below: [...], edges: [[t, s, weight]], say: {above: [...], below: [...]}, labels}
+// data is UTF-8 JSON: {kind, above: [{pieces, special}], below: [...], edges: [[t, s, weight]],
+// say: {above: [...], below: [...]}, labels, glosses: a text for each word below, or none, taps: what to do, or nothing}
 
 import { markReady } from "../../browser/shared/ready.js";
 
-const PACE = 1500; // milliseconds for each word while it plays
+const PACE = 3000; // milliseconds for each word while it plays
+const WAIT = 5000; // milliseconds until it begins by itself: what stands above it has been read
 const WIDEST = 26; // pixels of a ribbon of weight 1
 const SMALLEST = 0.62; // of the letters' size, for a line that is to fit
 const LONG = 0.8; // of the letters' size, for lines that are moved sideways
@@ -56,6 +58,7 @@ export function neighbour(place, key, counts, backwards = false) {
 }
 
 let played = false; // by itself it plays once in a visit
+const touched = new Set(); // words that a newcomer has touched in this visit
 const VIEWS = new WeakMap(); // parentElement -> view; the default export runs again on every change of data or theme
 
 class View {
@@ -66,6 +69,7 @@ class View {
     this.stage = find(".stage");
     this.svg = find("svg");
     this.sentence = find(".sentence");
+    this.task = find(".task");
     this.button = find(".play");
     root.dataset.kind = data.kind; // its colour
     root.setAttribute("aria-label", data.labels.ribbons);
@@ -89,7 +93,9 @@ class View {
       chip.className = word.special ? "word special" : "word";
       chip.tabIndex = index === 0 ? 0 : -1;
       if (word.special) chip.dir = "ltr"; // it says nothing about the direction of the text around it
-      chip.setAttribute("aria-label", this.data.say[name][index]);
+      const gloss = name === "below" ? this.data.glosses?.[index] : "";
+      chip.setAttribute("aria-label", this.data.say[name][index] + (gloss ? ` = ${gloss}` : ""));
+      if (gloss) chip.dataset.gloss = `= ${gloss}`;
       chip.append(
         ...word.pieces.map((text) =>
           Object.assign(document.createElement("span"), { className: "piece", textContent: text }),
@@ -180,6 +186,7 @@ class View {
       });
     this.stage.classList.add("focused");
     this.say(this.data.say[place.line][place.index]);
+    this.task.textContent = this.next();
   }
 
   rest() {
@@ -187,7 +194,15 @@ class View {
     this.stage.classList.remove("focused");
     for (const part of [...(this.paths ?? []), ...this.words.above, ...this.words.below])
       part.classList.remove("chosen", "lit");
-    this.say(this.data.labels.hint, true);
+    this.task.textContent = "";
+    if (this.next()) this.say(this.next());
+    else this.say(this.data.labels.hint, true);
+  }
+
+  /** What a newcomer is asked to do next, or nothing. */
+  next() {
+    const taps = this.data.taps ?? [];
+    return taps[Math.min(touched.size, taps.length - 1)] ?? "";
   }
 
   say(text, hint = false) {
@@ -204,6 +219,7 @@ class View {
     this.stop();
     this.sentence.setAttribute("aria-live", "polite");
     this.kept = place;
+    if (place?.line === "below") touched.add(this.data.below[place.index].pieces.join(""));
     if (place) this.light(place);
     else this.rest();
   }
@@ -273,7 +289,7 @@ export default function ({ parentElement, data }) {
   VIEWS.set(parentElement, { view, text, close });
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   if (!played && !still) {
-    view.timer = setTimeout(() => view.play(), 900);
+    view.timer = setTimeout(() => view.play(), WAIT);
     view.label();
   }
   played = true;

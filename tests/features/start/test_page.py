@@ -69,8 +69,29 @@ def test_without_a_record_the_cards_lead_on(app: App) -> None:
     page = app(record=None)
     assert sent(page) == []
     labels = [link.proto.label for link in page.get("page_link")]
-    cards = {"lessons": "**Learn it in ten minutes**", "heads": "**Look inside this sentence**"}
-    assert labels == [label for word, label in cards.items() if page_list.has(word)]
+    cards = {"lessons": ["**The first lesson**", "All lessons"], "heads": ["**Look inside this sentence**"]}
+    assert labels == [label for word, texts in cards.items() if page_list.has(word) for label in texts]
+
+
+def test_a_newcomer_is_asked_to_touch_a_word_and_sees_what_it_means(app: App, record: Record) -> None:
+    (given,) = sent(app(record=record, level="beginner"))
+    found = start.simple(start.ribbons(record))
+    assert given["glosses"] == list(start.glosses(found))
+    assert not any(word["special"] for line in ("above", "below") for word in given[line])  # type: ignore[attr-defined]
+    assert given["say"] == {"above": list(found.say_above), "below": list(found.say_below)}
+    touch = start.to_touch(start.ribbons(record))
+    assert touch is not None
+    taps: list[str] = given["taps"]  # type: ignore[assignment]
+    assert f"“{start.ribbons(record).below[touch].text}”" in taps[0]
+    assert len(taps) == 3
+    (expert,) = sent(app(record=record))
+    assert (expert["glosses"], expert["taps"]) == ([], [])
+
+
+def test_a_translation_is_called_one(app: App, record: Record) -> None:
+    translated = replace(record, model=replace(record.model, name="bart-tiny-en-de"))
+    assert "An English sentence becomes German." in words(app(record=translated, level="beginner"))
+    assert "becomes German" not in words(app(record=record, level="beginner"))
 
 
 def test_its_numbers_and_its_record_can_be_downloaded(app: App) -> None:
