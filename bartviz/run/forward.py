@@ -230,7 +230,7 @@ def _run(model: Model, batch: Batch, tape: Tape, top_k: int, labelled: Sequence[
             label_logits = predict.logits(model, out, row)
         if not labelled[item]:
             label_logits = None
-        made.append(None if label_logits is None else predict.prediction(model, logits[item], length, row))
+        made.append(None if label_logits is None else predict.prediction(model, label_logits[item], length, row))
     return [replace(result, prediction=said) for result, said in zip(results, made, strict=True)]
 
 
