@@ -23,9 +23,6 @@ from bartviz.language import current, mark
 from bartviz.record.attention import Attention
 from bartviz.text.tokens import Tokens
 
-__all__ = ["Choice", "Shown", "Steps", "catch_up", "choice_of", "linked", "publish", "show"]
-
-
 VIEWS = {"map": mark("map"), "lines": mark("lines"), "text": mark("text")}
 RANGE_NAMES = {"fixed": mark("0 to 1"), "row": mark("each row's largest"), "log": mark("powers of ten")}
 SEVERAL = ("chosen_row", "chosen_column")  # words of the address that a link may repeat

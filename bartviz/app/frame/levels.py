@@ -179,18 +179,3 @@ def _level_buttons(word: str) -> None:
 
 def _set_level(level: Level) -> None:
     st.session_state[KEY] = level
-
-
-__all__ = [
-    "DEFAULT",
-    "KEY",
-    "LEVELS",
-    "Level",
-    "aside",
-    "at_least",
-    "choose",
-    "current",
-    "displayed",
-    "explain",
-    "terms",
-]

@@ -9,6 +9,7 @@ from bartviz.app.controls import show
 from bartviz.app.frame import fill_masks, levels, output_confidence, page
 from bartviz.features.denoising import parts
 from bartviz.features.denoising.figure import denoising as figure
+from bartviz.features.denoising.parts_noise import choose
 from bartviz.language import _
 
 STYLE = Path(parts.__file__).with_name("style.css")
@@ -19,7 +20,7 @@ def main() -> None:
     st.html(STYLE)
     fill_masks.section(record)
     lead = show.place("lead")
-    chosen = parts.choose(record)
+    chosen = choose(record)
     with st.container(key="denoising_lines"):
         repair = parts.repaired(chosen)
         if repair is not None:

@@ -19,7 +19,7 @@ from bartviz.families.catalogue import EMBEDDED, entry
 from bartviz.features.denoising.figure import NAMES, denoising, pair
 from bartviz.features.denoising.figure import attention as both
 from bartviz.features.denoising.parts_chips import guess_lines, repair_lines
-from bartviz.features.denoising.parts_noise import DENOISER, Chosen, choose
+from bartviz.features.denoising.parts_noise import DENOISER, Chosen
 from bartviz.language import _, later, mark, named
 
 if TYPE_CHECKING:
@@ -242,6 +242,3 @@ def noises(chosen: Chosen) -> None:
         notes.append(_("The last two columns are from its model card: 1,500 texts outside its training data."))
     show.note(" ".join(notes))
     show.downloads("denoising-noises", table=frame)
-
-
-__all__ = ["Chosen", "attention", "choose", "filled", "lines", "look", "noises", "repaired", "tokens"]

@@ -26,49 +26,9 @@ from bartviz.features.textbook import chapter_masks as masks
 from bartviz.features.textbook import chapter_parts
 from bartviz.features.textbook import chapter_pretraining as pretraining
 from bartviz.features.textbook import chapter_sizes as sizes
-from bartviz.features.textbook.judging import (
-    ABOUT,
-    CHAPTERS,
-    MODEL,
-    NAMES,
-    SIGNS,
-    SOURCES,
-    WORDS,
-    Chapter,
-    Claim,
-    Evidence,
-    Number,
-    Source,
-    Verdict,
-    Word,
-    text,
-)
+from bartviz.features.textbook.judging import CHAPTERS, WORDS, Claim, Evidence, Number, Verdict, Word, text
 from bartviz.language import _
 from bartviz.record.record import Record
-
-__all__ = [
-    "ABOUT",
-    "CHAPTERS",
-    "CLAIMS",
-    "MODEL",
-    "NAMES",
-    "SIGNS",
-    "SOURCES",
-    "WORDS",
-    "Chapter",
-    "Claim",
-    "Evidence",
-    "Number",
-    "Source",
-    "Verdict",
-    "Word",
-    "claim",
-    "ledger",
-    "tally",
-    "text",
-    "verdict",
-    "verdicts",
-]
 
 _PARTS = (sizes, chapter_parts, masks, arithmetic, inputs, generation, pretraining, cost, heads)
 

@@ -29,6 +29,7 @@ from bartviz.features.textbook.judging import (
     Chapter,
     Claim,
     Verdict,
+    text,
 )
 from bartviz.language import _, current, mark
 
@@ -205,7 +206,7 @@ def _numbers(line: Claim, verdict: Verdict) -> str:
     rows = "".join(
         f"<tr class='{'' if number.agrees else 'bv-off'}'><td>{_safe(_(number.label))}</td>"
         f"<td class='bv-number'>{_safe(number.stated)}</td>"
-        f"<td class='bv-number'>{_safe(textbook.text(number.found))}</td><td>{'✓' if number.agrees else '≠'}</td>"
+        f"<td class='bv-number'>{_safe(text(number.found))}</td><td>{'✓' if number.agrees else '≠'}</td>"
         f"<td>{'' if number.core else _safe(_('beyond the claim'))}</td></tr>"
         for number in verdict.numbers
     )

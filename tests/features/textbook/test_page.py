@@ -11,7 +11,7 @@ from bartviz.app.controls import tasks
 from bartviz.app.frame import app_folder, page_list
 from bartviz.features import textbook
 from bartviz.features.textbook import CLAIMS, tally
-from bartviz.features.textbook.judging import Number, Verdict
+from bartviz.features.textbook.judging import Claim, Number, Verdict
 from bartviz.record.record import Record
 from tests.support.pages import App
 from tests.support.visits import words
@@ -159,7 +159,7 @@ def test_the_content_of_a_card_is_escaped(app: App) -> None:
 
 
 @pytest.mark.parametrize("line", CLAIMS, ids=lambda line: line.number)
-def test_a_link_opens_a_page_that_applies_it(line: textbook.Claim) -> None:
+def test_a_link_opens_a_page_that_applies_it(line: Claim) -> None:
     assert page_list.page(line.page).file.is_file()
     for word in set(line.query) - {"model", "text", "pair", "special"}:  # the sidebar's
         assert any(f'"{word}"' in text for text in SOURCES[line.page]), f"{line.page} does not know {word}"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from bartviz.errors import SettingError
 from bartviz.features import textbook
 from bartviz.features.textbook import CLAIMS
-from bartviz.features.textbook.judging import CHAPTERS, SOURCES, Between, Number, Share, Verdict, above
+from bartviz.features.textbook.judging import CHAPTERS, SOURCES, Between, Claim, Number, Share, Verdict, above, text
 from bartviz.language import PSEUDO, _, speaking
 
 NEED_A_MODEL = [
@@ -40,7 +40,7 @@ def test_what_large_networks_learn_is_what_a_small_one_cannot_decide() -> None:
 
 def printed(one: Number) -> bool | None:
     """Whether a row's own texts agree, as a reader would say; None where rounding hides it."""
-    claimed, found = one.stated.replace(",", ""), textbook.text(one.found).replace(",", "")
+    claimed, found = one.stated.replace(",", ""), text(one.found).replace(",", "")
     if any(not re.search(r"\d", side) or " " in found for side in (claimed, found)):
         return claimed == found if " " in found or not claimed.startswith(("<", ">", "≤", "≥")) else None
 
@@ -71,7 +71,7 @@ def test_no_tick_is_refuted_by_its_own_row() -> None:
     found = textbook.verdicts()
     for number, verdict in found.items():
         for one in verdict.numbers:
-            assert printed(one) in (one.agrees, None), (number, one.label, one.stated, textbook.text(one.found))
+            assert printed(one) in (one.agrees, None), (number, one.label, one.stated, text(one.found))
 
 
 def test_a_row_that_is_read_is_one_that_can_be_refuted() -> None:
@@ -83,7 +83,7 @@ def test_a_row_that_is_read_is_one_that_can_be_refuted() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("line", CLAIMS, ids=lambda line: line.number)
-def test_a_line_is_whole(line: textbook.Claim) -> None:
+def test_a_line_is_whole(line: Claim) -> None:
     assert line.title
     assert line.said.endswith((".", "in 1.1."))
     assert set(line.sources) <= set(SOURCES)
@@ -167,4 +167,4 @@ def test_a_line_that_is_not_there() -> None:
     [(139_420_416, "139,420,416"), (0.4973, "0.4973"), (6.1e-22, "6.1e-22"), (1.0, "1"), ("<s>", "<s>")],
 )
 def test_numbers_as_they_are_read(value: float | str, said: str) -> None:
-    assert textbook.text(value) == said
+    assert text(value) == said
