@@ -25,13 +25,13 @@ class Ratio:
         )
 
 
-def paired(ours: Callable[[], object], theirs: Callable[[], object], *, seconds: float = 12.0, least: int = 5) -> Ratio:
-    """Run both in turn, each first as often as the other, for ``seconds``; the first round is not counted."""
+def paired(ours: Callable[[], object], theirs: Callable[[], object], *, seconds: float = 12.0) -> Ratio:
+    """Run both in turn, each first as often as the other, at least five times and for ``seconds``, after one round."""
     ours(), theirs()
     first: list[float] = []
     second: list[float] = []
     end = time.monotonic() + seconds
-    while len(first) < least or time.monotonic() < end:
+    while len(first) < 5 or time.monotonic() < end:
         if len(first) % 2:
             first.append(_cpu(ours))
             second.append(_cpu(theirs))

@@ -14,7 +14,6 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Sequence
 from pathlib import Path
 
 from playwright.sync_api import Browser, FrameLocator, Locator, Page, expect, sync_playwright
@@ -65,7 +64,7 @@ def tried(programs: Path) -> None:
 
 def jupyterlab(programs: Path, home: Path, browser: Browser) -> None:
     """A click in the widget is known to the kernel; what Python sets is shown."""
-    _write(home / "first.ipynb", CELLS)
+    _write(home / "first.ipynb")
     port = free_port()
     command = [str(programs / "python"), "-m", "jupyterlab", "--no-browser", f"--port={port}", "--ServerApp.token="]
     command += ["--ServerApp.ip=127.0.0.1", "--allow-root"]
@@ -91,7 +90,7 @@ def jupyterlab(programs: Path, home: Path, browser: Browser) -> None:
 
 def nbconvert(programs: Path, home: Path, browser: Browser) -> None:
     """HTML made of the notebook, without a kernel and without a network."""
-    _write(home / "saved.ipynb", CELLS)
+    _write(home / "saved.ipynb")
     command = [str(programs / "python"), "-m", "nbconvert", "--to", "html", "--execute", "saved.ipynb"]
     subprocess.run([*command, "--log-level=ERROR"], cwd=home, check=True, env={**os.environ, **_own(home)})
     page = _page(browser)
@@ -119,10 +118,10 @@ def marimo(programs: Path, home: Path, browser: Browser) -> None:
         page.context.close()
 
 
-def _stays(text: Locator, seconds: float = 3) -> None:
-    """Raise unless a text is the same for so long: nothing goes back and forth between the page and the kernel."""
+def _stays(text: Locator) -> None:
+    """Raise unless a text is the same for three seconds: nothing goes back and forth between page and kernel."""
     text.page.wait_for_timeout(2000)  # until what was under way has come
-    first, until = text.inner_text(), time.monotonic() + seconds
+    first, until = text.inner_text(), time.monotonic() + 3
     while time.monotonic() < until:
         text.page.wait_for_timeout(50)
         if (now := text.inner_text()) != first:
@@ -144,10 +143,10 @@ def _page(browser: Browser) -> Page:
     return context.new_page()
 
 
-def _write(file: Path, cells: Sequence[str]) -> None:
+def _write(file: Path) -> None:
     made: list[dict[str, object]] = [
         {"cell_type": "code", "id": f"cell{n}", "metadata": {}, "execution_count": None, "outputs": [], "source": text}
-        for n, text in enumerate(cells)
+        for n, text in enumerate(CELLS)
     ]
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     file.write_text(json.dumps({"cells": made, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}), "utf-8")

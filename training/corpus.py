@@ -101,14 +101,14 @@ def tales(corpus: Path, *, held_out: bool) -> list[list[str]]:
     return [kept for p in chosen if (kept := [s.strip() for s in p if s.strip() and is_fit(s)])]
 
 
-def passages(paragraphs: Iterable[Sequence[str]], *, sentences: int = 4, characters: int = 360) -> list[str]:
-    """Runs of two to `sentences` neighbouring sentences of a paragraph, at most `characters` long."""
+def passages(paragraphs: Iterable[Sequence[str]]) -> list[str]:
+    """Runs of two to four neighbouring sentences of a paragraph, at most 360 characters long."""
     found = []
     for paragraph in paragraphs:
         for start in range(len(paragraph)):
-            for end in range(start + 2, min(start + sentences, len(paragraph)) + 1):
+            for end in range(start + 2, min(start + 4, len(paragraph)) + 1):
                 text = " ".join(paragraph[start:end])
-                if len(text) <= characters:
+                if len(text) <= 360:
                     found.append(text)
     return found
 

@@ -136,7 +136,7 @@ def bert(vocabulary: int) -> Any:
     return model
 
 
-def generation(max_length: int = POSITIONS) -> GenerationConfig:
+def generation() -> GenerationConfig:
     """Greedy decoding from `</s>`, with the first token `<s>` forced, as BART was trained."""
     return GenerationConfig(
         decoder_start_token_id=EOS,
@@ -145,7 +145,7 @@ def generation(max_length: int = POSITIONS) -> GenerationConfig:
         pad_token_id=PAD,
         forced_bos_token_id=BOS,
         forced_eos_token_id=EOS,
-        max_length=max_length,
+        max_length=POSITIONS,
         num_beams=1,
     )
 

@@ -13,6 +13,9 @@ from training.loss import cross_entropy
 from training.networks import EOS, PAD
 from training.vocabulary import POSITIONS
 
+TOKENS = 3000  # of a batch that is scored
+BATCH = 64  # texts that are translated together
+
 
 def encode(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
     """Token ids of each text, between `<s>` and `</s>`, cut to the positions of the network."""
@@ -44,12 +47,12 @@ def loss(model: Any, batch: Sequence[Example], device: torch.device, smoothing: 
 
 
 @torch.no_grad()
-def score(model: Any, examples: Sequence[Example], tokens: int = 3000) -> tuple[float, float]:
+def score(model: Any, examples: Sequence[Example]) -> tuple[float, float]:
     """Mean cross-entropy (nats) and accuracy over the target tokens, teacher-forced; `<s>` at row 0 is not counted."""
     device = next(model.parameters()).device
     nats = right = count = 0.0
     rng = _NoShuffle()
-    for batch in by_length(examples, tokens, rng):  # type: ignore[arg-type]
+    for batch in by_length(examples, TOKENS, rng):  # type: ignore[arg-type]
         h, target = states(model, batch, device)
         logits = h @ model.model.shared.weight.t() + model.final_logits_bias  # (N, V)
         counted = target.ne(model.config.bos_token_id)
@@ -60,16 +63,14 @@ def score(model: Any, examples: Sequence[Example], tokens: int = 3000) -> tuple[
 
 
 @torch.no_grad()
-def translate(
-    model: Any, tokenizer: Any, texts: Iterable[str], *, beams: int = 1, batch: int = 64, longest: int = 60
-) -> list[str]:
+def translate(model: Any, tokenizer: Any, texts: Iterable[str], *, beams: int = 1, longest: int = 60) -> list[str]:
     """Translations in the order of `texts`."""
     texts = list(texts)
     device = next(model.parameters()).device
     order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
     found = [""] * len(texts)
-    for begin in range(0, len(order), batch):
-        rows = order[begin : begin + batch]
+    for begin in range(0, len(order), BATCH):
+        rows = order[begin : begin + BATCH]
         given = tokenizer(
             [texts[i] for i in rows], return_tensors="pt", padding=True, truncation=True, max_length=POSITIONS
         ).to(device)

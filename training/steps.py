@@ -33,9 +33,9 @@ class Numbered(Task, Protocol):
     def chunk(self, index: int, share: float) -> Sequence[Example]: ...  # share of the run that has passed
 
 
-def moments(total: int, count: int = MOMENTS) -> list[int]:
-    """Steps at which the model is kept: 0, then `count` - 1 on a log scale, the last of them `total`."""
-    later = np.geomspace(min(FIRST, total), total, count - 1)
+def moments(total: int) -> list[int]:
+    """Steps at which the model is kept: 0, then `MOMENTS` - 1 on a log scale, the last of them `total`."""
+    later = np.geomspace(min(FIRST, total), total, MOMENTS - 1)
     return sorted({0, *(round(float(step)) for step in later)})
 
 

@@ -117,8 +117,8 @@ def notice(weighed: Weighed, name: str) -> str:
     return f"{said} {apart}"
 
 
-def table(weighed: Weighed, most: int = 8) -> pd.DataFrame:
-    """The cells where the two differ most: row, key, whether the key is special, both numbers, their difference."""
+def table(weighed: Weighed) -> pd.DataFrame:
+    """The eight cells where the two differ most: row, key, whether that is special, both numbers, their difference."""
     import pandas as pd
 
     lines = [
@@ -131,7 +131,7 @@ def table(weighed: Weighed, most: int = 8) -> pd.DataFrame:
             float(weighed.attention[row, column]),
             float(weighed.contribution[row, column]),
         )
-        for row, column in weighed.apart(most)
+        for row, column in weighed.apart(8)
     ]
     frame = pd.DataFrame(lines, columns=["row", "query", "column", "key", "special", "attention", "contribution"])
     return frame.assign(difference=frame["contribution"] - frame["attention"])

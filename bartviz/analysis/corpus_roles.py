@@ -28,7 +28,7 @@ def _aligning(heads: pd.DataFrame) -> dict[tuple[object, ...], str]:
     return {(row.kind, row.layer, row.head): ALIGNING[str(row.measure)] for row in judged.itertuples()}
 
 
-def roles(heads: pd.DataFrame, *, threshold: float = THRESHOLD) -> pd.DataFrame:
+def roles(heads: pd.DataFrame) -> pd.DataFrame:
     """A line for each head that has a role: kind, layer, head, role, measure, n, mean, low, high, even.
 
     ``heads`` is the table of an atlas. Of several measures that pass, the one with the highest mean names the head; a
@@ -39,7 +39,7 @@ def roles(heads: pd.DataFrame, *, threshold: float = THRESHOLD) -> pd.DataFrame:
     passed = heads[
         heads["measure"].isin(_TITLES)
         & (heads["n"] >= FEW)
-        & (heads["low"] >= threshold)
+        & (heads["low"] >= THRESHOLD)
         & (heads["low"] >= MARGIN * even)
     ]
     places = list(passed[["kind", "layer", "head", "measure"]].itertuples(index=False, name=None))

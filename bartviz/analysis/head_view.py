@@ -205,7 +205,7 @@ def notice(shown: View) -> str:
     return f"{sentence_words.capitalized(shown.name)}: {'; '.join(parts) or nothing}."
 
 
-def links(shown: View, most: int = LINKS) -> list[tuple[str, str, float]]:
+def links(shown: View) -> list[tuple[str, str, float]]:
     """The strongest links (row, column, weight), at most one per row, without special tokens and rows without a
     choice."""
     open_rows = shown.has_choice & ~shown.query_special
@@ -213,7 +213,7 @@ def links(shown: View, most: int = LINKS) -> list[tuple[str, str, float]]:
     if weights.size == 0:
         return []
     best = weights.argmax(axis=1)  # (Q',)
-    rows = np.argsort(-weights.max(axis=1), kind="stable")[:most]
+    rows = np.argsort(-weights.max(axis=1), kind="stable")[:LINKS]
     return [
         (shown.query_labels[row], shown.key_labels[best[row]], float(weights[row, best[row]]))
         for row in rows.tolist()

@@ -210,13 +210,14 @@ def offsets(n: int) -> Ints:
     return offset
 
 
-def relative_buckets(n: int, *, buckets: int = 32, furthest: int = 128, both_ways: bool = True) -> Ints:
+def relative_buckets(n: int, *, both_ways: bool = True) -> Ints:
     """(n, n) which of T5's learned biases a cell gets, by key position minus query position (Raffel et al. 2020, 2.1).
 
     Half of the buckets of a direction are single distances, the others grow with the logarithm of the distance up to
-    ``furthest``, beyond which all share the last. An encoder has half of the buckets for each direction; in a decoder
+    128, beyond which all share the last. An encoder has half of the buckets for each direction; in a decoder
     (``both_ways`` False) all buckets look back, and everything ahead shares bucket 0.
     """
+    buckets, furthest = 32, 128
     offset = offsets(n)
     first = np.zeros_like(offset)
     if both_ways:

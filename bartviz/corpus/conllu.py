@@ -76,7 +76,7 @@ def _blocks(lines: Iterable[str | TextError]) -> Iterator[_Sentence | tuple[int,
     def ended() -> Iterator[_Sentence | tuple[int, TextError]]:
         nonlocal first, length
         if length > MAX_LINE:
-            yield first, too_long(MAX_LINE)
+            yield first, too_long()
         elif rows or any(map(_TEXT.match, comments)):  # else it is said of what follows
             yield _Sentence(first, tuple(comments), tuple(rows), columns)
         comments.clear()

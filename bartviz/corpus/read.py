@@ -268,7 +268,7 @@ def _paragraphs(stream: io.TextIOBase) -> Iterator[Named]:
             if length <= MAX_LINE:
                 held.append(line.strip())
         elif held:
-            long = too_long(MAX_LINE)
+            long = too_long()
             yield first, long if length > MAX_LINE else {"text": " ".join(held)}
             held, length = [], 0
 

@@ -18,7 +18,7 @@ ARCEE = replace(
         positions=("max_position_embeddings", 4096),
     ),
     activation=("hidden_act", "relu2"),
-    decoder=side(matrices.projections("self_attn.", NAMES), matrices.dense("mlp.up_proj mlp.down_proj")),
+    decoder=side(matrices.projections(NAMES), matrices.dense("mlp.up_proj mlp.down_proj")),
     variants=variants("Arcee"),
     classes=("ArceeForCausalLM",),
     training=replace(BYTES, paper="Arcee AI 2025"),

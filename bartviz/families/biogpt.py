@@ -28,7 +28,7 @@ BIOGPT = replace(
     fixed={},
     base="biogpt.",
     decoder=side(
-        matrices.projections("self_attn.", "q_proj k_proj v_proj out_proj", bias="qkvo"),
+        matrices.projections("q_proj k_proj v_proj out_proj", bias="qkvo"),
         matrices.dense("fc1 fc2", bias=True),
         (*matrices.norm("self-attention", "self_attn_layer_norm"), *matrices.norm("feed-forward", "final_layer_norm")),
         last=matrices.norm("final", "layer_norm"),

@@ -23,9 +23,7 @@ COHERE = replace(
     ),
     tied=True,
     fixed={"attention_bias": False, "use_qk_norm": False},
-    decoder=side(
-        matrices.projections("self_attn.", NAMES), GATED, matrices.norm("self-attention", "input_layernorm", bias=False)
-    ),
+    decoder=side(matrices.projections(NAMES), GATED, matrices.norm("self-attention", "input_layernorm", bias=False)),
     parallel=True,
     logits_changed={"logit_scale": 1.0},
     variants=variants("Cohere"),

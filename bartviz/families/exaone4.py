@@ -21,7 +21,7 @@ EXAONE4 = replace(
     ),
     fixed={},
     decoder=side(
-        (*matrices.projections("self_attn.", NAMES), *matrices.head_norms("self_attn.q_norm", "self_attn.k_norm")),
+        (*matrices.projections(NAMES), *matrices.head_norms()),
         GATED,
         (
             *matrices.norm("self-attention output", "post_attention_layernorm", bias=False),

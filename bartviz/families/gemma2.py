@@ -33,7 +33,7 @@ GEMMA2 = replace(
     tied=True,
     fixed={"attention_bias": False, "use_bidirectional_attention": False},
     logits_changed={"final_logit_softcapping": None},
-    decoder=side(matrices.projections("self_attn.", NAMES), GATED, NORMS),
+    decoder=side(matrices.projections(NAMES), GATED, NORMS),
     variants=variants("Gemma2"),
     classes=("Gemma2ForCausalLM",),
     training=replace(BYTES, paper="Gemma Team 2024"),

@@ -14,11 +14,7 @@ GEMMA3_TEXT = replace(
     name="gemma3_text",
     title="Gemma 3",
     keys=keys(GEMMA2.keys, vocabulary=("vocab_size", 262_208), positions=("max_position_embeddings", 131_072)),
-    decoder=side(
-        (*matrices.projections("self_attn.", NAMES), *matrices.head_norms("self_attn.q_norm", "self_attn.k_norm")),
-        GATED,
-        NORMS,
-    ),
+    decoder=side((*matrices.projections(NAMES), *matrices.head_norms()), GATED, NORMS),
     variants={
         "Gemma3ForCausalLM": Variant(
             matrices.WRITES, head=matrices.LM, ties={"lm_head.weight": ".embed_tokens.weight"}

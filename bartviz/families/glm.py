@@ -21,9 +21,7 @@ GLM = replace(
         positions=("max_position_embeddings", 131_072),
     ),
     fixed={"attention_bias": True},
-    decoder=side(
-        matrices.projections("self_attn.", NAMES, bias="qkv"), matrices.joined("mlp.gate_up_proj", "mlp.down_proj")
-    ),
+    decoder=side(matrices.projections(NAMES, bias="qkv"), matrices.joined("mlp.gate_up_proj", "mlp.down_proj")),
     variants=variants("Glm"),
     classes=("GlmForCausalLM",),
     training=replace(BYTES, paper="GLM Team 2024"),

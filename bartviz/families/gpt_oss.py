@@ -36,8 +36,7 @@ GPT_OSS = replace(
     aliases={"num_experts": "num_local_experts"},
     fixed={"attention_bias": True},
     decoder=side(
-        (Part("self-attention sinks", "self_attn.sinks", "H"), *matrices.projections("self_attn.", NAMES, bias="qkvo")),
-        _EXPERTS,
+        (Part("self-attention sinks", "self_attn.sinks", "H"), *matrices.projections(NAMES, bias="qkvo")), _EXPERTS
     ),
     variants=variants("GptOss"),
     classes=("GptOssForCausalLM",),

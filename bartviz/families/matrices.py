@@ -36,13 +36,13 @@ def attention(role: str, path: str, names: str, norm_name: str, bias: bool = Tru
     )
 
 
-def projections(path: str, names: str, *, bias: str = "") -> Parts:
+def projections(names: str, *, bias: str = "") -> Parts:
     """Query, key, value and output of self-attention; ``bias``: which of them have one, such as "qkv"."""
     roles = zip(("query", "key", "value", "output"), names.split(), ("a d", "k d", "k d", "d a"), strict=True)
     return tuple(
         part
         for role, name, shape in roles
-        for part in linear(f"self-attention {role}", path + name, shape, role[0] in bias)
+        for part in linear(f"self-attention {role}", f"self_attn.{name}", shape, role[0] in bias)
     )
 
 
@@ -52,12 +52,12 @@ def fused(name: str, output: str, *, bias: str = "") -> Parts:
     return (*joined, *linear("self-attention output", output, "d a", "o" in bias))
 
 
-def head_norms(query: str, key: str, widths: str = "h h") -> Parts:
+def head_norms(widths: str = "h h") -> Parts:
     """The norms of queries and keys before their product, over each head or over all side by side."""
     of_query, of_key = widths.split()
     return (
-        Part("self-attention query norm weight", f"{query}.weight", of_query),
-        Part("self-attention key norm weight", f"{key}.weight", of_key),
+        Part("self-attention query norm weight", "self_attn.q_norm.weight", of_query),
+        Part("self-attention key norm weight", "self_attn.k_norm.weight", of_key),
     )
 
 

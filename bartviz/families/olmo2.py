@@ -14,10 +14,7 @@ OLMO2 = replace(
     keys=keys(LLAMA.keys, vocabulary=("vocab_size", 50_304), head_width=None),
     fixed={"attention_bias": False},
     decoder=side(
-        (
-            *matrices.projections("self_attn.", NAMES),
-            *matrices.head_norms("self_attn.q_norm", "self_attn.k_norm", "a k"),
-        ),
+        (*matrices.projections(NAMES), *matrices.head_norms("a k")),
         GATED,
         (
             *matrices.norm("self-attention output", "post_attention_layernorm", bias=False),

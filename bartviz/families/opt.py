@@ -39,7 +39,7 @@ OPT = replace(
         ),
         layer="decoder.layers.{}.",
         parts=(
-            *matrices.projections("self_attn.", "q_proj k_proj v_proj out_proj", bias="qkvo"),
+            *matrices.projections("q_proj k_proj v_proj out_proj", bias="qkvo"),
             *matrices.dense("fc1 fc2", bias=True),
             *matrices.norm("self-attention", "self_attn_layer_norm"),
             *matrices.norm("feed-forward", "final_layer_norm"),

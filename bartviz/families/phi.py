@@ -23,7 +23,7 @@ PHI = replace(
     activation=("hidden_act", "gelu_new"),
     fixed={"qk_layernorm": False},
     decoder=side(
-        matrices.projections("self_attn.", "q_proj k_proj v_proj dense", bias="qkvo"),
+        matrices.projections("q_proj k_proj v_proj dense", bias="qkvo"),
         matrices.dense("mlp.fc1 mlp.fc2", bias=True),
         matrices.norm("self-attention", "input_layernorm"),
         last=matrices.norm("final", "final_layernorm"),

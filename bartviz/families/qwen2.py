@@ -20,7 +20,7 @@ QWEN2 = replace(
         positions=("max_position_embeddings", 32_768),
     ),
     fixed={},
-    decoder=side(matrices.projections("self_attn.", NAMES, bias="qkv")),
+    decoder=side(matrices.projections(NAMES, bias="qkv")),
     variants=variants("Qwen2"),
     classes=("Qwen2ForCausalLM",),
     training=replace(BYTES, paper="Yang et al. 2024"),

@@ -20,9 +20,7 @@ QWEN3 = replace(
         positions=("max_position_embeddings", 32_768),
     ),
     fixed={"attention_bias": False},
-    decoder=side(
-        (*matrices.projections("self_attn.", NAMES), *matrices.head_norms("self_attn.q_norm", "self_attn.k_norm"))
-    ),
+    decoder=side((*matrices.projections(NAMES), *matrices.head_norms())),
     variants=variants("Qwen3"),
     classes=("Qwen3ForCausalLM",),
     training=replace(BYTES, paper="Yang et al. 2025"),

@@ -22,7 +22,7 @@ SEED_OSS = replace(
         positions=("max_position_embeddings", 524_288),
     ),
     fixed={"attention_bias": True, "attention_out_bias": False, "mlp_bias": False},
-    decoder=side(matrices.projections("self_attn.", NAMES, bias="qkv")),
+    decoder=side(matrices.projections(NAMES, bias="qkv")),
     variants=variants("SeedOss"),
     classes=("SeedOssForCausalLM",),
     training=replace(BYTES, paper="ByteDance Seed 2025"),

@@ -22,7 +22,7 @@ STABLELM = replace(
     ),
     fixed={"use_qkv_bias": False, "qk_layernorm": False, "use_parallel_residual": False},
     decoder=side(
-        matrices.projections("self_attn.", NAMES),
+        matrices.projections(NAMES),
         GATED,
         (
             *matrices.norm("self-attention", "input_layernorm"),

@@ -26,7 +26,7 @@ STARCODER2 = replace(
     tied=True,
     fixed={"use_bias": True},
     decoder=side(
-        matrices.projections("self_attn.", NAMES, bias="qkvo"),
+        matrices.projections(NAMES, bias="qkvo"),
         matrices.dense("mlp.c_fc mlp.c_proj", bias=True),
         (
             *matrices.norm("self-attention", "input_layernorm"),

@@ -182,7 +182,7 @@ class _Values(Iterator[Value]):
                 continue  # a number may continue
             long = self.array and end - self.at > MAX_LINE
             self._pass(end)
-            return Value(line, too_long(MAX_LINE) if long else value)
+            return Value(line, too_long() if long else value)
 
     def _to_next(self, separators: str) -> None:
         """Pass white space and separators."""

@@ -63,12 +63,12 @@ def physical_lines(stream: TextIOBase) -> Iterator[tuple[int, str | TextError]]:
             continue
         del line
         _skip(stream)
-        yield number, too_long(MAX_LINE)
+        yield number, too_long()
 
 
-def too_long(limit: int) -> TextError:
+def too_long() -> TextError:
     """The reason why a line, a row or a value is left out."""
-    return TextError(later("It has more than {limit:,} characters.", limit=limit))
+    return TextError(later("It has more than {limit:,} characters.", limit=MAX_LINE))
 
 
 def _skip(stream: TextIOBase) -> None:

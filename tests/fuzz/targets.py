@@ -23,7 +23,7 @@ from bartviz.reading import uploads
 from bartviz.record import store
 from bartviz.record.record import Record
 from tests.fuzz import mutations, tokenizers
-from tests.fuzz.use import NotUsed, use
+from tests.fuzz.use import use
 
 GB = 1 << 30
 LONG = 3  # seconds of processor time that make a case slow
@@ -424,4 +424,3 @@ TARGETS: Mapping[str, type[Target]] = {
     "addresses": Addresses,
     "models": AnyFile,
 }
-__all__ = ["LONG", "TARGETS", "NotUsed", "Target"]

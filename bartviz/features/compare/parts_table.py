@@ -50,7 +50,7 @@ def all_heads(chosen: Chosen) -> None:
             key=_TABLE,
             column_order=order,
             column_config=show.headers(shown) | _columns(),
-            on_select=lambda: _pin_selected(_TABLE),
+            on_select=_pin_selected,
             selection_mode="single-row",
             placeholder="–",
         )
@@ -101,9 +101,9 @@ def _columns() -> dict[str, Any]:
     return named | {"score": score, analysis.TO_A: _distance()}
 
 
-def _pin_selected(key: str) -> None:
+def _pin_selected() -> None:
     """Pin the head of the selected line: a callback."""
-    lines, names = st.session_state[key].selection.rows, st.session_state.get(_LINES, [])
+    lines, names = st.session_state[_TABLE].selection.rows, st.session_state.get(_LINES, [])
     if lines and lines[0] < len(names):
         pins.put(Head.parse(names[lines[0]]))
 

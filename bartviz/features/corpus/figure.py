@@ -90,14 +90,14 @@ def _label(measure: str) -> str:
     return f"{known.title}, {known.unit}"
 
 
-def _matrix(rows: pd.DataFrame, column: str) -> Floats:
-    """(L, H), NaN where undefined."""
-    table = rows.pivot_table(index="layer", columns="head", values=column, dropna=False)
+def _matrix(rows: pd.DataFrame) -> Floats:
+    """(L, H) the means, NaN where undefined."""
+    table = rows.pivot_table(index="layer", columns="head", values="mean", dropna=False)
     return np.asarray(table, np.float32)
 
 
 def _mosaic(rows: pd.DataFrame, measure: str, kind: Kind, dark: bool) -> list[Part]:
-    means = _matrix(rows, "mean")
+    means = _matrix(rows)
     top = ALL[measure].highest or float(np.nanmax(means, initial=1e-6))
     scale = theme.scale(kind, dark)
     bar = _("{measure}, 0 to {top:.3g}", measure=_label(measure), top=top)

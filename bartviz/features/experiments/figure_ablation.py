@@ -24,6 +24,7 @@ UNITS: Mapping[Measure, str] = {
     "distance": mark("mean cosine distance"),
 }
 _TOKEN = "<b>%{customdata}</b>"
+_HEIGHT = 300  # pixels of the bars
 _DIGITS: Mapping[Measure, str] = {
     "log_probability": "+.3f",
     "divergence": ".4f",
@@ -162,7 +163,7 @@ def moved(found: Ablation, *, dark: bool = False, kinds: Collection[Kind] | None
     return panels(given, dark=dark)
 
 
-def probabilities(found: Ablation, *, dark: bool = False, height: int = 300) -> go.Figure:
+def probabilities(found: Ablation, *, dark: bool = False) -> go.Figure:
     """Bars for each scored token: its probability before (outlined) and after (filled); a new best token is named
     above. For a network that predicts no words: the change of each state."""
     kind = found.changed.kinds[-1]
@@ -171,7 +172,7 @@ def probabilities(found: Ablation, *, dark: bool = False, height: int = 300) -> 
         labels = found.changed.attention(kind).query.labels
         hover = _("{token} moved by {distance}", token=_TOKEN, distance="%{y:.4f}")
         bars = [_bars(found.distance, _("cosine distance"), strong, labels, hover)]
-        return _bar_figure(bars, labels, _("cosine distance of the last hidden state"), dark, height, None)
+        return _bar_figure(bars, labels, _("cosine distance of the last hidden state"), dark, _HEIGHT, None)
     return before_after(
         found.targets,
         found.before.log_probability,
@@ -180,7 +181,7 @@ def probabilities(found: Ablation, *, dark: bool = False, height: int = 300) -> 
         turned=found.turned,
         kind=kind,
         dark=dark,
-        height=height,
+        height=_HEIGHT,
         ink=colors.ink,
     )
 

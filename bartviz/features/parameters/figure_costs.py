@@ -115,7 +115,7 @@ def memory(costs: Costs, length: int, *, dtype: str = "float32", dark: bool = Fa
     return figure.update_yaxes(title={"text": _("bytes, one text"), "font": {"size": 12}})
 
 
-def decoding(costs: Costs, source: int, steps: int, *, dark: bool = False, height: int = HEIGHT) -> go.Figure:
+def decoding(costs: Costs, source: int, steps: int, *, dark: bool = False) -> go.Figure:
     """Multiply-adds of decoding steps 1 ... ``steps``, with and without a cache; both scales logarithmic."""
     table = costs.generation(source, steps)
     x = table["position"].to_numpy()
@@ -125,7 +125,7 @@ def decoding(costs: Costs, source: int, steps: int, *, dark: bool = False, heigh
         counts = table[column].to_numpy()
         hover = [_("{count:,.1f} million", count=count / 1e6) for count in counts]
         curves.append(_Curve(name, counts / 1e6, hover, colors, dash))
-    figure = _drawn(curves, x, _decades(curves), log=True, dark=dark, height=height)
+    figure = _drawn(curves, x, _decades(curves), log=True, dark=dark)
     ticks = [2**power for power in range(int(np.log2(steps)) + 1)] if steps > 1 else [1]
     figure.update_xaxes(tickvals=ticks, ticktext=[f"{tick:,}" for tick in ticks], range=[0, np.log10(max(steps, 2))])
     figure.update_xaxes(title={"text": _("step t: the token that is read"), "font": {"size": 12}})
@@ -156,13 +156,7 @@ def bytes_text(count: float) -> str:
 
 
 def _drawn(
-    curves: Sequence[_Curve],
-    x: NDArray[np.int64],
-    span: tuple[float, float],
-    *,
-    log: bool = False,
-    dark: bool,
-    height: int = HEIGHT,
+    curves: Sequence[_Curve], x: NDArray[np.int64], span: tuple[float, float], *, log: bool = False, dark: bool
 ) -> go.Figure:
     """The curves over a logarithmic x, their names on the right; ``span`` is that of y, exponents where ``log``."""
     figure = theme.Figure()
@@ -177,7 +171,7 @@ def _drawn(
             line={"color": curve.colors[dark], "dash": curve.dash, "width": 2.5},
             hovertemplate=f"{curve.name}: %{{customdata}}<extra></extra>",
         )
-    theme.layout(figure, dark=dark, height=height)
+    theme.layout(figure, dark=dark, height=HEIGHT)
     for curve, (place, rises) in zip(curves, _places(curves, span, log), strict=True):
         figure.add_annotation(
             x=1,

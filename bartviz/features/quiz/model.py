@@ -190,7 +190,7 @@ def memory(material: Material, random: Generator) -> Question | None:
     kind = kinds[int(random.integers(len(kinds)))]
     attention = record.attention(kind)
     squared = bool(random.random() < 0.6)
-    now = _bytes(attention, 1, squared)
+    now = _bytes(attention, squared)
     powers = {
         1: later("as much as now"),
         2: later("twice as much"),
@@ -244,10 +244,9 @@ def memory(material: Material, random: Generator) -> Question | None:
     return Question("memory", prompt, options, list(powers).index(right), why, "parameters", query, about=about)
 
 
-def _bytes(attention: Attention, times: int, squared: bool) -> int:
-    """Bytes of the weights of all heads, or of their queries and keys, for a text ``times`` times as long."""
-    layers, heads, rows, _ = attention.shape
-    n = times * rows
+def _bytes(attention: Attention, squared: bool) -> int:
+    """Bytes of the weights of all heads, or of their queries and keys."""
+    layers, heads, n, _ = attention.shape
     return FLOAT * layers * heads * (n * n if squared else 2 * n * attention.queries.shape[3])
 
 
