@@ -24,8 +24,7 @@ from pathlib import Path
 import torch
 
 from bartviz.analysis.corpus_measures import SILENCED, of_text
-from bartviz.corpus import atlas, cluster, read, work
-from bartviz.corpus import head_ablation as silencing
+from bartviz.corpus import atlas, cluster, head_ablation, read, work
 from bartviz.corpus.cluster import Loading
 from bartviz.corpus.encode import check_columns
 from bartviz.corpus.read import Bad, Columns, Form, Line
@@ -108,7 +107,7 @@ def corpus(
     loading = partial(load, model, name=name, device=device)
     loaded = loading()
     check_columns(loaded, chosen)
-    silencing.check(loaded, silence)
+    head_ablation.check(loaded, silence)
     count = sum(1 for _ in rows())
     if count == 0:
         raise TextError("The corpus has no rows.")
