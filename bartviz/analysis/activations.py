@@ -70,7 +70,7 @@ T5 1.1 writes ``gated-gelu``; transformers then takes ``gelu_new``.
 """
 
 
-def of(info: ModelInfo) -> tuple[str, str]:
+def activation_function(info: ModelInfo) -> tuple[str, str]:
     """transformers' name of the model's activation, and the source of that information.
 
     The source is the record, else the published configuration, else the default of the family.
@@ -98,7 +98,7 @@ def _published(info: ModelInfo) -> Sizes | None:
 
 def sentence(info: ModelInfo) -> str:
     """One sentence: the model's activation, and whether that is known from the record or the configuration."""
-    name, source = of(info)
+    name, source = activation_function(info)
     title = _(CURVES[name][0]) if name in CURVES else name
     if title.lower() != name.lower():
         title = _("{title} (written {name})", title=title, name=name)

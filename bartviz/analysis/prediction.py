@@ -41,7 +41,7 @@ class Answer:
         return self.start * self.end
 
 
-def of(record: Record) -> Prediction:
+def prediction_of(record: Record) -> Prediction:
     """The record's prediction; raises SettingError if it has none."""
     if record.prediction is None:
         raise SettingError("This record has no prediction: its model was not fine-tuned to label texts.")
@@ -79,12 +79,12 @@ def answer(record: Record) -> Answer | None:
 
     Both are in the second text, whose tokens the first one, the question, asks about; None without a second text.
     """
-    p, source = of(record).probabilities, record.source  # p (n, 2)
+    p, source = prediction_of(record).probabilities, record.source  # p (n, 2)
     inside = np.array(
         [segment == 1 and span is not None for segment, span in zip(source.segments, source.spans, strict=True)]
     )[: len(p)]
     places = np.flatnonzero(inside)
-    if of(record).task != "answer" or record.pair_text is None or not len(places):
+    if prediction_of(record).task != "answer" or record.pair_text is None or not len(places):
         return None
     starts, ends = p[places, 0].astype(float), p[places, 1].astype(float)
     joint = np.triu(np.outer(starts, ends)) - np.triu(np.full((len(places), len(places)), np.inf), LONGEST)
@@ -99,7 +99,7 @@ def answer(record: Record) -> Answer | None:
 
 def sentence(record: Record) -> str:
     """What the model says, in one sentence of the reader's language."""
-    said = of(record)
+    said = prediction_of(record)
     if said.task == "answer":
         return _answer_sentence(answer(record))
     best = said.logits.argmax(axis=1)  # (R,)
@@ -158,7 +158,7 @@ def _answer_sentence(found: Answer | None) -> str:
 def table(record: Record) -> pd.DataFrame:
     """The numbers. Of a text: label, logit, probability. Of tokens and answers: token, text, and for each label (or
     end) its probability; of tokens also the label of the largest one. Raises SettingError without a prediction."""
-    said = of(record)
+    said = prediction_of(record)
     p = said.probabilities
     if said.task == "text":
         frame = pd.DataFrame({"label": said.labels, "logit": said.logits[0]})

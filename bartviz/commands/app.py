@@ -74,8 +74,8 @@ def run(options: argparse.Namespace) -> int:
     if error is not None:
         return _occupied(options.port)
     check_settings()
-    names = [*hosts.LOCAL, *hosts.of(host), *options.allow]
-    shown = next((name for name in hosts.of(host)), host)
+    names = [*hosts.LOCAL, *hosts.machine_names(host), *options.allow]
+    shown = next((name for name in hosts.machine_names(host)), host)
     path = os.environ.get(PATH, "")
     address = hosts.url(shown, options.port, path)
 
@@ -85,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
         else:
             say(f"bartviz: {address} (Ctrl+C ends it)")
         if options.share and not options.json:
-            print(invitation(hosts.of(host), options.port, path), flush=True)
+            print(invitation(hosts.machine_names(host), options.port, path), flush=True)
 
     os.chdir(APP.parent)  # the folder of .streamlit
     for ending in (signal.SIGTERM, signal.SIGINT):

@@ -99,7 +99,7 @@ def read(paths: Sequence[Path], job: Job) -> Weights:
     return Weights(tensors, digest.hexdigest())
 
 
-def of(network: nn.Module, job: Job) -> Weights:
+def network_weights(network: nn.Module, job: Job) -> Weights:
     """The tensors of a network in memory: float32 ones on the CPU are shared with it, all others are copied.
 
     A tensor with several names is hashed, and copied, once. Raises ModelError as ``read`` does.

@@ -92,7 +92,7 @@ def _wrap(network: nn.Module, tokenizer: PreTrainedTokenizerBase | None, name: s
     vocabulary.check(words, settings)
     _check_memory(body)
     changed = _changes(network)
-    stored = weights.of(body, Job(DEADLINE))
+    stored = weights.network_weights(body, Job(DEADLINE))
     return assembled(
         name or _name(plain) or type(plain).__name__,
         "memory",

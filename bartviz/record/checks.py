@@ -74,7 +74,7 @@ class Check:
         return self.value is not None and not self.passed
 
 
-def of(record: Record, *, again: bool = True) -> tuple[Check, ...]:
+def run(record: Record, *, again: bool = True) -> tuple[Check, ...]:
     """Every check of a record. ``again``: compare with the kernel's output now, even where that was done before."""
     checks: list[Check] = []
     for kind in KINDS:

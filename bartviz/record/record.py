@@ -273,12 +273,12 @@ class Record:
         sum of every row and the cells that the mask closes; ids, probabilities and text of the steps; what the run
         itself compared; and whether the file is as it was saved.
         """
-        return checks.of(self)
+        return checks.run(self)
 
     @cached_property
     def checked(self) -> tuple[Check, ...]:
         """The results of ``check``, computed once: a record is read-only."""
-        return checks.of(self, again=False)
+        return checks.run(self, again=False)
 
     @property
     def sound(self) -> bool:

@@ -223,7 +223,7 @@ def planned(
     generation = generation_of(model, options)
     longest = longest_of(model, generation, len(start), options.max_new_tokens)
     source = torch.from_numpy(prepared.tokens.ids.copy())[None]  # (1, S); a decoder-only model's prompt
-    active = rules.of(generation, prompt=len(start), longest=longest, source=source) if options.use_rules else ()
+    active = rules.active(generation, prompt=len(start), longest=longest, source=source) if options.use_rules else ()
     summary = Summary(model.tokenizer, options.top_k)
     read = source if model.info.kind == "encoder-decoder" else None
     task = Task(model, start, read, longest, active, forced, summary, options.on_step, options.use_rules)

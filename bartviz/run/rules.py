@@ -78,7 +78,9 @@ def end_tokens(generation: GenerationConfig) -> tuple[int, ...]:
     return tuple(end) if isinstance(end, list | tuple) else () if end is None else (int(end),)
 
 
-def of(generation: GenerationConfig, *, prompt: int, longest: int, source: Tensor | None = None) -> tuple[Rule, ...]:
+def active(
+    generation: GenerationConfig, *, prompt: int, longest: int, source: Tensor | None = None
+) -> tuple[Rule, ...]:
     """The rules of a generation configuration, in the order they apply.
 
     prompt: tokens given before the first generated one; longest: tokens in all, prompt included; source: the

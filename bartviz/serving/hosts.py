@@ -47,7 +47,7 @@ def names(text: str) -> list[str]:
     return hosts
 
 
-def of(listening: str) -> list[str]:
+def machine_names(listening: str) -> list[str]:
     """The names of this machine on the network it listens on; queries no name server."""
     if is_local(listening):
         return []

@@ -30,7 +30,7 @@ def test_gelu_by_hand() -> None:
 @pytest.mark.parametrize("family", networks.FAMILIES)
 def test_a_model_says_its_own(family: str) -> None:
     info = loaded.model(family).info
-    name, source = activations.of(info)
+    name, source = activations.activation_function(info)
     assert name in ACT2FN
     known = networks.FAMILIES[family].family
     gates = family == "t5-gated" or known.gates or known.activation[1].startswith("gated-")
@@ -43,9 +43,9 @@ def test_a_model_says_its_own(family: str) -> None:
 
 def test_older_records_name_where_it_is_known_from() -> None:
     info = stand_in.model_info()
-    assert activations.of(info) == ("gelu", "the default of BART")
+    assert activations.activation_function(info) == ("gelu", "the default of BART")
     t5 = replace(info, name="t5-small", family="t5")
-    assert activations.of(t5) == ("relu", "the model's configuration")
+    assert activations.activation_function(t5) == ("relu", "the model's configuration")
     assert "ReLU" in activations.sentence(t5)
     assert not activations.gated(t5)
     newer = replace(info, name="google/t5-v1_1-small", family="t5", activation="gelu_new")

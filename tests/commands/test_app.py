@@ -305,7 +305,7 @@ def test_sharing_with_this_machine_alone_is_refused(capsys: pytest.CaptureFixtur
 def test_a_shared_app_listens_on_all_networks_and_answers_to_its_address() -> None:
     with started("--share") as (address, process, said):
         _await(address, process)
-        names = hosts.of("0.0.0.0")
+        names = hosts.machine_names("0.0.0.0")
         port = address.rpartition(":")[2]
         assert said[0] == f"bartviz: {hosts.url(names[0], int(port))} (Ctrl+C ends it)\n"
         assert f"http://{names[0]}:{port}" in said[1]

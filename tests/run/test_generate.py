@@ -118,7 +118,7 @@ def test_a_blocked_repetition_names_the_rule() -> None:
 def test_the_minimum_length_is_named_where_it_acts() -> None:
     logits = torch.tensor([[0.0, 1.0, 5.0]])
     generation = GenerationConfig(eos_token_id=2, min_length=3)
-    active = rules.of(generation, prompt=1, longest=9, source=None)
+    active = rules.active(generation, prompt=1, longest=9, source=None)
     assert rules.choose(active, torch.tensor([[0]]), logits) == rules.Choice(1, "minimum length")
     assert rules.choose(active, torch.tensor([[0, 1, 1]]), logits) == rules.Choice(2, None)
     assert logits.tolist() == [[0.0, 1.0, 5.0]]
@@ -126,7 +126,7 @@ def test_the_minimum_length_is_named_where_it_acts() -> None:
 
 def test_a_forced_rule_is_named_even_where_the_model_agrees() -> None:
     generation = GenerationConfig(eos_token_id=2, forced_bos_token_id=1, forced_eos_token_id=2)
-    active = rules.of(generation, prompt=1, longest=3, source=None)
+    active = rules.active(generation, prompt=1, longest=3, source=None)
     logits = torch.tensor([[0.0, 4.0, 1.0]])
     assert rules.choose(active, torch.tensor([[0]]), logits) == rules.Choice(1, "forced first token")
     assert rules.choose(active, torch.tensor([[0, 1]]), logits) == rules.Choice(2, "forced end token")

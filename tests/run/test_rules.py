@@ -13,7 +13,7 @@ IDS = torch.tensor([[0, 3], [0, 1]])
 
 
 def applied(**settings: object) -> rules.Applied:
-    active = rules.of(GenerationConfig(eos_token_id=2, **settings), prompt=1, longest=9)
+    active = rules.active(GenerationConfig(eos_token_id=2, **settings), prompt=1, longest=9)
     return rules.apply(active, IDS, LOGITS)
 
 
@@ -38,7 +38,7 @@ def test_the_rule_that_did_it_is_named_among_several() -> None:
 
 
 def test_a_forced_token_is_named_even_where_it_is_the_first_choice() -> None:
-    active = rules.of(GenerationConfig(eos_token_id=2, forced_eos_token_id=2), prompt=1, longest=3)
+    active = rules.active(GenerationConfig(eos_token_id=2, forced_eos_token_id=2), prompt=1, longest=3)
     found = rules.apply(active, IDS, LOGITS)
     assert found.deciding(0, 2) == "forced end token"
     assert found.scores.tolist() == [[-torch.inf, -torch.inf, 0.0, -torch.inf]] * 2
@@ -46,7 +46,7 @@ def test_a_forced_token_is_named_even_where_it_is_the_first_choice() -> None:
 
 def test_a_new_minimum_stands_in_place_of_the_minimum() -> None:
     """As in generate(): both count up to the end token, and the later setting wins."""
-    active = rules.of(GenerationConfig(eos_token_id=2, min_length=9, min_new_tokens=1), prompt=1, longest=9)
+    active = rules.active(GenerationConfig(eos_token_id=2, min_length=9, min_new_tokens=1), prompt=1, longest=9)
     assert [rule.name for rule in active] == ["minimum length"]
     assert rules.apply(active, IDS, LOGITS).scores is not None
     assert rules.apply(active, IDS, LOGITS).deciding(0, 2) is None

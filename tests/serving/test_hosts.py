@@ -125,9 +125,9 @@ def test_an_address_is_one_and_no_name() -> None:
 def test_the_names_of_this_machine_ask_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: pytest.fail("asked a name server"))
     monkeypatch.setattr(socket, "gethostname", lambda: "Desk")
-    assert hosts.of("127.0.0.1") == []
-    assert hosts.of("192.168.1.5") == ["192.168.1.5"]
-    everywhere = hosts.of("0.0.0.0")
+    assert hosts.machine_names("127.0.0.1") == []
+    assert hosts.machine_names("192.168.1.5") == ["192.168.1.5"]
+    everywhere = hosts.machine_names("0.0.0.0")
     assert everywhere[-2:] == ["desk", "desk.local"]
     assert not any(hosts.is_local(name) for name in everywhere)
 

@@ -173,7 +173,7 @@ def _before(family: Family, side: Side, stack: Stack, read: str) -> tuple[Box, .
 
 
 def _feed_forward(info: ModelInfo, stack: Stack) -> Box:
-    name = activations.of(info)[0]
+    name = activations.activation_function(info)[0]
     known = activations.CURVES.get(name)
     said = _("Feed-forward, {activation}", activation=name if known is None else _(known[0]))
     return Box(said, "inside", {"kind": stack, "around": "activation"})

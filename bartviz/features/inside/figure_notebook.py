@@ -78,7 +78,7 @@ def activation(record: Record, *, dark: bool = False) -> go.Figure:
     >>> figure = bartviz.figures.activation(record)
     """
     expect(record, Record, RECORD)
-    return around.activation(activations.of(record.model)[0], dark=dark)
+    return around.activation(activations.activation_function(record.model)[0], dark=dark)
 
 
 def norms(record: Record, *, dark: bool = False) -> go.Figure:

@@ -260,7 +260,7 @@ def around(record: Record, chosen: Chosen) -> None:
         else:
             sentence = activations.sentence(record.model)
             show.note(sentence)
-            name = activations.of(record.model)[0]
+            name = activations.activation_function(record.model)[0]
             show.figure(partial(around_figures.activation, name, dark=page.dark()), key="inside_gelu", alt=sentence)
 
 

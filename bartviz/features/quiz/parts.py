@@ -75,7 +75,7 @@ class Quiz:
         return [at for at in places if self.tried(at) and self.taken[at][:1] != [self.questions[at].answer]]
 
 
-def of(record: Record, seed: int, count: int) -> Quiz:
+def make_quiz(record: Record, seed: int, count: int) -> Quiz:
     """The quiz of this visit: the current round, or a new one if the record, seed, count or level has changed."""
     kept: Quiz | None = st.session_state.get(_QUIZ)
     level = levels.current()
@@ -99,7 +99,7 @@ def choose(record: Record) -> Quiz:
     with popover, st.popover(_("For a class"), width="stretch"):
         seed = _number(_("Seed"), SEED, (0, MOST_SEED), 7, _("The same text, model and seed give the same questions."))
         count = _number(_("Questions"), NUMBER, (1, MOST_QUESTIONS), COUNT, None)
-        quiz = of(record, seed, count)
+        quiz = make_quiz(record, seed, count)
         hint = _("Counted from 1. It is part of the page's address, so a link opens this question.")
         last = max(len(quiz.questions), 1)
         quiz.place = _number(_("Question"), PLACE, (1, MOST_QUESTIONS), 1, hint, last=last) - 1
