@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from bartviz import language
+from bartviz.app import streamlit_internals
 from bartviz.app.frame import examples, languages, page_list
 from bartviz.corpus import shipped
 from bartviz.families.catalogue import CATALOGUE
@@ -125,7 +126,10 @@ def test_every_text_is_looked_up_where_other_models_or_none_are_shown(app: App, 
 
 
 @pytest.mark.parametrize("query", [{"text": " "}, {"text": "x" * 500_000}])
-def test_refusals_are_in_the_visitors_language(app: App, query: dict[str, str]) -> None:
+def test_refusals_are_in_the_visitors_language(
+    app: App, query: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streamlit_internals, "is_alive", lambda _session: True)
     page = settled(app("heads", **query)).run()
     assert not page.exception
     assert page.error
