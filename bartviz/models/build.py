@@ -104,12 +104,13 @@ def _size(count: int) -> str:
 class Network:
     """A network that was built and probed, with its head if it was fine-tuned, and notices.
 
-    ``output_alone``: whether the output layer alone makes its logits (output.py).
+    ``trained``: whether it looks so. ``output_alone``: whether the output layer alone makes its logits (output.py).
     """
 
     module: PreTrainedModel
     head: TaskHead | None
     notices: tuple[str, ...]
+    trained: bool
     output_alone: bool
 
     @property
@@ -154,12 +155,13 @@ def network_of(
     notices += weights.judge(
         network, info, settings.sizes.tied or "lm_head.weight" in stored.tensors, in_memory=in_memory
     )
+    trained = weights.looks_trained(network)
     network.generation_config = settings.generation if network.can_generate() else None
     network.config.architectures = [name]
     network.requires_grad_(False)
     tape.attach(network)
     notices += unlisted.notices(settings.sizes, network.eval())
-    return Network(network, head, notices, _probe(network, tokenizer))
+    return Network(network, head, notices, trained, _probe(network, tokenizer))
 
 
 def _candidate_classes(settings: Settings) -> tuple[str, ...]:

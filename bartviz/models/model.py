@@ -213,7 +213,7 @@ def _describe(name: str, source: Source, network: Network, settings: Settings, f
         family=sizes.model_type,
         architecture=architecture if network.head is None else network.head.architecture,
         kind=sizes.family.kind,
-        trained=weights.looks_trained(network.module),
+        trained=network.trained,
         encoder_layers=sizes.encoder.layers if sizes.encoder else 0,
         encoder_heads=sizes.encoder.heads if sizes.encoder else 0,
         decoder_layers=sizes.decoder.layers if sizes.decoder else 0,
