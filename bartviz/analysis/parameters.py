@@ -15,8 +15,6 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-import pandas as pd
-
 from bartviz.errors import ModelError, SettingError, choices
 from bartviz.families import config as configs
 from bartviz.families.catalogue import CATALOGUE, entry
@@ -26,6 +24,8 @@ from bartviz.families.matrices import POSITIONS
 from bartviz.language import later
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from bartviz.record.record import ModelInfo
 
 Component = Literal["shared", "encoder", "decoder", "head"]
@@ -45,8 +45,9 @@ class Loaded(Protocol):
 
 
 Model = str | PathLike[str] | Config | Loaded
+Shape = tuple[int, ...]
 # Name -> shape, the earlier name of the same tensor or None, whether training changes it.
-Built = Mapping[str, tuple[tuple[int, ...], str | None, bool]]
+Built = Mapping[str, tuple[Shape, str | None, bool]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ class Parameter:
     layer: int | None
     role: str
     name: str
-    shape: tuple[int, ...]
+    shape: Shape
     count: int
     shared_with: str | None
     elements: int
@@ -85,6 +86,8 @@ def parameters(model: Model, *, architecture: str | None = None) -> pd.DataFrame
     >>> int(table["count"].sum())
     139420416
     """
+    import pandas as pd
+
     found = rows(configuration(model), architecture)
     table = pd.DataFrame({column.name: [getattr(row, column.name) for row in found] for column in fields(Parameter)})
     return table.astype({"layer": "Int64", "shared_with": "string"})
@@ -92,6 +95,8 @@ def parameters(model: Model, *, architecture: str | None = None) -> pd.DataFrame
 
 def from_table(table: pd.DataFrame) -> tuple[Parameter, ...]:
     """The rows of a table from ``parameters``."""
+    import pandas as pd
+
     columns = [table[column.name].astype(object).tolist() for column in fields(Parameter)]
     cells: list[list[Any]] = [[None if cell is pd.NA else cell for cell in column] for column in columns]
     return tuple(Parameter(*row) for row in zip(*cells, strict=True))
@@ -174,12 +179,29 @@ def listing(network: Any) -> Built:
     where it is used again."""
     base = f"{network.base_model_prefix}."
     first: dict[int, str] = {}
-    parameters: dict[str, tuple[tuple[int, ...], str | None, bool]] = {}
+    parameters: dict[str, tuple[Shape, str | None, bool]] = {}
     found = network.named_parameters(remove_duplicate=False)
     for name, tensor in sorted(found, key=lambda one: not one[0].startswith(base)):
         parameters[name] = (tuple(tensor.shape), first.get(id(tensor)), tensor.requires_grad)
         first.setdefault(id(tensor), name)
     return parameters
+
+
+def fits(sizes: Sizes, architecture: str, network: Any) -> bool:
+    """Whether a live network has the matrices of a class with these sizes: names, shapes, ties. Its base model may have
+    another name, and the pooler does not count, which some checkpoints lack."""
+    ours = {row.name: (row.shape, row.shared_with) for row in reversed(rows_of(sizes, architecture))}
+    theirs = {name: (shape, tied) for name, (shape, tied, _trained) in listing(network).items()}
+    return _inside(ours, sizes.family.base) == _inside(theirs, f"{network.base_model_prefix}.")
+
+
+def _inside(matrices: Mapping[str, tuple[Shape, str | None]], base: str) -> dict[str, tuple[Shape, str | None]]:
+    """The matrices by names without that of the base model."""
+    return {
+        name.removeprefix(base): (shape, tied and tied.removeprefix(base))
+        for name, (shape, tied) in matrices.items()
+        if not name.removeprefix(base).startswith("pooler.")
+    }
 
 
 def _parameter(

@@ -20,6 +20,7 @@ from transformers import PreTrainedModel
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES
 
+from bartviz.analysis.parameters import fits
 from bartviz.errors import ModelError
 from bartviz.families import config as configs
 from bartviz.families import registry
@@ -36,7 +37,6 @@ FAILS = later(
 )
 TOKENS = 64  # of the text on which a network is compared with eager attention, if it reads that many
 LIMIT = 1e-4  # largest difference between the two outputs, relative to the largest number
-Matrix = tuple[tuple[int, ...], str | None]  # its shape, the earlier name of the same tensor
 _LAYERS, _SIZE = 2, 64  # of the networks whose matrices are compared: their depth, and sizes that a type leaves open
 
 
@@ -83,25 +83,7 @@ def _same_matrices(family: Family, model_type: str, names: Mapping[str, str]) ->
     network.set_attn_implementation(tape.IMPLEMENTATION)
     offered = getattr(network.config, "_attn_implementation", None) == tape.IMPLEMENTATION
     listed = configs.sizes({**config.to_dict(), "model_type": family.name})
-    return offered and _agree(listed, network, family.classes[0])
-
-
-def _agree(listed: Sizes, network: PreTrainedModel, kept: str) -> bool:
-    """Whether a network has the matrices of a listed family's class with these sizes: names, shapes, ties."""
-    from bartviz.analysis.parameters import listing, rows_of  # they take pandas along, which listed types do not need
-
-    ours = {row.name: (row.shape, row.shared_with) for row in reversed(rows_of(listed, kept))}
-    theirs = {name: about[:2] for name, about in listing(network).items()}
-    return _inside(theirs, f"{network.base_model_prefix}.") == _inside(ours, listed.family.base)
-
-
-def _inside(built: Mapping[str, Matrix], base: str) -> dict[str, Matrix]:
-    """The matrices by names without that of the base model; without the pooler, which some checkpoints lack."""
-    return {
-        name.removeprefix(base): (shape, tied and tied.removeprefix(base))
-        for name, (shape, tied) in built.items()
-        if not name.removeprefix(base).startswith("pooler.")
-    }
+    return offered and fits(listed, family.classes[0], network)
 
 
 def _written(family: Family, model_type: str, names: Mapping[str, str]) -> Family:
@@ -131,7 +113,7 @@ def notices(sizes: Sizes, network: PreTrainedModel) -> tuple[str, ...]:
     listed = FAMILIES[family.like]
     kept = next(name for name, its in _names(listed, family.name).items() if its == type(network).__name__)
     with alone(None):
-        same = _agree(replace(sizes, model_type=listed.name), network, kept)
+        same = fits(replace(sizes, model_type=listed.name), kept, network)
     if not same:
         raise ModelError(
             later(
