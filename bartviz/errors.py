@@ -133,7 +133,7 @@ def without_stack(error: E) -> E:
 
 
 def choices(values: Iterable[object]) -> str:
-    """The values as a readable list for an error: ``a, b or c``; said in the reader's language, as by ``later``."""
+    """The values as a readable list for an error: ``a, b or c``; in the reader's language, as by ``later``."""
     names = [value if isinstance(value, str) else str(value) for value in values]
     if len(names) < 2:
         return names[0] if names else later("none")

@@ -1,4 +1,4 @@
-"""What lower rooms call of higher ones, by a function that ``bartviz`` registers when it is imported.
+"""Calls from lower rooms to higher ones, by a function that ``bartviz`` registers when it is imported.
 
 A record saves and shows itself as a page for any browser, which the explorer makes of it; the explorer imports records.
 """

@@ -118,7 +118,7 @@ def _visitors(browser: Browser, address: str) -> list[Page]:
 
 
 def _answers(page: Page, address: str) -> None:
-    """What the proxy and the app put on their answers, as a visitor gets them."""
+    """The headers that the proxy and the app add to their answers, as a visitor gets them."""
     answers: dict[str, Response] = {}
     page.set_default_timeout(1000 * PATIENCE)
 
@@ -182,7 +182,7 @@ def _drawn(page: Page) -> None:
 
 
 def _open_to_operators(address: str, certificates: ssl.SSLContext) -> None:
-    """What a monitor and a balancer ask, at the root."""
+    """The requests of a monitor and a load balancer, at the root."""
     assert _status(f"{address}/healthz", certificates)[0] == 200
     until = time.monotonic() + PATIENCE
     while _status(f"{address}/readyz", certificates)[0] != 200:  # the first question begins the import

@@ -69,7 +69,7 @@ def read(text: str) -> list[Pin]:
 
 
 def wanted(folder: Path) -> tuple[list[Requirement], list[Requirement]]:
-    """What pyproject.toml asks for: for the app (the package with the extra ``all`` and what that names, and what
+    """The requirements in pyproject.toml: for the app (the package with the extra ``all`` and what that names, and what
     installs it), and for developers."""
     file = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))
     project, dev = file["project"], [Requirement(line) for line in file["dependency-groups"]["dev"]]
@@ -130,7 +130,7 @@ def write(*options: str) -> None:
 
 
 def _resolved(kept: list[str], constraints: list[str], *options: str) -> str:
-    """What uv writes for the app, and with a group for developers; ``kept``: the lines of the file before."""
+    """The output of uv for the app, and with a group for developers; ``kept``: the lines of the file before."""
     uv = shutil.which("uv", path=str(Path(sys.executable).parent)) or shutil.which("uv")
     if uv is None:
         raise SystemExit("uv is not here: pip install uv")

@@ -33,7 +33,7 @@ def find_node() -> str | None:
 
 
 def npm() -> list[str] | None:
-    """What starts npm; None where it is not installed. npm itself is a script, which node runs."""
+    """The command that starts npm; None where it is not installed. npm itself is a script, which node runs."""
     node, wheel = find_node(), _wheel()
     if node is not None and wheel is not None:
         return [node, str(wheel / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js")]

@@ -28,7 +28,9 @@ def written(language: str) -> dict[tuple[str, str], Section]:
 
 
 def faults(english: dict[tuple[str, str], Section], other: dict[tuple[str, str], Section]) -> list[str]:
-    """What ``other`` lacks, what in it is older than the English or cut otherwise, and what translates nothing."""
+    """The faults of ``other``: headings that are missing, older than the English, cut otherwise, or that translate
+    nothing.
+    """
     found = []
     for (file, name), section in english.items():
         translation, now = other.get((file, name)), digest(section.text)

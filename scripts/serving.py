@@ -101,7 +101,7 @@ def free_port() -> int:
 
 
 def health(address: str, patience: float = 20.0) -> float | None:
-    """Seconds until the server says that it is well, None where it does not."""
+    """Seconds until the server reports that it is healthy; None if it does not."""
     started = time.monotonic()
     try:
         with urllib.request.urlopen(f"{address}/_stcore/health", timeout=patience) as answer:

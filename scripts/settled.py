@@ -36,6 +36,6 @@ SETTLED = """async () => {
 
 
 def settle(page: Page) -> None:
-    """Wait until the server has nothing more to say, and hold that it said no error."""
+    """Wait until the server sends nothing more, and assert that it sent no error."""
     page.wait_for_function(SETTLED)
     assert page.get_by_test_id("stException").count() == 0, page.get_by_test_id("stException").all_inner_texts()

@@ -94,7 +94,7 @@ def build(folder: Path = FOLDER, *, execute: bool = True) -> Path:
 
 
 def _accessible(text: str) -> str:
-    """What the theme lacks: the level of its captions, and code that scrolls by keys."""
+    """Additions that the theme needs: the level of its captions, and code that scrolls by keys."""
     return text.replace('role="heading"', 'role="heading" aria-level="2"').replace("<pre>", '<pre tabindex="0">')
 
 

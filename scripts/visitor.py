@@ -33,7 +33,7 @@ def wait_for(work: Coroutine[Any, Any, T]) -> T:
 
 @dataclass(slots=True)
 class Sent:
-    """What the server sent in one script run, and what the page then shows of it."""
+    """The messages of the server in one script run, and the page that they result in."""
 
     bytes: int = 0
     messages: list[ForwardMsg] = field(default_factory=list)

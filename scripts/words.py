@@ -24,7 +24,7 @@ Message = str | tuple[str, ...]
 
 
 def sources() -> list[Path]:
-    """The files in which messages stand."""
+    """The files that contain messages."""
     return [CATALOGUE, *sorted([*(ROOT / "bartviz").rglob("*.py"), *(ROOT / "pages").glob("*.py"), ROOT / "app.py"])]
 
 

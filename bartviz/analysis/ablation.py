@@ -1,4 +1,4 @@
-"""What silencing heads changes: numbers of one ablation, and of a sweep that ablates head after head.
+"""Effects of silencing heads: numbers of one ablation, and of a sweep that ablates head after head.
 
 Michel, Levy and Neubig 2019, "Are Sixteen Heads Really Better than One?", ablate one head, or all but one of a layer,
 by multiplying a head's output with 0. The tokens are given in both runs, so each row is compared with itself.
@@ -39,7 +39,7 @@ SMALLEST = 1e-3  # probability of a text; a smaller one is said as log p alone
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Guesses(Brief):
-    """What a run says at T rows: log p of the target (nats), and its best token: id, label, probability."""
+    """Predictions of a run at T rows: log p of the target (nats), and its best token: id, label, probability."""
 
     log_probability: Floats
     best: Ints

@@ -1,4 +1,4 @@
-"""What each key adds to the output of an attention block, exactly, from values and output projection.
+"""Contribution of each key to the output of an attention block, exactly, from values and output projection.
 
 A weight alone does not say what arrives: the block's output for row i is the sum over heads h and keys j of
 weight_hij * W_O^h v_hj, plus the projection's bias, and a large weight on a value of no length adds nothing.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is known of a head's role: the measure with the highest mean of those that name heads.
+    """Evidence for a head's role: the measure with the highest mean of those that name heads.
 
     ``role`` is empty for a head without one; ``below`` counts the texts, of ``n``, whose value is under the threshold;
     ``even`` is NaN where it is undefined.
@@ -88,12 +88,12 @@ def notice(found: Evidence, head: Head) -> str:
 
 
 def few(n: int) -> str:
-    """What to say of an interval from n texts, if they are few; else empty."""
+    """A caution about an interval from few texts; else empty."""
     return _("Fewer than {few} texts: an interval says little here.", few=FEW) if n < FEW else ""
 
 
 def effect(heads: pd.DataFrame, head: Head) -> str:
-    """What silencing a head changes, as a sentence; empty where the run has not measured it."""
+    """The effect of silencing a head, as a sentence; empty where the run has not measured it."""
     kind = heads[(heads["kind"] == head.kind) & (heads["measure"] == SILENCED)].dropna(subset=["mean"])
     row = of_head(kind, head)
     if row.empty:

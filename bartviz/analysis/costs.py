@@ -1,4 +1,4 @@
-"""What a pass costs: multiply-adds and bytes against the length of the text, in closed form.
+"""The cost of a pass: multiply-adds and bytes against the length of the text, in closed form.
 
 One multiply-add is one product and one sum, 2 FLOPs. Counted are the matrix products, as torch's FlopCounterMode
 counts them (masked cells included: the kernels compute them too); not softmax, layer norms, activations and biases,

@@ -186,7 +186,7 @@ def _rule_said(name: str, positions: list[int]) -> str:
 
 
 def cache_table(record: Record) -> pd.DataFrame:
-    """What each step costs with the key-value cache and without it, one line per step.
+    """The cost of each step with the key-value cache and without it, one line per step.
 
     position; new_rows: decoder rows computed at this step with the cache; all_rows: those computed without it;
     self_bytes and cross_bytes: keys and values held *per layer* after the step; cache_bytes: both, over all layers;

@@ -74,12 +74,12 @@ class Noised:
 
 @dataclass(frozen=True)
 class Noise:
-    """One noise function; `rate` is None if it has none. `name` is its key, `told` its description in English."""
+    """One noise function; `rate` is None if it has none. `name` is its key, `description` is in English."""
 
     name: str
     function: Callable[[str, Generator, float], Noised]
     rate: float | None
-    told: str
+    description: str
 
     @property
     def title(self) -> str:
@@ -88,8 +88,8 @@ class Noise:
 
     @property
     def summary(self) -> str:
-        """What it does to a text, in one sentence."""
-        return _(self.told)
+        """Its effect on a text, in one sentence."""
+        return _(self.description)
 
     def __call__(self, text: str, rng: Generator, rate: float | None = None) -> Noised:
         """Corrupt `text`; `rate` (share of the words, 0 to 1) defaults to the function's own.

@@ -145,7 +145,7 @@ def mean(attention: Attention, layer: int | None = None, head: int | None = None
 
 
 def name(attention: Attention, layer: int | None = None, head: int | None = None) -> str:
-    """What is shown, in words: a head or a mean."""
+    """The name of the head or mean that is shown."""
     layers, heads = attention.shape[:2]
     kind = sentence_words.kind(attention.kind)
     if layer is None:

@@ -82,7 +82,7 @@ def shares(one: Inputs) -> dict[str, Floats]:
 
 
 def sentence(one: Inputs) -> str:
-    """What to notice in this text."""
+    """A sentence that points out what is notable in this text."""
     if "position" not in one.parts:
         return _(
             "{model} adds nothing to its token embeddings: only its attention depends on positions.", model=one.model

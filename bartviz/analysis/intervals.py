@@ -1,4 +1,4 @@
-"""The 95% interval of a mean over texts, as far as few texts can say anything, and of the difference of two means.
+"""The 95% interval of a mean over texts, undefined for too few texts, and of the difference of two means.
 
 Student's t; the ends are within what the measure can be. Where a few texts make most of a mean (``Measure.uneven``), a
 sample often lacks them, and its standard deviation is then too small: there the interval counts texts that it has not
@@ -42,7 +42,7 @@ def student(n: Whole) -> Doubles:
 def of_means(
     measures: Sequence[Measure], n: Whole, mean: Doubles, sd: Doubles, largest: Doubles
 ) -> tuple[Doubles, Doubles]:
-    """The ends (C,) of the intervals of means (C,) of measures; NaN where nothing can be said.
+    """The ends (C,) of the intervals of means (C,) of measures; NaN where undefined.
 
     n, sd: the number of values and their standard deviation (n - 1); ``largest``: the largest value.
     """

@@ -36,14 +36,14 @@ class Pattern:
     """A named pattern: the models that use it and why (with the paper), and its settings.
 
     ``kind`` is the self-attention that has it: of encoders, or of decoders. Its texts are stored in English (``named``,
-    ``users``, ``told``) and translated by the properties (``title``, ``models``, ``note``).
+    ``users``, ``description``) and translated by the properties (``title``, ``models``, ``note``).
     """
 
     name: str
     named: str
     kind: Kind
     users: str
-    told: str
+    description: str
     settings: Mapping[str, Setting] = field(default_factory=dict)
 
     @property
@@ -56,7 +56,7 @@ class Pattern:
 
     @property
     def note(self) -> str:
-        return _(self.told)
+        return _(self.description)
 
 
 _WINDOW = {"window": Setting(mark("tokens to each side"), 2, 0)}

@@ -76,7 +76,7 @@ def softmax_added(scores: Floats, mask: Bools, number: float, to: Format = "floa
 
 
 def compare_numbers(scores: Floats) -> pd.DataFrame:
-    """What each number does in each format to a row of real scores (K,), K >= 2: one line for each pair.
+    """The effect of each number in each format on a row of real scores (K,), K >= 2: one line for each pair.
 
     First one key is masked, the one with the highest score: its weight should be 0. Then all are masked: such a row
     means nothing: it is "uniform", "as if unmasked", "distorted" by the rounding of the format, or "NaN".

@@ -1,4 +1,4 @@
-"""What the measures of a head are computed from, for NumPy and torch alike: a record, or a batch of a corpus.
+"""Inputs of the measures of a head, for NumPy and torch alike: a record, or a batch of a corpus.
 
 Letters in shapes: B texts, H heads, Q query rows, K key columns.
 """
@@ -111,8 +111,9 @@ class Weights:
 
 @dataclass(frozen=True, eq=False)
 class Received:
-    """What the columns of B texts got from all rows together: ``weights`` (B, H, K), the ``keys`` (B, K) that some row
-    may see, and how many ``rows`` (B,) gave."""
+    """Attention received by the columns of B texts from all rows together: ``weights`` (B, H, K), the ``keys`` (B, K)
+    that some row may see, and how many ``rows`` (B,) gave.
+    """
 
     weights: Array
     keys: Array

@@ -55,7 +55,7 @@ def score(weights: Array, rows: Array | None = None) -> float:
 
 @dataclass(frozen=True, eq=False)
 class OnWords:
-    """What heads of cross-attention look at: ``weights`` (B, H, Q, S) of the rows on the words of the columns.
+    """Where heads of cross-attention look: ``weights`` (B, H, Q, S) of the rows on the words of the columns.
 
     ``columns`` (B, S): which words there are. ``predicts`` and ``reads`` (B, T, Q): 1 for the rows that predict a word
     of the output, and for those that have just read it. ``back`` (B, H): heads whose rows are named by what they have

@@ -32,7 +32,7 @@ Component = Literal["shared", "encoder", "decoder", "head"]
 
 
 class Loaded(Protocol):
-    """What is needed of a model from ``bartviz.load``, so that torch is not imported here."""
+    """The part of a model from ``bartviz.load`` that is needed, so that torch is not imported here."""
 
     @property
     def info(self) -> ModelInfo: ...
@@ -157,7 +157,7 @@ def total(model: Model, *, architecture: str | None = None) -> int:
 
 
 def rows(config: Config, architecture: str | None = None) -> tuple[Parameter, ...]:
-    """What ``parameters`` tabulates, as tuples: about half a millisecond for a large model."""
+    """The rows of ``parameters``, as tuples: about half a millisecond for a large model."""
     return rows_of(configs.sizes(config), architecture_of(config, architecture))
 
 

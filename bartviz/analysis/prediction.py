@@ -1,4 +1,4 @@
-"""What a fine-tuned model says of a text: in a sentence, as a table, and the answer within the text.
+"""The prediction of a fine-tuned model: in a sentence, as a table, and the answer within the text.
 
 Letters in shapes: n tokens, C labels.
 """
@@ -49,7 +49,7 @@ def prediction_of(record: Record) -> Prediction:
 
 
 def divergence(before: Prediction, after: Prediction, rows: Bools | None = None) -> float:
-    """KL(before || after) in nats between what two passes say of the same text.
+    """KL(before || after) in nats between the predictions of two passes over the same text.
 
     Of tokens the mean over ``rows`` (n,), by default over all; of an answer the mean of its two ends; of labels that do
     not exclude each other their sum. NaN for a head whose output has no probabilities.
@@ -98,7 +98,7 @@ def answer(record: Record) -> Answer | None:
 
 
 def sentence(record: Record) -> str:
-    """What the model says, in one sentence of the reader's language."""
+    """The prediction, in one sentence of the reader's language."""
     said = prediction_of(record)
     if said.task == "answer":
         return _answer_sentence(answer(record))

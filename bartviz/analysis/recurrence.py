@@ -1,4 +1,4 @@
-"""What came before attention: a network that reads word by word, and hands the decoder one vector for the whole text.
+"""Before attention: a network that reads word by word, and hands the decoder one vector for the whole text.
 
 Everything is counted for the texts of a record and the width of its model (Vaswani et al. 2017, table 1; Bahdanau et
 al. 2015 on the one vector). Letters: n source tokens, m rows, d width.
@@ -81,7 +81,7 @@ def recurrence(record: Record) -> Recurrence:
 
 
 def sentence(one: Recurrence) -> str:
-    """What to notice, in the reader's language."""
+    """A sentence that points out what is notable, in the reader's language."""
     if one.kind == "cross":
         return _(
             "A recurrent encoder-decoder puts {count} tokens into one vector of {width:,} numbers, and "

@@ -189,8 +189,9 @@ def is_mask(word: Word) -> bool:
 
 
 def glosses(ribbons: Ribbons) -> tuple[str, ...]:
-    """For each word of the lower line the word of the upper one that means the same, as far as attention tells: the two
-    choose each other with at least ``MOSTLY`` of the weight. Empty where there is none, or it is the same word."""
+    """For each word of the lower line the word of the upper one that means the same, judging by attention: the two
+    choose each other with at least ``MOSTLY`` of the weight. Empty where there is none, or it is the same word.
+    """
     found = dict(pairs(ribbons)) if ribbons.head.kind == "cross" else {}
     return tuple(
         ""
@@ -250,7 +251,7 @@ def _simple_column(word: Word, column: Floats, rows: tuple[Word, ...], cross: bo
 
 
 def legend(ribbons: Ribbons) -> str:
-    """What the two lines are, and what a ribbon between them is."""
+    """A legend for the two lines and the ribbons between them."""
     if ribbons.given:
         return _(
             "Above, the text that the model read; below, the output that was given to it, not its own. Ribbons show "

@@ -1,4 +1,4 @@
-"""What runs in a browser: scripts, and the Python that gives them their data; no Streamlit."""
+"""Code for the browser: scripts, and the Python that gives them their data; no Streamlit."""
 
 from pathlib import Path
 

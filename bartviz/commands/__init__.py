@@ -1,1 +1,1 @@
-"""What is typed in a terminal. Imports everything."""
+"""The command line. Imports everything."""

@@ -91,7 +91,7 @@ class Shown:
         say(f"{progress.rows:,} of {progress.all:,} rows, {progress.rate:,.0f} rows/s{left}", error=True)
 
     def stopped(self) -> str:
-        """What is measured, and how the run continues."""
+        """The number of texts measured so far, and how to continue the run."""
         if self.last is None:
             return "Stopped before a part was measured. Repeat the command with --resume to continue."
         done = f"{self.last.rows:,} of {self.last.all:,} rows"

@@ -1,4 +1,4 @@
-"""What several commands print: lines, JSON, tables, and the heading of their examples.
+"""Output shared by several commands: lines, JSON, tables, and the heading of their examples.
 
 Texts, tokens and names in a file may have been written by anybody, so every line passes ``say``: a control character
 would reach the terminal as a command.

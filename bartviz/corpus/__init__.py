@@ -1,1 +1,1 @@
-"""What every head of a model does over a corpus: texts from files, sums of shards, an atlas of heads."""
+"""Every head of a model measured over a corpus: texts from files, sums of shards, an atlas of heads."""

@@ -57,7 +57,7 @@ class Worker:
         self._model = loading()
 
     def model(self) -> dict[str, Any]:
-        """What the model is, with the digest of its weights."""
+        """A description of the model, with the digest of its weights."""
         return asdict(self._model.info)
 
     def measured(self, job: Job) -> Files:

@@ -188,7 +188,7 @@ def side(tokens: Tokens, texts: Sequence[str], known: dict[str, int]) -> Side:
 def simple_side(
     tokenizer: PreTrainedTokenizerBase, text: str, known: dict[str, int], *, limit: int | None, target: bool = False
 ) -> Side | None:
-    """What ``side`` returns, without labels and spans of tokens, which take most of its time: 0.3 ms instead of 1.1 ms
+    """The result of ``side``, without labels and spans of tokens, which take most of its time: 0.3 ms instead of 1.1 ms
     for a text of ten words, and without it a run with a model as small as bert-tiny-en takes 1.27 of its time.
 
     None, and ``known`` unchanged, for a text with signs that are not simple, more than ``limit`` tokens, or tokens that
@@ -259,7 +259,7 @@ def _start(model: Model, token: int) -> Side:
 
 
 def _after(start: Side, output: Side) -> Side:
-    """What the decoder reads: the start token, then every token of the output but the last."""
+    """The decoder's input: the start token, then every token of the output but the last."""
     parts = {
         entry.name: np.concatenate([getattr(start, entry.name), getattr(output, entry.name)[:-1]])
         for entry in fields(Side)

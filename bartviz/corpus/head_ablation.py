@@ -1,4 +1,4 @@
-"""What silencing each head changes: the predictions of a model over some texts, with all heads and without each one.
+"""The effect of silencing each head: the predictions of a model over some texts, with all heads and without each one.
 
 Letters in shapes: B texts of a batch, T rows of the output, V tokens of the vocabulary, L layers, H heads.
 """

@@ -116,7 +116,7 @@ def check(path: Path, columns: Columns | None = None, form: Form | None = None) 
 
 
 def notices(path: Path, columns: Columns | None = None, form: Form | None = None) -> tuple[str, ...]:
-    """What was judged of the tables in a corpus: the column of the texts, the header, rows of several lines.
+    """How the tables in a corpus were read: the column of the texts, the header, rows of several lines.
 
     Raises what ``lines`` raises.
     """
@@ -256,7 +256,7 @@ def _plain(stream: io.TextIOBase) -> Iterator[Named]:
 
 
 def _paragraphs(stream: io.TextIOBase) -> Iterator[Named]:
-    """What stands between blank lines, with the number of its first line."""
+    """Paragraphs between blank lines, each with the number of its first line."""
     first = length = 0
     held: list[str] = []
     for number, line in chain(physical_lines(stream), [(0, "")]):

@@ -263,7 +263,7 @@ class Folder:
         return True
 
     def put(self, job: Job, made: Files) -> None:
-        """Write the files of a part; the sums last, for they say that the part is done."""
+        """Write the files of a part; the sums last, because they mark the part as done."""
         for name, data in made.items():
             if name != FOLDER:
                 (self.path / name).mkdir(exist_ok=True)
@@ -321,7 +321,7 @@ def _foreign(name: str) -> SettingError:
 
 
 def read_manifest(path: Path) -> dict[str, Any]:
-    """What the run in a folder is of. Raises SettingError where there is none."""
+    """The manifest of the run in a folder. Raises SettingError where there is none."""
     try:
         there = json.loads(files.read(path / MANIFEST, LARGEST_MANIFEST))
     except (OSError, ValueError, RecursionError) as error:

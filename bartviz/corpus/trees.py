@@ -72,6 +72,6 @@ class Arcs:
         return share.where(self.counted.any(dim=-1), torch.nan)
 
     def relations_followed(self, layers: Sequence[Tensor]) -> Relations:
-        """What was followed, by relation, from what ``followed`` said of each layer."""
+        """The arcs that were followed, by relation, from the results of ``followed`` for each layer."""
         found = torch.stack(list(layers), dim=2).cpu().numpy()  # (B, 2, L, H, W)
         return Relations.of(self.relations, self.heads.cpu().numpy(), self.counted.cpu().numpy(), found)

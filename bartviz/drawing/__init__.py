@@ -1,1 +1,1 @@
-"""What the figures of several features are drawn with: themes, axes, cells, maps, and pictures for paper."""
+"""Drawing shared by the figures of several features: themes, axes, cells, maps, and pictures for paper."""

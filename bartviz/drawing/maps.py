@@ -182,7 +182,7 @@ def _hover(says: Says, value: str, factor: int) -> str:
 
 
 def at_most(number: str, factor: int) -> str:
-    """The hover text of a cell that stands for a block of cells."""
+    """The hover text of a cell that represents a block of cells."""
     return number if factor == 1 else _("at most {number}", number=number)
 
 
@@ -194,7 +194,7 @@ _TICKS: dict[Range, list[str]] = {
 
 
 def _weight_bar(says: Says, span: Range, factor: int, dark: bool, height: int | None) -> Part:
-    """The colour bar of weights, which says what its range is and whether cells stand for blocks."""
+    """The colour bar of weights, with its range, and whether cells represent blocks."""
     title = _(says.bars[span])
     if factor > 1:
         title = _("{title}; a cell is the largest of {factor} × {factor}", title=title, factor=factor)

@@ -62,7 +62,7 @@ class Figure(go.Figure):  # type: ignore[misc]  # plotly has no types
             notebook.display(self)
 
     def _drawn(self, *, script: bool) -> str:
-        """The figure as wide as its cell; what stands side by side keeps a least width, and scrolls in a narrow one."""
+        """The figure as wide as its cell; panels side by side keep a minimum width, and scroll in a narrow one."""
         drawn: str = self.to_html(full_html=False, include_plotlyjs=script)
         beside = {round(axis.domain[0], 2) for axis in self.select_xaxes() if axis.domain}
         if len(beside) < 2:
@@ -82,7 +82,7 @@ def palette(dark: bool = False) -> Palette:
 
 
 def kind_color(kind: Kind, dark: bool = False) -> str:
-    """The one colour that stands for a kind of attention."""
+    """The colour of a kind of attention."""
     return KIND[kind][dark]
 
 

@@ -51,7 +51,7 @@ def ablate(
     cancelled: Callable[[], bool] = lambda: False,
     on_progress: Callable[[str, float | None], None] = lambda note, fraction: None,
 ) -> Ablation:
-    """What changes in a record when heads are silenced ("cross L2H5", ...), or scaled (a mapping to factors 0..16).
+    """The changes in a record when heads are silenced ("cross L2H5", ...), or scaled (a mapping to factors 0..16).
 
     The record's own tokens are given in both runs (teacher forcing), so that its rows stay comparable. ``write``: let
     the model also write its own output, without and with the change. ``on_progress`` gets a note and 0..1 or None.
@@ -198,7 +198,7 @@ class _Measurements:
             self.lines.append((change, float(other.divergence.mean()), turned, labels, float(distance.mean())))
 
     def _labels(self, after: Outcome, index: int) -> float:
-        """How far what the head says is from what it said first, in nats; NaN without a head."""
+        """The divergence of the head's prediction from the first one, in nats; NaN without a head."""
         now = self.replay.said(after, index)
         words = ~self.replay.record.source.special
         return float("nan") if self.said is None or now is None else prediction.divergence(self.said, now, words)

@@ -85,7 +85,7 @@ def _words(model: Model) -> Tensor:
 
 
 def _scale(model: Model) -> float:
-    """What the last state is multiplied by, as in T5 where its embeddings are tied."""
+    """The factor of the last state, as in T5 where its embeddings are tied."""
     key = model.info.known.state_scale
     return model.info.width**-0.5 if key and getattr(model.config, key, False) else 1.0
 

@@ -31,7 +31,7 @@ MOST_GUESSES = 20
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """What a masked language model predicts for one mask: labels and probabilities 0..1, the likeliest first."""
+    """The predictions of a masked language model for one mask: labels and probabilities 0..1, the likeliest first."""
 
     candidates: tuple[tuple[str, float], ...]
 
@@ -124,7 +124,7 @@ def all_noises(
 
 @torch_defaults()
 def guesses(model: Model, text: str, k: int = 5, *, cancelled: Callable[[], bool] = lambda: False) -> tuple[Guess, ...]:
-    """What a masked language model predicts for each ``<mask>`` of a text, given all the other words.
+    """The predictions of a masked language model for each ``<mask>`` of a text, given all the other words.
 
     A text that is too long is truncated: then there may be fewer guesses than masks.
     Raises TextError, SettingError, BudgetError, Cancelled.
@@ -141,7 +141,7 @@ def guesses(model: Model, text: str, k: int = 5, *, cancelled: Callable[[], bool
 def filled(
     model: Model, record: Record, k: int = 5, *, cancelled: Callable[[], bool] = lambda: False
 ) -> tuple[Guess, ...]:
-    """What a masked language model predicts for each mask of a record's text, in order.
+    """The predictions of a masked language model for each mask of a record's text, in order.
 
     Raises SettingError for a record of another model, and for a model that does not predict tokens; Cancelled.
     """

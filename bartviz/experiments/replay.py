@@ -194,7 +194,7 @@ class Replay:
         return (notice,)
 
     def said(self, outcome: Outcome, index: int = 0) -> Prediction | None:
-        """What the model's head says in one run of a pass; None where the record has no prediction."""
+        """The prediction of the model's head in one run of a pass; None where the record has no prediction."""
         said = self.record.prediction
         if said is None or outcome.labels is None:
             return None

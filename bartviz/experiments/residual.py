@@ -101,7 +101,7 @@ class _Layer:
         return self._base.get_submodule(self._path + self._names[f"{role} weight"].rpartition(".")[0])
 
     def adds(self, part: str, vector: Tensor) -> Tensor:
-        """What a part adds (D,): its output, normalised or scaled first where the model does so."""
+        """The vector (D,) that a part adds: its output, normalised or scaled first where the model does so."""
         if f"{part} output layer norm weight" in self._names:
             vector = self._module(f"{part} output layer norm")(vector)
         return vector * self._factor

@@ -71,7 +71,7 @@ def _padding(model: Model, tokens: Tokens, count: int) -> int:
 
 
 def _as_read(model: Model, record: Record, source: Tokens) -> Iterator[int]:
-    """How many tokens are wrong if the source text was read as it stands, or is what its tokens say."""
+    """The number of wrong tokens if the source text was read unchanged, or is the text of its tokens."""
     for special in (False, True):
         yield _read(model, record, source, allow_special=special)
     text, pair, tokens = respelled(model, _named(model, record, source))
@@ -151,7 +151,7 @@ def _prompts(model: Model, record: Record, reads: Tokens, first: int) -> Iterato
 
 
 def _continues(model: Model, record: Record, whole: Tokens, first: int) -> int:
-    """1 if the target text is neither what its tokens say nor a text that has them."""
+    """1 if the target text is neither the text of its tokens nor one that has them."""
     ids = whole.ids[first:].tolist()
     if tokenize.from_ids(model.tokenizer, ids)[0] == record.target_text:
         return 0

@@ -62,7 +62,7 @@ def alike(model: Model, own: int) -> list[Found]:
 
 
 def named(model: Model, found: Iterable[Found], old: Tokens, position: int) -> list[Named]:
-    """The candidates that can stand at a place, with their labels there; in place of a whole word, words.
+    """The candidates that fit a position, with their labels there; in place of a whole word, words.
 
     Of tokens that are alike, words of the text's language come alone as long as there are enough of them: a model of
     two languages has one vocabulary for both. A model's own candidates may be of either.
@@ -79,7 +79,7 @@ def named(model: Model, found: Iterable[Found], old: Tokens, position: int) -> l
 
 
 def similar(model: Model, old: Tokens, position: int) -> Sequence[Named]:
-    """Tokens that are like the one at a position and can stand there, most similar first."""
+    """Tokens that are similar to the one at a position and fit there, most similar first."""
     return named(model, alike(model, int(old.ids[position])), old, position)
 
 

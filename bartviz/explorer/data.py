@@ -147,7 +147,7 @@ def _record(record: Record, name: str, number: int, parts: _Parts, maps: Iterato
 
 
 def first(record: Record) -> dict[str, Any]:
-    """What is shown first: kind, layer, head and row."""
+    """The first view: kind, layer, head and row."""
     head = _first(record)
     return {"kind": head.kind, "layer": head.layer, "head": head.head, "row": _row(record.rows(head.kind))}
 

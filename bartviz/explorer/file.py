@@ -126,7 +126,7 @@ def _path(name: str) -> Path:
 
 
 def _inline(text: str) -> str:
-    """The text as it may stand in an element of script or style. Raises ScriptError if it would end the element."""
+    """The text escaped for an element of script or style. Raises ScriptError if it would end the element."""
     if found := _CLOSING.search(text):
         raise ScriptError(f"{found[0]} cannot be part of a page's script or style")
     return text

@@ -33,7 +33,7 @@ def page(least: float) -> Messages:
 
 
 def about(record: Record) -> list[tuple[str, str]]:
-    """What is known of a record, as pairs of a name and a fact; texts whole."""
+    """Facts about a record, as pairs of name and value; texts in full."""
     model = record.model
     sizes = [
         _("{kind}: {layers} layers x {heads} heads", kind=name, layers=shape[0], heads=shape[1])

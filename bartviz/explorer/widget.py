@@ -1,4 +1,4 @@
-"""The explorer in a running notebook, where Python knows what is chosen: ``bartviz.explore(record)``.
+"""The explorer in a running notebook, where Python has the choice: ``bartviz.explore(record)``.
 
 What a record shows of itself at the end of a cell needs no kernel and stays alive in the saved notebook. This is for
 work with a kernel: what is chosen in the picture can be read, watched and set.

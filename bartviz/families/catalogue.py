@@ -1,4 +1,4 @@
-"""The models that bartviz knows by name, with their real configurations: no download, no torch.
+"""The models of the catalogue, by name, with their real configurations: no download, no torch.
 
 The embedded models come first; each is listed once its folder ships. Facts of the hub models are in catalogue.json.
 """

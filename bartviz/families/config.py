@@ -119,7 +119,7 @@ class Sizes:
 
     @property
     def projected(self) -> bool:
-        """Whether a matrix stands between the embeddings and the layers."""
+        """Whether there is a matrix between the embeddings and the layers."""
         return self.embedding_width != self.width or self.family.projected
 
 
@@ -196,7 +196,7 @@ def sizes(config: object) -> Sizes:
 
 
 def _untyped(config: Config) -> str:
-    """What to add to a configuration that does not say how its model is built, by the keys that it has."""
+    """Advice on what to add to a configuration without a model_type, by the keys that it has."""
     sizes = {name: {key for key, _ in family.keys.values()} for name, family in FAMILIES.items()}
     likely = max(sizes, key=lambda name: (len(sizes[name] & config.keys()), -len(sizes[name])))
     if len(sizes[likely] & config.keys()) < 3:

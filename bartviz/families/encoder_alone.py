@@ -9,7 +9,7 @@ from bartviz.language import mark
 
 
 def encoder_alone(family: Family) -> Family:
-    """What is known of an encoder-decoder's encoder in a network of its own."""
+    """The family of an encoder-decoder's encoder in a network of its own."""
     assert family.encoder is not None
     bare = next(name for name, variant in family.variants.items() if variant.bare)
     inside = f"{bare.removesuffix('Model')}Encoder"

@@ -1,4 +1,4 @@
-"""What a family is: everything that is known of one architecture, as data. ``registry`` gathers them.
+"""A family: all facts about one architecture, as data. ``registry`` gathers them.
 
 A shape is written in letters, output width first where transformers writes it so:
 V vocabulary, U target vocabulary, d width, e embedding width, f feed-forward width, g gate and input side by side (2f),
@@ -162,7 +162,7 @@ class Family:
         return "encoder" if self.decoder is None else "encoder-decoder"
 
     def task(self, architecture: str) -> Task | None:
-        """What a class of the family labels, where its predictions are read.
+        """The object that a class of the family labels, where its predictions are read.
 
         Encoders label from their states; BART and its relatives label a text, from a state of the decoder.
         """

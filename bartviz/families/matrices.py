@@ -1,4 +1,4 @@
-"""What family files are written with: matrices that many share, the tasks of model classes, and recurring words."""
+"""Building blocks of family files: matrices that many share, the tasks of model classes, and recurring words."""
 
 from __future__ import annotations
 

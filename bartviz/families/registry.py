@@ -1,4 +1,4 @@
-"""The families that bartviz knows, by transformers' model_type."""
+"""The supported families, by transformers' model_type."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def adopt(family: Family) -> None:
 
 
 def unlisted(model_type: str, like: str) -> Family:
-    """What a record can say of an unlisted type: it was read as the listed family ``like``. Raises KeyError."""
+    """The family of an unlisted type in a record: it was read as the listed family ``like``. Raises KeyError."""
     adopted = _ADOPTED.get(model_type)
     if adopted is not None and adopted.like == like:
         return adopted

@@ -161,7 +161,7 @@ def read_bytes(path: Path, most: int) -> bytes:
 
 
 def is_complete(folder: Path) -> bool:
-    """Whether all files of a model are in a folder, as far as their names say."""
+    """Whether all files of a model are in a folder, judging by their names."""
     try:
         files = Files.of(folder)
         files.check_vocabulary()

@@ -97,7 +97,7 @@ def embedded() -> tuple[str, ...]:
 
 
 def name_of(folder: Path) -> str:
-    """What to call the model of a folder: its repository if the hub's cache holds it, else the folder's name; the one
+    """The name for the model of a folder: its repository if the hub's cache holds it, else the folder's name; the one
     above it where many models have that name, such as ``model``. Empty if none says anything."""
     where = Path.cwd() / folder  # links stay: of a link its own name says more
     if where.name in ("", ".."):

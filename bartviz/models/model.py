@@ -204,7 +204,7 @@ def assembled(
 
 
 def _describe(name: str, source: Source, network: Network, settings: Settings, fingerprint: str) -> ModelInfo:
-    """What records say of a network and its head."""
+    """The description of a network and its head in records."""
     sizes, architecture = settings.sizes, type(network.module).__name__
     dropout = dropout_of(network.module.config.to_dict())
     return ModelInfo(

@@ -23,7 +23,8 @@ FOLLOWS = ("B follows A", "B does not follow A")  # the columns of a judgement o
 
 @dataclass(frozen=True)
 class TaskHead:
-    """What a checkpoint was fine-tuned for: transformers' class, its task, its labels, what makes logits probabilities.
+    """The head that a checkpoint was fine-tuned with: transformers' class, its task, its labels, what makes logits
+    probabilities.
 
     ``module``: the head on the state of the decoder (BART), next to the network that writes; None where the network
     is of the class itself.

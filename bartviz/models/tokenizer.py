@@ -129,7 +129,7 @@ def _write(path: Path, value: Mapping[str, Any]) -> None:
 
 
 def _of_config(raw: Mapping[str, Any], asked: Mapping[str, Any], settings: Settings) -> dict[str, str]:
-    """What config.json says of the tokenizer: the class that old folders name there alone, and what transformers reads
+    """The tokenizer settings in config.json: the class that old folders name there alone, and what transformers reads
     to choose one."""
     said = {key: raw[key] for key in _OF_CONFIG if isinstance(raw.get(key), str)}
     if "fix_mistral_regex" not in asked:

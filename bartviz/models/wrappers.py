@@ -1,4 +1,4 @@
-"""What is around a network of transformers, or within something else: taken off, or named for the caller."""
+"""Wrappers around a network of transformers: removed, or named for the caller."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What the columns of a table are, judged by their shape: whether the first row names them, and which has the texts.
+"""The roles of the columns of a table, judged by their shape: whether the first row names them, and which has the
+texts.
 
 No language is assumed: a name differs from what is below it, whatever it means.
 """
@@ -64,7 +65,7 @@ def has_header(first: Cells, rows: Sequence[Cells]) -> bool:
 
 
 class _Shape:
-    """What the cells of a column have in common."""
+    """The common shape of the cells of a column."""
 
     def __init__(self, cells: Sequence[str]) -> None:
         self.letters = 2 * sum(map(bool, map(_LETTER.search, cells))) >= max(len(cells), 1)

@@ -131,5 +131,5 @@ def of_objects(
 
 
 def _beginnings(cells: Mapping[int, str]) -> Mapping[int, str]:
-    """What is judged of a row: its cells may be long, and many rows are in memory."""
+    """The part of a row that is judged: its cells may be long, and many rows are in memory."""
     return {column: cell[:BEGINNING] for column, cell in cells.items()}

@@ -58,7 +58,7 @@ class Table:
         return shapes.usual(self.columns, [cells for cells in first if not isinstance(cells, TextError)])
 
     def notices(self) -> tuple[str, ...]:
-        """What a reader may not expect of how the rows were read."""
+        """Notices where the rows were read in a way that a reader may not expect."""
         if not (count := joined(self.rows)):
             return ()
         return (later("Rows of several lines, in quotation marks: {count:,}.", count=count),)

@@ -1,1 +1,1 @@
-"""What a run leaves behind, NumPy alone. Imports text, families and the rooms below them."""
+"""The result of a run, NumPy alone. Imports text, families and the rooms below them."""

@@ -98,7 +98,7 @@ def run(record: Record, *, again: bool = True) -> tuple[Check, ...]:
 
 
 def _of_run(record: Record) -> Iterator[Check]:
-    """What the run itself compared, by the limits of this code: a file holds the values, and says nothing of limits.
+    """The comparisons made during the run, by the limits of this code: a file has the values, but no limits.
 
     A check that a run makes and the record lacks has no value; one that no run makes is counted as wrong.
     """

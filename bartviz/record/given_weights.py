@@ -363,7 +363,7 @@ def _without_padding(tokens: Tokens, seen: Bools) -> Tokens:
 
 
 def _info(arrays: Mapping[Kind, Floats], texts: Mapping[Kind, _Text], name: str) -> ModelInfo:
-    """What is known of the model: the shape of its attention. The fingerprint is that of the weights."""
+    """The model's description: the shape of its attention. The fingerprint is that of the weights."""
     kind: ModelKind = "encoder-decoder" if "cross" in arrays else ("encoder" if "encoder" in arrays else "decoder")
     sizes = {side: arrays[side].shape[:2] if side in arrays else (0, 0) for side in KINDS}
     digest = hashlib.sha256()

@@ -1,4 +1,4 @@
-"""What a fine-tuned head says of a text: its labels with their probabilities. Frozen, read-only, NumPy only.
+"""The prediction of a fine-tuned head: its labels with their probabilities. Frozen, read-only, NumPy only.
 
 Letters in shapes: C labels, n tokens, R rows: 1 for a text, n for its tokens.
 """

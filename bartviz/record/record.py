@@ -84,7 +84,7 @@ class ModelInfo:
 
     @property
     def known(self) -> Family:
-        """What is known of the model's family. Raises WeightsOnlyError."""
+        """The model's family. Raises WeightsOnlyError."""
         if not self.family:
             raise WeightsOnlyError(
                 later("This record was made from attention weights only: it has no information about the model.")

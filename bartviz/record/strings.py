@@ -67,7 +67,9 @@ def _scheme(strings: Sequence[str]) -> Scheme | None:
 
 
 def _spelled(strings: Sequence[str]) -> str | None:
-    """What pieces of a byte-level vocabulary spell, without a character that is cut at either end; None for others."""
+    """The text that pieces of a byte-level vocabulary spell, without a character that is cut at either end; None for
+    others.
+    """
     pieces = [string for string in strings if not _is_special(string)]
     if any(byte_of(sign) is None for piece in pieces for sign in piece):
         return None

@@ -219,7 +219,7 @@ def write(
 def planned(
     model: Model, prepared: Prepared, start: tuple[int, ...], forced: Mapping[int, Forced], options: Options
 ) -> tuple[Task, Tape]:
-    """What to write, and the tape to record it on. Raises SettingError."""
+    """The task, and the tape to record it on. Raises SettingError."""
     generation = generation_of(model, options)
     longest = longest_of(model, generation, len(start), options.max_new_tokens)
     source = torch.from_numpy(prepared.tokens.ids.copy())[None]  # (1, S); a decoder-only model's prompt

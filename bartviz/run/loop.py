@@ -171,7 +171,7 @@ def _chosen(task: Task, draw: Draw | None, position: int, ids: Sequence[int], lo
 
 
 def choices(task: Task, sampling: Sampling | None, ids: Sequence[int], logits: Tensor) -> list[Choice]:
-    """What ``single`` chooses at each position of a text whose tokens are known, from the logits (T, V) of one pass.
+    """The choices of ``single`` at each position of a text whose tokens are known, from the logits (T, V) of one pass.
 
     ids: all tokens of the decoder, the start included; the first of ``logits`` follows the start.
     """

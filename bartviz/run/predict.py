@@ -1,4 +1,4 @@
-"""What a head that labels says of a pass: its logits, and the Prediction of one text.
+"""The output of a labelling head for a pass: its logits, and the Prediction of one text.
 
 Letters in shapes: B texts, n tokens, m decoder rows, C labels.
 """
@@ -42,7 +42,7 @@ def next_sentence(model: Model) -> nn.Module | None:
 
 
 def predicts(model: Model, pair: str | None) -> bool:
-    """Whether a pass over a text, or two, predicts labels: what judges pairs says nothing of a single text."""
+    """Whether a pass over a text, or two, predicts labels: a classifier of pairs makes none for a single text."""
     if model.head is None:
         return pair is not None and next_sentence(model) is not None
     return pair is not None or model.head.labels != FOLLOWS

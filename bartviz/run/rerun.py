@@ -1,4 +1,4 @@
-"""What decode() does over a record's own tokens: its choices from the logits of one pass, and its beam search again.
+"""decode() repeated over a record's own tokens: its choices from the logits of one pass, and its beam search again.
 
 The settings are the record's own, and the rules those of the checkpoint, as when the record was made.
 Letters in shapes: T steps, V vocabulary.
@@ -30,7 +30,7 @@ from bartviz.tape.tape import recording
 
 @dataclass(frozen=True)
 class Rerun:
-    """What decode() does where the tokens are a record's.
+    """The result of decode() repeated over a record's tokens.
 
     ``choices``: the token of each step, the rule that decides it and the probabilities from which it is drawn.
     ``short`` (T,): how far the record's token is below the chosen one, in logits after the rules; 0 where they are the

@@ -195,7 +195,7 @@ def _never_returns(branch: _Branch) -> bool:
 
 
 def _is_covered(branch: _Branch, later: tuple[_Branch, ...]) -> bool:
-    """Whether what is read in vain is taken as a whole by a later branch."""
+    """Whether characters read without a match are taken as a whole by a later branch."""
     run = _run(branch)
     if run is None or not _never_returns(branch[branch.index(run) + 1 :]):
         return False

@@ -77,7 +77,7 @@ class Run(Generic[T]):
         self._enter: Callable[[], None] | None = None  # until it is in the queue
 
     def wanted(self) -> bool:
-        """Whether somebody is still waiting for it."""
+        """Whether anyone is still waiting for it."""
         return not self.stopped.is_set() and self._alive()
 
     def enter(self, enter: Callable[[], None]) -> None:
@@ -143,7 +143,7 @@ class Run(Generic[T]):
 
     @property
     def progress(self) -> tuple[str, float | None]:
-        """What it is doing, and the fraction done (0..1) if known."""
+        """The current stage, and the fraction done (0..1) if known."""
         return (self._tickets[-1].note, self._tickets[-1].fraction) if self._tickets else ("", None)
 
     def cancel(self) -> None:
@@ -176,7 +176,7 @@ class About:
 
 @dataclass(frozen=True, eq=False)
 class Job(Generic[T]):
-    """What a run does: its model is loaded first (several at once), then it computes (one at a time).
+    """The work of a run: its model is loaded first (several at once), then it computes (one at a time).
 
     Each stage has a ticket at a gate, and gives the run that of the next one at its end. ``request``: the text that is
     written, if any: other runs may write it with theirs.
@@ -384,7 +384,7 @@ class Engine:
         torch_import.warm_up(delay)
 
     def about(self, name: str) -> About | None:
-        """What is known of a model by its name; None until it is loaded."""
+        """The facts about a model by its name; None until it is loaded."""
         model = self.models.peek(canonical(name, default_roots()))
         return None if model is None else About(model.info, model.generation.to_dict())
 

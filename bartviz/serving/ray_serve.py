@@ -104,7 +104,7 @@ class RayReplicas:
 
 
 class _Answers:
-    """What a replica answers; the errors of Ray become Lost."""
+    """The answers of a replica; the errors of Ray become Lost."""
 
     def __init__(self, generator: Any, ended: Callable[[], NoReplicas]) -> None:
         self._generator = generator

@@ -48,7 +48,7 @@ class NoReplicas(SettingError):
 
 
 class Answers(Protocol):
-    """What a replica answers to a call. Iterating raises Lost if the replica is gone, and NoReplicas if none run."""
+    """The answers of a replica to a call. Iterating raises Lost if the replica is gone, and NoReplicas if none run."""
 
     def __iter__(self) -> Iterator[Answer]: ...
 
@@ -187,7 +187,7 @@ class RemoteEngine(Engine):
             timer.start()
 
     def about(self, name: str) -> About | None:
-        """What is known of a model by its name; None until a run has used it."""
+        """The facts about a model by its name; None until a run has used it."""
         return self._known.get(name)
 
     def _reach(self) -> None:

@@ -1,5 +1,5 @@
-"""What the server imports, and when: all of it before it answers anyone; without models of its own, only what pages
-need, and that on demand.
+"""Imports of the server and their time: everything before it answers anyone; without models of its own, only what pages
+need, on demand.
 
 Only one thread imports at a time. Two threads that import a package from both ends (a package
 imports its modules, a page one of them) deadlock, and Python then gives one of them a partly initialized module.

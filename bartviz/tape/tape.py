@@ -54,7 +54,7 @@ class Site:
 
 @dataclass
 class Entry:
-    """What one layer recorded. Rows of q are appended call by call; k and v are those of the last call.
+    """The recording of one layer. Rows of q are appended call by call; k and v are those of the last call.
 
     v covers every head if values are kept, else only the head whose output is compared.
     """
@@ -72,7 +72,7 @@ class Entry:
 
 @dataclass
 class Tape:
-    """What to record of a run, what to change in it, and what was recorded.
+    """The layers to record in a run, the changes to make in it, and the recordings.
 
     ``values``: keep v and the output projection of every layer; otherwise only v of one head per layer, a different one
     in each, for the self-check.

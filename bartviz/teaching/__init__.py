@@ -1,1 +1,1 @@
-"""What is explained: lessons, quiz, glossary, the articles' claims. No Streamlit. Imports analysis and below."""
+"""Explanations: lessons, quiz, glossary, the articles' claims. No Streamlit. Imports analysis and below."""

@@ -30,7 +30,7 @@ class Explanation:
 
 @cache
 def files() -> dict[str, Path]:
-    """What is explained: the word of a page, or of a part of one, and its file in English."""
+    """The subjects of the explanations: the word of a page, or of a part of one, and its file in English."""
     found = {}
     for file in sorted(FEATURES.glob("*/explanation*.en.md")):
         part = file.name.removesuffix(".en.md").removeprefix("explanation").removeprefix("_")

@@ -138,7 +138,7 @@ class Layout:
 
 
 def clusters(text: str) -> list[str]:
-    """What a reader calls the characters of a text, in order. The time grows with the length of the text alone."""
+    """The characters of a text as a reader sees them, in order. The time grows with the length of the text alone."""
     found: list[str] = _CLUSTER.findall(text)
     return found
 

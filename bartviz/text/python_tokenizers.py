@@ -24,7 +24,7 @@ MAX_WORD = 200
 
 
 class PythonEncoder(Encoder):
-    """What they have in common: added tokens are split off first, and tokens are put around the rest."""
+    """The common part: added tokens are split off first, and tokens are put around the rest."""
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
         super().__init__(tokenizer)

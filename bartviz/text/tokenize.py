@@ -239,7 +239,7 @@ def join(*parts: Tokens) -> Tokens:
 
 
 class Unread(NamedTuple):
-    """What of the texts the model does not read.
+    """The parts of the texts that the model does not read.
 
     ``unknown``, ``split``: the shares (0..1) of the letters in unknown tokens or in none, and of those of which a token
     holds only some bytes; without letters, every visible sign counts. ``dropped``: how many signs are in no token.
@@ -251,7 +251,7 @@ class Unread(NamedTuple):
 
 
 def unread(tokens: Tokens, tokenizer: PreTrainedTokenizerBase, *texts: str) -> Unread:
-    """What of the texts the model does not read. ``texts``: one for each segment."""
+    """The parts of the texts that the model does not read. ``texts``: one for each segment."""
     encoder = encoder_of(tokenizer)
     dropped = unheld(tokens, *texts)
     unknown, split = set(dropped), set[tuple[int, int]]()  # segment and index of each character

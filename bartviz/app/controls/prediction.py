@@ -1,4 +1,4 @@
-"""What a fine-tuned model says of the text, in one section of the pages that show its attention."""
+"""The prediction of a fine-tuned model, in one section of the pages that show its attention."""
 
 from __future__ import annotations
 

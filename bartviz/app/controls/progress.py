@@ -75,7 +75,7 @@ def draw(run: Run[Any], *, key: str) -> DeltaGenerator:
 
 
 def in_words(run: Run[Any]) -> tuple[str, float]:
-    """What the run is doing, or how many are before it, and the fraction done."""
+    """The current stage of the run, or its position in the queue, and the fraction done."""
     note, fraction = run.progress
     message, before = _(note), run.position
     if run.state == "waiting" and before:

@@ -1,4 +1,4 @@
-"""What a browser loads before the first script run: the page, with our style in it, and Streamlit's scripts.
+"""Files that a browser loads before the first script run: the page, with our style in it, and Streamlit's scripts.
 
 The style is in the page itself, so nothing moves when it arrives. So is the server's own address: from a deep link,
 Streamlit would ask for it under each folder of the path, one after the other, and the browser would report every miss.
@@ -122,7 +122,7 @@ class Assets:
 
 
 async def _stays() -> Message:
-    """What a browser says that asked and never leaves."""
+    """Requests of a browser that stays connected."""
     await asyncio.Event().wait()
     raise AssertionError
 

@@ -1,4 +1,4 @@
-"""What a feature puts around every page: the strip of the lessons. The app's script says which one (``use``)."""
+"""Hooks by which one feature, the lessons, takes part in every page. The app's script registers it (``use``)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Protocol
 
 
 class PageHooks(Protocol):
-    """What the frame calls in each script run, in this order."""
+    """The calls of the frame in each script run, in this order."""
 
     def prepare(self, word: str, /) -> None:
         """Before any widget is drawn, with the word of the open page."""

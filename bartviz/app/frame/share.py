@@ -52,7 +52,7 @@ def draw(button: DeltaGenerator) -> None:
 
 
 def note_local(address: str) -> None:
-    """What to do where only this computer can open the address."""
+    """Advice where only this computer can open the address."""
     if hosts.is_local(urlsplit(address).hostname or ""):
         show.note(
             _(

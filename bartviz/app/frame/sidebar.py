@@ -209,7 +209,7 @@ def _named() -> None:
 
 
 def _reasons() -> dict[str, ModelError]:
-    """Why folders of the list cannot be opened, by name; a model that ships goes before a folder of its name."""
+    """Why folders of the list cannot be opened, by name; a model that ships precedes a folder of its name."""
     roots = default_roots()
     found = {name: unfit(name, roots) for name in listed(roots) if entry(name) is None}
     return {name: reason for name, reason in found.items() if reason is not None}

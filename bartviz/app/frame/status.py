@@ -52,7 +52,7 @@ def status(record: Record, *, older_target: bool = False, refused: bool = False)
 
 
 def _tick(record: Record) -> str:
-    """What the tick stands for: of a file, that it is as it was saved and agrees with itself."""
+    """The meaning of the tick: for a file, that it is unchanged since it was saved and consistent."""
     if not record.sound:
         return mark("not checked")
     return mark("✓ unchanged since it was saved") if record.seal == "unchanged" else mark("✓ checked")
@@ -79,7 +79,7 @@ def facts(record: Record) -> list[str]:
 
 
 def self_check(record: Record) -> str:
-    """What was checked, when and how much of it; or what failed, with its value and limit."""
+    """The scope and time of the checks; or the one that failed, with its value and limit."""
     failed = [check for check in record.checked if check.failed]
     if failed:
         return "; ".join(_("FAILED: {check} ({value})", check=name(check), value=value(check)) for check in failed)

@@ -29,7 +29,7 @@ _OPENED, _REFUSED = "_file_opened", "_file_refused"  # whether the file was just
 
 
 class Choice(NamedTuple):
-    """What is chosen of a file; a text file has no column and no row."""
+    """The choices for a file; a text file has no column and no row."""
 
     file: str
     encoding: str
@@ -110,7 +110,7 @@ def text() -> str | None:
 
 
 def _as_one(text: str) -> tuple[str, ...]:
-    """What a visitor should know whose file has a text in each line."""
+    """A note for a file with a text in each line."""
     count = sum(bool(line.strip()) for line in text.split("\n"))
     if count < 2:
         return ()
@@ -127,7 +127,7 @@ def _is_record(file: UploadedFile) -> bool:
 
 
 def _name(file: UploadedFile) -> str:
-    """The name of a file; of one that was read and deleted Streamlit knows only the identifier."""
+    """The name of a file; for one that was read and deleted Streamlit keeps only the identifier."""
     return getattr(file, "name", "")
 
 

@@ -65,7 +65,7 @@ class Choice:
         self.replaced, self.until = held, math.inf
 
     def outdated(self, held: Words, began: float) -> bool:
-        """Whether the request of a script run that ``began`` then says what the widget held before it was changed.
+        """Whether the request of a script run that ``began`` then has the widget's value from before it was changed.
 
         With every request a browser sends what all widgets hold: not only a click on this one.
         """
@@ -91,7 +91,7 @@ class Missing:
 
 @dataclass
 class Address:
-    """All choices of a visitor, what a link asked for in vain, and the changes to write at the end of the run.
+    """All choices of a visitor, those of a link that are not available, and the changes to write at the end of the run.
 
     Defaults are left out of those changes. ``began`` is when this script run began, None if nobody said so.
     ``polled``: what the widgets held when a timer of the browser asked whether a result was there, which it was;
@@ -202,7 +202,7 @@ def number(key: str, wrong: str, value: float | str) -> None:
 
 
 def missing() -> dict[str, Missing]:
-    """What the link to this page asked for in vain, by key."""
+    """Choices that the link asked for and this page does not offer, by key."""
     page, _ = open_page()
     return {key: one for key, one in address().missing.items() if one.page == page}
 

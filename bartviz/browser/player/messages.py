@@ -74,7 +74,7 @@ def note(step: Step, *, given: bool, mode: str) -> str:
 
 
 def another(label: str) -> str:
-    """What the number behind the label of a candidate means."""
+    """The meaning of the number behind the label of a candidate."""
     return _("“{label}” is another token that is written the same.", label=label)
 
 

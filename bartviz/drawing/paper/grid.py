@@ -30,7 +30,7 @@ _STEPS = 32  # of the colour bar
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """What is drawn: weights and mask (Q, K), labels, which of them are special, and the titles of both axes.
+    """The contents of a map: weights and mask (Q, K), labels, which of them are special, and the titles of both axes.
     ``marks``: (row, column) of cells with a dot."""
 
     weights: Floats

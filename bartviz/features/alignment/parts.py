@@ -314,7 +314,9 @@ def arrays(chosen: Chosen) -> dict[str, Any]:
 
 
 def paper(record: Record, chosen: Chosen) -> Callable[[], Picture] | None:
-    """What draws the matrix with the links that are shown for paper; None for a text that is too long for a page."""
+    """A function that draws the matrix with the links that are shown, for paper; None for a text that is too long for a
+    page.
+    """
     from bartviz.drawing.paper.grid import MOST
 
     return None if max(chosen.shown.weights.shape) > MOST else partial(_drawn, record, chosen)

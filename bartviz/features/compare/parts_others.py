@@ -1,4 +1,4 @@
-"""What head A is compared with: a head of the same run, or one of another model, another text or a saved run."""
+"""The head that A is compared with: a head of the same run, or one of another model, another text or a saved run."""
 
 from __future__ import annotations
 

@@ -174,7 +174,7 @@ def _framed(head: Head | None, names: list[str], dark: bool) -> list[Part]:
 
 
 def _ground(dark: bool) -> Part:
-    """What is seen where the mosaic has a gap."""
+    """The background, seen in the gaps of the mosaic."""
     whole = {"type": "rect", "xref": "x domain", "yref": "y domain", "x0": 0, "x1": 1, "y0": 0, "y1": 1}
     return whole | {"layer": "below", "line": {"width": 0}, "fillcolor": theme.palette(dark).masked}
 

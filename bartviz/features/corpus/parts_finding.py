@@ -31,7 +31,7 @@ _WHERE = {ANY: mark("anywhere"), "earlier": mark("earlier"), "later": mark("late
 
 
 def section(chosen: Chosen) -> None:
-    """What to look for (URL ``query``, ``key``, ``where``, ``same``, ``least_weight``), and where the head does it.
+    """The search fields (URL ``query``, ``key``, ``where``, ``same``, ``least_weight``), and where the head does it.
 
     Nothing for an atlas without single weights.
     """

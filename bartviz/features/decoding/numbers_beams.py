@@ -142,7 +142,7 @@ def _importance(node: Hypothesis, wins: bool, survives: bool) -> tuple[int, int,
 
 
 def reasons(tree: BeamTree) -> tuple[str, ...]:
-    """What happened to each hypothesis, in words: one text per node."""
+    """The fate of each hypothesis, in words: one text per node."""
     followed = {node.parent for node in tree.nodes if node.state != "pruned"}
     return tuple(_reason(tree, node, number in followed) for number, node in enumerate(tree.nodes))
 

@@ -149,7 +149,7 @@ def _texts(record: Record) -> str:
 
 
 def given_output(record: Record) -> None:
-    """A given output as chips coloured by probability, each with its rank and what the model would rather have said."""
+    """A given output as chips coloured by probability, each with its rank and the model's own first choice."""
     if not decoding.given(record):
         return
     st.subheader(_("The given output, token by token"), anchor=False)

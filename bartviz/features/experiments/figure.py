@@ -34,7 +34,7 @@ MASKS = {
 def edits(
     found: Edit | Reach, *, view: View = "encodings", kinds: Collection[Kind] | None = None, dark: bool = False
 ) -> go.Figure:
-    """What one changed token changed. Layers down, positions across; 0 is written where all numbers are bit-equal.
+    """The effect of one changed token. Layers down, positions across; 0 is written where all numbers are bit-equal.
 
     An edit: "encodings" the relative change of each stack's states, |h' - h| / |h|, in powers of ten; "attention" the
     change of each row of each kind (Jensen-Shannon distance, mean over heads); "outputs" the probabilities of the

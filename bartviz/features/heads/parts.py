@@ -145,7 +145,7 @@ def note(chosen: Chosen, shown: head_view.View) -> None:
 
 
 def roads_from(record: Record, chosen: Chosen, choice: Choice) -> None:
-    """What else can be asked of the head and row chosen in the canvas; nothing for a mean or a merged row."""
+    """Links to other pages about the head and row chosen in the canvas; none for a mean or a merged row."""
     if choice.what == "head":
         row = None if chosen.words else choice.row
         related_links.to_other_views(record, "heads", Head(chosen.attention.kind, choice.layer, choice.head), row)
@@ -183,8 +183,9 @@ def _table_in_expander(title: str, name: str, make: Callable[[], pd.DataFrame]) 
 
 
 def paper(record: Record, chosen: Chosen, shown: head_view.View, choice: Choice) -> Callable[[], Picture] | None:
-    """What draws the head or mean for paper, as it is shown: a map, lines, or the text shaded by its row. None where a
-    map or lines would be too long for a page."""
+    """A function that draws the head or mean for paper, as it is shown: a map, lines, or the text shaded by its row.
+    None where a map or lines would be too long for a page.
+    """
     from bartviz.drawing.paper.grid import MOST
 
     if chosen.seen != "text" and max(shown.weights.shape) > MOST:

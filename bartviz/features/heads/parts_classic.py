@@ -80,7 +80,7 @@ def notice(chosen: Chosen) -> str:
 
 
 def cap(chosen: Chosen) -> str:
-    """What is not shown, why, and where to find it; empty if everything is shown."""
+    """A note on what is left out, why, and where to find it; empty if everything is shown."""
     message = captions.cap(chosen.attention, chosen.window, chosen.most)
     return f"{message} {_('The other views show the whole text.')}" if message else ""
 

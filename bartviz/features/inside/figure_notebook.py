@@ -43,7 +43,8 @@ def score(
 
 
 def share(attention: Attention, layer: int, head: int, row: int = 0, *, dark: bool = False) -> go.Figure:
-    """What each head of a layer adds to one row, as shares of their lengths. Needs values. Raises SettingError.
+    """The contribution of each head of a layer to one row, as shares of their lengths. Needs values. Raises
+    SettingError.
 
     >>> figure = bartviz.figures.share(record.cross, 2, 0, row=3)
     """

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 
 def residual(record: Record, kind: Kind, layer: int, row: int) -> None:
-    """What each part of the layer adds to the token: sentences, bars, table. Cross-attention is of the decoder."""
+    """The contribution of each part of the layer to the token: sentences, bars, table. Cross-attention is of the
+    decoder.
+    """
     one = _computed(record, "encoder" if kind == "encoder" else "decoder", layer, row)
     if one is None:
         return

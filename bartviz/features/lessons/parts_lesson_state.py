@@ -233,7 +233,7 @@ def _follow_address(state: LessonState) -> None:
 
 
 def _say_what_lacks(state: LessonState, page: str) -> None:
-    """Note what the address asked for in vain, once its page is there."""
+    """Report choices of the address that are not available, once its page is there."""
     shown = {LESSON: _(page_list.page(page).label), AT: str(state.at + 1)}
     for key, asked in state.asked.items():
         url_state.invalid_choice(key, asked, shown[key])

@@ -32,7 +32,9 @@ LARGEST, LEAST = 9.0, 5.5  # pixels of the type in cells; smaller, nothing is wr
 
 
 class SharedSize(NamedTuple):
-    """What squares next to each other share: the rows and columns of the largest, and pixels for the longest labels."""
+    """Sizes that squares next to each other share: the rows and columns of the largest, and pixels for the longest
+    labels.
+    """
 
     rows: int
     columns: int

@@ -148,7 +148,7 @@ def _row(prop: Property, subjects: Sequence[Subject], *, sources: bool) -> str:
 
 
 def goals(record: Record | None) -> tuple[Example, ...]:
-    """What each family reads and predicts, on the visitor's text (URL ``hide``)."""
+    """The input and the goal of each family, on the visitor's text (URL ``hide``)."""
     text = record.source_text if record is not None else ""
     translation = record.target_text if record is not None and record.model.name == "bart-tiny-en-de" else None
     seed = pick.index(_("Seed"), 100, key="hidden_seed", default=1, hint=_("Another seed hides other words."))

@@ -1,4 +1,4 @@
-"""What each model that ships learned to do: one line, and one example from its own run."""
+"""The task of each model that ships: one line, and one example from its own run."""
 
 from __future__ import annotations
 

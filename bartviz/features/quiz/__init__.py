@@ -88,7 +88,7 @@ def questions(
 
 
 def _rounds_beside(material: Material, seed: int, kind: str) -> frozenset[Subject]:
-    """What the first question of a kind is about in the rounds before and after this one.
+    """The subjects of the first question of a kind in the rounds before and after this one.
 
     Rounds of even seeds ask what comes first; those of odd seeds avoid both, so that two rounds in a row differ.
     """
@@ -116,7 +116,7 @@ def _made(material: Material, draw: tuple[int, int], kind: str) -> Question | No
 
 
 def _subjects(question: Question) -> set[Subject]:
-    """What a question is about, and the names of its rows: two that share one of them ask a reader the same.
+    """The subject of a question, and the names of its rows: two that share one of them ask a reader the same.
 
     Which answers are offered makes no difference, nor does the head that a row is of, or which number of it is hidden.
     """

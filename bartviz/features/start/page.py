@@ -50,7 +50,7 @@ def first_minute(record: Record, chosen: start.Ribbons) -> None:
 
 
 def _lines(chosen: start.Ribbons) -> tuple[str, str]:
-    """What the two lines are, for screen readers."""
+    """A description of the two lines, for screen readers."""
     if chosen.head.kind != "cross":
         return _("text, looked at"), _("text, looking")
     return _("source text"), _("given output") if chosen.given else _("output")
@@ -94,7 +94,9 @@ def drawn(chosen: start.Ribbons) -> go.Figure:
 
 
 def cards(record: Record | None, head: Head | None = None) -> None:
-    """What to do next: learn, look at this sentence (on Heads, at the head that is drawn here), or type another one."""
+    """Suggestions for the next step: learn, look at this sentence (on Heads, at the head that is drawn here), or type
+    another one.
+    """
     learn, look, own = st.container(key="cards").columns(3, gap="medium")
     with learn.container(border=True, height="stretch", gap="xsmall"):
         if page_list.has("lessons"):

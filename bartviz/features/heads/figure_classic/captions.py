@@ -52,7 +52,7 @@ def sides(attention: Attention, reading: Reading) -> str:
 
 
 def cap(attention: Attention, window: Window, most: int) -> str:
-    """What is not shown, and why; empty if everything is shown."""
+    """A note on what is left out, and why; empty if everything is shown."""
     all_rows, all_columns = attention.shape[2:]
     if window.shape == (all_rows, all_columns):
         return ""
