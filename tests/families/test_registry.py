@@ -18,7 +18,7 @@ from scripts.layers import PACKAGE, ROOT, files
 from tests.support import networks
 
 # Names of models on the hub that are spelt like their family.
-MODEL_NAMES = {("bartviz/analysis/article_models.py", "gpt2"), ("bartviz/features/models/parts.py", "gpt2")}
+MODEL_NAMES = {("bartviz/analysis/article_models.py", "gpt2")}
 
 
 def strings(source: str) -> Iterator[tuple[int, str]]:

@@ -12,6 +12,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
+from bartviz.analysis.article_models import BART, BART_LARGE, BERT, BERT_LARGE, GPT2, MARIAN, T5
 from bartviz.app.controls import pick, show
 from bartviz.app.frame import levels, page
 from bartviz.app.state.result_cache import cached
@@ -25,16 +26,10 @@ from bartviz.record.record import Record
 
 MOST = 5  # models; more columns and panels would be unreadable
 SETS = {
-    "three": (mark("BERT, BART, GPT-2"), ("bert-base-uncased", "facebook/bart-base", "gpt2")),
-    "two": (mark("BART and T5"), ("facebook/bart-base", "t5-base")),
-    "writers": (
-        mark("Encoder-decoders"),
-        ("facebook/bart-base", "t5-base", "Helsinki-NLP/opus-mt-en-de", "google/pegasus-xsum"),
-    ),
-    "large": (
-        mark("Base and large"),
-        ("bert-base-uncased", "bert-large-uncased", "facebook/bart-base", "facebook/bart-large"),
-    ),
+    "three": (mark("BERT, BART, GPT-2"), (BERT, BART, GPT2)),
+    "two": (mark("BART and T5"), (BART, T5)),
+    "writers": (mark("Encoder-decoders"), (BART, T5, MARIAN, "google/pegasus-xsum")),
+    "large": (mark("Base and large"), (BERT, BERT_LARGE, BART, BART_LARGE)),
     "small": (mark("What ships here"), ("bert-tiny-en", "bart-tiny-denoise", "bart-tiny-en-de")),
     "own": (mark("My choice"), ()),
 }
