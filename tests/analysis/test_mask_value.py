@@ -22,10 +22,7 @@ from bartviz.analysis.mask_value import (
 )
 from bartviz.arrays import Bools, Floats
 from bartviz.errors import SettingError
-from bartviz.families.catalogue import EMBEDDED
-from bartviz.record.record import open_record
 from bartviz.record.softmax import masked_softmax
-from bartviz.teaching.explanations import explanation
 
 torch = pytest.importorskip("torch")
 
@@ -109,27 +106,3 @@ def test_unknown_numbers_and_formats_are_refused_with_the_choices() -> None:
     with pytest.raises(SettingError, match="bfloat16 or float16"):
         softmax_added(SCORES, TWO, -1e9, "float64")  # type: ignore[arg-type]
     assert number_of("lowest", "float16") == -65504
-
-
-def test_what_the_masks_page_says_of_a_row_that_is_masked_wholly() -> None:
-    """Computed for every row of the record that ships: the expert level of that page says this in words."""
-    record = open_record(EMBEDDED / "records" / "start.safetensors")
-    rows = [
-        row
-        for layer, head in np.ndindex(record.attention("encoder").shape[:2])
-        for row in record.attention("encoder").scores(layer, head)
-    ]
-    found: dict[tuple[str, str], set[str]] = {}
-    for row in rows[::7]:
-        for line in compare_numbers(row).to_dict("records"):
-            found.setdefault((line["added"], line["format"]), set()).add(line["row masked wholly"])
-    assert found["-10,000", "float32"] == {"as if unmasked"}
-    assert found["-10,000", "bfloat16"] == {"uniform"}
-    assert {"uniform", "distorted"} <= found["-10,000", "float16"]
-    assert float(np.spacing(np.float16(10_000))) == 8
-    assert found["-1e9", "float16"] == {"NaN"}
-    assert all(found["-1e9", to] == {"uniform"} for to in ("float32", "bfloat16"))
-    assert all(found["lowest", to] == {"uniform"} and found["-inf", to] == {"NaN"} for to in FORMATS)
-    said = " ".join(explanation("masks").expert.split())
-    assert "In 32-bit numbers -10,000 only shifts all scores" in said
-    assert "a finite number only shifts" not in said
