@@ -39,9 +39,9 @@ def test_styles_name_the_colours_of_the_figures() -> None:
     assert named["page"] == f"light-dark({theme.palette().background}, {theme.palette(dark=True).background})"
 
 
-def test_every_variable_that_styles_use_is_set_and_every_colour_is_used() -> None:
+def test_every_variable_that_styles_use_is_set_and_every_kind_is_used() -> None:
     colored = set(re.findall(r"--bv-\w+(?=:)", colors.variables()))
     used = {name for text in texts("css").values() for name in re.findall(r"var\((--bv-\w+)", text)}
     others = {name for text in texts("css", "js", "py").values() for name in re.findall(r"--bv-\w+(?=[:'\"])", text)}
     assert used - others - colored == set()
-    assert colored <= used
+    assert {"--bv-page", *(f"--bv-{kind}" for kind in KINDS)} <= used

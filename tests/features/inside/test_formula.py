@@ -30,6 +30,12 @@ def test_the_formula_is_that_of_the_head() -> None:
     assert "+ biasj )" in text(records.attention("encoder", TOKENS, TOKENS, bias=True))
 
 
+def test_the_letters_have_the_colours_of_their_roles() -> None:
+    style = Path(formula.__file__).with_name("formula.css").read_text("utf-8")
+    for role in ("query", "key", "value"):
+        assert f".{role} {{ color: var(--bv-{role});" in style
+
+
 @pytest.mark.parametrize("bias", [True, False])
 def test_every_panel_of_the_picture_has_a_part_and_a_sentence(bias: bool) -> None:
     attention = records.attention("encoder", TOKENS, TOKENS, bias=bias)
