@@ -9,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bartviz.app.controls import tasks
+from bartviz.app.frame import page_list
 from bartviz.features.pitfalls import numbers as pitfalls
 from bartviz.record.record import Record
 from bartviz.serving import first_record
@@ -42,7 +43,7 @@ def test_each_warning_has_a_claim_with_numbers_a_picture_and_a_link(app: App) ->
     assert f"puts {rest.share:.0%} of its weight on special tokens" in said
     assert "Wiegreffe and Pinter 2019" in said
     assert len(page.get("plotly_chart")) == 8
-    assert len(page.get("page_link")) >= 4
+    assert len(page.get("page_link")) >= sum(map(page_list.has, ("compare", "heads", "heads", "alignment")))
 
 
 def test_the_links_set_the_view(app: App) -> None:
@@ -50,9 +51,9 @@ def test_the_links_set_the_view(app: App) -> None:
     gap = pitfalls.gap(stand_in.record())
     assert gap is not None
     queries = [link.proto.query_string for link in page.get("page_link")]
-    assert any("below=contribution" in query and f"layer={gap.head.layer}" in query for query in queries)
-    assert any("hide=true" in query for query in queries)
-    assert any("reading=reads" in query for query in queries)
+    chosen = {"compare": ("below=contribution", f"layer={gap.head.layer}"), "heads": ("hide=true",)}
+    for word, choices in {**chosen, "alignment": ("reading=reads",)}.items():
+        assert any(all(one in query for one in choices) for query in queries) == page_list.has(word)
 
 
 def test_a_record_without_cross_attention_borrows_and_says_so(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
