@@ -164,7 +164,7 @@ def attention(repair: Repair) -> None:
         _("There is no mask to look at.")
         if share is None
         else _(
-            "{share:.0%} of this attention goes to masks; spread evenly it would be {even:.0%}.",
+            "{share:.0%} of this attention goes to masks; spread evenly, it would be {even:.0%}.",
             share=share[0],
             even=share[1],
         )

@@ -148,7 +148,7 @@ def sinks(record: Record) -> None:
     tokens = ", ".join(f"{label} {percent(share)}" for label, share in finding.tokens[:4])
     sentence = _(
         "{kind} attention puts {share:.0%} of its weight on special tokens and full stops ({tokens}); spread "
-        "evenly it would be {even:.0%}. In {head}, {token} looks most at {before}; with these columns "
+        "evenly, it would be {even:.0%}. In {head}, {token} looks most at {before}; with these columns "
         "hidden, at {after}.",
         kind=kind_of(finding.kind),
         share=finding.share,

@@ -25,7 +25,7 @@ def _layers(evidence: Evidence) -> Verdict:
             float(broad[0]),
         ),
         Number(
-            later("weight of layer 0 on [CLS], evenly it would be {even:.2f}", even=even),
+            later("weight of layer 0 on [CLS] (even attention: {even:.2f})", even=even),
             above(float(even)),
             float(first[0]),
         ),
