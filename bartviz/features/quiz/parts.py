@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from bartviz.app.controls import export, show
-from bartviz.app.frame import levels, page, record_link, share
+from bartviz.app.frame import levels, page, page_list, record_link, share
 from bartviz.app.state import url_state
 from bartviz.features.quiz import AT_LEVEL, COUNT, MOST_QUESTIONS, MOST_SEED, figure_sheet, questions
 from bartviz.features.quiz.question import READ_SO, Question
@@ -306,6 +306,11 @@ def _question_query(quiz: Quiz, number: int) -> dict[str, str]:
 
 
 def _address(record_words: Mapping[str, str], here: str | None, page: str, query: Mapping[str, str]) -> str:
-    """The link to a page from ``here``, the address of the quiz, with the address words of its record."""
+    """The link to a page from ``here``, the address of the quiz, with the address words of its record.
+
+    Empty if the menu does not have that page.
+    """
+    if not page_list.has(page):
+        return ""
     home = (here or "").split("?")[0].rsplit("/", 1)[0]
     return f"{home}{figure_sheet.path(page, {**query, **record_words})}"

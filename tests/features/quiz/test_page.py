@@ -13,6 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bartviz.app.frame import page_list
 from bartviz.app.state import session
 from bartviz.features.quiz import AT_LEVEL, KINDS, questions
 from bartviz.features.quiz import parts as ui
@@ -202,14 +203,19 @@ def test_the_csv_opens_its_questions(app: App, monkeypatch: pytest.MonkeyPatch) 
             "text": ["A & b"],
         }
         assert ("link" in lines[0]) == answers
-    question = quiz.questions[3]
-    seen = urlsplit(lines[3]["link"])
+    assert [bool(line["link"]) for line in lines] == [page_list.has(one.page) for one in quiz.questions]
+    line, question = next(one for one in zip(lines, quiz.questions, strict=True) if one[0]["link"])
+    seen = urlsplit(line["link"])
     assert seen.path == f"/base/{question.page}"
     assert {key: value for key, (value,) in parse_qs(seen.query).items()} == {
         **question.query,
         "model": "stand-in",
         "text": "A & b",
     }
+
+
+def test_there_is_no_link_to_a_page_that_the_menu_does_not_have() -> None:
+    assert ui._address({}, "http://here/quiz", "nowhere", {"row": "1"}) == ""
 
 
 STARTING = open_record(first_record.FILE)
