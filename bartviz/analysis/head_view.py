@@ -115,7 +115,7 @@ def view(
 
 def _in_pieces(tokens: Tokens) -> bool:
     """Whether a word is several tokens, not counting punctuation around it."""
-    lettered = [any(sign.isalnum() for sign in label) for label in tokens.labels]
+    lettered = [any(char.isalnum() for char in label) for label in tokens.labels]
     return any(sum(lettered[place] for place in group) > 1 for group in word_groups(tokens))
 
 

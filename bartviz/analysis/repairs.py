@@ -156,7 +156,7 @@ def _word(one: Said) -> dict[str, object]:
 
 def _surest(said: Sequence[Said]) -> Said:
     """The likeliest word; a punctuation mark only if there is no word."""
-    return max(said, key=lambda one: (any(sign.isalnum() for sign in one.text), one.probability))
+    return max(said, key=lambda one: (any(char.isalnum() for char in one.text), one.probability))
 
 
 def mask_share(shown: View) -> tuple[float, float] | None:

@@ -58,7 +58,7 @@ def numbered(tokens: Tokens, text: Texts, known: dict[str, int]) -> NDArray[np.i
     numbers = np.full(len(tokens), -1, np.int64)
     for label, group in zip(word_labels(tokens, text), word_groups(tokens), strict=True):
         word = label.strip().casefold()
-        if not tokens.special[group[0]] and any(sign.isalnum() for sign in word):
+        if not tokens.special[group[0]] and any(char.isalnum() for char in word):
             numbers[list(group)] = known.setdefault(word, len(known))
     return numbers
 
@@ -75,8 +75,8 @@ def _written(tokens: Tokens, place: int, text: Texts) -> str:
 
 
 def _only_signs(label: str) -> bool:
-    signs = label.strip()
-    return bool(signs) and all(unicodedata.category(sign).startswith("P") for sign in signs)
+    chars = label.strip()
+    return bool(chars) and all(unicodedata.category(char).startswith("P") for char in chars)
 
 
 def on_words(

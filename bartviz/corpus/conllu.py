@@ -217,30 +217,30 @@ def placed(text: str, tree: str) -> Tree:
     return tuple(arcs)
 
 
-def _is_between(sign: str) -> bool:
+def _is_between(char: str) -> bool:
     """Whether a character may be between words: white space, or one that is not seen."""
-    return sign == " " or unicodedata.category(sign) == "Cf"
+    return char == " " or unicodedata.category(char) == "Cf"
 
 
 def _folded(text: str) -> tuple[str, list[tuple[int, int]]]:
     """The text, decomposed and with one space for all white space, and where each character begins and ends in it."""
     if text.isascii() and text.isprintable() and "  " not in text:
         return text, [(place, place + 1) for place in range(len(text))]
-    signs: list[tuple[str, int, int]] = []
+    chars: list[tuple[str, int, int]] = []
     marks: list[tuple[str, int, int]] = []
     for place, whole in enumerate(text):
-        for sign in " " if whole.isspace() else unicodedata.normalize("NFD", whole):
-            here = (sign, place, place + 1)
-            if unicodedata.combining(sign):
+        for char in " " if whole.isspace() else unicodedata.normalize("NFD", whole):
+            here = (char, place, place + 1)
+            if unicodedata.combining(char):
                 marks.append(here)
                 continue
-            signs += sorted(marks, key=_order)
+            chars += sorted(marks, key=_order)
             marks.clear()
-            if sign == " " and signs and signs[-1][0] == " ":
-                here = (" ", signs.pop()[1], place + 1)
-            signs.append(here)
-    signs += sorted(marks, key=_order)
-    return "".join(sign for sign, _first, _last in signs), [(first, last) for _sign, first, last in signs]
+            if char == " " and chars and chars[-1][0] == " ":
+                here = (" ", chars.pop()[1], place + 1)
+            chars.append(here)
+    chars += sorted(marks, key=_order)
+    return "".join(char for char, _first, _last in chars), [(first, last) for _char, first, last in chars]
 
 
 def _order(mark: tuple[str, int, int]) -> int:

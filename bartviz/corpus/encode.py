@@ -191,8 +191,8 @@ def simple_side(
     """The result of ``side``, without labels and spans of tokens, which take most of its time: 0.3 ms instead of 1.1 ms
     for a text of ten words, and without it a run with a model as small as bert-tiny-en takes 1.27 of its time.
 
-    None, and ``known`` unchanged, for a text with signs that are not simple, more than ``limit`` tokens, or tokens that
-    are only a space.
+    None, and ``known`` unchanged, for a text with characters that are not simple, more than ``limit`` tokens, or tokens
+    that are only a space.
     """
     words = simple_words(text) if len(text) <= MAX_CHARACTERS else None
     if not words:
@@ -204,7 +204,7 @@ def simple_side(
     at = [-1] * len(text)  # the word of each character
     for number, (first, last) in enumerate(words):
         at[first:last] = [number] * (last - first)
-    special, signs, groups, numbers = [], [], [], []
+    special, punctuated, groups, numbers = [], [], [], []
     spans: list[list[int]] = []  # of each word, which may be several of ``words``
     start = end = 0
     group, reached = -1, -1  # the last of ``words`` that a token touched
@@ -212,7 +212,7 @@ def simple_side(
         special.append(token.special)
         if token.span is None and token.special:
             group, reached = group + 1, -1
-            signs.append(False)
+            punctuated.append(False)
             numbers.append(-1)
         else:
             if token.special or token.span is None or encoder.piece(token.id).blank:
@@ -229,7 +229,7 @@ def simple_side(
                 spans.append([start, end])
             spans[-1][1] = end
             reached = at[end - 1]
-            signs.append(_is_punctuation(text[start:end]))
+            punctuated.append(_is_punctuation(text[start:end]))
             numbers.append(len(spans) - 1)
         groups.append(group)
     found = [text[first:last].casefold() for first, last in spans]
@@ -238,7 +238,7 @@ def simple_side(
         ids=np.array([token.id for token in tokens], np.int64),
         segments=np.array([token.segment for token in tokens], np.int64),
         special=np.array(special, np.int64),
-        punctuation=np.array(signs, np.int64),
+        punctuation=np.array(punctuated, np.int64),
         groups=np.array(groups, np.int64),
         words=np.array(numbers, np.int64),
         codes=np.array([*codes, -1], np.int64)[numbers],
@@ -247,7 +247,7 @@ def simple_side(
 
 @lru_cache(1 << 14)
 def _is_punctuation(written: str) -> bool:
-    return all(unicodedata.category(sign).startswith("P") for sign in written)
+    return all(unicodedata.category(char).startswith("P") for char in written)
 
 
 def _start(model: Model, token: int) -> Side:

@@ -146,7 +146,7 @@ def check_heads(fields: Mapping[str, Any], heads: pd.DataFrame) -> None:
 
 
 def _files(folder: Path) -> list[str]:
-    """The Parquet files of a folder; a name with signs of a pattern stays a name."""
+    """The Parquet files of a folder; special characters of patterns in the name are escaped."""
     files = sorted(folder.glob("*.parquet"))
     if not files:
         raise SettingError(

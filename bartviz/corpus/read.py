@@ -198,7 +198,7 @@ def _text(text: str | None, part: str, form: Form) -> str:
     """A cell as a model reads it. Raises TextError."""
     if not text or is_blank(text):
         raise TextError(f"It has no {part}.")
-    if any("\udc80" <= sign <= "\udcff" for sign in text):
+    if any("\udc80" <= char <= "\udcff" for char in text):
         if form.encoding not in (None, "utf-8"):
             raise TextError(f"Its {part} is not {ENCODINGS[form.encoding]}.")
         raise TextError(f"Its {part} is not UTF-8. Name its encoding: {choices(ENCODINGS)}.")

@@ -141,7 +141,7 @@ def _channels(color: str) -> tuple[int, int, int]:
 
 def width(text: str) -> int:
     """The width of a text in Latin letters: Korean and other wide characters count as two."""
-    return sum(1 + (unicodedata.east_asian_width(sign) in "WF") for sign in text)
+    return sum(1 + (unicodedata.east_asian_width(char) in "WF") for char in text)
 
 
 def lines(text: str, room: int) -> str:

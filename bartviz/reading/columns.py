@@ -121,4 +121,4 @@ def _is_prose(cell: str) -> bool:
     letters = len(_LETTER.findall(cell))
     if letters < 2 or "://" in cell or "@" in cell:
         return False
-    return bool(_END.search(cell)) or (letters >= _UNSPACED and any(sign >= "\u0e00" for sign in cell))
+    return bool(_END.search(cell)) or (letters >= _UNSPACED and any(char >= "\u0e00" for char in cell))

@@ -189,4 +189,4 @@ def _fits(data: bytes, encoding: str) -> bool:
         text = data.decode(encoding)
     except UnicodeDecodeError:
         return False
-    return not any("\x80" <= sign <= "\x9f" for sign in text)
+    return not any("\x80" <= char <= "\x9f" for char in text)

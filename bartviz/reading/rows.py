@@ -22,7 +22,7 @@ from bartviz.reading.columns import COLUMNS
 MAX_LINE = 10 << 20  # characters of one line, and of one row of several lines
 MAX_SKIPPED = 8  # times as long a line may be before the file is refused
 ONE = "\x1f"  # the delimiter of a table of one column: none
-_SIGNS = ",;\t|"
+_SEPARATORS = ",;\t|"
 _FIRST_LINES, _BEGINNING = 40, 10_000  # and their characters, from which the delimiter is judged
 _ENCLOSED = re.compile(r'"(?:[^"]|"")*"')
 _HINT = re.compile(r'"?sep=(.)"?\s*')  # the first line of a .csv of spreadsheets
@@ -125,24 +125,24 @@ def delimiter_of(first: Sequence[str]) -> str:
     lines = [line.rstrip("\r\n") for line in first if line.strip()]
     if not lines or lines[0].strip(' "\t').lower() in COLUMNS:
         return ONE
-    for sign in _SIGNS:
-        names = [cell.strip(' "').lower() for cell in lines[0].split(sign)]
+    for separator in _SEPARATORS:
+        names = [cell.strip(' "').lower() for cell in lines[0].split(separator)]
         if len(names) > 1 and set(names) & set(COLUMNS):
-            return sign
-    found = max(((*_evenness(lines, sign), sign) for sign in _SIGNS), key=lambda each: each[:2])
+            return separator
+    found = max(((*_evenness(lines, separator), separator) for separator in _SEPARATORS), key=lambda each: each[:2])
     return found[2] if found[0] >= 0.5 else ONE
 
 
-def _evenness(lines: Sequence[str], sign: str) -> tuple[float, int]:
+def _evenness(lines: Sequence[str], separator: str) -> tuple[float, int]:
     """The share of rows that the separator divides into the same number of cells, and that number; 0 where it is prose:
     a
     space follows it, and no column has only numbers."""
-    rows = [cells for cells in csv.reader(lines, delimiter=sign) if cells]
+    rows = [cells for cells in csv.reader(lines, delimiter=separator) if cells]
     widths = Counter(map(len, rows))
     width = max(widths, key=lambda each: (each > 1, widths[each]), default=1)
     share = widths[width] / len(rows) if width > 1 else 0.0
-    spaces = sum(line.count(f"{sign} ") for line in lines)
-    if 2 * spaces <= sum(line.count(sign) for line in lines) or any(f'{sign} "' in line for line in lines):
+    spaces = sum(line.count(f"{separator} ") for line in lines)
+    if 2 * spaces <= sum(line.count(separator) for line in lines) or any(f'{separator} "' in line for line in lines):
         return share, width
     below = [cells for cells in rows[1:] if len(cells) == width]
     numbers = any(all(cells[column].strip().isdecimal() for cells in below) for column in range(width))

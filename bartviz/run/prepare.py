@@ -130,7 +130,7 @@ def _shortened(kept: int, count: int, truncate: Truncate | None) -> tuple[str, .
 
 def _unread(unread: Unread, texts: Sequence[str]) -> tuple[str, ...]:
     """A notice if the model's vocabulary lacks most letters of the texts, a script that the model does not read, or if
-    no token holds some signs."""
+    no token contains some characters."""
     if unread.unknown + unread.split < MOST_LETTERS:
         return _dropped(unread.dropped, texts)
     message = mark(

@@ -134,7 +134,7 @@ class Layout:
 
     def unspaced(self, position: int) -> bool:
         """Whether a word may end before this character without a space: Chinese, Japanese, Thai, ..."""
-        return any(_UNSPACED.match(sign) for sign in self.text[max(position - 1, 0) : position + 1])
+        return any(_UNSPACED.match(char) for char in self.text[max(position - 1, 0) : position + 1])
 
 
 def clusters(text: str) -> list[str]:
@@ -227,8 +227,8 @@ def _visible_cluster(cluster: str) -> str:
     return _few_marks(_HIDDEN.sub(lambda found: _name(found[0]), cluster))
 
 
-def _name(sign: str) -> str:
-    return _SIGNS.get(sign) or f"‹{_NAMES.get(sign) or f'U+{ord(sign):04X}'}›"
+def _name(char: str) -> str:
+    return _SIGNS.get(char) or f"‹{_NAMES.get(char) or f'U+{ord(char):04X}'}›"
 
 
 def _few_marks(cluster: str) -> str:
@@ -256,9 +256,9 @@ def _byte_signs() -> dict[str, int]:
 _BYTES = _byte_signs()
 
 
-def byte_of(sign: str) -> int | None:
+def byte_of(char: str) -> int | None:
     """The byte that a character represents in a byte-level vocabulary, or None."""
-    return _BYTES.get(sign)
+    return _BYTES.get(char)
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,7 +321,7 @@ class Scheme:
         if self.kind == "bytes" and self.mark:
             return piece.encode(self.mark)
         if self.kind == "bytes":
-            return bytes(_BYTES[sign] for sign in piece) if all(sign in _BYTES for sign in piece) else piece.encode()
+            return bytes(_BYTES[char] for char in piece) if all(char in _BYTES for char in piece) else piece.encode()
         if self.kind == "suffix":
             return (piece.removesuffix(self.mark) + " " if piece.endswith(self.mark) else piece).encode()
         if self.kind == "joiner":
@@ -342,8 +342,8 @@ class Scheme:
         return parts
 
 
-_CLOSING = frozenset(b" " + sign.encode() for sign in ".,;:!?%)]}…")
-_OPENING = frozenset(b" " + sign.encode() for sign in "([{")
+_CLOSING = frozenset(b" " + char.encode() for char in ".,;:!?%)]}…")
+_OPENING = frozenset(b" " + char.encode() for char in "([{")
 _APOSTROPHE_PIECES = (b" '", " ’".encode())
 
 
@@ -545,9 +545,9 @@ def _decode(data: bytes) -> tuple[str, list[int]]:
             good, bad = data[offset:].decode(), 0
         except UnicodeDecodeError as error:
             good, bad = data[offset : offset + error.start].decode(), error.end - error.start
-        for sign in good:
-            starts += [len(text)] * len(sign.encode())
-            text.append(sign)
+        for char in good:
+            starts += [len(text)] * len(char.encode())
+            text.append(char)
         if bad:
             starts += [len(text)] * bad
             text.append("\ufffd")

@@ -147,7 +147,7 @@ class BlenderbotSmallEncoder(MergedEncoder):
                 if part[0] == "\n":
                     yield from self._merged(self._LINE_END, [(start, start + 1)] * len(self._LINE_END), "@@")
                     continue
-                lowered = [(letter, n) for n, sign in enumerate(part[0], start) for letter in sign.lower()]
+                lowered = [(letter, n) for n, char in enumerate(part[0], start) for letter in char.lower()]
                 yield from self._merged(part[0], [(n, n + 1) for _, n in lowered], "@@")
 
     def _id(self, piece: str) -> int:
@@ -226,8 +226,8 @@ class ByT5Encoder(PythonEncoder):
         return [] if part and part[-1].id == self._end else [Raw(self._end, segment, True, None)]
 
     def _plain(self, text: str) -> Iterator[tuple[int, Span]]:
-        for n, sign in enumerate(text):
-            yield from ((byte + self._offset, (n, n + 1)) for byte in sign.encode())
+        for n, char in enumerate(text):
+            yield from ((byte + self._offset, (n, n + 1)) for byte in char.encode())
 
 
 def _inexact() -> ModelError:

@@ -242,7 +242,8 @@ class Unread(NamedTuple):
     """The parts of the texts that the model does not read.
 
     ``unknown``, ``split``: the shares (0..1) of the letters in unknown tokens or in none, and of those of which a token
-    holds only some bytes; without letters, every visible sign counts. ``dropped``: how many signs are in no token.
+    holds only some bytes; without letters, every visible character counts. ``dropped``: how many characters are in no
+    token.
     """
 
     unknown: float
@@ -263,7 +264,7 @@ def unread(tokens: Tokens, tokenizer: PreTrainedTokenizerBase, *texts: str) -> U
         lacking.update((segment, index) for index in range(*span))
     if not unknown and not split:
         return Unread(0.0, 0.0, 0)
-    counted = {(n, i) for n, text in enumerate(texts) for i, sign in enumerate(text) if sign.isalpha()}
+    counted = {(n, i) for n, text in enumerate(texts) for i, char in enumerate(text) if char.isalpha()}
     counted = counted or _visible(texts)
     return Unread(len(unknown & counted) / len(counted), len(split & counted) / len(counted), len(dropped))
 
@@ -273,8 +274,8 @@ def unheld(tokens: Tokens, *texts: str) -> list[tuple[int, int]]:
 
     Marks and control characters do not count where there is anything else: they change how others are drawn.
     """
-    signs = _visible(texts)
-    counted = {(n, i) for n, i in signs if unicodedata.category(texts[n][i]) not in _WITHOUT_INK} or signs
+    chars = _visible(texts)
+    counted = {(n, i) for n, i in chars if unicodedata.category(texts[n][i]) not in _WITHOUT_INK} or chars
     for span, segment in zip(tokens.spans, tokens.segments.tolist(), strict=True):
         if span is not None:
             counted.difference_update((segment, index) for index in range(*span))
@@ -285,7 +286,7 @@ _WITHOUT_INK = frozenset(("Cc", "Cf", "Cs", "Mn", "Me", "Mc"))
 
 
 def _visible(texts: Sequence[str]) -> set[tuple[int, int]]:
-    return {(n, i) for n, text in enumerate(texts) for i, sign in enumerate(text) if not sign.isspace()}
+    return {(n, i) for n, text in enumerate(texts) for i, char in enumerate(text) if not char.isspace()}
 
 
 def _entry(encoder: Encoder, token_id: int, segment: int, special: bool, span: Span | None) -> Entry:

@@ -128,7 +128,7 @@ def direction(texts: Iterable[str]) -> Direction:
     """The direction of the first strong letter of a text in parts, as browsers find it (the Unicode Bidirectional
     Algorithm, P2 and P3); left to right for one without letters. Special tokens are not part of a text: leave them out.
     """
-    letters = (_STRONG.get(unicodedata.bidirectional(sign)) for text in texts for sign in text)
+    letters = (_STRONG.get(unicodedata.bidirectional(char)) for text in texts for char in text)
     return next(filter(None, letters), "ltr")
 
 

@@ -234,5 +234,5 @@ def _labels(tokens: Tokens) -> list[Segment]:
 
 def _visible(part: str, tokens: Tokens, columns: list[int]) -> str:
     """The segment, or its tokens' labels if it would be invisible (control or zero-width characters)."""
-    hidden = all(unicodedata.category(sign) in ("Cf", "Cc", "Zs", "Zl", "Zp") for sign in part)
+    hidden = all(unicodedata.category(char) in ("Cf", "Cc", "Zs", "Zl", "Zp") for char in part)
     return "".join(tokens.labels[column] for column in columns) if columns and hidden else part

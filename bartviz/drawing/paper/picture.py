@@ -103,25 +103,25 @@ class Picture:
         rest = {*_UNUSUAL.findall(text)}
         while rest and len(missing) < _MOST_SCRIPTS:
             svg = self.svg.translate(
-                dict.fromkeys({ord(sign) for sign in text if _UNUSUAL.match(sign)} - {*map(ord, rest)}, " ")
+                dict.fromkeys({ord(char) for char in text if _UNUSUAL.match(char)} - {*map(ord, rest)}, " ")
             )
             try:
                 options: dict[str, Any] = {"format": "pdf", "pdf_standards": [_ARCHIVE], "sys_inputs": {"svg": svg}}
                 typst.compile(_CHECKED.encode(), **options)
             except typst.TypstError as error:
                 found = _NO_FONT.search(str(error))
-                sign = next((sign for sign in found[1] if sign in rest), None) if found else None
-                if sign is None:  # something else that an archive does not allow
+                char = next((char for char in found[1] if char in rest), None) if found else None
+                if char is None:  # something else that an archive does not allow
                     break
-                missing.append(sign)
-                rest = {other for other in rest if _script(other) != _script(sign)}
+                missing.append(char)
+                rest = {other for other in rest if _script(other) != _script(char)}
             else:
                 break
         return missing
 
 
-def _script(sign: str) -> str:
+def _script(char: str) -> str:
     """The script of a character by its name in Unicode, such as Thai; "symbols" for what is no letter."""
-    if unicodedata.category(sign)[0] not in "LMN":
+    if unicodedata.category(char)[0] not in "LMN":
         return "symbols"
-    return unicodedata.name(sign, "unknown").split()[0].title()
+    return unicodedata.name(char, "unknown").split()[0].title()

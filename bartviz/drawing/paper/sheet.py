@@ -111,7 +111,7 @@ def escape(text: str) -> str:
 
 def measure(text: str, size: float, *, mono: bool = False) -> float:
     """About the width of a text in points, rather too wide than too narrow."""
-    return size * sum(_em(sign, mono) for sign in text)
+    return size * sum(_em(char, mono) for char in text)
 
 
 def fitted(text: str, size: float, room: float, *, mono: bool = False) -> str:
@@ -152,14 +152,14 @@ def wrapped(text: str, size: float, room: float) -> Iterator[str]:
         yield line
 
 
-def _em(sign: str, mono: bool) -> float:
-    if unicodedata.category(sign) in ("Mn", "Me", "Cf"):
+def _em(char: str, mono: bool) -> float:
+    if unicodedata.category(char) in ("Mn", "Me", "Cf"):
         return 0.0
-    if unicodedata.east_asian_width(sign) in "WF":
+    if unicodedata.east_asian_width(char) in "WF":
         return 1.0
     if mono:
         return 0.61
-    return 0.34 if sign in _NARROW else 0.92 if sign in _WIDE else 0.68 if sign.isupper() else 0.56
+    return 0.34 if char in _NARROW else 0.92 if char in _WIDE else 0.68 if char.isupper() else 0.56
 
 
 def _attributes(more: dict[str, object]) -> str:

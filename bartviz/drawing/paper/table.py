@@ -31,7 +31,7 @@ _SIGNS = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     '"': r"\textquotedbl{}",
-} | {sign: f"\\{sign}" for sign in "{}$&#_%"}  # fmt: skip
+} | {char: f"\\{char}" for char in "{}$&#_%"}  # fmt: skip
 
 
 SHORT = ("entropy", "distance", "previous", "next", "first", "special", "alignment")
@@ -128,7 +128,7 @@ def _begun(row: str) -> str:
 
 def escape(text: str) -> str:
     """The text for LaTeX: its special characters as commands, white space as one space."""
-    return "".join(_SIGNS.get(sign, sign) for sign in " ".join(text.split()))
+    return "".join(_SIGNS.get(char, char) for char in " ".join(text.split()))
 
 
 def _cell(value: Any, digits: int) -> str:
