@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 from bartviz.errors import TextError, TooLong
 from bartviz.language import later, mark
@@ -12,8 +14,11 @@ from bartviz.models.model import Model
 from bartviz.text import tokenize
 from bartviz.text.clean import Truncate, clean
 from bartviz.text.labels import is_blank
-from bartviz.text.tokenize import Unread
+from bartviz.text.tokenize import encoder_of
 from bartviz.text.tokens import Tokens
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
 
 MORE_IN_CAPITALS = 1.5  # times the tokens of the same text in small letters
 MOST_LETTERS = 0.5
@@ -65,14 +70,14 @@ def prepare(
             tokenize.check_length(count, limit, can_cut=can_cut)
         read, encoded = tokenize.cut(read, limit, truncate or "first", encode)
     texts = (read,) if after is None else (read, after)
-    unread = tokenize.unread(encoded, model.tokenizer, *texts)
+    lost = unread(encoded, model.tokenizer, *texts)
     notices = (
         *cleaned.notices,
         *_lines(cleaned.text),
         *(() if second is None else second.notices),
         *_capitals(count, small),
         *(_shortened(len(encoded), count, truncate) if is_cut else ()),
-        *_unread(unread, texts),
+        *_unread(lost, texts),
     )
     return Prepared(read, encoded, notices, after, cut=is_cut)
 
@@ -97,6 +102,7 @@ def prepare_all(
 
 OUTPUT = mark("Output {number:,} of {count:,}: {reason}")
 """The message of ``prepare_all`` about given outputs."""
+_WITHOUT_INK = frozenset(("Cc", "Cf", "Cs", "Mn", "Me", "Mc"))
 
 
 def _lines(text: str) -> tuple[str, ...]:
@@ -128,21 +134,69 @@ def _shortened(kept: int, count: int, truncate: Truncate | None) -> tuple[str, .
     return (later(which, count=kept, all=count),)
 
 
-def _unread(unread: Unread, texts: Sequence[str]) -> tuple[str, ...]:
+class Unread(NamedTuple):
+    """The parts of the texts that the model does not read.
+
+    ``unknown``, ``split``: the shares (0..1) of the letters in unknown tokens or in none, and of those of which a token
+    holds only some bytes; without letters, every visible character counts. ``dropped``: how many characters are in no
+    token.
+    """
+
+    unknown: float
+    split: float
+    dropped: int
+
+
+def unread(tokens: Tokens, tokenizer: PreTrainedTokenizerBase, *texts: str) -> Unread:
+    """The parts of the texts that the model does not read. ``texts``: one for each segment."""
+    encoder = encoder_of(tokenizer)
+    dropped = unheld(tokens, *texts)
+    unknown, split = set(dropped), set[tuple[int, int]]()  # segment and index of each character
+    for i, (token_id, special) in enumerate(zip(tokens.ids.tolist(), tokens.special.tolist(), strict=True)):
+        lacking = unknown if token_id == encoder.unknown else split if encoder.piece(token_id).text is None else None
+        if special or lacking is None or (span := tokens.spans[i]) is None:
+            continue
+        segment = int(tokens.segments[i])
+        lacking.update((segment, index) for index in range(*span))
+    if not unknown and not split:
+        return Unread(0.0, 0.0, 0)
+    counted = {(n, i) for n, text in enumerate(texts) for i, char in enumerate(text) if char.isalpha()}
+    counted = counted or _visible(texts)
+    return Unread(len(unknown & counted) / len(counted), len(split & counted) / len(counted), len(dropped))
+
+
+def unheld(tokens: Tokens, *texts: str) -> list[tuple[int, int]]:
+    """The visible characters of the texts that are in no token, as segment and index: the tokenizer drops them.
+
+    Marks and control characters do not count where there is anything else: they change how others are drawn.
+    """
+    chars = _visible(texts)
+    counted = {(n, i) for n, i in chars if unicodedata.category(texts[n][i]) not in _WITHOUT_INK} or chars
+    for span, segment in zip(tokens.spans, tokens.segments.tolist(), strict=True):
+        if span is not None:
+            counted.difference_update((segment, index) for index in range(*span))
+    return sorted(counted)
+
+
+def _visible(texts: Sequence[str]) -> set[tuple[int, int]]:
+    return {(n, i) for n, text in enumerate(texts) for i, char in enumerate(text) if not char.isspace()}
+
+
+def _unread(lost: Unread, texts: Sequence[str]) -> tuple[str, ...]:
     """A notice if the model's vocabulary lacks most letters of the texts, a script that the model does not read, or if
     no token contains some characters."""
-    if unread.unknown + unread.split < MOST_LETTERS:
-        return _dropped(unread.dropped, texts)
+    if lost.unknown + lost.split < MOST_LETTERS:
+        return _dropped(lost.dropped, texts)
     message = mark(
         "The model hardly knows this script: {share} of the letters are not in its vocabulary, and its "
         "output may be meaningless. Write in a language that it was trained on."
     )
-    if unread.unknown >= unread.split:
+    if lost.unknown >= lost.split:
         message = mark(
             "The model does not know this script: {share} of the letters are not in its vocabulary, and it cannot "
             "tell them apart. Write in a language that it was trained on."
         )
-    return (later(message, share=percent(unread.unknown + unread.split)),)
+    return (later(message, share=percent(lost.unknown + lost.split)),)
 
 
 def _dropped(count: int, texts: Sequence[str]) -> tuple[str, ...]:
@@ -168,5 +222,5 @@ def prepare_target(model: Model, target: str) -> Prepared:
     encoded = tokenize.encode(model.tokenizer, cleaned.text, target=True)
     if model.info.positions is not None:
         tokenize.check_length(len(encoded), model.info.positions, can_cut=False)
-    dropped = _dropped(len(tokenize.unheld(encoded, cleaned.text)), (cleaned.text,))
-    return Prepared(cleaned.text, encoded, (*cleaned.notices, *dropped))
+    dropped = len(unheld(encoded, cleaned.text))
+    return Prepared(cleaned.text, encoded, (*cleaned.notices, *_dropped(dropped, (cleaned.text,))))

@@ -12,7 +12,6 @@ piece is in the vocabulary, with the best score. Such a text uses a copy whose s
 from __future__ import annotations
 
 import json
-import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -236,57 +235,6 @@ def join(*parts: Tokens) -> Tokens:
         )
 
     return Tokens.lazy(ids, special, segments, described)
-
-
-class Unread(NamedTuple):
-    """The parts of the texts that the model does not read.
-
-    ``unknown``, ``split``: the shares (0..1) of the letters in unknown tokens or in none, and of those of which a token
-    holds only some bytes; without letters, every visible character counts. ``dropped``: how many characters are in no
-    token.
-    """
-
-    unknown: float
-    split: float
-    dropped: int
-
-
-def unread(tokens: Tokens, tokenizer: PreTrainedTokenizerBase, *texts: str) -> Unread:
-    """The parts of the texts that the model does not read. ``texts``: one for each segment."""
-    encoder = encoder_of(tokenizer)
-    dropped = unheld(tokens, *texts)
-    unknown, split = set(dropped), set[tuple[int, int]]()  # segment and index of each character
-    for i, (token_id, special) in enumerate(zip(tokens.ids.tolist(), tokens.special.tolist(), strict=True)):
-        lacking = unknown if token_id == encoder.unknown else split if encoder.piece(token_id).text is None else None
-        if special or lacking is None or (span := tokens.spans[i]) is None:
-            continue
-        segment = int(tokens.segments[i])
-        lacking.update((segment, index) for index in range(*span))
-    if not unknown and not split:
-        return Unread(0.0, 0.0, 0)
-    counted = {(n, i) for n, text in enumerate(texts) for i, char in enumerate(text) if char.isalpha()}
-    counted = counted or _visible(texts)
-    return Unread(len(unknown & counted) / len(counted), len(split & counted) / len(counted), len(dropped))
-
-
-def unheld(tokens: Tokens, *texts: str) -> list[tuple[int, int]]:
-    """The visible characters of the texts that are in no token, as segment and index: the tokenizer drops them.
-
-    Marks and control characters do not count where there is anything else: they change how others are drawn.
-    """
-    chars = _visible(texts)
-    counted = {(n, i) for n, i in chars if unicodedata.category(texts[n][i]) not in _WITHOUT_INK} or chars
-    for span, segment in zip(tokens.spans, tokens.segments.tolist(), strict=True):
-        if span is not None:
-            counted.difference_update((segment, index) for index in range(*span))
-    return sorted(counted)
-
-
-_WITHOUT_INK = frozenset(("Cc", "Cf", "Cs", "Mn", "Me", "Mc"))
-
-
-def _visible(texts: Sequence[str]) -> set[tuple[int, int]]:
-    return {(n, i) for n, text in enumerate(texts) for i, char in enumerate(text) if not char.isspace()}
 
 
 def _entry(encoder: Encoder, token_id: int, segment: int, special: bool, span: Span | None) -> Entry:

@@ -240,13 +240,14 @@ class Parts(Target):
     def read(self, random: Random, place: Path, good: Path) -> None:
         from bartviz.models import tokenizer
         from bartviz.models.files import Files
+        from bartviz.run.prepare import unread
         from bartviz.text import tokenize
 
         words = tokenizer.read(Files.of(place), self.settings[good])
         for text in random.sample(tokenizers.TEXTS, 4):
             try:
                 tokens = tokenize.encode(words.tokenizer, text, allow_special=True)
-                tokenize.unread(tokens, words.tokenizer, text)
+                unread(tokens, words.tokenizer, text)
             except BartvizError:
                 continue
             if len(text) < LONG_TEXT:

@@ -21,6 +21,7 @@ from bartviz.errors import ModelError, TextError
 from bartviz.models import checkpoint, tokenizer
 from bartviz.models.files import Files
 from bartviz.models.model import Model
+from bartviz.run.prepare import unread
 from bartviz.text import tokenize
 from tests.support import networks
 
@@ -341,9 +342,9 @@ def test_special_tokens_alone_are_no_text_that_was_read(text: str) -> None:
     words = networks.tokenizer("bert")
     tokens = tokenize.encode(words, text)
     if tokens.special.all():
-        assert tokenize.unread(tokens, words, text)[:2] == (1.0, 0.0)
+        assert unread(tokens, words, text)[:2] == (1.0, 0.0)
     else:  # as unknown ones
-        assert tokenize.unread(tokens, words, text).unknown > 0
+        assert unread(tokens, words, text).unknown > 0
 
 
 def test_pieces_are_not_drawn_at_random(tmp_path: Path) -> None:

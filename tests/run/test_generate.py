@@ -17,6 +17,7 @@ import bartviz
 from bartviz.errors import BudgetError, Cancelled, SettingError
 from bartviz.language import _, speaking
 from bartviz.run import rules
+from bartviz.run.prepare import unread
 from bartviz.text import tokenize
 from tests.support import loaded
 from tests.support.writers import TEXT, WRITERS, chosen, generated, one_pass, source_of, with_rules
@@ -274,10 +275,10 @@ def test_a_model_that_knows_a_script_reads_it_without_a_notice() -> None:
     words.train_from_iterator(["나는 오늘 새 자동차를 사고 싶어요."] * 3, trainer)
     korean = PreTrainedTokenizerFast(tokenizer_object=words, bos_token="<s>", pad_token="<pad>", eos_token="</s>")
     text = "나는 자동차를 팔고 싶어요."
-    unknown, split = tokenize.unread(tokenize.encode(korean, text), korean, text)[:2]
+    unknown, split = unread(tokenize.encode(korean, text), korean, text)[:2]
     assert unknown == 0
     assert 0 < split < 0.3  # of 11 letters the two bytes of one
-    assert tokenize.unread(tokenize.encode(korean, "хочу"), korean, "хочу")[:2] == (0, 1)
+    assert unread(tokenize.encode(korean, "хочу"), korean, "хочу")[:2] == (0, 1)
 
 
 def test_several_lines_are_said_to_be_one_text() -> None:

@@ -9,6 +9,7 @@ from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
 import bartviz
 from bartviz.errors import ModelError, TextError
+from bartviz.run.prepare import unheld
 from bartviz.text import tokenize
 from tests.support import networks
 
@@ -46,7 +47,7 @@ def test_ids_are_those_of_transformers(text: str, words: PreTrainedTokenizerBase
 @pytest.mark.parametrize("text", TEXTS)
 def test_every_letter_is_in_a_token(text: str, words: PreTrainedTokenizerBase) -> None:
     tokens = tokenize.encode(words, text)
-    assert tokenize.unheld(tokens, text) == []
+    assert unheld(tokens, text) == []
     ends = [span[1] for span in tokens.spans if span is not None]
     assert ends == sorted(ends)
 

@@ -12,6 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from bartviz.errors import SettingError
+from bartviz.run import prepare
 from bartviz.text import tokenize
 from bartviz.text.tokenize import encoder_of
 from bartviz.text.tokens import Tokens
@@ -498,7 +499,7 @@ def test_joining_numbers_words_on() -> None:
 def unread(name: str, text: str) -> tuple[float, float]:
     """The shares of letters in unknown tokens, and of letters that are bytes."""
     own = tokenizer(name)
-    return tokenize.unread(tokenize.encode(own, text), own, text)[:2]
+    return prepare.unread(tokenize.encode(own, text), own, text)[:2]
 
 
 def test_letters_that_the_vocabulary_lacks() -> None:
@@ -516,7 +517,7 @@ def test_letters_that_the_vocabulary_lacks() -> None:
 def test_letters_of_a_pair_are_counted_together() -> None:
     own = tokenizer("gpt2")
     tokens = tokenize.encode(own, "car", pair="뷁")
-    assert tokenize.unread(tokens, own, "car", "뷁")[:2] == (0, 1 / 4)
+    assert prepare.unread(tokens, own, "car", "뷁")[:2] == (0, 1 / 4)
 
 
 def test_neither_torch_nor_transformers_is_imported() -> None:
