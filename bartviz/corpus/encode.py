@@ -131,37 +131,29 @@ def _quickly(model: Model, line: Line) -> Encoded | None:
 
 def _described(model: Model, line: Line, truncate: Truncate | None, cancelled: Callable[[], bool]) -> Encoded:
     prepared = prepare(model, line.text, pair=line.pair, truncate=truncate, can_cut=False)
-    texts = (prepared.text,) if prepared.pair is None else (prepared.text, prepared.pair)
-    if model.info.kind != "encoder-decoder":
-        # of a decoder-only model the pieces are complete, as in ``word_matches.texts_of``
-        known_texts = texts if model.info.kind == "encoder" else ()
-        made = side(prepared.tokens, known_texts, {})
-        labels = {"source": prepared.tokens.labels}
-        return Encoded(line, made, tree=_tree(line, prepared.tokens), labels=labels, cut=prepared.cut)
-    target = line.target
-    if target is None:
-        target = decode(model, line.text, truncate=truncate, cancelled=cancelled).target_text
-    if not target:
-        raise TextError(later("The model wrote nothing."))
-    given = prepare_target(model, target)
     known: dict[str, int] = {}
-    output = side(given.tokens, (given.text,), known)
-    first = start_token(model, given.tokens)
-    start = _start(model, first)
-    source = side(prepared.tokens, texts, known)
-    gold = None if line.gold is None else gold_alignment.read(line.gold, source.word_count, output.word_count)
-    before = tokenize.from_ids(model.tokenizer, [first])[1].labels
-    labels = {
-        "source": prepared.tokens.labels,
-        "inputs": (*before, *given.tokens.labels[:-1]),
-        "output": given.tokens.labels,
-    }
-    tree = _tree(line, prepared.tokens)
-    return Encoded(line, source, _after(start, output), output, gold, tree, labels, prepared.cut)
-
-
-def _tree(line: Line, tokens: Tokens) -> tuple[Tree, NDArray[np.bool_]] | None:
-    return None if line.tree is None else (line.tree, word_tokens(line.tree, tokens))
+    inputs = output = None
+    labels = {"source": prepared.tokens.labels}
+    if model.info.kind == "encoder-decoder":
+        target = line.target
+        if target is None:
+            target = decode(model, line.text, truncate=truncate, cancelled=cancelled).target_text
+        if not target:
+            raise TextError(later("The model wrote nothing."))
+        given = prepare_target(model, target)
+        first = start_token(model, given.tokens)
+        before = tokenize.from_ids(model.tokenizer, [first])[1].labels
+        output = side(given.tokens, (given.text,), known)
+        inputs = _after(_start(model, first), output)
+        labels |= {"inputs": (*before, *given.tokens.labels[:-1]), "output": given.tokens.labels}
+    texts = (prepared.text,) if prepared.pair is None else (prepared.text, prepared.pair)
+    # of a decoder-only model the pieces are complete, as in ``word_matches.texts_of``
+    source = side(prepared.tokens, () if model.info.kind == "decoder" else texts, known)
+    tree = None if line.tree is None else (line.tree, word_tokens(line.tree, prepared.tokens))
+    gold = None
+    if line.gold is not None and output is not None:
+        gold = gold_alignment.read(line.gold, source.word_count, output.word_count)
+    return Encoded(line, source, inputs, output, gold, tree, labels, prepared.cut)
 
 
 def side(tokens: Tokens, texts: Sequence[str], known: dict[str, int]) -> Side:
