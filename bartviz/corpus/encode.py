@@ -5,6 +5,7 @@ Letters in shapes: n tokens, B texts of a batch.
 
 from __future__ import annotations
 
+import time
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -26,7 +27,8 @@ from bartviz.errors import SettingError, TextError
 from bartviz.language import later
 from bartviz.models.model import Model
 from bartviz.run.batch import start_token
-from bartviz.run.generate import decode
+from bartviz.run.generate import write
+from bartviz.run.options import Options
 from bartviz.run.prepare import prepare, prepare_target
 from bartviz.text import tokenize
 from bartviz.text.clean import MAX_CHARACTERS, Truncate
@@ -137,7 +139,8 @@ def _described(model: Model, line: Line, truncate: Truncate | None, cancelled: C
     if model.info.kind == "encoder-decoder":
         target = line.target
         if target is None:
-            target = decode(model, line.text, truncate=truncate, cancelled=cancelled).target_text
+            options = Options(cancelled=cancelled)
+            target = write(model, prepared, (start_token(model),), {}, options, time.perf_counter()).target_text
         if not target:
             raise TextError(later("The model wrote nothing."))
         given = prepare_target(model, target)

@@ -195,6 +195,15 @@ def test_simple_texts_have_the_arrays_of_described_ones(family: str, text: str, 
     assert simple == described
 
 
+def test_a_line_without_a_target_has_the_one_that_is_decoded() -> None:
+    model = bartviz.load("bart-tiny-en-de")
+    row = encode(model, Line(0, "corpus.tsv", 1, "It is late.", None, None, None))
+    assert row.output is not None
+    target = bartviz.decode(model, "It is late.").target_text
+    assert target is not None
+    assert row.output.ids.tolist() == prepare_target(model, target).tokens.ids.tolist()
+
+
 def test_usual_sentences_are_simple() -> None:
     tokenizer = bartviz.load("bart-tiny-en-de").tokenizer
     for text in ("Don't say so: he's 42!", "We saw it, and then we saw it again.", "Das große Mädchen läuft."):
