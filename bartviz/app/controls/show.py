@@ -57,7 +57,7 @@ def plain(text: str) -> str:
 
 
 def place(key: str) -> DeltaGenerator:
-    """Reserve space for content that is computed later; first.css sets the height for its key."""
+    """Reserve space for content that is computed later; a first.css sets the height for its key."""
     reserved = st.container(key=key, gap=None)
     reserved.html("<i hidden></i>")  # an empty container would not be there
     return reserved.container()

@@ -23,6 +23,7 @@ from streamlit import get_option
 
 from bartviz.app.streamlit_internals import SCRIPTS
 from bartviz.drawing import colors
+from bartviz.lazy import FEATURES
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -38,7 +39,11 @@ ELEMENTS = (
     "Slider",
     "Tabs",
 )
-STYLES = tuple(Path(__file__).with_name(name) for name in ("first.css", "style.css", "levels.css"))
+STYLES = (
+    Path(__file__).with_name("first.css"),
+    *sorted(FEATURES.glob("*/first.css")),
+    *(Path(__file__).with_name(name) for name in ("style.css", "levels.css")),
+)
 PACKED = ("text/javascript", "application/javascript", "text/css")
 MOST = 500  # compressed files that are kept; Streamlit has about 200
 LEAST = 1000  # bytes; a smaller answer is not worth compressing

@@ -16,6 +16,7 @@ from starlette.routing import Route
 from bartviz.app.frame import assets
 from bartviz.app.frame.assets import Assets
 from bartviz.drawing import colors
+from bartviz.lazy import FEATURES
 from scripts.visitor import wait_for
 
 SCRIPT = b"let long = 1;\n" * 500
@@ -65,6 +66,12 @@ def get(app: Any, path: str, headers: dict[str, str]) -> httpx.Response:
             return await client.get(path, headers=headers)
 
     return wait_for(ask())
+
+
+def test_what_features_show_first_stands_before_the_style_of_all_pages() -> None:
+    first, *of_features, style, levels = assets.STYLES
+    assert [first.name, style.name, levels.name] == ["first.css", "style.css", "levels.css"]
+    assert set(of_features) == set(FEATURES.glob("*/first.css")) != set()
 
 
 def test_the_style_stands_at_the_end_of_a_page_and_its_tag_is_gone(app: Assets) -> None:
