@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,9 @@ import transformers
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bartviz.analysis.parameters import Built, Parameter, architecture_of, listing, parameters, rows, total
+from bartviz.analysis.parameters import Built, Parameter, architecture_of, fits, listing, parameters, rows, total
 from bartviz.errors import ModelError, SettingError
+from bartviz.families import config as configs
 from bartviz.families.catalogue import CATALOGUE, Entry, entry
 from bartviz.families.registry import FAMILIES
 from bartviz.models import skeleton
@@ -200,6 +202,16 @@ def test_a_loaded_t5_1_1_keeps_its_own_output_matrix(tmp_path: Path) -> None:
     network.save_pretrained(tmp_path)
     loaded = transformers.T5ForConditionalGeneration.from_pretrained(tmp_path)
     assert listing(loaded) == as_built(rows(config))
+
+
+@pytest.mark.parametrize("family", ["bert", "llama", "t5"])
+def test_a_network_fits_its_own_sizes_alone(family: str) -> None:
+    model = loaded.model(family)
+    name = type(model.network).__name__
+    own = configs.sizes({**model.config.to_dict(), "architectures": [name]})
+    assert fits(own, name, model.network)
+    assert not fits(replace(own, vocabulary=own.vocabulary + 1), name, model.network)
+    assert not fits(replace(own, tied=not own.tied), name, model.network)
 
 
 def test_only_sizes_reach_transformers() -> None:
