@@ -94,5 +94,4 @@ BART = Family(
     ),
     start="end",
     denoises=True,
-    fast_step=True,
 )

@@ -42,5 +42,4 @@ BLENDERBOT = replace(
     ),
     start="begin",
     denoises=False,
-    fast_step=False,
 )

@@ -32,7 +32,6 @@ def encoder_alone(family: Family) -> Family:
         classes=(encoder,),
         start=None,
         denoises=False,
-        fast_step=False,
     )
 
 

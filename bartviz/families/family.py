@@ -153,7 +153,6 @@ class Family:
         None  # the decoder's first token; a language also ends an output
     )
     denoises: bool = False  # whether it restores corrupted text of one language without further training
-    fast_step: bool = False  # whether its decoder is BART's, which run/fast_step.py computes
 
     @property
     def kind(self) -> ModelKind:

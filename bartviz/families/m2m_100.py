@@ -37,5 +37,4 @@ M2M_100 = replace(
         "Fan et al. 2021; NLLB Team 2022",
     ),
     denoises=False,
-    fast_step=False,
 )

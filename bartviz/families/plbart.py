@@ -40,5 +40,4 @@ PLBART = replace(
     ),
     start="language",
     denoises=False,
-    fast_step=False,
 )

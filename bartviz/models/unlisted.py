@@ -100,7 +100,6 @@ def _written(family: Family, model_type: str, names: Mapping[str, str]) -> Famil
         base=f"{network_class.base_model_prefix}.",
         variants={its: family.variants[name] for name, its in names.items()},
         classes=tuple(names[name] for name in family.classes if name in names),
-        fast_step=False,
     )
 
 

@@ -138,7 +138,7 @@ def decode_batch(
     """Generate each text as ``decode`` does with these options, one Record each; step by step in one batch.
 
     Nothing is padded: a text sees only itself, and its numbers differ from those of ``decode`` only by rounding. It is
-    faster for encoder-decoders built like BART; other models write one text after another. ``seconds`` of every record
+    faster for encoder-decoders; other models write one text after another. ``seconds`` of every record
     are those of the whole batch. Raises what ``decode`` raises, with the number of the text that it concerns.
 
     >>> [record.target_text for record in bartviz.decode_batch(model, ["It is late.", "We sleep."])]
@@ -164,7 +164,7 @@ def decode_batch(
     prepared = prepare_all(
         tuple(texts), lambda text: prepare(model, text, allow_special=allow_special, truncate=truncate)
     )
-    if model.info.kind == "encoder-decoder":
+    if prepared and model.info.kind == "encoder-decoder":
         plans = [planned(model, one, (start_token(model),), {}, options) for one in prepared]
         drawing = options.sample and options.sample.completed(
             model.generation if options.use_rules else GenerationConfig()
@@ -173,13 +173,12 @@ def decode_batch(
         refuse_run(sum(sizes))
         with torch.inference_mode():
             whole = loop.together([task for task, _ in plans], [tape for _, tape in plans], drawing)
-        if whole is not None:
-            return tuple(
-                _recorded(
-                    task, written, one, started, {**settings_of(task, tape, drawing, options), "batch": len(prepared)}
-                )
-                for (task, tape), written, one in zip(plans, whole, prepared, strict=True)
+        return tuple(
+            _recorded(
+                task, written, one, started, {**settings_of(task, tape, drawing, options), "batch": len(prepared)}
             )
+            for (task, tape), written, one in zip(plans, whole, prepared, strict=True)
+        )
     starts = (one.tokens.ids.tolist() if model.info.kind == "decoder" else [start_token(model)] for one in prepared)
     return tuple(
         write(model, one, tuple(start), {}, options, time.perf_counter())

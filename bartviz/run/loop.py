@@ -26,10 +26,10 @@ from bartviz.run.beam_tape import Cached, cached, follow
 from bartviz.run.candidates import Row, Summary
 from bartviz.run.sampling import Sampling
 from bartviz.run.step import Stepper
-from bartviz.tape.tape import Tape, recording
+from bartviz.tape.tape import Tape, Tapes, recording
 from bartviz.text import tokenize
 
-# Per network: the longest text whose steps were compared with its modules, and the largest difference so far.
+# Per network: the longest text whose steps were compared with one pass, and the largest difference so far.
 _COMPARED: WeakKeyDictionary[PreTrainedModel, tuple[int, float]] = WeakKeyDictionary()
 
 
@@ -100,26 +100,29 @@ def single(task: Task, tape: Tape, sampling: Sampling | None) -> Written:
     return text.written(stepper)
 
 
-def together(tasks: Sequence[Task], tapes: Sequence[Tape], sampling: Sampling | None) -> list[Written] | None:
-    """Several texts of one network, each as ``single`` writes it, on its own tape; every step is taken by all texts
-    that have not ended. None where the fast step cannot run the network.
+def together(tasks: Sequence[Task], tapes: Sequence[Tape], sampling: Sampling | None) -> list[Written]:
+    """Several texts of one encoder-decoder, each as ``single`` writes it, on its own tape; every step is taken by all
+    texts that have not ended.
 
     A matrix that is read for one text serves the others too: eight texts of the small translator take about half
     the time of one after another (``make bench``). Sums of many rows round differently from those of one row, by about
     1e-7 of a number.
     """
-    texts, steppers = [], []
+    texts, steppers = [_Text(task, tape, sampling) for task, tape in zip(tasks, tapes, strict=True)], []
     for task, tape in zip(tasks, tapes, strict=True):
         with recording(tape):
-            stepper = Stepper.start(task.model, task.source)
-        if not stepper.shares:
-            return None
-        texts.append(_Text(task, tape, sampling))
-        steppers.append(stepper)
-    writing = list(range(len(texts)))
+            steppers.append(Stepper.start(task.model, task.source))
+    lengths = [task.source.shape[1] for task in tasks if task.source is not None]
+    joined, writing = Stepper.joined(steppers), list(range(len(texts)))
     while writing:
-        logits = Stepper.together([steppers[one] for one in writing], [texts[one].last for one in writing])  # (n, V)
-        writing = [one for row, one in enumerate(writing) if texts[one].take(logits[row : row + 1])]
+        with recording(Tapes([tapes[one] for one in writing], [lengths[one] for one in writing])):
+            logits = joined.step(torch.tensor([[texts[one].last] for one in writing]))  # (n, V)
+        kept = [row for row, one in enumerate(writing) if texts[one].take(logits[row : row + 1])]
+        for one in {*writing}.difference(writing[row] for row in kept):
+            tapes[one].part()
+        if kept and len(kept) < len(writing):
+            joined.reorder(torch.tensor(kept))
+        writing = [writing[row] for row in kept]
     return [text.written(stepper) for text, stepper in zip(texts, steppers, strict=True)]
 
 
@@ -230,11 +233,11 @@ def with_beams(task: Task, tape: Tape, settings: beam_search.Settings) -> Writte
 
 
 def _compared(task: Task, stepper: Stepper, written: Written, first: Tensor) -> Check:
-    """Check the first step's numbers against its raw logits (V,), and the steps against the network's own modules.
+    """Check the first step's numbers against its raw logits (V,), and an encoder-decoder's steps against one pass.
 
-    An encoder-decoder may use the fast step (fast_step.py). The last step of a text is compared with one pass of the
-    modules over all tokens before it: for the first text of a network, and for each that is more than twice as long as
-    any compared before. The largest difference so far counts for every text of that network.
+    The last step of a text is compared with one pass over all tokens before it: for the first text of a network, and
+    for each that is more than twice as long as any compared before. The largest difference so far counts for every text
+    of that network.
     """
     check = task.summary.compared(written.steps[0], first)
     if task.source is None:

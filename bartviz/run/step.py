@@ -11,57 +11,47 @@ from collections.abc import Sequence
 
 import torch
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 from transformers import Cache, DynamicCache, EncoderDecoderCache
 from transformers.modeling_outputs import BaseModelOutput
 
 from bartviz.models.model import Model
-from bartviz.run.fast_step import Writer
 from bartviz.safety.other_libraries import guarded, run_failed
 
 
 class Stepper:
-    """Generates a text, one token per call; the batch rows (beams) are versions of it that share one source."""
+    """Generates a text, one token per call; the batch rows (beams) are versions of it that share one source.
 
-    def __init__(self, model: Model, cache: Cache, states: Tensor | None, writer: Writer | None = None) -> None:
-        self._network, self._device = model.runner, model.device
+    One of ``joined`` generates several texts, a row each.
+    """
+
+    def __init__(self, model: Model, cache: Cache, states: Tensor | None) -> None:
+        self._model, self._network, self._device = model, model.runner, model.device
         self._cache = cache
-        self._states = states  # (1, S, width) of the encoder
-        self._rows = 1
-        self._writer = writer  # the fast step, where it can run the network
+        self._states = states  # (1, S, width) of the encoder, or of n texts (n, S, width)
+        self._rows = 1 if states is None else len(states)
 
     @classmethod
-    def start(cls, model: Model, source: Tensor | None, *, fast: bool = True) -> Stepper:
-        """Run the encoder on the source's ids (1, S); None for a decoder-only model, which has no source.
-
-        fast: use the fast step (fast_step.py) where it can run the network; else the network's own modules.
-        """
+    def start(cls, model: Model, source: Tensor | None) -> Stepper:
+        """Run the encoder on the source's ids (1, S); None for a decoder-only model, which has no source."""
         if source is None:
             return cls(model, DynamicCache(), None)
         with guarded(run_failed()):
             states = model.runner.get_encoder()(input_ids=source.to(model.device)).last_hidden_state
-        writer = Writer.of(model.runner, states) if fast else None
-        return cls(model, EncoderDecoderCache(DynamicCache(), DynamicCache()), states, writer)
+        return cls(model, EncoderDecoderCache(DynamicCache(), DynamicCache()), states)
+
+    @classmethod
+    def joined(cls, steppers: Sequence[Stepper]) -> Stepper:
+        """One for the texts of several, which have sources and no steps yet: their encodings are padded with zeros."""
+        states = pad_sequence([one._states[0] for one in steppers if one._states is not None], batch_first=True)
+        return cls(steppers[0]._model, EncoderDecoderCache(DynamicCache(), DynamicCache()), states)
 
     def step(self, ids: Tensor) -> Tensor:
         """Feed the new tokens (B, t) -> raw logits (B, V) of the token after the last one. Raises ModelError."""
         with guarded(run_failed()):
             return self._step(ids)
 
-    @property
-    def shares(self) -> bool:
-        """Whether ``together`` can take its steps."""
-        return self._writer is not None
-
-    @staticmethod
-    def together(steppers: Sequence[Stepper], tokens: Sequence[int]) -> Tensor:
-        """Feed n texts of one network a token each -> raw logits (n, V). All must share. Raises ModelError."""
-        writers = [stepper._writer for stepper in steppers if stepper._writer is not None]
-        with guarded(run_failed()):
-            return Writer.together(writers, torch.tensor(tokens))
-
     def _step(self, ids: Tensor) -> Tensor:
-        if self._writer is not None:
-            return self._writer.step(ids)
         given: dict[str, object] = {"past_key_values": self._cache, "use_cache": True}
         ids = ids.to(self._device)
         if self._states is None:
@@ -84,12 +74,12 @@ class Stepper:
 
     def reorder(self, index: Tensor) -> None:
         """Row i becomes what row ``index[i]`` was; index (B',) makes a batch of B' rows."""
-        if self._writer is not None:
-            self._writer.reorder(index)
-        elif isinstance(self._cache, EncoderDecoderCache):
+        if isinstance(self._cache, EncoderDecoderCache):
             self._cache.self_attention_cache.reorder_cache(index)
-            if len(index) != self._rows:  # the source is the same for every row
+            if len(index) != self._rows:  # the source of beams is the same for every row
                 self._cache.cross_attention_cache.reorder_cache(index)
         else:
             self._cache.reorder_cache(index)
+        if self._states is not None and len(self._states) > 1:
+            self._states = self._states[index.to(self._states.device)]
         self._rows = len(index)

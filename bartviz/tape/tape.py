@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -118,6 +118,11 @@ class Tape:
             return
         self.biases.setdefault((kind, layer), []).append(bias[0])
 
+    def part(self) -> None:
+        """Keep this text's keys and values, without those of the batch that it was in."""
+        for entry in self.entries.values():
+            entry.k, entry.v = (part if part is None else part.clone() for part in (entry.k, entry.v))
+
     def changes(self, kind: Kind) -> bool:
         """Whether a head of this kind is scaled."""
         return any(name.kind == kind for name in self.scale_heads)
@@ -135,22 +140,27 @@ class Tape:
         return factors
 
 
-_TAPE: ContextVar[Tape | None] = ContextVar("bartviz_tape", default=None)
+@dataclass(frozen=True)
+class Tapes:
+    """The tapes of several texts that are in one batch, a row each, and the lengths of their sources: the network reads
+    them padded, but each text attends to its own alone."""
+
+    rows: Sequence[Tape]
+    sources: Sequence[int]
+
+
+T = TypeVar("T", bound="Tape | Tapes")
+_TAPE: ContextVar[Tape | Tapes | None] = ContextVar("bartviz_tape", default=None)
 
 
 @contextmanager
-def recording(tape: Tape) -> Iterator[Tape]:
+def recording(tape: T) -> Iterator[T]:
     """Within this block, the attention of attached networks in this context is recorded on ``tape``."""
     token = _TAPE.set(tape)
     try:
         yield tape
     finally:
         _TAPE.reset(token)
-
-
-def current() -> Tape | None:
-    """The tape on which this context records, or None."""
-    return _TAPE.get()
 
 
 def attach(network: PreTrainedModel) -> None:
@@ -249,11 +259,36 @@ def projection_weights(projection: nn.Module, heads: int) -> tuple[Tensor, Tenso
 
 
 def attend(module: nn.Module, *inputs: Any, **kwargs: Any) -> tuple[Tensor, None]:
-    """The attention function that transformers calls in every layer: ``attend_on`` the tape of the context."""
-    return attend_on(_TAPE.get(), module, *inputs, **kwargs)
+    """The attention function that transformers calls in every layer, on the tape of the context."""
+    tape = _TAPE.get()
+    if isinstance(tape, Tapes):
+        return _attend_alone(tape, module, *inputs, **kwargs)
+    return _attend_on(tape, module, *inputs, **kwargs)
 
 
-def attend_on(
+def _attend_alone(
+    tapes: Tapes,
+    module: nn.Module,
+    query: Tensor,  # (n, H, 1, d), and so on: a row for each text
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None,
+    position_bias: Tensor | None = None,  # (1, H, 1, K)
+    **kwargs: Any,
+) -> tuple[Tensor, None]:
+    """One step of several texts: each attends without the others and without their padding, on its own tape."""
+    crosses, outputs = getattr(module, _SITE).kind == "cross", []
+    for row, (tape, source) in enumerate(zip(tapes.rows, tapes.sources, strict=True)):
+        count = source if crosses else key.shape[2]
+        mask = None if attention_mask is None else attention_mask[row : row + 1, ..., :count]
+        bias = position_bias[..., :count] if crosses and position_bias is not None else position_bias
+        keys, values = (part[row : row + 1, :, :count] for part in (key, value))
+        own, _ = _attend_on(tape, module, query[row : row + 1], keys, values, mask, position_bias=bias, **kwargs)
+        outputs.append(own)
+    return torch.cat(outputs), None
+
+
+def _attend_on(
     tape: Tape | None,
     module: nn.Module,
     query: Tensor,  # (B, H, Q, d)
