@@ -45,7 +45,7 @@ def parts(folder: Path, *, quick: bool) -> dict[str, Callable[[], object]]:
             "files": lambda: files.report(folder, lengths=(16,), seconds=0.0),
             "drawing": lambda: drawing.report(lengths=(64,)),
             "pages": lambda: pages.report(visits=1),
-            "sessions": lambda: sessions.report(crowds=(5,), passers=20),
+            "sessions": lambda: sessions.report(passers=20),
         }
     return {
         "start": memory.report,

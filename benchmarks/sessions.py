@@ -1,7 +1,7 @@
 """Many visitors at once, without a browser: clients that speak Streamlit's websocket messages, on loopback alone.
 
-Crowds of fifty and a hundred with a text each; two thousand that come and go; one that leaves while a run is on its
-way; a server that is asked to end while it works.
+Two thousand that come and go; one that leaves while a run is on its way; a server that is asked to end while it works.
+How soon a crowd is answered is a part of ``load``.
 """
 
 from __future__ import annotations
@@ -25,29 +25,14 @@ from scripts.visitor import answered, link, visitor
 LONG_TEXT = "The cat is sleeping on the sofa and the dog is playing in the garden with a red ball and a boy. " * 4
 
 
-def report(crowds: Sequence[int] = (50, 100), passers: int = 2000) -> None:
+def report(passers: int = 2000) -> None:
     print("\nMany visitors, over websockets, one process of clients next to the server (wall time, as a visitor waits)")
     with served(without=OURS) as (address, process):
         asyncio.run(answered(address, "I want to buy a car."))  # the model library is imported once per server
-        for count in crowds:
-            asyncio.run(_crowd(address, count))
         asyncio.run(_passers(address, passers, psutil.Process(process.pid)))
         asyncio.run(_leaver(address))
     with served(without=OURS) as (address, process):
         asyncio.run(_stopped(address, process))
-
-
-async def _crowd(address: str, count: int) -> None:
-    """All at once, each with a text of their own: who is answered, how soon, and whether the server stays awake."""
-    texts = [f"I have {number} books and {count} dogs." for number in range(count)]
-    with pulse(address) as waits:
-        each = await asyncio.gather(*(answered(address, text) for text in texts), return_exceptions=True)
-    found = [seconds for seconds in each if isinstance(seconds, float)]
-    middle, high = np.percentile(found, [50, 95])
-    print(
-        f"  crowd of {count:3}: {len(found)} answered, p50 {middle:.2f} s, p95 {high:.2f} s, "
-        f"health at most {max(waits):.2f} s"
-    )
 
 
 async def _passers(address: str, count: int, server: psutil.Process) -> None:

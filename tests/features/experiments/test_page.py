@@ -17,12 +17,13 @@ from bartviz.experiments.ablation import ablate, ablate_sweep
 from bartviz.experiments.edits import edit
 from bartviz.features.experiments import parts_heads as heads
 from bartviz.features.experiments import parts_token as token
+from bartviz.features.experiments.parts import EXPERIMENTS
 from bartviz.language import speaking
 from bartviz.models.model import Model
 from bartviz.models.roots import default_roots
 from bartviz.record.record import Record
 from bartviz.serving.engine import Engine
-from bartviz.teaching.explanations import explanation
+from bartviz.teaching.explanations import explanation, parts
 from tests.support.pages import App
 from tests.support.visits import words
 
@@ -285,3 +286,7 @@ def test_a_click_selects_a_head_and_the_same_click_again_deselects_it(monkeypatc
     assert click(one) == ["cross L0H0"]
     assert click(one, {"x": 0, "y": 0}) == ["cross L0H0", "encoder L1H2", "encoder L0H0"]
     assert state[heads.CLICKS] == 4
+
+
+def test_every_choice_is_explained() -> None:
+    assert sorted(EXPERIMENTS) == sorted(parts("experiments"))

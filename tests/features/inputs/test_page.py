@@ -13,7 +13,7 @@ from bartviz.features.inputs import EXPLAINED
 from bartviz.models.roots import default_roots
 from bartviz.record.record import Record
 from bartviz.serving.engine import Engine
-from bartviz.teaching.explanations import explanation
+from bartviz.teaching.explanations import explanation, parts
 from tests.support import visits
 from tests.support.pages import App
 
@@ -107,3 +107,7 @@ def test_three_tokenizers_and_the_chosen_third(app: App) -> None:
 )
 def test_odd_links_are_clamped_to_what_exists(app: App, query: dict[str, str]) -> None:
     words(app("inputs", record=of("small-gpt2"), **query))
+
+
+def test_every_choice_is_explained() -> None:
+    assert sorted(EXPLAINED.values()) == sorted(parts("inputs"))

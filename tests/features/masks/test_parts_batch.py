@@ -2,35 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from bartviz.app import streamlit_internals
-from bartviz.app.state import session
 from bartviz.errors import ModelError, TextError
 from bartviz.features.masks import parts_batch as batch
 from bartviz.serving.engine import Engine
-from bartviz.serving.limits import Limits
-from tests.support import networks
 
-
-@pytest.fixture(scope="module")
-def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("models")
-    networks.save("bert", folder / "small-bert")
-    return folder
-
-
-@pytest.fixture(autouse=True)
-def engine(root: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
-    """An engine of this test alone, for a session that is always there."""
-    monkeypatch.setenv("BARTVIZ_MODEL_ROOTS", str(root))
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    own = Engine(Limits())
-    monkeypatch.setattr(session, "engine", lambda: own)
-    monkeypatch.setattr(streamlit_internals, "is_alive", lambda _session: True)
-    return own
+pytestmark = pytest.mark.usefixtures("engine")
 
 
 def test_shorter_texts_are_padded_and_their_padding_is_closed() -> None:
