@@ -1,4 +1,4 @@
-"""Choices in the address: by a link, a click, the next page, Back, a reload; two tabs do not meddle with each other."""
+"""Choices in the address: by a link, a click, the next page, Back, a reload."""
 
 from __future__ import annotations
 
@@ -100,21 +100,6 @@ def test_quick_clicks_end_where_the_last_one_was(visit: Open, server: str) -> No
     settle(page)
     expect(chosen(page, "Decoder")).to_be_visible()
     expect(page).to_have_url(re.compile("kind=decoder"))
-
-
-@pytest.mark.thorough
-def test_labels_in_old_links_are_understood_and_what_is_not_there_is_the_default(visit: Open, server: str) -> None:
-    page = visit(f"{server}/heads?kind=DECODER&reading=token it reads")
-    expect(chosen(page, "Decoder")).to_be_visible()
-    expect(page).to_have_url(re.compile("kind=decoder"))
-    expect(page).to_have_url(re.compile("reading=reads"))
-    other = visit(f"{server}/heads?kind=sideways")
-    expect(chosen(other, "Cross")).to_be_visible()
-    assert "kind" not in said(other)
-    expect(chosen(page, "Decoder")).to_be_visible()
-    press(other, "Encoder")
-    press(page, "Cross")
-    expect(chosen(other, "Encoder")).to_be_visible()
 
 
 @pytest.mark.thorough

@@ -51,16 +51,6 @@ def test_every_page_has_its_place_in_the_bar(locale: str, visit: Open, server: s
 
 
 @pytest.mark.thorough
-def test_a_beginner_has_every_page_of_a_door_in_the_menu(visit: Open, server: str) -> None:
-    page = visit(f"{server}/models")
-    expect(page.get_by_role("heading", name=page_list.page("models").title)).to_be_visible()
-    page.get_by_test_id("stTopNavSection").filter(has_text="How it works").click()
-    links = page.get_by_test_id("stTopNavDropdownLink")
-    how = next(section for section in page_list.SECTIONS if section.label == "How it works")
-    expect(links).to_have_text([entry.label for entry in how.pages])
-
-
-@pytest.mark.thorough
 def test_older_addresses_lead_on_with_their_choices(visit: Open, server: str) -> None:
     page = visit(f"{server}/classic?layer=2")
     expect(page).to_have_url(re.compile(r"/heads\?(?=.*layer=2)(?=.*view=classic)"))
