@@ -8,13 +8,15 @@ import streamlit as st
 
 from bartviz.app.components.invisible import unseen
 from bartviz.language import _
+from bartviz.lazy import FEATURES
 
 KEY = "large"
 FACTOR = 1.4  # for the type, and everything sized relative to it
 BASE = 15  # pixels; theme.baseFontSize
 _SCRIPT = Path(__file__).parents[1] / "components" / "lessons" / "large.js"
 _LISTEN = unseen("large", _SCRIPT)
-_RULES = Path(__file__).with_name("large.css").read_text("utf-8")
+_FILES = (Path(__file__).with_name("large.css"), *sorted(FEATURES.glob("*/large.css")))
+_RULES = "\n".join(file.read_text("utf-8") for file in _FILES)
 _ROOT = f":root {{ font-size: {BASE * FACTOR:.0f}px !important; --bv-large: {FACTOR}; }}"
 _STYLE = f"<style>{_ROOT}\n{_RULES}</style><i class='bv-large'></i>"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import streamlit as st
@@ -40,6 +41,7 @@ MODES = {"each": mark("scale it"), "only": mark("scale the rest of its layer")}
 SILENCED, FACTOR, LOUDEST = "silenced", "factor", 2.0
 CLICKS = "_silenced_clicks"
 PRESET = "_silenced_preset"  # the head that the page chose, until the visitor chooses
+_STYLE = Path(__file__).with_name("style.css")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,7 @@ class Chosen:
 
 def draw(record: Record) -> tuple[Ablation | None, Sweep | None]:
     """Draw this part; returns the results, for the downloads."""
+    st.html(_STYLE)
     lead = show.place("lead")
     note_ablated(record)
     chosen = _settings(record)
