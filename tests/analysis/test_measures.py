@@ -129,26 +129,6 @@ def test_the_share_of_two_equal_heads_is_a_half_and_without_values_unknown() -> 
     assert "share" not in without.defined
 
 
-def test_padding_changes_nothing() -> None:
-    long = records.encoder_decoder(padding=3)
-    attention = long.attention("encoder")
-    kept = attention.shape[3] - 3
-    tokens = attention.query.take(slice(kept))
-    assert attention.v is not None
-    short = dataclasses.replace(
-        attention,
-        q=attention.queries[:, :, :kept],
-        k=attention.keys[:, :, :kept],
-        v=attention.v[:, :, :kept],
-        mask=attention.mask[:kept, :kept],
-        query=tokens,
-        key=tokens,
-    )
-    padded, plain = measures.of_record(long, "encoder"), measures.measures(short)
-    for name in plain.values:
-        np.testing.assert_allclose(padded.values[name], plain.values[name], rtol=1e-5, atol=1e-6, err_msg=name)
-
-
 def test_blocks_of_rows_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     attention = records.encoder_decoder().attention("cross")
     whole = measures.measures(attention)
