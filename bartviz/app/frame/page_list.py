@@ -61,6 +61,7 @@ SECTIONS: tuple[Section, ...] = (
     Section(
         mark("How it works"),
         (
+            Page("map", mark("Map"), mark("Map: what happens between the text and the word?"), weights=False),
             Page("inputs", mark("Inputs"), mark("What are the model's inputs?")),
             Page("masks", mark("Masks"), mark("Which words do the masks hide?")),
             Page("inside", mark("Inside a head"), mark("What happens inside a head?"), weights=False),

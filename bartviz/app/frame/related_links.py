@@ -8,7 +8,7 @@ from __future__ import annotations
 import html
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import streamlit as st
 
@@ -21,6 +21,18 @@ if TYPE_CHECKING:
     from bartviz.record.record import Record
 
 Query = Mapping[str, str]
+Stage = Literal["text", "pieces", "embeddings", "encoder", "cross", "decoder", "output", "word"]
+
+STAGES: dict[Stage, str] = {
+    "text": mark("text"),
+    "pieces": mark("pieces"),
+    "embeddings": mark("embeddings"),
+    "encoder": mark("encoder"),
+    "cross": mark("cross-attention"),
+    "decoder": mark("decoder"),
+    "output": mark("output layer"),
+    "word": mark("word"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +83,10 @@ def _begins(text: str) -> None:
     st.html(f"<p class='bv-note'>{html.escape(text)}</p>", width="content")
 
 
-def stages(record: Record) -> list[tuple[Link, str]]:
-    """The way from text to word: a link for each page, with its kind of attention ("" where there is none)."""
-    made = [
-        (Link("inputs", mark("pieces"), {"look": "pieces"}), ""),
-        (Link("masks", mark("masks"), {"view": "pattern"}), ""),
-    ]
-    names = {"encoder": mark("encoder"), "decoder": mark("decoder"), "cross": mark("cross-attention")}
-    made += [(Link("inside", names[kind], {"kind": kind}), kind) for kind in record.kinds]
-    if record.steps:
-        made.append((Link("decoding", mark("word"), {}), ""))
-    return [(link, kind) for link, kind in made if _answers(record, link)]
+def stages(record: Record) -> tuple[Stage, ...]:
+    """The way from text to word in the record's model."""
+    between = tuple(kind for kind in ("encoder", "cross", "decoder") if kind in record.kinds)
+    return ("text", "pieces", "embeddings", *between, *(("output", "word") if record.steps else ()))
 
 
 def _answers(record: Record, link: Link) -> bool:
@@ -89,12 +94,13 @@ def _answers(record: Record, link: Link) -> bool:
     return page_list.has(link.to) and (not record.from_weights or page_list.page(link.to).weights)
 
 
-def text_to_word(record: Record, here: str, kind: str = "") -> None:
-    """The strip "text > pieces > ... > word" above its pages; the current page is marked."""
+def text_to_word(record: Record, *here: Stage) -> None:
+    """The strip "text › pieces › ... › word", which marks where on the way this page is, and a link to the map."""
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key="text_to_word"):
-        _begins(_("From the text to a word:"))
-        for link, of in stages(record):
-            if link.to == here and of in ("", kind):
-                st.markdown(f"**{_(link.label)}**", width="content")
-            else:
-                st.page_link(page_list.page(link.to).file, label=_(link.label), query_params=dict(link.query))
+        if page_list.has("map"):
+            st.page_link(page_list.page("map").file, label=_("Map"))
+        way = []
+        for stage in stages(record):
+            name = html.escape(_(STAGES[stage]))
+            way.append(f"<b aria-current='step' data-stage='{stage}'>{name}</b>" if stage in here else name)
+        st.html(f"<p class='bv-way'>{' › '.join(way)}</p>", width="content")

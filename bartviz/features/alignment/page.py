@@ -10,6 +10,7 @@ from bartviz.language import _
 
 def main() -> None:
     record = parts.aligning(page.begin("alignment"))
+    related_links.text_to_word(record, "cross")
     chosen = parts.choose(record)
     show.lead(analysis.notice(chosen.shown, chosen.links, chosen.gold))
     output_confidence.warning(record)

@@ -28,12 +28,15 @@ TABS = {
 
 def main() -> None:
     record = page.begin("compare")
+    strip = show.place("strip")
     lead, two_heads, pickers = show.place("compare_lead"), st.container(), show.place("compare_pickers")
     all_heads = show.place("compare_all")
     with pickers:
         chosen = parts.choose(record, two_heads)
     if not chosen.a.other:
         related_links.to_other_views(record, "compare", chosen.a.head)
+    with strip:
+        related_links.text_to_word(record, chosen.kind)
     with lead:
         show.lead(cached(partial(analysis.notice, chosen.measured, threshold=chosen.threshold)))
     part, tab = pick.tabs({word: _(label) for word, (label, _draw) in TABS.items()}, key="below")

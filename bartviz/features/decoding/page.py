@@ -43,7 +43,7 @@ def main() -> None:
     if not record.steps:
         advise(record)
         return
-    related_links.text_to_word(record, "decoding")
+    related_links.text_to_word(record, "output", "word")
     lead, settings = st.columns([4, 1], vertical_alignment="center")
     with lead:
         with show.place("lead"):

@@ -2,7 +2,7 @@
 
 from bartviz.analysis import head_view as analysis
 from bartviz.app.controls import prediction, show
-from bartviz.app.frame import fill_masks, levels, page
+from bartviz.app.frame import fill_masks, levels, page, related_links
 from bartviz.drawing.heads import heads as figure
 from bartviz.features.heads import parts
 from bartviz.features.heads import parts_classic as classic
@@ -12,8 +12,10 @@ def main() -> None:
     record = page.begin("heads")
     prediction.section(record)
     fill_masks.section(record)
-    lead = show.place("lead")
+    strip, lead = show.place("strip"), show.place("lead")
     chosen = parts.choose(record)
+    with strip:
+        related_links.text_to_word(record, chosen.attention.kind)
     if isinstance(chosen, classic.Chosen):
         classic.draw(record, chosen)
         return

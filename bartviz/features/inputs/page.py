@@ -11,7 +11,6 @@ from bartviz.app.frame import levels, page, related_links
 from bartviz.features.inputs import EXPLAINED, parts
 from bartviz.features.inputs.figure import inputs as figure
 from bartviz.features.inputs.figure import positions
-from bartviz.features.inputs.parts_blocks import blocks
 from bartviz.language import _
 from bartviz.record.record import Record
 
@@ -48,9 +47,10 @@ def summed(record: Record, stack: analysis.Stack, look: str) -> str:
 def main() -> None:
     record = page.begin("inputs")
     st.html(STYLE)
-    related_links.text_to_word(record, "inputs")
-    lead = show.place("lead")
+    strip, lead = show.place("strip"), show.place("lead")
     look, stack = parts.choose(record)
+    with strip:
+        related_links.text_to_word(record, "pieces" if look in ("pieces", "tokenizers") else "embeddings")
     with st.container(key="inputs_hero"):
         if look == "pieces":
             parts.pieces(record, stack)
@@ -69,6 +69,4 @@ def main() -> None:
     if sentence:
         with lead:
             show.lead(sentence)
-    with show.or_missing():
-        blocks(record)
     levels.explain(EXPLAINED[look])

@@ -20,7 +20,7 @@ def main() -> None:
     lead = show.place("inside_lead")
     picked = parts.choose(record)
     with strip:
-        related_links.text_to_word(record, "inside", picked.one.kind)
+        related_links.text_to_word(record, picked.one.kind)
     above, below = show.place("inside_above"), st.container()
     with below:
         chosen = parts.choose_key(picked)

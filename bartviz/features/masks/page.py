@@ -21,7 +21,7 @@ TABS = {
 
 def main() -> None:
     record = page.begin("masks")
-    related_links.text_to_word(record, "masks")
+    related_links.text_to_word(record, *record.kinds)
     show.lead(analysis.notice(record))
     shown = parts.choose(record)
     parts.squares(record, shown)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from bartviz.app.frame import levels, page_list, related_links
@@ -53,14 +55,22 @@ def test_no_link_opens_a_page_without_an_answer(app: App, kind: ModelKind) -> No
         assert not app(link.to, record=record, **link.query).exception
 
 
-@pytest.mark.parametrize("kind", [None, "encoder", "decoder"])
-def test_the_way_from_text_to_word_names_pages_that_open(app: App, kind: ModelKind | None) -> None:
-    record = stand_in.record() if kind is None else stand_in.record(kind=kind)
-    stages = related_links.stages(record)
-    last = "decoding" if record.steps else "inside"
-    assert not page_list.has(last) or [link.to for link, _kind in stages][-1] == last
-    for link, _kind in stages:
-        assert not app(link.to, record=record, **link.query).exception
+def test_the_way_from_text_to_word_follows_the_model() -> None:
+    ends = ("output", "word")
+    assert related_links.stages(stand_in.record())[3:] == ("encoder", "cross", "decoder", *ends)
+    assert related_links.stages(stand_in.record(kind="encoder"))[3:] == ("encoder",)
+    decoder = stand_in.record(kind="decoder")
+    assert related_links.stages(decoder)[3:] == ("decoder", *(ends if decoder.steps else ()))
+
+
+@pytest.mark.parametrize(("word", "stage"), [("inputs", "pieces"), ("heads", "cross"), ("alignment", "cross")])
+def test_the_strip_says_where_a_page_is_and_leads_to_the_map(app: App, word: str, stage: str) -> None:
+    if not page_list.has(word):
+        pytest.skip(f"there is no page {word}")
+    page = app(word, **({"kind": "cross"} if word == "heads" else {}))
+    (strip,) = [html.proto.body for html in page.get("html") if "bv-way" in html.proto.body]
+    assert re.findall("data-stage='(.*?)'", strip) == [stage]
+    assert ("Map" in [link.proto.label for link in page.get("page_link")]) == page_list.has("map")
 
 
 def test_a_page_has_no_link_to_itself(app: App) -> None:

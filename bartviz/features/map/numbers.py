@@ -7,7 +7,7 @@ layers and heads there are is in the record. NumPy and torch are not needed.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from bartviz.analysis import activations
@@ -21,17 +21,19 @@ from bartviz.record.attention import Kind
 from bartviz.record.record import ModelInfo
 
 Stack = Literal["encoder", "decoder"]
+Gives = Literal["tokens", "states", "sum", "weights", "scores", "word", "nothing"]
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
     """One box: its text in the reader's language, the page that shows it with the choices there, the kind of attention
-    that it is. A box without a page is no link."""
+    that it is, and what comes out of it. A box without a page is no link."""
 
     text: str
     page: str = ""
     query: Mapping[str, str] = field(default_factory=dict)
     kind: Kind | None = None
+    gives: Gives = "states"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +49,23 @@ class Column:
     layer: tuple[tuple[Box, ...], ...]
     after: tuple[Box, ...]
 
+    def of_parts(self) -> Column:
+        """The same without what stands between the parts: sums, norms and dropout."""
+
+        def parts(boxes: tuple[Box, ...]) -> tuple[Box, ...]:
+            return tuple(box for box in boxes if box.gives not in ("sum", "nothing"))
+
+        return replace(self, before=parts(self.before), layer=tuple(map(parts, self.layer)), after=parts(self.after))
+
 
 def columns(info: ModelInfo, *, steps: bool = True) -> tuple[Column, ...]:
     """The stacks of a model, the encoder first. ``steps``: whether the record has decoding steps to show."""
     family = info.known
-    both = family.encoder is not None and family.decoder is not None
+    both = info.kind == "encoder-decoder"
     made = []
-    if family.encoder is not None:
+    if family.encoder is not None and info.kind != "decoder":  # one stack of an encoder-decoder may be read by itself
         made.append(_encoder(info, family, family.encoder, both=both))
-    if family.decoder is not None:
+    if family.decoder is not None and info.kind != "encoder":
         made.append(_decoder(info, family, family.decoder, both=both, steps=steps))
     return tuple(made)
 
@@ -124,10 +134,10 @@ def sentence(info: ModelInfo) -> str:
 
 def _encoder(info: ModelInfo, family: Family, side: Side, *, both: bool) -> Column:
     attention = Box(
-        _("Self-attention, {heads} heads", heads=info.encoder_heads), "heads", {"kind": "encoder"}, "encoder"
+        _("Self-attention, {heads} heads", heads=info.encoder_heads), "heads", {"kind": "encoder"}, "encoder", "weights"
     )
-    states = _("States of all tokens, read by every layer of the decoder") if both else _("States of all tokens")
-    after = Box(states, "heads", {"kind": "cross"}, "cross") if both else Box(states)
+    read = ("heads", {"kind": "cross"}, "cross") if both else ()  # by every layer of the decoder
+    after = Box(_("States of all tokens"), *read)
     return Column(
         "encoder",
         info.encoder_layers,
@@ -140,20 +150,29 @@ def _encoder(info: ModelInfo, family: Family, side: Side, *, both: bool) -> Colu
 def _decoder(info: ModelInfo, family: Family, side: Side, *, both: bool, steps: bool) -> Column:
     heads = info.decoder_heads
     attention = [
-        Box(_("Masked self-attention, {heads} heads", heads=heads), "masks", {"view": "pattern"}, "decoder"),
+        Box(_("Masked self-attention, {heads} heads", heads=heads), "masks", {"view": "pattern"}, "decoder", "weights"),
         *(
-            [Box(_("Cross-attention to the encoder, {heads} heads", heads=heads), "heads", {"kind": "cross"}, "cross")]
+            [
+                Box(
+                    _("Cross-attention to the encoder, {heads} heads", heads=heads),
+                    "heads",
+                    {"kind": "cross"},
+                    "cross",
+                    "weights",
+                )
+            ]
             if both
             else []
         ),
     ]
-    output = Box(_("Output layer and softmax"), *(("decoding", {"output_layer": "true"}) if steps else ()))
+    shown = ("decoding", {"output_layer": "true"}) if steps else ("", {})
+    output = Box(_("Output layer and softmax"), *shown, gives="scores")
     return Column(
         "decoder",
         info.decoder_layers,
         _before(family, side, "decoder", _("Output so far") if both else _("Text so far")),
         _sums(info, family, "decoder", (*attention, _feed_forward(info, "decoder"))),
-        (*_last_norm(side, "decoder"), output, Box(_("Next token"), *(("decoding",) if steps else ()))),
+        (*_last_norm(side, "decoder"), output, Box(_("Next token"), "decoding" if steps else "", gives="word")),
     )
 
 
@@ -169,7 +188,9 @@ def _before(family: Family, side: Side, stack: Stack, read: str) -> tuple[Box, .
     if "embedding layer norm weight" in roles:
         embeddings += ", LayerNorm"
     chosen = {"stack": stack}
-    return Box(read, "inputs", {"look": "pieces", **chosen}), Box(embeddings, "inputs", {"look": "sum", **chosen})
+    return Box(read, "inputs", {"look": "pieces", **chosen}, gives="tokens"), Box(
+        embeddings, "inputs", {"look": "sum", **chosen}
+    )
 
 
 def _feed_forward(info: ModelInfo, stack: Stack) -> Box:
@@ -182,7 +203,7 @@ def _feed_forward(info: ModelInfo, stack: Stack) -> Box:
 def _sums(info: ModelInfo, family: Family, stack: Stack, parts: tuple[Box, ...]) -> tuple[tuple[Box, ...], ...]:
     """The parts of a layer by residual sum: each its own, or one for all that read the same input."""
     added = dropout(info).added
-    dropped = (Box(_("Dropout, {p:.0%} in training, off here", p=added)),) if added else ()
+    dropped = (Box(_("Dropout, {p:.0%} in training, off here", p=added), gives="nothing"),) if added else ()
     if not family.parallel:
         return tuple(_summed(family, stack, (part,), dropped) for part in parts)
     return (_summed(family, stack, parts, dropped),)
@@ -191,15 +212,15 @@ def _sums(info: ModelInfo, family: Family, stack: Stack, parts: tuple[Box, ...])
 def _summed(family: Family, stack: Stack, parts: tuple[Box, ...], dropped: tuple[Box, ...]) -> tuple[Box, ...]:
     """Parts with their dropout and residual sum, and LayerNorm before or after them."""
     kind = {"kind": stack}
-    add = Box(_("Add"), "inside", {**kind, "around": "residual"})
-    norm = Box("LayerNorm", "inside", {**kind, "around": "norms"})
+    add = Box(_("Add"), "inside", {**kind, "around": "residual"}, gives="sum")
+    norm = Box("LayerNorm", "inside", {**kind, "around": "norms"}, gives="sum")
     side = family.encoder if stack == "encoder" else family.decoder
     assert side is not None  # the family has this stack
     outputs = (norm,) if any(part.role == "feed-forward output layer norm weight" for part in side.parts) else ()
     if family.norm == "post":
-        return (*parts, *dropped, Box(_("Add, then LayerNorm"), "inside", add.query))
+        return (*parts, *dropped, Box(_("Add, then LayerNorm"), "inside", add.query, gives="sum"))
     return (*((norm,) if family.norm == "pre" else ()), *parts, *outputs, *dropped, add)
 
 
 def _last_norm(side: Side, stack: Stack) -> tuple[Box, ...]:
-    return (Box("LayerNorm", "inside", {"kind": stack, "around": "norms"}),) if side.after else ()
+    return (Box("LayerNorm", "inside", {"kind": stack, "around": "norms"}, gives="sum"),) if side.after else ()

@@ -9,8 +9,8 @@ import pytest
 
 from bartviz.families.catalogue import EMBEDDED
 from bartviz.families.family import ModelKind
-from bartviz.features.inputs import numbers as blocks
-from bartviz.features.inputs.numbers import Column
+from bartviz.features.map import numbers as blocks
+from bartviz.features.map.numbers import Column
 from tests.support import stand_in
 
 
@@ -30,7 +30,7 @@ def test_bart_has_an_encoder_and_a_decoder_with_post_norm() -> None:
         "Add, then LayerNorm",
         "Feed-forward, GELU",
         "Add, then LayerNorm",
-        "States of all tokens, read by every layer of the decoder",
+        "States of all tokens",
     ]
     assert texts(decoder) == [
         "Output so far",
@@ -64,6 +64,17 @@ def test_bert_is_an_encoder_with_segments_and_gpt2_a_decoder_without_cross_atten
     assert texts(decoder)[0] == "Text so far"
     assert len(decoder.layer) == 2
     assert all(box.kind != "cross" for group in decoder.layer for box in group)
+
+
+def test_a_newcomer_sees_the_parts_alone() -> None:
+    encoder, decoder = (column.of_parts() for column in blocks.columns(stand_in.model_info()))
+    assert texts(encoder)[2:4] == ["Self-attention, 4 heads", "Feed-forward, GELU"]
+    assert [box.gives for group in decoder.layer for box in group] == ["weights", "weights", "states"]
+
+
+def test_the_encoder_of_an_encoder_decoder_may_be_read_by_itself() -> None:
+    (encoder,) = blocks.columns(replace(stand_in.model_info("encoder"), family="bart"))
+    assert encoder.after[-1].page == ""
 
 
 def test_without_steps_no_box_leads_to_decoding() -> None:

@@ -1,0 +1,1 @@
+"""The map of the model: numbers, and the page."""

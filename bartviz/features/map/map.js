@@ -1,0 +1,179 @@
+// The model from text to word: a column for each stack, a box for each part. Text reaches the page only through
+// textContent. data is UTF-8 JSON: {columns: [{stack, title, layers, repeated, before: [box], layer: [[box]], after:
+// [box]}], bridge, label}; a box: {number, text, kind, gives, opens, shape, tokens, maps: {shape: [L, h, w], cells}, bars}
+
+import { markReady } from "../../browser/shared/ready.js";
+
+const MASKED = 250,
+  ONE = 240; // the bytes of a masked cell and of a weight of 1
+const MOST_BEHIND = 11; // layers whose edges are drawn behind the first
+const GROWS = 260; // milliseconds in which a box grows into its page
+
+const VIEWS = new WeakMap(); // parentElement -> view; the default export runs again on every change of data or theme
+
+/** The colours of one small map, (h, w) RGBA: from nothing to the kind's colour, masked cells hatched by half of grey. */
+export function pixels(cells, [red, green, blue]) {
+  const out = new Uint8ClampedArray(4 * cells.length);
+  cells.forEach((cell, i) =>
+    out.set(cell === MASKED ? [128, 128, 128, 60] : [red, green, blue, Math.round((255 * cell) / ONE)], 4 * i),
+  );
+  return out;
+}
+
+/** The line from the last box of the encoder to cross-attention in the decoder: to the right, then up or down. */
+export function way(from, to) {
+  const x = from.x + from.width,
+    y = from.y + from.height / 2,
+    end = to.y + to.height / 2,
+    middle = (x + to.x) / 2;
+  return `M${x},${y} C${middle},${y} ${middle},${end} ${to.x},${end} M${to.x - 9},${end - 6} L${to.x},${end} L${to.x - 9},${end + 6}`;
+}
+
+const make = (tag, className, text = "") => Object.assign(document.createElement(tag), { className, textContent: text });
+
+class View {
+  constructor(root) {
+    this.root = root;
+    this.columns = root.querySelector(".columns");
+    this.path = root.querySelector("path");
+    this.observer = new ResizeObserver(() => this.bridge());
+    this.observer.observe(root);
+    this.open = () => {};
+  }
+
+  draw(data) {
+    this.root.setAttribute("aria-label", data.label);
+    this.columns.replaceChildren(...data.columns.map((column) => this.column(column)));
+    if (data.bridge) this.columns.firstElementChild.append(make("p", "said", data.bridge));
+    this.bridge();
+  }
+
+  column({ stack, title, layers, repeated, before, layer, after }) {
+    const column = make("div", "column");
+    column.dataset.stack = stack;
+    const whole = make("div", "layer");
+    const behind = Math.min(layers - 1, MOST_BEHIND);
+    whole.style.setProperty("--behind", behind);
+    for (let at = 1; at <= behind; at += 1) {
+      const edge = make("span", "behind");
+      edge.style.setProperty("--at", at);
+      whole.append(edge);
+    }
+    whole.append(make("p", "repeated", repeated));
+    whole.append(
+      ...layer.map((group) => {
+        const sum = make("div", "sum");
+        sum.append(...group.map((box) => this.box(box)));
+        return sum;
+      }),
+    );
+    column.append(make("h3", "title", title), ...before.map((box) => this.box(box)), whole);
+    column.append(...after.map((box) => this.box(box)));
+    return column;
+  }
+
+  box({ number, text, kind, gives, opens, shape, tokens, maps, bars }) {
+    const box = make(opens ? "button" : "div", "box");
+    Object.assign(box.dataset, { kind, gives, number });
+    const head = make("span", "head");
+    head.append(make("span", "name", text), make("span", "shape", shape));
+    box.append(head);
+    if (tokens.length) {
+      const line = make("span", "tokens");
+      line.dir = "auto";
+      line.append(...tokens.map((token) => make("span", "token", token)));
+      box.append(line);
+    }
+    if (maps) box.append(this.maps(box, maps));
+    if (bars.length) box.append(this.bars(bars));
+    if (opens) {
+      box.type = "button";
+      box.onclick = () => this.grow(box, number);
+    }
+    return box;
+  }
+
+  maps(box, { shape: [layers, height, width], cells }) {
+    const line = make("span", "maps");
+    line.style.setProperty("--count", layers);
+    line.style.setProperty("--ratio", `${width} / ${height}`);
+    const bytes = Uint8Array.from(atob(cells), (letter) => letter.charCodeAt(0));
+    for (let layer = 0; layer < layers; layer += 1) {
+      const canvas = Object.assign(document.createElement("canvas"), { width, height });
+      canvas.dataset.layer = layer;
+      line.append(canvas);
+    }
+    this.paint ??= [];
+    this.paint.push({ box, line, bytes, width, height });
+    return line;
+  }
+
+  /** Fill the small maps: the colour of their kind is known only when they stand in the page. */
+  fill() {
+    for (const { box, line, bytes, width, height } of this.paint ?? []) {
+      const probe = getComputedStyle(box).getPropertyValue("border-left-color");
+      const color = probe.match(/[\d.]+/g)?.map(Number) ?? [128, 128, 128];
+      [...line.children].forEach((canvas, layer) => {
+        const cells = bytes.subarray(layer * width * height, (layer + 1) * width * height);
+        canvas.getContext("2d").putImageData(new ImageData(pixels(cells, color), width, height), 0, 0);
+      });
+    }
+    this.paint = [];
+  }
+
+  bars(bars) {
+    const table = make("span", "bars");
+    for (const [label, probability, percent] of bars) {
+      const bar = make("span", "bar");
+      bar.style.width = `${100 * probability}%`;
+      table.append(make("span", "token", label), bar, make("span", "percent", percent));
+    }
+    return table;
+  }
+
+  bridge() {
+    this.fill();
+    const [encoder, decoder] = this.columns.children;
+    const from = encoder?.querySelector(":scope > .box:last-of-type"),
+      to = decoder?.querySelector("[data-kind='cross']");
+    if (!from || !to) return this.path.removeAttribute("d");
+    const base = this.root.getBoundingClientRect();
+    const place = (element) => {
+      const { x, y, width, height } = element.getBoundingClientRect();
+      return { x: x - base.x, y: y - base.y, width, height };
+    };
+    this.path.setAttribute("d", way(place(from), place(to)));
+    return undefined;
+  }
+
+  /** The box grows to the size of the page, and its page opens. */
+  grow(box, number) {
+    const { x, y, width, height } = box.getBoundingClientRect();
+    const frame = make("div", "grows");
+    frame.style.cssText = `left:${x}px;top:${y}px;width:${width}px;height:${height}px`;
+    frame.style.setProperty("--own", getComputedStyle(box).borderLeftColor);
+    this.root.append(frame);
+    requestAnimationFrame(() => {
+      const page = document.querySelector("[data-testid='stMain']")?.getBoundingClientRect() ?? document.body.getBoundingClientRect();
+      frame.style.cssText = `left:${page.x}px;top:${page.y}px;width:${page.width}px;height:${page.height}px`;
+    });
+    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    setTimeout(() => {
+      this.open(number);
+      setTimeout(() => frame.remove(), 2000); // where the page does not change
+    }, still ? 0 : GROWS);
+  }
+}
+
+export default function ({ parentElement, data, setTriggerValue }) {
+  const root = parentElement.querySelector(".model");
+  let view = VIEWS.get(parentElement);
+  if (!view) VIEWS.set(parentElement, (view = new View(root)));
+  view.open = (number) => setTriggerValue("open", number);
+  view.draw(JSON.parse(new TextDecoder().decode(data)));
+  markReady(parentElement);
+  return () => {
+    view.observer.disconnect();
+    VIEWS.delete(parentElement);
+  };
+}

@@ -1,0 +1,88 @@
+"""What comes out of each box of the map for one text: its shape, and the numbers themselves where they are small."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bartviz.analysis.thumbnails import MASKED, thumbnails
+from bartviz.features.map.numbers import Box, Column, Stack
+from bartviz.language import _
+from bartviz.record.attention import Kind
+from bartviz.record.record import Record
+from bartviz.text.tokens import Tokens
+
+SIDE = 24  # cells along a side of a small map, at most
+WORDS = 12  # tokens that a box shows
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """What leaves a box: ``shape`` in words, and what of it can be shown.
+
+    ``tokens`` are labels; ``maps`` (L, h, w) uint8, the mean of the heads of each layer, 0 to 240, 250 where no token
+    may look; ``bars`` the likeliest next tokens with their probabilities.
+    """
+
+    shape: str = ""
+    tokens: tuple[str, ...] = ()
+    maps: NDArray[np.uint8] | None = None
+    bars: tuple[tuple[str, float], ...] = ()
+
+
+def tensor(record: Record, column: Column, box: Box) -> Tensor:
+    """What leaves this box of this column for the record's text."""
+    tokens = read(record, column.stack)
+    count, width = len(tokens), record.model.width
+    match box.gives:
+        case "tokens":
+            return Tensor(_("{count} tokens", count=count), tuple(tokens.labels[: WORDS + 1]))
+        case "weights":
+            assert box.kind is not None
+            return Tensor(_attention_shape(record, box.kind), maps=maps(record, box.kind))
+        case "scores":
+            return Tensor(
+                _("{count} × {vocabulary:,} scores", count=count, vocabulary=record.model.vocabulary),
+                bars=_best(record),
+            )
+        case "word":
+            return Tensor(tokens=tuple(step.chosen.label for step in record.steps[:1]))
+        case "states" if width:
+            return Tensor(_("{count} × {width} numbers", count=count, width=width))
+    return Tensor()
+
+
+def read(record: Record, stack: Stack) -> Tokens:
+    """The tokens that a stack reads."""
+    return record.attention("encoder" if stack == "encoder" else "decoder").query
+
+
+def maps(record: Record, kind: Kind) -> NDArray[np.uint8]:
+    """(L, h, w): the mean of the heads of each layer, its cells the largest weight of a block of tokens."""
+    cells = thumbnails(record.attention(kind)).cells  # (L, H, h, w)
+    closed = cells[:, 0] == MASKED  # (L, h, w): a mask is the same for all heads
+    mean = np.where(closed, 0, cells.astype(np.float32).mean(axis=1).round()).astype(np.uint8)
+    return np.where(_pooled(closed, np.logical_and), MASKED, _pooled(mean, np.maximum)).astype(np.uint8)
+
+
+def _pooled(cells: NDArray[Any], of: np.ufunc) -> NDArray[Any]:
+    """The last two axes shortened to ``SIDE`` at most, by one number for each block of cells."""
+    for axis in (1, 2):
+        step = -(-cells.shape[axis] // SIDE)
+        cells = of.reduceat(cells, np.arange(0, cells.shape[axis], step), axis=axis)
+    return cells
+
+
+def _attention_shape(record: Record, kind: Kind) -> str:
+    layers, heads, rows, columns = record.attention(kind).shape
+    return _(
+        "{layers} layers × {heads} heads × {rows} × {columns}", layers=layers, heads=heads, rows=rows, columns=columns
+    )
+
+
+def _best(record: Record) -> tuple[tuple[str, float], ...]:
+    """The likeliest first tokens."""
+    return tuple((one.label, one.probability) for step in record.steps[:1] for one in step.candidates[:5])

@@ -1,0 +1,22 @@
+"""The whole model as a map: where each part is, and what leaves it for the text at hand."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from bartviz.app.controls import show
+from bartviz.app.frame import levels, page
+from bartviz.features.map import numbers, parts
+from bartviz.language import _
+
+
+def main() -> None:
+    record = page.begin("map")
+    with show.place("lead"):
+        show.lead(numbers.sentence(record.model))
+    with st.container(key="map_drawn"):
+        parts.show(record, small=levels.at_least("intermediate"))
+    show.note(_("Read from top to bottom. Press a box: its page shows the same text there."))
+    if levels.at_least("intermediate"):
+        show.note(numbers.order(record.model))
+    levels.explain("map")

@@ -1,0 +1,95 @@
+"""The map: every part of the model as a box, with what leaves it for the text at hand; a box opens its page."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from bartviz.app.controls import pick
+from bartviz.app.frame import page_list
+from bartviz.browser.scripts import bundle
+from bartviz.features.map import numbers
+from bartviz.features.map.numbers import Box, Column
+from bartviz.features.map.numbers_tensors import WORDS, Tensor, tensor
+from bartviz.language import _
+from bartviz.language.percentages import percent
+
+if TYPE_CHECKING:
+    from bartviz.record.record import Record
+
+_FILES = Path(__file__).parent
+_MOUNT = st.components.v2.component(
+    "bartviz.map",
+    html=(_FILES / "map.html").read_text("utf-8"),
+    css=(_FILES / "map.css").read_text("utf-8"),
+    js=bundle(_FILES / "map.js"),
+)
+
+
+def show(record: Record, *, small: bool) -> None:
+    """Draw the map. ``small``: also the sums and norms between the parts. A box that is pressed opens its page."""
+    columns = drawn(record, small=small)
+    data = json.dumps(payload(record, columns)).encode()  # bytes: anything else would import pandas
+    opened = _MOUNT(data=data, key="map", on_open_change=lambda: None).open
+    boxes = [box for column in columns for box in every(column)]
+    if isinstance(opened, int) and 0 <= opened < len(boxes) and page_list.has(boxes[opened].page):
+        box = boxes[opened]
+        st.switch_page(page_list.page(box.page).file, query_params=dict(box.query))
+
+
+def drawn(record: Record, *, small: bool) -> tuple[Column, ...]:
+    """The model's columns; without ``small``, only what a newcomer needs."""
+    return tuple(
+        column if small else column.of_parts() for column in numbers.columns(record.model, steps=bool(record.steps))
+    )
+
+
+def every(column: Column) -> tuple[Box, ...]:
+    """The boxes of a column from top to bottom."""
+    return (*column.before, *(box for group in column.layer for box in group), *column.after)
+
+
+def payload(record: Record, columns: tuple[Column, ...]) -> dict[str, Any]:
+    """The component's data: plain JSON, whose texts the component escapes. Boxes are numbered through all columns."""
+    boxes = iter(range(sum(len(every(column)) for column in columns)))
+    return {
+        "columns": [
+            {
+                "stack": column.stack,
+                "title": pick.kind_name(column.stack),
+                "layers": column.layers,
+                "repeated": _("{layers} layers, each of these parts", layers=column.layers),
+                "before": [_box(record, column, box, next(boxes)) for box in column.before],
+                "layer": [[_box(record, column, box, next(boxes)) for box in group] for group in column.layer],
+                "after": [_box(record, column, box, next(boxes)) for box in column.after],
+            }
+            for column in columns
+        ],
+        "bridge": _("The states of the source text go to every layer of the decoder.") if len(columns) > 1 else "",
+        "label": _("Map of the model"),
+    }
+
+
+def _box(record: Record, column: Column, box: Box, number: int) -> dict[str, Any]:
+    found = tensor(record, column, box)
+    return {
+        "number": number,
+        "text": box.text,
+        "kind": box.kind or "",
+        "gives": box.gives,
+        "opens": page_list.has(box.page),
+        "shape": found.shape,
+        "tokens": list(found.tokens[:WORDS]) + (["…"] if len(found.tokens) > WORDS else []),
+        "maps": _maps(found),
+        "bars": [[label, probability, percent(probability)] for label, probability in found.bars],
+    }
+
+
+def _maps(found: Tensor) -> dict[str, Any] | None:
+    if found.maps is None:
+        return None
+    return {"shape": list(found.maps.shape), "cells": base64.b64encode(found.maps.tobytes()).decode()}

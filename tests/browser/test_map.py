@@ -1,0 +1,40 @@
+"""The map of the model: a box opens its page, by mouse and by keys, and the strip of that page leads back."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from scripts.settled import settle
+from tests.browser.conftest import Open
+
+DRAWN = "maps => maps.every(map => map.getContext('2d').getImageData(0, 0, map.width, map.height).data.some(Boolean))"
+
+
+def test_a_box_opens_its_page_and_the_strip_leads_back(visit: Open, shipped: str) -> None:
+    page = visit(f"{shipped}/map")
+    cross = page.get_by_role("button", name="Cross-attention")
+    expect(cross.locator("canvas")).to_have_count(4)  # one for each layer
+    assert page.locator(".model canvas").evaluate_all(DRAWN)
+    assert page.locator(".model .bridge path").get_attribute("d")
+    cross.click()
+    page.wait_for_url(re.compile(r"/heads"), wait_until="commit")
+    settle(page)
+    expect(page.locator(".bv-way [aria-current]")).to_have_text("cross-attention")
+    page.get_by_test_id("stPageLink").get_by_role("link", name="Map", exact=True).click()
+    expect(cross).to_be_visible()
+
+
+@pytest.mark.thorough
+def test_boxes_are_reached_by_keys_on_a_phone(visit: Open, shipped: str) -> None:
+    page = visit(f"{shipped}/map", scheme="dark", size=(390, 844))
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.get_by_role("button", name="Embeddings").first.focus()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Self-attention, 8 heads").first).to_be_focused()
+    page.get_by_role("button", name="Masked self-attention").press("Enter")
+    page.wait_for_url(re.compile(r"/masks"), wait_until="commit")
+    settle(page)
+    expect(page.get_by_role("heading", level=1)).to_contain_text("masks")

@@ -1,0 +1,67 @@
+"""What the map shows of one text: shapes that follow from the record, and small maps of the weights themselves."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from bartviz.analysis.thumbnails import MASKED, ONE
+from bartviz.families.family import ModelKind
+from bartviz.features.map import numbers
+from bartviz.features.map import numbers_tensors as tensors
+from bartviz.record.attention import Attention
+from bartviz.record.record import Record
+from tests.support import stand_in
+
+
+def found(record: Record) -> dict[tuple[str, str], tensors.Tensor]:
+    """What leaves each box, by its stack and text."""
+    columns = numbers.columns(record.model, steps=bool(record.steps))
+    return {
+        (column.stack, box.text): tensors.tensor(record, column, box)
+        for column in columns
+        for box in (*column.before, *(box for group in column.layer for box in group), *column.after)
+    }
+
+
+def test_shapes_are_those_of_the_record(record: Record) -> None:
+    given = found(record)
+    source, output, width = len(record.source), len(record.attention("decoder").query), record.model.width
+    assert given["encoder", "Source text"].shape == f"{source} tokens"
+    assert given["encoder", "States of all tokens"].shape == f"{source} × {width} numbers"
+    layers, heads, rows, columns = record.attention("cross").shape
+    assert (rows, columns) == (output, source)
+    cross = given["decoder", f"Cross-attention to the encoder, {heads} heads"]
+    assert cross.shape == f"{layers} layers × {heads} heads × {output} × {source}"
+    scores = given["decoder", "Output layer and softmax"]
+    assert scores.shape == f"{output} × {record.model.vocabulary:,} scores"
+    assert scores.bars == tuple((one.label, one.probability) for one in record.steps[0].candidates[:5])
+    assert given["decoder", "Next token"].tokens == (record.steps[0].chosen.label,)
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder"])
+def test_a_single_stack_has_what_it_reads(kind: ModelKind) -> None:
+    record = stand_in.record(kind=kind)
+    read = found(record)[kind, "Source text" if kind == "encoder" else "Text so far"]
+    assert read.tokens == record.attention(kind).query.labels[: tensors.WORDS + 1]
+
+
+def test_a_small_map_is_the_mean_of_the_heads_and_grey_where_masked() -> None:
+    tokens = stand_in.tokens(("a", "b"))
+    weights = np.array([[[1.0, 0.0], [0.25, 0.75]], [[1.0, 0.0], [0.75, 0.25]]])  # (H, Q, K)
+    q = np.log(np.maximum(weights, 1e-12))[None].astype(np.float32)  # (1, H, Q, K)
+    k = np.broadcast_to(np.eye(2, dtype=np.float32), (1, 2, 2, 2))
+    causal = np.tril(np.ones((2, 2), bool))
+    record = replace(stand_in.record(kind="decoder"), decoder=Attention("decoder", q, k, 1.0, causal, tokens, tokens))
+    assert tensors.maps(record, "decoder").tolist() == [[[ONE, MASKED], [ONE // 2, ONE // 2]]]
+
+
+def test_a_cell_of_a_long_text_is_the_largest_of_its_block() -> None:
+    record = stand_in.record(source=["<s>", *[" w"] * 48, "</s>"])
+    small = tensors.maps(record, "encoder")
+    assert small.shape[1:] == (17, 17)  # blocks of three tokens, for at most 24 cells
+    heads = np.rint(ONE * record.attention("encoder").layer(0)).mean(axis=0)  # (50, 50)
+    blocks = np.pad(heads, (0, 1)).reshape(17, 3, 17, 3).max(axis=(1, 3))
+    assert np.abs(small[0] - blocks).max() <= 1
