@@ -1,0 +1,1 @@
+"""BERT and BART side by side: numbers, and the page."""

@@ -1,0 +1,68 @@
+"""BERT and BART side by side: the same text in an encoder, and in an encoder with a decoder."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from bartviz.analysis import sentence_words
+from bartviz.app.controls import pick, show
+from bartviz.app.frame import levels, page
+from bartviz.app.state.result_cache import cached
+from bartviz.features.bart import numbers, parts
+from bartviz.language import _
+from bartviz.record.record import Record
+
+if TYPE_CHECKING:
+    from bartviz.app.streamlit_internals import DeltaGenerator
+    from bartviz.families.family import ModelKind
+
+
+def lead(left: Record | None, right: Record | None, match: numbers.Match | None) -> str:
+    """What both do alike and what only one does, and the two heads that are shown."""
+    said = _(
+        "Both read the whole text in both directions. The model on the right also writes, from left to right, and "
+        "looks back at what it read."
+    )
+    if left is None or right is None:
+        return said
+    if match is None:
+        return f"{said} {_('They do not read the same words here, so no heads are compared.')}"
+    first, second = (sentence_words.head(one.kind, one.layer, one.head) for one in (match.first, match.second))
+    alike = _(
+        "The heads that look most alike: {first} and {second} (correlation {correlation:.2f}).",
+        first=first,
+        second=second,
+        correlation=match.correlation,
+    )
+    return f"{said} {alike}"
+
+
+def _side(place: DeltaGenerator, record: Record, kind: ModelKind) -> Record | None:
+    """The run of one side, with its name and its masks; None until it is there."""
+    with place:
+        run = parts.side(record, kind)
+        if run is not None:
+            st.subheader(run.model.name, anchor=False)
+            parts.squares(run)
+    return run
+
+
+def main() -> None:
+    record = page.begin("bart")
+    st.html(parts.STYLE)
+    with show.place("lead"):
+        said = st.empty()
+    above, below = st.columns(2, gap="large"), st.columns(2, gap="large")
+    left, right = _side(above[0], record, "encoder"), _side(above[1], record, "encoder-decoder")
+    match = cached(partial(numbers.match, left, right)) if left is not None and right is not None else None
+    with said:
+        show.lead(lead(left, right, match))
+    first = [match.first, match.second] if match is not None else [None, None]
+    for place, run, side, head in zip(below, (left, right), ("left", "right"), first, strict=True):
+        if run is not None:
+            with place:
+                parts.map_of(run, side, head or pick.first_head(run, "encoder"))
+    levels.explain("bart")

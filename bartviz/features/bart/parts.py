@@ -1,0 +1,96 @@
+"""The two sides of the page: the runs, their masks as small squares, and a map of one head of each."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from bartviz.analysis import sentence_words
+from bartviz.app.components import canvas
+from bartviz.app.controls import pick, tasks
+from bartviz.app.frame import sidebar
+from bartviz.arrays import Bools
+from bartviz.browser.canvas.data import Choice
+from bartviz.families.family import ModelKind
+from bartviz.features.bart import numbers
+from bartviz.language import _, mark
+from bartviz.record.attention import Head, Kind
+from bartviz.record.record import Record
+from bartviz.serving import request as requests
+from bartviz.serving.request import Request
+
+if TYPE_CHECKING:
+    from bartviz.models.model import Model
+    from bartviz.serving.gate import Ticket
+
+STYLE = Path(__file__).with_name("style.css")
+MODELS: dict[ModelKind, str] = {"encoder": "bert-tiny-en", "encoder-decoder": "bart-tiny-en-de"}  # that ship
+CELLS = 16  # along a side of a small square, at most
+WAYS: dict[Kind, str] = {
+    "encoder": mark("reads in both directions"),
+    "decoder": mark("writes from left to right"),
+    "cross": mark("looks at all of the text that was read"),
+}
+
+
+def side(record: Record, kind: ModelKind) -> Record | None:
+    """The text of the record in a model of that kind: the visitor's own if it is one; None until it is computed."""
+    return record if record.model.kind == kind else _run(MODELS[kind], kind, record)
+
+
+def _run(name: str, kind: ModelKind, record: Record) -> Record | None:
+    special = sidebar.reads_special(sidebar.kind_of(name), record.source_text, "")
+    request = Request(name, record.source_text, allow_special=special)
+    asked = {"text": request.text, "special": request.allow_special}
+    found: Record | None = tasks.ask(f"side_{kind}", name, asked, partial(_record, request=request))
+    return found
+
+
+def _record(model: Model, ticket: Ticket[Record], *, request: Request) -> Record:
+    return requests.record(model, ticket, replace(request, pair=None))
+
+
+def squares(record: Record) -> None:
+    """Each kind of attention as a small square of open cells, with what it means in words."""
+    drawn = []
+    for kind in record.kinds:
+        attention = record.attention(kind)
+        opened, cells = numbers.seen(attention)
+        said = _("{opened} of {cells} cells are open", opened=f"{opened:,}", cells=f"{cells:,}")
+        name, way = html.escape(pick.kind_name(kind)), html.escape(_(WAYS[kind]))
+        drawn.append(
+            f"<figure data-kind='{kind}'>{_square(attention.mask, said)}"
+            f"<figcaption><b>{name}</b> {way}<br><small>{html.escape(said)}</small></figcaption></figure>"
+        )
+    st.html(f"<div class='bv-ways'>{''.join(drawn)}</div>")
+
+
+def _square(mask: Bools, said: str) -> str:
+    """A mask as a picture: a coloured cell is open."""
+    small = numbers.shrunk(mask, CELLS)
+    cells = "".join(f"<i{' class=open' if is_open else ''}></i>" for is_open in small.ravel().tolist())
+    style = f"grid-template-columns: repeat({small.shape[1]}, 1fr)"
+    return f"<div role='img' aria-label='{html.escape(said)}' style='{style}'>{cells}</div>"
+
+
+def map_of(record: Record, side: str, first: Head) -> None:
+    """A large map of one head of the encoder, at first ``first`` (URL ``left`` or ``right``)."""
+    layers, count = record.attention("encoder").shape[:2]
+    every = [Head("encoder", layer, head) for layer in range(layers) for head in range(count)]
+    names = {str(head): sentence_words.head(head.kind, head.layer, head.head) for head in every}
+    head = Head.parse(pick.select(_("Head of {model}", model=record.model.name), names, key=side, default=str(first)))
+    canvas.show(
+        record.attention("encoder"),
+        key=f"bart_{side}",
+        overview=False,
+        label=record.model.name,
+        choice=Choice(head.layer, head.head),
+        query=record.rows("encoder"),
+        words=True,
+        page_keys=False,
+    )
