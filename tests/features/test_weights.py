@@ -59,7 +59,6 @@ def test_page_opens_and_says_what_it_cannot_show(app: App, word: str, level: str
         ("inputs", {"look": "pieces"}, 0),
         ("inputs", {"look": "sum"}, 1),
         ("inputs", {"look": "positions"}, 1),
-        ("inputs", {"blocks": "true"}, 1),
     ],
 )
 def test_part_of_a_page_is_shown_or_says_why_not(app: App, word: str, query: dict[str, str], missing: int) -> None:

@@ -29,7 +29,8 @@ export function way(from, to) {
   return `M${x},${y} C${middle},${y} ${middle},${end} ${to.x},${end} M${to.x - 9},${end - 6} L${to.x},${end} L${to.x - 9},${end + 6}`;
 }
 
-const make = (tag, className, text = "") => Object.assign(document.createElement(tag), { className, textContent: text });
+const make = (tag, className, text = "") =>
+  Object.assign(document.createElement(tag), { className, textContent: text });
 
 class View {
   constructor(root) {
@@ -38,7 +39,7 @@ class View {
     this.path = root.querySelector("path");
     this.observer = new ResizeObserver(() => this.bridge());
     this.observer.observe(root);
-    this.open = () => {};
+    this.open = undefined; // what tells Python which box was pressed
   }
 
   draw(data) {
@@ -97,10 +98,10 @@ class View {
     const line = make("span", "maps");
     line.style.setProperty("--count", layers);
     line.style.setProperty("--ratio", `${width} / ${height}`);
-    const bytes = Uint8Array.from(atob(cells), (letter) => letter.charCodeAt(0));
+    const bytes = Uint8Array.from(cells);
     for (let layer = 0; layer < layers; layer += 1) {
       const canvas = Object.assign(document.createElement("canvas"), { width, height });
-      canvas.dataset.layer = layer;
+      canvas.dataset.layer = String(layer);
       line.append(canvas);
     }
     this.paint ??= [];
@@ -112,10 +113,10 @@ class View {
   fill() {
     for (const { box, line, bytes, width, height } of this.paint ?? []) {
       const probe = getComputedStyle(box).getPropertyValue("border-left-color");
-      const color = probe.match(/[\d.]+/g)?.map(Number) ?? [128, 128, 128];
+      const [red, green, blue] = probe.match(/[\d.]+/g)?.map(Number) ?? [128, 128, 128];
       [...line.children].forEach((canvas, layer) => {
         const cells = bytes.subarray(layer * width * height, (layer + 1) * width * height);
-        canvas.getContext("2d").putImageData(new ImageData(pixels(cells, color), width, height), 0, 0);
+        canvas.getContext("2d").putImageData(new ImageData(pixels(cells, [red, green, blue]), width, height), 0, 0);
       });
     }
     this.paint = [];
@@ -154,14 +155,19 @@ class View {
     frame.style.setProperty("--own", getComputedStyle(box).borderLeftColor);
     this.root.append(frame);
     requestAnimationFrame(() => {
-      const page = document.querySelector("[data-testid='stMain']")?.getBoundingClientRect() ?? document.body.getBoundingClientRect();
+      const page =
+        document.querySelector("[data-testid='stMain']")?.getBoundingClientRect() ??
+        document.body.getBoundingClientRect();
       frame.style.cssText = `left:${page.x}px;top:${page.y}px;width:${page.width}px;height:${page.height}px`;
     });
     const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    setTimeout(() => {
-      this.open(number);
-      setTimeout(() => frame.remove(), 2000); // where the page does not change
-    }, still ? 0 : GROWS);
+    setTimeout(
+      () => {
+        this.open?.(number);
+        setTimeout(() => frame.remove(), 2000); // where the page does not change
+      },
+      still ? 0 : GROWS,
+    );
   }
 }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -92,4 +91,4 @@ def _box(record: Record, column: Column, box: Box, number: int) -> dict[str, Any
 def _maps(found: Tensor) -> dict[str, Any] | None:
     if found.maps is None:
         return None
-    return {"shape": list(found.maps.shape), "cells": base64.b64encode(found.maps.tobytes()).decode()}
+    return {"shape": list(found.maps.shape), "cells": found.maps.ravel().tolist()}
