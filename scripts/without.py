@@ -1,7 +1,8 @@
 """Whether a feature can be deleted: ``python -m scripts.without quiz`` runs the quick tests of all others without it.
 
 In a copy of this tree, the folders of the feature, its page and its line in the menu are removed, and nothing else.
-What other rooms know of it must ask what is there. ``python -m scripts.without quiz tests/language tests/app`` runs
+What other rooms know of it must ask what is there. Of several features, what only they share is left over: a message of
+theirs fails tests/language as one that nothing says. ``python -m scripts.without quiz tests/language tests/app`` runs
 only these tests.
 """
 
