@@ -120,11 +120,12 @@ def test_a_given_output_is_not_called_the_models_own(app: App, record: Record) -
 def test_every_page_first_shows_the_head_of_the_start_page(app: App, name: str) -> None:
     record = records.read(name)
     head = start.ribbons(record).head
-    for page in ("heads", "inside"):
+    for page in filter(page_list.has, ("heads", "inside")):
         test = app(page, record=record)
         assert (test.slider(key="layer").value, test.slider(key="head").value) == (head.layer, head.head)
         assert test.button_group(key="kind").value == head.kind
-    assert app("compare", record=record).selectbox(key="a").value == str(head)
+    if page_list.has("compare"):
+        assert app("compare", record=record).selectbox(key="a").value == str(head)
     weights = record.attention(head.kind).head(head.layer, head.head)
     special = record.attention(head.kind).key.special
     assert weights[:, special].sum(axis=1).mean() < 0.5  # no head that looks at special tokens most of the time
