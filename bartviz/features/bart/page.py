@@ -42,7 +42,7 @@ def lead(left: Record | None, right: Record | None, match: numbers.Match | None)
 
 def _side(place: DeltaGenerator, record: Record, kind: ModelKind) -> Record | None:
     """The run of one side, with its name and its masks; None until it is there."""
-    with place:
+    with place, st.container(key=f"bart_side_{kind}"):
         run = parts.side(record, kind)
         if run is not None:
             st.subheader(run.model.name, anchor=False)
@@ -62,7 +62,7 @@ def main() -> None:
         show.lead(lead(left, right, match))
     first = [match.first, match.second] if match is not None else [None, None]
     for place, run, side, head in zip(below, (left, right), ("left", "right"), first, strict=True):
-        if run is not None:
-            with place:
+        with place, st.container(key=f"bart_map_{side}"):
+            if run is not None:
                 parts.map_of(run, side, head or pick.first_head(run, "encoder"))
     levels.explain("bart")
