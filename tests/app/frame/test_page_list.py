@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
+from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 
@@ -61,3 +63,11 @@ def test_every_page_that_is_named_is_in_the_menu() -> None:
         for file, line, word in found
         if not page_list.has(word) and word != "nowhere"
     ] == []
+
+
+@pytest.mark.slow
+def test_every_module_that_tests_import_where_it_is_there_is_there() -> None:
+    texts = [file.read_text("utf-8") for file in (ROOT / "tests").rglob("*.py")]
+    names = {name for text in texts for name in re.findall(r'importorskip\("(bartviz\.features\.[\w.]+)"', text)}
+    assert names
+    assert [name for name in sorted(names) if find_spec(name) is None] == []
