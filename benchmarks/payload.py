@@ -64,10 +64,10 @@ def _on_demand(n: int, seconds: float) -> None:
     row("ours: one exact map on demand", lambda: len(picture.pack(Choice(3, 7), 0, light=True)), seconds)
 
 
-def attention(n: int, layers: int) -> Attention:
+def attention(n: int, layers: int, heads: int = HEADS) -> Attention:
     """Attention of a text of n tokens, from random queries and keys; peaked."""
     random = np.random.default_rng(0)
-    q, k = (random.standard_normal((layers, HEADS, n, WIDTH), np.float32) for _ in "qk")
+    q, k = (random.standard_normal((layers, heads, n, WIDTH), np.float32) for _ in "qk")
     names = tokens(n)
     return Attention("encoder", q, k, 3 * WIDTH**-0.5, np.ones((n, n), np.bool_), names, names)
 
