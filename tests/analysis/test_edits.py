@@ -95,7 +95,7 @@ def test_rows_move_by_a_distance_and_equal_ones_by_exactly_nothing(attention: At
 
 def test_only_the_same_shape_is_compared_and_it_can_be_stopped() -> None:
     a, b = (records.encoder_only(("a",) * n).attention("encoder") for n in (3, 4))
-    with pytest.raises(SettingError, match="one shape"):
+    with pytest.raises(SettingError, match="the same shape"):
         changed_rows(a, b)
     with pytest.raises(Cancelled):
         changed_rows(a, a, cancelled=lambda: True)
