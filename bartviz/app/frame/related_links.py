@@ -99,8 +99,8 @@ def text_to_word(record: Record, *here: Stage) -> None:
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key="text_to_word"):
         if page_list.has("map"):
             st.page_link(page_list.page("map").file, label=_("Map"))
-        way = []
+        names = []
         for stage in stages(record):
             name = html.escape(_(STAGES[stage]))
-            way.append(f"<b aria-current='step' data-stage='{stage}'>{name}</b>" if stage in here else name)
-        st.html(f"<p class='bv-way'>{' › '.join(way)}</p>", width="content")
+            names.append(f"<b aria-current='step' data-stage='{stage}'>{name}</b>" if stage in here else name)
+        st.html(f"<p class='bv-way'>{' › '.join(names)}</p>", width="content")

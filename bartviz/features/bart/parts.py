@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 STYLE = Path(__file__).with_name("style.css")
 MODELS: dict[ModelKind, str] = {"encoder": "bert-tiny-en", "encoder-decoder": "bart-tiny-en-de"}  # that ship
 CELLS = 16  # along a side of a small square, at most
-WAYS: dict[Kind, str] = {
+MEANINGS: dict[Kind, str] = {
     "encoder": mark("reads in both directions"),
     "decoder": mark("writes from left to right"),
     "cross": mark("looks at all of the text that was read"),
@@ -62,12 +62,12 @@ def squares(record: Record) -> None:
         attention = record.attention(kind)
         opened, cells = numbers.seen(attention)
         said = _("{opened} of {cells} cells are open", opened=f"{opened:,}", cells=f"{cells:,}")
-        name, way = html.escape(pick.kind_name(kind)), html.escape(_(WAYS[kind]))
+        name, meaning = html.escape(pick.kind_name(kind)), html.escape(_(MEANINGS[kind]))
         drawn.append(
             f"<figure data-kind='{kind}'>{_square(attention.mask, said)}"
-            f"<figcaption><b>{name}</b> {way}<br><small>{html.escape(said)}</small></figcaption></figure>"
+            f"<figcaption><b>{name}</b> {meaning}<br><small>{html.escape(said)}</small></figcaption></figure>"
         )
-    st.html(f"<div class='bv-ways'>{''.join(drawn)}</div>")
+    st.html(f"<div class='bv-mask-squares'>{''.join(drawn)}</div>")
 
 
 def _square(mask: Bools, said: str) -> str:

@@ -21,7 +21,7 @@ export function pixels(cells, [red, green, blue]) {
 }
 
 /** The line from the last box of the encoder to cross-attention in the decoder: to the right, then up or down. */
-export function way(from, to) {
+export function connection(from, to) {
   const x = from.x + from.width,
     y = from.y + from.height / 2,
     end = to.y + to.height / 2,
@@ -143,7 +143,7 @@ class View {
       const { x, y, width, height } = element.getBoundingClientRect();
       return { x: x - base.x, y: y - base.y, width, height };
     };
-    this.path.setAttribute("d", way(place(from), place(to)));
+    this.path.setAttribute("d", connection(place(from), place(to)));
     return undefined;
   }
 

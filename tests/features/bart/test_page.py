@@ -19,7 +19,7 @@ OTHERS: dict[ModelKind, ModelKind] = {"encoder": "encoder-decoder", "encoder-dec
 
 def squares(page: AppTest) -> list[list[str]]:
     """The kinds of attention whose masks are drawn, by side."""
-    drawn = [html.proto.body for html in page.get("html") if "<div class='bv-ways'>" in html.proto.body]
+    drawn = [html.proto.body for html in page.get("html") if "<div class='bv-mask-squares'>" in html.proto.body]
     return [[kind for kind in ("encoder", "decoder", "cross") if f"data-kind='{kind}'" in body] for body in drawn]
 
 

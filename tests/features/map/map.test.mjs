@@ -1,7 +1,7 @@
 // The colours of the small maps, and the line from the encoder to cross-attention, without a browser.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { pixels, way } from "../../../bartviz/features/map/map.js";
+import { connection, pixels } from "../../../bartviz/features/map/map.js";
 
 test("a weight of 1 has the whole colour, a weight of 0 none, and a masked cell is grey", () => {
   const found = pixels(new Uint8Array([240, 0, 120, 250]), [10, 20, 30]);
@@ -9,6 +9,6 @@ test("a weight of 1 has the whole colour, a weight of 0 none, and a masked cell 
 });
 
 test("the line leaves the encoder at its right side and arrives at the left of cross-attention, in their middles", () => {
-  const line = way({ x: 0, y: 100, width: 200, height: 40 }, { x: 300, y: 10, width: 200, height: 20 });
+  const line = connection({ x: 0, y: 100, width: 200, height: 40 }, { x: 300, y: 10, width: 200, height: 20 });
   assert.match(line, /^M200,120 C250,120 250,20 300,20 /);
 });
