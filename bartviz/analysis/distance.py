@@ -5,6 +5,7 @@ Letters in shapes: L layers, H heads, Q query rows, K key columns, R rows and C 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,7 @@ from bartviz.language import _, mark
 from bartviz.record.attention import Attention
 
 Doubles = NDArray[np.float64]
+REPLACED = 1 / 3  # share of tokens that may differ between two texts whose weights are subtracted place by place
 
 
 def jensen_shannon(a: NDArray[np.floating], b: NDArray[np.floating]) -> Doubles:
@@ -80,7 +82,7 @@ class Contrast:
 
 
 def contrast(a: View, b: View) -> Contrast | None:
-    """How B differs from A; None if rows or columns are not the same tokens (``mismatch`` says why)."""
+    """How B differs from A, by place; None if too many tokens of rows or columns differ (``mismatch`` says why)."""
     if mismatch(a, b):
         return None
     rows = a.has_choice & b.has_choice
@@ -91,20 +93,20 @@ def contrast(a: View, b: View) -> Contrast | None:
 
 
 _OTHER_ROWS = mark(
-    "A difference needs the same tokens on both sides, and A has {a:,} rows and B {b:,}: maps and measures are "
+    "A difference needs as many tokens on both sides, and A has {a:,} rows and B {b:,}: maps and measures are "
     "shown side by side."
 )
 _OTHER_COLUMNS = mark(
-    "A difference needs the same tokens on both sides, and A has {a:,} columns and B {b:,}: maps and measures are"
+    "A difference needs as many tokens on both sides, and A has {a:,} columns and B {b:,}: maps and measures are"
     " shown side by side."
 )
 _ROWS_APART = mark(
-    "A difference needs the same tokens on both sides, and the rows differ from position {place} on: maps and "
-    "measures are shown side by side."
+    "A difference needs mostly the same tokens on both sides, and too many rows differ, the first at position "
+    "{place}: maps and measures are shown side by side."
 )
 _COLUMNS_APART = mark(
-    "A difference needs the same tokens on both sides, and the columns differ from position {place} on: maps and "
-    "measures are shown side by side."
+    "A difference needs mostly the same tokens on both sides, and too many columns differ, the first at position "
+    "{place}: maps and measures are shown side by side."
 )
 
 
@@ -117,7 +119,12 @@ def mismatch(a: View, b: View) -> str:
     for first, second, other, apart in pairs:
         if len(first) != len(second):
             return _(other, a=len(first), b=len(second))
-        place = next((i for i, labels in enumerate(zip(first, second, strict=True)) if labels[0] != labels[1]), None)
-        if place is not None:
-            return _(apart, place=place)
+        places = [i for i, labels in enumerate(zip(first, second, strict=True)) if labels[0] != labels[1]]
+        if len(places) > REPLACED * len(first):
+            return _(apart, place=places[0])
     return ""
+
+
+def paired(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
+    """The labels of two texts of equal length by place: "buy / sell" where they differ."""
+    return tuple(one if one == other else f"{one} / {other}" for one, other in zip(first, second, strict=True))

@@ -83,10 +83,23 @@ def test_a_difference_is_b_minus_a_and_needs_the_same_tokens() -> None:
     assert found.mean == pytest.approx(float(distance.distances(cross, 0, 0)[1, 2]), abs=1e-6)
     other = head_view.view(encoder, 0, 0)
     assert distance.contrast(a, other) is None
-    assert "rows differ from position 0" in distance.mismatch(a, other)
+    assert "too many rows differ, the first at position 0" in distance.mismatch(a, other)
     short = records.encoder_only(("<s>", "a", "</s>")).attention("encoder")
     assert "A has 9 rows and B 3" in distance.mismatch(other, head_view.view(short, 0, 0))
     assert distance.mismatch(a, b) == ""
+
+
+def test_texts_with_a_word_replaced_are_subtracted_place_by_place() -> None:
+    one, other = (
+        head_view.view(records.encoder_only(("<s>", "I", f" {verb}", "</s>")).attention("encoder"), 0, head)
+        for head, verb in enumerate(("buy", "sell"))
+    )
+    found = distance.contrast(one, other)
+    assert found is not None
+    np.testing.assert_allclose(found.difference, other.weights - one.weights)
+    assert distance.paired(one.key_labels, other.key_labels) == ("<s>", "I", "buy / sell", "</s>")
+    third = head_view.view(records.encoder_only(("<s>", "You", " sell", "</s>")).attention("encoder"), 0, 0)
+    assert distance.contrast(one, third) is None
 
 
 @settings(max_examples=40)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import plotly.graph_objects as go
 
-from bartviz.analysis.distance import Contrast, contrast, mismatch
+from bartviz.analysis.distance import Contrast, contrast, mismatch, paired
 from bartviz.analysis.head_view import View
 from bartviz.analysis.weight_scale import Range
 from bartviz.arrays import Floats
@@ -34,7 +34,7 @@ def pair(
     range: Range = "fixed",  # noqa: A002
     dark: bool = False,
 ) -> go.Figure:
-    """A, B, and B minus A if they have the same tokens; else A and B, and the title says why."""
+    """A, B, and B minus A if most of their tokens are the same; else A and B, and the title says why."""
     maps, titles = [one(view, range=range, dark=dark) for view in (a, b)], [f"A: {a.name}", f"B: {b.name}"]
     found = contrast(a, b)
     if found is None:
@@ -57,9 +57,12 @@ def difference(
 ) -> go.Figure:
     """B's weights minus A's, (R, C), on a symmetric scale up to the largest difference; ``row`` is framed.
 
+    Where their texts differ, a row or column is named by both tokens.
+
     ``bars``: the Jensen-Shannon distance of each row next to it, from 0 to 1. Cells that are masked for both are
     hatched.
     """
+    rows, columns = paired(a.query_labels, b.query_labels), paired(a.key_labels, b.key_labels)
     factor = -(-max(found.difference.shape) // SIDE)
     seen = a.mask | b.mask
     values = np.where(seen, found.difference, np.float32(np.nan))
@@ -86,18 +89,12 @@ def difference(
             masked_cells.hatching(~seen, dark),
         ]
     layout = axes.token_axes(
-        a.query_labels,
-        a.key_labels,
-        query_special=a.query_special,
-        key_special=a.key_special,
-        pooled=factor,
-        height=height,
-        dark=dark,
+        rows, columns, query_special=a.query_special, key_special=a.key_special, pooled=factor, height=height, dark=dark
     ) | {"shapes": frames(found.difference.shape, row, dark)}
     if bars:
         traces.append(_bars(found, dark))
         layout |= _beside_bars(layout, dark)
-    pixels = height or axes.height(a.query_labels, a.key_labels)
+    pixels = height or axes.height(rows, columns)
     return theme.build(traces, layout, dark=dark, height=pixels)
 
 

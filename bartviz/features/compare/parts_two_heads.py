@@ -28,11 +28,11 @@ HEIGHT = 420  # pixels of the difference
 
 
 def two(chosen: Chosen) -> None:
-    """A and B, each in its own canvas, and B minus A if they have the same tokens."""
+    """A and B, each in its own canvas, and B minus A if most of their tokens are the same."""
     a, b = chosen.a.view(words=chosen.words), chosen.b.view(words=chosen.words)
     contrast = distance.contrast(a, b)
     st.text(_verdict(contrast, distance.mismatch(a, b), words=chosen.words))
-    together = a.query_labels == b.query_labels
+    together = contrast is not None or a.query_labels == b.query_labels
     row, other = _rows(a, b, together=together)
     left, right = st.columns(2, gap="medium")
     with left:

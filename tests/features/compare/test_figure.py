@@ -157,7 +157,7 @@ def test_without_the_same_tokens_there_is_no_difference_and_the_title_says_why()
     figure = bartviz.figures.compare(CROSS, a=(0, 1), b=(1, 0), other=RECORD.attention("encoder"))
     assert len(list(figure.select_traces({"name": "weights"}))) == 2
     assert not list(figure.select_traces({"name": "difference"}))
-    assert "needs the same tokens" in figure.layout.annotations[1].text.replace("<br>", " ")
+    assert "needs mostly the same tokens" in figure.layout.annotations[1].text.replace("<br>", " ")
 
 
 def test_differences_are_orange_below_and_blue_above_a_neutral_0() -> None:
