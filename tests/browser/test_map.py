@@ -18,7 +18,7 @@ def test_a_box_opens_its_page_and_the_strip_leads_back(visit: Open, shipped: str
     cross = page.get_by_role("button", name="Cross-attention")
     expect(cross.locator("canvas")).to_have_count(4)  # one for each layer
     assert page.locator(".model canvas").evaluate_all(DRAWN)
-    assert page.locator(".model .bridge path").get_attribute("d")
+    assert page.locator(".model .bridge .line").get_attribute("d")
     cross.click()
     page.wait_for_url(re.compile(r"/heads"), wait_until="commit")
     settle(page)

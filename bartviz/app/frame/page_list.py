@@ -56,7 +56,7 @@ SECTIONS: tuple[Section, ...] = (
             Page("heads", mark("Heads"), mark("Where does each head look?")),
             Page("decoding", mark("Decoding"), mark("How does decoding choose each word?")),
             Page("alignment", mark("Alignment"), mark("Alignment: which word became which?")),
-            Page("bart", mark("BERT and BART"), mark("BERT and BART: who reads, who writes?"), weights=False),
+            Page("both", mark("BERT and BART"), mark("BERT and BART: what do both do?"), weights=False),
         ),
     ),
     Section(

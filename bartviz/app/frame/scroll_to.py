@@ -21,10 +21,11 @@ PARTS = {word: f".st-key-{word}" for word in ("n", "around", "about", "more", "b
 
 @dataclass
 class _Target:
-    """The open page, and the word of its link that names a part ("": none)."""
+    """The open page, the word of its link that names a part ("": none), and how often it was to go to its top again."""
 
     page: str = ""
     name: str = ""
+    ups: int = 0
 
 
 def begin(word: str) -> None:
@@ -41,4 +42,10 @@ def begin(word: str) -> None:
     elif target.name not in query:
         target.name = ""
     with st.container(key="scroll_to"):
-        _SCROLL(data={"page": word, "part": PARTS.get(target.name, "")}, key="scroll_to_part")
+        _SCROLL(data={"page": word, "part": PARTS.get(target.name, ""), "ups": target.ups}, key="scroll_to_part")
+
+
+def top() -> None:
+    """Scroll to the top of the open page, whose picture is about to change: a callback."""
+    target = st.session_state.setdefault(_SEEN, _Target())
+    target.name, target.ups = "", target.ups + 1

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import streamlit as st
 
 from bartviz.app.controls import expander, large_type, pick, show
-from bartviz.app.frame import languages, levels, listeners, phone_menu, settings, status, theme, uploads
+from bartviz.app.frame import languages, levels, listeners, phone_menu, scroll_to, settings, status, theme, uploads
 from bartviz.app.frame.examples import Example, examples
 from bartviz.app.state import session
 from bartviz.errors import BartvizError, ModelError, NotFetched, SettingError, TextError, TooLong, choices
@@ -90,6 +90,7 @@ def draw(shows_run: bool) -> None:
 
 def start_with_own(key: str) -> None:
     """Run the text of a field outside the sidebar, with the sidebar's other settings: a callback."""
+    scroll_to.top()
     again("text", st.session_state[key])
 
 

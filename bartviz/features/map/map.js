@@ -20,13 +20,16 @@ export function pixels(cells, [red, green, blue]) {
   return out;
 }
 
-/** The line from the last box of the encoder to cross-attention in the decoder: to the right, then up or down. */
+/** The line from the last box of the encoder to cross-attention in the decoder, and its tip. */
 export function connection(from, to) {
   const x = from.x + from.width,
     y = from.y + from.height / 2,
     end = to.y + to.height / 2,
     middle = (x + to.x) / 2;
-  return `M${x},${y} C${middle},${y} ${middle},${end} ${to.x},${end} M${to.x - 9},${end - 6} L${to.x},${end} L${to.x - 9},${end + 6}`;
+  return {
+    line: `M${x},${y} C${middle},${y} ${middle},${end} ${to.x - 2},${end}`,
+    tip: `M${to.x - 11},${end - 6} L${to.x - 2},${end} L${to.x - 11},${end + 6}`,
+  };
 }
 
 const make = (tag, className, text = "") =>
@@ -36,7 +39,8 @@ class View {
   constructor(root) {
     this.root = root;
     this.columns = root.querySelector(".columns");
-    this.path = root.querySelector("path");
+    this.path = root.querySelector(".line");
+    this.tip = root.querySelector(".tip");
     this.observer = new ResizeObserver(() => this.bridge());
     this.observer.observe(root);
     this.open = undefined; // what tells Python which box was pressed
@@ -137,14 +141,16 @@ class View {
     const [encoder, decoder] = this.columns.children;
     const from = encoder?.querySelector(":scope > .box:last-of-type"),
       to = decoder?.querySelector("[data-kind='cross']");
-    if (!from || !to) return this.path.removeAttribute("d");
+    for (const path of [this.path, this.tip]) path.removeAttribute("d");
+    if (!from || !to) return;
     const base = this.root.getBoundingClientRect();
     const place = (element) => {
       const { x, y, width, height } = element.getBoundingClientRect();
       return { x: x - base.x, y: y - base.y, width, height };
     };
-    this.path.setAttribute("d", connection(place(from), place(to)));
-    return undefined;
+    const { line, tip } = connection(place(from), place(to));
+    this.path.setAttribute("d", line);
+    this.tip.setAttribute("d", tip);
   }
 
   /** The box grows to the size of the page, and its page opens. */

@@ -13,6 +13,7 @@ from bartviz.features.map.numbers import Box, Column, Stack
 from bartviz.language import _
 from bartviz.record.attention import Kind
 from bartviz.record.record import Record
+from bartviz.record.steps import Step
 from bartviz.text.tokens import Tokens
 
 SIDE = 24  # cells along a side of a small map, at most
@@ -36,23 +37,35 @@ class Tensor:
 def tensor(record: Record, column: Column, box: Box) -> Tensor:
     """What leaves this box of this column for the record's text."""
     tokens = read(record, column.stack)
-    count, width = len(tokens), record.model.width
+    count, width, step = len(tokens), record.model.width, first_word(record)
     match box.gives:
         case "tokens":
             return Tensor(_("{count} tokens", count=count), tuple(tokens.labels[: WORDS + 1]))
         case "weights":
             assert box.kind is not None
             return Tensor(_attention_shape(record, box.kind), maps=maps(record, box.kind))
-        case "scores":
-            return Tensor(
-                _("{count} × {vocabulary:,} scores", count=count, vocabulary=record.model.vocabulary),
-                bars=_best(record),
+        case "scores" if step is not None:
+            shape = _(
+                "{vocabulary:,} scores, here after “{token}”",
+                vocabulary=record.model.vocabulary,
+                token=tokens.labels[step.row],
             )
+            return Tensor(shape, bars=tuple((one.label, one.probability) for one in step.candidates[:5]))
         case "word":
-            return Tensor(tokens=tuple(step.chosen.label for step in record.steps[:1]))
+            return Tensor(tokens=() if step is None else (step.chosen.label,))
         case "states" if width:
             return Tensor(_("{count} × {width} numbers", count=count, width=width))
     return Tensor()
+
+
+def first_word(record: Record) -> Step | None:
+    """The step of the first word: no rule has decided it, and it is no special token; else the first step."""
+    words = (step for step in record.steps if step.rule is None and not _is_special(record, step))
+    return next(words, next(iter(record.steps), None))
+
+
+def _is_special(record: Record, step: Step) -> bool:
+    return record.output is not None and bool(record.output.special[step.row])
 
 
 def read(record: Record, stack: Stack) -> Tokens:
@@ -79,10 +92,9 @@ def _pooled(cells: NDArray[Any], of: np.ufunc) -> NDArray[Any]:
 def _attention_shape(record: Record, kind: Kind) -> str:
     layers, heads, rows, columns = record.attention(kind).shape
     return _(
-        "{layers} layers × {heads} heads × {rows} × {columns}", layers=layers, heads=heads, rows=rows, columns=columns
+        "{rows} × {columns}, in {heads} heads of {layers} layers",
+        layers=layers,
+        heads=heads,
+        rows=rows,
+        columns=columns,
     )
-
-
-def _best(record: Record) -> tuple[tuple[str, float], ...]:
-    """The likeliest first tokens."""
-    return tuple((one.label, one.probability) for step in record.steps[:1] for one in step.candidates[:5])

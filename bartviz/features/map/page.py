@@ -14,9 +14,9 @@ def main() -> None:
     record = page.begin("map")
     with show.place("lead"):
         show.lead(numbers.sentence(record.model))
+    show.note(_("Read from top to bottom. Press a box: its page shows the same text there."))
     with st.container(key="map_drawn"):
         parts.show(record, small=levels.at_least("intermediate"))
-    show.note(_("Read from top to bottom. Press a box: its page shows the same text there."))
     if levels.at_least("intermediate"):
         show.note(numbers.order(record.model))
     levels.explain("map")

@@ -42,7 +42,9 @@ def first_minute(record: Record, chosen: start.Ribbons) -> None:
         if word is None
         else _("Touch “{word}”: where did the model look?", word=shown.below[word].text),
         _("Touch another one."),
-        _("Now a sentence of your own: type it below."),
+        _("Now the first lesson: it is below.")
+        if record.seal != "unchanged"  # it is the visitor's own run
+        else _("Now a sentence of your own: type it below."),
     ]
     names = _lines(chosen)
     ribbons.show(shown, key="ribbons", above=names[0], below=names[1], glosses=start.glosses(shown), taps=taps)
@@ -129,7 +131,8 @@ def main() -> None:
     else:
         first_minute(record, chosen)
     cards(record, chosen.head)
-    related_links.to_other_views(record, "start", chosen.head)
+    if levels.at_least("intermediate"):
+        related_links.to_other_views(record, "start", chosen.head)
     levels.explain("start")
     show.downloads(
         "start",

@@ -10,5 +10,6 @@ test("a weight of 1 has the whole colour, a weight of 0 none, and a masked cell 
 
 test("the line leaves the encoder at its right side and arrives at the left of cross-attention, in their middles", () => {
   const line = connection({ x: 0, y: 100, width: 200, height: 40 }, { x: 300, y: 10, width: 200, height: 20 });
-  assert.match(line, /^M200,120 C250,120 250,20 300,20 /);
+  assert.equal(line.line, "M200,120 C250,120 250,20 298,20");
+  assert.match(line.tip, / L298,20 /);
 });

@@ -13,6 +13,7 @@ from bartviz.features.map import numbers
 from bartviz.features.map import numbers_tensors as tensors
 from bartviz.record.attention import Attention
 from bartviz.record.record import Record
+from bartviz.serving import saved_records
 from tests.support import stand_in
 
 
@@ -34,11 +35,22 @@ def test_shapes_are_those_of_the_record(record: Record) -> None:
     layers, heads, rows, columns = record.attention("cross").shape
     assert (rows, columns) == (output, source)
     cross = given["decoder", f"Cross-attention to the encoder, {heads} heads"]
-    assert cross.shape == f"{layers} layers × {heads} heads × {output} × {source}"
+    assert cross.shape == f"{output} × {source}, in {heads} heads of {layers} layers"
+    step = tensors.first_word(record)
+    assert step is not None
     scores = given["decoder", "Output layer and softmax"]
-    assert scores.shape == f"{output} × {record.model.vocabulary:,} scores"
-    assert scores.bars == tuple((one.label, one.probability) for one in record.steps[0].candidates[:5])
-    assert given["decoder", "Next token"].tokens == (record.steps[0].chosen.label,)
+    after = record.attention("decoder").query.labels[step.row]
+    assert scores.shape == f"{record.model.vocabulary:,} scores, here after “{after}”"
+    assert scores.bars == tuple((one.label, one.probability) for one in step.candidates[:5])
+    assert given["decoder", "Next token"].tokens == (step.chosen.label,)
+
+
+def test_the_word_that_is_shown_is_the_first_that_the_model_chose() -> None:
+    record = saved_records.read("start")  # its first token is forced, and no word
+    step = tensors.first_word(record)
+    assert step is not None
+    assert record.steps[0].rule is not None
+    assert step.chosen.label == "Ich"
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder"])

@@ -12,11 +12,11 @@ from tests.browser.conftest import Open
 @pytest.mark.parametrize("size", [(1366, 768), (390, 844)], ids=["desk", "phone"])
 @pytest.mark.some("desk")
 def test_both_models_read_the_text(visit: Open, shipped: str, size: tuple[int, int]) -> None:
-    page = visit(f"{shipped}/bart?model=bart-tiny-en-de&text=The+dog+is+very+small.", size=size)
+    page = visit(f"{shipped}/both?model=bart-tiny-en-de&text=The+dog+is+very+small.", size=size)
     maps = page.locator(".attention")
     expect(maps).to_have_count(2)
     settle(page)
-    expect(page.get_by_text("The heads that look most alike")).to_be_visible()
+    expect(page.get_by_text("Two of their heads look at it")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     if size[0] > 600:
         boxes = [box.bounding_box() for box in maps.all()]

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from bartviz.analysis import sentence_words
+from bartviz.analysis.words import word_groups
 from bartviz.app.components import canvas
 from bartviz.app.controls import pick, tasks
 from bartviz.app.frame import sidebar
 from bartviz.arrays import Bools
 from bartviz.browser.canvas.data import Choice
 from bartviz.families.family import ModelKind
-from bartviz.features.bart import numbers
+from bartviz.features.both import numbers
 from bartviz.language import _, mark
 from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Record
@@ -83,13 +84,14 @@ def map_of(record: Record, side: str, first: Head) -> None:
     layers, count = record.attention("encoder").shape[:2]
     every = [Head("encoder", layer, head) for layer in range(layers) for head in range(count)]
     names = {str(head): sentence_words.head(head.kind, head.layer, head.head) for head in every}
+    words = [at for at, word in enumerate(word_groups(record.source)) if not record.source.special[word[0]]]
     head = Head.parse(pick.select(_("Head of {model}", model=record.model.name), names, key=side, default=str(first)))
     canvas.show(
         record.attention("encoder"),
-        key=f"bart_{side}",
+        key=f"both_{side}",
         overview=False,
         label=record.model.name,
-        choice=Choice(head.layer, head.head),
+        choice=Choice(head.layer, head.head, row=words[len(words) // 2] if words else 0),
         query=record.rows("encoder"),
         words=True,
         page_keys=False,

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from bartviz.analysis import sentence_words
+from bartviz.analysis import head_names, sentence_words
+from bartviz.analysis.measures import of_record
 from bartviz.app.controls import pick, show
 from bartviz.app.frame import levels, page
 from bartviz.app.state.result_cache import cached
-from bartviz.features.bart import numbers, parts
+from bartviz.features.both import numbers, parts
 from bartviz.language import _
+from bartviz.record.attention import Head
 from bartviz.record.record import Record
 
 if TYPE_CHECKING:
@@ -21,28 +23,40 @@ if TYPE_CHECKING:
 
 
 def lead(left: Record | None, right: Record | None, match: numbers.Match | None) -> str:
-    """What both do alike and what only one does, and the two heads that are shown."""
-    said = _(
-        "Both read the whole text in both directions. The model on the right also writes, from left to right, and "
-        "looks back at what it read."
-    )
+    """What both models do alike and what only one does, and the two heads that are shown."""
+    said = _("Both read the whole text in both directions. Only one of them also writes, from left to right.")
     if left is None or right is None:
         return said
     if match is None:
         return f"{said} {_('They do not read the same words here, so no heads are compared.')}"
-    first, second = (sentence_words.head(one.kind, one.layer, one.head) for one in (match.first, match.second))
-    alike = _(
-        "The heads that look most alike: {first} and {second} (correlation {correlation:.2f}).",
-        first=first,
-        second=second,
-        correlation=match.correlation,
-    )
+    measured = [cached(partial(of_record, run, "encoder")) for run in (left, right)]
+    titles = [
+        found.title
+        for measures, head in zip(measured, (match.first, match.second), strict=True)
+        if (found := head_names.name(measures, head.layer, head.head)) is not None
+    ]
+    values = {
+        "one": _head(left, match.first),
+        "other": _head(right, match.second),
+        "name": titles[0] if titles else "",
+        "correlation": match.correlation,
+    }
+    alike = _("Two of their heads look at it in much the same way: {one} and {other}.", **values)
+    if len(titles) == 2 and titles[0] == titles[1]:
+        alike = _("Two of their heads look at it in much the same way, “{name}”: {one} and {other}.", **values)
+    if levels.at_least("intermediate"):
+        alike = f"{alike} {_('The correlation is {correlation:.2f}.', **values)}"
     return f"{said} {alike}"
+
+
+def _head(record: Record, head: Head) -> str:
+    name = sentence_words.head(head.kind, head.layer, head.head)
+    return _("{head} of {model}", head=name, model=record.model.name)
 
 
 def _side(place: DeltaGenerator, record: Record, kind: ModelKind) -> Record | None:
     """The run of one side, with its name and its masks; None until it is there."""
-    with place, st.container(key=f"bart_side_{kind}"):
+    with place, st.container(key=f"both_side_{kind}"):
         run = parts.side(record, kind)
         if run is not None:
             st.subheader(run.model.name, anchor=False)
@@ -51,7 +65,7 @@ def _side(place: DeltaGenerator, record: Record, kind: ModelKind) -> Record | No
 
 
 def main() -> None:
-    record = page.begin("bart")
+    record = page.begin("both")
     st.html(parts.STYLE)
     with show.place("lead"):
         said = st.empty()
@@ -62,7 +76,7 @@ def main() -> None:
         show.lead(lead(left, right, match))
     first = [match.first, match.second] if match is not None else [None, None]
     for place, run, side, head in zip(below, (left, right), ("left", "right"), first, strict=True):
-        with place, st.container(key=f"bart_map_{side}"):
+        with place, st.container(key=f"both_map_{side}"):
             if run is not None:
                 parts.map_of(run, side, head or pick.first_head(run, "encoder"))
-    levels.explain("bart")
+    levels.explain("both")
