@@ -56,7 +56,12 @@ SECTIONS: tuple[Section, ...] = (
             Page("heads", mark("Heads"), mark("Where does each head look?")),
             Page("decoding", mark("Decoding"), mark("How does decoding choose each word?")),
             Page("alignment", mark("Alignment"), mark("Alignment: which word became which?")),
-            Page("both", mark("BERT and BART"), mark("BERT and BART: what do both do?"), weights=False),
+            Page(
+                "side",
+                mark("BERT and BART side by side"),
+                mark("BERT and BART side by side: what do both do?"),
+                weights=False,
+            ),
         ),
     ),
     Section(

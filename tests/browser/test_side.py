@@ -12,7 +12,7 @@ from tests.browser.conftest import Open
 @pytest.mark.parametrize("size", [(1366, 768), (390, 844)], ids=["desk", "phone"])
 @pytest.mark.some("desk")
 def test_both_models_read_the_text(visit: Open, shipped: str, size: tuple[int, int]) -> None:
-    page = visit(f"{shipped}/both?model=bart-tiny-en-de&text=The+dog+is+very+small.", size=size)
+    page = visit(f"{shipped}/side?model=bart-tiny-en-de&text=The+dog+is+very+small.", size=size)
     maps = page.locator(".attention")
     expect(maps).to_have_count(2)
     settle(page)

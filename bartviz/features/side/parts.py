@@ -18,7 +18,7 @@ from bartviz.app.frame import sidebar
 from bartviz.arrays import Bools
 from bartviz.browser.canvas.data import Choice
 from bartviz.families.family import ModelKind
-from bartviz.features.both import numbers
+from bartviz.features.side import numbers
 from bartviz.language import _, mark
 from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Record
@@ -88,7 +88,7 @@ def map_of(record: Record, side: str, first: Head) -> None:
     head = Head.parse(pick.select(_("Head of {model}", model=record.model.name), names, key=side, default=str(first)))
     canvas.show(
         record.attention("encoder"),
-        key=f"both_{side}",
+        key=f"side_{side}",
         overview=False,
         label=record.model.name,
         choice=Choice(head.layer, head.head, row=words[len(words) // 2] if words else 0),

@@ -12,7 +12,7 @@ from bartviz.analysis.measures import of_record
 from bartviz.app.controls import pick, show
 from bartviz.app.frame import levels, page
 from bartviz.app.state.result_cache import cached
-from bartviz.features.both import numbers, parts
+from bartviz.features.side import numbers, parts
 from bartviz.language import _
 from bartviz.record.attention import Head
 from bartviz.record.record import Record
@@ -56,7 +56,7 @@ def _head(record: Record, head: Head) -> str:
 
 def _side(place: DeltaGenerator, record: Record, kind: ModelKind) -> Record | None:
     """The run of one side, with its name and its masks; None until it is there."""
-    with place, st.container(key=f"both_side_{kind}"):
+    with place, st.container(key=f"side_side_{kind}"):
         run = parts.side(record, kind)
         if run is not None:
             st.subheader(run.model.name, anchor=False)
@@ -65,7 +65,7 @@ def _side(place: DeltaGenerator, record: Record, kind: ModelKind) -> Record | No
 
 
 def main() -> None:
-    record = page.begin("both")
+    record = page.begin("side")
     st.html(parts.STYLE)
     with show.place("lead"):
         said = st.empty()
@@ -76,7 +76,7 @@ def main() -> None:
         show.lead(lead(left, right, match))
     first = [match.first, match.second] if match is not None else [None, None]
     for place, run, side, head in zip(below, (left, right), ("left", "right"), first, strict=True):
-        with place, st.container(key=f"both_map_{side}"):
+        with place, st.container(key=f"side_map_{side}"):
             if run is not None:
                 parts.map_of(run, side, head or pick.first_head(run, "encoder"))
-    levels.explain("both")
+    levels.explain("side")

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bartviz.features.both import numbers
+from bartviz.features.side import numbers
 from bartviz.record.attention import Attention, Head
 from bartviz.record.record import Record
 from bartviz.text.tokens import Tokens

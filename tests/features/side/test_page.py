@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from bartviz.app.controls import tasks
 from bartviz.families.family import ModelKind
-from bartviz.features.both import parts
+from bartviz.features.side import parts
 from bartviz.record.record import Record
 from tests.support import stand_in, visits
 from tests.support.pages import App
@@ -37,7 +37,7 @@ def test_the_other_model_reads_the_same_text(app: App, own: ModelKind, monkeypat
         return made(OTHERS[own])
 
     monkeypatch.setattr(tasks, "ask", ask)
-    page = app("both", record=record)
+    page = app("side", record=record)
     assert not page.exception
     assert asked == [(parts.MODELS[OTHERS[own]], record.source_text)]
     assert [head.value for head in page.subheader] == list(parts.MODELS.values())
@@ -50,7 +50,7 @@ def test_the_other_model_reads_the_same_text(app: App, own: ModelKind, monkeypat
 
 def test_until_the_other_is_there_one_side_is_shown(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tasks, "ask", lambda *_: None)
-    page = app("both", record=made("encoder"))
+    page = app("side", record=made("encoder"))
     assert not page.exception
     assert squares(page) == [["encoder"]]
     assert "Two of their heads" not in visits.words(page)
@@ -58,7 +58,7 @@ def test_until_the_other_is_there_one_side_is_shown(app: App, monkeypatch: pytes
 
 def test_models_that_read_other_words_are_shown_without_a_comparison(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tasks, "ask", lambda *_: stand_in.record(source=["<s>", "Other", " words", " here", "</s>"]))
-    page = app("both", record=made("encoder"))
+    page = app("side", record=made("encoder"))
     assert not page.exception
     assert "They do not read the same words here" in visits.words(page)
     assert len(squares(page)) == 2
