@@ -171,6 +171,7 @@ def test_a_drag_along_an_axis_selects_its_tokens(visit: Open, server: str) -> No
     expect(part(page, "said")).to_contain_text(re.compile(r"^\d rows, "))
 
 
+@pytest.mark.thorough
 def test_the_table_holds_the_weights(visit: Open, server: str) -> None:
     page = visit(f"{server}/heads?kind=Decoder&layer=1&head=1&reading=token+it+reads")
     ready(page, "Decoder L1H1")

@@ -103,6 +103,7 @@ def test_the_ranked_file_holds_what_the_library_measures(visit: Open, server: st
             np.testing.assert_allclose(saved[f"{kind}_log_probability"], sweep.map(kind), atol=1e-3)
 
 
+@pytest.mark.thorough
 def test_a_token_is_changed_by_keys_and_the_link_keeps_it(visit: Open, server: str) -> None:
     page = opened(visit, f"{server}/experiments?experiment=edit&side=target&position=3", "at position 3")
     expect(page.locator(LEAD)).to_contain_text("the 3 tokens before it stay bit-identical")

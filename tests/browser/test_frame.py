@@ -33,7 +33,7 @@ def test_a_deep_link_that_comes_first_shows_the_whole_app(
             page.close()  # before its server goes
 
 
-@pytest.mark.some("ko-KR")
+@pytest.mark.thorough
 @pytest.mark.parametrize("locale", ["en-US", "ko-KR"])
 def test_every_page_has_its_place_in_the_bar(locale: str, visit: Open, server: str) -> None:
     page = visit(f"{server}/masks?level=expert", size=(1280, 720), locale=locale)

@@ -19,6 +19,7 @@ def drawn(page: Page) -> None:
     settle(page)
 
 
+@pytest.mark.thorough
 def test_the_numbers_on_the_page_are_the_records(visit: Open, server: str) -> None:
     page = visit(f"{server}/inside?kind=Encoder&layer=1&head=2&row=3&level=intermediate")
     drawn(page)

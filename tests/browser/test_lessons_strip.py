@@ -84,6 +84,7 @@ def test_what_was_moved_is_set_again_and_keys_are_left_alone_while_typing(server
     expect(page.locator(".bv-answer.bv-closed")).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_nothing_jumps_when_the_answer_is_shown(server: str, visit: Open) -> None:
     page = begun(visit, f"{server}/?lesson=masks&at=4")
     stands(page, named("masks"), 3)

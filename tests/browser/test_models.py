@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from scripts.settled import settle
 from tests.browser.conftest import Open
 
 
+@pytest.mark.thorough
 def test_models_are_chosen_and_the_link_restores_them(visit: Open, server: str) -> None:
     page = visit(f"{server}/models")
     table = page.locator(".bv-models")

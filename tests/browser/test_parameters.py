@@ -21,6 +21,7 @@ def test_a_deep_link_draws_map_and_curves(server: str, visit: Open) -> None:
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.mark.thorough
 def test_a_click_opens_a_layer_to_its_matrices_and_the_path_leads_back(server: str, visit: Open) -> None:
     page = visit(f"{server}/parameters?of=facebook/bart-base&level=intermediate")
     layer = page.locator(".treemaplayer").get_by_text("Layer 2", exact=True).last

@@ -46,6 +46,7 @@ def test_all_questions_of_a_round_answered_right_make_a_full_score(visit: Open, 
     expect(page.locator(".bv-score")).to_contain_text(f"{ROUND} of {ROUND} correct, {ROUND} on the first try")
 
 
+@pytest.mark.thorough
 def test_the_link_shows_the_answer_and_the_quiz_goes_on_afterwards(visit: Open, server: str) -> None:
     found = asked(5, ROUND)
     place = next(at for at, question in enumerate(found) if question.page == "heads" and question.kind == "look")

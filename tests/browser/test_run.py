@@ -32,6 +32,7 @@ def test_a_text_is_typed_and_run_with_ctrl_enter(visit: Open, server: str) -> No
     assert "text=" not in page.url
 
 
+@pytest.mark.thorough
 def test_a_text_file_is_read_once_and_the_text_runs_again(visit: Open, server: str) -> None:
     page = visit(server)
     page.get_by_text("From a file").click()

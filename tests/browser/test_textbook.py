@@ -14,6 +14,7 @@ from scripts.settled import settle
 from tests.browser.conftest import Open, go
 
 
+@pytest.mark.thorough
 def test_a_beginner_answers_and_goes_on_to_the_next_chapter(server: str, visit: Open) -> None:
     page = visit(f"{server}/textbook")
     line = page.locator("[class*='st-key-claim_'][class*='_3b']")

@@ -62,6 +62,7 @@ def environment(built: tuple[Path, Path], tmp_path_factory: pytest.TempPathFacto
     return programs
 
 
+@pytest.mark.thorough
 def test_the_wheel_holds_every_file_of_the_package_and_the_app_and_nothing_else(built: tuple[Path, Path]) -> None:
     app = [
         Path("app.py"),

@@ -145,6 +145,7 @@ def test_a_run_whose_replica_is_killed_begins_again_on_another(address: str, env
 
 
 @needs_ray
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_an_app_that_uses_replicas_ends_as_others_do(address: str, environment: dict[str, str]) -> None:
     """Ray would put a handler of its own before the app's, which prints the stack, and sometimes aborts."""
