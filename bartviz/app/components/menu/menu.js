@@ -1,8 +1,9 @@
 // On a phone the sidebar covers the page: it closes when a page is chosen or a run begins, and never comes up open. The
-// script is on every page, so it also keeps the browser's history.
+// script is on every page, so it also keeps the browser's history, and the menu's lists.
 
 import { markReady } from "../../../browser/shared/ready.js";
 import { oneEntryForAnAct } from "./entries.js";
+import { watchSections } from "./sections.js";
 
 const PHONE = 768; // pixels; below, Streamlit draws the sidebar over the page
 const LEAVES = "[data-testid='stSidebarNavLink'], [data-testid='stSidebarLogo'], [data-testid='stFormSubmitButton']";
@@ -25,5 +26,7 @@ export default function ({ parentElement }) {
   body.dataset.closesMenu = "yes";
   close();
   oneEntryForAnAct();
+  const sidebar = document.querySelector("[data-testid='stSidebar']");
+  if (sidebar) watchSections(sidebar);
   document.addEventListener("click", (event) => leaves(event.composedPath()) && setTimeout(close));
 }
