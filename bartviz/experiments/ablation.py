@@ -246,16 +246,11 @@ def _written(
     on_progress: Callable[[str, float | None], None],
 ) -> tuple[Record, Record] | None:
     """The model's own greedy output for the record's source, without and with the change."""
+    options = own_writing(model, record)
+    if options is None:
+        return None
     settings = record.provenance.settings
-    if model.info.kind == "encoder" or (record.cross is None and not _generated(record)):
-        return None
-    seen = ~padding(record, "encoder") if record.cross is not None else slice(record.steps[0].row + 1)
-    prompt = record.source.ids[seen]
-    special = _special(model, record.source_text, prompt)
-    if special is None:
-        return None
     greedy = record.provenance.mode == GREEDY and not settings.keys() & {"forced", "ablated"}
-    options = _lengths(record)
 
     def write(factors: Factors) -> Record:
         return decode(
@@ -263,12 +258,23 @@ def _written(
             record.source_text,
             **options,
             ablate=factors,
-            allow_special=special,
             cancelled=cancelled,
             on_step=lambda step, _: on_progress(later("Writing: token {step}", step=step), None),
         )
 
     return (record if greedy else write({})), write(factors)
+
+
+def own_writing(model: Model, record: Record) -> dict[str, Any] | None:
+    """The options of decode() with which a model writes its own output for a record's source; None if it writes none.
+
+    Raises SettingError.
+    """
+    if model.info.kind == "encoder" or (record.cross is None and not _generated(record)):
+        return None
+    seen = ~padding(record, "encoder") if record.cross is not None else slice(record.steps[0].row + 1)
+    special = _special(model, record.source_text, record.source.ids[seen])
+    return None if special is None else {**_lengths(record), "allow_special": special}
 
 
 def _lengths(record: Record) -> dict[str, Any]:

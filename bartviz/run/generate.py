@@ -226,7 +226,12 @@ def planned(
     summary = Summary(model.tokenizer, options.top_k)
     read = source if model.info.kind == "encoder-decoder" else None
     task = Task(model, start, read, longest, active, forced, summary, options.on_step, options.use_rules)
-    tape = Tape(values=options.values, scale_heads=head_factors(model, options.ablate), cancelled=options.cancelled)
+    tape = Tape(
+        values=options.values,
+        scale_heads=head_factors(model, options.ablate),
+        cancelled=options.cancelled,
+        open_cells=options.open_cells,
+    )
     return task, tape
 
 

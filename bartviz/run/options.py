@@ -5,15 +5,17 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Literal
 
+from torch import Tensor
 from transformers import GenerationConfig
 
 from bartviz.errors import SettingError
 from bartviz.language import later
 from bartviz.models.model import Model
+from bartviz.record.attention import Kind
 from bartviz.record.beam_tree import EarlyStopping
 from bartviz.run import beam_search
 from bartviz.run.batch import Heads
@@ -41,6 +43,7 @@ class Options:
     ablate: Heads = ()
     values: bool = False
     use_rules: bool = True
+    open_cells: Mapping[Kind, Tensor] = field(default_factory=dict)  # as of ``Tape``
     cancelled: Callable[[], bool] = lambda: False
     on_step: Callable[[int, int], None] = lambda step, longest: None
 

@@ -79,12 +79,14 @@ class Tape:
     ``scale_heads``: factor for a head's output (0 silences it; Michel et al. 2019).
     ``cancelled``: called at every layer; True stops the run with Cancelled.
     ``kernel``: computes the heads' outputs (B, Q, H, d) of a layer from what was recorded, in place of the fast kernel.
+    ``open_cells``: for a kind, the cells (Q, K) that every layer and head may see, in place of the model's own mask.
     """
 
     values: bool = False
     scale_heads: Mapping[Head, float] = field(default_factory=dict)
     cancelled: Callable[[], bool] = lambda: False
     kernel: Callable[[Tape, Kind, int], Tensor] | None = None
+    open_cells: Mapping[Kind, Tensor] = field(default_factory=dict)
     entries: dict[tuple[Kind, int], Entry] = field(default_factory=dict)
     # By window (0: none), each (B or 1, Q, K) bool, True: may attend.
     masks: dict[tuple[Kind, int], list[Tensor]] = field(default_factory=dict)
@@ -109,6 +111,21 @@ class Tape:
         if window not in self._seen.setdefault(kind, set()):
             self._seen[kind].add(window)
             self.masks.setdefault((kind, window), []).append(mask())
+
+    def given_mask(self, kind: Kind, first: int, rows: int, columns: int) -> Tensor:
+        """(1, 1, rows, columns) bool: the given cells of a call whose first row is ``first``.
+
+        A text that is being written may become longer than what was given: further rows see all that is there. A row
+        of which every open cell is still to be written sees its own token.
+        """
+        given = self.open_cells[kind][first : first + rows, :columns]
+        cells = torch.ones(rows, columns, dtype=torch.bool)
+        if kind == "decoder":
+            cells = cells.tril(first)
+        cells[: given.shape[0], : given.shape[1]] = given
+        blind = (~cells.any(dim=-1)).nonzero()[:, 0]
+        cells[blind, (first + blind).clamp(max=columns - 1)] = True
+        return cells[None, None]
 
     def add_bias(self, kind: Kind, layer: int, bias: Tensor) -> None:
         """Keep a bias (B, H, Q, K), unless it is the one that the first layer had."""
@@ -315,10 +332,14 @@ def _attend_on(
     entry, layer = None, 0
     if tape is not None and site is not None:
         layer, window = tape.layer_of(site), int(kwargs.get("sliding_window") or 0)
+        entry = tape.entries.setdefault((site.kind, layer), Entry())
+        if site.kind in tape.open_cells:
+            first = sum(rows.shape[2] for rows in entry.q)
+            attention_mask = tape.given_mask(site.kind, first, query.shape[2], key.shape[2]).to(query.device)
+            window = 0
         tape.add_mask(site.kind, layer, window, lambda: _allowed(query, key, attention_mask, causal))
         if position_bias is not None and site.kind != "cross":
             tape.add_bias(site.kind, layer, position_bias)
-        entry = tape.entries.setdefault((site.kind, layer), Entry())
         entry.q.append(query)
         entry.k, entry.v, entry.scale = keys, values, scale
         entry.window, entry.softcap, entry.sinks = window, softcap, s_aux
