@@ -15,7 +15,7 @@ from bartviz.analysis import mutual, sentence_words
 from bartviz.analysis.look_ahead import AHEAD, Directions, record_directions
 from bartviz.analysis.mutual import Mutual
 from bartviz.analysis.words import Word, merge, words
-from bartviz.arrays import Bools, Floats
+from bartviz.arrays import Bools, Floats, Ints
 from bartviz.language import _
 from bartviz.language.percentages import percent
 from bartviz.record.attention import Head, Kind
@@ -38,6 +38,8 @@ LITTLE = 0.1
 """Below this weight a newcomer is told that a word looks at no other in particular."""
 MOSTLY = 0.3
 """From this weight on a word looks mostly at another one, and a pair of words is named."""
+RESTS = 0.5
+"""A head of self-attention that leaves less of its words' weight to words is shown first only where all heads do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +48,9 @@ class Ribbons:
 
     ``weights`` (T, S): row t of ``below`` looks at column s of ``above``; summed over the pieces of a column's
     word, averaged over the pieces of a row's word, so rows still sum to 1. ``score``: how much of the weight is on
-    pairs of words that choose each other (0..1); of a text with a mask, how much of the mask's is on one word. One
-    sentence for each word of both lines. ``given``: the words below were not the model's own.
+    pairs of words that choose each other (0..1), in self-attention of words that are not neighbours; of a text with a
+    mask, how much of the mask's is on one word. One sentence for each word of both lines. ``given``: the words below
+    were not the model's own.
     """
 
     head: Head
@@ -100,9 +103,9 @@ def table(ribbons: Ribbons) -> pd.DataFrame:
 def notice(ribbons: Ribbons) -> str:
     """One sentence on this text: the word whose ribbon crosses most others, else a long word.
 
-    It and the word it looks at choose each other with at least ``MOSTLY`` of the weight; both are among the first
-    ``MOST_WORDS``, which are drawn, and occur there once, so that a reader finds them. Without such a pair the sentence
-    says so. In a text with a mask that the model fills, it is about the mask.
+    It and the word it looks at are a pair (``pairs``); both are among the first ``MOST_WORDS``, which are drawn, and
+    occur there once, so that a reader finds them. Without such a pair the sentence says so. In a text with a mask that
+    the model fills, it is about the mask.
     """
     if (mask := mask_of(ribbons)) is not None:
         return _("The mask: {sentence}", sentence=ribbons.say_below[mask])
@@ -110,6 +113,14 @@ def notice(ribbons: Ribbons) -> str:
         return _("There are only special tokens here: nothing to align.")
     paired = pairs(ribbons)
     if not paired:
+        if (t := _most_apart(ribbons)) is not None:
+            s = int(np.where(_apart(ribbons.below, ribbons.above)[t], ribbons.weights[t], 0).argmax())
+            return _(
+                "Follow one ribbon: “{below}” looks at many words, most at “{above}” ({weight:.2f}).",
+                below=ribbons.below[t].text,
+                above=ribbons.above[s].text,
+                weight=ribbons.weights[t, s],
+            )
         return _("No word of this text looks mostly at one other word: the weight is spread over many.")
     drawn = [(t, s) for t, s in paired if t < MOST_WORDS and s < MOST_WORDS]
     if not drawn:
@@ -137,30 +148,40 @@ def notice(ribbons: Ribbons) -> str:
 
 
 def pairs(ribbons: Ribbons) -> list[tuple[int, int]]:
-    """(t, s) of the words, special tokens aside, that choose each other with at least ``MOSTLY`` of the weight."""
+    """(t, s) of the words, special tokens aside, that look at one word with at least ``MOSTLY`` of the weight.
+
+    In cross-attention they choose each other; a text that looks at itself has one line of words, so there each word may
+    choose any other one.
+    """
     rows, columns = plain(ribbons.below), plain(ribbons.above)
     if not rows or not columns:
         return []
     found = Mutual.of(ribbons.weights[rows][:, columns])
-    return [
-        (rows[t], columns[found.chosen[t]]) for t in np.flatnonzero(found.mutual & (found.weight >= MOSTLY)).tolist()
-    ]
+    chosen = found.weight >= MOSTLY
+    chosen &= (
+        found.mutual
+        if ribbons.head.kind == "cross"
+        else _others(ribbons.below, ribbons.above)[rows, np.array(columns)[found.chosen]]
+    )
+    return [(rows[t], columns[found.chosen[t]]) for t in np.flatnonzero(chosen).tolist()]
 
 
 def _followed(ribbons: Ribbons, drawn: list[tuple[int, int]]) -> tuple[int, int, bool] | None:
     """The pair whose ribbon crosses most others, else that of a long word, and whether it crosses any; None if all
-    words of these pairs occur more than once."""
+    words of these pairs occur more than once. In self-attention, one of words that are not neighbours if there is one.
+    """
     t_all, s_all = np.array(drawn).T  # (P,) each
     crossings = ((t_all[:, None] - t_all) * (s_all[:, None] - s_all) < 0).sum(axis=1)  # (P,)
     below, above = _once(ribbons.below), _once(ribbons.above)
+    far = _apart(ribbons.below, ribbons.above) if ribbons.head.kind != "cross" else np.ones(ribbons.weights.shape, bool)
     found = [
-        (crossed, len(ribbons.below[t].text), ribbons.weights[t, s], t, s)
+        (bool(far[t, s]), crossed, len(ribbons.below[t].text), ribbons.weights[t, s], t, s)
         for crossed, (t, s) in zip(crossings.tolist(), drawn, strict=True)
         if t in below and s in above
     ]
     if not found:
         return None
-    crossed, _long, _weight, t, s = max(found, key=lambda one: one[:3])
+    _far, crossed, _long, _weight, t, s = max(found, key=lambda one: one[:4])
     return t, s, crossed > 0
 
 
@@ -173,7 +194,20 @@ def to_touch(ribbons: Ribbons) -> int | None:
         drawn = [(t, s) for t, s in pairs(ribbons) if t < most and s < most]
         if drawn and (found := _followed(ribbons, drawn)) is not None:
             return found[0]
-    return None
+    return _most_apart(ribbons)
+
+
+def _most_apart(ribbons: Ribbons) -> int | None:
+    """The drawn word of self-attention that looks most at one word which is not next to it: more than at any other
+    word, with at least ``LITTLE`` of the weight, and twice as much as at a word on average."""
+    rows, columns = [t for t in plain(ribbons.below) if t < MOST_WORDS], plain(ribbons.above)
+    if ribbons.head.kind == "cross" or not rows or not columns:
+        return None
+    weights = ribbons.weights[rows][:, columns]  # (R, S)
+    far = np.where(_apart(ribbons.below, ribbons.above)[rows][:, columns], weights, 0).max(axis=1)  # (R,)
+    least = np.maximum(np.maximum(weights.max(axis=1), LITTLE), 2 * weights.mean(axis=1))
+    found = np.where(far >= least, far, 0)
+    return rows[int(found.argmax())] if found.any() else None
 
 
 def mask_of(ribbons: Ribbons) -> int | None:
@@ -266,17 +300,17 @@ def ribbons(record: Record, *, head: Head | None = None) -> Ribbons:
     """The ribbons of one head; without ``head`` of the one that aligns best by ``mutual.score``.
 
     Cross-attention where the record has it, source above and output below, rows named by the word they predict, so that
-    a head that looks back at the word just read is chosen only if there is no other; else self-attention, where the
-    diagonal does not count for the score. Of a text with a mask, the head of an encoder whose mask looks most at
-    one word.
+    a head that looks back at the word just read is chosen only if there is no other; else self-attention, where only
+    words count that are not neighbours, and a head that leaves most of its weight to special tokens is chosen only if
+    there is no other. Of a text with a mask, the head of an encoder whose mask looks most at one word.
     """
-    kind: Kind = head.kind if head is not None else "cross" if record.cross is not None else record.kinds[0]
+    kind = head.kind if head is not None else kind_of(record)
     attention = record.attention(kind)
     columns = words(attention.key, *_texts_of(record, kind, columns=True))
     rows = words(record.rows(kind), *_texts_of(record, kind, columns=False))
     if head is not None:
         merged = _between(attention.head(head.layer, head.head), rows, columns)
-        score = _score(merged, rows, columns, kind)
+        score = _score(merged, rows, columns, _counted(rows, columns) if kind != "cross" else None)
     else:
         head, score, merged = _best(record, kind, rows, columns)
     return Ribbons(
@@ -289,6 +323,11 @@ def ribbons(record: Record, *, head: Head | None = None) -> Ribbons:
         say_below=tuple(_say_row(record, kind, merged, rows, columns, t) for t in range(len(rows))),
         given=kind == "cross" and record.provenance.mode == GIVEN_TARGET,
     )
+
+
+def kind_of(record: Record) -> Kind:
+    """The kind of attention that a reader sees first, on every page."""
+    return "cross" if record.cross is not None else record.kinds[0]
 
 
 def head_of(record: Record, kind: Kind) -> Head:
@@ -312,27 +351,42 @@ def _texts_of(record: Record, kind: Kind, *, columns: bool) -> tuple[str, ...]:
 
 def _best(record: Record, kind: Kind, rows: tuple[Word, ...], columns: tuple[Word, ...]) -> tuple[Head, float, Floats]:
     attention = record.attention(kind)
-    best: tuple[bool, float, Head, Floats] | None = None
+    best: tuple[int, float, Head, Floats] | None = None
     direction: Directions | None = None
     mask = next((t for t, word in enumerate(rows) if is_mask(word)), None) if kind == "encoder" else None
+    counted = _counted(rows, columns) if kind != "cross" else None
     for layer in range(attention.shape[0]):
         weights = attention.layer(layer)  # (H, Q, K)
         if kind == "cross":
             direction = record_directions(record, weights)
         for index, merged in enumerate(_between(weights, rows, columns)):
             head = Head(kind, layer, index)
-            score = _score(merged, rows, columns, kind) if mask is None else _looks_from(mask, merged, columns)
-            ahead = direction is None or bool(direction[index] == AHEAD)
-            if best is None or (ahead, score) > best[:2]:
-                best = (ahead, score, head, merged)
+            score = _score(merged, rows, columns, counted) if mask is None else _looks_from(mask, merged, columns)
+            if direction is not None:
+                first = int(direction[index] == AHEAD)
+            else:  # a clear look of the mask counts most
+                first = 2 * (mask is not None and score >= MOSTLY) + (_to_words(merged, rows, columns) >= RESTS)
+            if best is None or (first, score) > best[:2]:
+                best = (first, score, head, merged)
     assert best is not None  # a stack has at least one layer and head
     return best[2], best[1], best[3]
 
 
 def _looks_from(mask: int, weights: Floats, columns: tuple[Word, ...]) -> float:
-    """How much the row of a mask looks at the one word that it looks at most."""
-    spoken = plain(columns)
+    """How much the row of a mask looks at the one word that it looks at most.
+
+    If there are any, only words count that occur once, which articles seldom do, are not next to the mask, and have
+    letters or digits.
+    """
+    apart, once = _apart(columns, columns)[mask], _once(columns)
+    spoken = [s for s in plain(columns) if apart[s] and s in once] or plain(columns)
     return float(weights[mask, spoken].max()) if spoken else 0.0
+
+
+def _to_words(weights: Floats, rows: tuple[Word, ...], columns: tuple[Word, ...]) -> float:
+    """The share of the words' weight that is on words, and not on special tokens."""
+    shares = weights[plain(rows)][:, plain(columns)].sum(axis=1)
+    return float(shares.mean()) if shares.size else 0.0
 
 
 def _between(weights: Floats, rows: tuple[Word, ...], columns: tuple[Word, ...]) -> Floats:
@@ -341,10 +395,44 @@ def _between(weights: Floats, rows: tuple[Word, ...], columns: tuple[Word, ...])
     return merge(weights, *groups)
 
 
-def _score(weights: Floats, rows: tuple[Word, ...], columns: tuple[Word, ...], kind: Kind) -> float:
-    if kind != "cross":
-        weights = weights * (1 - np.eye(*weights.shape, dtype=np.float32))
+def _score(weights: Floats, rows: tuple[Word, ...], columns: tuple[Word, ...], counted: Bools | None) -> float:
+    if counted is not None:
+        weights = weights * counted
     return mutual.score(weights[plain(rows)][:, plain(columns)])
+
+
+def _counted(rows: tuple[Word, ...], columns: tuple[Word, ...]) -> Bools:
+    """(T, S) the pairs of words of self-attention that say most about a head: apart if there are any, else not the
+    same."""
+    apart = _apart(rows, columns)
+    return apart if apart[plain(rows)][:, plain(columns)].any() else _others(rows, columns)
+
+
+def _apart(rows: tuple[Word, ...], columns: tuple[Word, ...]) -> Bools:
+    """(T, S) whether a column of self-attention is a word with letters or digits, and not next to what the row reads:
+    that many heads look at the word before or at the full stop says little about the text."""
+    spoken = np.array([any(letter.isalnum() for letter in word.text) for word in columns], dtype=bool)  # (S,)
+    found: Bools = (_distance(rows, columns) > 1) & spoken
+    return found
+
+
+def _others(rows: tuple[Word, ...], columns: tuple[Word, ...]) -> Bools:
+    """(T, S) whether a column of self-attention is another word than what the row reads."""
+    found: Bools = _distance(rows, columns) > 0
+    return found
+
+
+def _distance(rows: tuple[Word, ...], columns: tuple[Word, ...]) -> Ints:
+    """(T, S) how many words a column is away from the words that the row's tokens are at. Rows may be named by what
+    they predict; what they read is at their own positions."""
+    starts = np.array([word.start for word in columns])  # (S,)
+    first, last = (
+        np.searchsorted(starts, ends, "right")[:, None] - 1
+        for ends in ([word.start for word in rows], [word.end - 1 for word in rows])
+    )
+    column = np.arange(len(columns))
+    away: Ints = np.maximum(np.maximum(first - column, column - last), 0)  # (T, S)
+    return away
 
 
 def plain(line: tuple[Word, ...]) -> list[int]:

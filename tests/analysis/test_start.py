@@ -15,6 +15,7 @@ from bartviz.families.family import ModelKind
 from bartviz.record.attention import Attention, Head, Kind
 from bartviz.record.record import Provenance, Record
 from bartviz.record.steps import Candidate, Step, StepNumbers, Steps
+from bartviz.serving import saved_records as records
 from bartviz.text.tokens import Tokens
 from tests.support import stand_in
 
@@ -267,3 +268,44 @@ def test_the_mask_of_a_text_is_what_one_looks_at_first() -> None:
     simple = start.simple(found)
     assert [word.text for word in simple.below] == ["old", "[MASK]", "cat"]
     assert simple.say_below[1] == "[MASK] looks mostly at “cat”."
+
+
+@pytest.mark.parametrize("name", records.NAMES)
+def test_the_first_head_of_a_text_that_looks_at_itself_says_something_about_it(name: str) -> None:
+    record = records.read(name)
+    for kind in record.kinds:
+        if kind == "cross":
+            continue
+        attention, first = record.attention(kind), start.head_of(record, kind)
+        rows, words = ~record.rows(kind).special, ~attention.key.special
+        shares = np.stack(
+            [
+                attention.layer(layer)[:, rows][:, :, words].sum(axis=2).mean(axis=1)
+                for layer in range(attention.shape[0])
+            ]
+        )  # (L, H)
+        assert shares[first.layer, first.head] >= 0.5 or shares.max() < 0.5
+        assert np.diagonal(attention.head(first.layer, first.head), -1).mean() < 0.5  # the token before
+
+
+def test_the_gap_looks_at_a_word_that_is_not_next_to_it() -> None:
+    found = start.ribbons(records.read("mask"))
+    mask = start.mask_of(found)
+    assert mask is not None
+    looked_at = int(found.weights[mask].argmax())
+    assert not found.above[looked_at].special
+    assert abs(looked_at - mask) > 1
+
+
+def test_neighbours_full_stops_and_special_tokens_do_not_count() -> None:
+    tokens = replace(stand_in.tokens(("I", " buy", " a", " car", ".", "</s>")), special=np.array([False] * 5 + [True]))
+    before, stop, end, far = (np.full((6, 6), 0.02) for _head in range(4))
+    for row in range(6):
+        before[row, max(row - 1, 0)] = stop[row, 4] = end[row, 5] = 0.9
+        far[row, (row + 2) % 4] = 0.4  # I and a, buy and car choose each other
+    q = np.log(np.stack([before, stop, end, far]))[None].astype(np.float32)  # (1, 4, 6, 6)
+    k = np.broadcast_to(np.eye(6, dtype=np.float32), (1, 4, 6, 6))
+    own = Attention("encoder", q, k, 1.0, np.ones((6, 6), bool), tokens, tokens)
+    found = start.ribbons(Record(stand_in.model_info("encoder"), "I buy a car.", None, own, None, None))
+    assert found.head == Head("encoder", 0, 3)
+    assert start.pairs(found) == [(0, 2), (1, 3), (2, 0), (3, 1), (4, 2)]

@@ -67,7 +67,9 @@ def picture(record: Record, chosen: start.Ribbons) -> None:
     above, below = _lines(chosen)
     ribbons.show(chosen.first(), key="ribbons", above=above, below=below)
     layers, heads = record.attention(chosen.head.kind).shape[:2]
-    reason = mark("{head}: of {count} heads, the one whose words choose each other most ({score:.2f}).")
+    reason = mark(
+        "{head}: of {count} heads, the one whose words choose each other most, not counting neighbours ({score:.2f})."
+    )
     if cross:
         reason = mark(
             "{head}: of the {count} heads, among those that look for the next word, the one whose words "
