@@ -72,13 +72,13 @@ def table(main: Record, branch: Record) -> pd.DataFrame:
     return found
 
 
-def sentence(main: Record, branch: Record) -> str:
+def sentence(main: Record, branch: Record, *, plain: bool = False) -> str:
     """One sentence: where they diverge and with which probabilities, where they converge, and which text is more
-    probable."""
+    probable; ``plain``: without log p."""
     run = course(main, branch)
     if run.parts is None:
         return _("Both texts are identical.")
-    return " ".join([_parting(main, branch, run.parts), _meeting(run), _weighing(main, branch)])
+    return " ".join([_parting(main, branch, run.parts), _meeting(run), _weighing(main, branch, plain)])
 
 
 def odds(main: Record, branch: Record) -> float:
@@ -106,12 +106,16 @@ def _meeting(run: Course) -> str:
     return _("From step {one} of the first and step {other} of the second on they are identical.", one=one, other=other)
 
 
-def _weighing(main: Record, branch: Record) -> str:
+def _weighing(main: Record, branch: Record, plain: bool) -> str:
     totals = [f"{record.log_probability:.2f}".replace("-", "−") for record in (main, branch)]
     times = odds(main, branch)
     factor = times if times >= 1 else 1 / times if times else math.inf
     size = f"{factor:,.1f}" if factor < 1000 else f"{factor:,.0f}" if factor < 1e6 else _("over a million")
     values = {"one": totals[0], "other": totals[1], "times": size}
+    if plain and times >= 1:
+        return _("The first text is {times} times as probable.", **values)
+    if plain:
+        return _("The second text is {times} times as probable.", **values)
     if times >= 1:
         return _("Whole texts: log p {one} against {other}; the first is {times} times as probable.", **values)
     return _("Whole texts: log p {one} against {other}; the second is {times} times as probable.", **values)

@@ -22,6 +22,13 @@ def percent(share: float) -> str:
     return f"{value:.0f}%" if 9.95 <= value < 99.5 or value in (0, 100) else f"{value:.1f}%"
 
 
+def fine(share: float) -> str:
+    """As ``percent``, but a small share has two digits, too: 0.034%, <0.001%."""
+    if share >= 0.001 or share == 0:
+        return percent(share)
+    return "<0.001%" if share < 1e-5 else f"{100 * share:.2g}%"
+
+
 def filled(message: str, values: Mapping[str, object]) -> str:
     """``message`` with its ``{names}`` filled, as by ``str.format``, its shares never rounded to none or all, and words
     that are read from right to left isolated: they would move what is next to them."""

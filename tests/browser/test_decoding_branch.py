@@ -90,7 +90,7 @@ def test_on_a_narrow_screen_both_strips_stand_under_the_texts(shipped: str, visi
 
 @pytest.mark.thorough
 def test_a_branch_that_is_longer_is_played_to_its_own_end(shipped: str, visit: Open) -> None:
-    page = visit(f"{shipped}/decoding?step=7&branch=3.77", still=False)
+    page = visit(f"{shipped}/decoding?step=7&branch=3.77&level=intermediate", still=False)
     branched(page)
     counter(page, 7, steps=9)
     page.locator("[data-is=speed]").select_option("4")
@@ -109,7 +109,7 @@ def test_a_branch_that_is_longer_is_played_to_its_own_end(shipped: str, visit: O
 
 @pytest.mark.thorough
 def test_a_typed_word_is_followed_and_made_the_main_text(shipped: str, visit: Open) -> None:
-    page = visit(f"{shipped}/decoding?step=3")
+    page = visit(f"{shipped}/decoding?step=3&level=intermediate")
     counter(page, 3, steps=8)
     field = page.locator(".player [data-is=said]")
     for blank in ("", "   "):  # refused at the field, without a word to the server
@@ -147,7 +147,7 @@ def test_a_link_brings_the_branch_and_keys_reach_candidates(shipped: str, visit:
 
 @pytest.mark.thorough
 def test_korean_that_the_model_cannot_say_is_still_a_branch(shipped: str, visit: Open) -> None:
-    page = visit(f"{shipped}/decoding?step=3", scheme="dark", size=(420, 900))
+    page = visit(f"{shipped}/decoding?step=3&level=intermediate", scheme="dark", size=(420, 900))
     counter(page, 3, steps=8)
     page.locator(".player [data-is=said]").fill("어텐션")
     page.get_by_role("button", name="Follow", exact=True).click()

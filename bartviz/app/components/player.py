@@ -61,6 +61,7 @@ def player(
     branch: Record | None = None,
     follows: bool = True,
     costs: bool = True,
+    plain: bool = False,
     on_request: Callable[[BranchRequest], None] = lambda request: None,
     key: str,
 ) -> Place:
@@ -70,10 +71,11 @@ def player(
     position for a new record; afterwards the browser keeps its own, so that an unchanged record is not sent again. A
     visitor who comes back from another page finds the latest position. ``branch`` is drawn as a second strip below the
     first; ``follows``: whether the browser goes to the step where a new branch begins; ``costs``: whether it says what
-    a step computes. ``on_request`` is called with the visitor's request before the next script run.
+    a step computes; ``plain``: for a beginner, words and bars. ``on_request`` is called with the visitor's request
+    before the next script run.
     """
     held = _held(record, place, mounted=key in st.session_state)
-    data = payload(record, layer=layer, head=head, branch=branch)
+    data = payload(record, layer=layer, head=head, branch=branch, plain=plain)
     data["meta"] |= {"start": held.begin.step, "reading": held.begin.reading, "led": held.serial, "follows": follows}
     data["meta"] |= {"costs": costs}
     handle = partial(_handle, key, held.revision, record, on_request)

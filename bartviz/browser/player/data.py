@@ -16,7 +16,18 @@ import numpy as np
 from bartviz.analysis import branches, decoding, sentence_words
 from bartviz.analysis.sentence_words import weights_name
 from bartviz.arrays import Floats
-from bartviz.browser.player.messages import another, chosen, messages, note, some, stopped, tag, titles
+from bartviz.browser.player.messages import (
+    another,
+    chosen,
+    messages,
+    note,
+    plain_titles,
+    plainly,
+    some,
+    stopped,
+    tag,
+    titles,
+)
 from bartviz.drawing import theme
 from bartviz.language import _
 from bartviz.record.attention import KINDS
@@ -32,10 +43,12 @@ EXACT = 250_000  # cells; above it a weight is sent as one byte, to keep the pay
 Segment = tuple[str, list[int], bool]  # text, its columns, whether it is a special token
 
 
-def payload(record: Record, *, layer: int | None, head: int | None, branch: Record | None = None) -> dict[str, Any]:
+def payload(
+    record: Record, *, layer: int | None, head: int | None, branch: Record | None = None, plain: bool = False
+) -> dict[str, Any]:
     """``meta`` (JSON); ``rows`` (T, K) of the kind that explains the steps; ``own`` (T, Q), the decoder's
     self-attention if the record has cross-attention, else empty; ``other`` (T', S), the branch's rows over the source,
-    else empty. Weights are flat, row by row, in the column ``w``.
+    else empty. Weights are flat, row by row, in the column ``w``. ``plain``: for a beginner.
     """
     import pyarrow as pa  # part of the app; a host without Streamlit needs ``described`` alone
 
@@ -44,9 +57,11 @@ def payload(record: Record, *, layer: int | None, head: int | None, branch: Reco
     own = decoding.alignment(record, "decoder", layer=layer, head=head) if kind == "cross" else rows[:, :0]
     other = rows[:0] if branch is None else _over_source(branch, record, layer, head)
     unit = _unit(rows, own, other)
-    meta = described(record, layer, head, branched=branch is not None) | {"scale": unit}
+    meta = described(record, layer, head, branched=branch is not None) | {"scale": unit, "plain": plain}
+    if plain:
+        meta["titles"] |= plain_titles(branched=branch is not None)
     if branch is not None:
-        meta["branch"] = _branch(record, branch, other.shape[1])
+        meta["branch"] = _branch(record, branch, other.shape[1], plain)
     weights = {"rows": rows, "own": own, "other": other}
     return {"meta": meta} | {name: pa.table({"w": _packed(part, unit)}) for name, part in weights.items()}
 
@@ -62,7 +77,7 @@ def first_column(record: Record) -> int:
     return 0 if record.cross is not None else int(decoding.step_rows(record)[0]) + 1
 
 
-def _branch(record: Record, branch: Record, columns: int) -> dict[str, Any]:
+def _branch(record: Record, branch: Record, columns: int, plain: bool) -> dict[str, Any]:
     run = branches.course(record, branch)
     notices = (_(notice) for notice in branch.provenance.notices)
     return {
@@ -71,7 +86,7 @@ def _branch(record: Record, branch: Record, columns: int) -> dict[str, Any]:
         "columns": columns,
         "parts": run.parts,
         "meets": None if run.meets is None else list(run.meets),
-        "said": " ".join([branches.sentence(record, branch), *notices]),
+        "said": " ".join([branches.sentence(record, branch, plain=plain), *notices]),
     }
 
 
@@ -117,6 +132,7 @@ def described(record: Record, layer: int | None, head: int | None, *, branched: 
         "steps": _steps(record),
         "cost": _cost(record),
         "costs": True,
+        "plain": False,
         "vocabulary": record.model.vocabulary,
         "given": decoding.given(record),
         "branch": None,
@@ -143,16 +159,18 @@ def _steps(record: Record) -> list[dict[str, Any]]:
         alike = next(
             (label for label, one in zip(_told_apart(step), step.candidates, strict=True) if label != one.label), ""
         )
-        why = [note(step, given=given, mode=mode), *([another(alike)] if alike else [])]
-        line |= {"note": " ".join(filter(None, why)), "said": chosen(step, given=given)}
+        why = note(step, given=given, mode=mode)
+        line |= {"why": why, "note": " ".join(filter(None, [why, another(alike) if alike else ""]))}
+        line |= {"said": chosen(step, given=given), "plain": plainly(step, given=given)}
         line["candidates"] = _candidates(step)
     return lines
 
 
-def _candidates(step: Step) -> list[tuple[str, float, bool, int, float | None]]:
-    """Label, probability, whether it was chosen, token id, and its probability of being drawn, of each candidate."""
+def _candidates(step: Step) -> list[tuple[str, float, bool, int, float | None, bool]]:
+    """Label, probability, whether it was chosen, token id, its probability of being drawn, and whether a likelier one
+    is written the same, of each candidate."""
     return [
-        (label, one.probability, one.token_id == step.chosen.token_id, one.token_id, one.filtered)
+        (label, one.probability, one.token_id == step.chosen.token_id, one.token_id, one.filtered, label != one.label)
         for label, one in zip(_told_apart(step), step.candidates, strict=True)
     ]
 

@@ -7,7 +7,7 @@ import re
 from bartviz.analysis import decoding, sentence_words
 from bartviz.browser.scripts import both
 from bartviz.language import _, mark, plural
-from bartviz.language.percentages import percent
+from bartviz.language.percentages import fine, percent
 from bartviz.record.attention import Kind
 from bartviz.record.record import Record
 from bartviz.record.steps import Step
@@ -113,6 +113,23 @@ def chosen(step: Step, *, given: bool) -> str:
     return _("“{token}” was chosen with {share}", **values)
 
 
+SURE, FAIRLY_SURE = 0.75, 0.5  # probabilities from which the model is called sure, and fairly sure
+
+
+def plainly(step: Step, *, given: bool) -> str:
+    """The step for a beginner, a whole sentence: how sure the model was, and what was the next best."""
+    first, second = step.chosen, next((one for one in step.candidates if one.label != step.chosen.label), None)
+    if given or step.rule is not None or first.filtered is not None or second is None or decoding.rank(step) != 1:
+        return f"{chosen(step, given=given)}."
+    values = {"token": first.label, "share": percent(first.probability)}
+    values |= {"next": second.label, "next_share": fine(second.probability)}
+    if first.probability >= SURE:
+        return _("The model was sure: “{token}” {share}, next best “{next}” {next_share}.", **values)
+    if first.probability >= FAIRLY_SURE:
+        return _("The model was fairly sure: “{token}” {share}, next best “{next}” {next_share}.", **values)
+    return _("The model was unsure: “{token}” {share}, next best “{next}” {next_share}.", **values)
+
+
 def titles(record: Record, kind: Kind, weights: str, own: str, *, branched: bool = False, asks: bool = True) -> Words:
     """The titles of the parts; ``weights`` and ``own`` name their shading. With a branch, they name the text.
 
@@ -136,6 +153,17 @@ def titles(record: Record, kind: Kind, weights: str, own: str, *, branched: bool
         candidates = _("Main text's candidates; click to follow")
         matrix = _("Alignment of the main text: {weights}", weights=weights)
     return {"source": source, "output": output, "choice": candidates, "matrix": matrix}
+
+
+def plain_titles(*, asks: bool = True, branched: bool = False) -> Words:
+    """The titles of the parts for a beginner."""
+    choice = _("What it could have written here; click one to follow it") if asks else _("What it could have written")
+    return {
+        "source": _("The text that it reads, shaded by where it looks"),
+        "output": _("What it has written, and the next word") if not branched else _("The main text so far"),
+        "choice": choice if not branched else _("What it could have written in the main text; click one"),
+        "matrix": _("Where it looked, word by word"),
+    }
 
 
 def some(record: Record, *, branched: bool = False, asks: bool = True) -> str:
@@ -166,6 +194,10 @@ def _steps() -> Words:
         "said": _("{said}."),
         "looked": _("{said}, looking mostly at “{text}” ({mass})."),
         "looked_special": _("{said}, looking mostly at special tokens ({special}), then at “{text}” ({mass})."),
+        "looked_plain": _("{said} It looked mostly at “{text}”."),
+        "looked_words": _("{said} Among the words it looked mostly at “{text}”."),
+        "reading_plain": _("Each row shows where the model looked to write the word on its left."),
+        "cell_plain": _("To write “{predicts}” it looked at “{column}” with {weight}."),
         "stopped": _("Stopped: {stopped}."),
         "reading": _("Row {row} reads “{reads}” and predicts “{predicts}”. It attends to the columns."),
         "cell": _("Row {row} (reads “{reads}”, predicts “{predicts}”) attends to “{column}”: {weight}"),
@@ -186,6 +218,9 @@ def _steps() -> Words:
                 "the other {count} token: {share}", "the other {count} tokens together: {share}", n, share="{share}"
             )
         ),
+        "rest": both(lambda n: plural("{count} other", "{count} others", n)),
+        "rest_words": both(lambda n: plural("the other word", "the other {count} words", n)),
+        "tenfold": _("Each mark: ten times as likely"),
         "sums": _("log p {log_p} · entropy {entropy} bits"),
         "sums_so_far": _("so far log p {log_p}, p = {p}"),
         "matrix": _("Rows 1 to {step} of {count}. {said} The table below has the numbers."),
@@ -194,6 +229,10 @@ def _steps() -> Words:
         "main": _("Main"),
         "branch": _("Branch"),
         "side": _("{name}: “{token}” {share} · log p so far {log_p} · whole text {whole}"),
+        "side_plain": _("{name}: “{token}” {share}"),
+        "side_ended_plain": both(
+            lambda n: plural("{name}: ended after {count} step", "{name}: ended after {count} steps", n, name="{name}")
+        ),
         "side_ended": both(
             lambda n: plural(
                 "{name}: ended after {count} step · whole text log p {whole}",
@@ -203,7 +242,7 @@ def _steps() -> Words:
                 whole="{whole}",
             )
         ),
-        "curve_log": _("log p, nats: each step (bars) and their sum (line)"),
+        "curve_log": _("log p, nats (line: their sum)"),
         "curve_bits": _("entropy, bits"),
     }
 

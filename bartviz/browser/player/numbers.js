@@ -55,6 +55,20 @@ export function percent(p) {
   return `${(value >= 10 && value < 99.5) || value === 100 ? value.toFixed(0) : value.toFixed(1)}%`;
 }
 
+const LEAST = 1e-5; // where the scale of the bars begins
+
+/** Where a probability lies on a scale whose steps are tenfold, 0 (at most 0.001%) to 1. */
+export const onScale = (p) => (p > LEAST ? 1 - Math.log10(p) / Math.log10(LEAST) : 0);
+
+/** The marks of that scale: where they are, and what they are called. */
+export const MARKS = [1e-5, 1e-4, 1e-3, 0.01, 0.1, 1].map((p) => ({ at: onScale(p), label: `${p * 100}%` }));
+
+/** A probability with two digits, also a small one: 0.042%. */
+export function shareOf(p) {
+  if (p >= 0.001 || p === 0) return percent(p);
+  return p < LEAST ? "<0.001%" : `${Number((p * 100).toPrecision(2))}%`;
+}
+
 export const signed = (value, digits = 2) =>
   value === null ? "−∞" : `${value < 0 ? "−" : ""}${Math.abs(value).toFixed(digits)}`;
 
@@ -102,14 +116,16 @@ export function cellAt(place, x, y) {
 }
 
 /**
- * The bars to show: the first `most` candidates, and the chosen token where it is not among them.
+ * The bars to show: the first `most` candidates, and the chosen token where it is not among them. `plain`: without those
+ * that are written as a likelier one is.
  * @param {Step} step
  * @param {number} most
  * @returns {Bar[]}
  */
-export function barsOf(step, most) {
+export function barsOf(step, most, plain = false) {
   /** @type {Bar[]} */
   const shown = step.candidates
+    .filter(([, , chosen, , , alike]) => !plain || !alike || chosen)
     .slice(0, most)
     .map(([label, p, chosen, token, drawn]) => ({ label, p, chosen, token, drawn: drawn ?? null }));
   if (!shown.some((bar) => bar.chosen)) {
@@ -118,6 +134,11 @@ export function barsOf(step, most) {
   }
   return shown;
 }
+
+/** What the bars leave over.
+ * @param {Bar[]} bars
+ */
+export const restOf = (bars) => Math.max(1 - bars.reduce((sum, { p }) => sum + p, 0), 0);
 
 const NARROWEST = 54; // pixels of a frame
 
@@ -140,11 +161,12 @@ export function kinship({ parts, meets }, i) {
 }
 
 // One side of the comparison at a step: its token, its probability, the sum so far and of the whole text.
-export function sideOf(words, name, steps, i) {
+export function sideOf({ words, plain }, name, steps, i) {
   const whole = signed(steps.at(-1).running_log_probability);
-  if (i >= steps.length) return filled(words.side_ended, { name, count: steps.length, whole });
+  if (i >= steps.length)
+    return filled(words[plain ? "side_ended_plain" : "side_ended"], { name, count: steps.length, whole });
   const step = steps[i];
-  return filled(words.side, {
+  return filled(words[plain ? "side_plain" : "side"], {
     name,
     token: step.predicts,
     share: percent(step.probability),
@@ -196,9 +218,11 @@ export const pieceOf = (label, joined) =>
  */
 export function sentenceOf(meta, index, weights) {
   const best = lookedAt(meta, index, weights),
-    { said } = meta.steps[index];
-  if (!best) return filled(meta.words.said, { said });
+    { said, plain } = meta.steps[index];
+  if (!best) return meta.plain ? plain : filled(meta.words.said, { said });
   const special = Array.from(weights).reduce((sum, weight, i) => sum + (meta.special[i] ? weight : 0), 0);
+  if (meta.plain)
+    return filled(meta.words[special > best.mass ? "looked_words" : "looked_plain"], { said: plain, text: best.text });
   return filled(meta.words[special > best.mass ? "looked_special" : "looked"], {
     said,
     special: special.toFixed(2),
@@ -212,4 +236,5 @@ export function sentenceOf(meta, index, weights) {
  * @param {Meta} meta
  * @param {number} index
  */
-export const readingOf = (meta, index) => filled(meta.words.reading, { ...meta.steps[index], row: index + 1 });
+export const readingOf = (meta, index) =>
+  filled(meta.words[meta.plain ? "reading_plain" : "reading"], { ...meta.steps[index], row: index + 1 });

@@ -1,24 +1,28 @@
 // What the player draws. Tokens reach the page through textContent and fillText alone.
 
-/** @import { Kind, Player, Step } from "./types.js" */
+/** @import { Bar, Kind, Player, Step } from "./types.js" */
 import { css, inkOn, rampOn, strongOf, themeOf } from "../shared/colors.js";
 import { typeSize } from "../shared/drawing.js";
 import { clamp, filled, make, nameAll } from "../shared/helpers.js";
 import {
+  MARKS,
   barsOf,
   frameWidth,
   fullShade,
   kinship,
   lookedAt,
   massOf,
+  onScale,
   percent,
   pieceOf,
   quantity,
   readingOf,
+  restOf,
   rowOf,
   scientific,
   sentenceOf,
   shade,
+  shareOf,
   sideOf,
   signed,
 } from "./numbers.js";
@@ -112,9 +116,26 @@ export function build(it) {
 function writeWords(it) {
   nameAll(it.root, it.say);
   it.$("costs").hidden = !it.meta.costs;
+  it.root.classList.toggle("plain", it.meta.plain);
+  it.$("scale").replaceChildren(...scaleMarks(it));
   it.root.setAttribute("aria-label", it.say("player"));
   it.$("said").placeholder = it.say("ask");
   for (const option of it.$("speed").options) option.textContent = it.say("pace", { count: Number(option.value) });
+}
+
+/**
+ * The axis of the bars: its marks, and that each stands for ten times as much.
+ * @param {Player} it
+ */
+function scaleMarks(it) {
+  const marks = MARKS.map(({ at, label }) => {
+    const node = make("span", "", label);
+    node.style.left = `${at * 100}%`;
+    return node;
+  });
+  const axis = make("div", "axis");
+  axis.append(...marks);
+  return [axis, make("span", "tenfold", it.say("tenfold"))];
 }
 
 /**
@@ -177,7 +198,7 @@ export function fit(it) {
     0,
   );
   it.room = clamp(
-    Math.floor((bars.parentElement.clientHeight - taken) / (parseFloat(getComputedStyle(bars).gridAutoRows) + 3)),
+    Math.floor((bars.parentElement.clientHeight - taken) / (parseFloat(getComputedStyle(bars).gridAutoRows) + 3)) - 1,
     FEWEST_BARS,
     MOST_BARS,
   );
@@ -285,8 +306,8 @@ function showTwins(it, row) {
   const at = placeOf(it);
   const none = new Float32Array(branch.columns);
   const other = at < branch.steps.length ? rowOf(it.other, branch.columns, at, meta.scale) : none;
-  $("main-said").textContent = sideOf(meta.words, it.say("main"), meta.steps, at);
-  $("branch-said").textContent = sideOf(meta.words, it.say("branch"), branch.steps, at);
+  $("main-said").textContent = sideOf(meta, it.say("main"), meta.steps, at);
+  $("branch-said").textContent = sideOf(meta, it.say("branch"), branch.steps, at);
   const rows = [at < it.count ? row.subarray(0, branch.columns) : none, other];
   return ["main-source", "branch-source"].map((name, i) => [$(name), shadeText(it, it.pair[i], rows[i])]);
 }
@@ -331,46 +352,76 @@ function showOutput(it, own, step) {
  * @param {Step} step
  */
 function showChoice(it, step) {
-  const { $ } = it;
-  const bars = barsOf(step, it.room ?? FEWEST_BARS);
-  const fewer = bars.length < step.candidates.length;
-  $("choice-title").textContent = fewer
-    ? filled(it.meta.some, { shown: bars.length, count: step.candidates.length })
-    : it.meta.titles.choice;
-  while ($("bars").children.length < bars.length) $("bars").append(emptyBar());
-  while ($("bars").children.length > bars.length) $("bars").lastChild.remove();
-  bars.forEach(({ label, p, chosen, outside, token, drawn }, i) => {
-    const node = /** @type {HTMLElement} */ ($("bars").children[i]);
-    const [name, track, value] = elementsOf(node);
-    const [filling, mark] = elementsOf(track);
-    node.classList.toggle("chosen", chosen);
-    name.textContent = name.title = label;
-    if (outside) name.title = it.say("outside", { token: label });
-    filling.style.transform = `scaleX(${p})`; // moves without a new layout
-    mark.hidden = drawn === null;
-    mark.style.left = `${(drawn ?? 0) * 100}%`;
-    value.textContent = percent(p);
-    const open = it.meta.asks && !chosen;
-    node.setAttribute(
-      "aria-label",
-      it.say(barMessage(chosen, drawn, it.meta.asks), {
-        token: label,
-        share: percent(p),
-        drawn: drawn === null ? "" : percent(drawn),
-      }),
-    );
-    node.title = drawn !== null ? node.getAttribute("aria-label") : open ? it.say("instead", { token: label }) : "";
-    node.dataset.token = open ? String(token) : "";
-    node.tabIndex = open ? 0 : -1;
-    node.setAttribute("role", open ? "button" : "img");
-  });
-  $("note").textContent = step.note;
-  const now = it.say("sums", { log_p: signed(step.log_probability), entropy: signed(step.entropy_bits) });
-  const rest = Math.max(1 - bars.reduce((sum, { p }) => sum + p, 0), 0);
-  const count = it.meta.vocabulary - bars.length;
-  const others = it.say("others", { count: count === 1 ? 1 : count.toLocaleString("en"), share: percent(rest) });
-  $("sums").textContent =
-    `${others}\n${now}\n${it.say("sums_so_far", { log_p: signed(step.running_log_probability), p: scientific(step.running_probability) })}`;
+  const { $, meta } = it;
+  const bars = barsOf(step, it.room ?? FEWEST_BARS, meta.plain);
+  const count = meta.vocabulary - bars.length;
+  const others = { count: count === 1 ? 1 : count.toLocaleString("en"), share: shareOf(restOf(bars)) };
+  $("choice-title").textContent =
+    bars.length < step.candidates.length && !meta.plain
+      ? filled(meta.some, { shown: bars.length, count: step.candidates.length })
+      : meta.titles.choice;
+  const lines = bars.length + (count > 0 ? 1 : 0);
+  while ($("bars").children.length < lines) $("bars").append(emptyBar());
+  while ($("bars").children.length > lines) $("bars").lastChild.remove();
+  bars.forEach((bar, i) => showBar(it, /** @type {HTMLElement} */ ($("bars").children[i]), bar));
+  if (count > 0) showRest(it, /** @type {HTMLElement} */ ($("bars").lastElementChild), restOf(bars), others);
+  $("note").textContent = meta.plain ? step.why : step.note;
+  $("sums").textContent = [
+    it.say("sums", { log_p: signed(step.log_probability), entropy: signed(step.entropy_bits) }),
+    it.say("sums_so_far", { log_p: signed(step.running_log_probability), p: scientific(step.running_probability) }),
+  ].join(" · ");
+}
+
+/**
+ * @param {Player} it
+ * @param {HTMLElement} node
+ * @param {Bar} bar
+ */
+function showBar(it, node, { label, p, chosen, outside, token, drawn }) {
+  const open = it.meta.asks && !chosen;
+  drawBar(node, label, p, drawn);
+  node.classList.toggle("chosen", chosen);
+  node.classList.remove("rest");
+  if (outside) elementsOf(node)[0].title = it.say("outside", { token: label });
+  node.setAttribute(
+    "aria-label",
+    it.say(barMessage(chosen, drawn, it.meta.asks), {
+      token: label,
+      share: shareOf(p),
+      drawn: drawn === null ? "" : percent(drawn),
+    }),
+  );
+  node.title = drawn !== null ? node.getAttribute("aria-label") : open ? it.say("instead", { token: label }) : "";
+  node.dataset.token = open ? String(token) : "";
+  node.tabIndex = open ? 0 : -1;
+  node.setAttribute("role", open ? "button" : "img");
+}
+
+/**
+ * The last bar: all tokens that have none of their own.
+ * @param {Player} it
+ * @param {HTMLElement} node
+ */
+function showRest(it, node, p, others) {
+  drawBar(node, it.say(it.meta.plain ? "rest_words" : "rest", others), p, null);
+  node.classList.remove("chosen");
+  node.classList.add("rest");
+  node.setAttribute("aria-label", it.say("others", others));
+  node.title = node.getAttribute("aria-label");
+  node.dataset.token = "";
+  node.tabIndex = -1;
+  node.setAttribute("role", "img");
+}
+
+/** The name, the length and the number of a bar, which moves without a new layout. */
+function drawBar(node, label, p, drawn) {
+  const [name, track, value] = elementsOf(node);
+  const [filling, mark] = elementsOf(track);
+  name.textContent = name.title = label;
+  filling.style.transform = `scaleX(${onScale(p)})`;
+  mark.hidden = drawn === null;
+  mark.style.left = `${onScale(drawn ?? 0) * 100}%`;
+  value.textContent = shareOf(p);
 }
 
 /** The name of a bar's message: it says what a click does, where there is somebody to ask. */

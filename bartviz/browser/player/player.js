@@ -260,7 +260,7 @@ function onPointer(it, event) {
   if (!cell || cell.row > it.step) return void (it.$("axes").textContent = readingOf(it.meta, it.step));
   const weight = rowOf(it.rows, it.columns, cell.row, it.meta.scale)[cell.column];
   const { reads, predicts } = it.meta.steps[cell.row];
-  it.$("axes").textContent = it.say("cell", {
+  it.$("axes").textContent = it.say(it.meta.plain ? "cell_plain" : "cell", {
     row: cell.row + 1,
     reads,
     predicts,

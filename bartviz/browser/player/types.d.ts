@@ -7,8 +7,16 @@ export type Reading = "reads" | "predicts"; // how rows are named
 export type Message = string | [one: string, several: string];
 /** A part of the source text, the columns that it stands for (none between tokens), and whether it is special. */
 export type Segment = [text: string, columns: number[], special: boolean];
-/** Label, probability, whether it was chosen, token, and the share with which it could be drawn. */
-export type Candidate = [label: string, probability: number, chosen: boolean, token: number, drawn: number | null];
+/** Label, probability, whether it was chosen, token, the share with which it could be drawn, whether a likelier one is
+ * written the same. */
+export type Candidate = [
+  label: string,
+  probability: number,
+  chosen: boolean,
+  token: number,
+  drawn: number | null,
+  alike: boolean,
+];
 
 /** One step of the decoding: a row of `steps_table`, and its words. A number that is not finite is null. */
 export interface Step {
@@ -26,6 +34,8 @@ export interface Step {
   decided: string | null;
   note: string;
   said: string;
+  why: string; // the note without what is said of labels
+  plain: string; // the step in plain words
   candidates: Candidate[];
 }
 
@@ -64,6 +74,7 @@ export interface Meta {
     encoder: { layers: number; tokens: number; operations: number } | null;
   };
   costs: boolean; // whether they are said
+  plain: boolean; // for beginners: words and bars, without what is for the other levels
   vocabulary: number; // tokens
   given: boolean;
   branch: Branch | null;

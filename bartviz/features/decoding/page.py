@@ -7,7 +7,7 @@ import streamlit as st
 from bartviz.analysis import decoding
 from bartviz.app.components.player import player
 from bartviz.app.controls import show
-from bartviz.app.frame import levels, output_confidence, page, related_links
+from bartviz.app.frame import levels, output_confidence, page, page_hooks, related_links
 from bartviz.app.state import session
 from bartviz.families.catalogue import CATALOGUE
 from bartviz.features.decoding import parts
@@ -44,12 +44,13 @@ def main() -> None:
         advise(record)
         return
     related_links.text_to_word(record, "output", "word")
+    detailed = levels.at_least("intermediate") or page_hooks.current().leads()  # a lesson may ask about each number
     lead, settings = st.columns([4, 1], vertical_alignment="center")
     with lead:
         with show.place("lead"):
-            show.lead(decoding.notice(record))
+            show.lead(decoding.notice(record) if detailed else decoding.plain_notice(record))
         output_confidence.warning(record)
-    with settings, st.popover(_("Layer and head"), width="stretch"):
+    with settings:
         layer, head = parts.choices(record)
     parts.style()
     parts.drawn(record)
@@ -63,6 +64,7 @@ def main() -> None:
         branch=branch,
         follows=branches.asked(),
         costs=levels.at_least("intermediate"),
+        plain=not detailed,
         on_request=handle,
         key="player",
     )
@@ -76,7 +78,8 @@ def main() -> None:
         branches.numbers(record, branch)
     parts.all_heads(record, place, layer, head)
     output_layer(record, place.step)
-    parts.made(record)
+    if detailed:
+        parts.made(record)
     parts.given_output(record)
     parts.beam_tree(record, place.step)
     levels.explain("decoding")

@@ -12,8 +12,8 @@ import streamlit as st
 from bartviz.analysis import decoding, sentence_words
 from bartviz.app.components import canvas
 from bartviz.app.components.player import Place
-from bartviz.app.controls import pick, show
-from bartviz.app.frame import page, settings, sidebar
+from bartviz.app.controls import expander, pick, show
+from bartviz.app.frame import levels, page, settings, sidebar
 from bartviz.app.state import url_state
 from bartviz.browser.canvas.data import Choice, Steps, Views
 from bartviz.browser.player.data import revision
@@ -23,6 +23,7 @@ from bartviz.features.decoding import parts_branches as branches
 from bartviz.features.decoding.figure_beams import beams as tree_figure
 from bartviz.language import _, mark, named
 from bartviz.language.percentages import percent
+from bartviz.record.attention import Head
 from bartviz.record.record import Reading, Record
 from bartviz.record.steps import Step
 from bartviz.record.vocabulary import SAMPLING
@@ -54,10 +55,20 @@ def asked(record: Record) -> Place:
 
 
 def choices(record: Record) -> tuple[int | None, int | None]:
-    """The layer and head whose weights are shown, at first those of the start page; None for the mean."""
+    """The layer and head whose weights are shown, at first those of the start page; None for the mean.
+
+    A beginner gets the pickers if a link, or a head chosen among all, has set them.
+    """
     canvas.catch_up(_CANVAS)
+    first = pick.first_head(record, decoding.kind_of(record))
+    if not (levels.at_least("intermediate") or expander.requested("step_weights", ["step_weights", "layer", "head"])):
+        return first.layer, first.head
+    with st.popover(_("Layer and head"), width="stretch"):
+        return _pickers(record, first)
+
+
+def _pickers(record: Record, first: Head) -> tuple[int | None, int | None]:
     kind = decoding.kind_of(record)
-    first = pick.first_head(record, kind)
     weights = pick.one_of(_("Weights"), named(WEIGHTS), key="step_weights")
     layer = None if weights == "all" else pick.layer(record, kind, default=first.layer)
     head = pick.head(record, kind, default=first.head) if weights == "head" else None

@@ -158,6 +158,51 @@ test("the chosen token is always among the bars", () => {
   );
 });
 
+test("a scale of tenfold steps shows the small ones, and the last bar is what all others have", () => {
+  assert.deepEqual(
+    [1, 0.1, 0.01, 1e-5, 1e-9, 0].map((p) => Number(numbers.onScale(p).toFixed(3))),
+    [1, 0.8, 0.6, 0, 0, 0],
+  );
+  assert.deepEqual(
+    numbers.MARKS.map(({ label }) => label),
+    ["0.001%", "0.01%", "0.1%", "1%", "10%", "100%"],
+  );
+  assert.deepEqual([0.92, 0.0031, 0.00034, 0.0000102, 0.000002, 0].map(numbers.shareOf), [
+    "92%",
+    "0.3%",
+    "0.034%",
+    "0.001%",
+    "<0.001%",
+    "0.0%",
+  ]);
+  assert.ok(Math.abs(numbers.restOf(numbers.barsOf(step(), 5)) - 0.53) < 1e-9);
+});
+
+test("a beginner sees no candidate twice, and reads the step without numbers of weights", () => {
+  const twins = step({
+    candidates: [
+      ["Auto", 0.5, true, 7, null, false],
+      ["Auto (2)", 0.3, false, 8, null, true],
+      ["Wagen", 0.1, false, 9, null, false],
+    ],
+    plain: "The model was unsure.",
+  });
+  const labels = (plain) => numbers.barsOf(twins, 5, plain).map((bar) => bar.label);
+  assert.deepEqual(
+    [labels(true), labels(false)],
+    [
+      ["Auto", "Wagen"],
+      ["Auto", "Auto (2)", "Wagen"],
+    ],
+  );
+  const simple = meta({ plain: true, steps: [twins] });
+  assert.equal(numbers.sentenceOf(simple, 0, [0.2, 0.7, 0.1]), "The model was unsure. It looked mostly at “car”.");
+  assert.equal(
+    numbers.sentenceOf(simple, 0, [0.5, 0.2, 0.3]),
+    "The model was unsure. Among the words it looked mostly at “car”.",
+  );
+});
+
 test("the step in words", () => {
   assert.equal(
     numbers.sentenceOf(meta(), 0, [0.2, 0.7, 0.1]),
@@ -303,11 +348,8 @@ test("the branch's steps: the same, the parting, the same again", () => {
 
 test("one side of the comparison says its token, p and totals", () => {
   const steps = [step({ running_log_probability: -1.3 }), step({ running_log_probability: -2.6 })];
-  assert.equal(
-    numbers.sideOf(meta().words, "Main", steps, 0),
-    "Main: “Auto” 27% · log p so far −1.30 · whole text −2.60",
-  );
-  assert.equal(numbers.sideOf(meta().words, "Main", steps, 2), "Main: ended after 2 steps · whole text log p −2.60");
+  assert.equal(numbers.sideOf(meta(), "Main", steps, 0), "Main: “Auto” 27% · log p so far −1.30 · whole text −2.60");
+  assert.equal(numbers.sideOf(meta(), "Main", steps, 2), "Main: ended after 2 steps · whole text log p −2.60");
 });
 
 test("a matrix of many rows and few columns stays wide enough to read", () => {

@@ -14,6 +14,7 @@ from bartviz.browser.player import data as player
 from bartviz.browser.player import messages
 from bartviz.families.catalogue import EMBEDDED
 from bartviz.language import speaking
+from bartviz.language.percentages import percent
 from bartviz.record.record import Record, open_record
 from bartviz.record.steps import Candidate, Step
 from bartviz.text.tokens import Tokens
@@ -281,6 +282,19 @@ def test_how_a_token_came_is_the_first_part_of_its_sentence() -> None:
     assert messages.chosen(step(), given=True) == "“Auto” was given; the model gave it 27%"
     assert "decided by a rule" in messages.chosen(step(rule="forced first token"), given=False)
     assert "was drawn" in messages.chosen(step(filtered=0.4), given=False)
+
+
+@pytest.mark.parametrize(
+    ("first", "said"),
+    [(0.92, "The model was sure"), (0.65, "The model was fairly sure"), (0.4, "The model was unsure")],
+)
+def test_a_beginner_reads_how_sure_the_model_was(first: float, said: str) -> None:
+    likely, other = Candidate(1, "kaufen", first, 2.0), Candidate(2, "erwerben", 0.00034, 1.0)
+    twin = Candidate(3, "kaufen", 0.01, 1.5)  # another token that is written the same is not the next best
+    made = Step(0, 0, likely, (likely, twin, other), 1.0, -0.1)
+    assert messages.plainly(made, given=False) == f"{said}: “kaufen” {percent(first)}, next best “erwerben” 0.034%."
+    assert messages.plainly(made, given=True) == f"“kaufen” was given; the model gave it {percent(first)}."
+    assert messages.plainly(replace(made, chosen=other), given=False) == "“erwerben” was chosen with <0.1%."
 
 
 def test_no_word_of_the_player_stands_in_its_files(record: Record) -> None:

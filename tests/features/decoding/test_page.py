@@ -354,6 +354,18 @@ def test_what_a_step_computes_is_not_said_to_beginners(record: Record, level: st
     assert sent(opened(record, level=level))["costs"] is said
 
 
+def test_a_beginner_gets_words_and_bars(record: Record) -> None:
+    app = opened(record)
+    assert sent(app)["plain"] is True
+    assert "The model was least sure of “" in words(app)
+    assert "step_weights" not in app.session_state  # the head that the start page draws, without pickers
+    assert sent(opened(record, level="intermediate"))["plain"] is False
+    chosen = sent(
+        opened(record, step_weights="one head", layer="2", head="3")
+    )  # a link's head is shown to beginners too
+    assert (chosen["plain"], chosen["weights"]) == (True, "cross L2H3")
+
+
 def test_tokens_that_are_not_shown_are_counted(record: Record) -> None:
     meta = sent(opened(record))
     assert meta["vocabulary"] == record.model.vocabulary > max(len(step["candidates"]) for step in meta["steps"])
@@ -362,13 +374,17 @@ def test_tokens_that_are_not_shown_are_counted(record: Record) -> None:
 def test_rules_are_named_with_their_steps(record: Record) -> None:
     settings = {"mode": "greedy", "rules": ("forced", "minimum length")}
     ruled = replace(record, provenance=replace(record.provenance, settings=settings))
-    assert "Rules in force, and where they decided: forced (step 1); minimum length (no step)." in words(opened(ruled))
+    assert "Rules in force, and where they decided: forced (step 1); minimum length (no step)." in words(
+        opened(ruled, level="intermediate")
+    )
+    assert "Rules in force" not in words(opened(ruled))
 
 
 def test_how_the_text_was_made_is_stated(record: Record) -> None:
     settings = {"mode": "sampling", "temperature": 0.7, "seed": 3, "rules": (), "forced": ()}
     drawn = replace(record, provenance=replace(record.provenance, settings=settings))
-    said = words(opened(drawn))
+    assert "How this text was made" not in words(opened(drawn))
+    said = words(opened(drawn, level="intermediate"))
     assert "How this text was made: mode: sampling; temperature: 0.7; seed: 3; stopped by: &lt;/s&gt;." in said
 
 
