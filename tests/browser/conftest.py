@@ -16,6 +16,7 @@ from playwright.sync_api import (
     Browser,
     BrowserContext,
     ConsoleMessage,
+    Locator,
     Page,
     Playwright,
     Request,
@@ -184,6 +185,15 @@ def visit(chrome: Browser, idle: Idle) -> Iterator[Open]:
         idle[made_with].append(context)
     assert not outside, f"left the machine: {outside}"
     assert not errors, errors
+
+
+def take(page: Page, button: Locator, file: Path) -> str:
+    """Open the page's download button, press one of its files, and keep it; gives the name that it comes with."""
+    page.get_by_role("button", name="Download", exact=True).click()
+    with page.expect_download() as arriving:
+        button.click()
+    arriving.value.save_as(file)
+    return arriving.value.suggested_filename
 
 
 def forget(page: Page, address: str) -> None:

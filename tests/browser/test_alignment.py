@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from bartviz.analysis import aligners, alignment, gold_alignment
 from scripts.settled import settle
-from tests.browser.conftest import Open
+from tests.browser.conftest import Open, take
 from tests.support import stand_in
 
 PLOT = ".stPlotlyChart .nsewdrag"
@@ -70,9 +70,7 @@ def test_an_alignment_made_by_hand_is_judged_and_the_best_line_chosen(visit: Ope
 def test_the_line_can_be_downloaded(visit: Open, server: str, tmp_path: Path) -> None:
     page = visit(f"{server}/alignment?align=layer&layer=2&possible=true&level=intermediate")
     drawn(page)
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Pharaoh").click()
-    download.value.save_as(tmp_path / "links.txt")
+    take(page, page.get_by_role("button", name="Pharaoh"), tmp_path / "links.txt")
     record = stand_in.record()
     weights = alignment.table(record, alignment.heads_of(record, 2)).weights
     wanted = gold_alignment.write(alignment.links(weights), alignment.links(weights, "union"))

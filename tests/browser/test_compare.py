@@ -12,7 +12,7 @@ from bartviz.families.catalogue import EMBEDDED
 from bartviz.record import store
 from bartviz.record.record import Record
 from scripts.settled import settle
-from tests.browser.conftest import Open
+from tests.browser.conftest import Open, take
 from tests.support import stand_in
 
 SCROLLED = "document.querySelector('[data-testid=stMain]').scrollTop"
@@ -85,9 +85,7 @@ def test_a_click_on_a_point_pins_its_head(visit: Open, server: str) -> None:
 def test_a_saved_run_is_opened_as_b(visit: Open, server: str, tmp_path: Path) -> None:
     page = visit(f"{server}/compare?a=cross+L1H1&against=run")
     drawn(page)
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Record", exact=True).click()
-    download.value.save_as(tmp_path / "again.safetensors")
+    take(page, page.get_by_role("button", name="Record", exact=True), tmp_path / "again.safetensors")
     assert store.read(tmp_path / "again.safetensors", Record)[0] == stand_in.record()
     page.locator("input[type=file]").last.set_input_files(str(tmp_path / "again.safetensors"))
     expect(page.get_by_text("B: cross L1H1 of stand-in")).to_be_visible()

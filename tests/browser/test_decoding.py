@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from bartviz.analysis import decoding, start
 from scripts.settled import settle
-from tests.browser.conftest import COUNT, Open, go, silent
+from tests.browser.conftest import COUNT, Open, go, silent, take
 from tests.support import stand_in
 
 # Every step that the player shows from now on, with the messages that were sent by then.
@@ -150,9 +150,7 @@ def test_nothing_is_wider_than_a_phone(server: str, visit: Open) -> None:
 
 def test_the_steps_are_downloaded_as_csv(server: str, visit: Open, tmp_path: Path) -> None:
     page = visit(f"{server}/decoding")
-    with page.expect_download() as waiting:
-        page.get_by_role("button", name="CSV", exact=True).click()
-    waiting.value.save_as(tmp_path / "steps.csv")
+    take(page, page.get_by_role("button", name="CSV", exact=True).first, tmp_path / "steps.csv")
     with (tmp_path / "steps.csv").open(encoding="utf-8-sig", newline="") as file:
         lines = list(csv.DictReader(file))
     assert [line["predicts"] for line in lines] == list(stand_in.OUTPUT[:1]) + [t.strip() for t in stand_in.OUTPUT[1:]]

@@ -13,7 +13,7 @@ from playwright.sync_api import Locator, Page, expect
 import bartviz
 from bartviz.models.roots import default_roots
 from scripts.settled import settle
-from tests.browser.conftest import Open, serve
+from tests.browser.conftest import Open, serve, take
 from tests.support import networks
 
 PLOT = ".stPlotlyChart .nsewdrag"
@@ -93,9 +93,7 @@ def test_a_tap_silences_the_head_that_is_tapped_at_once(visit: Open, server: str
 @pytest.mark.thorough
 def test_the_ranked_file_holds_what_the_library_measures(visit: Open, server: str, tmp_path: Path) -> None:
     page = opened(visit, f"{server}/experiments", "the probability of its")
-    with page.expect_download() as download:
-        page.get_by_role("button", name="NPZ").first.click()
-    download.value.save_as(tmp_path / "sweep.npz")
+    take(page, page.get_by_role("button", name="NPZ").first, tmp_path / "sweep.npz")
     model = bartviz.load("bart-tiny-en-de", roots=default_roots())
     sweep = bartviz.ablate_sweep(model, bartviz.capture(model, "I want to buy a car."))
     with np.load(tmp_path / "sweep.npz", allow_pickle=False) as saved:

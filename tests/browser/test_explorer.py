@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request,
 import bartviz
 from bartviz.record.record import Record
 from tests.browser.axe import AXE, RUN
-from tests.browser.conftest import Open
+from tests.browser.conftest import Open, take
 from tests.support import records, stand_in
 
 LIMIT = 30_000  # milliseconds
@@ -231,10 +231,8 @@ def test_a_long_text_is_drawn_small_and_a_chosen_head_exact(explore: Explore, tm
 @pytest.mark.thorough
 def test_a_page_of_the_app_offers_it(visit: Open, server: str, explore: Explore, tmp_path: Path) -> None:
     page = visit(f"{server}/heads")
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Explorer", exact=True).click()
-    assert download.value.suggested_filename == "bartviz-explorer.html"
-    download.value.save_as(tmp_path / "explorer.html")
+    button = page.get_by_role("button", name="Explorer", exact=True)
+    assert take(page, button, tmp_path / "explorer.html") == "bartviz-explorer.html"
     expect(part(explore(tmp_path / "explorer.html"), "name")).to_contain_text("Cross")
 
 

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from scripts.settled import settle
-from tests.browser.conftest import Open
+from tests.browser.conftest import Open, take
 
 
 def test_a_deep_link_draws_map_and_curves(server: str, visit: Open) -> None:
@@ -78,9 +78,7 @@ def test_the_slider_moves_the_numbers_and_the_link(server: str, visit: Open) -> 
 @pytest.mark.thorough
 def test_the_table_arrives_as_a_file(server: str, visit: Open, tmp_path: Path) -> None:
     page = visit(f"{server}/parameters?of=gpt2&level=intermediate")
-    with page.expect_download() as arriving:
-        page.locator(".st-key-parameters_csv button").click()
-    arriving.value.save_as(tmp_path / "table.csv")
+    take(page, page.locator(".st-key-parameters_csv button"), tmp_path / "table.csv")
     rows = list(csv.DictReader((tmp_path / "table.csv").read_text("utf-8-sig").splitlines()))
     assert sum(int(row["count"]) for row in rows) == 124_439_808
     assert rows[-1]["shared_with"] == "transformer.wte.weight"

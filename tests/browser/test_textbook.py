@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from bartviz.app.frame import page_list
 from scripts.settled import settle
-from tests.browser.conftest import Open, go
+from tests.browser.conftest import Open, go, take
 
 
 @pytest.mark.thorough
@@ -82,9 +82,7 @@ def test_the_table_arrives_as_a_file(server: str, visit: Open, tmp_path: Path) -
     page = visit(f"{server}/textbook?verdict=fails&chapter=sizes")
     expect(page.locator(".bv-claim")).to_have_count(4)
     expect(page.get_by_test_id("stProgress")).to_have_count(0)
-    with page.expect_download() as arriving:
-        page.locator(".st-key-ledger_csv button").click()
-    arriving.value.save_as(tmp_path / "ledger.csv")
+    take(page, page.locator(".st-key-ledger_csv button"), tmp_path / "ledger.csv")
     rows = list(csv.DictReader((tmp_path / "ledger.csv").read_text("utf-8-sig").splitlines()))
     assert len(rows) == 89  # the whole ledger, whatever is shown
     assert {row["number"]: row["verdict"] for row in rows}["3b"] == "fails"

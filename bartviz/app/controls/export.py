@@ -1,16 +1,19 @@
-"""Numbers and figures as files: CSV that no spreadsheet runs, NPZ, and one HTML file that needs no network."""
+"""Numbers and figures as files: CSV that no spreadsheet runs, NPZ, and one HTML file that needs no network; and the one
+button of a page that offers them all."""
 
 from __future__ import annotations
 
 import html
 import io
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
+import streamlit as st
 from numpy.typing import ArrayLike
 
-from bartviz.language import current
+from bartviz.language import _, current
 from bartviz.text.clean import safe_name
 
 if TYPE_CHECKING:
@@ -22,6 +25,64 @@ _NUMBERS = "biuf"  # kinds of columns that hold no text
 _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; font-src data:"
 )
+_OFFERED = "_offered"
+
+
+class File(NamedTuple):
+    """A file that a visitor may take; it is made when they do."""
+
+    label: str
+    name: str
+    mime: str
+    make: Callable[[], bytes]
+
+
+class Offer(NamedTuple):
+    """The files of a part of the page, and a note on what is missing among them."""
+
+    title: str
+    files: Sequence[File]
+    note: str
+    place: int
+
+
+_Offers: TypeAlias = dict[str, Offer]
+
+
+def begin() -> None:
+    """Forget what another page has offered."""
+    st.session_state[_OFFERED] = {}
+
+
+def offer(name: str, title: str, files: Sequence[File], note: str = "", *, place: int = 1) -> None:
+    """Add a part's files to the page's button. ``name`` is the app's own word for the part, which offers once: a part
+    that is drawn again replaces its files. Parts of a lower ``place`` come first."""
+    offered: _Offers = st.session_state.setdefault(_OFFERED, {})
+    offered[name] = Offer(title, tuple(files), note, place)
+
+
+def draw() -> None:
+    """The button at the end of a page; none where nothing was offered."""
+    offered: _Offers = st.session_state.get(_OFFERED, {})
+    if not offered:
+        return
+    with st.popover(_("Download"), icon=":material/download:", key="downloads"):
+        for name, part in sorted(offered.items(), key=lambda item: item[1].place):
+            st.html(f"<p class='bv-note'>{html.escape(part.title)}</p>")
+            with st.container(horizontal=True, gap="small", key=f"downloads_{name}"):
+                for number, file in enumerate(part.files):
+                    make, ending = partial(_made, offered, name, number), file.name.partition(".")[2]
+                    key = f"{name}_{ending}"
+                    st.download_button(
+                        file.label, make, file_name=file.name, mime=file.mime, on_click="ignore", key=key
+                    )
+            if part.note:
+                st.html(f"<p class='bv-note'>{html.escape(part.note)}</p>")
+
+
+def _made(offered: _Offers, name: str, number: int) -> bytes:
+    """The file as its part offers it now: a fragment may have drawn the part again."""
+    return offered[name].files[number].make()
 
 
 def csv(table: pd.DataFrame) -> bytes:

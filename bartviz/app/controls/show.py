@@ -1,4 +1,4 @@
-"""Helpers that show a sentence, a figure, the text shaded by weights, a table, or downloads.
+"""Helpers that show a sentence, a figure, the text shaded by weights, or a table, and offer files.
 
 Tokens and visitors' texts are escaped here and never reach Markdown.
 """
@@ -19,8 +19,9 @@ from numpy.typing import ArrayLike
 
 from bartviz.analysis import sentence_words
 from bartviz.app.components.invisible import unseen
-from bartviz.app.controls import large_type
+from bartviz.app.controls import export, large_type
 from bartviz.app.controls.columns import CELLS, COLUMNS, HEADS
+from bartviz.app.controls.export import File
 from bartviz.app.state import result_cache
 from bartviz.errors import BudgetError, WeightsOnlyError
 from bartviz.language import _
@@ -44,7 +45,6 @@ Maybe: TypeAlias = T | Callable[[], T] | None
 _MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")  # every ASCII character that may be Markdown syntax
 _ALL_HEADS = "bartviz-all-heads.csv"
 _EXPLORER = "bartviz-explorer.html"
-_KEYS = {_ALL_HEADS: "all_heads", _EXPLORER: "explorer"}  # of buttons whose file has the ending of another one
 _MOST_EXPLORED = 50_000_000  # weights of a record whose explorer a server makes: some ten seconds of work
 _ROW_BYTES = 40  # about, of one weight in the table of all heads
 _LARGE = 1 << 20  # bytes of a file whose size its button states
@@ -201,6 +201,7 @@ def in_words(frame: pd.DataFrame) -> pd.DataFrame:
 def downloads(
     name: str,
     *,
+    title: str = "",
     table: Maybe[pd.DataFrame] = None,
     arrays: Maybe[Mapping[str, ArrayLike]] = None,
     figure: Maybe[go.Figure | str] = None,
@@ -209,50 +210,45 @@ def downloads(
     record: Record | None = None,
     of: str = "",
 ) -> None:
-    """Download buttons: CSV (formulas quoted), NPZ, the figure as one offline HTML file, a picture for paper as SVG,
-    the passport of a head as a page to print; and of a record all weights of all heads (CSV), the explorer as one HTML
-    file, and the record itself, which ``bartviz.open`` reads. A figure passed as a string is such an HTML file already.
-    A record with too many weights for a table gets a note in its place.
+    """Add files to the page's download button: CSV (formulas quoted), NPZ, the figure as one offline HTML file, a
+    picture for paper as SVG, the passport of a head as a page to print; and of a record all weights of all heads (CSV),
+    the explorer as one HTML file, and the record itself, which ``bartviz.open`` reads. A figure passed as a string is
+    such an HTML file already. A record with too many weights for a table gets a note in its place.
 
-    ``name`` is the file's stem, and ``of`` its subject ("cross-L2H5"): the app's words, never a visitor's. Callables
-    run only when the button is pressed. The toolbar of a figure, on the page and in its file, saves an SVG.
+    ``name`` is the file's stem, and ``of`` its subject ("cross-L2H5"): the app's words, never a visitor's. ``title``
+    says which part of the page it is, in the reader's language; without one, what the page shows at first. Callables
+    run only when a file is chosen. The toolbar of a figure, on the page and in its file, saves an SVG.
     """
     from bartviz.analysis import all_heads
-    from bartviz.app.controls import export
     from bartviz.record import store
 
     stem = f"bartviz-{name}-{of}" if of else f"bartviz-{name}"
-    files: list[tuple[str, str, str, Callable[[], bytes]]] = []
-    refusal = ""
+    files: list[File] = []
     if table is not None:
-        files.append(("CSV", f"{stem}.csv", "text/csv", lambda: export.csv(_made(table))))
+        files.append(File("CSV", f"{stem}.csv", "text/csv", lambda: export.csv(_made(table))))
     if arrays is not None:
-        files.append(("NPZ", f"{stem}.npz", "application/octet-stream", lambda: export.npz(_made(arrays))))
+        files.append(File("NPZ", f"{stem}.npz", "application/octet-stream", lambda: export.npz(_made(arrays))))
     if figure is not None:
-        files.append(("HTML", f"{stem}.html", "text/html", lambda: _page(_made(figure), stem)))
+        files.append(File("HTML", f"{stem}.html", "text/html", lambda: _page(_made(figure), stem)))
     if picture is not None:
-        files.append((_("SVG for paper"), f"{stem}.svg", "image/svg+xml", partial(_svg, picture)))
+        files.append(File(_("SVG for paper"), f"{stem}.svg", "image/svg+xml", partial(_svg, picture)))
     if passport is not None:
-        files.append(
-            (_("Head report to print"), f"{stem}.passport.html", "text/html", lambda: _made(passport).encode())
-        )
-    if record is not None:
-        try:
-            files.append((_all_heads(all_heads.check(record)), _ALL_HEADS, "text/csv", partial(_weights, record)))
-        except BudgetError as error:
-            refusal = str(error)
-        if all_heads.count(record) <= _MOST_EXPLORED:
-            files.append((_("Explorer"), _EXPLORER, "text/html", partial(_explorer, record)))
-        files.append((_("Record"), f"{stem}.safetensors", "application/octet-stream", lambda: store.encode(record)))
-    with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"downloads_{name}"):
-        heading = _("Download")
-        st.html(f"<p class='bv-note'>{html.escape(heading)}</p>", width="content")
-        for label, file, mime, make in files:
-            ending = file.removeprefix(stem).strip(".").partition(".")[0]
-            key = f"{name}_{_KEYS.get(file) or ending}"
-            st.download_button(label, make, file_name=file, mime=mime, on_click="ignore", key=key)
-    if refusal:
-        note(refusal)
+        make = partial(_encoded, passport)
+        files.append(File(_("Head report to print"), f"{stem}.passport.html", "text/html", make))
+    if files:
+        export.offer(name, title or _("What this page shows"), files, place=1 if title else 0)
+    if record is None:
+        return
+    files, refusal = [], ""
+    try:
+        files.append(File(_all_heads(all_heads.check(record)), _ALL_HEADS, "text/csv", partial(_weights, record)))
+    except BudgetError as error:
+        refusal = str(error)
+    if all_heads.count(record) <= _MOST_EXPLORED:
+        files.append(File(_("Explorer"), _EXPLORER, "text/html", partial(_explorer, record)))
+    files.append(File(_("Record"), f"{stem}.safetensors", "application/octet-stream", lambda: store.encode(record)))
+    whole = _("{part}: the whole run", part=title) if title else _("The whole run")
+    export.offer(f"{name}_run", whole, files, refusal, place=2)
 
 
 def _all_heads(rows: int) -> str:
@@ -263,7 +259,6 @@ def _all_heads(rows: int) -> str:
 
 def _weights(record: Record) -> bytes:
     from bartviz.analysis import all_heads
-    from bartviz.app.controls import export
 
     torch_import.pages()
     return export.csv(all_heads.table(record))
@@ -280,9 +275,11 @@ def _svg(picture: Picture | Callable[[], Picture]) -> bytes:
     return _made(picture).svg.encode()
 
 
-def _page(figure: go.Figure | str, name: str) -> bytes:
-    from bartviz.app.controls import export
+def _encoded(page: str | Callable[[], str]) -> bytes:
+    return _made(page).encode()
 
+
+def _page(figure: go.Figure | str, name: str) -> bytes:
     return figure.encode("utf-8", "replace") if isinstance(figure, str) else export.offline_html(figure, name)
 
 

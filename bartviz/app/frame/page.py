@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, overload
 
 import streamlit as st
 
-from bartviz.app.controls import progress, show
+from bartviz.app.controls import export, progress, show
 from bartviz.app.frame import checks, languages, page_hooks, page_list, scroll_to, share, sidebar, theme
 from bartviz.app.frame.examples import examples
 from bartviz.app.frame.status import status
@@ -21,6 +21,7 @@ from bartviz.safety import logs
 from bartviz.serving import first_record, framing, torch_import
 
 if TYPE_CHECKING:
+    from bartviz.app.streamlit_internals import DeltaGenerator
     from bartviz.record.record import Record
 
 _HERE = Path(__file__).parent
@@ -39,6 +40,7 @@ class Frame:
     def run(self) -> None:
         if self._navigation.url_path:  # the first page has none, and needs no further imports
             torch_import.pages()
+        export.begin()
         button, notices = share.place(), st.container()
         if not page_hooks.current().leads():  # the steps of a lesson scroll to their own part
             with button:
@@ -48,13 +50,16 @@ class Frame:
         except WeightsOnlyError as error:  # the rest of the page needs more than this record has
             show.missing(error)
         except StopException:  # but not on a rerun, which may be for another page
-            url_state.write()
-            share.draw(button)
+            self._end(button)
             raise
-        url_state.write()
-        share.draw(button)
+        self._end(button)
         with notices:
             share.missing()
+
+    def _end(self, button: DeltaGenerator) -> None:
+        export.draw()
+        url_state.write()
+        share.draw(button)
 
 
 def frame() -> Frame:

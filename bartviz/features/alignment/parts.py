@@ -13,7 +13,7 @@ from bartviz.analysis import alignment as analysis
 from bartviz.analysis import gold_alignment, mutual
 from bartviz.analysis.alignment import Method, Table
 from bartviz.analysis.gold_alignment import Gold, Links
-from bartviz.app.controls import pick, show
+from bartviz.app.controls import export, pick, show
 from bartviz.app.frame import sidebar
 from bartviz.app.state import content, session
 from bartviz.errors import BudgetError, SettingError
@@ -273,9 +273,9 @@ def _find(chosen: Chosen) -> None:
 
 
 def line(chosen: Chosen) -> None:
-    """The links as one line in Pharaoh's format, to copy or to download."""
-    left, middle, right = st.columns([4.4, 2.6, 1.6], vertical_alignment="center")
-    with middle:
+    """The links as one line in Pharaoh's format, to copy; the download button offers it, too."""
+    left, right = st.columns([5, 2.6], vertical_alignment="center")
+    with right:
         also = pick.switch(
             _("also the possible ones"),
             key="possible",
@@ -285,16 +285,8 @@ def line(chosen: Chosen) -> None:
     text = gold_alignment.write(chosen.links, either)
     with left:
         st.code(text or " ", language=None, wrap_lines=True)
-    with right:
-        st.download_button(
-            "Pharaoh",
-            f"{text}\n",
-            file_name="bartviz-alignment.txt",
-            mime="text/plain",
-            on_click="ignore",
-            key="alignment_txt",
-            width="stretch",
-        )
+    file = export.File("Pharaoh", "bartviz-alignment.txt", "text/plain", f"{text}\n".encode)
+    export.offer("alignment-links", _("The links as one line"), [file])
 
 
 def arrays(chosen: Chosen) -> dict[str, Any]:

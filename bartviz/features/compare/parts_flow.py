@@ -61,6 +61,7 @@ def rolled_out(chosen: Chosen) -> None:
     )
     show.downloads(
         "rollout",
+        title=_("Rollout"),
         of=f"{kind}-to-L{layer}",
         table=lambda: _table(rolled, attention.query.labels),
         arrays=lambda: {"rollout": rolled, "layer": layer, "tokens": attention.query.labels},
@@ -128,6 +129,7 @@ def weighed(chosen: Chosen) -> None:
     show.table(frame, title=_("Where the two differ most"))
     show.downloads(
         "contribution",
+        title=_("Attention and contribution"),
         of=f"{pin.head.kind}-{pin.head.short}",
         table=frame,
         arrays=lambda: {

@@ -50,6 +50,7 @@ def two(chosen: Chosen) -> None:
     arrays = {"A": a.weights, "B": b.weights} | ({} if contrast is None else {"difference": contrast.difference})
     show.downloads(
         "difference",
+        title=_("A and B"),
         table=None if contrast is None else rows_of(a, contrast),
         arrays=arrays,
         figure=lambda: pair(a, b, range=chosen.range, dark=page.dark()),

@@ -143,7 +143,9 @@ def beam_tree(record: Record, step: int) -> None:
     )
     st.html(_texts(record))
     show.table(beams.table(record), title=_("All continuations as a table"))
-    show.downloads("beams", table=lambda: beams.table(record), figure=lambda: tree_figure(record, which=which))
+    show.downloads(
+        "beams", title=_("Beams"), table=lambda: beams.table(record), figure=lambda: tree_figure(record, which=which)
+    )
 
 
 def _texts(record: Record) -> str:
@@ -175,7 +177,7 @@ def given_output(record: Record) -> None:
         )
     )
     show.table(teacher_forcing.table(record), title=_("The given output as a table"))
-    show.downloads("given", table=lambda: teacher_forcing.table(record))
+    show.downloads("given", title=_("The given output, token by token"), table=lambda: teacher_forcing.table(record))
 
 
 def _chip(step: Step) -> str:

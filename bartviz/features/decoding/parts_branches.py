@@ -158,6 +158,7 @@ def numbers(record: Record, branch: Record) -> None:
     show.table(branches.table(record, branch), title=_("Main and branch as a table"))
     show.downloads(
         "branch",
+        title=_("The branch"),
         table=lambda: branches.table(record, branch),
         arrays=lambda: decoding.arrays(branch),
         figure=lambda: branches_figure(record, branch),

@@ -69,6 +69,7 @@ def _draw(one: OutputLayer) -> None:
     show.table(analysis.table(one), title=_("The output layer as a table"))
     show.downloads(
         "output-layer",
+        title=_("The output layer"),
         of=f"step{one.step + 1}",
         table=lambda: analysis.table(one),
         arrays=lambda: analysis.arrays(one),

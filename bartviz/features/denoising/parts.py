@@ -124,7 +124,12 @@ def tokens(repair: Repair) -> None:
         )
     )
     show.table(repairs.token_table(score), title=_("Every token as a table"))
-    show.downloads("denoising-tokens", table=lambda: repairs.token_table(score), arrays=lambda: repairs.arrays(repair))
+    show.downloads(
+        "denoising-tokens",
+        title=_("Every token that was asked for"),
+        table=lambda: repairs.token_table(score),
+        arrays=lambda: repairs.arrays(repair),
+    )
 
 
 def attention(repair: Repair) -> None:
@@ -175,6 +180,7 @@ def attention(repair: Repair) -> None:
     which = "mean" if layer is None else f"L{layer}-mean" if head is None else f"L{layer}H{head}"
     show.downloads(
         "denoising-attention",
+        title=_("Attention to the original and to the corrupted text"),
         of=f"{kind}-{which}",
         arrays=lambda: repairs.attention_arrays(*shown),
         figure=lambda: both(repair, kind, layer, head, words=words, dark=page.dark()),
@@ -211,7 +217,11 @@ def filled(repair: Repair) -> None:
     )
     limit = _("It reads {count} of {all} masks.", count=len(answer), all=len(masks)) if len(answer) < len(masks) else ""
     show.note(f"{explanation} {limit}".rstrip())
-    show.downloads("denoising-guesses", table=lambda: repairs.guess_table([one.candidates for one in answer]))
+    show.downloads(
+        "denoising-guesses",
+        title=_("BERT’s guesses"),
+        table=lambda: repairs.guess_table([one.candidates for one in answer]),
+    )
 
 
 def noises(chosen: Chosen) -> None:
@@ -241,4 +251,4 @@ def noises(chosen: Chosen) -> None:
     if known:
         notes.append(_("The last two columns are from its model card: 1,500 texts outside its training data."))
     show.note(" ".join(notes))
-    show.downloads("denoising-noises", table=frame)
+    show.downloads("denoising-noises", title=_("All five noise functions"), table=frame)

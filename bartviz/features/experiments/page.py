@@ -36,10 +36,13 @@ def files(
     arrays: Callable[[T], Mapping[str, ArrayLike]],
     figure: Callable[..., go.Figure],
     record: Record | None = None,
+    *,
+    title: str = "",
 ) -> None:
-    """Downloads of a result; each file is made when its button is pressed."""
+    """Downloads of a result; each file is made when it is chosen."""
     show.downloads(
         name,
+        title=title,
         table=lambda: table(result),
         arrays=lambda: arrays(result),
         figure=lambda: figure(result, dark=page.dark()),
@@ -51,13 +54,12 @@ def silence(record: Record) -> None:
     result, sweep = heads.draw(record)
     levels.explain("ablation")
     if sweep is not None:
-        show.note(_("Every head, ranked"))
         measure = next((name for name in sweep.measures if name == st.session_state.get("measure")), None)
         draw = partial(heads_figure, measure=measure)
-        files("sweep", sweep, ablation.sweep_table, ablation.sweep_arrays, draw)
+        files("sweep", sweep, ablation.sweep_table, ablation.sweep_arrays, draw, title=_("Every head, ranked"))
     if result is not None:
-        show.note(_("The ablation of the chosen heads; the record is that of the changed run"))
-        files("ablation", result, ablation.rows_table, ablation.arrays, heads_figure, result.changed)
+        title = _("Without the chosen heads")
+        files("ablation", result, ablation.rows_table, ablation.arrays, heads_figure, result.changed, title=title)
 
 
 def change(record: Record) -> None:
@@ -65,11 +67,12 @@ def change(record: Record) -> None:
     levels.explain("edit")
     if result is not None:
         view: View = "attention" if st.session_state.get("moved") == "attention" else "encodings"
-        files("edit", result, edits.hidden_table, edits.arrays, partial(token_figure, view=view), result.changed)
+        draw, title = partial(token_figure, view=view), _("With the changed token")
+        files("edit", result, edits.hidden_table, edits.arrays, draw, result.changed, title=title)
         if result.before is not None:
-            show.note(_("Every prediction, before and after"))
             show.downloads(
                 "edit-predictions",
+                title=_("Every prediction, before and after"),
                 table=lambda: edits.rows_table(result),
                 figure=lambda: token_figure(result, view="outputs", dark=page.dark()),
             )

@@ -183,7 +183,7 @@ def positions(record: Record, embedded: Inputs) -> Floats | None:
         )
         alt = _("The bias of {count} heads by distance.", count=len(bias))
         drawn = show.figure(partial(relative, bias, embedded.stack, dark=page.dark()), key="inputs_bias", alt=alt)
-        show.downloads("inputs-bias", of=embedded.stack, arrays={"bias": bias}, figure=drawn)
+        show.downloads("inputs-bias", title=_("Position bias"), of=embedded.stack, arrays={"bias": bias}, figure=drawn)
         return None
     table = shown(embedded)
     learned = record.model.known.positions != "sinusoidal"

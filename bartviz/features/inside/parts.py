@@ -207,7 +207,11 @@ def key(chosen: Chosen) -> None:
     show.note(_(inside.ROUNDED))
     show.table(partial(inside.dimensions, one, index), title=_("The products as a table"))
     show.downloads(
-        "inside-products", of=f"{chosen.stem}-key{index}", table=lambda: inside.dimensions(one, index), figure=figure
+        "inside-products",
+        title=_("The products of one key"),
+        of=f"{chosen.stem}-key{index}",
+        table=lambda: inside.dimensions(one, index),
+        figure=figure,
     )
 
 
@@ -288,6 +292,7 @@ def _scaling(chosen: Chosen) -> None:
     show.table(partial(scaling.table, scaled))
     show.downloads(
         "inside-scaling",
+        title=_(AROUND["scaling"]),
         of=f"{one.kind}-L{one.layer}{'' if whole else f'H{one.head}'}",
         table=scaling.table(scaled),
         figure=drawn,
@@ -314,4 +319,10 @@ def _norms(record: Record, chosen: Chosen) -> None:
     show.note(measured)
     drawn = partial(around_figures.growth, lengths, one.layer, one.kind, dark=page.dark())
     show.figure(drawn, key="inside_growth", alt=measured)
-    show.downloads("inside-growth", of=f"{one.kind}-row{one.row}", arrays={"lengths": lengths}, figure=drawn)
+    show.downloads(
+        "inside-growth",
+        title=_(AROUND["norms"]),
+        of=f"{one.kind}-row{one.row}",
+        arrays={"lengths": lengths},
+        figure=drawn,
+    )

@@ -40,6 +40,7 @@ def residual(record: Record, kind: Kind, layer: int, row: int) -> None:
     show.table(analysis.table(one))
     show.downloads(
         "inside-residual",
+        title=_("The residual sum"),
         of=f"{one.stack}-L{one.layer}-row{one.row}",
         table=lambda: analysis.table(one),
         arrays=lambda: analysis.arrays(one),

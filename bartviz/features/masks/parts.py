@@ -323,8 +323,9 @@ def zero(record: Record) -> None:
     _closed_row(short, row, name, format_)
     if short.shape[3] > 1:
         frame = mask_value.compare_numbers(short.scores(0, 0)[row])
-        show.table(frame, title=_("Every number in every format, for this row"))
-        show.downloads("masks-zero", table=frame)
+        title = _("Every number in every format, for this row")
+        show.table(frame, title=title)
+        show.downloads("masks-zero", title=title, table=frame)
 
 
 def _closed_row(short: Attention, row: int, name: str, to: mask_value.Format) -> None:

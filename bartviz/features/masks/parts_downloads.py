@@ -10,6 +10,7 @@ import numpy as np
 from bartviz.app.controls import show
 from bartviz.arrays import Bools, Floats
 from bartviz.features.masks.figure import View
+from bartviz.language import _
 from bartviz.record.attention import Attention
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def batch(attentions: Sequence[Attention]) -> None:
     masks = {f"mask_{number + 1}": one.mask for number, one in enumerate(attentions)}
     show.downloads(
         "masks-padding",
+        title=_("A padded batch"),
         arrays=lambda: masks | {f"L0H0_{number + 1}": one.head(0, 0) for number, one in enumerate(attentions)},
     )
 
@@ -45,6 +47,7 @@ def effect(
     """The effect of a pattern: one row as a table and a figure, all rows (n, n) as arrays."""
     show.downloads(
         "masks-pattern",
+        title=_("The effect of a pattern"),
         of=name,
         table=lambda: _row(changed, before[row], after[row], row),
         arrays=lambda: {"mask": changed.mask, "before": before, "after": after},

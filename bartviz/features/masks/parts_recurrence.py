@@ -32,6 +32,7 @@ def recurrence(record: Record) -> None:
     show.table(frame, title=_("Recurrent network and attention as a table"))
     show.downloads(
         "masks-recurrence",
+        title=_("Recurrent network and attention"),
         table=frame,
         arrays=lambda: {"recurrent": one.recurrent, "attention": one.attention},
         figure=drawn,

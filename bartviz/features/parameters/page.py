@@ -34,8 +34,8 @@ def cost(chosen: ui.Chosen) -> None:
         steps = min(n, costs.sizes.positions or n, 1024)
         alt = _("Multiply-adds of each decoding step: nearly flat with a cache, rising without")
         show.figure(partial(curves.decoding, costs, n, steps, dark=page.dark()), key="decoding_cost", alt=alt)
-    show.note(_("Operations by part and bytes, at every length of the curves:"))
-    show.downloads("operations", table=lambda: costs.curve(curves.lengths(n)), figure=operations)
+    title = _("Operations by part and bytes, at every length of the curves")
+    show.downloads("operations", title=title, table=lambda: costs.curve(curves.lengths(n)), figure=operations)
 
 
 def compare() -> None:
@@ -43,7 +43,7 @@ def compare() -> None:
     alt = _("Eight models of the articles as bars: embeddings, encoder layers, decoder layers, output layer")
     drawn = partial(sizes, dark=page.dark())
     show.figure(drawn, key="sizes", alt=alt)
-    show.downloads("sizes", table=article_models.models, figure=drawn)
+    show.downloads("sizes", title=_("The articles' models"), table=article_models.models, figure=drawn)
 
 
 TABS = {
@@ -85,7 +85,6 @@ def draw(record: Record | None) -> None:
         if opened:
             below(chosen, record)
     levels.explain("parameters")
-    show.note(_("Every matrix of {model}, and the map:", model=chosen.title))
     table = lambda: parameters(chosen.config, architecture=chosen.architecture)  # noqa: E731
     show.downloads("parameters", table=table, figure=drawn)
 

@@ -15,9 +15,10 @@ def draw(record: Record | None) -> None:
     with lead:
         parts.tally(verdicts)
     parts.lines(parts.choose(verdicts), verdicts)
-    show.downloads("ledger", table=lambda: ledger(record, more=verdicts))
-    show.note(_("One line for each number:"))
-    show.downloads("ledger-numbers", table=lambda: ledger(record, more=verdicts, numbers=True))
+    show.downloads("ledger", title=_("One line for each statement"), table=lambda: ledger(record, more=verdicts))
+    show.downloads(
+        "ledger-numbers", title=_("One line for each number"), table=lambda: ledger(record, more=verdicts, numbers=True)
+    )
     levels.explain("textbook")
 
 

@@ -7,6 +7,7 @@ import html
 import io
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from html.parser import HTMLParser
 
 import markdown_it
@@ -18,7 +19,7 @@ from streamlit.testing.v1 import AppTest
 
 from bartviz import paper
 from bartviz.analysis import all_heads
-from bartviz.app.controls import show
+from bartviz.app.controls import export, show
 from bartviz.record.record import Record
 from tests.support import stand_in
 
@@ -34,6 +35,11 @@ BAD = (
     "a_b_c `d` ~~e~~",
     "&lt;b&gt;",
 )
+
+
+@pytest.fixture(autouse=True)
+def nothing_offered() -> None:
+    export.begin()
 
 
 class Tags(HTMLParser):
@@ -136,7 +142,7 @@ def downloads() -> None:
     import plotly.graph_objects as go
     import streamlit as st
 
-    from bartviz.app.controls import show
+    from bartviz.app.controls import export, show
     from bartviz.app.frame import languages
 
     languages.begin()
@@ -147,15 +153,35 @@ def downloads() -> None:
         figure=go.Figure,
         record=st.session_state["record"],
     )
+    show.downloads("rest", title="The rest", table=pd.DataFrame({"a": [1]}))
+    show.downloads("rest", title="The rest", table=pd.DataFrame({"b": [1]}))  # as a fragment does that is drawn again
+    export.draw()
 
 
-def test_downloads_offer_what_was_given(record: Record) -> None:
+def test_one_button_offers_what_was_given(record: Record) -> None:
     page = AppTest.from_function(downloads, default_timeout=120)
     page.session_state["record"] = record
     page.run()
     assert not page.exception
     labels = [button.proto.label for button in page.get("download_button")]
-    assert labels == ["CSV", "NPZ", "HTML", "All heads (CSV)", "Explorer", "Record"]
+    assert labels == ["CSV", "NPZ", "HTML", "CSV", "All heads (CSV)", "Explorer", "Record"]
+    assert [block.proto.popover.label for block in page.main.children.values() if block.type == "popover"] == [
+        "Download"
+    ]
+
+
+def test_a_part_that_is_drawn_again_gives_its_new_file() -> None:
+    made = export.File("CSV", "a.csv", "text/csv", lambda: b"old")
+    offered = {"part": export.Offer("A part", [made], "", 1)}
+    give = partial(export._made, offered, "part", 0)
+    offered["part"] = offered["part"]._replace(files=[made._replace(make=lambda: b"new")])
+    assert give() == b"new"
+
+
+def test_a_page_without_files_has_no_button(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("streamlit.popover", None)
+    export.begin()
+    export.draw()
 
 
 def test_the_table_of_all_heads_is_made_when_asked_for_and_quotes_formulas(
@@ -169,6 +195,7 @@ def test_the_table_of_all_heads_is_made_when_asked_for_and_quotes_formulas(
     labels = ("=1+1", *encoder.key.labels[1:])
     tokens = replace(encoder.key, labels=labels)
     show.downloads("heads", record=replace(record, encoder=replace(encoder, key=tokens, query=tokens)))
+    export.draw()
     assert list(files) == ["bartviz-all-heads.csv", "bartviz-explorer.html", "bartviz-heads.safetensors"]
     rows = list(csv.reader(io.StringIO(files["bartviz-all-heads.csv"]().decode("utf-8-sig"), newline="")))
     assert rows[1][:-1] == ["encoder", "0", "0", "0", "0", "'=1+1", "'=1+1"]
@@ -182,14 +209,16 @@ def test_a_large_table_of_all_heads_has_its_size_and_a_larger_one_is_refused(
     labels: list[str] = []
     notes: list[str] = []
     monkeypatch.setattr("streamlit.download_button", lambda label, make, file_name, **more: labels.append(label))
-    monkeypatch.setattr(show, "note", notes.append)
+    monkeypatch.setattr("streamlit.html", notes.append)
     monkeypatch.setattr(all_heads, "count", lambda record: 262_144)
     show.downloads("heads", record=record)
+    export.draw()
     assert labels == ["All heads (CSV, about 10.0 MB)", "Explorer", "Record"]
     monkeypatch.setattr(all_heads, "count", lambda record: 500_001)
     show.downloads("heads", record=record)
+    export.draw()
     assert labels[3:] == ["Explorer", "Record"]
-    assert "500,001 weights" in notes[0]
+    assert "500,001 weights" in notes[-1]
 
 
 def test_a_figure_that_is_a_page_is_downloaded_as_it_is() -> None:
@@ -203,6 +232,7 @@ def test_a_picture_for_paper_is_drawn_when_asked_for(monkeypatch: pytest.MonkeyP
     )
     picture = paper.map(record, "cross", 0, 0)
     show.downloads("heads", of="cross-L0H0", picture=lambda: picture)
+    export.draw()
     assert {name: make() for name, make in files.items()} == {"bartviz-heads-cross-L0H0.svg": picture.svg.encode()}
 
 
@@ -211,4 +241,5 @@ def test_a_file_is_named_after_its_content(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("streamlit.download_button", lambda label, make, file_name, **more: names.append(file_name))
     show.downloads("heads", of="cross-L2H5", table=pd.DataFrame({"a": [1]}), arrays={"a": [1]})
     show.downloads("start", table=pd.DataFrame({"a": [1]}))
+    export.draw()
     assert names == ["bartviz-heads-cross-L2H5.csv", "bartviz-heads-cross-L2H5.npz", "bartviz-start.csv"]
