@@ -62,6 +62,7 @@ def player(
     follows: bool = True,
     costs: bool = True,
     plain: bool = False,
+    naming: bool = True,
     on_request: Callable[[BranchRequest], None] = lambda request: None,
     key: str,
 ) -> Place:
@@ -71,13 +72,13 @@ def player(
     position for a new record; afterwards the browser keeps its own, so that an unchanged record is not sent again. A
     visitor who comes back from another page finds the latest position. ``branch`` is drawn as a second strip below the
     first; ``follows``: whether the browser goes to the step where a new branch begins; ``costs``: whether it says what
-    a step computes; ``plain``: for a beginner, words and bars. ``on_request`` is called with the visitor's request
-    before the next script run.
+    a step computes; ``plain``: for a beginner, words and bars; ``naming``: whether it has the switch of the rows'
+    names. ``on_request`` is called with the visitor's request before the next script run.
     """
     held = _held(record, place, mounted=key in st.session_state)
     data = payload(record, layer=layer, head=head, branch=branch, plain=plain)
     data["meta"] |= {"start": held.begin.step, "reading": held.begin.reading, "led": held.serial, "follows": follows}
-    data["meta"] |= {"costs": costs}
+    data["meta"] |= {"costs": costs, "naming": naming}
     handle = partial(_handle, key, held.revision, record, on_request)
     result = COMPONENT(data=data, key=key, on_place_change=_ignore, on_ask_change=handle)
     held = held._replace(latest=parse_place(result.get("place"), held.revision, len(record.steps)) or held.latest)

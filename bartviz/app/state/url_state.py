@@ -156,6 +156,18 @@ def opened(key: str) -> bool:
     return any(words) and (page != choice.page or choice.linked(words, page))
 
 
+def asked(key: str) -> Words:
+    """The words that are to be drawn under this key, before they are: of the address or of the widget, else those
+    chosen on an earlier page; none if there are none."""
+    held, chosen = st.session_state.get(key), address().choice(key).chosen
+    return _in_query(key) or ((held,) if isinstance(held, str) else ()) or chosen or ()
+
+
+def choose(key: str, words: Words) -> None:
+    """Make a choice that this page has in another form, as the player has its step: the next pages begin with it."""
+    address().choice(key).chosen = words
+
+
 def invalid_choice(key: str, asked: str, shown: str) -> None:
     """Note that the address asks for something unavailable: ``missing`` returns it until the visitor's next choice."""
     address().missing[key] = Missing(open_page()[0], asked[:MOST_SAID], shown)

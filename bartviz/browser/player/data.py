@@ -133,6 +133,7 @@ def described(record: Record, layer: int | None, head: int | None, *, branched: 
         "cost": _cost(record),
         "costs": True,
         "plain": False,
+        "naming": True,
         "vocabulary": record.model.vocabulary,
         "given": decoding.given(record),
         "branch": None,

@@ -118,6 +118,7 @@ function writeWords(it) {
   it.$("costs").hidden = !it.meta.costs;
   it.root.classList.toggle("plain", it.meta.plain);
   it.$("scale").replaceChildren(...scaleMarks(it));
+  it.$("naming").hidden = !it.meta.naming;
   it.root.setAttribute("aria-label", it.say("player"));
   it.$("said").placeholder = it.say("ask");
   for (const option of it.$("speed").options) option.textContent = it.say("pace", { count: Number(option.value) });

@@ -75,6 +75,7 @@ export interface Meta {
   };
   costs: boolean; // whether they are said
   plain: boolean; // for beginners: words and bars, without what is for the other levels
+  naming: boolean; // whether there is a switch of the rows' names
   vocabulary: number; // tokens
   given: boolean;
   branch: Branch | null;

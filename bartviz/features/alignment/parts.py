@@ -14,7 +14,7 @@ from bartviz.analysis import gold_alignment, mutual
 from bartviz.analysis.alignment import Method, Table
 from bartviz.analysis.gold_alignment import Gold, Links
 from bartviz.app.controls import export, pick, show
-from bartviz.app.frame import sidebar
+from bartviz.app.frame import row_names, sidebar
 from bartviz.app.state import content, session
 from bartviz.errors import BudgetError, SettingError
 from bartviz.features.alignment import parts_gold as gold
@@ -85,12 +85,12 @@ def aligning(record: Record) -> Record:
 def choose(record: Record) -> Chosen:
     """The pickers: the heads, how rows are named, how links are made, and an alignment made by hand."""
     ranked = _ranked(record)
-    first, second, third, fourth = st.columns([2.3, 1.9, 1.6, 1.2], vertical_alignment="bottom")
+    widths = [2.3, 1.9, 1.6, 1.2] if row_names.offered() else [2.3, 1.6, 1.2]
+    first, *naming, third, fourth = st.columns(widths, vertical_alignment="bottom")
     with first:
         names = named(WHOSE if ranked else {word: name for word, name in WHOSE.items() if word != "best"})
         whose = pick.one_of(_("Links from a"), names, key="align")
-    with second:
-        reading = pick.reading()
+    reading = row_names.choose(*naming)
     with third:
         method = _method()
     heads = ranks.best(ranked, reading).heads if whose == "best" else None

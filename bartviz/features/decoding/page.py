@@ -7,8 +7,8 @@ import streamlit as st
 from bartviz.analysis import decoding
 from bartviz.app.components.player import player
 from bartviz.app.controls import show
-from bartviz.app.frame import levels, output_confidence, page, page_hooks, related_links
-from bartviz.app.state import session
+from bartviz.app.frame import levels, output_confidence, page, page_hooks, related_links, row_names
+from bartviz.app.state import session, url_state
 from bartviz.families.catalogue import CATALOGUE
 from bartviz.features.decoding import parts
 from bartviz.features.decoding import parts_branches as branches
@@ -65,9 +65,12 @@ def main() -> None:
         follows=branches.asked(),
         costs=levels.at_least("intermediate"),
         plain=not detailed,
+        naming=row_names.offered(),
         on_request=handle,
         key="player",
     )
+    if place.reading != row_names.USUAL or row_names.switched():
+        url_state.choose(row_names.KEY, (place.reading,))
     if session.running() is None:  # a link's position belongs to the text that is still running
         st.query_params.update(step=str(place.step + 1), reading=place.reading)
     if head is not None and layer is not None:

@@ -13,7 +13,7 @@ from bartviz.analysis import decoding, sentence_words
 from bartviz.app.components import canvas
 from bartviz.app.components.player import Place
 from bartviz.app.controls import expander, pick, show
-from bartviz.app.frame import levels, page, settings, sidebar
+from bartviz.app.frame import levels, page, row_names, settings, sidebar
 from bartviz.app.state import url_state
 from bartviz.browser.canvas.data import Choice, Steps, Views
 from bartviz.browser.player.data import revision
@@ -42,9 +42,9 @@ def style() -> None:
 
 def asked(record: Record) -> Place:
     """The position in the link, else the first step not decided by a rule; the player clamps it."""
-    step, reading = st.query_params.get("step", ""), st.query_params.get("reading")
+    step = st.query_params.get("step", "")
     free = next((index for index, step_ in enumerate(record.steps) if step_.rule is None), 0)
-    named: Reading = "reads" if reading == "reads" else "predicts"
+    named: Reading = "reads" if row_names.switched() else row_names.USUAL
     place = Place(int(step) - 1 if step.isdecimal() and len(step) < 6 else free, named)
     shown = min(max(place.step, 0), len(record.steps) - 1) + 1
     if step and step != str(shown):

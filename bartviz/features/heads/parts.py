@@ -16,7 +16,7 @@ from bartviz.analysis.weight_scale import Range
 from bartviz.analysis.words import word_groups
 from bartviz.app.components import canvas
 from bartviz.app.controls import pick, show
-from bartviz.app.frame import related_links
+from bartviz.app.frame import related_links, row_names
 from bartviz.app.state.result_cache import cached
 from bartviz.browser.canvas.data import Choice, Shown, Small, Views, What, view_of
 from bartviz.features.heads import parts_classic as classic
@@ -85,7 +85,7 @@ def choose(record: Record) -> Chosen | classic.Chosen:
         words = pick.by_words()
         hide = pick.switch(_("Hide special tokens and full stops"), key="hide", hint=_("Their share is stated."))
         divide = hide and pick.switch(_("Renormalise rows"), key="divide", hint=_("Rows sum to 1 again."))
-        reading = pick.reading() if kind != "encoder" and record.output is not None else "reads"
+        reading = row_names.choose() if kind != "encoder" and record.output is not None else "reads"
         rows = record.rows(kind, reading)
         groups = word_groups(rows) if words else tuple((row,) for row in range(len(rows)))
         word = int(np.argmin([rows.special[group[0]] for group in groups]))  # the first that is not special

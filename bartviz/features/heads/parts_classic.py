@@ -9,7 +9,7 @@ import streamlit as st
 
 from bartviz.app.components import served
 from bartviz.app.controls import pick, show
-from bartviz.app.frame import levels, page
+from bartviz.app.frame import levels, page, row_names
 from bartviz.errors import BartvizError
 from bartviz.features.heads.figure_classic import captions, offline
 from bartviz.features.heads.figure_classic import classic as figure
@@ -47,7 +47,7 @@ def choose(record: Record, kind: Kind) -> Chosen:
     layer = pick.layer(record, kind, default=pick.first_head(record, kind).layer) if view == "head" else 0
     rows = attention.query
     if kind != "encoder" and record.output is not None:
-        rows = record.rows(kind, pick.reading())
+        rows = record.rows(kind, row_names.choose())
     most = offline.most_tokens(attention, view)
     return Chosen(view, attention, rows, layer, _window(kind, len(rows), len(attention.key), most), most)
 

@@ -14,7 +14,7 @@ import streamlit as st
 from bartviz.analysis import mask_value, masks, sentence_words
 from bartviz.analysis.mask_patterns import PATTERNS, cut, example_bias, pattern
 from bartviz.app.controls import pick, show, tasks
-from bartviz.app.frame import page
+from bartviz.app.frame import page, row_names
 from bartviz.arrays import Floats
 from bartviz.errors import BartvizError, NotFetched
 from bartviz.features.masks import parts_batch as batch
@@ -67,9 +67,8 @@ def choose(record: Record) -> Shown:
     shapes = [record.attention(kind).shape for kind in record.kinds]
     reading: Reading = "reads"
     if record.output is not None:
-        with naming:
-            reading = pick.reading()
-    with naming if record.output is None else at:
+        reading = row_names.choose(naming)
+    with at if record.output is not None and row_names.offered() else naming:
         _follow_older_link()
         row = _row(max(shape[2] for shape in shapes), "row")
     number, layer, head = "lowest", 0, 0

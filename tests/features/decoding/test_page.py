@@ -366,6 +366,21 @@ def test_a_beginner_gets_words_and_bars(record: Record) -> None:
     assert (chosen["plain"], chosen["weights"]) == (True, "cross L2H3")
 
 
+@pytest.mark.parametrize(
+    ("level", "query", "offered"),
+    [
+        ("beginner", {}, False),
+        ("intermediate", {}, False),
+        ("expert", {}, True),
+        ("beginner", {"reading": "reads"}, True),
+    ],
+)
+def test_experts_and_links_alone_switch_the_names_of_rows(
+    record: Record, level: str, query: dict[str, str], offered: bool
+) -> None:
+    assert sent(opened(record, level=level, **query))["naming"] is offered
+
+
 def test_tokens_that_are_not_shown_are_counted(record: Record) -> None:
     meta = sent(opened(record))
     assert meta["vocabulary"] == record.model.vocabulary > max(len(step["candidates"]) for step in meta["steps"])
