@@ -224,8 +224,9 @@ def shown(one: Inside, which: Which = "strongest", most: int = MOST, keep: int |
     return Shown(tuple(sorted(chosen)), len(others), total, score, value)
 
 
-def sentence(one: Inside, predicts: str | None = None) -> str:
-    """One or two sentences on this row; ``predicts`` is the label of what a decoder's row predicts."""
+def sentence(one: Inside, predicts: str | None = None, *, plain: bool = False) -> str:
+    """One or two sentences on this row; ``predicts`` is the label of what a decoder's row predicts; ``plain``: for a
+    beginner, without scores."""
     if one.masked:
         row = row_label(one, predicts, start=False)
         return _("All keys of {row} are masked: its weights are uniform and mean nothing.", row=row)
@@ -242,8 +243,10 @@ def sentence(one: Inside, predicts: str | None = None) -> str:
     if visible == 1:
         return _("{row} may see only {key}: its weight is 1 whatever the score.", row=row, key=quote(one.label(key)))
     ordered = np.sort(one.scores[one.mask])
+    plainly = mark("{row} fits {key} best, so its weight is {weight:.3f}.")
+    fully = mark("{row} fits {key} best: score {score}, the next {second}, so its weight is {weight:.3f}.")
     said = _(
-        "{row} fits {key} best: score {score}, the next {second}, so its weight is {weight:.3f}.",
+        plainly if plain else fully,
         row=row,
         key=quote(one.label(key)),
         score=_number(one.scores[key]),
@@ -252,7 +255,7 @@ def sentence(one: Inside, predicts: str | None = None) -> str:
     )
     if one.shares is None:
         return said
-    share = _("The head is {share:.0%} of its layer here.", share=one.shares[one.head])
+    share = _("This head makes up {share:.0%} of what its layer adds.", share=one.shares[one.head])
     return f"{said} {share}"
 
 

@@ -75,3 +75,21 @@ def test_a_phone_shows_score_and_weight_without_scrolling_sideways(visit: Open, 
     wide = visit(f"{server}/inside")
     expect(wide.locator(".st-key-inside_row .nsewdrag").first).to_be_attached()
     expect(wide.locator(".bv-essentials")).to_be_hidden()
+
+
+@pytest.mark.thorough
+def test_the_arithmetic_is_played_step_by_step(visit: Open, server: str) -> None:
+    page = visit(f"{server}/inside?kind=Encoder&layer=1&head=2&row=3")
+    drawn(page)
+    weights = page.locator(".st-key-inside_row .subplot.x4y")
+    faint = "e => getComputedStyle(e).opacity < 0.1"
+    assert not weights.evaluate(faint)
+    page.get_by_role("button", name="One step forward").click()
+    expect(page.locator(".formula .say")).to_contain_text("what it looks for")
+    assert weights.evaluate(faint)
+    page.locator(".formula").focus()
+    for _ in range(4):
+        page.keyboard.press("ArrowRight")
+    one = inside.inside(stand_in.record().attention("encoder"), 1, 2, 3)
+    expect(page.locator(".formula .say")).to_contain_text(f"{one.weights[one.strongest]:.3f}")
+    assert not weights.evaluate(faint)

@@ -29,10 +29,12 @@ def inside(
     key: int | None = None,
     which: Which = "strongest",
     most: int = analysis.MOST,
+    predicts: str | None = None,
     dark: bool = False,
 ) -> go.Figure:
     """The whole arithmetic of one head for one query token: query and keys, their products, scores, weights, values,
     output. Of a long text ``most`` keys are drawn, the rest as one row. ``key`` is framed (the strongest if None).
+    ``predicts``: the token that a decoder's row predicts, which the caption of the query then names.
 
     Raises SettingError for a layer, head, row or key that is not there.
 
@@ -43,12 +45,12 @@ def inside(
         raise SettingError(f"There is no key {key}: choose 0 to {attention.shape[3] - 1}.")
     one = analysis.inside(attention, layer, head, row)
     chosen = one.strongest if key is None else key
-    return arithmetic(one, analysis.shown(one, which, most, keep=chosen), chosen, dark=dark)
+    return arithmetic(one, analysis.shown(one, which, most, keep=chosen), chosen, predicts=predicts, dark=dark)
 
 
-def arithmetic(one: Inside, shown: Shown, key: int, *, dark: bool = False) -> go.Figure:
+def arithmetic(one: Inside, shown: Shown, key: int, *, predicts: str | None = None, dark: bool = False) -> go.Figure:
     """The row of arithmetic: one line for each key that is shown, ``key`` framed; a click on a bar reports its key."""
-    frame = Frame(one, shown, dark)
+    frame = Frame(one, shown, dark, predicts)
     traces = [
         *_vectors(frame),
         *_scores(frame),

@@ -36,8 +36,8 @@ def _names(one: Inside) -> dict[str, float]:
 class Frame:
     """The positions of the panels, and the names of their rows."""
 
-    def __init__(self, one: Inside, shown: Shown, dark: bool) -> None:
-        self.one, self.shown, self.dark = one, shown, dark
+    def __init__(self, one: Inside, shown: Shown, dark: bool, predicts: str | None = None) -> None:
+        self.one, self.shown, self.dark, self.predicts = one, shown, dark, predicts
         self.keys = list(shown.keys)
         self.rows = len(self.keys) + (shown.rest > 0)
         self.color = theme.kind_color(one.kind, dark)
@@ -126,13 +126,32 @@ class Frame:
         }
         found = [caption(said[name], self.domains[name][0], self.split + TOP, dark) for name in self.names]
         over = 1 - 36 / self.height
-        query = f"<b>{theme.escape(axes.short(one.query_label))}</b>"
-        asked = _("{q} of the query {query}", q=_letter("q", QUERY, dark), query=query)
-        found.append(caption(asked, 0, over, dark))
+        found.append(caption(self._asked(), 0, over, dark))
         if one.v is not None:
             output = _letter(result, VALUE, dark)
             found.append(caption(_("{output} = sum of weight × v", output=output), 1, over, dark, anchor="right"))
         return found
+
+    def _asked(self) -> str:
+        """Whose query it is: what the row reads and, in a decoder, what it predicts."""
+        reads, predicts = (
+            f"<b>{theme.escape(axes.short(label))}</b>" for label in (self.one.query_label, self.predicts or "")
+        )
+        letter = _letter("q", QUERY, self.dark)
+        if self.predicts is None:
+            return _("{q} of the query {query}", q=letter, query=reads)
+        return _("{q} of the row that reads {reads} and predicts {predicts}", q=letter, reads=reads, predicts=predicts)
+
+
+def captions_of(one: Inside) -> dict[str, int]:
+    """The number of each panel's caption among the annotations of the figure."""
+    names = list(_names(one))
+    return {name: number for number, name in enumerate([*names, "q", *(["output"] if one.v is not None else [])])}
+
+
+def order(one: Inside) -> tuple[str, ...]:
+    """The panels in the order in which they are computed."""
+    return ("q", *_names(one), *(("output",) if one.v is not None else ()))
 
 
 def _line(rows: int) -> int:

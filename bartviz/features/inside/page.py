@@ -25,7 +25,9 @@ def main() -> None:
     with below:
         chosen = parts.choose_key(picked)
     with lead:
-        show.lead(analysis.sentence(chosen.one, parts.predicts(record, chosen.one)))
+        show.lead(
+            analysis.sentence(chosen.one, parts.predicts(record, chosen.one), plain=not levels.at_least("intermediate"))
+        )
     with above:
         parts.row(record, chosen)
         parts.text(record, chosen)
@@ -46,7 +48,14 @@ def main() -> None:
         table=lambda: analysis.table(one),
         arrays=lambda: analysis.arrays(one),
         figure=lambda: figure(
-            chosen.attention, one.layer, one.head, one.row, key=chosen.key, which=chosen.which, dark=page.dark()
+            chosen.attention,
+            one.layer,
+            one.head,
+            one.row,
+            key=chosen.key,
+            which=chosen.which,
+            predicts=parts.predicts(record, one),
+            dark=page.dark(),
         ),
         record=record,
         of=chosen.stem,

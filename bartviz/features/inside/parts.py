@@ -113,14 +113,15 @@ def choose_key(chosen: Chosen) -> Chosen:
 
 def row(record: Record, chosen: Chosen) -> None:
     """The formula and the row of arithmetic; a click on a weight examines that key below."""
-    formula.show(chosen.one, key="inside_formula", within=f".st-key-{_HERO}")
+    predicted = predicts(record, chosen.one)
+    formula.show(chosen.one, chosen.key, predicted, key="inside_formula", within=f".st-key-{_HERO}")
     shown = chosen.shown
     alt = _(
         "The arithmetic of {head} for {query}, from query and keys to the output.",
         head=chosen.one.name,
         query=chosen.one.query_label,
     )
-    figure = partial(arithmetic, chosen.one, shown, chosen.key, dark=page.dark())
+    figure = partial(arithmetic, chosen.one, shown, chosen.key, predicts=predicted, dark=page.dark())
     st.html(_STYLE)
     with st.container(key="inside_essentials"):
         st.html(_essentials(chosen.one, shown, chosen.key, dark=page.dark()))

@@ -1,4 +1,5 @@
-"""The formula of one head, in step with the pointer over the row of arithmetic below it."""
+"""The formula of one head, in step with the pointer over the row of arithmetic below it, and its player: the panels
+one after the other, from the query to the output, with the numbers of one key."""
 
 from __future__ import annotations
 
@@ -9,9 +10,10 @@ from typing import Any
 
 import streamlit as st
 
-from bartviz.analysis.inside import Inside
+from bartviz.analysis.inside import Inside, row_label
+from bartviz.analysis.masks import quote
 from bartviz.browser.scripts import bundle
-from bartviz.features.inside.figure_arithmetic import panels
+from bartviz.features.inside.figure_arithmetic import captions_of, order, panels
 from bartviz.language import _, mark
 
 _FILES = Path(__file__).parent
@@ -23,13 +25,15 @@ _MOUNT = st.components.v2.component(
 )
 
 
-def show(one: Inside, *, key: str, within: str) -> None:
-    """Draw the formula; ``within`` is the CSS selector of the picture whose panels it follows. No server traffic."""
-    _MOUNT(data=json.dumps(payload(one, within=within)).encode(), key=key)
+def show(one: Inside, of: int, predicts: str | None, *, key: str, within: str) -> None:
+    """Draw the formula; ``of`` is the key whose numbers are said, ``within`` the CSS selector of the picture whose
+    panels it follows. No server traffic."""
+    _MOUNT(data=json.dumps(payload(one, of, predicts, within=within)).encode(), key=key)
 
 
-def payload(one: Inside, *, within: str) -> dict[str, Any]:
-    """The component's data: the parts of the formula, the panels that show each, and a sentence for each panel."""
+def payload(one: Inside, of: int, predicts: str | None = None, *, within: str) -> dict[str, Any]:
+    """The component's data: the parts of the formula, the panels that show each, in the order in which they are
+    computed, and two sentences for each: what it is, and with the numbers of the key ``of``."""
     scale = [] if one.scale == 1 else [_part(f" × {one.scale:.4g}", panels=("scaled", "score"))]
     bias = [] if one.bias is None else [_part(f" + {_('bias')}", "j", panels=("bias", "score"))]
     parts = [
@@ -57,6 +61,16 @@ def payload(one: Inside, *, within: str) -> dict[str, Any]:
         "panels": panels(one),
         "say": _sentences(one),
         "within": within,
+        "order": order(one),
+        "captions": captions_of(one),
+        "steps": _steps(one, of, predicts),
+        "words": {
+            "play": _("Play the arithmetic"),
+            "pause": _("Pause"),
+            "back": _("One step back"),
+            "next": _("One step forward"),
+            "count": _("{step} of {count}"),
+        },
         "rest": _(rest, head=one.name, width=one.width),
     }
 
@@ -83,3 +97,59 @@ def _sentences(one: Inside) -> dict[str, str]:
         "values": _("what each token gives, times its weight"),
         "output": _("the sum of all weighted values: the head's output"),
     }
+
+
+def _steps(one: Inside, of: int, predicts: str | None) -> dict[str, str]:
+    """What each panel computes, with the numbers of one key."""
+    key, width, seen = quote(one.label(of)), one.width, bool(one.mask[of])
+    dot, scaled, score_of = (_number(numbers[of]) for numbers in (one.dots, one.scaled, one.scores))
+    summed = _("The {width} products of {key} are added up: {dot}.", width=width, key=key, dot=dot)
+    if one.scale != 1:
+        summed += " " + _(
+            "Divided by {root:.4g}, the square root of {square:.4g}: {scaled}.",
+            root=1 / one.scale,
+            square=1 / one.scale**2,
+            scaled=scaled,
+        )
+    if one.bias is None and one.softcap is None:
+        summed += " " + _("That is its score.")
+    elif one.bias is None:
+        summed += " " + _("Kept below the cap of {cap:.4g}, its score is {score}.", cap=one.softcap, score=score_of)
+    closed = _("{key} may not be seen: its score becomes −∞.", key=key)
+    score = _("Sum and bias of {key} are its score: {score}.", key=key, score=score_of)
+    weight = _(
+        "Softmax makes the scores weights that sum to 1: {key} gets {weight:.3f}.", key=key, weight=one.weights[of]
+    )
+    if one.masked:
+        weight = _("All keys of this row are masked: its weights are uniform and mean nothing.")
+    return {
+        "q": _(
+            "The query of {row}: {width} numbers that say what it looks for.",
+            row=row_label(one, predicts, start=False),
+            width=width,
+        ),
+        "keys": _("The key of each token: {width} numbers that say what it offers.", width=width),
+        "products": _("Query times key, number by number: {width} products a token.", width=width),
+        "scaled": summed if seen or one.bias is not None else f"{summed} {closed}",
+        "bias": _(
+            "A learned number for the distance of the two positions is added: {bias} for {key}.",
+            bias="" if one.bias is None else _number(one.bias[of]),
+            key=key,
+        ),
+        "score": score if seen else closed,
+        "weight": weight,
+        "values": _(
+            "The value of each token is multiplied by its weight: that of {key} by {weight:.3f}.",
+            key=key,
+            weight=one.weights[of],
+        ),
+        "output": _("Added up they are the output of the head: {width} numbers.", width=_width(one)),
+    }
+
+
+def _width(one: Inside) -> int:
+    return one.width if one.v is None else int(one.v.shape[1])
+
+
+def _number(value: float) -> str:
+    return f"{value:.2f}".replace("-", "−")

@@ -21,7 +21,7 @@ def test_the_arithmetic_of_the_browser() -> None:
 
 
 def text(attention: Attention) -> str:
-    sent = formula.payload(inside.inside(attention, 0, 0, 0), within=".x")
+    sent = formula.payload(inside.inside(attention, 0, 0, 0), 1, within=".x")
     return "".join(part["text"] + part["sub"] for part in sent["parts"])
 
 
@@ -39,9 +39,35 @@ def test_the_letters_have_the_colours_of_their_roles() -> None:
 @pytest.mark.parametrize("bias", [True, False])
 def test_every_panel_of_the_picture_has_a_part_and_a_sentence(bias: bool) -> None:
     attention = records.attention("encoder", TOKENS, TOKENS, bias=bias)
-    sent = formula.payload(inside.inside(attention, 0, 0, 0), within=".x")
+    sent = formula.payload(inside.inside(attention, 0, 0, 0), 1, within=".x")
     drawn = {f"{trace.xaxis}{trace.yaxis}" for trace in figures.inside(attention, 0, 0).data}
     assert drawn == set(sent["panels"])
     for panel in sent["panels"].values():
         assert sent["say"][panel]
         assert any(panel in part["panels"] for part in sent["parts"])
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_the_player_shows_every_panel_once_with_the_numbers_of_the_key(bias: bool) -> None:
+    attention = records.attention("encoder", TOKENS, TOKENS, bias=bias)
+    one = inside.inside(attention, 0, 0, 0)
+    sent = formula.payload(one, 2, within=".x")
+    assert sorted(sent["order"]) == sorted(sent["panels"].values())
+    assert (sent["order"][0], sent["order"][-1]) == ("q", "output")
+    said = sent["steps"]
+    assert f"{one.dots[2]:.2f}".replace("-", "−") in said["scaled"]
+    assert f"{one.scores[2]:.2f}".replace("-", "−") in said["score" if bias else "scaled"]
+    assert f"{one.weights[2]:.3f}" in said["weight"]
+    assert f"{one.weights[2]:.3f}" in said["values"]
+    annotations = figures.inside(attention, 0, 0).layout.annotations
+    names = {"keys": "of each key", "weight": "softmax", "q": "of the query", "output": "sum of weight"}
+    assert all(part in annotations[sent["captions"][panel]].text for panel, part in names.items())
+
+
+def test_the_query_of_a_decoder_is_named_by_what_it_reads_and_predicts() -> None:
+    attention = records.attention("cross", TOKENS, TOKENS)
+    one = inside.inside(attention, 0, 0, 0)
+    said = "the row that reads “a” and predicts “b”"
+    assert said in formula.payload(one, 0, "b", within=".x")["steps"]["q"]
+    caption = figures.inside(attention, 0, 0, predicts="b").layout.annotations
+    assert any("reads <b>a</b> and predicts <b>b</b>" in one.text for one in caption)
