@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 pytest.importorskip("bartviz.features.quiz")
-from bartviz.features.quiz import AT_LEVEL, questions
+from bartviz.features.quiz import questions
 from bartviz.features.quiz.question import Question
 from bartviz.language import _
 from scripts.settled import settle
@@ -20,7 +20,7 @@ ROUND = 12
 
 def asked(seed: int, count: int) -> tuple[Question, ...]:
     """The questions that the server must ask: it begins with the same record."""
-    return questions(stand_in.record(), seed, count, kinds=AT_LEVEL["beginner"])
+    return tuple(one.on_paper for one in questions(stand_in.record(), seed, count))
 
 
 def option(page: Page, seed: int, place: int, number: int) -> None:

@@ -1,40 +1,42 @@
 """A quiz about one record: questions about its numbers, each with one right answer and an explanation.
 
 Every wrong option is wrong by a stated margin (``CLEARLY``, ``APART``, ``BITS``, ...), so that no question has two
-right answers. The same record, seed and count give the same questions.
+right answers. The same record, seed, count and level give the same questions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
 
 import numpy as np
 
 from bartviz.errors import SettingError, WeightsOnlyError
 from bartviz.features.quiz import heads, model, noise, output, rows
-from bartviz.features.quiz.question import Grid, Maker, Material, Option, Question
+from bartviz.features.quiz.question import Fact, Grid, Maker, Material, Option, Question, Subject
 from bartviz.language import later
 from bartviz.record.record import Record
 
 __all__ = ["AT_LEVEL", "COUNT", "KINDS", "MOST_QUESTIONS", "MOST_SEED", "Grid", "Option", "Question", "questions"]
 
 COUNT, MOST_QUESTIONS, MOST_SEED = 10, 40, 999_999
-_LAPS = 6  # how often each kind is asked for another question, at most
-
-Subject = tuple[str, str, str]  # the kind of question, its prompt, and what it is about
+_LAPS = 8  # how often each kind is asked for another question, at most
+_OWN, _BEYOND = 2, 5  # laps before easier kinds fill a round, and before the subjects of the rounds beside it do
 
 # In the order in which a round asks: what can be seen at once comes first.
 KINDS: Mapping[str, Maker] = MappingProxyType(
     {
-        "closed": rows.closed,
-        "whose": rows.whose,
-        "missing": rows.missing,
-        "impossible": rows.impossible,
         "look": heads.look,
         "shift": output.shift,
+        "whose": rows.whose,
+        "looked_at": heads.looked_at,
+        "last": rows.last,
+        "unsure": output.unsure,
         "previous": heads.previous,
+        "missing": rows.missing,
         "rest": heads.rest,
+        "impossible": rows.impossible,
+        "received": heads.received,
         "product": output.product,
         "rule": output.rule,
         "entropy": rows.entropy,
@@ -43,23 +45,26 @@ KINDS: Mapping[str, Maker] = MappingProxyType(
         "shared": model.shared,
         "feed_forward": model.feed_forward,
         "memory": model.memory,
+        "scale": model.scale,
+        "scores": rows.scores,
+        "temperature": output.temperature,
     }
 )
 
-
-# What a level of explanation asks about; the highest one asks about everything.
+# What a level of explanation asks about; no kind belongs to two levels.
 AT_LEVEL: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {"beginner": tuple(KINDS)[:8], "intermediate": tuple(KINDS)[:13], "expert": tuple(KINDS)}
+    {"beginner": tuple(KINDS)[:9], "intermediate": tuple(KINDS)[9:16], "expert": tuple(KINDS)[16:]}
 )
 
 
 def questions(
-    record: Record, seed: int, count: int = COUNT, *, kinds: Collection[str] = tuple(KINDS)
+    record: Record, seed: int, count: int = COUNT, *, level: str = "beginner", kinds: Collection[str] = ()
 ) -> tuple[Question, ...]:
-    """``count`` questions of these kinds about a record, or fewer if there are no more; easy ones first.
+    """``count`` questions of a level about a record, or fewer if there are no more; no two ask about the same fact.
 
-    A kind is repeated only when all possible kinds have been asked, and no question is asked twice. The next seed
-    begins with other questions, where the record has others. Raises SettingError for a seed or count out of range.
+    ``kinds`` instead of those of the level. Kinds of easier levels fill a round where a record has too little for its
+    own. The next seed asks about other facts, where the record has others, and so does another level. Raises
+    SettingError for a seed or count out of range.
     """
     if not 0 <= seed <= MOST_SEED or not 1 <= count <= MOST_QUESTIONS:
         raise SettingError(
@@ -69,61 +74,72 @@ def questions(
                 count=MOST_QUESTIONS,
             )
         )
-    material = Material(record)
-    drawn = [list(KINDS)[place] for place in np.random.default_rng(seed).permutation(len(KINDS))]
-    order = [kind for kind in drawn if kind in kinds]
-    asked: set[Subject] = set()
-    found: list[Question] = []
+    below = () if kinds else tuple(AT_LEVEL)[: list(AT_LEVEL).index(level)]
+    easier = tuple(kind for name in below[::-1] for kind in AT_LEVEL[name])
+    own = tuple(kinds) or AT_LEVEL[level]
+    material, random = Material(record), np.random.default_rng(seed)
+    order = [own[place] for place in random.permutation(len(own))]
+    decks = {kind: _deck(material, seed, kind) for kind in (*order, *easier)}
+    found: list[tuple[int, Question]] = []
+    asked, elsewhere = set[Fact](), set[Fact]()
     for lap in range(_LAPS):
-        for kind in order:
-            others = _rounds_beside(material, seed, kind) if lap == 0 else frozenset[Subject]()
-            made = _new(material, (seed, lap), kind, asked | others) if others else None
-            made = made or _new(material, (seed, lap), kind, asked)  # a short text has the same question each time
-            if made is not None:
-                asked |= _subjects(made)
-                found.append(made)
+        if lap == _OWN and len(found) < count:
+            elsewhere = {one.fact for name in below for one in questions(record, seed, count, level=name)}
+        for kind in order if lap < _OWN else (*order, *easier):
             if len(found) == count:
-                return _sorted(found)
-    return _sorted(found)
+                break
+            skipped = asked | elsewhere if kind in easier and lap < _BEYOND else asked
+            question = _next(decks[kind], skipped, beyond=lap >= _BEYOND)
+            if question is not None:
+                asked.add(question.fact)
+                found.append((lap, question))
+    return tuple(question for _, question in sorted(found, key=lambda one: (one[0], list(KINDS).index(one[1].kind))))
 
 
-def _rounds_beside(material: Material, seed: int, kind: str) -> frozenset[Subject]:
-    """The subjects of the first question of a kind in the rounds before and after this one.
+Deck = tuple[Iterator[Question], Iterator[Question]]  # this round's half of a kind's subjects, and the other half
 
-    Rounds of even seeds ask what comes first; those of odd seeds avoid both, so that two rounds in a row differ.
+
+def _deck(material: Material, seed: int, kind: str) -> Deck:
+    """The questions of a kind, made one by one.
+
+    Rounds of even seeds have one half of its subjects, odd ones the other, so that two rounds in a row differ; within
+    its half a round begins where the one before the last has ended.
     """
-    if seed % 2 == 0:
-        return frozenset()
-    made = (_made(material, (other % (MOST_SEED + 1), 0), kind) for other in (seed - 1, seed + 1))
-    return frozenset(subject for one in made if one is not None for subject in _subjects(one))
-
-
-def _new(material: Material, draw: tuple[int, int], kind: str, asked: Collection[Subject]) -> Question | None:
-    """A question of the kind that is not about any of these, if one is found in a few draws."""
-    seed, first = draw
-    for lap in range(first, _LAPS):
-        made = _made(material, (seed, lap), kind)
-        if made is None or not _subjects(made) & set(asked):
-            return made
-    return None
-
-
-def _made(material: Material, draw: tuple[int, int], kind: str) -> Question | None:
+    maker, number = KINDS[kind], list(KINDS).index(kind)
     try:
-        return KINDS[kind](material, np.random.default_rng((*draw, list(KINDS).index(kind))))
+        subjects = list(maker.subjects(material))
     except WeightsOnlyError:  # a record of given weights has nothing to ask about here
+        subjects = []
+    order = np.random.default_rng((number, len(subjects))).permutation(len(subjects)).tolist()
+
+    def made(odd: int) -> Iterator[Question]:
+        half = [at for turn, at in enumerate(order) if _parity(subjects[at], turn) == odd]
+        first = seed // 2 * _OWN % max(len(half), 1)
+        for at in half[first:] + half[:first]:
+            question = _made(maker, material, (seed, number, at), subjects[at])
+            if question is not None:
+                yield question
+
+    return made(seed % 2), made(1 - seed % 2)
+
+
+def _parity(subject: Subject, turn: int) -> int:
+    """The half that a subject belongs to: its row's, so that all kinds agree on it, or else that of its turn."""
+    last = subject[-1]
+    return (last if type(last) is int else turn) % 2
+
+
+def _made(maker: Maker, material: Material, draw: tuple[int, ...], subject: Subject) -> Question | None:
+    try:
+        return maker.ask(material, np.random.default_rng(draw), subject)
+    except WeightsOnlyError:
         return None
 
 
-def _subjects(question: Question) -> set[Subject]:
-    """The subject of a question, and the names of its rows: two that share one of them ask a reader the same.
-
-    Which answers are offered makes no difference, nor does the head that a row is of, or which number of it is hidden.
-    """
-    about = {name: value for name, value in question.about.items() if name not in ("head", "column", "seed")}
-    rows = [(grid.rows, grid.columns) for grid in question.grids if grid.digits]
-    return {(question.kind, question.prompt, repr(each)) for each in (sorted(about.items()), rows) if each}
-
-
-def _sorted(found: list[Question]) -> tuple[Question, ...]:
-    return tuple(sorted(found, key=lambda question: list(KINDS).index(question.kind)))
+def _next(deck: Deck, asked: Collection[Fact], *, beyond: bool) -> Question | None:
+    """The next question of a deck about something that has not been asked; ``beyond``: of its other half, too."""
+    for half in deck[: 1 + beyond]:
+        for question in half:
+            if question.fact not in asked:
+                return question
+    return None

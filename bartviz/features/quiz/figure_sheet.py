@@ -56,7 +56,7 @@ def table(
     import pandas as pd
 
     lines = []
-    for number, one in enumerate(questions, 1):
+    for number, one in enumerate((one.on_paper for one in questions), 1):
         texts = [_(option.text) for option in one.options]
         options = dict(zip(LETTERS, [*texts, *[""] * (len(LETTERS) - len(texts))], strict=True))
         asks = {} if asked is None else {"quiz": address("quiz", asked(number))}
@@ -81,7 +81,7 @@ def about(record: Record, seed: int) -> str:
 def markdown(questions: Sequence[Question], record: Record, seed: int, *, answers: bool) -> str:
     """The sheet in Markdown: numbered questions with options A to D, with or without the answer after each."""
     lines = [f"# {_('Quiz on attention')}", "", _plain(about(record, seed)), "", _(READ_SO), ""]
-    for number, one in enumerate(questions, 1):
+    for number, one in enumerate((one.on_paper for one in questions), 1):
         lines += [f"## {number}. {_plain(_(one.prompt))}", ""]
         for grid in one.grids:
             lines += [*_markdown_grid(grid), ""]
@@ -111,7 +111,7 @@ def page(questions: Sequence[Question], record: Record, seed: int, *, answers: b
     """The sheet as one HTML page without scripts, for printing: no question breaks across two pages."""
     title = html.escape(_("Quiz on attention"))
     parts = [f"<h1>{title}</h1><p>{html.escape(about(record, seed))}</p><p>{html.escape(_(READ_SO))}</p>"]
-    for number, one in enumerate(questions, 1):
+    for number, one in enumerate((one.on_paper for one in questions), 1):
         options = "".join(f"<li>{html.escape(_(option.text))}</li>" for option in one.options)
         told = f"<p class='answer'><b>{LETTERS[one.answer]}.</b> {html.escape(_(one.why))}</p>" if answers else ""
         parts.append(

@@ -1,5 +1,5 @@
-"""Questions about heads: which one looks at the previous token or at special tokens, what it looks at, which one the
-mean hides."""
+"""Questions about heads: what a row looks at, what looks at a token, which head looks at the previous token or at
+special tokens, which one the mean hides."""
 
 from __future__ import annotations
 
@@ -16,18 +16,26 @@ from bartviz.analysis.sentence_words import later_kind
 from bartviz.arrays import Floats
 from bartviz.features.quiz.question import (
     TRIES,
+    WIDEST,
+    Maker,
     Material,
     Option,
     Question,
+    Subject,
+    Touch,
     alone,
-    any_attention,
+    any_head,
     drawn,
+    heads_query,
     in_order,
+    row_of,
+    rows_of,
+    short,
     shuffled,
     small,
 )
 from bartviz.language import later
-from bartviz.record.attention import Kind
+from bartviz.record.attention import KINDS, Attention, Kind
 from bartviz.record.record import Record
 
 CLEARLY = 0.1
@@ -36,162 +44,88 @@ FARTHER = 0.05
 """The least margin of the right head's distance from the mean (Jensen-Shannon distance)."""
 LOOKS = 0.3
 """The least share of weight for saying that a head looks somewhere."""
+MOST_COLUMN = 1.25
+"""How many times as much as the next column the one that gets most must get."""
 
 
-def previous(material: Material, random: Generator) -> Question | None:
-    """Which of these heads looks most at the previous token?"""
-    return _most(
-        material,
-        random,
-        "previous",
-        lambda kind: later("Which of these {kind} heads looks most at the token before?", kind=kind),
-        lambda said: later(
-            "Averaged over the rows of this text's words, {head} puts {share:.2f} of a row's weight on the token just "
-            "before it. The next best of these puts {next:.2f} there.",
-            **said,
-        ),
-    )
+def _every_row(material: Material) -> list[Subject]:
+    """Every row of a word with a choice."""
+    record = material.record
+    return [(kind, row) for kind in record.kinds for row in np.flatnonzero(_words(record, kind)).tolist()]
 
 
-def rest(material: Material, random: Generator) -> Question | None:
-    """Which of these heads has most weight on special tokens?"""
-    return _most(
-        material,
-        random,
-        "special",
-        lambda kind: later("Which of these {kind} heads has most weight on special tokens?", kind=kind),
-        lambda said: later(
-            "{head} puts {share:.2f} of a row's weight on special tokens, averaged over the rows of words. The "
-            "next best of these puts {next:.2f} there. A head with nothing to look for may put its weight on them.",
-            **said,
-        ),
-    )
+def _every_column(material: Material) -> list[Subject]:
+    """Every token that is looked at, in a map that can be shown, and whose label no other has."""
+    record, found = material.record, list[Subject]()
+    for kind in record.kinds:
+        attention = record.attention(kind)
+        if max(attention.shape[2:]) <= WIDEST:
+            known = alone(attention.key.labels) & attention.mask.any(axis=0)
+            found += [(kind, column) for column in np.flatnonzero(known).tolist()]
+    return found
 
 
-def _most(
-    material: Material,
-    random: Generator,
-    measure: str,
-    ask: Callable[[str], str],
-    tell: Callable[[dict[str, object]], str],
-) -> Question | None:
-    """The head with the largest value of a measure among some that have clearly less."""
-    kinds = [kind for kind in material.record.kinds if measure in material.measured(kind).defined]
-    for number in drawn(random, range(len(kinds)), len(kinds)):
-        kind = kinds[number]
-        values = material.measured(kind).values[measure]  # (L, H)
-        found = _clear(values, random)
-        if found is None:
-            continue
-        best, *others = found
-        options, answer = in_order(
-            _head(values, best, values[best]), [_head(values, other, values[best]) for other in others]
-        )
-        attention = material.record.attention(kind)
-        maps = sum((small(material.record, kind, attention.head(*one), _short(one)) for one in sorted(found)), ())
-        said = {"head": _short(best), "share": float(values[best]), "next": max(float(values[one]) for one in others)}
-        return Question(
-            measure if measure == "previous" else "rest",
-            ask(later_kind(kind)),
-            options,
-            answer,
-            tell(said),
-            "heads",
-            _query(kind, best),
-            maps,
-            {"kind": kind, "measure": measure},
-        )
-    return None
+def _words(record: Record, kind: Kind) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+    """(Q,) True for rows of words that may look at two tokens."""
+    attention = record.attention(kind)
+    named = np.array([bool(label.strip()) for label in rows_of(record, kind)], np.bool_)
+    return counted(attention, record.rows(kind, "predicts")) & ~padding(record, kind) & named
 
 
-def _clear(values: Floats, random: Generator) -> list[tuple[int, int]] | None:
-    """A head with a large value, and two or three with clearly smaller ones; None if there are none."""
-    places = [(int(one[0]), int(one[1])) for one in np.argwhere(values >= LOOKS)]
-    for number in drawn(random, range(len(places)), len(places)):
-        best = places[number]
-        lower = [(int(one[0]), int(one[1])) for one in np.argwhere(values <= values[best] - CLEARLY)]
-        if len(lower) >= 2:
-            return [best, *(lower[other] for other in drawn(random, range(len(lower)), 3))]
-    return None
+def _of(material: Material, subject: Subject) -> tuple[Attention, Kind, int]:
+    """The attention and the row or column that a subject names."""
+    kind, place = subject
+    assert kind in KINDS
+    assert isinstance(place, int)
+    return material.record.attention(kind), kind, place
 
 
-def _head(values: Floats, place: tuple[int, int], best: float) -> Option:
-    share = float(values[place])
-    says = later(
-        "{head} puts {share:.2f} there; the best of these {best:.2f}.",
-        head=_short(place),
-        share=share,
-        best=float(best),
-    )
-    return Option(_short(place), says, _short(place))
-
-
-def _short(place: tuple[int, int]) -> str:
-    return f"L{place[0]}H{place[1]}"
-
-
-def _query(kind: Kind, place: tuple[int, int], **more: str) -> dict[str, str]:
-    """The query of the page's address, with the same labels of rows as here."""
-    reading = {} if kind == "encoder" else {"reading": "predicts" if kind == "cross" else "reads"}
-    return {"kind": kind, "layer": str(place[0]), "head": str(place[1]), **more, **reading}
-
-
-def look(material: Material, random: Generator) -> Question | None:
+def _ask_look(material: Material, random: Generator, subject: Subject) -> Question | None:
     """At which token does a row look most, in one head?"""
     record = material.record
+    attention, kind, row = _of(material, subject)
+    labels = attention.key.labels
     for _try in range(TRIES):
-        attention = any_attention(record, random)
-        kind = attention.kind
-        place = (int(random.integers(attention.shape[0])), int(random.integers(attention.shape[1])))
-        row = int(random.integers(attention.shape[2]))
-        found = _strongest(record, kind, place, row)
-        if found is None:
+        place = any_head(attention, random)
+        weights = attention.head(*place)[row]  # (K,)
+        best = int(weights.argmax())
+        second = float(np.delete(weights, best).max())
+        known = alone(labels)
+        others = [int(at) for at in np.flatnonzero(known & attention.mask[row]) if at != best]
+        if not known[best] or len(others) < 2 or weights[best] < max(LOOKS, second + CLEARLY):
             continue
-        weights, best, others = found
-        labels = attention.key.labels
+        maps = small(record, kind, attention.head(*place), short(place))
         near = sorted(drawn(random, others, len(others)), key=lambda column: -float(weights[column]))[:3]
         options, answer = shuffled(random, _token(labels, weights, best), [_token(labels, weights, at) for at in near])
-        rows = record.rows(kind)
-        named = {"head": f"{_short(place)}", "token": quote(rows.labels[row]), "row": row, "kind": later_kind(kind)}
-        prompt = (
-            later("While {token} was written (row {row}), at which source token did head {head} look most?", **named)
-            if kind == "cross"
-            else later("In {kind} head {head}, at which token does the row of {token} (row {row}) look most?", **named)
-        )
+        touch = None
+        if maps:
+            columns = [int(str(option.fact)) for option in options]
+            options = tuple(_token(labels, weights, at) for at in range(len(labels)))
+            touch, answer = Touch("cell", tuple(range(len(labels))), tuple(columns), row), best
         why = later(
             "{weight:.2f} of this row's weight is on {key}; no other token has more than {second:.2f}.",
             weight=float(weights[best]),
             key=quote(labels[best]),
-            second=float(np.delete(weights, best).max()),
+            second=second,
         )
         return Question(
             "look",
-            prompt,
+            later(
+                "In {kind} head {head}, at which token does {row} look most?",
+                kind=later_kind(kind),
+                head=short(place),
+                row=row_of(record, kind, row),
+            ),
             options,
             answer,
             why,
             "heads",
-            _query(kind, place, row=str(row)),
-            small(record, kind, attention.head(*place), _short(place)),
-            {"kind": kind, "head": _short(place), "row": row},
+            heads_query(kind, place, row=str(row)),
+            maps,
+            {"kind": kind, "head": short(place), "row": row},
+            touch=touch,
         )
     return None
-
-
-def _strongest(record: Record, kind: Kind, place: tuple[int, int], row: int) -> tuple[Floats, int, list[int]] | None:
-    """The row's weights (K,), its clearly strongest column, and other visible ones, distinguishable by their labels."""
-    attention = record.attention(kind)
-    rows = record.rows(kind)
-    if not counted(attention, rows)[row] or padding(record, kind)[row] or not rows.labels[row].strip():
-        return None
-    weights = attention.head(*place)[row]  # (K,)
-    best = int(weights.argmax())
-    known = alone(attention.key.labels)
-    others = [int(at) for at in np.flatnonzero(known & attention.mask[row]) if at != best]
-    second = float(np.delete(weights, best).max())
-    if not known[best] or len(others) < 2 or weights[best] < max(LOOKS, second + CLEARLY):
-        return None
-    return weights, best, others
 
 
 def _token(labels: tuple[str, ...], weights: Floats, at: int) -> Option:
@@ -199,52 +133,255 @@ def _token(labels: tuple[str, ...], weights: Floats, at: int) -> Option:
     return Option(label, later("{token} gets {weight:.2f} here.", token=label, weight=float(weights[at])), at)
 
 
-def average(material: Material, random: Generator) -> Question | None:
+def _ask_looked_at(material: Material, random: Generator, subject: Subject) -> Question | None:
+    """Which row looks most at a token, in one head?"""
+    record = material.record
+    attention, kind, column = _of(material, subject)
+    names = rows_of(record, kind)
+    known = alone(names) & _words(record, kind)
+    for _try in range(TRIES):
+        place = any_head(attention, random)
+        weights = attention.head(*place)[:, column]  # (Q,)
+        best = int(weights.argmax())
+        others = sorted((at for at in np.flatnonzero(known).tolist() if at != best), key=lambda at: -float(weights[at]))
+        second = float(np.delete(weights, best).max(initial=0))
+        if not known[best] or len(others) < 2 or weights[best] < max(LOOKS, second + CLEARLY):
+            continue
+        key = quote(attention.key.labels[column])
+        options = tuple(
+            Option(
+                quote(name),
+                later("It gets {weight:.2f} from {row}.", row=row_of(record, kind, at), weight=float(gives)),
+                at,
+            )
+            for at, (name, gives) in enumerate(zip(names, weights, strict=True))
+        )
+        return Question(
+            "looked_at",
+            later(
+                "In {kind} head {head}, which row looks most at {token}?",
+                kind=later_kind(kind),
+                head=short(place),
+                token=key,
+            ),
+            options,
+            best,
+            later(
+                "It gets {weight:.2f} from {row}, and from no other row more than {second:.2f}. To see who looks at a "
+                "token, read down its column.",
+                row=row_of(record, kind, best),
+                weight=float(weights[best]),
+                second=second,
+            ),
+            "heads",
+            heads_query(kind, place, row=str(best)),
+            small(record, kind, attention.head(*place), short(place)),
+            {"kind": kind, "head": short(place), "column": column},
+            touch=Touch("row", tuple(range(len(names))), tuple(sorted([best, *others[:3]]))),
+        )
+    return None
+
+
+def _ask_received(material: Material, random: Generator, subject: Subject) -> Question | None:
+    """Which token gets most weight from all rows together, in one head?"""
+    record = material.record
+    attention, kind, column = _of(material, subject)
+    labels = attention.key.labels
+    for _try in range(TRIES):
+        place = any_head(attention, random)
+        weights = attention.head(*place)  # (Q, K)
+        sums = weights.sum(axis=0)  # (K,)
+        second = float(np.delete(sums, column).max(initial=0))
+        strongest = int(weights.max(axis=0).argmax())
+        known = [at for at in np.flatnonzero(alone(labels)).tolist() if at != column]
+        if int(sums.argmax()) != column or sums[column] < MOST_COLUMN * second or len(known) < 2:
+            continue
+        options = tuple(
+            Option(
+                quote(label),
+                later(
+                    "{token} gets {sum:.2f} from all {count} rows together.",
+                    token=quote(label),
+                    sum=float(total),
+                    count=len(weights),
+                ),
+                at,
+            )
+            for at, (label, total) in enumerate(zip(labels, sums, strict=True))
+        )
+        near = sorted(known, key=lambda at: (at != strongest, -float(sums[at])))[:3]
+        return Question(
+            "received",
+            later(
+                "In {kind} head {head}, which token gets most weight from all rows together?",
+                kind=later_kind(kind),
+                head=short(place),
+            ),
+            options,
+            column,
+            later(
+                "{token} gets {sum:.2f} from {count} rows, the next token {next:.2f}. A row sums to 1; a column may "
+                "sum to anything.",
+                token=quote(labels[column]),
+                sum=float(sums[column]),
+                count=len(weights),
+                next=second,
+            ),
+            "heads",
+            heads_query(kind, place),
+            small(record, kind, weights, short(place)),
+            {"kind": kind, "head": short(place), "column": column},
+            touch=Touch("column", tuple(range(len(labels))), tuple(sorted([column, *near]))),
+        )
+    return None
+
+
+def _leading(measure: str) -> Callable[[Material], list[Subject]]:
+    """The heads of every kind with a large value of a measure, if two others have clearly less."""
+
+    def subjects(material: Material) -> list[Subject]:
+        found: list[Subject] = []
+        for kind in material.record.kinds:
+            if measure in material.measured(kind).defined:
+                values = material.measured(kind).values[measure]  # (L, H)
+                for layer, head in np.argwhere(values >= LOOKS).tolist():
+                    if (values <= values[layer, head] - CLEARLY).sum() >= 2:
+                        found.append((kind, layer, head))
+        return found
+
+    return subjects
+
+
+def _most(
+    name: str, measure: str, ask: Callable[[str], str], tell: Callable[[dict[str, object]], str]
+) -> Callable[[Material, Generator, Subject], Question]:
+    """The head with the largest value of a measure among some that have clearly less."""
+
+    def made(material: Material, random: Generator, subject: Subject) -> Question:
+        kind, layer, head = subject
+        assert kind in KINDS
+        assert isinstance(layer, int)
+        assert isinstance(head, int)
+        best = (layer, head)
+        values = material.measured(kind).values[measure]  # (L, H)
+        lower = [(int(one[0]), int(one[1])) for one in np.argwhere(values <= values[best] - CLEARLY)]
+        others = [lower[number] for number in drawn(random, range(len(lower)), 3)]
+        options, answer = in_order(
+            _head(values, best, values[best]), [_head(values, other, values[best]) for other in others]
+        )
+        attention = material.record.attention(kind)
+        chosen = sorted([best, *others], key=short)
+        maps = sum((small(material.record, kind, attention.head(*one), short(one)) for one in chosen), ())
+        said = {"head": short(best), "share": float(values[best]), "next": max(float(values[one]) for one in others)}
+        return Question(
+            name,
+            ask(later_kind(kind)),
+            options,
+            answer,
+            tell(said),
+            "heads",
+            heads_query(kind, best),
+            maps,
+            {"kind": kind, "measure": measure, "best": short(best)},
+            touch=Touch("map", tuple(range(len(options)))) if maps else None,
+        )
+
+    return made
+
+
+def _head(values: Floats, place: tuple[int, int], best: float) -> Option:
+    share = float(values[place])
+    says = later(
+        "{head} puts {share:.2f} there; the best of these {best:.2f}.", head=short(place), share=share, best=float(best)
+    )
+    return Option(short(place), says, short(place))
+
+
+def _layers(material: Material) -> list[Subject]:
+    """Every layer with at least three heads."""
+    record = material.record
+    shapes = [(kind, record.attention(kind).shape) for kind in record.kinds]
+    return [(kind, layer) for kind, shape in shapes if shape[1] >= 3 for layer in range(shape[0])]
+
+
+def _ask_average(material: Material, random: Generator, subject: Subject) -> Question | None:
     """Which of these heads does the mean of its layer hide most?"""
     record = material.record
+    attention, kind, layer = _of(material, subject)
+    rows = counted(attention, record.rows(kind)) & ~padding(record, kind)
+    if not rows.any():
+        return None
+    mean = head_view.mean(attention, layer)[rows]
+    far = np.array([float(jensen_shannon(one[rows], mean).mean()) for one in attention.layer(layer)])  # (H,)
     for _try in range(TRIES // 6):
-        attention = any_attention(record, random)
-        kind = attention.kind
-        layer = int(random.integers(attention.shape[0]))
-        rows = counted(attention, record.rows(kind))
-        rows &= ~padding(record, kind)
-        if attention.shape[1] < 3 or not rows.any():
-            continue
-        mean = head_view.mean(attention, layer)[rows]
-        far = np.array([float(jensen_shannon(one[rows], mean).mean()) for one in attention.layer(layer)])  # (H,)
         chosen = drawn(random, range(len(far)), 3)
         best = max(chosen, key=lambda head: float(far[head]))
         others = [head for head in chosen if head != best]
         if far[best] < max(far[others]) + FARTHER:
             continue
         options, answer = in_order(_distance(far, layer, best), [_distance(far, layer, one) for one in others])
-        said = {"kind": later_kind(kind), "layer": layer, "count": attention.shape[1]}
         maps = small(record, kind, head_view.mean(attention, layer), later("the mean"))
-        maps += sum((small(record, kind, attention.head(layer, one), f"L{layer}H{one}") for one in sorted(chosen)), ())
+        shown = sorted(((layer, head) for head in chosen), key=short)
+        maps += sum((small(record, kind, attention.head(*one), short(one)) for one in shown), ())
         return Question(
             "average",
             later(
                 "A mean hides heads. Which of these is farthest from the mean of the {count} heads of {kind} layer "
                 "{layer}?",
-                **said,
+                kind=later_kind(kind),
+                layer=layer,
+                count=attention.shape[1],
             ),
             options,
             answer,
             later(
                 "{head} is {far:.2f} away from the mean (Jensen-Shannon distance, 0 to 1), the next of these only "
                 "{next:.2f}.",
-                head=f"L{layer}H{best}",
+                head=short((layer, best)),
                 far=float(far[best]),
                 next=float(max(far[others])),
             ),
             "heads",
-            _query(kind, (layer, best), weights="layer"),
+            heads_query(kind, (layer, best), weights="layer"),
             maps,
             {"kind": kind, "layer": layer},
+            touch=Touch("map", (1, 2, 3)) if maps else None,
         )
     return None
 
 
 def _distance(far: np.ndarray[tuple[int, ...], np.dtype[np.float64]], layer: int, head: int) -> Option:
-    name = f"L{layer}H{head}"
+    name = short((layer, head))
     return Option(name, later("{head} is {far:.2f} away from the mean.", head=name, far=float(far[head])), name)
+
+
+look = Maker(_every_row, _ask_look)
+looked_at = Maker(_every_column, _ask_looked_at)
+received = Maker(_every_column, _ask_received)
+average = Maker(_layers, _ask_average)
+previous = Maker(
+    _leading("previous"),
+    _most(
+        "previous",
+        "previous",
+        lambda kind: later("Which of these {kind} heads looks most at the token before?", kind=kind),
+        lambda said: later(
+            "Averaged over the rows of this text's words, {head} puts {share:.2f} of a row's weight on the token just "
+            "before it. The next best of these puts {next:.2f} there.",
+            **said,
+        ),
+    ),
+)
+rest = Maker(
+    _leading("special"),
+    _most(
+        "rest",
+        "special",
+        lambda kind: later("Which of these {kind} heads has most weight on special tokens?", kind=kind),
+        lambda said: later(
+            "{head} puts {share:.2f} of a row's weight on special tokens, averaged over the rows of words. The "
+            "next best of these puts {next:.2f} there. A head with nothing to look for may put its weight on them.",
+            **said,
+        ),
+    ),
+)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from numpy.random import Generator
 
 from bartviz.analysis import parameter_totals
-from bartviz.analysis.parameters import Component, Parameter
+from bartviz.analysis.parameters import Parameter
 from bartviz.analysis.sentence_words import later_kind
-from bartviz.features.quiz.question import Material, Option, Question, drawn, listed, shuffled
+from bartviz.features.quiz.question import Maker, Material, Option, Question, Subject, drawn, listed, shuffled
 from bartviz.language import later
 from bartviz.language.percentages import percent
-from bartviz.record.attention import Attention, Kind
+from bartviz.record.attention import KINDS, Attention
 
 FACTORS = (0.5, 1.0, 2.0, 4.0)
 """The factors that are offered; those nearer than ``CLEARLY`` to the right one are left out."""
@@ -21,11 +22,13 @@ CLEARLY = 0.3
 FLOAT = 4  # bytes of a float32 number
 
 
-def shared(material: Material, random: Generator) -> Question | None:
+def _asked(material: Material) -> list[Subject]:
+    return [("which",), ("places",)] if material.parameters else []
+
+
+def _ask_shared(material: Material, random: Generator, subject: Subject) -> Question | None:
     """Which matrix is used in several places, or in how many is the token embedding used?"""
-    if not material.parameters:
-        return None
-    return _which(material, random) if random.random() < 0.5 else _places(material, random)
+    return _which(material, random) if subject == ("which",) else _places(material, random)
 
 
 def _which(material: Material, random: Generator) -> Question | None:
@@ -121,15 +124,14 @@ def _places(material: Material, random: Generator) -> Question | None:
     )
 
 
-def feed_forward(material: Material, random: Generator) -> Question | None:
-    """How many times as many parameters has the feed-forward part of a layer as its attention?"""
+def _sides(material: Material) -> list[Subject]:
     rows = material.parameters
-    sides: list[Component] = [
-        side for side in ("encoder", "decoder") if any(row.component == side and row.layer == 0 for row in rows)
-    ]
-    if not sides:
-        return None
-    side = sides[int(random.integers(len(sides)))]
+    return [(side,) for side in ("encoder", "decoder") if any(row.component == side and row.layer == 0 for row in rows)]
+
+
+def _ask_feed_forward(material: Material, random: Generator, subject: Subject) -> Question | None:
+    """How many times as many parameters has the feed-forward part of a layer as its attention?"""
+    rows, [side] = material.parameters, subject
     sizes = {
         name: sum(
             row.elements
@@ -183,13 +185,16 @@ def _times(factor: float, attention: int) -> Option:
     return Option(f"{factor:.1f}", says, factor)
 
 
-def memory(material: Material, random: Generator) -> Question | None:
+def _sizes(material: Material) -> list[Subject]:
+    return [(kind, squared) for kind in material.record.kinds if kind != "cross" for squared in (True, False)]
+
+
+def _ask_memory(material: Material, random: Generator, subject: Subject) -> Question | None:
     """How does the memory change if the text doubles?"""
-    record = material.record
-    kinds: list[Kind] = [kind for kind in record.kinds if kind != "cross"]
-    kind = kinds[int(random.integers(len(kinds)))]
+    record, (kind, squared) = material.record, subject
+    assert kind in KINDS
+    assert isinstance(squared, bool)
     attention = record.attention(kind)
-    squared = bool(random.random() < 0.6)
     now = _bytes(attention, squared)
     powers = {
         1: later("as much as now"),
@@ -244,6 +249,63 @@ def memory(material: Material, random: Generator) -> Question | None:
     return Question("memory", prompt, options, list(powers).index(right), why, "parameters", query, about=about)
 
 
+def _widths(material: Material) -> list[Subject]:
+    """The kinds whose scores are divided by the root of the width of a head."""
+    record = material.record
+    record.expect_model()
+    return [(kind,) for kind in record.kinds if _scaled(record.attention(kind))]
+
+
+def _scaled(attention: Attention) -> bool:
+    return math.isclose(attention.scale * math.sqrt(attention.queries.shape[3]), 1, rel_tol=1e-3)
+
+
+def _ask_scale(material: Material, random: Generator, subject: Subject) -> Question | None:
+    """By what are the products of queries and keys divided?"""
+    record, [kind] = material.record, subject
+    assert kind in KINDS
+    width, heads = record.attention(kind).queries.shape[3], record.attention(kind).shape[1]
+    right = math.sqrt(width)
+    why = later(
+        "A product of two vectors of {width} numbers is a sum of {width} terms; its spread grows with the square root, "
+        "so it is divided by √{width} = {right:.1f}.",
+        width=width,
+        right=right,
+    )
+    wrong = [
+        Option(
+            f"{width:.1f}", later("That would make longer vectors count less; the spread grows by the root."), width
+        ),
+        Option(
+            f"{math.sqrt(width * heads):.1f}",
+            later("That is the root of the width of the model: all {count} heads together.", count=heads),
+            math.sqrt(width * heads),
+        ),
+        Option(f"{width / 2:.1f}", later("That is half of the width; it is the square root."), width / 2),
+    ]
+    wrong = [one for one in wrong if abs(float(str(one.fact)) - right) >= CLEARLY * right]
+    options, answer = shuffled(random, Option(f"{right:.1f}", why, right), wrong)
+    return (
+        Question(
+            "scale",
+            later(
+                "Queries and keys of this {kind} attention have {width} numbers per head. By what is their product "
+                "divided before the softmax?",
+                kind=later_kind(kind),
+                width=width,
+            ),
+            options,
+            answer,
+            why,
+            "inside",
+            {"kind": kind},
+            about={"width": width},
+        )
+        if len({option.text for option in options}) == len(options) > 2
+        else None
+    )
+
+
 def _bytes(attention: Attention, squared: bool) -> int:
     """Bytes of the weights of all heads, or of their queries and keys."""
     layers, heads, n, _ = attention.shape
@@ -256,3 +318,9 @@ def size(count: int) -> str:
         if count >= scale:
             return f"{count / scale:.1f} {unit}"
     return f"{count} B"
+
+
+shared = Maker(_asked, _ask_shared)
+feed_forward = Maker(_sides, _ask_feed_forward)
+memory = Maker(_sizes, _ask_memory)
+scale = Maker(_widths, _ask_scale)

@@ -10,7 +10,7 @@ from numpy.random import Generator
 
 from bartviz.analysis import denoising
 from bartviz.analysis.denoising import MASK, NOISE, Noised
-from bartviz.features.quiz.question import Material, Option, Question, drawn, shuffled
+from bartviz.features.quiz.question import Maker, Material, Option, Question, Subject, drawn, shuffled
 from bartviz.language import later
 
 FEWEST, LONGEST = 4, 48
@@ -28,13 +28,16 @@ SENTENCES = 6
 _TRIES = 8
 
 
-def noise(material: Material, random: Generator) -> Question | None:
+def _names(material: Material) -> list[Subject]:
+    return [(name,) for name in NOISE] if _text(material.record.source_text) is not None else []
+
+
+def _ask(material: Material, random: Generator, subject: Subject) -> Question | None:
     """Which noise function made the second text from the first?"""
-    text = _text(material.record.source_text)
-    if text is None:
-        return None
+    text, [name] = _text(material.record.source_text), subject
+    assert text is not None
+    assert isinstance(name, str)
     for _try in range(_TRIES):
-        name = list(NOISE)[int(random.integers(len(NOISE)))]
         seed = int(random.integers(10_000))
         made = NOISE[name](text, np.random.default_rng(seed))
         if made.text == text or not could(name, made):
@@ -49,7 +52,7 @@ def noise(material: Material, random: Generator) -> Question | None:
             "A noise function of BART's training made “{noised}” of “{text}”. Which one?", noised=made.text, text=text
         )
         query = {"noise": WORDS[name], "text_of": "own", "noise_seed": str(seed)}
-        about = {"text": text, "noised": made.text, "seed": seed}
+        about = {"noise": name, "text": text, "noised": made.text, "seed": seed}
         return Question("noise", prompt, options, answer, SAYS[name](), "denoising", query, about=about)
     return None
 
@@ -110,3 +113,6 @@ def _inside(words: Sequence[str], clean: Sequence[str]) -> bool:
     """Whether the words are a subsequence of the clean text."""
     rest = iter(clean)
     return all(word in rest for word in words)
+
+
+noise = Maker(_names, _ask)

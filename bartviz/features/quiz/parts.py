@@ -13,7 +13,7 @@ import streamlit as st
 from bartviz.app.controls import export, show
 from bartviz.app.frame import levels, page, page_list, record_link, share
 from bartviz.app.state import url_state
-from bartviz.features.quiz import AT_LEVEL, COUNT, MOST_QUESTIONS, MOST_SEED, figure_sheet, questions
+from bartviz.features.quiz import COUNT, MOST_QUESTIONS, MOST_SEED, figure_sheet, questions
 from bartviz.features.quiz.question import READ_SO, Question
 from bartviz.language import _, current, plural, speaking
 from bartviz.serving import first_record
@@ -81,7 +81,7 @@ def make_quiz(record: Record, seed: int, count: int) -> Quiz:
     level = levels.current()
     if kept is not None and kept.record is record and (kept.seed, kept.wanted, kept.level) == (seed, count, level):
         return kept
-    drawn = questions(record, seed, count, kinds=AT_LEVEL[level])
+    drawn = tuple(one.on_paper for one in questions(record, seed, count, level=level))
     before = (0, 0, 0)
     if kept is not None:
         if any(kept.taken) or any(kept.shown):  # else nothing was answered: the text of a link may just have arrived

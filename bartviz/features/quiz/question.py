@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
+from typing import Literal
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bartviz.analysis import parameters
+from bartviz.analysis.masks import quote
 from bartviz.analysis.measures import Measured, of_record
 from bartviz.analysis.parameters import Parameter
 from bartviz.arrays import Floats
@@ -26,8 +28,14 @@ TRIES = 60
 """Draws of a head, a row or a step before a maker returns None."""
 LETTERS = "ABCD"
 READ_SO = mark("A row looks at columns: the fuller the colour, the larger the weight.")
+LINE = 48
+"""Words of a text from which one is chosen, at most."""
 WIDEST = 16
 """Rows and columns that a reader can compare."""
+
+
+Subject = tuple[object, ...]
+Fact = tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +66,27 @@ class Grid:
 
 
 @dataclass(frozen=True)
+class Touch:
+    """Where the options of a question are in its picture: ``places[i]`` is the place of ``options[i]``.
+
+    ``what`` is touched: a row or a column of the only map, a cell of its row ``row``, a whole map, or a word of the
+    line (the places are then rows, columns, columns, maps, words). ``paper``: the options that a printed sheet has.
+    """
+
+    what: Literal["row", "column", "cell", "map", "word"]
+    places: tuple[int, ...]
+    paper: tuple[int, ...] = ()
+    row: int = 0
+
+
+@dataclass(frozen=True)
 class Question:
     """One question about a record, with one right option: ``options[answer]``.
 
     ``prompt``, ``why`` and the texts of options are messages (``language.later``), which ``_`` translates to the
-    current language. ``page`` and ``query`` show the answer; ``about`` names the subject, for programs.
+    current language. ``page`` and ``query`` show the answer; ``about`` names the subject, for programs. ``line`` are
+    the words of a text, of which ``marked`` is the one that is spoken of; ``touch`` is None where the options are not
+    parts of the picture.
     """
 
     kind: str
@@ -74,10 +98,32 @@ class Question:
     query: Mapping[str, str] = field(default_factory=dict)
     grids: tuple[Grid, ...] = ()
     about: Mapping[str, object] = field(default_factory=dict)
+    line: tuple[str, ...] = ()
+    marked: int | None = None
+    touch: Touch | None = None
 
     @property
     def right(self) -> Option:
         return self.options[self.answer]
+
+    @property
+    def fact(self) -> Fact:
+        """What is asked about: two questions with the same one are a double, whatever they offer.
+
+        A row of one kind of attention is one fact, whichever head or number of it is asked about.
+        """
+        about = self.about
+        if "row" in about:
+            return ("row", about["kind"], about["row"])
+        return (self.kind, *(value for name, value in sorted(about.items()) if name not in ("head", "seed", "noised")))
+
+    @property
+    def on_paper(self) -> Question:
+        """The same question with at most four options, which have texts of their own."""
+        if self.touch is None or not self.touch.paper:
+            return self
+        kept = self.touch.paper
+        return replace(self, options=tuple(self.options[at] for at in kept), answer=kept.index(self.answer), touch=None)
 
 
 @dataclass(frozen=True)
@@ -103,7 +149,15 @@ class Material:
         return parameters.rows(known.config, named if named in FAMILIES[known.family].variants else None)
 
 
-Maker = Callable[[Material, Generator], Question | None]
+@dataclass(frozen=True)
+class Maker:
+    """A kind of question: what a record can be asked about, and the question about one of these subjects.
+
+    ``ask`` draws the rest (a head, the wrong options); None if no clear question is found.
+    """
+
+    subjects: Callable[[Material], Sequence[Subject]]
+    ask: Callable[[Material, Generator, Subject], Question | None]
 
 
 def shuffled(random: Generator, right: Option, wrong: Sequence[Option]) -> tuple[tuple[Option, ...], int]:
@@ -126,9 +180,32 @@ def drawn(random: Generator, things: Iterable[int], most: int) -> list[int]:
     return [every[place] for place in random.permutation(len(every))[:most]]
 
 
-def any_attention(record: Record, random: Generator) -> Attention:
-    """The attention of a kind drawn at random."""
-    return record.attention(record.kinds[int(random.integers(len(record.kinds)))])
+def rows_of(record: Record, kind: Kind) -> tuple[str, ...]:
+    """The labels of the rows of a kind, as the app names them: decoder rows by the token that they predict."""
+    return record.rows(kind, "predicts").labels
+
+
+def row_of(record: Record, kind: Kind, row: int) -> str:
+    """A row within a sentence."""
+    token = quote(rows_of(record, kind)[row])
+    if kind == "encoder" or record.output is None:
+        return later("the row of {token}", token=token)
+    return later("the row that predicts {token}", token=token)
+
+
+def any_head(attention: Attention, random: Generator) -> tuple[int, int]:
+    """The layer and the number of a head drawn at random."""
+    return int(random.integers(attention.shape[0])), int(random.integers(attention.shape[1]))
+
+
+def short(place: tuple[int, int]) -> str:
+    """A head's short name."""
+    return f"L{place[0]}H{place[1]}"
+
+
+def heads_query(kind: Kind, place: tuple[int, int], **more: str) -> dict[str, str]:
+    """The query of the page of heads; its rows are named as here unless a visitor has chosen otherwise."""
+    return {"kind": kind, "layer": str(place[0]), "head": str(place[1]), **more}
 
 
 def listed(messages: Sequence[str]) -> str:
@@ -142,15 +219,11 @@ def plain(label: str) -> str:
 
 
 def small(record: Record, kind: Kind, weights: Floats, title: str = "") -> tuple[Grid, ...]:
-    """One map as a picture without digits; empty if it has more rows or columns than a reader can compare.
-
-    Rows of cross-attention are labelled by the token that they predict.
-    """
+    """One map as a picture without digits; empty if it has more rows or columns than a reader can compare."""
     if max(weights.shape) > WIDEST:
         return ()
     cells = tuple(tuple(round(float(weight), 3) for weight in row) for row in weights)
-    rows = record.rows(kind)
-    return (Grid(rows.labels, record.attention(kind).key.labels, cells, kind, digits=False, title=title),)
+    return (Grid(rows_of(record, kind), record.attention(kind).key.labels, cells, kind, digits=False, title=title),)
 
 
 def alone(labels: Sequence[str]) -> NDArray[np.bool_]:

@@ -1,7 +1,9 @@
-"""Questions that show rows of weights: which row is impossible, which weight is missing, which attention a map is
+"""Questions about rows: how far one may look, which is impossible, which weight is missing, which attention a map is
 of."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 from numpy.random import Generator
@@ -12,16 +14,23 @@ from bartviz.analysis.measure_inputs import entropy as bits_of
 from bartviz.analysis.sentence_words import later_kind
 from bartviz.features.quiz.question import (
     LETTERS,
+    LINE,
     TRIES,
     WIDEST,
     Grid,
+    Maker,
     Material,
     Option,
     Question,
+    Subject,
+    Touch,
     alone,
-    any_attention,
+    any_head,
     drawn,
+    heads_query,
     hundredths,
+    row_of,
+    rows_of,
     shuffled,
 )
 from bartviz.language import later
@@ -33,7 +42,11 @@ LOUD = 0.2
 BITS = 0.4
 """The least margin of the right row's entropy, in bits."""
 APART = 0.05
-"""The least difference between two numbers that are offered."""
+"""The least difference between two weights that are offered."""
+FARTHER = 0.2
+"""The least difference between two differences of scores that are offered."""
+LEAST = 0.05
+"""The least weight whose logarithm two decimals give well enough."""
 ASKED = 0.1
 """The least weight that is asked for."""
 SIDE = 12
@@ -44,19 +57,120 @@ Doubles = NDArray[np.float64]
 Broken = tuple[str, dict[str, str]]  # why a row is impossible, and how the masks page shows its place
 
 
-def impossible(material: Material, random: Generator) -> Question | None:
-    """Which of four rows cannot come from this kind of attention?"""
+def _attention(material: Material, subject: Subject) -> tuple[Attention, Kind, int]:
+    """The attention and the row that a subject names."""
+    kind, row = subject
+    assert kind in KINDS
+    assert isinstance(row, int)
+    return material.record.attention(kind), kind, row
+
+
+def _every_row(material: Material) -> list[Subject]:
+    """Every row with a choice whose visible columns can all be shown."""
+    found: list[Subject] = []
+    for kind in material.record.kinds:
+        found += [(kind, row) for row in _shown_rows(material.record.attention(kind))]
+    return found
+
+
+def _shown_rows(attention: Attention) -> list[int]:
+    mask = attention.mask
+    return np.flatnonzero(~mask[:, WIDEST:].any(axis=1) & (mask.sum(axis=1) > 1)).tolist()
+
+
+def _ends(material: Material) -> list[Subject]:
+    """The rows of a kind whose rows do not all end at the same token, as a causal mask makes them."""
+    found: list[Subject] = []
+    for kind in material.record.kinds:
+        attention = material.record.attention(kind)
+        lasts = [_last(attention, row) for row in range(attention.shape[2])]
+        if len({last for last in lasts if last is not None}) > 1:
+            found += [(kind, row) for row, last in enumerate(lasts) if last is not None and 0 < last < LINE]
+    return found
+
+
+def _last(attention: Attention, row: int) -> int | None:
+    """The last column that a row may look at; None if there is none."""
+    open_ = np.flatnonzero(attention.mask[row])
+    return int(open_[-1]) if open_.size else None
+
+
+def _ask_last(material: Material, random: Generator, subject: Subject) -> Question | None:
     record = material.record
-    for _try in range(TRIES):
-        attention = any_attention(record, random)
-        rows = _rows(attention, random, 4)
+    attention, kind, row = _attention(material, subject)
+    labels, names = attention.key.labels[:LINE], rows_of(record, kind)
+    right = _last(attention, row)
+    if right is None or not names[row].strip() or not labels[right].strip() or len(labels) < 3:
+        return None
+    marked = _marked(record, kind, row, labels)
+    why = (
+        later(
+            "When {row} is computed, {key} has been read and nothing after it: the causal mask closes the rest.",
+            row=row_of(record, kind, row),
+            key=quote(labels[right]),
+        )
+        if kind == "decoder"
+        else later("The mask closes every token after {key} to this row.", key=quote(labels[right]))
+    )
+
+    def says(at: int) -> str:
+        if at == right:
+            return why
+        token = quote(labels[at])
+        if at > right and at == marked and kind == "decoder":
+            return later("{token} is what this row predicts: it cannot look at its own answer.", token=token)
+        if at > right:
+            return later("{token} comes later: it is closed to this row.", token=token)
+        if not attention.mask[row, at]:
+            return later("{token} is closed to this row.", token=token)
+        return later("The row may look at {token}, and at more after it.", token=token)
+
+    options = tuple(Option(quote(label), says(at), at) for at, label in enumerate(labels))
+    near = [at for at in (right + 1, right - 1, right + 2, right - 2) if 0 <= at < len(labels)]
+    paper = _told(labels, right, near)
+    return Question(
+        "last",
+        later("Which is the last token that {row} may look at?", row=row_of(record, kind, row)),
+        options,
+        right,
+        why,
+        "masks",
+        {"view": "pattern", "row": str(row)},
+        about={"kind": kind, "row": row},
+        line=labels,
+        marked=marked,
+        touch=Touch("word", tuple(range(len(labels))), paper),
+    )
+
+
+def _marked(record: Record, kind: Kind, row: int, labels: tuple[str, ...]) -> int | None:
+    """The word of the line that names the row; None if it is not there."""
+    at = row + (kind == "decoder" and record.output is not None)
+    return at if at < len(labels) and labels[at] == rows_of(record, kind)[row] else None
+
+
+def _told(labels: tuple[str, ...], right: int, others: list[int]) -> tuple[int, ...]:
+    """The right place and at most three others whose labels differ, in the order of the text."""
+    kept = [right]
+    for at in others:
+        if labels[at].strip() and all(labels[at].strip().casefold() != labels[one].strip().casefold() for one in kept):
+            kept.append(at)
+    return tuple(sorted(kept[:4]))
+
+
+def _ask_impossible(material: Material, random: Generator, subject: Subject) -> Question | None:
+    """Which of four rows cannot come from this kind of attention? The first is the one that is made so."""
+    record = material.record
+    attention, kind, row = _attention(material, subject)
+    for _try in range(TRIES // 10):
+        others = drawn(random, [one for one in _shown_rows(attention) if one != row], 3)
+        rows = [(*any_head(attention, random), one) for one in (row, *others)]
         if len(rows) < 4:
-            continue
+            return None
         shown = _shown(attention, rows)  # 4 x (K,)
         broken = _break(attention, rows, shown, random)
-        if broken is None:
-            continue
-        return _impossible(attention, rows, shown, broken, random)
+        if broken is not None:
+            return _impossible(record, kind, rows, shown, broken, random)
     return None
 
 
@@ -69,11 +183,11 @@ def _break(attention: Attention, rows: list[Row], shown: list[Doubles], random: 
         if shown[0][strong] < LOUD:
             return None
         shown[0][[strong, there]] = shown[0][[there, strong]]
-        said = {"key": f"{there} {attention.key.labels[there]}", "weight": float(shown[0][there]), "row": row}
+        said = {"key": quote(attention.key.labels[there]), "weight": float(shown[0][there])}
         if attention.kind == "decoder" and there > row:
             reason = later(
-                "It puts {weight:.2f} on {key}, which comes after its own token: the causal mask forbids "
-                "that, and makes the weight exactly 0.",
+                "It puts {weight:.2f} on {key}, which is not yet there when this row is computed: the causal mask "
+                "makes that weight exactly 0.",
                 **said,
             )
         else:
@@ -88,7 +202,7 @@ def _break(attention: Attention, rows: list[Row], shown: list[Doubles], random: 
 
 
 def _impossible(
-    attention: Attention, rows: list[Row], shown: list[Doubles], broken: Broken, random: Generator
+    record: Record, kind: Kind, rows: list[Row], shown: list[Doubles], broken: Broken, random: Generator
 ) -> Question:
     reason, view = broken
     order = [int(place) for place in random.permutation(4)]
@@ -101,8 +215,6 @@ def _impossible(
         )
         for place in range(4)
     )
-    grid = _grid(attention, [rows[one] for one in order], [shown[one] for one in order])
-    kind = attention.kind
     return Question(
         "impossible",
         later(
@@ -113,24 +225,20 @@ def _impossible(
         answer,
         later("Row {letter}. {reason}", letter=LETTERS[answer], reason=reason),
         "masks",
-        {**view, "row": str(rows[0][2])} | ({} if kind == "encoder" else {"reading": "reads"}),
-        (grid,),
-        {"kind": kind, "rows": tuple(rows[one][2] for one in order)},
+        {**view, "row": str(rows[0][2])},
+        (_grid(record, kind, [rows[one] for one in order], [shown[one] for one in order]),),
+        {"kind": kind, "row": rows[0][2], "rows": tuple(rows[one][2] for one in order)},
+        touch=Touch("row", (0, 1, 2, 3)),
     )
 
 
-def missing(material: Material, random: Generator) -> Question | None:
-    """Which weight is missing in a row?"""
-    record = material.record
-    for _try in range(TRIES):
-        attention = any_attention(record, random)
-        rows = _rows(attention, random, 1)
-        if not rows or attention.mask[rows[0][2]].sum() < 3:
-            continue
-        layer, head, row = rows[0]
+def _ask_missing(material: Material, random: Generator, subject: Subject) -> Question | None:
+    attention, kind, row = _attention(material, subject)
+    for _try in range(TRIES // 10):
+        rows = [(*any_head(attention, random), row)]
         [shown] = _shown(attention, rows)  # (K,)
         places = np.flatnonzero(shown >= ASKED)  # (keys worth asking for,)
-        if not places.size:
+        if attention.mask[row].sum() < 3 or not places.size:
             continue
         at = int(random.choice(places))
         right, known = float(shown[at]), float(shown.sum() - shown[at])
@@ -144,6 +252,7 @@ def missing(material: Material, random: Generator) -> Question | None:
             known=known,
             right=right,
         )
+        layer, head, _row = rows[0]
         return Question(
             "missing",
             later("One weight of this row is hidden. How large is it?"),
@@ -151,9 +260,9 @@ def missing(material: Material, random: Generator) -> Question | None:
             answer,
             why,
             "heads",
-            _query(attention.kind, layer, head, row=str(row)),
-            (_grid(attention, rows, [shown]),),
-            {"kind": attention.kind, "head": f"L{layer}H{head}", "row": row, "column": at},
+            heads_query(kind, (layer, head), row=str(row)),
+            (_grid(material.record, kind, rows, [shown]),),
+            {"kind": kind, "head": f"L{layer}H{head}", "row": row, "column": at},
         )
     return None
 
@@ -172,19 +281,19 @@ def _number(value: float, right: float) -> Option:
     return Option(f"{value:.2f}", says, value)
 
 
-def entropy(material: Material, random: Generator) -> Question | None:
-    """Which of three rows has the highest entropy?"""
-    record = material.record
+def _ask_entropy(material: Material, random: Generator, subject: Subject) -> Question | None:
+    """Which of three rows has the highest entropy? The one that the subject names."""
+    attention, kind, row = _attention(material, subject)
     for _try in range(TRIES):
-        attention = any_attention(record, random)
-        rows = _rows(attention, random, 3)
+        others = drawn(random, [one for one in _shown_rows(attention) if one != row], 2)
+        rows = [(*any_head(attention, random), one) for one in sorted((row, *others))]
         if len(rows) < 3:
-            continue
+            return None
         shown = _shown(attention, rows)  # 3 x (K,)
         bits = [float(bits_of(one)) for one in shown]
         best = int(np.argmax(bits))
         second = max(bits[:best] + bits[best + 1 :])
-        if bits[best] < second + BITS:
+        if rows[best][2] != row or bits[best] < second + BITS:
             continue
         options = tuple(
             Option(
@@ -201,7 +310,6 @@ def entropy(material: Material, random: Generator) -> Question | None:
             bits=bits[best],
             next=second,
         )
-        layer, head, row = rows[best]
         return Question(
             "entropy",
             later("Which of these rows has the highest entropy?"),
@@ -209,25 +317,91 @@ def entropy(material: Material, random: Generator) -> Question | None:
             best,
             why,
             "heads",
-            _query(attention.kind, layer, head, row=str(row)),
-            (_grid(attention, rows, shown),),
-            {"kind": attention.kind, "rows": tuple(rows)},
+            heads_query(kind, rows[best][:2], row=str(row)),
+            (_grid(material.record, kind, rows, shown),),
+            {"kind": kind, "row": row, "rows": tuple(rows)},
+            touch=Touch("row", (0, 1, 2)),
         )
     return None
 
 
-def whose(material: Material, random: Generator) -> Question | None:
+def _ask_scores(material: Material, random: Generator, subject: Subject) -> Question | None:
+    """By how much do the scores of two cells of a row differ, given their weights?"""
+    record = material.record
+    record.expect_model()  # the page that shows it needs queries and keys
+    attention, kind, row = _attention(material, subject)
+    labels = attention.key.labels
+    for _try in range(TRIES // 10):
+        layer, head = any_head(attention, random)
+        weights = attention.head(layer, head)[row]  # (K,)
+        known = alone(labels) & (weights >= LEAST)
+        places = sorted(np.flatnonzero(known).tolist(), key=lambda at: -float(weights[at]))
+        if len(places) < 2:
+            continue
+        high, low = places[0], places[int(random.integers(1, len(places)))]
+        most, least = round(float(weights[high]), 2), round(float(weights[low]), 2)
+        right = math.log(most / least)
+        wrong = [
+            (most / least, later("That is how many times as large the weight is; e to the difference gives it.")),
+            (most - least, later("That is the difference of the weights, after the softmax.")),
+            (math.log2(most / least), later("That is the logarithm to base 2; softmax raises e to the score.")),
+            (2 * right, later("That is twice the difference.")),
+        ]
+        kept = [right]
+        offered: list[Option] = []
+        for value, said in wrong:
+            if all(abs(value - other) >= FARTHER for other in kept):
+                kept.append(value)
+                offered.append(Option(f"{value:.1f}", said, value))
+        if right < 0.5 or len(offered) < 2 or len({f"{one:.1f}" for one in kept}) < len(kept):
+            continue
+        why = later(
+            "A softmax raises e to each score and divides by the sum, which is the same for the whole row: "
+            "ln({most:.2f} / {least:.2f}) = {right:.1f}.",
+            most=most,
+            least=least,
+            right=right,
+        )
+        options, answer = shuffled(random, Option(f"{right:.1f}", why, right), offered)
+        return Question(
+            "scores",
+            later(
+                "In {kind} head {head}, {row} gives {most:.2f} to {high} and {least:.2f} to {low}. By how much do the "
+                "scores before the softmax differ?",
+                kind=later_kind(kind),
+                head=f"L{layer}H{head}",
+                row=row_of(record, kind, row),
+                most=most,
+                high=quote(labels[high]),
+                least=least,
+                low=quote(labels[low]),
+            ),
+            options,
+            answer,
+            why,
+            "inside",
+            heads_query(kind, (layer, head), row=str(row)),
+            about={"kind": kind, "head": f"L{layer}H{head}", "row": row, "columns": (high, low)},
+        )
+    return None
+
+
+def _kinds(material: Material) -> list[Subject]:
+    record = material.record
+    return [(kind,) for kind in KINDS] if set(record.kinds) == set(KINDS) and _told_apart(record) else []
+
+
+def _ask_whose(material: Material, random: Generator, subject: Subject) -> Question | None:
     """Which kind of attention does a small map show?"""
     record = material.record
-    if set(record.kinds) != set(KINDS) or not _told_apart(record):
-        return None
-    kind = KINDS[int(random.integers(3))]
+    [kind] = subject
+    assert kind in KINDS
     attention = record.attention(kind)
-    layer, head = int(random.integers(attention.shape[0])), int(random.integers(attention.shape[1]))
+    layer, head = any_head(attention, random)
     rows, columns = (range(min(length, SIDE)) for length in attention.shape[2:])
     weights = attention.head(layer, head)  # (Q, K)
     cells = tuple(tuple(round(float(weights[i, j]), 3) for j in columns) for i in rows)
-    labels = attention.query.labels[: len(rows)], attention.key.labels[: len(columns)]
+    labels = rows_of(record, kind)[: len(rows)], attention.key.labels[: len(columns)]
     says = {
         "encoder": later("Encoder attention: rows and columns are both the source, and every row may look everywhere."),
         "decoder": later("Decoder attention: rows and columns are both the output, and no row looks ahead."),
@@ -246,77 +420,16 @@ def whose(material: Material, random: Generator) -> Question | None:
         KINDS.index(kind),
         says[kind],
         "heads",
-        _query(kind, layer, head),
+        heads_query(kind, (layer, head)),
         (Grid(*labels, cells, None, digits=False),),
         {"kind": kind, "head": f"L{layer}H{head}"},
     )
 
 
 def _told_apart(record: Record) -> bool:
-    """Whether the three maps can be distinguished by their labels and mask."""
-    source, own = record.attention("encoder").query.labels[:SIDE], record.attention("decoder").query.labels[:SIDE]
-    mask = record.attention("decoder").mask  # (T, T)
-    return source != own and len(own) > 2 and len(source) > 2 and not mask[:SIDE, :SIDE].all()
-
-
-def closed(material: Material, random: Generator) -> Question | None:
-    """Which token may a row not attend to?"""
-    record = material.record
-    for _try in range(TRIES):
-        attention = any_attention(record, random)
-        row = int(random.integers(attention.shape[2]))
-        known = alone(attention.key.labels)
-        shut = np.flatnonzero(known & ~attention.mask[row]).tolist()  # (closed keys,)
-        seen = np.flatnonzero(known & attention.mask[row]).tolist()
-        label = attention.query.labels[row]
-        if not shut or len(seen) < 2 or not label.strip():
-            continue
-        right = int(random.choice(shut))
-        labels = attention.key.labels
-        ahead = attention.kind == "decoder" and right > row
-        why = (
-            later(
-                "{key} is at position {at}, after row {row}: when the model computes this row, it does not exist yet.",
-                key=quote(labels[right]),
-                at=right,
-                row=row,
-            )
-            if ahead
-            else later("{key} is closed to this row: the mask leaves it no weight.", key=quote(labels[right]))
-        )
-        options, answer = shuffled(
-            random,
-            Option(quote(labels[right]), why, right),
-            [
-                Option(quote(labels[at]), later("The row may look at {key}.", key=quote(labels[at])), at)
-                for at in drawn(random, seen, 3)
-            ],
-        )
-        words = {"kind": later_kind(attention.kind), "token": quote(label), "row": row}
-        prompt = (
-            later("Which of these tokens is closed to the {kind} row of {token} (row {row})?", **words)
-            if attention.kind == "encoder"
-            else later("Which of these tokens is closed to the {kind} row that reads {token} (row {row})?", **words)
-        )
-        query = {"view": "pattern", "row": str(row)} | ({} if attention.kind == "encoder" else {"reading": "reads"})
-        return Question(
-            "closed", prompt, options, answer, why, "masks", query, about={"kind": attention.kind, "row": row}
-        )
-    return None
-
-
-def _query(kind: Kind, layer: int, head: int, **more: str) -> dict[str, str]:
-    """The query of the heads page's address, with rows labelled by what they read, as in the grids here."""
-    reading = {} if kind == "encoder" else {"reading": "reads"}
-    return {"kind": kind, "layer": str(layer), "head": str(head), **more, **reading}
-
-
-def _rows(attention: Attention, random: Generator, count: int) -> list[Row]:
-    """``count`` different rows, or fewer, whose visible columns are all shown; the head of each is drawn at random."""
-    layers, heads = attention.shape[:2]
-    seen = attention.mask.any(axis=1) & ~attention.mask[:, WIDEST:].any(axis=1)  # (Q,)
-    places = drawn(random, np.flatnonzero(seen & (attention.mask.sum(axis=1) > 1)).tolist(), count)
-    return [(int(random.integers(layers)), int(random.integers(heads)), row) for row in places]
+    """Whether the three maps can be distinguished by their labels."""
+    maps = [(rows_of(record, kind)[:SIDE], record.attention(kind).key.labels[:SIDE]) for kind in KINDS]
+    return len(set(maps)) == len(maps) and all(min(len(rows), len(columns)) > 2 for rows, columns in maps)
 
 
 def _shown(attention: Attention, rows: list[Row]) -> list[Doubles]:
@@ -324,17 +437,22 @@ def _shown(attention: Attention, rows: list[Row]) -> list[Doubles]:
     return [np.array(hundredths(attention.head(layer, head)[row, :WIDEST])) for layer, head, row in rows]
 
 
-def _grid(attention: Attention, rows: list[Row], shown: list[Doubles]) -> Grid:
-    """The rows with their letters, positions and tokens; columns with position and token."""
-    columns = tuple(f"{at} {label}" for at, label in enumerate(attention.key.labels[: len(shown[0])]))
+def _grid(record: Record, kind: Kind, rows: list[Row], shown: list[Doubles]) -> Grid:
+    """The rows with their letters, if there are several, and tokens."""
+    labels = rows_of(record, kind)
     letters = LETTERS if len(rows) > 1 else (" ",)
-    names = tuple(
-        f"{letter} · {one[2]} {attention.query.labels[one[2]]}".strip(" ·")
-        for letter, one in zip(letters, rows, strict=False)
-    )
+    names = tuple(f"{letter} · {labels[one[2]]}".strip(" ·") for letter, one in zip(letters, rows, strict=False))
     return Grid(
         names,
-        columns,
+        record.attention(kind).key.labels[: len(shown[0])],
         tuple(tuple(None if np.isnan(cell) else float(cell) for cell in row) for row in shown),
-        attention.kind,
+        kind,
     )
+
+
+last = Maker(_ends, _ask_last)
+impossible = Maker(_every_row, _ask_impossible)
+missing = Maker(_every_row, _ask_missing)
+entropy = Maker(_every_row, _ask_entropy)
+scores = Maker(_every_row, _ask_scores)
+whose = Maker(_kinds, _ask_whose)

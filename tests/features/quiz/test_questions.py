@@ -6,7 +6,7 @@ import csv
 import io
 import math
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +21,7 @@ from bartviz.app.controls import export
 from bartviz.arrays import Floats
 from bartviz.errors import SettingError
 from bartviz.features.quiz import AT_LEVEL, COUNT, KINDS, figure_sheet, noise, questions
-from bartviz.features.quiz.question import Grid, Option, Question, hundredths
+from bartviz.features.quiz.question import Grid, Option, Question, Touch, hundredths
 from bartviz.language import _, speaking
 from bartviz.record.attention import Attention
 from bartviz.record.record import Record, open_record
@@ -36,8 +36,12 @@ def place(name: object) -> tuple[int, int]:
     return int(layer), int(head)
 
 
+def attention_of(record: Record, kind: str) -> Attention:
+    return record.attention(kind)
+
+
 def attention(record: Record, question: Question) -> Attention:
-    return record.attention(str(question.about["kind"]))
+    return attention_of(record, str(question.about["kind"]))
 
 
 def softmax(given: Attention, layer: int, head: int) -> Floats:
@@ -89,7 +93,21 @@ def look(record: Record, question: Question) -> None:
     assert columns[question.answer] == int(row.argmax())
     assert all(row[columns[question.answer]] >= row[at] + 0.0999 for at in columns if at != row.argmax())
     assert [option.text for option in question.options] == [f"“{given.key.labels[at]}”" for at in columns]
-    assert len({given.key.labels[at].strip().casefold() for at in columns}) == len(columns)
+
+
+def looked_at(record: Record, question: Question) -> None:
+    given = attention(record, question)
+    column = softmax(given, *place(question.about["head"]))[:, int(str(question.about["column"]))]
+    rows = [int(str(option.fact)) for option in question.options]
+    assert rows[question.answer] == int(column.argmax())
+    assert all(column.max() >= column[at] + 0.0999 for at in rows if at != column.argmax())
+
+
+def received(record: Record, question: Question) -> None:
+    sums = softmax(attention(record, question), *place(question.about["head"])).sum(axis=0)
+    columns = [int(str(option.fact)) for option in question.options]
+    assert columns[question.answer] == question.about["column"] == int(sums.argmax())
+    assert all(sums.max() >= 1.249 * sums[at] for at in columns if at != sums.argmax())
 
 
 def average(record: Record, question: Question) -> None:
@@ -156,28 +174,64 @@ def whose(record: Record, question: Question) -> None:
     fits = []
     for option in question.options:
         given = record.attention(str(option.fact))
-        labels = (given.query.labels[: len(grid.rows)], given.key.labels[: len(grid.columns)])
+        named = given.query if given.kind == "encoder" or record.output is None else record.output
+        labels = (named.labels[: len(grid.rows)], given.key.labels[: len(grid.columns)])
         seen = np.array([written(cells) for cells in grid.cells]) > 0.001
         fits.append(labels == (grid.rows, grid.columns) and not (seen & ~given.mask[:12, :12]).any())
     assert question.options[fits.index(True)].fact == right
-    assert grid.rows != grid.columns or right != "cross"
+    assert grid.rows != grid.columns or right == "encoder"
 
 
-def closed(record: Record, question: Question) -> None:
+def last(record: Record, question: Question) -> None:
     given, row = attention(record, question), int(str(question.about["row"]))
-    open_cells = [bool(given.mask[row, int(str(option.fact))]) for option in question.options]
-    assert open_cells.count(False) == 1
-    assert open_cells.index(False) == question.answer
+    assert question.right.fact == max(at for at, open_ in enumerate(given.mask[row]) if open_)
 
 
 def shift(record: Record, question: Question) -> None:
     assert record.output is not None
     row = int(str(question.about["row"]))
-    right = record.output.labels[row].strip().casefold()
-    said = [str(option.fact).strip().casefold() for option in question.options]
-    assert said[question.answer] == right
-    assert said.count(right) == 1
-    assert record.attention("decoder").query.labels[row].strip().casefold() in said
+    right = record.output.labels[row]
+    assert question.right.fact == right
+    on_paper = [str(option.fact).strip().casefold() for option in question.on_paper.options]
+    assert on_paper.count(right.strip().casefold()) == 1
+    assert record.attention("decoder").query.labels[row].strip().casefold() in on_paper
+
+
+def unsure(record: Record, question: Question) -> None:
+    chances = [record.steps[int(str(option.fact))].chosen.probability for option in question.options]
+    assert all(chances[question.answer] <= chance - 0.0299 for chance in others(question, chances))
+
+
+def temperature(record: Record, question: Question) -> None:
+    first, second = record.steps[int(str(question.about["step"]))].candidates[:2]
+    scores = np.array([first.probability, second.probability])
+    heated = np.exp(np.log(scores) / 2)
+    values = [float(str(option.fact)) for option in question.options]
+    assert values[question.answer] == pytest.approx(heated[0] / heated[1], rel=0.03)
+    assert all(
+        abs(value - values[question.answer]) > 0.149 * values[question.answer] for value in others(question, values)
+    )
+
+
+def scores(record: Record, question: Question) -> None:
+    given, row = attention(record, question), int(str(question.about["row"]))
+    layer, head = place(question.about["head"])
+    columns = question.about["columns"]
+    assert isinstance(columns, tuple)
+    high, low = columns
+    products = given.queries[layer, head, row].astype(float) @ given.keys[layer, head].astype(float).T * given.scale
+    if given.bias is not None:
+        products = products + given.bias[head][row]
+    values = [float(str(option.fact)) for option in question.options]
+    assert values[question.answer] == pytest.approx(products[high] - products[low], abs=0.12)
+    assert all(abs(value - values[question.answer]) > 0.199 for value in others(question, values))
+
+
+def scale(record: Record, question: Question) -> None:
+    given = attention_of(record, str(question.query["kind"]))
+    values = [float(str(option.fact)) for option in question.options]
+    assert values[question.answer] == pytest.approx(1 / given.scale, rel=1e-3)
+    assert values[question.answer] ** 2 == pytest.approx(given.queries.shape[3])
 
 
 def product(record: Record, question: Question) -> None:
@@ -261,12 +315,15 @@ def memory(record: Record, question: Question) -> None:
 
 
 CHECKS: dict[str, Callable[[Record, Question], None]] = {
-    "closed": closed,
-    "whose": whose,
-    "missing": missing,
-    "impossible": impossible,
     "look": look,
     "shift": shift,
+    "whose": whose,
+    "looked_at": looked_at,
+    "last": last,
+    "unsure": unsure,
+    "missing": missing,
+    "impossible": impossible,
+    "received": received,
     "previous": most_shares,
     "rest": most_shares,
     "product": product,
@@ -277,17 +334,42 @@ CHECKS: dict[str, Callable[[Record, Question], None]] = {
     "shared": shared,
     "feed_forward": feed_forward,
     "memory": memory,
+    "scale": scale,
+    "scores": scores,
+    "temperature": temperature,
 }
 
 
 def check(record: Record, question: Question) -> None:
     """One right answer, told apart from the others, and everything can be said."""
-    assert 2 <= len(question.options) <= 4
-    texts = [_(option.text) for option in question.options]
+    paper = question.on_paper
+    assert 2 <= len(paper.options) <= 4
+    assert paper.right == question.right
+    texts = [_(option.text) for option in paper.options]
     assert len(set(texts)) == len(texts)
-    assert len({str(fact) for fact in facts(question)}) == len(texts)
+    assert len({str(fact) for fact in facts(paper)}) == len(texts)
     assert all(_(said) for said in (question.prompt, question.why, *(option.says for option in question.options)))
     CHECKS[question.kind](record, question)
+    if question.touch is not None:
+        touched(question, question.touch)
+
+
+def touched(question: Question, touch: Touch) -> None:
+    """Every option has a place of its own in the picture."""
+    parts = {
+        "row": len(question.grids[0].rows) if question.grids else 0,
+        "column": len(question.grids[0].columns) if question.grids else 0,
+        "cell": len(question.grids[0].columns) if question.grids else 0,
+        "map": len(question.grids),
+        "word": len(question.line),
+    }[touch.what]
+    assert len(set(touch.places)) == len(question.options) <= parts
+    assert all(0 <= at < parts for at in touch.places)
+    if touch.what == "word":
+        said = [f"“{question.line[at]}”" for at in touch.places]
+        assert [_(option.text) for option in question.options] == said
+    if touch.what == "map":
+        assert [question.grids[at].title for at in touch.places] == [option.text for option in question.options]
 
 
 @pytest.mark.thorough
@@ -295,49 +377,54 @@ def check(record: Record, question: Question) -> None:
 @settings(max_examples=150, report_multiple_bugs=False)
 @given(records.records(), st.integers(0, 999_999))
 def test_every_answer_is_the_only_right_one(record: Record, seed: int) -> None:
-    for question in questions(record, seed, 24):
-        check(record, question)
+    for level in AT_LEVEL:
+        for question in questions(record, seed, 16, level=level):
+            check(record, question)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("file", SHIPPED, ids=lambda file: file.stem)
 def test_the_shipped_records_have_full_rounds_with_right_answers(file: Path) -> None:
     record = open_record(file)
-    for seed in range(30):
-        asked = questions(record, seed, COUNT)
-        assert len(asked) == COUNT
-        for question in asked:
-            check(record, question)
+    for seed in range(12):
+        for level in AT_LEVEL:
+            asked = questions(record, seed, COUNT, level=level)
+            assert len(asked) == COUNT
+            for question in asked:
+                check(record, question)
 
 
 @pytest.mark.slow
 def test_one_record_is_asked_for_every_kind() -> None:
     record = open_record(next(file for file in SHIPPED if file.stem == "start"))
-    assert {question.kind for seed in range(8) for question in questions(record, seed, 40)} == set(KINDS)
-    assert set(CHECKS) == set(KINDS)
+    asked = {
+        level: {question.kind for seed in range(4) for question in questions(record, seed, 20, level=level)}
+        for level in AT_LEVEL
+    }
+    assert all(set(kinds) <= asked[level] for level, kinds in AT_LEVEL.items())
+    assert set(CHECKS) == set(KINDS) == {kind for kinds in AT_LEVEL.values() for kind in kinds}
 
 
 @pytest.mark.slow
-def test_a_link_names_rows_as_the_question_does_and_shows_weights_where_a_sum_is_wrong() -> None:
-    asked = [one for file in SHIPPED for seed in range(6) for one in questions(open_record(file), seed, 40)]
-    by_heads = {"look", "previous", "rest", "average"}
-    for question in asked:
-        if question.page == "heads" and question.kind in {*by_heads, "missing", "entropy", "whose"}:
-            kind = question.query["kind"]
-            named = "predicts" if kind == "cross" and question.kind in by_heads else "reads"
-            assert question.query.get("reading") == (None if kind == "encoder" else named)
-    broken = [one for one in asked if one.kind == "impossible"]
-    assert {one.query["view"] for one in broken} == {"pattern", "weights"}
-    for question in broken:
-        assert ("sum to" in _(question.why)) == (question.query["view"] == "weights")
-        assert ({"layer", "head"} <= set(question.query)) == (question.query["view"] == "weights")
+def test_rows_are_named_by_what_they_predict_and_a_link_shows_weights_where_a_sum_is_wrong() -> None:
+    for file in SHIPPED:
+        record = open_record(file)
+        asked = [one for level in AT_LEVEL for seed in range(6) for one in questions(record, seed, 20, level=level)]
+        assert not [one for one in asked if "reading" in one.query]
+        for one in asked:
+            kind = one.about.get("kind")
+            if kind in record.kinds and one.kind in ("look", "looked_at", "received"):
+                assert one.grids[0].rows == record.rows(str(kind), "predicts").labels  # type: ignore[arg-type]
+        for question in (one for one in asked if one.kind == "impossible"):
+            assert ("sum to" in _(question.why)) == (question.query["view"] == "weights")
+            assert ({"layer", "head"} <= set(question.query)) == (question.query["view"] == "weights")
 
 
 @pytest.mark.slow
 def test_the_layer_that_is_asked_about_is_named() -> None:
     for file in SHIPPED:
         record = open_record(file)
-        asked = [one for seed in range(6) for one in questions(record, seed, 40) if one.kind == "feed_forward"]
+        asked = [one for seed in range(2) for one in questions(record, seed, kinds=("feed_forward",))]
         for question in asked:
             side = str(question.about["side"])
             assert f"{side} layer of {record.model.name}" in _(question.prompt)
@@ -350,30 +437,33 @@ def test_the_same_seed_asks_the_same_and_another_one_asks_something_else() -> No
     assert questions(record, 7) != questions(record, 8)
 
 
-def test_no_question_comes_twice_and_easy_ones_come_first() -> None:
-    asked = questions(stand_in.record(), 1, 40)
-    assert len(asked) == len({(question.prompt, question.grids, question.right.text) for question in asked})
-    order = [list(KINDS).index(question.kind) for question in asked]
-    assert order == sorted(order)
+@pytest.mark.slow
+@given(records.records(), st.integers(0, 999_999), st.sampled_from(list(AT_LEVEL)), st.integers(1, 40))
+@settings(max_examples=30, deadline=None)
+def test_a_round_has_no_doubles(record: Record, seed: int, level: str, count: int) -> None:
+    asked = questions(record, seed, count, level=level)
+    assert len({one.fact for one in asked}) == len(asked) <= count
+    assert len({(_(one.prompt), one.grids, one.line, _(one.right.text)) for one in asked}) == len(asked)
+    rows = [(one.about["kind"], one.about["row"]) for one in asked if "row" in one.about]
+    assert len(set(rows)) == len(rows)
 
 
-def asked_about(question: Question) -> tuple[object, ...]:
-    """What a reader is asked: the sentence and the rows, whichever head they are of and whatever is offered."""
-    about = question.about
-    return question.kind, _(question.prompt), about.get("kind"), about.get("row", about.get("rows"))
+@pytest.mark.slow
+@pytest.mark.parametrize("file", SHIPPED, ids=lambda file: file.stem)
+def test_new_questions_are_new_and_levels_differ(file: Path) -> None:
+    record = open_record(file)
+    rounds = {level: [questions(record, seed, level=level) for seed in range(5)] for level in AT_LEVEL}
+    for level, every in rounds.items():
+        for one, other in pairwise(every):
+            assert not {question.fact for question in one} & {question.fact for question in other}, level
+    for seed in range(5):
+        asked = [{(question.kind, question.fact) for question in every[seed]} for every in rounds.values()]
+        assert all(len(one & other) <= 2 for one, other in combinations(asked, 2))
 
 
-@pytest.mark.parametrize("name", ["start", "words"])
-def test_a_round_asks_nothing_twice_and_the_next_one_begins_with_something_else(name: str) -> None:
-    record = open_record(next(file for file in SHIPPED if file.stem == name))
-    easy = AT_LEVEL["beginner"]
-    rounds = [[asked_about(one) for one in questions(record, seed, 10, kinds=easy)] for seed in range(6, 12)]
-    for round_ in rounds:
-        assert len(set(round_)) == len(round_)
-    maps = [[one for one in round_ if one[0] == "whose"] for round_ in rounds]
-    assert all(len({one[2] for one in asked}) == len(asked) for asked in maps)  # not the same kind of attention
-    for one, other in pairwise(rounds):
-        assert not {row for row in one if row[0] == "closed"} & {row for row in other if row[0] == "closed"}
+def test_easier_kinds_of_a_level_come_first_in_each_lap() -> None:
+    asked = [list(KINDS).index(one.kind) for one in questions(stand_in.record(), 1, 5)]
+    assert asked == sorted(asked)
 
 
 def test_the_map_whose_kind_is_asked_has_the_colour_of_none() -> None:
@@ -396,7 +486,8 @@ def test_a_seed_or_count_out_of_range_is_refused() -> None:
 
 def test_a_text_of_one_token_is_asked_little_and_breaks_nothing() -> None:
     record = records.encoder_only(("<s>",))
-    assert all(question.kind == "memory" for question in questions(record, 3))
+    for level in AT_LEVEL:
+        assert {question.kind for question in questions(record, 3, level=level)} <= {"memory", "scale", "average"}
 
 
 def test_by_hand_a_causal_row_with_weight_ahead_is_the_impossible_one() -> None:
@@ -467,7 +558,7 @@ def test_what_a_noise_function_made_it_could_have_made(seed: int, name: str) -> 
 def test_a_text_with_a_mask_in_it_is_not_damaged_again() -> None:
     assert token_masking("a <mask> b c d", np.random.default_rng(0), 1.0)
     record = records.encoder_only(("<s>", "a", " <mask>", " b", " c", " d", "</s>"))
-    assert "noise" not in {question.kind for seed in range(5) for question in questions(record, seed, 40)}
+    assert not [question for seed in range(5) for question in questions(record, seed, kinds=("noise",))]
 
 
 GRID = Grid(("0 <b>",), ("0 a|b", "1 =x"), ((0.25, None),), "cross")
@@ -533,7 +624,7 @@ def test_the_links_of_the_csv_name_the_model_the_text_and_the_question() -> None
 
 
 def test_a_question_is_said_in_the_language_of_the_moment() -> None:
-    question = next(one for one in questions(stand_in.record(), 7, 40) if one.kind == "entropy")
+    question = questions(stand_in.record(), 7, 1, kinds=("entropy",))[0]
     with speaking("pseudo"):
         assert _(question.prompt).startswith("⟦")
         assert _(question.options[0].text) == "⟦Row A⟧"
