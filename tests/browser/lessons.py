@@ -8,6 +8,7 @@ import time
 from playwright.sync_api import Page, expect
 
 from bartviz.app.frame import page_list
+from bartviz.features.lessons.answers import Number, Touch
 from bartviz.features.lessons.lesson import ADDRESS, Lesson, Step
 from bartviz.features.lessons.parts_course import LESSONS
 from bartviz.language import _, speaking
@@ -46,14 +47,34 @@ def walk(page: Page, lesson: Lesson, language: str, *, by_keys: bool) -> None:
     with speaking(language):
         for at, step in enumerate(lesson.steps):
             stands(page, lesson, at)
-            press(page, "answer", by_keys=by_keys)
+            give_answer(page, lesson, at)
             answer = lesson.texts(at, records.read(step.record)).answer
             expect(page.locator(".bv-answer")).to_contain_text(answer)
+            expect(page.locator("#bartviz-lesson-said")).to_contain_text(answer)  # a screen reader reads it
             press(page, "next", by_keys=by_keys)
         expect(page.get_by_role("heading", level=1)).to_have_text(_(page_list.page("lessons").title))
         expect(page.locator(f".st-key-card_{lesson.word}")).to_contain_text(_("done"))
     assert "lesson=" not in page.url
     assert f"lang={language}" in page.url or language == "en"
+
+
+def give_answer(page: Page, lesson: Lesson, at: int) -> None:
+    """The right answer, by the means of the strip: a button, a field, or the list for those who cannot touch."""
+    step, options = lesson.steps[at], lesson.texts(at, records.read(lesson.steps[at].record)).options
+    if isinstance(step.answer, Touch):
+        spots = step.answer.spots(records.read(step.record))
+        right = next(number for number, spot in enumerate(spots) if spot.right)
+        field = page.locator(".st-key-lesson_list input")
+        field.focus()
+        field.press("ArrowDown")
+        page.get_by_role("option").nth(right).click()
+    elif isinstance(step.answer, Number):
+        value = step.answer.value(records.read(step.record)) * (100 if step.answer.percent else 1)
+        page.locator(".st-key-lesson_number input").fill(f"{value:.3g}")
+        page.locator(".st-key-lesson_number input").press("Enter")
+    else:
+        right = next(number for number, option in enumerate(options) if option.right)
+        page.locator(f".st-key-lesson_option_{right} button").click()
 
 
 def press(page: Page, name: str, *, by_keys: bool) -> None:

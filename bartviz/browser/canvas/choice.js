@@ -3,6 +3,7 @@
 /** @import { Canvas, Choice, Selection } from "./types.js" */
 import { askSteps } from "./following.js";
 import { draw } from "./frame.js";
+import { sayTouched } from "../shared/touched.js";
 import { picked } from "./numbers.js";
 import { current, focusedNode } from "./state.js";
 import { placeOf, zoomed } from "./window.js";
@@ -46,6 +47,13 @@ export function select(it, list, index, { add = false, extend = false } = {}) {
   draw(it);
   chosen(it);
 }
+
+/**
+ * A cell, row, column or head was touched, not only pointed at: a lesson may have asked for it.
+ * @param {Canvas} it
+ * @param {{ row?: number, column?: number, layer?: number, head?: number, what?: string }} what
+ */
+export const tellTouch = (it, what) => sayTouched(it.root, { kind: it.meta.kind, ...it.choice, ...what });
 
 /** @param {Canvas} it */
 export function clear(it) {

@@ -3,7 +3,7 @@
 /** @import { Canvas } from "./types.js" */
 import { isNowhere } from "../shared/steps.js";
 import { clamp } from "../shared/helpers.js";
-import { choose, clear, enlarge, select, zoomBy } from "./choice.js";
+import { choose, clear, enlarge, select, tellTouch, zoomBy } from "./choice.js";
 import { ASKS, askSteps } from "./following.js";
 import { render } from "./frame.js";
 import { mapNumber, neighbour, nextHead } from "./numbers.js";
@@ -24,6 +24,7 @@ export function onOverviewKey(it, event) {
   };
   const page = { PageUp: -1, PageDown: 1 }[event.key];
   if (event.key === "Enter") {
+    tellTouch(it, {});
     it.$(it.choice.view === "text" ? "query-text" : "plot").focus();
     return true;
   }
@@ -68,8 +69,10 @@ export function onPlotKey(it, event) {
   else if (event.key === "End") it.cursor = { ...at, column: columns - 1 };
   else if (event.key === "PageUp" || event.key === "PageDown")
     it.cursor = { ...at, row: clamp((at.row ?? 0) + (event.key === "PageUp" ? -10 : 10), 0, rows - 1) };
-  else if (event.key === "Enter" && at.row !== null) select(it, "rows", at.row, { add: event.shiftKey });
-  else if ((event.key === " " || event.key === "Enter") && at.column !== null)
+  else if (event.key === "Enter" && at.row !== null) {
+    tellTouch(it, at);
+    select(it, "rows", at.row, { add: event.shiftKey });
+  } else if ((event.key === " " || event.key === "Enter") && at.column !== null)
     select(it, "keys", at.column, { add: event.shiftKey });
   else return false;
   if (!arrow && !it.cursor) it.cursor = at;
@@ -108,9 +111,10 @@ export function onTextKey(it, event, name) {
   if (move) {
     it.cursor = { row: null, column: null, [side]: clamp(at + move, 0, count - 1) };
     if (event.shiftKey) select(it, side === "row" ? "rows" : "keys", it.cursor[side], { extend: true });
-  } else if (event.key === "Enter" || event.key === " ")
+  } else if (event.key === "Enter" || event.key === " ") {
+    tellTouch(it, { [side]: at });
     select(it, side === "row" ? "rows" : "keys", at, { add: event.shiftKey });
-  else return false;
+  } else return false;
   it.hover = null;
   const now = it.cursor?.[side] ?? at;
   it.$(name).setAttribute("aria-activedescendant", `${name}-${now}`);

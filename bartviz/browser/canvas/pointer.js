@@ -1,7 +1,7 @@
 // Pointer and wheel.
 
 /** @import { Canvas, View } from "./types.js" */
-import { choose, enlarge, select, zoomBy } from "./choice.js";
+import { choose, enlarge, select, tellTouch, zoomBy } from "./choice.js";
 import { ASKS, askSteps, follow } from "./following.js";
 import { draw } from "./frame.js";
 import { onKey, onPageKey } from "./keys.js";
@@ -63,6 +63,7 @@ function onPlotMove(it, event) {
 function onPlotUp(it, event) {
   const { drag } = it;
   it.drag = null;
+  if (drag && !drag.moved) tellTouch(it, drag.at);
   if (!drag || drag.list || drag.moved || drag.at.row === null) return;
   select(it, "rows", drag.at.row, { add: event.ctrlKey || event.metaKey, extend: event.shiftKey });
 }
@@ -122,11 +123,13 @@ function onChip(it, event, name) {
   const side = it.$(name).dataset.holds.endsWith("query") ? "row" : "column",
     list = side === "row" ? "rows" : "keys";
   if (event.type === "pointerover") it.hover = { row: null, column: null, [side]: Number(place) };
-  else
+  else {
+    tellTouch(it, { [side]: Number(place) });
     select(it, list, Number(place), {
       add: event.ctrlKey || event.metaKey || (list === "keys" && it.keys.includes(Number(place))),
       extend: event.shiftKey,
     });
+  }
   it.cursor = null;
   draw(it);
 }
@@ -162,8 +165,9 @@ export function listen(it) {
   overview.onpointerleave = () => unhover(it);
   overview.onclick = (event) => {
     const place = cellAt(it, ...pointOf(overview, event));
-    if (place)
-      choose(it, { layer: place.layer, head: place.what === "head" ? place.head : it.choice.head, what: place.what });
+    if (!place) return;
+    tellTouch(it, place);
+    choose(it, { layer: place.layer, head: place.what === "head" ? place.head : it.choice.head, what: place.what });
   };
   plot.onpointerdown = (event) => onPlotDown(it, event);
   plot.onpointermove = (event) => onPlotMove(it, event);

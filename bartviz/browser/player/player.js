@@ -5,6 +5,7 @@ import { markReady } from "../shared/ready.js";
 import { pointOn } from "../shared/drawing.js";
 import { calm, onSteps, isNowhere, sendSteps } from "../shared/steps.js";
 import { clamp, speaker } from "../shared/helpers.js";
+import { sayTouched } from "../shared/touched.js";
 import { drawCurve, drawMatrix, measure, uncover } from "./canvases.js";
 import { advance, cellAt, readingOf, rowOf } from "./numbers.js";
 import { build, buildCost, buildTable, fit, lengthOf, paint, placeOf, rowsImage, show } from "./picture.js";
@@ -243,7 +244,7 @@ function onKey(it, event, anywhere) {
   if (event.altKey || event.ctrlKey || event.metaKey || target.tagName === "SELECT") return;
   if (target.matches?.("input[type=text]")) return;
   if (target.dataset?.token && [" ", "Enter"].includes(event.key))
-    return void (event.preventDefault(), event.stopPropagation(), ask(it, { token: Number(target.dataset.token) }));
+    return void (event.preventDefault(), event.stopPropagation(), target.click());
   const keys = { ArrowLeft: placeOf(it) - 1, ArrowRight: placeOf(it) + 1, Home: 0, End: lengthOf(it) - 1 };
   const space = event.key === " " && target.tagName !== "BUTTON" && target.tagName !== "SUMMARY" && !anywhere;
   if (!space && !(event.key in keys)) return;
@@ -282,10 +283,22 @@ function listen(it) {
   $("matrix").onclick = (event) => {
     const cell = cellAt(it.place, ...pointOn($("matrix"), event));
     if (cell) stepTo(it, cell.row);
+    if (cell) sayTouched(it.root, { row: cell.row, column: cell.column });
   };
   $("bars").onclick = (event) => {
-    const token = /** @type {Element} */ (event.target).closest("li")?.dataset.token;
+    const bar = /** @type {Element} */ (event.target).closest("li"),
+      token = bar?.dataset.token;
+    const label = bar?.querySelector(".name").textContent;
+    if (bar && sayTouched(it.root, { candidate: label, frame: it.step })) return; // an answer, not a branch
     if (token) ask(it, { token: Number(token) });
+  };
+  $("frames").addEventListener("click", ({ target }) => {
+    const frame = it.frames.findIndex((one) => one.contains(/** @type {Element} */ (target)));
+    if (frame >= 0) sayTouched(it.root, { frame });
+  });
+  $("source").onclick = ({ target }) => {
+    const word = it.segments.find(({ node }) => node === target);
+    if (word?.columns.length) sayTouched(it.root, { column: word.columns[0], frame: it.step });
   };
   $("ask").onsubmit = (event) => onSubmit(it, event);
   $("said").oninput = () => $("said").setCustomValidity("");

@@ -1,8 +1,7 @@
-"""Lessons as data. Each step names a page and a view of it; its text is in one file per language.
+"""Lessons as data. Each step names a page and a view of it, and what answers it; its text is in one file per language.
 
 The section ``lesson`` of ``heads.en.md`` has three paragraphs: the title, what the lesson is about, and the one
-thing learned in it. Each of the
-sections ``1``, ``2``, ... has three: what to look at, a question, its answer. They are plain text without Markdown.
+thing learned in it. ``texts.py`` describes the sections ``1``, ``2``, ... They are plain text without Markdown.
 """
 
 from __future__ import annotations
@@ -12,7 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
-from bartviz.language import fill
+from bartviz.features.lessons import texts
+from bartviz.features.lessons.answers import RIGHT, Answer, Choice, Number, Spot, Touch, Touched
+from bartviz.features.lessons.texts import StepTexts
 from bartviz.record.record import Record
 from bartviz.serving import saved_records as records
 from bartviz.teaching import prose
@@ -59,7 +60,8 @@ class Step:
     """One step. ``view`` maps address words of the page to the values of its pickers, or finds them in the record.
 
     ``facts`` fills in the placeholders of its text from the step's record, so that numbers and tokens always match the
-    model. ``focus`` is the key of the element that it is about, if that is not the page's picture.
+    model. ``answer`` is what answers its question; a step without one has nothing to do. ``focus`` is the key of the
+    element that it is about, if that is not the page's picture.
     """
 
     page: str
@@ -67,6 +69,7 @@ class Step:
     facts: Facts | None = None
     record: str = "start"
     focus: str = ""
+    answer: Answer | None = None
 
     @property
     def shown(self) -> View:
@@ -85,12 +88,11 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class StepTexts:
-    """The texts of a step in one language: what to look at, the question, the answer."""
+class Reply:
+    """What is said of a visitor's answer."""
 
-    see: str
-    ask: str
-    answer: str
+    right: bool
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +118,33 @@ class Lesson:
 
     def texts(self, at: int, record: Record) -> StepTexts:
         """The texts of step ``at`` (from 0), filled in from its record."""
+        return texts.read(prose.paragraphs(HOME, self.word, str(at + 1)), self._facts(at, record))
+
+    def _facts(self, at: int, record: Record) -> Mapping[str, object]:
         facts = self.steps[at].facts
-        values = {} if facts is None else facts(record)
-        see, ask, answer = prose.paragraphs(HOME, self.word, str(at + 1))
-        return StepTexts(fill(see, values), fill(ask, values), fill(answer, values))
+        return {} if facts is None else facts(record)
+
+    def reply(self, at: int, said: Touched | float) -> Reply | str:
+        """What is said of an answer: a touch, the number of an option or of a spot in the list, or a typed number.
+
+        A text names what is amiss with a touch that is no answer (``OTHER_HEAD``, ``OTHER_SIDE``).
+        """
+        step = self.steps[at]
+        record, answer = records.read(step.record), step.answer
+        told = self.texts(at, record)
+        if isinstance(answer, Choice):
+            option = told.options[int(said)]  # type: ignore[arg-type]
+            return Reply(option.right, told.answer if option.right else option.reply)
+        if isinstance(answer, Number):
+            found: Spot | str = answer.judged(record, float(said))  # type: ignore[arg-type]
+        elif isinstance(answer, Touch):
+            spots = answer.spots(record)
+            found = answer.found(record, said, step.whole) if isinstance(said, Mapping) else spots[int(said)]
+        else:
+            raise ValueError("The step has nothing to answer.")
+        if isinstance(found, str):
+            return found
+        values = {**self._facts(at, record), **found.values}
+        text = told.replies.get(RIGHT, "") if found.right else told.replies[found.case]
+        said_of = texts.filled(text, values)
+        return Reply(found.right, f"{said_of} {told.answer}".strip() if found.right else said_of)

@@ -7,6 +7,7 @@ import { oneEntryForAStep } from "./history.js";
 import { write } from "./store.js";
 
 const SPACE = 4; // pixels above and below a part in sight
+const NARROW = 760; // pixels of a window, as in strip.css
 const REST = 4000; // milliseconds without anything to scroll, after which a part stays where it is
 const LETTERS = { n: "next", b: "back", a: "answer" };
 const CLICKER = { PageDown: "next", PageUp: "back" };
@@ -52,13 +53,16 @@ export function distance({ top, bottom }, room) {
   return fits && bottom > room.bottom ? bottom - room.bottom : top - room.top;
 }
 
-/** What is in sight below the strip, in pixels of the window; null where the strip scrolls away with the page. */
+/**
+ * What is in sight below the strip, in pixels of the window; null where the strip scrolls away with the page. `partly`:
+ * what to look at does, and only the question stays.
+ */
 function roomOf(main) {
   const strip = document.querySelector(".st-key-lesson")?.parentElement;
   const { position, top } = strip ? getComputedStyle(strip) : { position: "", top: "" };
   if (position !== "sticky") return null;
   const from = main.getBoundingClientRect().top + parseFloat(top) + strip.getBoundingClientRect().height;
-  return { top: from + SPACE, bottom: innerHeight - SPACE };
+  return { top: from + SPACE, bottom: innerHeight - SPACE, partly: innerWidth <= NARROW };
 }
 
 /** Scroll to what a new step is about, below the strip, if that keeps the step's text in view. */
@@ -75,20 +79,102 @@ function show({ step, part, below }) {
     const box = document.querySelector(part)?.getBoundingClientRect(),
       room = roomOf(main);
     if (!(box?.height > 20)) return null;
+    if (room?.partly && !below) return 0; // what to look at is read first
     if (room) return distance(box, room);
     return below ? box.top + box.height / 2 - innerHeight / 2 : 0;
   };
   keep(main, away, () => dataset.lessonAt === at, REST);
 }
 
+/** Plotly says what was clicked to whoever asked its node: ask when a pointer goes down on one, before the click. */
+const ASKED = new WeakSet();
+function askPlot(event) {
+  const plot = /** @type {any} */ (event.target.closest?.(".js-plotly-plot"));
+  if (!plot?.on || ASKED.has(plot)) return;
+  ASKED.add(plot);
+  plot.on("plotly_click", ({ points: [point] }) =>
+    plot.dispatchEvent(new CustomEvent("bv-touch", { bubbles: true, cancelable: true, detail: pointOf(plot, point) })),
+  );
+}
+
+/** What was clicked in a figure: its key, the place on its axes, its label, and the number of the point. */
+export function pointOf(plot, { x, y, label, text, pointNumber, curveNumber }) {
+  const key = /st-key-(\w+)/.exec(plot.closest("[class*='st-key-']")?.className ?? "")?.[1] ?? "";
+  const point = typeof pointNumber === "number" ? { point: pointNumber } : {};
+  return { figure: key, x, y, label: label ?? text, curve: curveNumber, ...point };
+}
+
+/** A word of a running text, or of three aligned lines: its line's key, its place in it, what it says. */
+export function chipOf(target) {
+  const chip = target.closest?.(".bv-chip"),
+    box = chip?.closest("[class*='st-key-']");
+  if (!box) return null;
+  const key = /st-key-(\w+)/.exec(box.className)?.[1] ?? "";
+  return {
+    figure: key,
+    chip: [...box.querySelectorAll(".bv-chip")].indexOf(chip),
+    label: chip.firstChild?.textContent,
+  };
+}
+
+/** What is said is read aloud: a region that is there all the time, as a new one would not be read. */
+function sayAloud(text) {
+  const id = "bartviz-lesson-said";
+  let region = document.getElementById(id);
+  if (!region) {
+    region = document.createElement("div");
+    region.id = id;
+    region.setAttribute("role", "status");
+    region.style.cssText = "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)";
+    document.body.append(region);
+  }
+  if (region.textContent !== text) region.textContent = text;
+}
+
+const measuring = globalThis.ResizeObserver && new ResizeObserver(([{ target }]) => measureSee(target));
+
+/** The height of what scrolls away of the strip in a narrow window. */
+function measureSee(see) {
+  document.documentElement.style.setProperty("--bv-see", `${see.getBoundingClientRect().height}px`);
+}
+
+let listening = new AbortController();
+
 // data: { step: "lesson at", part: the selector of what it is about, "" on another page, below: whether that is below the
-// page's own picture, seen: how far the visitor is in each lesson }
-export default function ({ parentElement, data }) {
+// page's own picture, asks: which side of the picture answers, "" for none, said: of the last answer, seen: how far the
+// visitor is in each lesson }
+export default function ({ parentElement, data, setTriggerValue }) {
   markReady(parentElement);
   const { body } = document;
   show(data);
   write(data.seen);
-  if (body.dataset.lessonKeys) return; // one listener is enough, whichever page it came with
+  sayAloud(data.said);
+  const see = document.querySelector(".bv-see");
+  if (see) measuring.observe(see);
+  listening.abort();
+  listening = new AbortController();
+  const { signal } = listening;
+  if (data.asks) {
+    document.addEventListener(
+      "bv-touch",
+      (event) => {
+        event.preventDefault(); // a picture does nothing else with an answer that could not be taken back
+        setTriggerValue("touch", /** @type {CustomEvent} */ (event).detail);
+      },
+      { signal },
+    );
+    document.addEventListener("pointerdown", (event) => askPlot(event), { capture: true, signal });
+    document.addEventListener(
+      "click",
+      (event) => {
+        const chip = chipOf(event.target);
+        if (chip) setTriggerValue("touch", chip);
+      },
+      { signal },
+    );
+  }
+  const close = () => listening.abort();
+  if (body.dataset.lessonKeys) return close; // one listener is enough, whichever page it came with
   body.dataset.lessonKeys = "yes";
   oneEntryForAStep();
   document.addEventListener("keydown", (event) => {
@@ -100,4 +186,5 @@ export default function ({ parentElement, data }) {
     event.preventDefault();
     button.click();
   });
+  return close;
 }

@@ -28,7 +28,7 @@ def lead() -> str:
 
 
 def _done(lesson: Lesson) -> bool:
-    return state.current().reached.get(lesson.word, 0) >= len(lesson.steps)
+    return state.current().is_done(lesson)
 
 
 def _next() -> Lesson | None:
@@ -43,7 +43,10 @@ def ended() -> None:
         return
     following = _after(lesson)
     with st.container(border=True, gap="small", key="lesson_ended"):
-        heading = html.escape(_("Done: {title}", title=lesson.title))
+        told = _("Done: {title}", title=lesson.title)
+        if not _done(lesson):
+            told = f"{lesson.title}: {_progress_text(lesson)}"
+        heading = html.escape(told)
         st.html(f"<h2 class='bv-card-title'>{heading}</h2><p class='bv-learned'>{html.escape(lesson.learned)}</p>")
         if following is not None:
             label = _("Next: {number}. {title}", number=LESSONS.index(following) + 1, title=following.title)
@@ -77,7 +80,7 @@ def _card(lesson: Lesson, number: int) -> None:
         f"<p class='bv-card-about'>{html.escape(lesson.about)}</p>"
     )
     show.note(f"{size} · {minutes}")
-    st.progress(reached / count, text=_progress_text(reached, count))
+    st.progress(sum(now.is_answered(lesson, step) for step in range(count)) / count, text=_progress_text(lesson))
     runs = now.lesson is lesson
     label = _("Continue with step {step}", step=at + 1) if at else _("Again") if reached == count else _("Start")
     st.button(
@@ -90,9 +93,14 @@ def _card(lesson: Lesson, number: int) -> None:
     )
 
 
-def _progress_text(reached: int, count: int) -> str:
+def _progress_text(lesson: Lesson) -> str:
+    now, count = state.current(), len(lesson.steps)
+    reached = now.reached.get(lesson.word, 0)
     if reached == 0:
         return _("not started")
-    if reached >= count:
+    if now.is_done(lesson):
         return _("done")
-    return _("{reached} of {count} steps seen", reached=reached, count=count)
+    answered = sum(now.is_answered(lesson, at) for at in range(count))
+    skipped = sum(now.skipped(lesson, at) for at in range(count))
+    told = _("{answered} of {count} steps answered", answered=answered, count=count)
+    return f"{told}, {_('{skipped} skipped', skipped=skipped)}" if skipped else told

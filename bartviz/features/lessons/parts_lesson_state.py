@@ -21,7 +21,8 @@ from bartviz.app import streamlit_internals
 from bartviz.app.controls import large_type
 from bartviz.app.frame import page_list
 from bartviz.app.state import session, url_state
-from bartviz.features.lessons.lesson import ADDRESS, Lesson, Step
+from bartviz.features.lessons.answers import Touched
+from bartviz.features.lessons.lesson import ADDRESS, Lesson, Reply, Step
 from bartviz.features.lessons.parts_course import LESSONS
 from bartviz.language import _
 from bartviz.serving import first_record
@@ -69,7 +70,11 @@ class LessonState:
     shown: bool = False  # whether the answer is visible
     due: bool = False  # whether the view of the step must still be set
     to: str = ""  # the next page, if it is not that of a step
+    said: Reply | str | None = None  # what was said of the visitor's last answer to this step
+    told: bool = False  # whether the right answer has just been given, so that the page still has to follow
+    framed: bool = False  # whether the sidebar and the menu are there during a lesson
     reached: dict[str, int] = field(default_factory=dict)
+    answered: dict[str, set[int]] = field(default_factory=dict)  # the steps of each lesson that were answered
     places: dict[str, int] = field(default_factory=dict)  # the current step of each lesson
     before: _Before | None = None
     loan: _Loan | None = None
@@ -84,11 +89,26 @@ class LessonState:
     def go(self, lesson: Lesson, at: int) -> None:
         """Go to a step of a lesson; ``at`` is clamped to its steps."""
         at = min(max(at, 0), len(lesson.steps) - 1)
-        self.shown = False
+        self.shown, self.said = False, None
         self.lesson, self.at, self.finished = lesson, at, None
         self.due = True
         self.places[lesson.word] = at
         self.reached[lesson.word] = max(self.reached.get(lesson.word, 0), at + 1)
+
+    def skipped(self, lesson: Lesson, at: int) -> bool:
+        """Whether a step was seen and left without an answer, though it asks for one."""
+        here = self.lesson is lesson and self.at == at
+        return not here and at < self.reached.get(lesson.word, 0) and not self.is_answered(lesson, at)
+
+    def is_answered(self, lesson: Lesson, at: int) -> bool:
+        """Whether a step was answered; one that has nothing to answer is when it was seen."""
+        if lesson.steps[at].answer is None:
+            return at < self.reached.get(lesson.word, 0)
+        return at in self.answered.get(lesson.word, ())
+
+    def is_done(self, lesson: Lesson) -> bool:
+        """Whether every step of a lesson was answered."""
+        return all(self.is_answered(lesson, at) for at in range(len(lesson.steps)))
 
 
 def current() -> LessonState:
@@ -158,6 +178,22 @@ def go_to(at: int) -> None:
 def reveal(shown: bool) -> None:
     """Show or hide the answer: a callback."""
     current().shown = shown
+
+
+def answer(said: Touched | float) -> None:
+    """Judge an answer to the current step: a callback."""
+    state = current()
+    if state.lesson is None:
+        return
+    state.said = state.lesson.reply(state.at, said)
+    if isinstance(state.said, Reply) and state.said.right:
+        state.answered.setdefault(state.lesson.word, set()).add(state.at)
+        state.shown = state.told = True
+
+
+def frame(framed: bool) -> None:
+    """Bring the sidebar and the menu back during a lesson, or hide them: a callback."""
+    current().framed = framed
 
 
 def again() -> None:

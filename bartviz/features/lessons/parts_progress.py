@@ -15,8 +15,12 @@ _LISTEN = unseen("progress", SCRIPTS / "progress.js")
 
 
 def kept(now: state.LessonState) -> dict[str, list[int]]:
-    """For each lesson that was begun, by its word: the number of steps seen, and the current step."""
-    return {word: [reached, now.places.get(word, 0)] for word, reached in now.reached.items()}
+    """For each lesson that was begun, by its word: the number of steps seen, the current step, and the answered ones,
+    a bit for each."""
+    return {
+        word: [reached, now.places.get(word, 0), sum(1 << at for at in now.answered.get(word, ()))]
+        for word, reached in now.reached.items()
+    }
 
 
 def recall() -> None:
@@ -31,9 +35,12 @@ def merge(now: state.LessonState, seen: object) -> None:
     """Merge the progress that a browser sent. It is untrusted: invalid entries are skipped."""
     for word, entry in seen.items() if isinstance(seen, Mapping) else ():
         lesson = state.BY_WORD.get(word) if isinstance(word, str) else None
-        if lesson is None or not isinstance(entry, list) or [type(number) for number in entry] != [int, int]:
+        if lesson is None or not isinstance(entry, list) or {type(number) for number in entry} != {int}:
             continue
-        count, (reached, position) = len(lesson.steps), entry
-        if 0 < reached <= count and 0 <= position < count:
+        if len(entry) not in (2, 3):  # before steps could be answered, two were kept
+            continue
+        count, (reached, position, answered) = len(lesson.steps), (*entry, 0)[:3]
+        if 0 < reached <= count and 0 <= position < count and 0 <= answered < 1 << count:
+            now.answered.setdefault(lesson.word, set()).update(at for at in range(count) if answered >> at & 1)
             now.reached[lesson.word] = max(now.reached.get(lesson.word, 0), reached)
             now.places.setdefault(lesson.word, position)

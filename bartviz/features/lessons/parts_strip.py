@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Mapping
 from pathlib import Path
 
 import streamlit as st
 
+from bartviz.app import streamlit_internals
 from bartviz.app.components.invisible import unseen
-from bartviz.app.controls import large_type
+from bartviz.app.controls import large_type, show
 from bartviz.app.frame import page_list
 from bartviz.features.lessons import parts_lesson_state as state
 from bartviz.features.lessons import parts_progress as progress
-from bartviz.features.lessons.lesson import Lesson, Step
-from bartviz.language import _
+from bartviz.features.lessons.answers import OTHER_HEAD, OTHER_SIDE, Choice, Number, Touch
+from bartviz.features.lessons.lesson import Lesson, Reply, Step
+from bartviz.features.lessons.texts import StepTexts
+from bartviz.language import _, mark
 from bartviz.serving import saved_records as records
 
 _HERE = Path(__file__).parent
@@ -21,12 +25,18 @@ _KEYS = unseen("lessons", progress.SCRIPTS / "lessons.js")
 # Until the answer is asked for, the page does not say it either. On a phone the picture takes the sentence's place.
 _QUIET = (
     "<style>:root .st-key-lesson_quiet { display: none; } :root .bv-lead { visibility: hidden; } "
-    ":root .st-key-player { --bv-said: hidden; } "
+    ":root :is(.st-key-player, .st-key-ribbons) { --bv-said: hidden; } "
     "@media (max-width: 760px) { :root .bv-lead { display: none; } "
     ":root :is(.st-key-lead, .st-key-compare_lead, .st-key-inside_lead, .st-key-start_lead) { min-height: 0; } }"
     "</style>"
 )
 NEXT, BACK, ANSWER = "N", "B", "A"
+_ALONE = (_HERE / "alone.css").read_text("utf-8").join(("<style>", "</style>"))
+# What is said of a touch that is no answer.
+_ASIDE = {
+    OTHER_HEAD: mark("The picture shows another head than that of this step: ↻ brings it back."),
+    OTHER_SIDE: mark("This is not one of the things that the question is about: read it once more."),
+}
 
 
 def strip(page: str) -> None:
@@ -37,43 +47,148 @@ def strip(page: str) -> None:
         return
     st.html(_HERE / "strip.css")
     with st.container(key="lesson", border=True, gap="xsmall"):
-        _controls(lesson, now.at, now.shown)
+        _controls(lesson, now)
         if page == step.page:
-            st.html(_step_html(lesson, now.at, shown=now.shown))
-            if not now.shown:
-                with st.container(key="lesson_quiet"):
-                    st.html(_QUIET)
+            st.fragment(_asked)(lesson, now.at)
         else:
             _off_page(step)
+            _listen("", asks="")
+    if page == step.page and not now.framed:
+        with st.container(key="lesson_alone"):
+            st.html(_ALONE)
+
+
+def _listen(part: str, *, asks: str) -> None:
+    """The script of the strip: keys, what is scrolled to, and what is touched in the picture."""
+    now = state.current()
+    assert now.lesson is not None
+    assert now.step is not None
     with st.container(key="lesson_keys"):
         data = {
-            "step": f"{lesson.word} {now.at + 1}",
-            "part": step.part if page == step.page else "",
-            "below": bool(step.focus),
+            "step": f"{now.lesson.word} {now.at + 1}",
+            "part": part,
+            "below": bool(now.step.focus),
+            "asks": asks,
+            "said": now.said.text if isinstance(now.said, Reply) else "",
             "seen": progress.kept(now),
         }
-        _KEYS(key="lesson_script", data=data)
+        _KEYS(key="lesson_script", data=data, on_touch_change=_touched)
 
 
-def _controls(lesson: Lesson, at: int, shown: bool) -> None:
+def _touched() -> None:
+    said = st.session_state["lesson_script"].get("touch")
+    if isinstance(said, Mapping):
+        state.answer(said)
+
+
+def _asked(lesson: Lesson, at: int) -> None:
+    """What a step says and asks, and what answers it: a fragment, so that an answer is judged at once."""
+    now = state.current()
+    if now.told or now.lesson is not lesson or now.at != at:
+        now.told = False
+        if streamlit_internals.in_fragment():
+            st.rerun()
+    step = lesson.steps[at]
+    texts = lesson.texts(at, records.read(step.record))
+    with st.container(key="lesson_step", gap=None):
+        see, ask = html.escape(texts.see), html.escape(texts.ask)
+        st.html(f"<div class='bv-asked'><p class='bv-see'>{see}</p><p class='bv-ask'>{ask}</p></div>")
+        with st.container(key="lesson_reply", gap="xsmall"):
+            _reply(texts, now)
+            if not now.shown:
+                _means(step, texts, now)
+    if not now.shown:
+        with st.container(key="lesson_quiet"):
+            st.html(_QUIET)
+    _listen(step.part, asks=step.answer.side if isinstance(step.answer, Touch) else "")
+
+
+def _reply(texts: StepTexts, now: state.LessonState) -> None:
+    """What was said of the last answer; the answer itself once it is given or asked for."""
+    said, answered = now.said, isinstance(now.said, Reply) and now.said.right
+    if isinstance(said, Reply) and answered:
+        body, names = f"<b>{html.escape(_('Right.'))}</b> {html.escape(said.text)}", "bv-right"
+    elif now.shown:
+        body, names = f"<b>{html.escape(_('Answer'))}</b> {html.escape(texts.answer)}", ""
+    elif said is not None:
+        told = said.text if isinstance(said, Reply) else texts.replies.get("aside") if said == OTHER_SIDE else None
+        body, names = html.escape(told or _(_ASIDE[str(said)])), "bv-wrong"
+    else:
+        body, names = html.escape(_hint(now)), "bv-closed"
+    st.html(f"<p class='bv-answer {names}'>{body}</p>")
+
+
+def _hint(now: state.LessonState) -> str:
+    """How the step is answered."""
+    assert now.step is not None
+    answer = now.step.answer
+    if isinstance(answer, Touch):
+        return _("Answer in the picture: touch it, or press Enter at it.")
+    if isinstance(answer, Number):
+        return _("Type a number.")
+    return _("Choose one.") if isinstance(answer, Choice) else _("Think first, then look.")
+
+
+def _means(step: Step, texts: StepTexts, now: state.LessonState) -> None:
+    """Buttons for a choice, a field for a number; for those who cannot touch, a list that the keyboard reaches."""
+    answer, name = step.answer, f"{now.at}"
+    if isinstance(answer, Choice):
+        with st.container(horizontal=True, gap="xsmall", key="lesson_options"):
+            for number, option in enumerate(texts.options):
+                st.button(show.plain(option.text), key=f"lesson_option_{number}", on_click=state.answer, args=(number,))
+    elif isinstance(answer, Number):
+        with st.container(horizontal=True, gap="xsmall", key="lesson_number"):
+            key = f"lesson_typed_{name}"
+            st.number_input(
+                texts.ask,
+                value=None,
+                key=key,
+                format="%g",
+                label_visibility="collapsed",
+                placeholder=_("in %, then Enter") if answer.percent else _("a number, then Enter"),
+                on_change=_typed,
+                args=(key,),
+            )
+    elif isinstance(answer, Touch):
+        spots, key = answer.spots(records.read(step.record)), f"lesson_listed_{name}"
+        with st.container(key="lesson_list"):
+            st.selectbox(
+                _("Or answer from a list"),
+                range(len(spots)),
+                index=None,
+                key=key,
+                format_func=lambda number: spots[number].label,
+                on_change=_typed,
+                args=(key,),
+            )
+
+
+def _typed(key: str) -> None:
+    if st.session_state[key] is not None:
+        state.answer(st.session_state[key])
+
+
+def _controls(lesson: Lesson, now: state.LessonState) -> None:
     """The current step, and the buttons, labelled with their keys."""
-    last = at == len(lesson.steps) - 1
+    at, shown, last = now.at, now.shown, now.at == len(lesson.steps) - 1
+    answered = now.is_answered(lesson, at)
+    onward = _("Finish") if last else _("Next") if answered else _("Skip")
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="lesson_controls"):
-        st.html(_position(lesson, at), width="stretch")
+        st.html(_position(lesson, now), width="stretch")
         st.button(
             f"{_('Hide the answer') if shown else _('Show the answer')} `{ANSWER}`",
             key="lesson_answer",
             on_click=state.reveal,
             args=(not shown,),
-            type="tertiary" if shown else "secondary",
+            type="tertiary",
         )
         st.button(f"{_('Back')} `{BACK}`", key="lesson_back", on_click=state.go_to, args=(at - 1,), disabled=at == 0)
         st.button(
-            f"{_('Finish') if last else _('Next')} `{NEXT}`",
+            f"{onward} `{NEXT}`",
             key="lesson_next",
             on_click=state.go_to,
             args=(at + 1,),
-            type="primary",
+            type="primary" if answered else "secondary",
         )
         st.button(
             "",
@@ -86,6 +201,15 @@ def _controls(lesson: Lesson, at: int, shown: bool) -> None:
         large_type.button()
         st.button(
             "",
+            icon=":material/menu:",
+            key="lesson_frame",
+            on_click=state.frame,
+            args=(not now.framed,),
+            type="secondary" if now.framed else "tertiary",
+            help=_("Hide the menu and the sidebar") if now.framed else _("Show the menu and the sidebar"),
+        )
+        st.button(
+            "",
             icon=":material/close:",
             key="lesson_leave",
             on_click=state.leave,
@@ -94,26 +218,19 @@ def _controls(lesson: Lesson, at: int, shown: bool) -> None:
         )
 
 
-def _position(lesson: Lesson, at: int) -> str:
-    """The lesson's name, the step, and a dot for each step."""
+def _position(lesson: Lesson, now: state.LessonState) -> str:
+    """The lesson's name, the step, and a dot for each step: answered, skipped, or still to come."""
     count = len(lesson.steps)
-    dots = "".join(f"<i{' class=bv-now' if n == at else ' class=bv-seen' if n < at else ''}></i>" for n in range(count))
-    message = _("Step {step} of {count}", step=at + 1, count=count)
-    return (
-        f"<p class='bv-lesson-place'><b>{html.escape(lesson.title)}</b> <span class='bv-lesson-step'>"
-        f"{html.escape(message)}</span> <span class='bv-dots' aria-hidden='true'>{dots}</span></p>"
-    )
+    dots = "".join(f"<i class='{_dot(lesson, now, at)}'></i>" for at in range(count))
+    message = _("Step {step} of {count}", step=now.at + 1, count=count)
+    place = f"<span class='bv-lesson-step' data-short='{now.at + 1}/{count}'>{html.escape(message)}</span>"
+    title = f"<b>{html.escape(lesson.title)}</b>"
+    return f"<p class='bv-lesson-place'>{title} {place} <span class='bv-dots' aria-hidden='true'>{dots}</span></p>"
 
 
-def _step_html(lesson: Lesson, at: int, *, shown: bool) -> str:
-    """Left: what to look at, and the question. Right: the answer, whose space is reserved from the start."""
-    texts = lesson.texts(at, records.read(lesson.steps[at].record))
-    see, ask, answer = (html.escape(text) for text in (texts.see, texts.ask, texts.answer))
-    right = f"<b>{html.escape(_('Answer'))}</b> {answer}" if shown else html.escape(_("Think first, then look."))
-    return (
-        f"<div class='bv-lesson'><div><p class='bv-see'>{see}</p><p class='bv-ask'>{ask}</p></div>"
-        f"<p class='bv-answer{'' if shown else ' bv-closed'}' aria-live='polite'>{right}</p></div>"
-    )
+def _dot(lesson: Lesson, now: state.LessonState, at: int) -> str:
+    done = "bv-seen" if now.is_answered(lesson, at) else "bv-skipped" if now.skipped(lesson, at) else ""
+    return f"{done} bv-now" if at == now.at else done
 
 
 def _off_page(step: Step) -> None:

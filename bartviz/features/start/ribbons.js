@@ -3,6 +3,7 @@
 // say: {above: [...], below: [...]}, labels, glosses: a text for each word below, or none, taps: what to do, or nothing}
 
 import { markReady } from "../../browser/shared/ready.js";
+import { sayTouched } from "../../browser/shared/touched.js";
 
 const PACE = 3000; // milliseconds for each word while it plays
 const WAIT = 5000; // milliseconds until it begins by itself: what stands above it has been read
@@ -106,7 +107,10 @@ class View {
       chip.onpointerleave = (event) =>
         event.pointerType !== "touch" && (this.kept ? this.light(this.kept) : this.rest());
       chip.onfocus = () => chip.matches(":focus-visible") && this.keep(place);
-      chip.onclick = () => this.keep(this.kept && this.same(this.kept, place) ? null : place);
+      chip.onclick = () => {
+        this.keep(this.kept && this.same(this.kept, place) ? null : place);
+        sayTouched(chip, { [name]: index, label: word.pieces.join("") });
+      };
       chip.onkeydown = (event) => this.key(event, place);
       return chip;
     });

@@ -3,7 +3,7 @@ import test from "node:test";
 import assert from "node:assert/strict";
 import { isSame, stepOf } from "../../../bartviz/features/lessons/history.js";
 import { entries } from "../../../bartviz/app/components/menu/entries.js";
-import { distance, isField, letterOf, meant } from "../../../bartviz/features/lessons/lessons.js";
+import { chipOf, distance, isField, letterOf, meant, pointOf } from "../../../bartviz/features/lessons/lessons.js";
 import { differs, merged } from "../../../bartviz/features/lessons/store.js";
 
 const page = [{ tagName: "DIV" }, { tagName: "BODY" }];
@@ -71,8 +71,11 @@ test("a page that the visitor has gone to in between is an entry of its own, and
   assert.ok(!isSame(at("/heads"), at("/heads?layer=2"), ""));
 });
 
-test("a browser keeps the most that was seen and the place of this visit", () => {
-  assert.deepEqual(merged({ heads: [6, 0], masks: [2, 1] }, { heads: [3, 2] }), { heads: [6, 2], masks: [2, 1] });
+test("a browser keeps the most that was seen, all that was answered, and the place of this visit", () => {
+  assert.deepEqual(merged({ heads: [6, 0], masks: [2, 1] }, { heads: [3, 2, 0] }), { heads: [6, 2, 0], masks: [2, 1] });
+  assert.deepEqual(merged({ heads: [6, 0, 0b101] }, { heads: [6, 2, 0b010] }), { heads: [6, 2, 0b111] });
+  assert.ok(differs({ heads: [6, 0, 0b101] }, { heads: [6, 2, 0b100] }));
+  assert.ok(!differs({ heads: [6, 0, 0b001] }, { heads: [6, 2, 0b101] }));
   assert.ok(differs({ heads: [6, 0] }, { heads: [3, 2] }));
   assert.ok(differs({ heads: [6, 0] }, {}));
   assert.ok(!differs({ heads: [3, 0] }, { heads: [3, 2], masks: [1, 0] }));
@@ -98,4 +101,29 @@ test("one act of a visitor is one entry of the history, whatever is written for 
     "same /inside",
     "same /heads?row=1",
   ]);
+});
+
+/** A node within a container whose key is in its class, as Streamlit draws it. */
+const within = (key, more = {}) => ({ closest: () => ({ className: `stVerticalBlock st-key-${key} x`, ...more }) });
+
+test("what is clicked in a figure is named by its figure, its place on the axes, and its label", () => {
+  const plot = within("inside_share");
+  assert.deepEqual(pointOf(plot, { x: 3, y: 0.2, pointNumber: 3, curveNumber: 0 }), {
+    figure: "inside_share",
+    x: 3,
+    y: 0.2,
+    label: undefined,
+    curve: 0,
+    point: 3,
+  });
+  assert.equal(pointOf(plot, { label: "encoder", pointNumber: [1] }).label, "encoder");
+  assert.ok(!("point" in pointOf(plot, { pointNumber: [2, 1], x: "a", y: "b" }))); // of a heat map: two numbers
+});
+
+test("a word of a text is named by its place among the words of its line", () => {
+  const chips = ["I", "want"].map((text) => ({ firstChild: { textContent: text } }));
+  const box = within("lines", { querySelectorAll: () => chips }).closest();
+  const chip = Object.assign(chips[1], { closest: () => box });
+  assert.deepEqual(chipOf({ closest: () => chip }), { figure: "lines", chip: 1, label: "want" });
+  assert.equal(chipOf({ closest: () => null }), null);
 });

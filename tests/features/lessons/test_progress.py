@@ -17,16 +17,27 @@ def test_what_was_seen_before_counts() -> None:
     progress.merge(now, {FIRST.word: [4, 2]})
     assert now.reached == {FIRST.word: 4}
     assert now.places == {FIRST.word: 2}
-    assert progress.kept(now) == {FIRST.word: [4, 2]}
+    assert progress.kept(now) == {FIRST.word: [4, 2, 0]}
 
 
 def test_what_this_visit_has_done_is_not_undone() -> None:
     now = state.LessonState()
     now.go(FIRST, 1)
-    progress.merge(now, {FIRST.word: [COUNT, 0]})
-    assert progress.kept(now) == {FIRST.word: [COUNT, 1]}
-    progress.merge(now, {FIRST.word: [1, 4]})
-    assert progress.kept(now) == {FIRST.word: [COUNT, 1]}
+    now.answered[FIRST.word] = {1}
+    progress.merge(now, {FIRST.word: [COUNT, 0, 0b100]})
+    assert progress.kept(now) == {FIRST.word: [COUNT, 1, 0b110]}
+    progress.merge(now, {FIRST.word: [1, 4]})  # as it was kept before steps could be answered
+    assert progress.kept(now) == {FIRST.word: [COUNT, 1, 0b110]}
+
+
+def test_a_lesson_is_done_when_every_step_was_answered() -> None:
+    now = state.LessonState()
+    now.go(FIRST, COUNT - 1)
+    assert not now.is_done(FIRST)
+    assert [now.skipped(FIRST, at) for at in range(COUNT)] == [True] * (COUNT - 1) + [False]  # one is here
+    progress.merge(now, {FIRST.word: [COUNT, 0, (1 << COUNT) - 1]})
+    assert now.is_done(FIRST)
+    assert not any(now.skipped(FIRST, at) for at in range(COUNT))
 
 
 @pytest.mark.parametrize(
@@ -40,7 +51,10 @@ def test_what_this_visit_has_done_is_not_undone() -> None:
         {"nothing": [1, 0]},
         {FIRST.word: 3},
         {FIRST.word: [1]},
-        {FIRST.word: [1, 0, 0]},
+        {FIRST.word: [1, 0, 0, 0]},
+        {FIRST.word: [1, 0, 1 << COUNT]},
+        {FIRST.word: [1, 0, -1]},
+        {FIRST.word: [1, 0, "1"]},
         {FIRST.word: ["1", "0"]},
         {FIRST.word: [True, False]},
         {FIRST.word: [0, 0]},

@@ -47,7 +47,7 @@ def test_a_step_has_all_texts_in_every_language(lesson: Lesson, at: int) -> None
     known = set(step.facts(record)) if step.facts is not None else set()
     for language in LANGUAGES:
         with speaking(language):
-            assert names("".join(prose.paragraphs(HOME, lesson.word, str(at + 1)))) <= known
+            assert names("".join(prose.paragraphs(HOME, lesson.word, str(at + 1))[:3])) <= known
             told = lesson.texts(at, record)
         assert "?" in told.ask
         for said in (told.see, told.ask, told.answer):
@@ -200,6 +200,7 @@ def test_a_lesson_ends_in_one_thing_learned_and_the_next(app: App, lesson: Lesso
     if lesson is LESSONS[-1]:
         assert page.button(key="lesson_following").label == f"Next: 1. {LESSONS[0].title}"  # not done yet
         walked(page).reached.update({one.word: len(one.steps) for one in LESSONS})
+        walked(page).answered.update({one.word: set(range(len(one.steps))) for one in LESSONS})
         page.run()
         assert "Next: the quiz, about your own text" in [link.proto.label for link in page.get("page_link")]
         return

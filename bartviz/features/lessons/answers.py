@@ -1,0 +1,160 @@
+"""What answers the question of a step: a spot of its picture that is touched, a choice, or a number.
+
+All of it is computed from the step's record, and so is what is said of each wrong answer. The words are in the text of
+the step (``texts.py``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from bartviz.arrays import Floats
+from bartviz.features.lessons import facts
+from bartviz.record.attention import Kind
+from bartviz.record.record import Record
+from bartviz.record.steps import Step
+
+Facts: TypeAlias = Mapping[str, object]
+# What a picture says of a touch: {"row": 1, "column": 2}, {"above": 3, "label": "buy"}, {"candidate": "will"} ...
+Touched: TypeAlias = Mapping[str, object]
+Side = Literal["above", "below", "row", "column", "cell", "head", "candidate", "frame", "point"]
+OTHER_HEAD, OTHER_SIDE = "other head", "other side"  # touches that are no answer
+RIGHT = "yes"
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Something of the picture that can be touched. ``label`` names it in the list of a keyboard's user.
+
+    ``values`` fill in what is said of it, together with the facts of the step; ``case`` is the name of that sentence in
+    the text of the step.
+    """
+
+    label: str
+    right: bool
+    values: Facts = field(default_factory=dict)
+    case: str = "no"
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """A spot of the picture answers, found by its number on one ``side``, or by its label where it has no number."""
+
+    side: Side
+    spots: Callable[[Record], Sequence[Spot]]
+
+    def found(self, record: Record, said: Touched, view: Mapping[str, object]) -> Spot | str:
+        """The spot that was touched; or why the touch is none: ``OTHER_HEAD``, ``OTHER_SIDE``."""
+        spots = self.spots(record)
+        if self.side != "head" and any(_differs(said, view, name) for name in ("kind", "layer", "head")):
+            return OTHER_HEAD
+        number = _number(said, self.side, spots)
+        return OTHER_SIDE if number is None or not 0 <= number < len(spots) else spots[number]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of the options in the text of the step; a line with a plus is right."""
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number that is typed. ``within``: how far from ``value`` it may be, in shares of it; ``percent``: in %."""
+
+    value: Callable[[Record], float]
+    within: float = 0.02
+    percent: bool = False
+
+    def judged(self, record: Record, typed: float) -> Spot:
+        wanted = self.value(record) * (100 if self.percent else 1)
+        right = math.isclose(typed, wanted, rel_tol=self.within, abs_tol=1e-9)
+        return Spot(f"{typed:g}", right, {"typed": f"{typed:g}"}, "low" if typed < wanted else "high")
+
+
+Answer: TypeAlias = Touch | Choice | Number
+
+
+def _differs(said: Touched, view: Mapping[str, object], name: str) -> bool:
+    return name in said and name in view and said[name] != view[name]
+
+
+def _number(said: Touched, side: Side, spots: Sequence[Spot]) -> int | None:
+    """The number of the spot; a cell counts row by row, so does a head of all layers."""
+    if isinstance(label := said.get("label") if side in ("above", "below", "point") else said.get(side), str):
+        if side in ("above", "below") and side not in said:
+            return None
+        named = [number for number, spot in enumerate(spots) if spot.label == label]
+        return next((number for number in named if spots[number].right), named[0] if named else None)
+    if side == "cell":
+        return _pair(said, "row", "column", spots)
+    if side == "head":
+        return _pair(said, "layer", "head", spots) if said.get("what") == "head" else None
+    found = said.get(side)
+    return found if type(found) is int else None
+
+
+def _pair(said: Touched, first: str, second: str, spots: Sequence[Spot]) -> int | None:
+    asked = said.get(first), said.get(second)
+    if not all(type(one) is int for one in asked):
+        return None
+    pairs = [(spot.values.get(first), spot.values.get(second)) for spot in spots]
+    return pairs.index(asked) if asked in pairs else None
+
+
+def strongest(line: Floats, labels: Sequence[str]) -> list[Spot]:
+    """The tokens or words of one line of numbers, the largest of which answers."""
+    return _best(line, labels, line.max())
+
+
+def weakest(line: Floats, labels: Sequence[str]) -> list[Spot]:
+    """The same, where the smallest answers."""
+    return _best(line, labels, line.min())
+
+
+def _best(line: Floats, labels: Sequence[str], best: float) -> list[Spot]:
+    return [
+        Spot(label, bool(value == best), {"touched": label, "value": float(value)})
+        for label, value in zip(labels, line, strict=True)
+    ]
+
+
+def cells_of_row(weights: Floats, rows: Sequence[str], columns: Sequence[str], row: int) -> list[Spot]:
+    """The cells of a map, of which the strongest in one row answers; those of other rows are the case ``row``."""
+    best = weights[row].max()
+    return [
+        Spot(
+            f"{name} · {column}",
+            bool(at == row and weights[at, key] == best),
+            {"row": at, "column": key, "in_row": name, "touched": column, "value": float(weights[at, key])},
+            "no" if at == row else "row",
+        )
+        for at, name in enumerate(rows)
+        for key, column in enumerate(columns)
+    ]
+
+
+def looked_at(kind: Kind, head: Callable[[Record], tuple[int, int]], row: int) -> Touch:
+    """The token that a row of a head looks at most."""
+
+    def spots(record: Record) -> list[Spot]:
+        line = facts.weights(record, kind, *head(record))[row]  # (K,)
+        return strongest(line, record.attention(kind).key.labels)
+
+    return Touch("column", spots)
+
+
+def second(step: Step) -> list[Spot]:
+    """The candidates of a step, of which the best that was not chosen answers; the chosen one is the case ``first``."""
+    rivals = [one for one in step.candidates if one.token_id != step.chosen.token_id]
+    return [
+        Spot(
+            one.label,
+            one is rivals[0],
+            {"touched": one.label, "value": one.probability},
+            "first" if one.token_id == step.chosen.token_id else "no",
+        )
+        for one in step.candidates
+    ]

@@ -1,0 +1,126 @@
+"""Every question of a lesson has an answer, and every other answer is told why it is not: in words, with a number."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import pytest
+
+from bartviz.features.lessons import parts_lesson_state as state
+from bartviz.features.lessons import texts
+from bartviz.features.lessons.answers import OTHER_HEAD, OTHER_SIDE, Choice, Number, Touch, strongest
+from bartviz.features.lessons.lesson import Lesson, Reply
+from bartviz.features.lessons.parts_course import LESSONS
+from bartviz.language import LANGUAGES, speaking
+from bartviz.record.record import Record
+from bartviz.serving import saved_records as records
+from tests.features.lessons.conftest import LEFT_OUT
+from tests.support.pages import App
+from tests.support.visits import words
+
+ASKING = [
+    pytest.param(lesson, at, id=f"{lesson.word}-{at + 1}")
+    for lesson in LESSONS
+    for at, step in enumerate(lesson.steps)
+    if step.answer is not None
+]
+
+
+def replied(lesson: Lesson, at: int, said: float) -> Reply:
+    reply = lesson.reply(at, said)
+    assert isinstance(reply, Reply)
+    assert reply.text
+    assert not re.search(r"[{}]|\bnan\b|=>|\? .* \|", reply.text), reply.text
+    return reply
+
+
+@pytest.mark.parametrize(("lesson", "at"), ASKING)
+def test_a_right_answer_is_right_and_every_other_is_told_why_it_is_not(lesson: Lesson, at: int) -> None:
+    step = lesson.steps[at]
+    record = records.read(step.record)
+    for language in LANGUAGES:
+        with speaking(language):
+            told = lesson.texts(at, record)
+            if isinstance(step.answer, Choice):
+                replies = [replied(lesson, at, number) for number in range(len(told.options))]
+                assert 2 <= len(replies) <= 4
+                assert sum(reply.right for reply in replies) == 1
+                assert len({option.text for option in told.options}) == len(replies)
+            elif isinstance(step.answer, Number):
+                wanted = step.answer.value(record) * (100 if step.answer.percent else 1)
+                replies = [
+                    replied(lesson, at, typed) for typed in (wanted, float(f"{wanted:.3g}"), wanted / 3, wanted * 3)
+                ]
+                assert [reply.right for reply in replies] == [True, True, False, False]
+            else:
+                assert isinstance(step.answer, Touch)
+                spots = step.answer.spots(record)
+                replies = [replied(lesson, at, number) for number in range(len(spots))]
+                assert [reply.right for reply in replies] == [spot.right for spot in spots]
+                assert 0 < sum(reply.right for reply in replies) < len(replies)
+            for reply in replies:
+                assert (told.answer in reply.text) == reply.right
+
+
+def test_a_condition_chooses_what_is_said() -> None:
+    said = "One. [close? Two is {by} behind. | Two is far.] [last? Three.]"
+    assert texts.filled(said, {"close": True, "by": 1, "last": False}) == "One. Two is 1 behind."
+    assert texts.filled(said, {"close": False, "by": 9, "last": True}) == "One. Two is far. Three."
+    with pytest.raises(KeyError):
+        texts.filled(said, {"by": 1})
+    assert texts.filled("[MASK] and [SEP]", {"by": 1}) == "[MASK] and [SEP]"
+
+
+def spots_of(line: list[float], labels: str) -> Touch:
+    import numpy as np
+
+    return Touch("column", lambda record: strongest(np.array(line), list(labels)))
+
+
+def test_a_touch_is_found_by_its_number_its_label_or_not_at_all() -> None:
+    record: Record = records.read("start")
+    touch, view = spots_of([0.2, 0.7, 0.1], "abc"), {"layer": 1, "head": 2}
+    found = touch.found(record, {"layer": 1, "head": 2, "row": 0, "column": 1}, view)
+    assert not isinstance(found, str)
+    assert (found.label, found.right) == ("b", True)
+    assert touch.found(record, {"layer": 0, "head": 2, "column": 1}, view) == OTHER_HEAD
+    for wrong in ({"row": 1}, {"column": None}, {"column": 3}, {"column": -1}, {"column": "x"}, {"column": True}, {}):
+        assert touch.found(record, wrong, view) == OTHER_SIDE
+
+
+def lesson_app(app: App, word: str, at: int) -> object:
+    if word in LEFT_OUT:
+        pytest.skip(f"the lesson {word} is left out")
+    return app("start", lesson=word, at=str(at))
+
+
+@pytest.mark.slow
+def test_a_step_is_done_by_answering_and_skipped_by_going_on(app: App) -> None:
+    test = app("start", lesson="attention", at="1")
+    lesson = state.BY_WORD["attention"]
+    assert test.button(key="lesson_next").label.startswith("Skip")
+    told = lesson.texts(0, records.read("start"))
+    touch = lesson.steps[0].answer
+    assert isinstance(touch, Touch)
+    spots = touch.spots(records.read("start"))
+    wrong, right = (next(n for n, spot in enumerate(spots) if spot.right is want) for want in (False, True))
+    test.selectbox(key="lesson_listed_0").set_value(wrong).run()
+    assert html.escape(replied(lesson, 0, wrong).text) in words(test)
+    assert told.answer not in words(test)
+    assert test.button(key="lesson_next").label.startswith("Skip")
+    test.selectbox(key="lesson_listed_0").set_value(right).run()
+    assert told.answer in words(test)
+    assert test.button(key="lesson_next").label.startswith("Next")
+    now = test.session_state["_lesson_state"]
+    assert now.is_answered(lesson, 0)
+    test.button(key="lesson_next").click().run()
+    test.number_input(key="lesson_typed_1").set_value(2.0).run()
+    assert "2 is too much" in words(test)
+    test.button(key="lesson_next").click().run()  # past the second step, which is skipped
+    assert (now.skipped(lesson, 0), now.skipped(lesson, 1), now.skipped(lesson, 2)) == (False, True, False)
+    test.button(key="lesson_back").click().run()
+    test.number_input(key="lesson_typed_1").set_value(1.0).run()
+    assert not now.skipped(lesson, 1)
+    assert now.is_answered(lesson, 1)
+    assert not test.exception
