@@ -39,7 +39,8 @@ def test_a_level_is_remembered_on_the_next_page_and_in_the_address(visit: Open, 
     page = visit(f"{server}/masks")
     expect(page.get_by_text("A square shows which word may look at which.")).to_be_visible()
     assert "level=" not in page.url
-    page.get_by_test_id("stSidebar").get_by_role("radio", name="Expert").click()
+    page.get_by_role("button", name="Display").click()
+    page.get_by_role("radio", name="Expert").click()
     settle(page)
     expect(page.get_by_text("About 0 and exactly 0.")).to_be_visible()
     expect(page).to_have_url(re.compile(r"[?&]level=expert"))

@@ -21,7 +21,7 @@ def type_and_run(page: Page, text: str) -> None:
 
 
 def test_a_text_is_typed_and_run_with_ctrl_enter(visit: Open, server: str) -> None:
-    page = visit(server)
+    page = visit(f"{server}/?level=expert")
     type_and_run(page, "The cat is sleeping on the sofa.")
     above = page.locator(".ribbons .above")
     expect(above).to_contain_text("cat")
@@ -35,6 +35,7 @@ def test_a_text_is_typed_and_run_with_ctrl_enter(visit: Open, server: str) -> No
 @pytest.mark.thorough
 def test_a_text_file_is_read_once_and_the_text_runs_again(visit: Open, server: str) -> None:
     page = visit(server)
+    page.get_by_text("More", exact=True).click()
     page.get_by_text("From a file").click()
     file: FilePayload = {"name": "one.txt", "mimeType": "text/plain", "buffer": b"I have a dog."}
     page.locator(".st-key-file input[type=file]").set_input_files(file)

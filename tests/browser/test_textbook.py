@@ -73,7 +73,7 @@ def test_a_line_about_another_model_runs_it_in_a_new_tab(server: str, visit: Ope
     with page.context.expect_page() as opening:
         page.get_by_role("link", name="See it: Compare").first.click()
     opened = opening.value
-    expect(opened.locator(".bv-status")).to_contain_text("bert-tiny-en")
+    expect(opened.get_by_role("combobox", name="Model")).to_have_value("bert-tiny-en")
     assert opened.get_by_test_id("stException").count() == 0
 
 

@@ -1,4 +1,5 @@
-"""Large type for projectors: one switch, one key (Z) and one word of the address (``large``) enlarge every page."""
+"""Large type for projectors: one switch, one key (Z) and one word of the address (``large``) enlarge every page, which
+then has the whole window: the sidebar and the menu are gone until a button brings them back."""
 
 from __future__ import annotations
 
@@ -33,12 +34,27 @@ def begin() -> None:
 
 
 def toggle() -> None:
-    """The switch in the sidebar, with the style if it is on, and the key listener."""
-    large = st.toggle(
-        _("Large type (Z)"), key=KEY, bind="query-params", help=_("For a projector: enlarges every page.")
+    """The switch."""
+    st.toggle(
+        _("Large type (Z)"),
+        key=KEY,
+        bind="query-params",
+        help=_("For a projector: enlarges every page, without sidebar and menu."),
+    )
+
+
+def draw() -> None:
+    """The style if it is on, the key listener, and the button that it presses: in sight while there is no menu."""
+    st.button(
+        _("Menu"),
+        icon=":material/fullscreen_exit:",
+        key="large_switch",
+        on_click=put,
+        args=(not on(),),
+        help=_("Back to the usual type, with sidebar and menu (Z)"),
     )
     with st.container(key="large_key"):
-        if large:
+        if on():
             st.html(_STYLE)
         _LISTEN(key="large_listen")
 

@@ -21,6 +21,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from streamlit import get_option
 
+from bartviz.app.frame import page_hooks, page_list
 from bartviz.app.streamlit_internals import SCRIPTS
 from bartviz.drawing import colors
 from bartviz.lazy import FEATURES
@@ -50,6 +51,8 @@ LEAST = 1000  # bytes; a smaller answer is not worth compressing
 LOCATE = """<script>(() => {
 const page = %s, path = location.pathname;
 if (path.endsWith(page)) window.__streamlit = { BACKEND_BASE_URL: location.origin + path.slice(0, -page.length) };
+const opens = %s.includes(page.slice(1)) && !new URLSearchParams(location.search).has(%s);
+document.documentElement.classList.toggle("bv-no-sidebar", !opens);
 })();</script>"""
 _CONDITIONS = (b"if-none-match", b"if-modified-since", b"accept-encoding", b"range")
 
@@ -92,9 +95,11 @@ class Assets:
         await _send(answer, scope, receive, send)
 
     def _locate(self, path: str) -> str:
-        """A script that says where the server is: above the page, wherever a proxy has put both."""
+        """A script that says where the server is (above the page, wherever a proxy has put both), and whether the
+        sidebar will be open, so that its place is kept."""
         page = self._pages.fullmatch(path)
-        return LOCATE % json.dumps(page[1]) if page else ""
+        opens = json.dumps(["", "home", *sorted(page_list.OPEN)])
+        return LOCATE % (json.dumps(page[1]), opens, json.dumps(page_hooks.LED)) if page else ""
 
     async def _script(self, scope: Scope, receive: Receive, send: Send) -> None:
         packed = self._packed.get(scope["path"])

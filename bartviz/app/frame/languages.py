@@ -32,7 +32,7 @@ def begin() -> None:
 
 
 def choose() -> None:
-    """The language picker of the sidebar. Each language is listed by its own name."""
+    """The language picker. Each language is listed by its own name."""
     pick.one_of(_("Language"), LANGUAGES, key=KEY, default=of_browser())
 
 

@@ -1,4 +1,4 @@
-"""How much is explained: three levels, chosen in the sidebar and kept for the visit (URL ``level``).
+"""How much is explained: three levels, chosen under "Display" and kept for the visit (URL ``level``).
 
 Everyone starts as a beginner: an expert will find the setting, a beginner would not look for it. A level decides what
 is explained and what is open at first; everything stays reachable at every level.
@@ -52,16 +52,13 @@ def at_least(level: str) -> bool:
 
 
 def choose() -> Level:
-    """The level picker of the sidebar."""
+    """The level picker."""
     pick.one_of(
         _("Explained for"),
         {level: _(name) for level, name in NAMES.items()},
         key=KEY,
         default=DEFAULT,
-        hint=_(
-            "How much detail is shown: pictures and words, then formulas, then definitions, sources and "
-            "code. The page Models is in the menu from Intermediate on."
-        ),
+        hint=_("How much detail is shown: pictures and words, then formulas, then definitions, sources and code."),
     )
     return current()
 
@@ -162,7 +159,7 @@ def _breakable(formula: str) -> str:
 
 
 def _level_buttons(word: str) -> None:
-    """Buttons for one level up or down, next to the text: on a phone the sidebar is closed."""
+    """Buttons for one level up or down, next to the text."""
     position = LEVELS.index(current())
     ways = {mark("Explain less"): position - 1, mark("Explain more"): position + 1}
     with st.container(horizontal=True, gap="small"):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, overload
 import streamlit as st
 
 from bartviz.app.controls import export, progress, show
-from bartviz.app.frame import checks, languages, page_hooks, page_list, scroll_to, share, sidebar, theme
+from bartviz.app.frame import checks, display, languages, page_hooks, page_list, scroll_to, share, sidebar, theme
 from bartviz.app.frame.examples import examples
 from bartviz.app.frame.status import status
 from bartviz.app.state import clicks, session, url_state
@@ -42,6 +42,8 @@ class Frame:
             torch_import.pages()
         export.begin()
         button, notices = share.place(), st.container()
+        with button:
+            display.draw()
         if not page_hooks.current().leads():  # the steps of a lesson scroll to their own part
             with button:
                 scroll_to.begin(self._navigation.url_path or page_list.PAGES[0].word)
@@ -77,7 +79,10 @@ def frame() -> Frame:
     _check_settings()
     url_state.begin()
     session.begin()
-    page_hooks.current().prepare(navigation.url_path or page_list.PAGES[0].word)
+    word = navigation.url_path or page_list.PAGES[0].word
+    page_hooks.current().prepare(word)
+    opens = word in page_list.OPEN and not page_hooks.current().leads()
+    st.set_page_config(initial_sidebar_state="auto" if opens else "collapsed")
     return Frame(navigation)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
+LED = "lesson"  # the word of an address whose page is led through
+
 
 class PageHooks(Protocol):
     """The calls of the frame in each script run, in this order."""

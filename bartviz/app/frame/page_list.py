@@ -90,6 +90,10 @@ SECTIONS: tuple[Section, ...] = (
 
 PAGES: tuple[Page, ...] = tuple(page for section in SECTIONS for page in section.pages)  # the first one is at "/"
 
+# The pages whose sidebar is open at first: those that show the visitor's run, and have no questions or articles of
+# their own to be read.
+OPEN = frozenset(page.word for section in SECTIONS if section.label != "Learn" for page in section.pages if page.run)
+
 # Addresses of older links -> the page that has taken their place, and the choice that shows the same there.
 MOVED: dict[str, tuple[str, Mapping[str, str]]] = {
     "start": ("start", {}),

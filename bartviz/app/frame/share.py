@@ -23,8 +23,8 @@ _OPENED = "_share_opened"
 
 
 def place() -> DeltaGenerator:
-    """The place of the button, at the right of the title; ``draw`` fills it at the end of the run."""
-    return st.container(key="share_place")
+    """The place of the button, at the right of the title, after Display; ``draw`` fills it at the end of the run."""
+    return st.container(key="share_place", horizontal=True, horizontal_alignment="right", gap="xsmall")
 
 
 def draw(button: DeltaGenerator) -> None:

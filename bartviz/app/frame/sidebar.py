@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Literal
 
 import streamlit as st
 
-from bartviz.app.controls import expander, large_type, pick, show
-from bartviz.app.frame import languages, levels, listeners, phone_menu, scroll_to, settings, status, theme, uploads
+from bartviz.app.controls import expander, pick, show
+from bartviz.app.frame import listeners, phone_menu, scroll_to, settings, status, theme, uploads
 from bartviz.app.frame.examples import Example, examples
 from bartviz.app.state import session
 from bartviz.errors import BartvizError, ModelError, NotFetched, SettingError, TextError, TooLong, choices
@@ -60,7 +60,7 @@ def draw(shows_run: bool) -> None:
         with st.container(key="run_controls" if shows_run else "unused_run_controls"):
             kind = st.session_state["_kind"] = _model()
             with st.form("request", border=False):
-                _texts(kind)
+                _text()
                 st.form_submit_button(
                     _("Run"),
                     type="primary",
@@ -72,12 +72,11 @@ def draw(shows_run: bool) -> None:
                 if st.session_state.get("_bare"):
                     show.note(_("This link had no text, so its settings are applied to the example."))
                 _examples(kind)
-            st.fragment(uploads.draw)(_show)
-            st.fragment(_reading)()
-            settings.draw(kind)
-        levels.choose()
-        languages.choose()
-        large_type.toggle()
+            with st.expander(_("More"), expanded=any(st.session_state.get(key) for key in ("pair", "target"))):
+                st.fragment(_other_text)(kind)
+                st.fragment(uploads.draw)(_show)
+                st.fragment(_reading)()
+                settings.draw(kind)
         theme.watch()
         listeners.begin()
         phone_menu.close()
@@ -262,7 +261,7 @@ def linked() -> bool:
     return bool(st.session_state.get("link", st.session_state["_link"]))
 
 
-def _texts(kind: ModelKind) -> None:
+def _text() -> None:
     bind: Literal["query-params"] | None = "query-params" if linked() else None
     st.text_area(
         _("Text"),
@@ -273,6 +272,11 @@ def _texts(kind: ModelKind) -> None:
         bind=bind,
         persist_state="session",
     )
+
+
+def _other_text(kind: ModelKind) -> None:
+    """The text that some runs have besides: a second sentence, or a given output."""
+    bind: Literal["query-params"] | None = "query-params" if linked() else None
     if kind == "encoder":
         st.text_input(
             _("Second sentence"),

@@ -25,11 +25,13 @@ def status(record: Record, *, older_target: bool = False, refused: bool = False)
     ``older_target``: the given output is still that of the text before, which a notice says. ``refused``: an error
     about a new text is below the line, so the notices, which are about the text of this record, are left out.
 
-    Below the expert level the line is a tick that opens; a failed check is always shown in full.
+    Experts see the line, others a tick that opens, beginners neither; a failed check is always shown in full.
     """
     name, known = f"<b>{html.escape(record.model.name)}</b>", [html.escape(fact) for fact in facts(record)]
     if levels.at_least("expert") or any(check.failed for check in record.checked):
         lines = [f"<p>{' · '.join([name, *known])}</p>"]
+    elif not levels.at_least("intermediate"):
+        lines = []
     else:
         tick = html.escape(_(_tick(record)))
         lines = [f"<details><summary>{name} · {tick}</summary><p>{' · '.join(known)}</p></details>"]
@@ -52,10 +54,8 @@ def status(record: Record, *, older_target: bool = False, refused: bool = False)
 
 
 def _tick(record: Record) -> str:
-    """The meaning of the tick: for a file, that it is unchanged since it was saved and consistent."""
-    if not record.sound:
-        return mark("not checked")
-    return mark("✓ unchanged since it was saved") if record.seal == "unchanged" else mark("✓ checked")
+    """The meaning of the tick; what was compared, and when, is said where it opens."""
+    return mark("✓ its numbers were checked") if record.sound else mark("not checked")
 
 
 def names(chosen: str, model: ModelInfo) -> bool:

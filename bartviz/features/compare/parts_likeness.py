@@ -59,7 +59,7 @@ def heads(chosen: Chosen) -> None:
         st.dataframe(show.in_words(table), hide_index=True, height=HEIGHT - 60, column_config=config, key="pairs")
     show.downloads(
         "likeness",
-        title=_("Likeness"),
+        title=_("Similarity"),
         of=chosen.kind,
         table=table,
         arrays=lambda: {"distances": likeness.distances, "places": likeness.places, "heads": every_head(chosen)},

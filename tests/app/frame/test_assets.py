@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from bartviz.app.frame import assets
+from bartviz.app.frame import assets, page_hooks, page_list
 from bartviz.app.frame.assets import Assets
 from bartviz.drawing import colors
 from bartviz.lazy import FEATURES
@@ -66,6 +67,15 @@ def get(app: Any, path: str, headers: dict[str, str]) -> httpx.Response:
             return await client.get(path, headers=headers)
 
     return wait_for(ask())
+
+
+def test_the_place_of_the_sidebar_is_kept_only_where_it_opens() -> None:
+    state = pytest.importorskip("bartviz.features.lessons.parts_lesson_state")
+    assert state.LESSON == page_hooks.LED
+    script = Assets(Starlette())._locate("/heads")
+    opens = json.loads(script[script.index("[", script.index("const opens")) : script.index(".includes")])
+    assert "" in opens  # the start page's address
+    assert all((page.word in opens) <= page.run for page in page_list.PAGES)
 
 
 def test_what_features_show_first_stands_before_the_style_of_all_pages() -> None:

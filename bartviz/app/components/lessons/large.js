@@ -1,4 +1,4 @@
-// Z enlarges the type of every page, and makes it as it was again: it presses the sidebar's own switch. data: nothing.
+// Z enlarges the type of every page, and makes it as it was again: it presses a button of the page. data: nothing.
 
 import { markReady } from "../../../browser/shared/ready.js";
 
@@ -14,6 +14,6 @@ export default function ({ parentElement }) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || field || at?.isContentEditable) return;
     if (event.key.toLowerCase() !== "z" && event.code !== "KeyZ") return;
     event.preventDefault();
-    /** @type {HTMLInputElement | null} */ (document.querySelector(".st-key-large input"))?.click();
+    /** @type {HTMLButtonElement | null} */ (document.querySelector(".st-key-large_switch button"))?.click();
   });
 }
