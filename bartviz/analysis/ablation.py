@@ -252,13 +252,42 @@ def _place(head: Head) -> tuple[Kind, int, int]:
     return head.kind, head.layer, head.head
 
 
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """One token, or one label of a text, and its probability before and after."""
+
+    token: str
+    was: float
+    now: float
+
+
+def most_moved(found: Ablation) -> Moved | None:
+    """The token whose probability changes most; of a model that labels texts, the label. None without predictions."""
+    if found.before is not None and found.after is not None:
+        was, now = (np.exp(one.log_probability) for one in (found.before, found.after))
+        labels = found.targets
+    elif (scaled := _scaled(found)) is not None:
+        said, changed = scaled
+        was, now, labels = said.probabilities[0], changed.probabilities[0], said.labels
+    else:
+        return None
+    most = int(np.argmax(np.abs(now - was)))
+    return Moved(labels[most], float(was[most]), float(now[most]))
+
+
 def notice(found: Ablation) -> str:
     """One sentence of what the ablation did to this text, with its numbers."""
     heads = {kind: found.record.attention(kind).shape[1] for kind in found.record.kinds}
     who = {"heads": name(found.factors, heads), "done": doing(set(found.factors.values()))}
-    if found.before is None and (labelled := _labelled(found)) is not None:
-        return _(labelled[0], **labelled[1], **who)
-    if found.before is None or found.after is None:
+    moved_most = most_moved(found)
+    if found.before is None and moved_most is not None:
+        said = {"token": quote(moved_most.token), "was": percent(moved_most.was), "now": percent(moved_most.now)}
+        if said["was"] != said["now"]:
+            return _("With {heads} {done}, {token} went from {was} to {now}.", **said, **who)
+        return _(
+            "With {heads} {done}, the probabilities of the labels hardly change: {token} stays at {now}.", **said, **who
+        )
+    if found.before is None or found.after is None or moved_most is None:
         most = int(found.distance.argmax())
         label = found.changed.attention(found.changed.kinds[-1]).query.labels[most]
         return _(
@@ -270,19 +299,18 @@ def notice(found: Ablation) -> str:
     still = (found.divergence, found.distance, *found.attention.values())
     if found.effect == 0 and not any(np.any(part) for part in still):
         return _("With {heads} {done}, every number is bit-identical.", **who)
-    shares = [np.exp(one.log_probability) for one in (found.before, found.after)]
-    most = int(np.argmax(np.abs(shares[1] - shares[0])))
-    was, now = (percent(share[most]) for share in shares)
+    was, now, target = percent(moved_most.was), percent(moved_most.now), moved_most.token
     change = found.after.log_probability - found.before.log_probability
+    nats = ""
     if was != now:
         moved = mark("With {heads} {done}, {token} went from {was} to {now}.")
     elif np.abs(change).max() < QUIET:
         moved = mark("With {heads} {done}, the probabilities of its tokens hardly change: {token} stays at {now}.")
     else:
         most = int(np.abs(change).argmax())
+        target, nats = found.targets[most], sentence_words.signed(float(change[most]), "+.2f")
         moved = mark("With {heads} {done}, log p of {token} changes by {nats} nats.")
-    nats = sentence_words.signed(float(change[most]), "+.2f")
-    went = _(moved, token=quote(found.targets[most]), was=was, now=now, nats=nats, **who)
+    went = _(moved, token=quote(target), was=was, now=now, nats=nats, **who)
     rows, turned = len(found.rows), len(found.turned)
     best = (
         _("The best token changes at {turned} of {rows}", turned=turned, rows=rows)
@@ -302,17 +330,12 @@ def notice(found: Ablation) -> str:
     return f"{went} {best}; {changed}"
 
 
-def _labelled(found: Ablation) -> tuple[str, dict[str, str]] | None:
-    """The sentence on the label of the text that moved furthest, and what fills it; None where no text is labelled."""
+def _scaled(found: Ablation) -> tuple[Prediction, Prediction] | None:
+    """What a model says of the text before and after, as probabilities of labels; None where it says no such thing."""
     was, now = found.said, found.changed.prediction
     if was is None or now is None or was.task != "text" or was.scale == "none":
         return None
-    before, after = was.probabilities[0], now.probabilities[0]
-    most = int(np.abs(after - before).argmax())
-    said = {"token": quote(was.labels[most]), "was": percent(before[most]), "now": percent(after[most])}
-    if said["was"] != said["now"]:
-        return mark("With {heads} {done}, {token} went from {was} to {now}."), said
-    return mark("With {heads} {done}, the probabilities of the labels hardly change: {token} stays at {now}."), said
+    return was, now
 
 
 def doing(factors: set[float]) -> str:

@@ -186,6 +186,18 @@ def first_head(record: Record, kind: Kind) -> Head:
     return cached(partial(start.head_of, record, kind))
 
 
+def at_hand(record: Record) -> Head:
+    """The head that the visitor has looked at on another page; before that, the one of the start page's picture."""
+    words = {key: found[0] for key, found in url_state.chosen().items() if found}
+    usual = start.kind_of(record)
+    kind = next((kind for kind in record.kinds if kind == words.get("kind")), usual)
+    first, shape = first_head(record, kind), record.attention(kind).shape
+    layer, head = (
+        int(float(words.get(key, default))) for key, default in (("layer", first.layer), ("head", first.head))
+    )
+    return Head(kind, layer, head) if layer < shape[0] and head < shape[1] else first
+
+
 def one_head(
     record: Record, kind: Kind, left: DeltaGenerator | None = None, right: DeltaGenerator | None = None
 ) -> tuple[int, int]:

@@ -9,7 +9,7 @@ from bartviz.language import _, mark, named
 
 NAMES = {"ablation": mark("silence heads"), "edit": mark("change a token"), "reach": mark("reach of a word")}
 EXPERIMENTS = {
-    "ablation": mark("... heads are silenced, or made louder? Click a head in the maps, and read what the model says."),
+    "ablation": mark("... a head is silenced? What becomes of the words that the model writes."),
     "edit": mark("... one token is replaced? Which states, rows of attention and predictions it affects."),
     "reach": mark("... a word is far away? How many steps its effect needs to arrive, under three masks."),
 }

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, cast
 import streamlit as st
 
 from bartviz.analysis import ablation as analysis
-from bartviz.analysis import sentence_words
-from bartviz.app.controls import pick, show
+from bartviz.analysis import sentence_words, start
+from bartviz.app.controls import expander, pick, show
 from bartviz.app.controls.experiment_tasks import ask, large, note_ablated
-from bartviz.app.frame import page, related_links
+from bartviz.app.frame import levels, page, related_links
 from bartviz.app.state import url_state
 from bartviz.errors import SettingError
+from bartviz.features.experiments import parts_headline as headline
 from bartviz.features.experiments.figure_ablation import UNITS, largest, moved, probabilities, worth
 from bartviz.features.experiments.numbers_output_diff import aligned, paired
 from bartviz.features.experiments.parts_lines import lines
@@ -56,50 +57,78 @@ class Chosen:
 def draw(record: Record) -> tuple[Ablation | None, Sweep | None]:
     """Draw this part; returns the results, for the downloads."""
     st.html(_STYLE)
-    lead = show.place("lead")
+    lead, answer = show.place("lead"), show.place("ablation_answer")
     note_ablated(record)
-    chosen = _settings(record)
-    map_container = show.place("ablation_maps")
-    sweep = _sweep(record, chosen)
-    heads = _heads(record, sweep)
-    with map_container:
-        _maps(record, chosen, sweep, heads)
-    if sweep is not None and not heads:
-        show.note(_("No head is silenced: click a cell to see what the model writes without that head."))
-    ablation = _ablate(record, heads, chosen.factor) if heads else None
+    heads, factor = _heads(record)
+    ablation = _ablate(record, heads, factor) if heads else None
     with lead:
-        show.lead(_lead(ablation, sweep, heads))
+        headline.sentence(_lead(ablation, heads))
     if ablation is not None:
-        _effects(ablation)
+        with answer:
+            headline.draw(ablation)
+            _said(record, ablation)
+            _written(ablation)
+    sweep = None
+    asked = ("measure", "mode", CLICKS)
+    with levels.aside(_("Which head matters most? Silence each in turn"), key="sweep", names=asked) as opened:
+        if opened:
+            sweep = _every_head(record, heads, factor)
+    if ablation is not None:
+        with levels.aside(_("Every token, and every other head"), key="ablation_more") as opened:
+            if opened:
+                _effects(ablation)
+                show.table(analysis.rows_table(ablation), title=_("Every token, before and after"))
     if len(heads) == 1:
         related_links.to_other_views(record, "experiments", heads[0])
-    if sweep is not None:
-        show.table(analysis.sweep_table(sweep), title=_("Every head, ranked"))
-    if ablation is not None:
-        show.table(analysis.rows_table(ablation), title=_("Every token, before and after"))
     return ablation, sweep
 
 
-def _lead(ablation: Ablation | None, sweep: Sweep | None, heads: list[Head]) -> str:
+def _lead(ablation: Ablation | None, heads: list[Head]) -> str:
     if ablation is not None:
-        return analysis.notice(ablation)
-    if sweep is not None:
-        return analysis.sweep_notice(sweep)
+        return headline.headline(ablation) or analysis.notice(ablation)
     if heads:
         return _("Running the text again.")
-    return _("Click heads to silence them, or measure every head in turn.")
+    return _("No head is silenced: choose one.")
 
 
-def _settings(record: Record) -> Chosen:
+def _said(record: Record, ablation: Ablation) -> None:
+    """Which heads these are, and what their change means for the whole text; from Intermediate on with the numbers."""
+    parts = [headline.meaning(ablation)]
+    if list(ablation.factors) == [pick.first_head(record, start.kind_of(record))]:
+        (head,) = ablation.factors
+        name = sentence_words.capitalized(sentence_words.head(head.kind, head.layer, head.head))
+        parts.append(_("{head} is the head of the picture on the page Start.", head=name))
+    show.lead(" ".join(part for part in parts if part))
+    if levels.at_least("intermediate"):
+        show.note(analysis.notice(ablation))
+
+
+def _every_head(record: Record, heads: list[Head], factor: float) -> Sweep | None:
+    """The maps of all heads, each silenced in turn; a click selects one."""
+    chosen = _settings(record, factor)
+    maps = show.place("ablation_maps")
+    sweep = _sweep(record, chosen)
+    with maps:
+        _maps(record, chosen, sweep, heads)
+    if sweep is None:
+        return None
+    worst = sweep.heads[sweep.ranked()[0]]
+    if heads != [worst]:
+        name = sentence_words.head(worst.kind, worst.layer, worst.head)
+        st.button(_("Silence {head}", head=name), key="set_worst", on_click=_select, args=([str(worst)],))
+    show.table(analysis.sweep_table(sweep), title=_("Every head, ranked"))
+    return sweep
+
+
+def _settings(record: Record, factor: float) -> Chosen:
     measures = {key: title for key, title in MEASURES.items() if key != "labels" or record.prediction is not None}
-    first, second, third = st.columns([2.2, 2, 1.2], vertical_alignment="center")
+    if not (levels.at_least("intermediate") or expander.requested("sweep_settings", ("measure", "mode"))):
+        return Chosen("log_probability", keep=False, factor=factor)
+    first, second = st.columns([2.2, 2], vertical_alignment="center")
     with first:
         measure = pick.one_of(_("Coloured by the change of"), named(measures), key="measure")
     with second:
         mode = pick.one_of(_("For each head"), named(MODES), key="mode")
-    with third:
-        hint = _("0 silences a head, 1 leaves it unchanged, 2 doubles its output.")
-        factor = pick.slider(_("Factor"), 0.0, LOUDEST, 0.0, 0.1, key=FACTOR, hint=hint)
     return Chosen(cast("Measure", measure), mode == "only", factor)
 
 
@@ -171,13 +200,10 @@ def _maps(record: Record, chosen: Chosen, sweep: Sweep | None, heads: list[Head]
         with column:
             _clickable(figure, kind, alt)
     if sweep is not None:
-        notes = [analysis.sweep_notice(sweep)] if heads else []
+        first = mark("Click heads to scale them together.")
         if PRESET in st.session_state:
-            notes.append(_("The most important head is selected at first; your first click replaces it."))
-        else:
-            notes.append(_("Click heads to scale them together."))
-        notes.append(_("Head by head as in Michel et al. 2019."))
-        show.note(" ".join(notes))
+            first = mark("Click a head: it is silenced instead.")
+        show.note(" ".join([analysis.sweep_notice(sweep), _(first), _("Head by head as in Michel et al. 2019.")]))
 
 
 def _clickable(drawn: partial[go.Figure], kind: Kind, alt: str) -> None:
@@ -201,19 +227,20 @@ def _toggle(key: str, kind: Kind) -> None:
     st.session_state[CLICKS] = st.session_state.get(CLICKS, 0) + 1
 
 
-def _heads(record: Record, sweep: Sweep | None) -> list[Head]:
-    """The selected heads; at first the one that matters most in the sweep."""
+def _heads(record: Record) -> tuple[list[Head], float]:
+    """The selected heads, at first the one that the visitor looks at on other pages; and the factor."""
     names = {
         str(Head(k, layer, head)): sentence_words.head(k, layer, head)
         for k, (depth, wide) in _shapes(record).items()
         for layer in range(depth)
         for head in range(wide)
     }
-    first = [] if sweep is None else [str(sweep.heads[sweep.ranked()[0]])]
-    left, right = st.columns([5, 1.3], vertical_alignment="bottom")
-    with left:
+    first = [str(pick.at_hand(record))]
+    more = levels.at_least("intermediate") or expander.requested("ablation_settings", (FACTOR,))
+    places = st.columns([4, 1.3, 1.3] if more else [1], vertical_alignment="bottom")
+    with places[0]:
         chosen = pick.several(
-            _("Heads that are scaled together"),
+            _("Heads that are silenced"),
             names,
             key=SILENCED,
             default=first,
@@ -223,9 +250,14 @@ def _heads(record: Record, sweep: Sweep | None) -> list[Head]:
         st.session_state.pop(PRESET, None)
     elif not st.session_state.get(CLICKS):
         st.session_state[PRESET] = first
-    with right, st.popover(_("Several at once"), width="stretch"):
-        _several(record)
-    return [Head.parse(name) for name in chosen]
+    factor = 0.0
+    if more:
+        with places[1]:
+            hint = _("0 silences a head, 1 leaves it unchanged, 2 doubles its output.")
+            factor = pick.slider(_("Factor"), 0.0, LOUDEST, 0.0, 0.1, key=FACTOR, hint=hint)
+        with places[2], st.popover(_("Several at once"), width="stretch"):
+            _several(record)
+    return [Head.parse(name) for name in chosen], factor
 
 
 def _several(record: Record) -> None:
@@ -271,8 +303,7 @@ def _ablate(record: Record, heads: list[Head], factor: float) -> Ablation | None
 
 
 def _effects(ablation: Ablation) -> None:
-    """The effect on the output, on each token's probability, and on the attention of other heads."""
-    _written(ablation)
+    """The effect on each token's probability, and on the attention of other heads."""
     title = (
         mark("**The same tokens, given again**")
         if ablation.before is not None
@@ -304,26 +335,25 @@ def _effects(ablation: Ablation) -> None:
 
 
 def _written(ablation: Ablation) -> None:
+    """The output, or the best guesses, before and after; nothing where they are the same."""
     kind = ablation.record.kinds[-1]
     if ablation.written is not None:
-        outputs = [part.output for part in ablation.written]
-        before, after = outputs
+        before, after = (part.output for part in ablation.written)
         if before is None or after is None:
             raise SettingError(_("The run wrote nothing."))
         stretches = aligned(before, after)
-        same = all(stretch.same for stretch in stretches)
-        message = mark("It now writes the same output, token for token.")
-        if not same:
-            message = (
-                mark("Above: what it wrote. Below: what it writes now. Struck through: removed. Framed: new.")
-                if ablation.written[0] is ablation.record
-                else mark(
-                    "Above: what greedy search writes. Below: what it writes now. Struck through: removed. Framed: new."
-                )
+        if all(stretch.same for stretch in stretches):
+            return
+        message = (
+            mark("Above: what it wrote. Below: what it writes now. Struck through: removed. Framed: new.")
+            if ablation.written[0] is ablation.record
+            else mark(
+                "Above: what greedy search writes. Below: what it writes now. Struck through: removed. Framed: new."
             )
+        )
         show.note(_(message))
         special = (before.special.tolist(), after.special.tolist())
         lines(before.labels, after.labels, stretches, kind=kind, key="written", special=special)
-    elif ablation.before is not None and ablation.after is not None:
+    elif ablation.before is not None and ablation.after is not None and len(ablation.turned):
         show.note(_("The model's best guesses at these positions: before above, after below."))
         lines(ablation.before.labels, ablation.after.labels, paired(ablation), kind=kind, key="written")

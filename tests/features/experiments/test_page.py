@@ -19,8 +19,10 @@ from bartviz.features.experiments import parts_heads as heads
 from bartviz.features.experiments import parts_token as token
 from bartviz.features.experiments.parts import EXPERIMENTS
 from bartviz.language import speaking
+from bartviz.language.percentages import percent
 from bartviz.models.model import Model
 from bartviz.models.roots import default_roots
+from bartviz.record.attention import Head
 from bartviz.record.record import Record
 from bartviz.serving.engine import Engine
 from bartviz.teaching.explanations import explanation, parts
@@ -43,26 +45,58 @@ def specs(app: AppTest) -> list[str]:
 
 
 @pytest.mark.slow
-def test_every_head_is_measured_and_the_costliest_is_silenced_first(app: App, subject: Subject) -> None:
+def test_it_begins_with_the_head_of_the_first_picture(app: App, subject: Subject) -> None:
+    """One sentence and two bars: the token whose probability that head changes most; no other head is measured."""
+    model, record = subject
+    head = start.ribbons(record).head
+    page = app("experiments", record=record, level="beginner")
+    assert not page.exception
+    assert page.multiselect[0].value == [str(head)]
+    found = ablate(model, record, [str(head)])
+    assert found.before is not None
+    assert found.after is not None
+    change = np.exp(found.after.log_probability) - np.exp(found.before.log_probability)
+    most = int(np.abs(change).argmax())
+    was, now = (percent(float(np.exp(one.log_probability[most]))) for one in (found.before, found.after))
+    ends = f"stays at {now}" if was == now else f"{was} → {now}"
+    said = words(page)
+    assert f"Without this head: “{found.targets[most]}” {ends}" in said
+    assert "is the head of the picture on the page Start" in said
+    assert "lowers log p most" not in said
+    assert not specs(page)
+
+
+@pytest.mark.slow
+def test_the_head_of_another_page_is_the_one_that_is_silenced(app: App, subject: Subject) -> None:
+    first = start.head_of(subject[1], "decoder")
+    other = Head("decoder", 1 - first.layer, 1 - first.head)
+    page = app("heads", record=subject[1], kind="decoder", layer=str(other.layer), head=str(other.head))
+    page.switch_page("pages/experiments.py").run()
+    assert page.multiselect[0].value == [str(other)]
+
+
+@pytest.mark.slow
+def test_every_head_is_measured_and_the_costliest_is_a_press_away(app: App, subject: Subject) -> None:
     model, record = subject
     sweep = ablate_sweep(model, record)
     page = app("experiments", record=record)
     assert not page.exception
     best = sweep.heads[sweep.ranked()[0]]
-    assert page.multiselect[0].value == [str(best)]
     said = words(page)
-    assert f"With {best} silenced" in said
     assert f"{best} lowers log p most" in said
     assert "Michel et al. 2019" in said
     table: Any = page.dataframe[0].value
     np.testing.assert_allclose(
         table["log p change (nats)"], ablation.sweep_table(sweep)["log p change (nats)"], atol=1e-4
     )
+    next(button for button in page.button if button.label == f"Silence {best}").click().run()
+    assert page.multiselect[0].value == [str(best)]
+    assert f"With {best} silenced" in words(page)
 
 
-@pytest.mark.parametrize(("language", "silenced"), [("en", "is silenced already"), ("ko", "이미 꺼져 있으니")])
-def test_who_does_what_the_beginner_is_told_silences_heads(language: str, silenced: str) -> None:
-    """The strongest head is silenced at first, so a click on it would switch it on again."""
+@pytest.mark.parametrize(("language", "instead"), [("en", "is silenced instead"), ("ko", "대신 누른 헤드가 꺼지고")])
+def test_who_does_what_the_beginner_is_told_silences_heads(language: str, instead: str) -> None:
+    """The head of the first picture is silenced at first, and the first click takes its place."""
     best, other = {"x": 1, "y": 0}, {"x": 2, "y": 0}
     at_first = ["cross L0H1"]
     assert clicked(at_first, best, preset=at_first) == []
@@ -70,10 +104,7 @@ def test_who_does_what_the_beginner_is_told_silences_heads(language: str, silenc
     assert clicked(at_first, other) == ["cross L0H1", "cross L0H2"]
     assert clicked(["cross L1H0"], other, preset=at_first) == ["cross L1H0", "cross L0H2"]
     with speaking(language):
-        told = explanation("ablation").beginner.split("**")[-1]
-    assert silenced in told
-    assert "click the strongest" not in told
-    assert "주황 칸을 누르" not in told
+        assert instead in explanation("ablation").beginner.split("**")[-1]
 
 
 def clicked(chosen: list[str], cell: dict[str, int], *, preset: list[str] | None = None) -> list[str]:
@@ -91,7 +122,7 @@ def clicked(chosen: list[str], cell: dict[str, int], *, preset: list[str] | None
 @pytest.mark.slow
 def test_the_link_names_heads_and_factor(app: App, subject: Subject) -> None:
     model, record = subject
-    page = app("experiments", record=record, experiment="ablation", silenced="cross L1H1", factor="0.5")
+    page = app("experiments", record=record, experiment="ablation", silenced="cross L1H1", factor="0.5", level="expert")
     assert page.multiselect[0].value == ["cross L1H1"]
     found = ablate(model, record, {"cross L1H1": 0.5})
     assert "With cross L1H1 multiplied by 0.5" in words(page)
@@ -108,7 +139,7 @@ def test_what_is_compared_is_stated(app: App, subject: Subject) -> None:
     said = words(app("experiments", record=record, silenced="decoder L0H0", factor="0"))
     assert "a factor of 1" not in said
     assert "Above what it wrote" not in said
-    assert ("Above what greedy search writes" in said) or ("the same output, token for token" in said)
+    assert ("Above what greedy search writes" in said) or ("still writes the same" in said)
     assert "made with scaled heads" not in said
     silenced = bartviz.capture(model, TEXT, target=TARGET, ablate=["cross L0H1"])
     for experiment in ("ablation", "edit"):
@@ -130,7 +161,7 @@ def test_no_head_or_all_but_one_are_a_press_away(app: App, subject: Subject) -> 
     assert page.multiselect[0].value == []
     assert not page.exception
     assert "With each head silenced in turn" in words(page)
-    assert "No head is silenced: click a cell" in words(page)
+    assert "No head is silenced: choose one" in words(page)
 
 
 @pytest.mark.some(2)
@@ -146,7 +177,7 @@ def test_no_head_or_all_but_one_are_a_press_away(app: App, subject: Subject) -> 
 def test_odd_links_are_clamped_to_the_record(
     app: App, subject: Subject, experiment: str, query: dict[str, str]
 ) -> None:
-    page = app("experiments", record=subject[1], experiment=experiment, **query)
+    page = app("experiments", record=subject[1], experiment=experiment, level="expert", **query)
     assert not page.exception
     assert specs(page)
 
@@ -229,7 +260,7 @@ def test_a_text_that_is_refused_is_not_offered_again(app: App, subject: Subject)
 @pytest.mark.slow
 def test_a_selected_factor_is_not_set_again(app: App, subject: Subject) -> None:
     """Setting a widget in every run would undo what the visitor pressed while the run was on its way."""
-    page = app("experiments", record=subject[1], silenced="cross L1H1", factor="0.5")
+    page = app("experiments", record=subject[1], silenced="cross L1H1", factor="0.5", level="expert")
     page.slider(key="factor").set_value(0.6).run()
     state = page.session_state["factor"]
     assert state == pytest.approx(0.6)

@@ -1,0 +1,71 @@
+"""The answer of the silenced heads, large: one token's probability with and without them, and what it means."""
+
+from __future__ import annotations
+
+import html
+
+import streamlit as st
+
+from bartviz.analysis import ablation as analysis
+from bartviz.analysis.ablation import Ablation
+from bartviz.analysis.masks import quote
+from bartviz.language import _, mark, plural
+from bartviz.language.percentages import percent
+
+
+def headline(found: Ablation) -> str:
+    """“Without this head: “ein” 78% → 61%”; empty where the model predicts nothing."""
+    moved = analysis.most_moved(found)
+    if moved is None:
+        return ""
+    was, now = percent(moved.was), percent(moved.now)
+    message = mark("{condition}: {token} {was} → {now}") if was != now else mark("{condition}: {token} stays at {now}")
+    return _(message, condition=_condition(found), token=quote(moved.token), was=was, now=now)
+
+
+def _condition(found: Ablation) -> str:
+    factors, several = set(found.factors.values()), len(found.factors) > 1
+    if factors == {0.0}:
+        return _("Without these heads") if several else _("Without this head")
+    times = ", ".join(f"{factor:g}" for factor in sorted(factors))
+    return _("With these heads × {times}", times=times) if several else _("With this head × {times}", times=times)
+
+
+def meaning(found: Ablation) -> str:
+    """What the change does to all that the model writes or guesses, in words without numbers."""
+    if found.before is None or found.after is None:
+        return ""
+    if found.written is not None:
+        before, after = (part.output for part in found.written)
+        if before is not None and after is not None and before.ids.tolist() != after.ids.tolist():
+            return _("The model now writes something else.")
+        if found.effect > analysis.QUIET:
+            return _("The model still writes the same, and finds it even likelier.")
+        if found.effect < -analysis.QUIET:
+            return _("The model still writes the same, but finds it less likely.")
+        return _("The model still writes the same, and finds it about as likely.")
+    turned = len(found.turned)
+    if not turned:
+        return _("Its best guesses stay the same.")
+    return plural("Its best guess changes in {count} place.", "Its best guess changes in {count} places.", turned)
+
+
+def sentence(text: str) -> None:
+    """The answer as the largest sentence of the page."""
+    st.html(f"<p class='bv-lead bv-headline'>{html.escape(text)}</p>")
+
+
+def draw(found: Ablation) -> None:
+    """The token's two probabilities as bars, one above the other."""
+    moved = analysis.most_moved(found)
+    if moved is None:
+        return
+    silent = set(found.factors.values()) == {0.0}
+    names = _("before"), _("without") if silent else _("changed")
+    rows = "".join(
+        f"<span>{html.escape(name)}</span><i style='--share:{100 * share:.2f}%'></i><b>{percent(share)}</b>"
+        for name, share in zip(names, (moved.was, moved.now), strict=True)
+    )
+    kind = next(iter(found.factors)).kind
+    said = html.escape(headline(found), quote=True)
+    st.html(f"<div class='bv-two-bars bv-{kind}' role='img' aria-label=\"{said}\">{rows}</div>")
