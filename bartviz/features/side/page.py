@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from bartviz.analysis import head_names, sentence_words
+from bartviz.analysis import head_names, matching_heads, sentence_words
 from bartviz.analysis.measures import of_record
 from bartviz.app.controls import pick, show
 from bartviz.app.frame import levels, page
 from bartviz.app.state.result_cache import cached
-from bartviz.features.side import numbers, parts
+from bartviz.features.side import parts
 from bartviz.language import _
 from bartviz.record.attention import Head
 from bartviz.record.record import Record
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bartviz.families.family import ModelKind
 
 
-def lead(left: Record | None, right: Record | None, match: numbers.Match | None) -> str:
+def lead(left: Record | None, right: Record | None, match: matching_heads.Match | None) -> str:
     """What both models do alike and what only one does, and the two heads that are shown."""
     said = _("Both read the whole text in both directions. Only one of them also writes, from left to right.")
     if left is None or right is None:
@@ -71,7 +71,7 @@ def main() -> None:
         said = st.empty()
     above, below = st.columns(2, gap="large"), st.columns(2, gap="large")
     left, right = _side(above[0], record, "encoder"), _side(above[1], record, "encoder-decoder")
-    match = cached(partial(numbers.match, left, right)) if left is not None and right is not None else None
+    match = cached(partial(matching_heads.match, left, right)) if left is not None and right is not None else None
     with said:
         show.lead(lead(left, right, match))
     first = [match.first, match.second] if match is not None else [None, None]
