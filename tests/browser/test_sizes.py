@@ -12,9 +12,9 @@ from tests.browser.conftest import Open
 PLOT = ".stPlotlyChart .nsewdrag"
 SEEN = [  # an address, pictures on it, and how many of them are on the first screen
     ("alignment?level=intermediate", PLOT, 2),
-    ("compare", PLOT, 2),
+    ("compare", ".attention [data-is=plot]", 2),
     ("decoding?step=5", ".player .strip", 1),
-    ("experiments?experiment=ablation", PLOT, 3),
+    ("experiments?experiment=ablation", ".bv-two-bars", 1),
     ("experiments?experiment=edit", PLOT, 2),
     ("heads?layer=1&head=0", ".attention [data-is=stage]", 1),
     ("inside?level=intermediate", ".st-key-inside_row .nsewdrag", 3),
@@ -24,7 +24,10 @@ SEEN = [  # an address, pictures on it, and how many of them are on the first sc
 NARROW = [  # an address, and what stands there when the page is whole
     ("alignment?level=intermediate", f"{PLOT} >> nth=1"),
     ("corpus?lang=ko", "text=가장 비슷한 헤드"),
-    *((f"experiments?experiment={experiment}", PLOT) for experiment in ("ablation", "edit", "reach")),
+    *(
+        (f"experiments?level=intermediate&experiment={experiment}", PLOT)
+        for experiment in ("ablation", "edit", "reach")
+    ),
     *((f"heads?view={view}&layer=1&head=0", ".attention [data-is=stage]") for view in ("map", "lines", "text")),
     ("inputs?look=tokenizers&sample=Korean", ".bv-cut >> nth=2"),
     ("inside?level=intermediate", ".st-key-inside_row .nsewdrag"),

@@ -14,8 +14,8 @@ from bartviz.analysis.head_measures import MEASURES
 from bartviz.analysis.measures import Measured
 from bartviz.analysis.weight_scale import Range
 from bartviz.app.components import canvas
-from bartviz.app.controls import pick, show
-from bartviz.app.frame import page
+from bartviz.app.controls import expander, pick, show
+from bartviz.app.frame import levels, page
 from bartviz.app.state import session
 from bartviz.arrays import Bools, Floats
 from bartviz.browser.canvas.data import Views
@@ -67,32 +67,40 @@ class Chosen:
         return pins.to_a(self.a) if "A" in self.places else None
 
 
-def choose(record: Record, above: DeltaGenerator) -> Chosen:
-    """The pickers of the kind and the three measures, and, in the container ``above``, of A and B."""
+def choose(record: Record, above: DeltaGenerator) -> tuple[Chosen, DeltaGenerator]:
+    """The pickers of the kind and the three measures, and, in the container ``above``, of A and B; with the place where
+    further settings are.
+    """
     for letter in "ab":
         canvas.catch_up(f"compare_{letter}")
-    first, second, third, fourth, fifth = show.halves("axes", [1.85, 1.15, 1.15, 1.15, 1.05], after=True)
+    axes = levels.at_least("intermediate") or expander.requested("compare_axes", ("x", "y", "colour"))
+    first, *places, last = show.halves("axes", [1.85, 1.15, 1.15, 1.15, 1.05] if axes else [2, 1], after=True)
     with first:
         kind = pick.kind(record, default="cross" if "cross" in record.kinds else None)
+    with last:
+        pick.one_of(_("A click below pins a head as"), ["A", "B"], key="click")
     measured = pins.measured(record, kind)
-    with fifth, st.popover(_("Settings"), width="stretch"):
+    with above:
+        places_of_two, popover = pins.places()
+    with popover:
         threshold = _threshold()
         words = pick.by_words()
         view = cast("Views", pick.one_of(_("A and B seen as"), named(canvas.VIEWS), key="view"))
         span = cast("Range", pick.one_of(_("Colours of maps from"), named(canvas.RANGE_NAMES), key="range"))
-    with above:
-        a, b = pins.both(record, measured, threshold)
+    a, b = pins.both(record, measured, threshold, places_of_two)
     near = [analysis.TO_A] if a.head.kind == kind and not a.other else []
     options, start = [*measured.defined, *near], analysis.defaults(kind)
-    with second:
-        x = _measure(_("Across"), options, key="x", default=start[0])
-    with third:
-        y = _measure(_("Up"), options, key="y", default=start[1])
-    with fourth:
-        shade = _measure(_("As colours"), options, key="colour", default=start[2])
+    x, y, shade = start
+    if axes:
+        with places[0]:
+            x = _measure(_("Across"), options, key="x", default=start[0])
+        with places[1]:
+            y = _measure(_("Up"), options, key="y", default=start[1])
+        with places[2]:
+            shade = _measure(_("As colours"), options, key="colour", default=start[2])
     to_a = pins.to_a(a) if analysis.TO_A in (x, y, shade) else None
     across, up, colours = (analysis.field(measured, name, to_a=to_a) for name in (x, y, shade))
-    return Chosen(record, kind, measured, across, up, colours, threshold, a, b, words, span, view)
+    return Chosen(record, kind, measured, across, up, colours, threshold, a, b, words, span, view), popover
 
 
 def _threshold() -> float:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from bartviz.analysis import distance, head_names, head_view, sentence_words
+from bartviz.analysis.matching_heads import Match
+from bartviz.analysis.matching_heads import match as match_heads
 from bartviz.analysis.measures import Measured, counted, of_record
 from bartviz.app.controls import pick, show
 from bartviz.app.state.result_cache import cached
@@ -18,6 +21,9 @@ from bartviz.language import _, named
 from bartviz.record.attention import KINDS, Attention, Head, Kind
 from bartviz.record.record import Record
 from bartviz.text.tokens import Tokens
+
+if TYPE_CHECKING:
+    from bartviz.app.streamlit_internals import DeltaGenerator
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,20 +81,38 @@ def names(record: Record, first: Kind | None = None) -> list[str]:
     ]
 
 
-def both(record: Record, measured: Measured, threshold: float) -> tuple[Pin, Pin]:
-    """The pickers of A, of what it is compared with (URL ``against``), of B, and of the pin that a click sets."""
-    first, second, third, fourth = show.halves("pins", [1.25, 1.25, 1.25, 1.25])
+def places() -> tuple[list[DeltaGenerator], DeltaGenerator]:
+    """The places of A, of what it is compared with, and of B; and the popover of further settings."""
+    *three, last = show.halves("pins", [1.35, 1.35, 1.35, 0.9])
+    with last:
+        return three, st.popover(_("Settings"), width="stretch")
+
+
+def both(record: Record, measured: Measured, threshold: float, places: list[DeltaGenerator]) -> tuple[Pin, Pin]:
+    """The pickers of A, of what it is compared with (URL ``against``), and of B."""
+    first, second, third = places
     with second:
         against = pick.select(_("Compare it with"), named(others.KINDS), key=others.KEY)
-    other = others.draw(against, record)
+        other = others.draw(against, record)
+    match = _match(record, other)
     with first:
-        a = _choose(record, "A", _first(record, measured.kind, other))
+        a = _choose(record, "A", _first(record, measured.kind, other) if match is None else match.first)
     with third:
-        default = _clearest(measured, threshold, a.head) if other is None else _like(a, other)
+        if other is None:
+            default = _clearest(measured, threshold, a.head)
+        elif match is not None and a.head == match.first:
+            default = match.second
+        else:
+            default = _like(a, other)
         b = _choose(other or record, "B", default, other=other)
-    with fourth:
-        pick.one_of(_("A click below pins a head as"), ["A", "B"], key="click")
     return a, b
+
+
+def _match(record: Record, other: Record | None) -> Match | None:
+    """The heads of two models' encoders that look most alike, where the models are two and read the same words."""
+    if other is None or other.model.name == record.model.name or not (record.encoder and other.encoder):
+        return None
+    return cached(partial(match_heads, record, other))
 
 
 def _first(record: Record, kind: Kind, other: Record | None) -> Head:

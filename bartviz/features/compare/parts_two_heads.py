@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,37 +14,53 @@ from bartviz.analysis.head_measures import MEASURES
 from bartviz.analysis.head_view import View
 from bartviz.app.components import canvas
 from bartviz.app.controls import pick, show
-from bartviz.app.frame import page
+from bartviz.app.frame import levels, page
 from bartviz.browser.canvas.data import Choice
 from bartviz.features.compare import parts_pins as pins
 from bartviz.features.compare.figure_contrast import difference, pair
 from bartviz.features.compare.parts import Chosen
 from bartviz.features.compare.parts_pins import Pin
-from bartviz.language import _
+from bartviz.language import _, mark
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from bartviz.app.streamlit_internals import DeltaGenerator
+
+_STYLE = Path(__file__).with_name("style.css")
 HEIGHT = 420  # pixels of the difference
 
 
-def two(chosen: Chosen) -> None:
-    """A and B, each in its own canvas, and B minus A if most of their tokens are the same."""
+def verdict(chosen: Chosen) -> str:
+    """How far A and B are apart, or why that cannot be said."""
+    a, b = chosen.a.view(words=chosen.words), chosen.b.view(words=chosen.words)
+    return _verdict(distance.contrast(a, b), distance.mismatch(a, b), words=chosen.words)
+
+
+def two(chosen: Chosen, settings: DeltaGenerator) -> None:
+    """A and B, each in its own canvas, and B minus A if most of their tokens are the same; the rows are in the place of
+    the ``settings``.
+    """
     a, b = chosen.a.view(words=chosen.words), chosen.b.view(words=chosen.words)
     contrast = distance.contrast(a, b)
-    st.text(_verdict(contrast, distance.mismatch(a, b), words=chosen.words))
     together = contrast is not None or a.query_labels == b.query_labels
-    row, other = _rows(a, b, together=together)
-    left, right = st.columns(2, gap="medium")
-    with left:
-        _canvas(chosen, chosen.a, row, key="row")
-    with right:
-        _canvas(chosen, chosen.b, other, key="row" if together else "row_b")
+    with settings:
+        row, other = _rows(a, b, together=together)
+    simple = not levels.at_least("intermediate")
+    st.html(_STYLE)
+    with st.container(key="compare_two_simple" if simple else "compare_two"):
+        left, right = st.columns(2, gap="medium")
+        with left:
+            _canvas(chosen, chosen.a, row, key="row")
+        with right:
+            _canvas(chosen, chosen.b, other, key="row" if together else "row_b")
     if contrast is not None:
         with st.columns([3, 2])[0]:
             drawn = partial(difference, a, b, contrast, row=row, height=HEIGHT, dark=page.dark())
             show.figure(drawn, key="compare_difference", alt=_("Where B looks more than A, and where less"))
         show.note(_("B minus A. Bars: Jensen-Shannon distance of each row (0: the same, 1: no key in common)."))
+    if simple:
+        return
     show.table(partial(measures_of, chosen), title=_("The measures of A and B"))
     if contrast is not None:
         show.table(partial(rows_of, a, contrast), title=_("The distance of each row"))
@@ -62,11 +79,8 @@ def _rows(a: View, b: View, *, together: bool) -> tuple[int, int]:
     if together:
         row = pick.index(_("Row"), len(a.query_labels), key="row", default=_first(a))
         return row, row
-    left, right = st.columns(2, gap="medium")
-    with left:
-        row = pick.index(_("Row of A"), len(a.query_labels), key="row", default=_first(a))
-    with right:
-        return row, pick.index(_("Row of B"), len(b.query_labels), key="row_b", default=_first(b))
+    row = pick.index(_("Row of A"), len(a.query_labels), key="row", default=_first(a))
+    return row, pick.index(_("Row of B"), len(b.query_labels), key="row_b", default=_first(b))
 
 
 def _first(view: View) -> int:
@@ -77,12 +91,16 @@ def _first(view: View) -> int:
 def _canvas(chosen: Chosen, pin: Pin, row: int, *, key: str) -> None:
     """The canvas of one pin; its row and view set the page's, its rows and columns go into the link."""
     measured = pins.measured(pin.record, pin.head.kind)
-    called = head_names.sentence(head_names.name(measured, *pin.place, threshold=chosen.threshold))
+    found = head_names.name(measured, *pin.place, threshold=chosen.threshold)
     letter = pin.letter.lower()
+    said = {"letter": pin.letter, "head": pin.label}
     with st.container(key=f"pin_{letter}"):  # as high as that of the other, so that the maps are level
-        show.note(
-            _("{letter}: {head}; {called}. A row attends to columns.", letter=pin.letter, head=pin.label, called=called)
-        )
+        if levels.at_least("intermediate"):
+            called = head_names.sentence(found)
+            show.note(_("{letter}: {head}; {called}. A row attends to columns.", called=called, **said))
+        else:
+            message = mark("{letter}: {head}") if found is None else mark("{letter}: {head}, “{name}”")
+            show.note(_(message, name="" if found is None else found.title, **said))
     name, several = f"compare_{letter}", (f"chosen_row_{letter}", f"chosen_column_{letter}")
     rows, keys = canvas.linked(name, several)
     choice = canvas.show(
@@ -110,6 +128,11 @@ def _verdict(contrast: distance.Contrast | None, mismatch: str, *, words: bool) 
         return mismatch
     if np.isnan(contrast.mean):
         return _("No row has a choice of keys: there is nothing to compare.")
+    if not levels.at_least("intermediate"):
+        if not np.nan_to_num(contrast.distance).any():
+            return _("A and B are the same.")
+        message = mark("On average A and B are {far:.2f} apart: 0 is the same, 1 has nothing in common.")
+        return _(message, far=contrast.mean)
     what = _("Jensen-Shannon distance: 0 the same weights, 1 no key in common")
     if words:
         what = _("Jensen-Shannon distance between words: 0 the same weights, 1 no key in common")

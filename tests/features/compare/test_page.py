@@ -11,6 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bartviz.analysis import compare, distance
+from bartviz.analysis.matching_heads import match
 from bartviz.analysis.measures import of_record
 from bartviz.app.controls import tasks
 from bartviz.app.state import session
@@ -19,13 +20,14 @@ from bartviz.features.compare import numbers_similar as similar
 from bartviz.record.record import Record
 from tests.support import records, stand_in, visits
 
-TABS = ["Two heads", "All heads", "Similarity", "Rollout", "Attention and contribution", "What is measured"]
+TABS = ["All heads", "Similarity", "Rollout", "Attention and contribution", "What is measured"]
 
 
 def opened(record: Record, other: Record | None = None, **query: str) -> AppTest:
     """The page with this record as the visitor's last run, and another one kept for comparison."""
     kept = {} if other is None else {"_pinned": other}
-    return visits.opened("compare", record, kept, **({} if other is None else {"against": "run"}), **query)
+    against = {} if other is None else {"against": "run"}
+    return visits.opened("compare", record, kept, **{"level": "expert"} | against | query)
 
 
 def words(app: AppTest) -> str:
@@ -46,11 +48,18 @@ def table(app: AppTest, column: str) -> Any:
 
 
 def test_it_begins_with_cross_attention_and_says_what_heads_are_called(record: Record) -> None:
-    app = opened(record)
+    app = opened(record, level="beginner")
+    assert not app.tabs
     assert compare.notice(of_record(record, "cross")) in words(app)
     assert len(app.get("plotly_chart")) == 3  # scatter, matrix, B - A
     assert list(canvases(app)) == ["A", "B"]
-    assert "A and B are" in words(app)
+    assert "On average A and B are" in words(app)
+    assert [tab.label for tab in opened(record).tabs] == [
+        "All heads",
+        "Attention and contribution",
+        *TABS[1:3],
+        TABS[-1],
+    ]
 
 
 def test_a_dotted_line_is_mentioned_only_if_it_is_drawn(record: Record) -> None:
@@ -209,6 +218,11 @@ def test_a_head_is_compared_with_one_of_another_model_and_of_another_text(
     assert f"B: encoder L{like[0]}H{like[1]} of another" in words(app)
     app = opened(record, against="model", b_model="bert-tiny-en")  # A has a kind that the other model has, too
     assert [str(app.selectbox(key=key).value).split()[0] for key in "ab"] == ["encoder", "encoder"]
+    other = replace(record, model=replace(record.model, name="another"))  # its heads are those of this one
+    found = match(record, other)
+    assert found is not None
+    app = opened(record, against="model", b_model="bert-tiny-en")
+    assert [app.selectbox(key=key).value for key in "ab"] == [str(found.first), str(found.second)]
     asked.clear()
     app = opened(record, against="text", kind="Encoder")
     assert asked == []  # nothing was typed
@@ -243,13 +257,13 @@ def test_rollout_of_a_cross_head_is_the_encoders_own(record: Record) -> None:
 
 
 def test_contributions_need_values_and_say_so(record: Record) -> None:
-    assert "the rank correlation of the two" in words(opened(record, below=TABS[4]))
+    assert "the rank correlation of the two" in words(opened(record, below="Attention and contribution"))
     cross = replace(record.attention("cross"), v=None, out=None, out_bias=None)
-    assert "without its values" in words(opened(replace(record, cross=cross), below=TABS[4]))
+    assert "without its values" in words(opened(replace(record, cross=cross), below="Attention and contribution"))
 
 
 def test_what_is_measured_is_written_down_with_rows_and_sources(record: Record) -> None:
-    found: Any = opened(record, below=TABS[5], kind="Decoder").table[0].value
+    found: Any = opened(record, below="What is measured", kind="Decoder").table[0].value
     line = found.set_index("measure").loc["previous token"]
     assert line["rows"].startswith(f"{of_record(record, 'decoder').rows['previous']} here")
     assert "next token" not in found["measure"].tolist()  # closed by the causal mask
