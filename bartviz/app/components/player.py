@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import count
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, cast, get_args
 
 import streamlit as st
 
+from bartviz.analysis.temperature import SHARES, TEMPERATURES, Temperatures
 from bartviz.app.components.served import Served
 from bartviz.browser import BROWSER
 from bartviz.browser.player.data import payload, revision
@@ -19,6 +20,7 @@ from bartviz.record.record import Reading, Record
 
 _HELD = "_player_place"
 _SERIALS = count(1)
+MOST_DRAWN = 10  # the largest top-k that the player offers
 LONGEST_TYPED = 200  # characters of a typed text, as in the input field
 
 
@@ -38,6 +40,17 @@ class BranchRequest(NamedTuple):
     step: int
     token: int | str | None
     then: Literal["follow", "adopt", "drop"]
+
+
+class DrawRequest(NamedTuple):
+    """A visitor's wish for another text, drawn at random; top_k 0 and top_p 1 keep all tokens."""
+
+    temperature: float
+    top_k: int
+    top_p: float
+
+
+Request = BranchRequest | DrawRequest
 
 
 class _Held(NamedTuple):
@@ -62,8 +75,9 @@ def player(
     follows: bool = True,
     costs: bool = True,
     plain: bool = False,
+    heat: Temperatures | Literal["later"] | None = None,
     naming: bool = True,
-    on_request: Callable[[BranchRequest], None] = lambda request: None,
+    on_request: Callable[[Request], None] = lambda request: None,
     key: str,
 ) -> Place:
     """Draw the player; returns the visitor's latest position. The record must have steps.
@@ -76,7 +90,7 @@ def player(
     names. ``on_request`` is called with the visitor's request before the next script run.
     """
     held = _held(record, place, mounted=key in st.session_state)
-    data = payload(record, layer=layer, head=head, branch=branch, plain=plain)
+    data = payload(record, layer=layer, head=head, branch=branch, plain=plain, heat=heat)
     data["meta"] |= {"start": held.begin.step, "reading": held.begin.reading, "led": held.serial, "follows": follows}
     data["meta"] |= {"costs": costs, "naming": naming}
     handle = partial(_handle, key, held.revision, record, on_request)
@@ -86,19 +100,21 @@ def player(
     return held.latest
 
 
-def _handle(key: str, now: str, record: Record, on_request: Callable[[BranchRequest], None]) -> None:
+def _handle(key: str, now: str, record: Record, on_request: Callable[[Request], None]) -> None:
     request = parse_request(st.session_state[key].get("ask"), now, len(record.steps), record.model.vocabulary)
     if request is not None:
         on_request(request)
 
 
-def parse_request(message: object, now: str, steps: int, vocabulary: int) -> BranchRequest | None:
+def parse_request(message: object, now: str, steps: int, vocabulary: int) -> Request | None:
     """The request in a browser message; None unless it is valid for the current record."""
     if not isinstance(message, Mapping) or message.get("revision") != now:
         return None
     step, token, text, action = (message.get(name) for name in ("step", "token", "text", "wish"))
     if type(step) is not int or not 0 <= step < steps:
         return None
+    if action == "draw":
+        return _drawing(message)
     if action in ("adopt", "drop"):
         return BranchRequest(step, None, "adopt" if action == "adopt" else "drop")
     if type(token) is int and 0 <= token < vocabulary:
@@ -106,6 +122,14 @@ def parse_request(message: object, now: str, steps: int, vocabulary: int) -> Bra
     if isinstance(text, str) and text.strip() and len(text) <= LONGEST_TYPED:
         return BranchRequest(step, text, "follow")
     return None
+
+
+def _drawing(message: Mapping[str, object]) -> DrawRequest | None:
+    """The wish to draw a text; None unless each of its numbers is one that the player offers."""
+    temperature, k, p = (message.get(name) for name in ("temperature", "top_k", "top_p"))
+    if type(k) is not int or not 0 <= k <= MOST_DRAWN or temperature not in TEMPERATURES or p not in (1, *SHARES):
+        return None
+    return DrawRequest(float(cast("float", temperature)), k, float(cast("float", p)))
 
 
 def _held(record: Record, place: Place, *, mounted: bool) -> _Held:

@@ -137,6 +137,12 @@ def begun(name: str) -> dict[str, object] | None:
     return None if task is None else dict(task.key)
 
 
+def result(name: str, key: Mapping[str, object]) -> Any:
+    """The result of the task that ``ask`` started with this whole key, if it is there; draws nothing."""
+    task: _Task | None = st.session_state.get(_session_key(name))
+    return task.run.result if task is not None and task.key == dict(key) and task.run.finished else None
+
+
 def drop(name: str) -> None:
     """Stop the task and drop its result."""
     task: _Task | None = st.session_state.pop(_session_key(name), None)

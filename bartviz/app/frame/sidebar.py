@@ -107,9 +107,9 @@ def again(key: str, value: str) -> None:
     _run(with_file=key == "encoding")
 
 
-def draw_again(seed: int) -> None:
-    """Sample the text once more, with the seed after this one: a callback."""
-    _set(search="sampling", seed=seed + 1 if seed < SEED[1] else SEED[0])
+def draw_again(seed: int, **settings: float) -> None:
+    """Sample the text once more, with the seed after this one, and other ``settings`` of sampling: a callback."""
+    _set(search="sampling", seed=seed + 1 if seed < SEED[1] else SEED[0], **settings)
     _run()
 
 
@@ -153,7 +153,7 @@ def _begin() -> None:
     st.session_state["_source"] = record.source_text if record is not None else ""
 
 
-def _set(**values: str | bool | int) -> None:
+def _set(**values: str | bool | float) -> None:
     """Set controls to new values; call it in a callback."""
     st.session_state["_echo"] = values
     st.session_state.update(values)

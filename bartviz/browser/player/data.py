@@ -9,12 +9,13 @@ import hashlib
 import math
 import unicodedata
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from bartviz.analysis import branches, decoding, sentence_words
 from bartviz.analysis.sentence_words import weights_name
+from bartviz.analysis.temperature import SHARES, TEMPERATURES, Temperatures
 from bartviz.arrays import Floats
 from bartviz.browser.player.messages import (
     another,
@@ -44,11 +45,18 @@ Segment = tuple[str, list[int], bool]  # text, its columns, whether it is a spec
 
 
 def payload(
-    record: Record, *, layer: int | None, head: int | None, branch: Record | None = None, plain: bool = False
+    record: Record,
+    *,
+    layer: int | None,
+    head: int | None,
+    branch: Record | None = None,
+    plain: bool = False,
+    heat: Temperatures | Literal["later"] | None = None,
 ) -> dict[str, Any]:
     """``meta`` (JSON); ``rows`` (T, K) of the kind that explains the steps; ``own`` (T, Q), the decoder's
     self-attention if the record has cross-attention, else empty; ``other`` (T', S), the branch's rows over the source,
     else empty. Weights are flat, row by row, in the column ``w``. ``plain``: for a beginner.
+    ``heat``: the sums of other temperatures, in a table of their own; "later": they are being computed.
     """
     import pyarrow as pa  # part of the app; a host without Streamlit needs ``described`` alone
 
@@ -62,8 +70,15 @@ def payload(
         meta["titles"] |= plain_titles(branched=branch is not None)
     if branch is not None:
         meta["branch"] = _branch(record, branch, other.shape[1], plain)
+    if heat is not None:
+        meta["heat"] = {"temperatures": TEMPERATURES, "shares": SHARES, "draws": not decoding.given(record)}
+        meta["heat"]["ready"] = isinstance(heat, Temperatures)
     weights = {"rows": rows, "own": own, "other": other}
-    return {"meta": meta} | {name: pa.table({"w": _packed(part, unit)}) for name, part in weights.items()}
+    tables = {name: pa.table({"w": _packed(part, unit)}) for name, part in weights.items()}
+    return {
+        "meta": meta,
+        "heat": pa.table({"w": _packed(heat.table if isinstance(heat, Temperatures) else rows[:0], 1)}),
+    } | tables
 
 
 def _over_source(branch: Record, record: Record, layer: int | None, head: int | None) -> Floats:
@@ -137,6 +152,7 @@ def described(record: Record, layer: int | None, head: int | None, *, branched: 
         "vocabulary": record.model.vocabulary,
         "given": decoding.given(record),
         "branch": None,
+        "heat": None,
         "asks": True,
         "stopped": stopped(record.provenance.stopped or ""),
         "ramps": {name: [theme.stops(name), theme.stops(name, dark=True)] for name in KINDS},

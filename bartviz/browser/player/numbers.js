@@ -1,6 +1,6 @@
 // The player's arithmetic: no document, no canvas, tested with `node --test`.
 
-/** @import { Bar, Branch, Layout, Looked, Meta, Step, Weights } from "./types.js" */
+/** @import { Bar, Branch, Heat, Layout, Looked, Meta, Step, Weights } from "./types.js" */
 import { filled } from "../shared/helpers.js";
 
 export const shade = (table, weight) => table[Math.round(255 * Math.min(1, Math.max(0, weight)))];
@@ -125,14 +125,61 @@ export function cellAt(place, x, y) {
 export function barsOf(step, most, plain = false) {
   /** @type {Bar[]} */
   const shown = step.candidates
-    .filter(([, , chosen, , , alike]) => !plain || !alike || chosen)
-    .slice(0, most)
-    .map(([label, p, chosen, token, drawn]) => ({ label, p, chosen, token, drawn: drawn ?? null }));
+    .map(([label, p, chosen, token, drawn, alike], rank) => ({
+      label,
+      p,
+      chosen,
+      token,
+      drawn: drawn ?? null,
+      rank,
+      alike,
+    }))
+    .filter(({ chosen, alike }) => !plain || !alike || chosen)
+    .slice(0, most);
   if (!shown.some((bar) => bar.chosen)) {
     if (shown.length === most && most > 1) shown.pop();
-    shown.push({ label: step.predicts, p: step.probability, chosen: true, outside: true, drawn: null });
+    shown.push({ label: step.predicts, p: step.probability, chosen: true, outside: true, drawn: null, rank: Infinity });
   }
   return shown;
+}
+
+/**
+ * What temperature, top-k and top-p make of a step, exactly: Python has summed over the vocabulary. `rows` are the
+ * numbers of the step, a line for each temperature: the sum, then mass, least and count of each share of top-p.
+ * @param {Step} step
+ * @param {Heat} heat
+ * @param {{warm: number, k: number, p: number}} chosen the number of the temperature, of the tokens, of the share (-1: none)
+ * @param {number} vocabulary
+ */
+export function cutOf({ candidates }, { rows, temperatures, shares }, { warm, k, p }, vocabulary) {
+  const wide = 1 + 3 * shares.length,
+    line = rows.subarray(warm * wide, (warm + 1) * wide),
+    power = 1 / temperatures[warm];
+  const heated = (/** @type {number} */ q) => q ** power / line[0];
+  if (k) {
+    const best = candidates.slice(0, k).map(([, q]) => heated(q));
+    const enough = (p < 0 ? 1 : shares[p]) * best.reduce((sum, q) => sum + q, 0);
+    let [mass, count] = [0, 0];
+    while (count < best.length && (p < 0 || mass < enough)) mass += best[count++];
+    return { heated, mass, count, least: best[count - 1] };
+  }
+  if (p < 0) return { heated, mass: 1, count: vocabulary, least: 0 };
+  const [mass, least, count] = [0, 1, 2].map((part) => line[1 + part * shares.length + p]);
+  return { heated, mass, count, least };
+}
+
+/**
+ * The bars after such a cut: each token's share of what is kept, 0 for one that is cut off.
+ * @param {Bar[]} bars
+ * @param {ReturnType<typeof cutOf>} cut
+ * @returns {Bar[]}
+ */
+export function cutBars(bars, { heated, mass, count, least }) {
+  return bars.map((bar) => {
+    const p = heated(bar.p),
+      kept = bar.outside ? p >= least * (1 - 1e-6) : bar.rank < count;
+    return { ...bar, p: kept ? p / mass : 0, cut: !kept, drawn: null };
+  });
 }
 
 /** What the bars leave over.

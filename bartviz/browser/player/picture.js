@@ -1,12 +1,14 @@
 // What the player draws. Tokens reach the page through textContent and fillText alone.
 
-/** @import { Bar, Kind, Player, Step } from "./types.js" */
+/** @import { Bar, Heat, Kind, Player, Step } from "./types.js" */
 import { css, inkOn, rampOn, strongOf, themeOf } from "../shared/colors.js";
 import { typeSize } from "../shared/drawing.js";
 import { clamp, filled, make, nameAll } from "../shared/helpers.js";
 import {
   MARKS,
   barsOf,
+  cutBars,
+  cutOf,
   frameWidth,
   fullShade,
   kinship,
@@ -97,6 +99,7 @@ export function build(it) {
   it.frames = meta.steps.map((step, i) => frame(it, step, i));
   $("frames").replaceChildren(...it.frames);
   buildTwins(it);
+  buildHeat(it);
   const all = [...meta.steps, ...(meta.branch?.steps ?? [])];
   it.root.classList.toggle(
     "tagged",
@@ -354,23 +357,78 @@ function showOutput(it, own, step) {
  */
 function showChoice(it, step) {
   const { $, meta } = it;
-  const bars = barsOf(step, it.room ?? FEWEST_BARS, meta.plain);
-  const count = meta.vocabulary - bars.length;
-  const others = { count: count === 1 ? 1 : count.toLocaleString("en"), share: shareOf(restOf(bars)) };
-  $("choice-title").textContent =
-    bars.length < step.candidates.length && !meta.plain
+  let bars = barsOf(step, it.room ?? FEWEST_BARS, meta.plain);
+  let count = meta.vocabulary - bars.length;
+  const heat = heatOf(it),
+    changed = heat && (heat.temperatures[it.warm] !== 1 || it.cutK > 0 || it.cutP >= 0);
+  if (changed) {
+    const cut = cutOf(step, heat, { warm: it.warm, k: it.cutK, p: it.cutP }, meta.vocabulary);
+    bars = cutBars(bars, cut);
+    count = Math.max(0, cut.count - bars.filter((bar) => !bar.cut).length);
+  }
+  const rest = count > 0 ? restOf(bars) : 0;
+  const others = { count: count === 1 ? 1 : count.toLocaleString("en"), share: shareOf(rest) };
+  $("choice-title").textContent = changed
+    ? it.say("heated", { temperature: heat.temperatures[it.warm].toFixed(1) })
+    : bars.length < step.candidates.length && !meta.plain
       ? filled(meta.some, { shown: bars.length, count: step.candidates.length })
       : meta.titles.choice;
-  const lines = bars.length + (count > 0 ? 1 : 0);
-  while ($("bars").children.length < lines) $("bars").append(emptyBar());
-  while ($("bars").children.length > lines) $("bars").lastChild.remove();
+  while ($("bars").children.length <= bars.length) $("bars").append(emptyBar());
+  while ($("bars").children.length > bars.length + 1) $("bars").lastChild.remove();
   bars.forEach((bar, i) => showBar(it, /** @type {HTMLElement} */ ($("bars").children[i]), bar));
-  if (count > 0) showRest(it, /** @type {HTMLElement} */ ($("bars").lastElementChild), restOf(bars), others);
+  showRest(it, /** @type {HTMLElement} */ ($("bars").lastElementChild), rest, others, count);
   $("note").textContent = meta.plain ? step.why : step.note;
   $("sums").textContent = [
     it.say("sums", { log_p: signed(step.log_probability), entropy: signed(step.entropy_bits) }),
     it.say("sums_so_far", { log_p: signed(step.running_log_probability), p: scientific(step.running_probability) }),
-  ].join(" · ");
+  ].join("\n");
+}
+
+/**
+ * The numbers of this step at each temperature; null where the model is not here.
+ * @param {Player} it
+ * @returns {Heat | null}
+ */
+function heatOf(it) {
+  const { heat } = it.meta;
+  if (!heat?.ready) return null;
+  const size = heat.temperatures.length * (1 + 3 * heat.shares.length);
+  return { ...heat, rows: it.heat.subarray(it.step * size, (it.step + 1) * size) };
+}
+
+/**
+ * The slider of the temperature and the choices of the cut: as many as the candidates let be exact.
+ * @param {Player} it
+ */
+function buildHeat(it) {
+  const { $, meta } = it;
+  $("heat").hidden = !meta.heat;
+  if (!meta.heat) return;
+  const { temperatures, shares, draws, ready } = meta.heat;
+  for (const name of /** @type {const} */ (["temperature", "cut-k", "cut-p"])) $(name).disabled = !ready;
+  if (it.warm < 0) it.warm = temperatures.indexOf(1);
+  $("temperature").max = String(temperatures.length - 1);
+  $("temperature").value = String(it.warm);
+  $("draw").hidden = !draws;
+  $("draw").textContent = it.say(
+    meta.steps.some(({ candidates: [first] }) => first?.[4] != null) ? "draw_again" : "draw",
+  );
+  const fewest = Math.min(...meta.steps.map(({ candidates }) => candidates.length));
+  const sizes = [1, 2, 3, 5, 10].filter((size) => size <= fewest);
+  if (!sizes.includes(it.cutK)) it.cutK = 0;
+  const option = (value, text) => Object.assign(make("option", "", text), { value: String(value) });
+  $("cut-k").replaceChildren(option(0, it.say("no_cut")), ...sizes.map((size) => option(size, String(size))));
+  $("cut-p").replaceChildren(option(-1, it.say("no_cut")), ...shares.map((share, i) => option(i, String(share))));
+  $("cut-k").value = String(it.cutK);
+  $("cut-p").value = String(it.cutP);
+  showDegrees(it);
+}
+
+/** @param {Player} it */
+export function showDegrees(it) {
+  const degrees = it.meta.heat.temperatures[it.warm].toFixed(1);
+  it.$("degrees").textContent = degrees;
+  it.$("temperature").setAttribute("aria-valuetext", degrees);
 }
 
 /**
@@ -378,9 +436,11 @@ function showChoice(it, step) {
  * @param {HTMLElement} node
  * @param {Bar} bar
  */
-function showBar(it, node, { label, p, chosen, outside, token, drawn }) {
+function showBar(it, node, { label, p, chosen, outside, token, drawn, cut }) {
   const open = it.meta.asks && !chosen;
   drawBar(node, label, p, drawn);
+  node.classList.toggle("cut", Boolean(cut));
+  if (cut) elementsOf(node)[2].textContent = it.say("cut_off");
   node.classList.toggle("chosen", chosen);
   node.classList.remove("rest");
   if (outside) elementsOf(node)[0].title = it.say("outside", { token: label });
@@ -403,9 +463,9 @@ function showBar(it, node, { label, p, chosen, outside, token, drawn }) {
  * @param {Player} it
  * @param {HTMLElement} node
  */
-function showRest(it, node, p, others) {
-  drawBar(node, it.say(it.meta.plain ? "rest_words" : "rest", others), p, null);
-  node.classList.remove("chosen");
+function showRest(it, node, p, others, count) {
+  drawBar(node, count ? it.say(it.meta.plain ? "rest_words" : "rest", others) : it.say("rest_none"), p, null);
+  node.classList.remove("chosen", "cut");
   node.classList.add("rest");
   node.setAttribute("aria-label", it.say("others", others));
   node.title = node.getAttribute("aria-label");

@@ -8,7 +8,18 @@ import { clamp, speaker } from "../shared/helpers.js";
 import { sayTouched } from "../shared/touched.js";
 import { drawCurve, drawMatrix, measure, uncover } from "./canvases.js";
 import { advance, cellAt, readingOf, rowOf } from "./numbers.js";
-import { build, buildCost, buildTable, fit, lengthOf, paint, placeOf, rowsImage, show } from "./picture.js";
+import {
+  build,
+  buildCost,
+  buildTable,
+  fit,
+  lengthOf,
+  paint,
+  placeOf,
+  rowsImage,
+  show,
+  showDegrees,
+} from "./picture.js";
 
 const STATES = new WeakMap(); // parentElement -> state
 const REVEAL = 320; // ms in which a new row is uncovered
@@ -32,6 +43,9 @@ function create(component) {
     $: (name) => /** @type {any} */ (named.get(name)),
     step: 0,
     range: "fixed",
+    warm: -1,
+    cutK: 0,
+    cutP: -1,
     playing: false,
     twins: [],
     beyond: 0,
@@ -57,6 +71,7 @@ export function receive(it, { data, setStateValue, setTriggerValue }) {
     rows: flat(data.rows),
     own: flat(data.own),
     other: flat(data.other),
+    heat: data.heat ? flat(data.heat) : new Float32Array(0),
     setStateValue,
     setTriggerValue,
     say: speaker(data.meta.words),
@@ -242,7 +257,7 @@ function onSubmit(it, event) {
 function onKey(it, event, anywhere) {
   const target = event.composedPath()[0];
   if (event.altKey || event.ctrlKey || event.metaKey || target.tagName === "SELECT") return;
-  if (target.matches?.("input[type=text]")) return;
+  if (target.matches?.("input[type=text], [data-is=temperature]")) return;
   if (target.dataset?.token && [" ", "Enter"].includes(event.key))
     return void (event.preventDefault(), event.stopPropagation(), target.click());
   const keys = { ArrowLeft: placeOf(it) - 1, ArrowRight: placeOf(it) + 1, Home: 0, End: lengthOf(it) - 1 };
@@ -302,6 +317,18 @@ function listen(it) {
   };
   $("ask").onsubmit = (event) => onSubmit(it, event);
   $("said").oninput = () => $("said").setCustomValidity("");
+  $("temperature").oninput = () => {
+    it.warm = Number($("temperature").value);
+    showDegrees(it);
+    show(it);
+  };
+  $("cut-k").onchange = () => ((it.cutK = Number($("cut-k").value)), show(it));
+  $("cut-p").onchange = () => ((it.cutP = Number($("cut-p").value)), show(it));
+  $("draw").onclick = () => {
+    const { temperatures, shares } = it.meta.heat;
+    const share = it.cutP < 0 ? 1 : shares[it.cutP];
+    ask(it, { wish: "draw", temperature: temperatures[it.warm], top_k: it.cutK, top_p: share });
+  };
   for (const name of ["adopt", "drop"]) $(name).onclick = () => ask(it, { wish: name });
   for (const name of ["predicts", "reads"]) $(name).onclick = () => rename(it, name);
   for (const name of ["fixed", "row"]) $(name).onclick = () => shadeBy(it, name);

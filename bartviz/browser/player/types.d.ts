@@ -79,6 +79,7 @@ export interface Meta {
   vocabulary: number; // tokens
   given: boolean;
   branch: Branch | null;
+  heat: Heat | null;
   asks: boolean; // whether another token can be asked for
   stopped: string;
   ramps: Record<Kind, [light: string[], dark: string[]]>;
@@ -113,6 +114,10 @@ interface Parts {
   curve: HTMLCanvasElement;
   matrix: HTMLCanvasElement;
   scrub: HTMLInputElement;
+  temperature: HTMLInputElement;
+  "cut-k": HTMLSelectElement;
+  "cut-p": HTMLSelectElement;
+  draw: HTMLButtonElement;
   said: HTMLInputElement;
   speed: HTMLSelectElement;
   ask: HTMLFormElement;
@@ -133,6 +138,7 @@ export interface Player extends Mounted<Parts> {
   rows: Weights; // (steps x columns) of the attention that is shown
   own: Weights; // (steps x read tokens) of the decoder
   other: Weights; // (steps x columns) of the branch
+  heat: Weights; // (steps x temperatures x 1 + 3 shares)
   columns: number;
   count: number; // of steps
   led: number;
@@ -142,6 +148,9 @@ export interface Player extends Mounted<Parts> {
   beyond: number; // steps behind the main text's end, in a longer branch
   reading: Reading;
   range: "fixed" | "row"; // of the colour scale
+  warm: number; // the number of the temperature
+  cutK: number; // top-k, 0 for all
+  cutP: number; // the number of the share of top-p, -1 for none
   playing: boolean;
   reported: number; // the last step sent to Python
   since: number; // when this step began, in ms
@@ -181,7 +190,7 @@ export interface Table {
 /** What Streamlit calls a component with. */
 export interface Component {
   parentElement: HTMLElement;
-  data: { meta: Meta; rows: Table; own: Table; other: Table };
+  data: { meta: Meta; rows: Table; own: Table; other: Table; heat?: Table };
   setStateValue(name: string, value: unknown): void;
   setTriggerValue(name: string, value: unknown): void;
 }
@@ -194,6 +203,17 @@ export interface Bar {
   token?: number;
   outside?: boolean;
   drawn: number | null;
+  rank?: number; // among the candidates
+  cut?: boolean; // by top-k or top-p
+}
+
+/** What a step is at other temperatures; `rows` are its own, a line for each. */
+export interface Heat {
+  temperatures: number[];
+  shares: number[]; // of top-p
+  draws: boolean; // whether a text can be drawn
+  ready: boolean; // whether the numbers are there
+  rows?: Weights;
 }
 
 /** A part of what the columns stand for, and the weight that it gets. */

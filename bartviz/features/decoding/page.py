@@ -12,6 +12,7 @@ from bartviz.app.state import session, url_state
 from bartviz.families.catalogue import CATALOGUE
 from bartviz.features.decoding import parts
 from bartviz.features.decoding import parts_branches as branches
+from bartviz.features.decoding import parts_temperature as temperature
 from bartviz.features.decoding.figure import decoding as figure
 from bartviz.features.decoding.parts_output_layer import output_layer
 from bartviz.language import _
@@ -53,7 +54,8 @@ def main() -> None:
     with settings:
         layer, head = parts.choices(record)
     parts.style()
-    parts.drawn(record)
+    heat = temperature.found(record)
+    parts.drawn(record, button=heat is None)
     branch = branches.current(record)
     handle = partial(branches.handle, record)
     place = player(
@@ -65,6 +67,7 @@ def main() -> None:
         follows=branches.asked(),
         costs=levels.at_least("intermediate"),
         plain=not detailed,
+        heat=heat,
         naming=row_names.offered(),
         on_request=handle,
         key="player",
@@ -93,3 +96,4 @@ def main() -> None:
         figure=lambda: figure(record, layer=layer, head=head, reading=place.reading, dark=page.dark()),
         record=record,
     )
+    temperature.ask(record)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from bartviz.analysis import branches, decoding
-from bartviz.app.components.player import LONGEST_TYPED, BranchRequest
+from bartviz.app.components.player import LONGEST_TYPED, BranchRequest, DrawRequest, Request
 from bartviz.app.controls import show, tasks
 from bartviz.app.state import session, url_state
 from bartviz.browser.player.data import revision
+from bartviz.features.decoding import parts_temperature as temperature
 from bartviz.features.decoding.figure_branches import branches as branches_figure
 from bartviz.features.decoding.numbers_beams import turns
 from bartviz.language import _, later
@@ -77,8 +78,11 @@ def _dropped() -> set[str]:
     return links
 
 
-def handle(record: Record, request: BranchRequest) -> None:
+def handle(record: Record, request: Request) -> None:
     """Handle a request from the player: a callback. If it is interrupted, the next run completes it."""
+    if isinstance(request, DrawRequest):
+        temperature.draw(record, request)
+        return
     st.session_state[_REQUEST] = request
     _handle_pending(record)
 

@@ -178,6 +178,45 @@ test("a scale of tenfold steps shows the small ones, and the last bar is what al
   assert.ok(Math.abs(numbers.restOf(numbers.barsOf(step(), 5)) - 0.53) < 1e-9);
 });
 
+test("temperature and the cut of a step are exact: the browser has p, Python has summed over the vocabulary", () => {
+  const p = [0.5, 0.25, 0.15, 0.1], // the whole vocabulary; two candidates are known
+    temperatures = [0.5, 2];
+  const line = (power) => {
+    const raised = p.map((q) => q ** power),
+      sum = raised.reduce((a, b) => a + b);
+    return { sum, shares: raised.map((q) => q / sum) };
+  };
+  const rows = new Float32Array(
+    temperatures.flatMap((t) => {
+      const { sum, shares } = line(1 / t);
+      let [mass, count] = [0, 0];
+      while (mass < 0.7) mass += shares[count++];
+      return [sum, mass, shares[count - 1], count]; // of top-p 0.7
+    }),
+  );
+  const heat = { rows, temperatures, shares: [0.7], draws: true };
+  const one = step({
+    candidates: [
+      ["a", 0.5, true, 1],
+      ["b", 0.25, false, 2],
+    ],
+  });
+  const close = (got, want) => got.forEach((value, i) => assert.ok(Math.abs(value - want[i]) < 1e-6, `${got} ${want}`));
+  const bars = (warm, k, share) =>
+    numbers.cutBars(numbers.barsOf(one, 5), numbers.cutOf(one, heat, { warm, k, p: share }, 4)).map((bar) => bar.p);
+  for (const [warm, temperature] of temperatures.entries())
+    close(bars(warm, 0, -1), line(1 / temperature).shares.slice(0, 2));
+  close(bars(0, 1, -1), [1, 0]);
+  close(
+    bars(1, 2, -1),
+    [0.5 ** 0.5, 0.25 ** 0.5].map((q) => q / (0.5 ** 0.5 + 0.25 ** 0.5)),
+  );
+  close(bars(0, 0, 0), [1, 0]); // the first has 0.72 of it
+  const three = line(0.5).shares.slice(0, 3);
+  const mass = three.reduce((a, b) => a + b);
+  close(bars(1, 0, 0), [three[0] / mass, three[1] / mass]); // the third, which has no bar, stays too
+});
+
 test("a beginner sees no candidate twice, and reads the step without numbers of weights", () => {
   const twins = step({
     candidates: [

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bartviz.analysis import decoding
-from bartviz.app.components.player import COMPONENT, BranchRequest, Place, parse_place, parse_request
+from bartviz.app.components.player import COMPONENT, BranchRequest, DrawRequest, Place, parse_place, parse_request
 from bartviz.browser.player import data as player
 from bartviz.browser.player import messages
 from bartviz.families.catalogue import EMBEDDED
@@ -176,6 +176,22 @@ def test_the_branch_of_a_prompt_is_sent_over_the_prompt() -> None:
     weights = decoding.alignment(record, layer=0)[:, :3]
     np.testing.assert_array_equal(sent["other"]["w"].to_numpy(), weights.reshape(-1))
     assert sent["meta"]["branch"]["columns"] == 3
+
+
+@pytest.mark.parametrize(
+    ("said", "wish"),
+    [
+        ({"temperature": 0.7, "top_k": 0, "top_p": 1}, DrawRequest(0.7, 0, 1.0)),
+        ({"temperature": 2, "top_k": 10, "top_p": 0.9}, DrawRequest(2.0, 10, 0.9)),
+        ({"temperature": 0.75, "top_k": 0, "top_p": 1}, None),
+        ({"temperature": 0.7, "top_k": 11, "top_p": 1}, None),
+        ({"temperature": 0.7, "top_k": True, "top_p": 1}, None),
+        ({"temperature": [1], "top_k": 0, "top_p": 1}, None),
+        ({"temperature": 0.7, "top_k": 0}, None),
+    ],
+)
+def test_a_text_is_drawn_only_with_what_the_player_offers(said: dict[str, object], wish: DrawRequest | None) -> None:
+    assert parse_request({"revision": "now", "step": 0, "wish": "draw", **said}, "now", 9, 100) == wish
 
 
 @pytest.mark.parametrize(
