@@ -94,7 +94,10 @@ def test_every_page_is_found_on_a_narrow_screen(visit: Open, server: str) -> Non
 
 @pytest.mark.thorough
 def test_large_type_reaches_the_pictures_and_what_is_pointed_at(visit: Open, server: str) -> None:
-    for address, size in (("masks", "12px"), ("masks?large=true", "16.8px")):
+    for address, size in (
+        ("alignment?level=intermediate", "12px"),
+        ("alignment?level=intermediate&large=true", "16.8px"),
+    ):
         title = visit(f"{server}/{address}").locator(".js-plotly-plot .x2title").first
         expect(title).to_have_css("font-size", size)
     page = visit(f"{server}/decoding?step=2&large=true", size=(1366, 1200))

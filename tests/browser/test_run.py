@@ -72,7 +72,7 @@ def test_odd_texts_are_shown_as_they_are_and_fetch_nothing(visit: Open, server: 
 
 @pytest.mark.thorough
 def test_a_change_of_theme_draws_the_figures_again(visit: Open, server: str) -> None:
-    page = visit(f"{server}/masks")
+    page = visit(f"{server}/alignment?level=intermediate")
     paper = "document.querySelector('.js-plotly-plot .main-svg')?.style.background"
     page.wait_for_function(paper)
     light = page.evaluate(paper)

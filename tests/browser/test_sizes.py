@@ -18,7 +18,7 @@ SEEN = [  # an address, pictures on it, and how many of them are on the first sc
     ("experiments?experiment=edit", PLOT, 2),
     ("heads?layer=1&head=0", ".attention [data-is=stage]", 1),
     ("inside?level=intermediate", ".st-key-inside_row .nsewdrag", 3),
-    ("masks?level=intermediate", PLOT, 3),
+    ("masks?level=intermediate", ".square canvas", 3),
     ("parameters?of=facebook/bart-base&level=intermediate", ".js-plotly-plot", 1),
 ]
 NARROW = [  # an address, and what stands there when the page is whole
@@ -31,7 +31,7 @@ NARROW = [  # an address, and what stands there when the page is whole
     *((f"heads?view={view}&layer=1&head=0", ".attention [data-is=stage]") for view in ("map", "lines", "text")),
     ("inputs?look=tokenizers&sample=Korean", ".bv-cut >> nth=2"),
     ("inside?level=intermediate", ".st-key-inside_row .nsewdrag"),
-    ("masks?level=intermediate&about=patterns", f"{PLOT} >> nth=4"),
+    ("masks?level=intermediate&about=patterns", f"{PLOT} >> nth=1"),
     ("parameters?more=What+the+articles+say&level=intermediate", "text=does not hold"),
     ("pitfalls?lang=ko", "text=평균은 헤드를 가린다"),
     ("textbook?line=33&chapter=cost", "details[open] table"),

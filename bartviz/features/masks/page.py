@@ -5,7 +5,7 @@ from functools import partial
 from bartviz.analysis import masks as analysis
 from bartviz.app.controls import pick, show
 from bartviz.app.frame import levels, page, related_links
-from bartviz.features.masks import parts
+from bartviz.features.masks import parts, parts_draw
 from bartviz.features.masks import parts_downloads as downloads
 from bartviz.features.masks.figure import masks as figure
 from bartviz.features.masks.parts_recurrence import recurrence
@@ -24,6 +24,11 @@ def main() -> None:
     related_links.text_to_word(record, *record.kinds)
     show.lead(analysis.notice(record))
     shown = parts.choose(record)
+    if shown is None:
+        with show.or_missing():
+            parts_draw.draw(record)
+        levels.explain("masks")
+        return
     parts.squares(record, shown)
     with levels.aside(_("More: the formula, padding, other patterns"), key="masks", names=["about"]) as opened:
         if opened:

@@ -19,26 +19,33 @@ from bartviz.arrays import Floats
 from bartviz.errors import BartvizError, NotFetched
 from bartviz.features.masks import parts_batch as batch
 from bartviz.features.masks import parts_downloads as downloads
+from bartviz.features.masks import parts_squares
 from bartviz.features.masks.figure import SharedSize, View, shared_size, square
 from bartviz.features.masks.figure_patterns import gallery, row_bars
 from bartviz.language import _, mark
 from bartviz.record.attention import Attention, Kind
 from bartviz.record.record import Reading, Record
 from bartviz.record.softmax import masked_softmax
-from bartviz.text.tokens import Tokens
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 NUMBER_NAMES: Mapping[str, str] = {name: "-3.4e38" if name == "lowest" else name for name in mask_value.NUMBERS}
-VIEW_NAMES: Mapping[View, str] = {"pattern": mark("pattern"), "additive": mark("additive"), "weights": mark("weights")}
+VIEW_NAMES: Mapping[View, str] = {
+    "pattern": mark("open and closed"),
+    "additive": mark("numbers added"),
+    "weights": mark("weights"),
+}
 SMALL = 312  # pixels of a square with its labels, which is a third of the page wide
 MOST = 24  # tokens to which a pattern is applied
-RELATIVE = "relative"
+RELATIVE, DRAW = "relative", "draw"
 TEXTS = ("The cat sleeps.", "Yes!")
 OLDER = ("row_decoder", "row_cross", "row_encoder")  # address words of links in which each square had its own row
 _BATCH = "_masks_batch"
-_HINT = mark("Open and closed cells; the numbers that the formula adds; the weights that remain in a head.")
+_HINT = mark(
+    "Open and closed cells; the numbers that the formula adds; the weights that remain in a head; or a mask of your "
+    "own, with which the model then runs."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,23 +61,21 @@ class Shown:
     reading: Reading = "reads"
 
 
-def choose(record: Record) -> Shown:
-    """The pickers above the squares; only those that the view needs are drawn. One row is chosen for all squares."""
-    which, naming, at = st.columns([1.6, 1.6, 1.6], vertical_alignment="center")
+def choose(record: Record) -> Shown | None:
+    """The pickers above the squares; only those that the view needs are drawn. None: a mask is drawn by hand."""
+    which, naming = st.columns([2.7, 2.1], vertical_alignment="center")
     with which:
-        view = cast(
-            "View",
-            pick.one_of(
-                _("Show"), {str(word): _(name) for word, name in VIEW_NAMES.items()}, key="view", hint=_(_HINT)
-            ),
-        )
+        names = {str(word): _(name) for word, name in VIEW_NAMES.items()} | {DRAW: _("draw your own")}
+        word = pick.one_of(_("Show"), names, key="view", hint=_(_HINT))
+    if word == DRAW:
+        return None
+    view = cast("View", word)
     shapes = [record.attention(kind).shape for kind in record.kinds]
     reading: Reading = "reads"
     if record.output is not None:
         reading = row_names.choose(naming)
-    with at if record.output is not None and row_names.offered() else naming:
-        _follow_older_link()
-        row = _row(max(shape[2] for shape in shapes), "row")
+    _follow_older_link()
+    row = parts_squares.row(max(shape[2] for shape in shapes))
     number, layer, head = "lowest", 0, 0
     if view == "additive":
         number = pick.one_of(_("A closed cell gets"), NUMBER_NAMES, key="number", default="lowest")
@@ -92,37 +97,32 @@ def _follow_older_link() -> None:
             st.session_state["row"] = int(given[0])
 
 
-def _row(rows: int, key: str) -> int:
-    """One row for all squares; a square with fewer rows frames its last one."""
-    return pick.index(_("Row"), rows, key=key, default=rows // 2)
-
-
 def squares(record: Record, shown: Shown) -> None:
     """One square for each kind, its row framed, with a sentence on what that row may see."""
+    drawn = [
+        parts_squares.square(
+            record.attention(kind),
+            f"{pick.kind_name(kind)}: {masks.shape(record.attention(kind).mask).name}",
+            view=shown.view,
+            number=shown.number,
+            layer=shown.layer,
+            head=shown.head,
+            query=record.rows(kind, shown.reading),
+        )
+        for kind in record.kinds
+    ]
     with st.container(key="squares"):
-        columns = st.columns(len(record.kinds), gap="medium")
-    names = [record.rows(kind, shown.reading) for kind in record.kinds]
-    within = shared_size([record.attention(kind) for kind in record.kinds], names)
-    for column, kind, rows in zip(columns, record.kinds, names, strict=True):
-        attention = record.attention(kind)
-        with column:
-            _square(attention, shown, f"{pick.kind_name(kind)}: {masks.shape(attention.mask).name}", within, query=rows)
+        parts_squares.show(drawn, row=shown.row, key="mask_squares")
 
 
-def _square(
-    attention: Attention, shown: Shown, title: str, within: SharedSize, *, query: Tokens | None = None, key: str = ""
-) -> None:
+def _square(attention: Attention, shown: Shown, title: str, within: SharedSize, *, key: str) -> None:
     st.markdown(f"**{title}**")
     row = min(shown.row, attention.shape[2] - 1)
-    sentence = masks.row_sentence(attention, row, query)
+    sentence = masks.row_sentence(attention, row)
     figure = partial(
         square,
         attention,
         view=shown.view,
-        number=shown.number,
-        layer=shown.layer,
-        head=shown.head,
-        query=query,
         row=row,
         dark=page.dark(),
         height=SMALL + (40 if shown.view == "weights" else 0),
@@ -196,7 +196,14 @@ def _batch(records: tuple[Record, ...]) -> None:
         )
     )
     weights = pick.switch(_("Weights of L0H0"), key="batch_weights")
-    heads = Shown("weights" if weights else "pattern", "lowest", 0, 0, _row(attentions[0].shape[2], "batch_row"))
+    rows = attentions[0].shape[2]
+    heads = Shown(
+        "weights" if weights else "pattern",
+        "lowest",
+        0,
+        0,
+        pick.index(_("Row"), rows, key="batch_row", default=rows // 2),
+    )
     downloads.batch(attentions)
     with st.container(key="squares_batch"):
         columns = st.columns(len(attentions), gap="medium")

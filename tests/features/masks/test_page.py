@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+import bartviz
+from bartviz.analysis import drawn_mask
+from bartviz.app.controls import tasks
 from bartviz.errors import TextError
+from bartviz.experiments.drawn_mask import with_mask
 from bartviz.features.masks import parts_batch as batch
 from bartviz.record.record import Record
 from tests.support import records, stand_in, visits
@@ -26,55 +32,109 @@ def charts(app: AppTest) -> list[Any]:
     return list(app.get("plotly_chart"))
 
 
-def test_each_kind_has_its_square_and_its_sentence(record: Record) -> None:
+def sent(app: AppTest) -> Any:
+    """What the component of the squares was sent."""
+    assert not app.exception
+    (part,) = [one for one in app.get("bidi_component") if one.proto.component_name == "bartviz.squares"]
+    return json.loads(part.proto.bytes)
+
+
+def test_each_kind_has_its_square_and_a_sentence_for_every_row(record: Record) -> None:
     app = opened(record)
-    assert len(charts(app)) == 3
+    squares = sent(app)["squares"]
+    assert [square["kind"] for square in squares] == ["encoder", "decoder", "cross"]
+    for square, kind in zip(squares, record.kinds, strict=True):
+        mask = record.attention(kind).mask
+        assert square["cells"] == "".join(map(str, mask.astype(int).ravel()))
+        assert len(square["say"]) == len(square["rows"]) == len(mask)
+    assert "may look at all 9 tokens" in squares[0]["say"][0]
+    assert "that come later" in squares[1]["say"][0]
     assert "cells open" in words(app)
-    assert "may look at all 9 tokens" in words(app)
-    assert "that come later" in words(app)
     assert r"\operatorname{softmax}" in app.latex[0].value
 
 
-def test_one_slider_chooses_the_row_of_all_squares(record: Record) -> None:
-    app = opened(record, reading="reads")
-    assert [slider.key for slider in app.slider] == ["row"]
-    app.slider(key="row").set_value(0).run()
-    assert "The row that reads “&lt;/s&gt;” may look at 1 token: &lt;/s&gt;." in words(app)
-    assert "“&lt;s&gt;” may look at all 9 tokens" in words(app)
+def test_row_of_the_address_is_framed(record: Record) -> None:
+    assert sent(opened(record))["row"] == 4
+    assert sent(opened(record, row="2"))["row"] == 2
+    assert sent(opened(record, row="99"))["row"] == 8
 
 
 def test_rows_of_a_decoder_are_named_as_on_the_page_heads(record: Record) -> None:
     assert record.output is not None
-    app = opened(record, row="2")
-    assert (
-        f"The row that predicts “{record.output.labels[2]}” may look at 3 tokens: &lt;/s&gt; &lt;s&gt; Ich."
-        in words(app)
-    )
-    assert record.output.labels[3] in charts(app)[1].proto.spec
-
-
-def test_a_square_with_fewer_rows_frames_its_last_one() -> None:
-    app = opened(records.encoder_decoder(("a", "b", "c", "d"), ("x", "y")), row="3")
-    assert "“d” may look at all 4 tokens" in words(app)
-    assert "The row that predicts" in words(app)
+    square = sent(opened(record, row="2"))["squares"][1]
+    expected = f"The row that predicts “{record.output.labels[2]}” may look at 3 tokens: </s> <s> Ich."
+    assert square["say"][2].startswith(expected)
+    assert square["rows"] == list(record.output.labels)
+    square = sent(opened(record, reading="reads"))["squares"][1]
+    assert square["say"][0].startswith("The row that reads “</s>” may look at 1 token: </s>.")
 
 
 @pytest.mark.parametrize("older", ["row_encoder", "row_decoder", "row_cross"])
 def test_a_link_to_the_row_of_one_square_chooses_it_in_all(record: Record, older: str) -> None:
     app = opened(record, **{older: "1"})
-    assert app.slider(key="row").value == 1
+    assert sent(app)["row"] == 1
     assert older not in app.query_params
 
 
-def test_numbers_that_are_added_can_be_chosen(record: Record) -> None:
-    app = opened(record, view="additive", number="-inf")
-    assert r"-\infty" in app.latex[0].value
-    assert "-inf is added" in charts(app)[1].proto.spec
+@pytest.mark.parametrize(("number", "sign", "exact"), [("-inf", "−∞", "−∞"), ("lowest", "−∞", "−3.4e+38")])
+def test_numbers_that_are_added_can_be_chosen(record: Record, number: str, sign: str, exact: str) -> None:
+    app = opened(record, view="additive", number=number)
+    assert {(square["sign"], square["exact"]) for square in sent(app)["squares"]} == {(sign, exact)}
+    assert "M" in app.latex[0].value
 
 
 def test_weights_of_a_head_keep_within_each_kind() -> None:
-    app = opened(records.encoder_decoder(layers=(3, 1), heads=(4, 2)), view="weights", layer="2", head="3")
-    assert len(charts(app)) == 3
+    one = records.encoder_decoder(layers=(3, 1), heads=(4, 2))
+    squares = sent(opened(one, view="weights", layer="2", head="3"))["squares"]
+    for square, (kind, at) in zip(squares, [("encoder", (2, 3)), ("decoder", (0, 1)), ("cross", (0, 1))], strict=True):
+        assert square["title"].endswith("L{}H{}".format(*at))
+        assert kind == square["kind"]
+        expected = np.rint(1000 * one.attention(kind).head(*at)).astype(int)
+        assert square["values"] == expected.ravel().tolist()
+
+
+def test_cells_of_a_long_text_are_blocks() -> None:
+    one = records.encoder_only(tuple(f"t{i}" for i in range(450)))
+    (square,) = sent(opened(one))["squares"]
+    assert len(square["rows"]) == 150
+    assert square["cells"] == "1" * 150 * 150
+
+
+def test_mask_is_drawn_and_the_model_runs_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = bartviz.load("bart-tiny-en-de")
+    one = bartviz.decode(model, "I want to buy a car.")
+    window = drawn_mask.start("window", one.attention("decoder"))
+    asked = []
+
+    def ask(name: str, model_name: str, key: dict[str, object], work: Any) -> Any:
+        asked.append(key)
+        return work(model, Ticket())
+
+    monkeypatch.setattr(tasks, "ask", ask)
+    app = opened(one, view="draw", mask_start="window")
+    painted = sent(app)
+    assert painted["paint"] is True
+    assert painted["squares"][0]["cells"] == "".join(map(str, window.astype(int).ravel()))
+    assert painted["squares"][0]["own"] == "".join(map(str, one.attention("decoder").mask.astype(int).ravel()))
+    found = with_mask(model, one, "decoder", window)
+    assert found.written is not None
+    assert found.written[1].target_text in words(app)
+    assert "What comes later is not there yet".lower() in words(app).lower()
+    linked = one.attention("decoder").mask.copy()
+    linked[3, :3] = False
+    app = opened(one, view="draw", drawn=drawn_mask.packed(linked))
+    assert sent(app)["squares"][0]["cells"] == "".join(map(str, linked.astype(int).ravel()))
+    assert asked[-1]["cells"] == drawn_mask.packed(linked)
+    assert "3 cells differ" in words(app)
+
+
+class Ticket:
+    """A turn that nobody stops or follows."""
+
+    def cancelled(self) -> bool:
+        return False
+
+    def report(self, note: str, fraction: float | None = None) -> None: ...
 
 
 @pytest.mark.parametrize(
@@ -89,14 +149,15 @@ def test_weights_of_a_head_keep_within_each_kind() -> None:
     ],
 )
 def test_odd_links_are_clamped_to_the_record(record: Record, query: dict[str, str]) -> None:
-    assert len(charts(opened(record, **query))) == 3
+    assert len(sent(opened(record, **query))["squares"]) == 3
 
 
 @pytest.mark.parametrize("record_of", [records.encoder_only, records.decoder_only])
 @pytest.mark.parametrize("part", [None, PATTERNS, ZERO])
 def test_models_of_one_kind_have_one_square(record_of: Any, part: str | None) -> None:
     app = opened(record_of(), part)
-    assert len(charts(app)) == {None: 1, PATTERNS: 3, ZERO: 2}[part]
+    assert len(charts(app)) == {None: 0, PATTERNS: 2, ZERO: 1}[part]
+    assert len(sent(app)["squares"]) == 1
 
 
 @pytest.mark.slow
@@ -133,7 +194,7 @@ def test_a_batch_shows_its_padding(record: Record, monkeypatch: pytest.MonkeyPat
     assert not app.exception
     assert asked == [("stand-in", [record.source_text, "My own text", "Yes!"])]
     assert "9 of 27 columns are padding (33%)" in words(app)
-    assert len(charts(app)) == 6
+    assert len(charts(app)) == 3
     assert "Closed: 6 of padding, to every row." in words(app)
 
 
@@ -157,10 +218,10 @@ def test_tokens_stay_text() -> None:
     nasty = ("<s>", "<img src=x onerror=alert(1)>", " **b**", " %{z}", " $x$", "</s>")
     app = opened(stand_in.record(nasty, nasty), ZERO)
     assert "<img src=x" not in words(app)
-    assert "&lt;img src=x" in words(app)
+    assert sent(app)["squares"][0]["rows"][1] == nasty[1]
     assert not any("**b**" in part.value for part in app.markdown)
 
 
 def test_a_single_token_draws_everywhere() -> None:
     for part in (None, PATTERNS, ZERO):
-        assert charts(opened(records.encoder_only(("a",)), part))
+        assert sent(opened(records.encoder_only(("a",)), part))["squares"][0]["cells"] == "1"

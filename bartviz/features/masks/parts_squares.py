@@ -1,0 +1,137 @@
+"""The masks as squares in the browser: pointing at a row or painting a cell causes no traffic until it is chosen."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from bartviz.analysis import mask_value, masks
+from bartviz.app.state import url_state
+from bartviz.app.state.url_state import Words
+from bartviz.arrays import Bools, Floats
+from bartviz.browser.scripts import bundle
+from bartviz.drawing import theme
+from bartviz.features.masks.figure import SHORT, SIDE, View
+from bartviz.language import _, mark
+from bartviz.record.attention import Attention
+from bartviz.text.tokens import Tokens
+
+_FILES = Path(__file__).parent
+_MOUNT = st.components.v2.component(
+    "bartviz.squares",
+    html=(_FILES / "squares.html").read_text("utf-8"),
+    css=(_FILES / "squares.css").read_text("utf-8"),
+    js=bundle(_FILES / "squares.js"),
+)
+WORDS: Mapping[str, str] = {
+    "open": mark("{row} may look at {column}."),
+    "closed": mark("{row} may not look at {column}."),
+    "weight": mark("{row} looks at {column} with a weight of {weight}."),
+    "open_added": mark("{row} to {column}: {sign} is added."),
+    "closed_added": mark("{row} to {column}: {sign} is added, and no weight is left."),
+    "last": mark("This is the last open cell of the row {row}, and stays open: a row has to look somewhere."),
+    "paint": mark(
+        "Click a cell to open or close it, or drag over several. A dot marks what differs from the model's own mask."
+    ),
+}
+
+
+def row(rows: int) -> int:
+    """The row that is framed in all squares (URL ``row``); by default the middle one."""
+    held, default = st.session_state.get("row"), (str(rows // 2),)
+
+    def parse(words: Words) -> Words | None:
+        try:
+            return (str(min(max(int(float(words[-1][:9])), 0), rows - 1)),)
+        except (ValueError, OverflowError, IndexError):
+            return None
+
+    found = url_state.resolve("row", None if held is None else (str(held),), parse, default)
+    chosen = int(found[0])
+    asked = st.query_params.get("row", "") if url_state.opened("row") else ""
+    if asked and asked not in map(str, range(rows)):
+        url_state.invalid_choice("row", asked, found[0])
+    st.session_state["row"] = chosen
+    url_state.publish("row", found, default)
+    return chosen
+
+
+def show(squares: Sequence[Mapping[str, Any]], *, row: int, key: str, paint: bool = False) -> str | None:
+    """Draw the squares; a row that is clicked becomes the choice of the page. Returns the painted cells, if any were,
+    as a text of 0 and 1."""
+    words = {name: _(text) for name, text in WORDS.items()}
+    data = json.dumps({"words": words, "paint": paint, "row": row, "squares": list(squares)}).encode()
+    found = _MOUNT(data=data, key=key, on_row_change=lambda: _follow(key), on_cells_change=lambda: None)
+    cells = found.get("cells")
+    return cells if isinstance(cells, str) else None
+
+
+def _follow(key: str) -> None:
+    """The row that was clicked: a callback."""
+    state: Any = st.session_state.get(key)
+    chosen = state.get("row") if isinstance(state, Mapping) else None
+    if isinstance(chosen, int) and 0 <= chosen < 1_000_000:
+        st.session_state["row"] = chosen
+
+
+def square(
+    attention: Attention,
+    title: str,
+    *,
+    view: View = "pattern",
+    number: str = "lowest",
+    layer: int = 0,
+    head: int = 0,
+    query: Tokens | None = None,
+    own: Bools | None = None,
+) -> dict[str, Any]:
+    """One square: plain JSON, whose texts the component escapes. Above ``SIDE`` cells a side, a cell is a block, and
+    open where any of it is; its weight is the largest in it.
+
+    ``own``: the model's own mask, where the attention's is one that is painted.
+    """
+    rows = query or attention.query
+    step = math.ceil(max(attention.mask.shape) / SIDE)
+    layers, heads = attention.shape[:2]
+    at = min(layer, layers - 1), min(head, heads - 1)
+    cells, written, values = attention.mask, None, None
+    if view == "weights":
+        values = np.rint(1000 * _largest(attention.head(*at), step)).astype(int).ravel().tolist()
+        title = f"{title}, L{at[0]}H{at[1]}"
+    shared = attention.bias_of(0)
+    if view == "additive" and shared is not None and step == 1:
+        written = [f"{value:.1f}" for value in np.where(attention.mask, shared[at[1]], 0).ravel()]
+    return {
+        "kind": attention.kind,
+        "title": title,
+        "rows": list(rows.labels[::step]),
+        "columns": list(attention.key.labels[::step]),
+        "row_special": np.flatnonzero(rows.special[::step]).tolist(),
+        "column_special": np.flatnonzero(attention.key.special[::step]).tolist(),
+        "cells": _text(_largest(cells, step)),
+        "own": None if own is None else _text(own),
+        "values": values,
+        "sign": SHORT[number] if view == "additive" else "",
+        "exact": f"{mask_value.number_of(number):.3g}".replace("-", "−").replace("inf", "∞"),
+        "written": written,
+        "stops": [list(theme.stops(attention.kind)), list(theme.stops(attention.kind, dark=True))],
+        "say": [masks.row_sentence(attention, each, query) for each in range(0, len(rows.labels), step)],
+    }
+
+
+def _text(cells: Bools) -> str:
+    return "".join("1" if cell else "0" for cell in cells.ravel())
+
+
+def _largest(values: Bools | Floats, step: int) -> Any:
+    """The largest of each block (step, step)."""
+    if step == 1:
+        return values
+    rows, columns = (np.arange(0, size, step) for size in values.shape)
+    return np.maximum.reduceat(np.maximum.reduceat(values, rows, axis=0), columns, axis=1)

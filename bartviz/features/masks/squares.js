@@ -1,0 +1,411 @@
+// Masks as squares of cells: point at a row to read what it may see; one that is painted is changed by click and drag.
+// data is UTF-8 JSON: {words, paint, row, squares: [{kind, title, alt, rows, columns, row_special, column_special,
+// cells: "0110...", own: the model's cells where they are painted, values: thousandths or none, sign, written: a text
+// for each cell or none, stops: [light, dark], say: a sentence for each row}]}
+
+import { css, inkOn, rampOn, strongOf, themeOf } from "../../browser/shared/colors.js";
+import { fillMasked, hatching, measured, pointOn, typeSize, widest } from "../../browser/shared/drawing.js";
+import { clamp, filled, make, quoted } from "../../browser/shared/helpers.js";
+import { markReady } from "../../browser/shared/ready.js";
+import { sayTouched } from "../../browser/shared/touched.js";
+
+const GAP = 28, // pixels between squares
+  LARGEST = 46, // pixels of a cell
+  PAINTED = 34, // pixels of one that is painted: the result stands beside the square
+  READABLE = 13, // pixels of a cell, from which squares stand beside each other
+  NARROW = 560, // pixels, below which squares stand one under the other
+  LETTER = 0.62, // of a size of type: how wide a letter is
+  TILT = Math.PI / 4;
+
+const VIEWS = new WeakMap(); // parentElement -> view; the default export runs again on every change of data or theme
+
+/** The room around the cells that all squares share, how many stand in a line, and how large their cells are.
+ *  most: the largest number of columns; label: the pixels of the widest labels of rows and columns, and of those of the
+ *  last columns, which reach over the right side. */
+export function layout(width, count, most, label, scale = 1, largest = LARGEST) {
+  const top = Math.min(label.column, 120 * scale) * Math.sin(TILT) + 20 * scale,
+    overhang = Math.min(label.over, 120 * scale) * Math.cos(TILT);
+  const of = (perLine) => {
+    const room = (width - GAP * (perLine - 1)) / perLine,
+      left = Math.min(label.row, 0.34 * room) + 10;
+    return { perLine, left, top, cell: clamp((room - left - overhang) / most.columns, 1, largest * scale) };
+  };
+  if (width < NARROW) return of(1);
+  for (let perLine = count; perLine > 1; perLine -= 1) {
+    const found = of(perLine);
+    if (found.cell >= READABLE) return found;
+  }
+  return of(count);
+}
+
+/** Which labels are drawn so that none touches another: every so many, and always the chosen one. */
+export function labelled(count, cell, size, chosen) {
+  const step = Math.max(1, Math.ceil((1.15 * size) / cell));
+  const near = (index) => chosen !== null && index !== chosen && Math.abs(index - chosen) < step;
+  return Array.from({ length: count }, (_, index) => index).filter(
+    (index) => index === chosen || (index % step === 0 && !near(index)),
+  );
+}
+
+/** The size of type at which every text fits into a cell, or 0 where none that can be read does. */
+export function fitting(cell, texts, scale = 1) {
+  const longest = Math.max(...texts.map((text) => text.length));
+  const size = Math.min(14 * scale, (cell - 4) / (LETTER * longest), cell - 6);
+  return size >= 8 ? size : 0;
+}
+
+/** The cells with one set; null if its row would see nothing. */
+export function painted(cells, columns, row, column, open) {
+  const next = cells.slice();
+  next[row * columns + column] = open;
+  return next.slice(row * columns, (row + 1) * columns).some(Boolean) ? next : null;
+}
+
+class Square {
+  /** @type {View} */
+  view;
+  kind = "";
+  title = "";
+  /** @type {string[]} */
+  rows = [];
+  /** @type {string[]} */
+  columns = [];
+  /** @type {number[]} */
+  row_special = [];
+  /** @type {number[]} */
+  column_special = [];
+  /** @type {string | null} */
+  own = null;
+  /** @type {number[] | null} */
+  values = null;
+  /** @type {string[] | null} */
+  written = null;
+  sign = "";
+  exact = "";
+  /** @type {[string[], string[]]} */
+  stops;
+  /** @type {string[]} */
+  say = [];
+  /** @type {number | undefined} the state that a stroke of the pointer gives to cells */
+  stroke;
+  /** @type {number | null} the row of another square that is pointed at */
+  pointed = null;
+
+  constructor(view, data) {
+    Object.assign(this, data, { view });
+    this.cells = Array.from(data.cells, Number);
+    this.row = Math.min(view.row, this.rows.length - 1);
+    this.hover = null; // {row, column} under the pointer or the keys' cursor
+    this.node = make("figure", "square");
+    this.title_ = make("figcaption", "title", data.title);
+    this.canvas = document.createElement("canvas");
+    this.canvas.tabIndex = 0;
+    this.canvas.setAttribute("role", "img");
+    this.said = make("p", "said");
+    this.said.dir = "auto";
+    this.node.append(this.title_, this.canvas, this.said);
+    this.listen();
+    this.tell();
+  }
+
+  get shown() {
+    return this.hover?.row ?? this.pointed ?? this.row;
+  }
+
+  listen() {
+    const { canvas, view } = this;
+    const at = (event) => this.at(...pointOn(canvas, event));
+    canvas.onpointermove = (event) => {
+      const place = at(event);
+      if (this.stroke !== undefined) this.paint(place, this.stroke);
+      else if (event.pointerType !== "touch") view.point(this, place);
+      canvas.style.cursor = place ? (view.paint ? "cell" : "pointer") : "default";
+    };
+    canvas.onpointerleave = () => this.stroke === undefined && view.point(this, null);
+    canvas.onpointerdown = (event) => {
+      const place = at(event);
+      if (!place || !view.paint) return;
+      event.preventDefault();
+      canvas.focus({ preventScroll: true });
+      canvas.setPointerCapture(event.pointerId);
+      this.stroke = this.cells[place.row * this.columns.length + place.column] ? 0 : 1;
+      this.paint(place, this.stroke);
+    };
+    canvas.onpointerup = canvas.onpointercancel = () => {
+      if (this.stroke === undefined) return;
+      this.stroke = undefined;
+      view.send(this);
+    };
+    canvas.onclick = (event) => {
+      const place = at(event);
+      if (!place || view.paint) return;
+      sayTouched(view.root, { kind: this.kind, ...place });
+      view.choose(this, place.row);
+      view.point(this, place);
+    };
+    canvas.onkeydown = (event) => this.key(event);
+    canvas.onblur = () => view.point(this, null);
+  }
+
+  key(event) {
+    const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
+    const from = this.hover ?? { row: this.row, column: 0 };
+    this.said.setAttribute("aria-live", "polite");
+    if (step)
+      this.view.point(this, {
+        row: clamp(from.row + step[0], 0, this.rows.length - 1),
+        column: clamp(from.column + step[1], 0, this.columns.length - 1),
+      });
+    else if (event.key !== " " && event.key !== "Enter") return;
+    else if (this.view.paint) {
+      this.paint(from, this.cells[from.row * this.columns.length + from.column] ? 0 : 1);
+      this.view.send(this);
+    } else {
+      sayTouched(this.view.root, { kind: this.kind, ...from });
+      this.view.choose(this, from.row);
+    }
+    event.preventDefault();
+  }
+
+  paint(place, open) {
+    if (!place) return;
+    const next = painted(this.cells, this.columns.length, place.row, place.column, open);
+    this.hover = place;
+    if (next) this.cells = next;
+    this.tell(next === null);
+    this.draw();
+  }
+
+  /** The sentence below: on the cell under the pointer, else on the row. */
+  tell(refused = false) {
+    const { words, paint } = this.view,
+      { hover } = this;
+    let text = paint ? words.paint : this.say[this.shown];
+    if (hover && (paint || this.values || this.sign)) {
+      const index = hover.row * this.columns.length + hover.column,
+        value = this.values?.[index];
+      const name = refused ? "last" : !this.cells[index] ? "closed" : value === undefined ? "open" : "weight";
+      const parts = {
+        row: quoted(this.rows[hover.row]),
+        column: quoted(this.columns[hover.column]),
+        weight: value === undefined ? "" : (value / 1000).toFixed(3),
+        sign: this.cells[index] ? (this.written?.[index] ?? "0") : this.exact,
+      };
+      text = filled(this.sign && !paint && name !== "weight" ? words[`${name}_added`] : words[name], parts);
+    }
+    this.said.textContent = text;
+    this.canvas.setAttribute("aria-label", `${this.title}. ${text}`);
+  }
+
+  at(x, y) {
+    const { left, top, cell } = this.view.place ?? {};
+    const column = Math.floor((x - left) / cell),
+      row = Math.floor((y - top) / cell);
+    const inside = row >= 0 && column >= 0 && row < this.rows.length && column < this.columns.length;
+    return inside ? { row, column } : null;
+  }
+
+  draw() {
+    const { theme, place, hatch, scale } = this.view,
+      { left, top, cell } = place,
+      [rows, columns] = [this.rows.length, this.columns.length];
+    this.canvas.style.height = `${Math.ceil(top + rows * cell + 3)}px`;
+    const { context, width, height } = measured(this.canvas);
+    context.clearRect(0, 0, width, height);
+    const ramp = rampOn(theme, this.stops),
+      full = strongOf(theme, ramp),
+      gap = cell >= 8 ? 1 : 0;
+    const texts = this.written ?? (this.sign ? [this.sign] : null);
+    const size = texts ? fitting(cell, texts, scale) : 0;
+    context.textAlign = "center";
+    context.textBaseline = "middle";
+    for (let row = 0; row < rows; row += 1)
+      for (let column = 0; column < columns; column += 1) {
+        const index = row * columns + column,
+          open = this.cells[index] === 1,
+          [x, y] = [left + column * cell, top + row * cell];
+        const value = this.values?.[index];
+        const color = value === undefined ? full : css(ramp[Math.round((255 * value) / 1000)]);
+        context.beginPath();
+        context.rect(x, y, cell - gap, cell - gap);
+        if (open) {
+          context.fillStyle = color;
+          context.fill();
+        } else fillMasked(context, { masked: css(theme.masked) }, hatch);
+        const ink = open ? inkOn(color.match(/\d+/g).map(Number)) : theme.ink;
+        if (size) {
+          context.fillStyle = ink;
+          context.font = `${size}px ${theme.mono}`;
+          context.fillText(open ? (this.written?.[index] ?? "0") : this.sign, x + cell / 2, y + cell / 2);
+        }
+        if (this.own && open !== (this.own[index] === "1")) {
+          context.fillStyle = ink;
+          context.beginPath();
+          context.arc(x + (cell - gap) / 2, y + (cell - gap) / 2, Math.max(1, cell / 8), 0, 7);
+          context.fill();
+        }
+      }
+    this.frame(context);
+    this.labels(context);
+  }
+
+  frame(context) {
+    const { theme, place, paint } = this.view,
+      { left, top, cell } = place;
+    context.strokeStyle = theme.ink;
+    context.lineWidth = 2;
+    if (!paint || this.hover) {
+      const row = this.shown;
+      context.strokeRect(left - 1, top + row * cell - 1, this.columns.length * cell + 1, cell + 1);
+    }
+    if (!this.hover) return;
+    context.lineWidth = 3;
+    context.strokeRect(left + this.hover.column * cell - 1, top + this.hover.row * cell - 1, cell + 1, cell + 1);
+  }
+
+  labels(context) {
+    const { theme, place, scale, paint } = this.view,
+      { left, top, cell } = place,
+      size = 13 * scale;
+    const write = (label, special, chosen, room) => {
+      context.font = `${chosen ? "bold " : ""}${special ? 0.85 * size : size}px ${theme.mono}`;
+      context.fillStyle = chosen || !special ? theme.ink : theme.faint;
+      context.fillText(this.view.short(context, label, room), 0, 0);
+    };
+    const chosen = paint && !this.hover ? null : this.shown;
+    context.textBaseline = "middle";
+    context.textAlign = "right";
+    for (const row of labelled(this.rows.length, cell, size, chosen)) {
+      context.save();
+      context.translate(left - 8, top + (row + 0.5) * cell);
+      write(this.rows[row], this.row_special.includes(row), row === chosen, left - 10);
+      context.restore();
+    }
+    context.textAlign = "left";
+    for (const column of labelled(this.columns.length, cell, size, this.hover?.column ?? null)) {
+      context.save();
+      context.translate(left + (column + 0.5) * cell, top - 8);
+      context.rotate(-TILT);
+      write(this.columns[column], this.column_special.includes(column), column === this.hover?.column, 120 * scale);
+      context.restore();
+    }
+  }
+}
+
+class View {
+  /** @type {Record<string, string>} */
+  words = {};
+  paint = false;
+  row = 0;
+  text = "";
+  scale = 1;
+  /** @type {ReturnType<typeof layout> | undefined} */
+  place;
+  /** @type {ReturnType<typeof themeOf> | undefined} */
+  theme;
+  /** @type {CanvasPattern | null} */
+  hatch = null;
+  /** @type {((name: string, value: unknown) => void) | undefined} what tells Python */
+  said;
+
+  constructor(root) {
+    this.root = root;
+    this.line = root.querySelector(".line");
+    this.squares = [];
+    this.observer = new ResizeObserver(() => this.size());
+    this.observer.observe(root);
+    document.fonts?.ready.then(() => this.size());
+  }
+
+  take(data) {
+    const { words, paint, row, squares } = data;
+    Object.assign(this, { words, paint, row });
+    this.root.classList.toggle("paint", paint);
+    this.squares = squares.map((square) => new Square(this, square));
+    this.line.replaceChildren(...this.squares.map((square) => square.node));
+  }
+
+  size() {
+    const { width } = this.root.getBoundingClientRect();
+    if (!width || !this.squares.length) return;
+    this.theme = themeOf(this.root);
+    this.scale = typeSize();
+    const context = this.squares[0].canvas.getContext("2d");
+    context.font = `${13 * this.scale}px ${this.theme.mono}`;
+    this.hatch = hatching(context, this.theme.hatch);
+    const all = (name) => this.squares.map((square) => square[name]);
+    this.place = layout(
+      width / (this.root.currentCSSZoom ?? 1),
+      this.squares.length,
+      { columns: Math.max(...all("columns").map(({ length }) => length)) },
+      {
+        row: widest(context, all("rows").flat()),
+        column: widest(context, all("columns").flat()),
+        over: widest(
+          context,
+          all("columns").flatMap((columns) => columns.slice(-2)),
+        ),
+      },
+      this.scale,
+      this.paint ? PAINTED : LARGEST,
+    );
+    this.line.style.setProperty("--per-line", this.place.perLine);
+    this.draw();
+  }
+
+  draw() {
+    if (this.place) for (const square of this.squares) square.draw();
+  }
+
+  short(context, label, room) {
+    if (context.measureText(label).width <= room) return label;
+    const signs = Array.from(label);
+    while (signs.length > 1 && context.measureText(`${signs.join("")}…`).width > room) signs.pop();
+    return `${signs.join("")}…`;
+  }
+
+  /** The squares whose rows are those of this one: decoder and cross-attention. */
+  alike(square) {
+    return this.squares.filter((other) => String(other.rows) === String(square.rows));
+  }
+
+  point(square, place) {
+    for (const other of this.alike(square)) {
+      other.hover = place && { row: place.row, column: Math.min(place.column, other.columns.length - 1) };
+      if (place && other !== square) other.hover = null;
+      other.pointed = place?.row ?? null;
+    }
+    for (const other of this.squares) other.tell();
+    this.draw();
+  }
+
+  choose(square, row) {
+    for (const other of this.squares) {
+      other.row = Math.min(row, other.rows.length - 1);
+      other.tell();
+    }
+    this.row = row;
+    this.draw();
+    this.said?.("row", row);
+  }
+
+  send(square) {
+    this.said?.("cells", square.cells.join(""));
+  }
+}
+
+export default function ({ parentElement, data, setStateValue }) {
+  const root = parentElement.querySelector(".squares");
+  let view = VIEWS.get(parentElement);
+  if (!view) VIEWS.set(parentElement, (view = new View(root)));
+  view.said = setStateValue;
+  const text = new TextDecoder().decode(data);
+  if (view.text !== text) view.take(JSON.parse(text));
+  view.text = text;
+  view.size();
+  markReady(parentElement);
+  return () => {
+    view.observer.disconnect();
+    VIEWS.delete(parentElement);
+  };
+}
