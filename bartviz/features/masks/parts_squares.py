@@ -57,7 +57,10 @@ def row(rows: int) -> int:
     asked = st.query_params.get("row", "") if url_state.opened("row") else ""
     if asked and asked not in map(str, range(rows)):
         url_state.invalid_choice("row", asked, found[0])
-    st.session_state["row"] = chosen
+    if found == default:
+        st.session_state.pop("row", None)  # a page on which another row is the first keeps its own
+    else:
+        st.session_state["row"] = chosen
     url_state.publish("row", found, default)
     return chosen
 
