@@ -1,5 +1,7 @@
 """Which word became which? Word links read from cross-attention, judged by hand, and the heads that align."""
 
+import streamlit as st
+
 from bartviz.analysis import alignment as analysis
 from bartviz.app.controls import show
 from bartviz.app.frame import levels, output_confidence, page, related_links
@@ -11,11 +13,15 @@ from bartviz.language import _
 def main() -> None:
     record = parts.aligning(page.begin("alignment"))
     related_links.text_to_word(record, "cross")
-    chosen = parts.choose(record)
-    show.lead(analysis.notice(chosen.shown, chosen.links, chosen.gold))
-    output_confidence.warning(record)
-    drawn = picture.picture(chosen)
-    parts.numbers(record, chosen)
+    lead, pictures, pickers = show.place("alignment_lead"), show.place("alignment_pictures"), st.container()
+    with pickers:
+        chosen = parts.choose(record)
+    with lead:
+        show.lead(analysis.notice(chosen.shown, chosen.links, chosen.gold))
+        output_confidence.warning(record)
+    with pictures:
+        drawn = picture.picture(record, chosen)
+        parts.numbers(record, chosen)
     if len(chosen.heads) == 1:
         related_links.to_other_views(record, "alignment", chosen.heads[0])
     with levels.aside(_("More: the links as a line, and every head ranked"), key="alignment") as opened:

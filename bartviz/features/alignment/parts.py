@@ -104,7 +104,7 @@ def choose(record: Record) -> Chosen:
                 threshold = _threshold()
     shown = analysis.table(record, heads, reading=reading)
     links = analysis.links(shown.weights, method, threshold=threshold)
-    with fourth, st.popover(_("Judge by hand"), width="stretch"):
+    with fourth, st.popover(_("Alignment as text"), width="stretch"):
         given = gold.field(record, shown, links)
     return Chosen(heads, reading, method, threshold, shown, links, given, ranked)
 

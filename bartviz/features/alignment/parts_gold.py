@@ -37,9 +37,9 @@ def field(record: Record, shown: Table, links: Links) -> Gold | None:
     built_in = gold_alignment.BY_HAND.get((record.source_text, record.target_text or ""))
     with st.container(horizontal=True, gap="small"):
         if built_in is not None:
-            st.button(_("Use ours"), on_click=_write, args=(key, built_in), help=_("Made by hand for this example."))
-        st.button(_("Start from these links"), on_click=_write, args=(key, gold_alignment.write(links)))
-        st.button(_("Clear"), on_click=_write, args=(key, ""), disabled=not st.session_state.get(key))
+            st.button(_("Use ours"), on_click=write, args=(key, built_in), help=_("Made by hand for this example."))
+        st.button(_("Start from these links"), on_click=write, args=(key, gold_alignment.write(links)))
+        st.button(_("Clear"), on_click=write, args=(key, ""), disabled=not st.session_state.get(key))
     text = str(st.session_state.get(key) or "")
     _to_link(text)
     if not text.strip():
@@ -100,7 +100,7 @@ def key_of(record: Record) -> str:
     return f"gold_{hashlib.sha256(texts.encode('utf-8', 'replace')).hexdigest()[:16]}"
 
 
-def _write(key: str, text: str) -> None:
+def write(key: str, text: str) -> None:
     """Fill the field: a callback. Built-in alignments count from 0, the source first."""
     st.session_state[key] = text
     st.session_state["base"], st.session_state["swap"] = "0", False

@@ -1,0 +1,57 @@
+"""Linking words by hand: what the component is sent, what its messages do, and its arithmetic in JavaScript."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bartviz.analysis.gold_alignment import Gold, read, score, write
+from bartviz.features.alignment import parts_gold as gold
+from bartviz.features.alignment import parts_judge as judge
+from bartviz.record.record import Record
+from tests.support import node
+from tests.support.pages import App
+from tests.support.visits import words
+
+
+def test_the_arithmetic_of_the_browser() -> None:
+    node.run_tests(Path(__file__).with_name("judge.test.mjs"))
+
+
+def test_a_link_comes_and_goes() -> None:
+    none: frozenset[tuple[int, int]] = frozenset()
+    assert judge.after(None, (3, 4)) == ({(3, 4)}, {(3, 4)})
+    assert judge.after(Gold(frozenset({(3, 4)}), none), (3, 4)) == (none, none)
+    assert judge.after(Gold(none, frozenset({(2, 1)})), (2, 1)) == (none, none)
+
+
+@pytest.mark.parametrize("message", [None, "3-4", [3], [3, 7], [-1, 0], [3, 4, 5], [True, "x"], {"i": 3}])
+def test_what_is_no_link_is_ignored(message: object) -> None:
+    assert judge.parsed(message, (7, 6)) is None
+
+
+def test_a_link_in_a_message_is_read() -> None:
+    assert judge.parsed([3, 4], (7, 6)) == (3, 4)
+    assert judge.parsed([3.0, 4.0], (7, 6)) == (3, 4)
+
+
+def test_links_made_by_hand_judge_those_of_the_heads_at_once(app: App, record: Record) -> None:
+    at = app("alignment", judge="true")
+    assert not at.exception
+    assert len(at.get("plotly_chart")) == 1  # the matrix
+    (proto,) = [one.proto for one in at.get("bidi_component") if one.proto.component_name == "bartviz.judge"]
+    sent = json.loads(proto.bytes)
+    assert (len(sent["source"]), len(sent["output"])) == (7, 6)
+    assert sent["sure"] == []
+    text = "0-0 3-4"
+    at.text_area(gold.key_of(record)).set_value(text).run()
+    (proto,) = [one.proto for one in at.get("bidi_component") if one.proto.component_name == "bartviz.judge"]
+    assert json.loads(proto.bytes)["sure"] == [[0, 0], [3, 4]]
+    judged = score([(i, j) for i, j in sent["found"]], read(text, 7, 6))
+    shown = {metric.label: metric.value for metric in at.metric}
+    assert shown["Recall"] == f"{judged.recall:.2f}"
+    assert shown["Precision"] == f"{judged.precision:.2f}"
+    assert write(read(text, 7, 6).sure) == text
+    assert f"{judged.right} of {judged.found} links are right" in words(at)
