@@ -83,17 +83,17 @@ def _differs(said: Touched, view: Mapping[str, object], name: str) -> bool:
 
 def _number(said: Touched, side: Side, spots: Sequence[Spot]) -> int | None:
     """The number of the spot; a cell counts row by row, so does a head of all layers."""
-    if isinstance(label := said.get("label") if side in ("above", "below", "point") else said.get(side), str):
-        if side in ("above", "below") and side not in said:
-            return None
+    by_label = side in ("above", "below", "point") and side in {*said, "point"}
+    if isinstance(label := said.get("label") if by_label else said.get(side), str):
         named = [number for number, spot in enumerate(spots) if spot.label == label]
-        return next((number for number in named if spots[number].right), named[0] if named else None)
+        if named:
+            return next((number for number in named if spots[number].right), named[0])
     if side == "cell":
         return _pair(said, "row", "column", spots)
     if side == "head":
         return _pair(said, "layer", "head", spots) if said.get("what") == "head" else None
     found = said.get(side)
-    return found if type(found) is int else None
+    return found if type(found) is int and side not in ("above", "below") else None
 
 
 def _pair(said: Touched, first: str, second: str, spots: Sequence[Spot]) -> int | None:

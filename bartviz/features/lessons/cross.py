@@ -8,6 +8,7 @@ import numpy as np
 
 from bartviz.analysis import aligners, alignment
 from bartviz.features.lessons import facts
+from bartviz.features.lessons.answers import Choice, Number, Spot, Touch, strongest
 from bartviz.features.lessons.heads_found import ahead, at, back
 from bartviz.features.lessons.lesson import Lesson, Step
 from bartviz.record.record import Record
@@ -25,7 +26,26 @@ def _columns(record: Record) -> Mapping[str, object]:
     column = record.attention("cross").key.labels.index("buy")
     row = int(weights[:, column].argmax())
     assert record.output is not None
-    return {"source": "buy", "word": record.output.labels[row], "weight": float(weights[row, column])}
+    return {
+        "source": "buy",
+        "word": record.output.labels[row],
+        "weight": float(weights[row, column]),
+        "crosses": crosses(record),
+    }
+
+
+def crosses(record: Record) -> bool:
+    """Whether the lines of the verb and of the object cross."""
+    weights, rows = facts.weights(record, "cross", *ahead(record)), ("Auto", "kaufen")
+    first, second = (facts.predicting(record, word) for word in rows)
+    return bool((first < second) != (weights[first].argmax() < weights[second].argmax()))
+
+
+def _looking(record: Record) -> list[Spot]:
+    """The German words, by how much each looks at the verb of the source."""
+    assert record.output is not None
+    column = record.attention("cross").key.labels.index("buy")
+    return strongest(facts.weights(record, "cross", *ahead(record))[:, column], record.output.labels)
 
 
 def _shifted(record: Record) -> Mapping[str, object]:
@@ -48,6 +68,12 @@ def _agree(record: Record) -> Mapping[str, object]:
     return {**values, **_shifted(record)}
 
 
+def _right(record: Record) -> float:
+    found = _agree(record)["reads_right"]
+    assert isinstance(found, int)
+    return float(found)
+
+
 def _links(record: Record) -> Mapping[str, object]:
     ranked = aligners.best(aligners.aligners(record), "predicts")
     shown = alignment.table(record, ranked.heads, reading="predicts")
@@ -60,18 +86,19 @@ def _links(record: Record) -> Mapping[str, object]:
         if earlier < later and source > other
     )
     values = {name.lower(): words[name] for name in ("ein", "Auto", "kaufen")}
-    return {**values, "crossings": crossings, "count": len(links), "name": ranked.name}
+    with_verb = {frozenset(pair) for pair in crossings} == {frozenset({"kaufen", one}) for one in ("ein", "Auto")}
+    return {**values, "crossings": crossings, "count": len(links), "name": ranked.name, "with_verb": with_verb}
 
 
 LESSON = Lesson(
     "cross",
     8,
     (
-        Step("heads", at(ahead, kind="cross", row=ROW), facts=_meet),
-        Step("heads", at(ahead, kind="cross", row=ROW, view="lines"), facts=_columns),
-        Step("heads", at(back, kind="cross", row=ROW), facts=_shifted),
-        Step("heads", at(back, kind="cross", row=ROW, reading="reads"), facts=_agree),
-        Step("alignment", facts=_links),
-        Step("inside", at(ahead, kind="cross", row=ROW), facts=_meet),
+        Step("heads", at(ahead, kind="cross", row=ROW), facts=_meet, answer=Choice()),
+        Step("heads", at(ahead, kind="cross", row=ROW, view="lines"), facts=_columns, answer=Touch("row", _looking)),
+        Step("heads", at(back, kind="cross", row=ROW), facts=_shifted, answer=Choice()),
+        Step("heads", at(back, kind="cross", row=ROW, reading="reads"), facts=_agree, answer=Number(_right)),
+        Step("alignment", facts=_links, answer=Choice()),
+        Step("inside", at(ahead, kind="cross", row=ROW), facts=_meet, answer=Choice()),
     ),
 )

@@ -10,6 +10,7 @@ import numpy as np
 from bartviz.analysis.measure_inputs import entropy
 from bartviz.analysis.measures import of_record
 from bartviz.features.lessons import facts
+from bartviz.features.lessons.answers import Choice, Spot, Touch
 from bartviz.features.lessons.heads_found import Place, at, neighbours, resting
 from bartviz.features.lessons.lesson import Lesson, Step, View
 from bartviz.language import _
@@ -29,10 +30,26 @@ def _overview(record: Record) -> Mapping[str, object]:
         "each": attention.shape[1],
         "heads": attention.shape[0] * attention.shape[1],
         "blurred": f"L{int(np.argmax(bits))}",
+        "first_layer": int(np.argmax(bits)) == 0,
         "bits": max(bits),
         "fewest": min(bits),
         "clear": reduce(lambda one, other: _("{one} and {other}", one=one, other=other), near),
     }
+
+
+def _by_layer(record: Record) -> list[Spot]:
+    """Every head of cross-attention: one of the most blurred layer answers."""
+    attention = record.attention("cross")
+    bits = [float(entropy(attention.layer(layer)).mean()) for layer in range(attention.shape[0])]
+    return [
+        Spot(
+            f"L{layer}H{head}",
+            bits[layer] == max(bits),
+            {"layer": layer, "head": head, "touched": f"L{layer}", "value": bits[layer]},
+        )
+        for layer in range(attention.shape[0])
+        for head in range(attention.shape[1])
+    ]
 
 
 def _before(record: Record) -> Place:
@@ -48,10 +65,14 @@ def _mean_of_both(record: Record) -> View:
 
 
 def _neighbour(record: Record, head: Place, by: int) -> Mapping[str, object]:
+    weights = facts.weights(record, "encoder", *head)
     return {
         **facts.looks_at(record, "encoder", *head, ROW),
         "row": record.attention("encoder").query.labels[ROW],
-        **facts.goes(facts.weights(record, "encoder", *head), by),
+        **facts.goes(weights, by),
+        "other_way": facts.goes(weights, -by)["share"],
+        "itself": facts.goes(weights, 0)["share"],
+        "to_first": float(weights[:, 0].mean()),
     }
 
 
@@ -66,13 +87,39 @@ def _previous(record: Record) -> Mapping[str, object]:
 def _mean(record: Record) -> Mapping[str, object]:
     mean = record.attention("encoder").layer(_after(record)[0]).mean(axis=0)  # (Q, K)
     shares = {"previous": facts.goes(mean, -1)["share"], "next": facts.goes(mean, 1)["share"]}
-    return {"heads": record.attention("encoder").shape[1], **shares}
+    own = {
+        f"{name}_head": facts.goes(facts.weights(record, "encoder", *head), by)["share"]
+        for name, head, by in (("previous", _before(record), -1), ("next", _after(record), 1))
+    }
+    return {"heads": record.attention("encoder").shape[1], **shares, **own}
 
 
 def _rest(record: Record) -> Mapping[str, object]:
     key = record.attention("encoder").key
     share, even = facts.special_share(record, "encoder", *resting(record)), float(np.mean(key.special))
     return {"first": key.labels[0], "last": key.labels[-1], "share": share, "even": even}
+
+
+def _edges(record: Record) -> list[Spot]:
+    """The columns of the resting head: both special tokens answer."""
+    key, shares = record.attention("encoder").key, facts.weights(record, "encoder", *resting(record)).mean(axis=0)
+    return [
+        Spot(label, special, {"touched": label, "value": float(share)})
+        for label, special, share in zip(key.labels, key.special, shares, strict=True)
+    ]
+
+
+def _furthest(record: Record) -> list[Spot]:
+    """The points of the scatter: the one furthest to the right answers."""
+    values = of_record(record, "encoder").values["previous"]  # (L, H)
+    return [
+        Spot(
+            f"L{layer}H{head}",
+            bool(values[layer, head] == np.nanmax(values)),
+            {"touched": f"L{layer}H{head}", "value": float(values[layer, head])},
+        )
+        for layer, head in np.ndindex(*values.shape)
+    ]
 
 
 def _points(record: Record) -> Mapping[str, object]:
@@ -90,16 +137,22 @@ LESSON = Lesson(
     "heads",
     7,
     (
-        Step("heads", {"kind": "cross", "layer": 0, "head": 0, "row": 5}, facts=_overview),
-        Step("heads", at(_after, kind="encoder", row=ROW), facts=_next, record="words"),
-        Step("heads", at(_before, kind="encoder", row=ROW), facts=_previous, record="words"),
-        Step("heads", _mean_of_both, facts=_mean, record="words"),
-        Step("heads", at(resting, kind="encoder", row=REST_ROW), facts=_rest),
+        Step(
+            "heads",
+            {"kind": "cross", "layer": 0, "head": 0, "row": 5},
+            facts=_overview,
+            answer=Touch("head", _by_layer),
+        ),
+        Step("heads", at(_after, kind="encoder", row=ROW), facts=_next, record="words", answer=Choice()),
+        Step("heads", at(_before, kind="encoder", row=ROW), facts=_previous, record="words", answer=Choice()),
+        Step("heads", _mean_of_both, facts=_mean, record="words", answer=Choice()),
+        Step("heads", at(resting, kind="encoder", row=REST_ROW), facts=_rest, answer=Touch("column", _edges)),
         Step(
             "compare",
             {"kind": "encoder", "x": "previous", "y": "next", "colour": "entropy"},
             facts=_points,
             record="words",
+            answer=Touch("point", _furthest),
         ),
     ),
 )

@@ -188,7 +188,7 @@ def test_decoding(start: Record) -> None:
     assert facts("decoding", 1)["chance"] > 0.9
     second = facts("decoding", 2)
     assert (second["token"], second["other"]) == ("möchte", "will")
-    assert facts("decoding", 3)["bits"] < 0.5 * facts("decoding", 3)["unsure_bits"]
+    assert facts("decoding", 3)["bits"] < 0.5 * facts("decoding", 3)["before_bits"]
     row = np.mean([weights(start, "cross", 2, head)[5] for head in range(8)], axis=0)
     assert facts("decoding", 4)["key"] == "buy"
     assert facts("decoding", 4)["weight"] == pytest.approx(row[4], abs=1e-4)
