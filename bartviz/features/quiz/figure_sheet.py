@@ -8,11 +8,12 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from bartviz.drawing import colors
-from bartviz.features.quiz.question import LETTERS, READ_SO, Grid, Option, Question
+from bartviz.features.quiz.question import LETTERS, READ_SO, Grid, Option, Question, Touch
 from bartviz.language import _, current
 from bartviz.record.record import Record
 
@@ -31,6 +32,8 @@ _STYLE = (
     "td{background:color-mix(in srgb,var(--kind) var(--w,0%),transparent)}"
     ".bv-small td{width:.62rem;height:.62rem;padding:0}.bv-small th{font-size:9px;border:0;padding:0 .15rem}"
     ".bv-small th[scope=col]{writing-mode:vertical-rl;transform:rotate(180deg)}caption{text-align:left;font-weight:600}"
+    ".bv-line span{border:1px solid #d0d5dd;border-radius:3px;padding:0 .3rem;margin-right:.25rem}"
+    ".bv-line .bv-marked{border:2px solid #1d2430;font-weight:600}"
     "ol.options{list-style:upper-alpha}.answer{border-left:3px solid #98a2b3;padding-left:.7rem;color:#475467}"
 )
 
@@ -83,6 +86,8 @@ def markdown(questions: Sequence[Question], record: Record, seed: int, *, answer
     lines = [f"# {_('Quiz on attention')}", "", _plain(about(record, seed)), "", _(READ_SO), ""]
     for number, one in enumerate((one.on_paper for one in questions), 1):
         lines += [f"## {number}. {_plain(_(one.prompt))}", ""]
+        if one.line:
+            lines += [" · ".join(_plain(word) for word in one.line), ""]
         for grid in one.grids:
             lines += [*_markdown_grid(grid), ""]
         lines += [f"- {letter}: {_plain(_(option.text))}" for letter, option in _lettered(one)]
@@ -115,7 +120,7 @@ def page(questions: Sequence[Question], record: Record, seed: int, *, answers: b
         options = "".join(f"<li>{html.escape(_(option.text))}</li>" for option in one.options)
         told = f"<p class='answer'><b>{LETTERS[one.answer]}.</b> {html.escape(_(one.why))}</p>" if answers else ""
         parts.append(
-            f"<section><p><b>{number}.</b> {html.escape(_(one.prompt))}</p>{grids(one)}"
+            f"<section><p><b>{number}.</b> {html.escape(_(one.prompt))}</p>{picture(one)}"
             f"<ol class='options'>{options}</ol>{told}</section>"
         )
     return (
@@ -125,28 +130,89 @@ def page(questions: Sequence[Question], record: Record, seed: int, *, answers: b
     )
 
 
-def grids(question: Question) -> str:
-    """The tables of a question as HTML, side by side; every label escaped."""
-    return f"<div class='bv-maps'>{''.join(_table(grid) for grid in question.grids)}</div>" if question.grids else ""
+def picture(question: Question, marks: Mapping[str, str] | None = None) -> str:
+    """The line of words and the maps of a question as HTML; every label escaped.
 
-
-def _table(grid: Grid) -> str:
-    """A table whose cells are shaded by their weight; without digits a small picture."""
-    names = f"bv-grid bv-{grid.kind or 'any'}{'' if grid.digits else ' bv-small'}"
-    caption = f"<caption>{html.escape(_(grid.title))}</caption>" if grid.title else ""
-    columns = "".join(f"<th scope='col'>{html.escape(label)}</th>" for label in grid.columns)
-    rows = "".join(
-        f"<tr><th scope='row'>{html.escape(label)}</th>{''.join(_cell(cell, grid) for cell in cells)}</tr>"
-        for label, cells in zip(grid.rows, grid.cells, strict=True)
+    ``marks``: what was touched, "right" or "wrong" by its place; with it, what can be touched is a button.
+    """
+    places = _Places(question.touch if marks is not None else None, marks or {})
+    words = "".join(
+        places.button("word", str(at), _word(label, at == question.marked), label)
+        for at, label in enumerate(question.line)
     )
-    return f"<table class='{names}'>{caption}<tbody><tr><th></th>{columns}</tr>{rows}</tbody></table>"
+    line = f"<p class='bv-line'>{words}</p>" if words else ""
+    maps = "".join(_table(grid, number, places) for number, grid in enumerate(question.grids))
+    return line + (f"<div class='bv-maps'>{maps}</div>" if maps else "")
 
 
-def _cell(cell: float | None, grid: Grid) -> str:
+def _word(label: str, marked: bool) -> str:
+    return f"<span{' class=bv-marked' if marked else ''}>{html.escape(label)}</span>"
+
+
+@dataclass(frozen=True)
+class _Places:
+    """What of a picture can be touched, and what has been."""
+
+    touch: Touch | None
+    marks: Mapping[str, str]
+
+    def has(self, what: str, place: str) -> bool:
+        if self.touch is None or self.touch.what != what:
+            return False
+        return what == "cell" or int(place) in self.touch.places
+
+    def area(self, what: str, place: str) -> str:
+        """The attributes of everything that counts as a touch of this place."""
+        if not self.has(what, place):
+            return ""
+        mark = self.marks.get(place, "")
+        return f" data-place='{place}'" + (f" class='bv-{mark}'" if mark else "")
+
+    def button(self, what: str, place: str, inner: str, said: str) -> str:
+        """The part of the place that has the focus, or what is in it where it cannot be touched."""
+        if not self.has(what, place):
+            return inner
+        mark = self.marks.get(place, "")
+        sign = {"right": " ✓", "wrong": " ✗"}.get(mark, "")
+        return (
+            f"<button type='button' class='bv-touch bv-touch-{what} bv-{mark}' data-place='{place}' "
+            f"aria-label='{html.escape(said + sign)}'>{inner}{sign}</button>"
+        )
+
+
+def _table(grid: Grid, number: int, places: _Places) -> str:
+    """A table whose cells are shaded by their weight; without digits a small picture."""
+    large = places.touch is not None and places.touch.what in ("cell", "row", "column") and not grid.digits
+    names = f"bv-grid bv-{grid.kind or 'any'}{'' if grid.digits else ' bv-small'}{' bv-large' if large else ''}"
+    title = _(grid.title)
+    caption = places.button("map", str(number), html.escape(title), title)
+    columns = "".join(
+        f"<th scope='col'{places.area('column', str(at))}>"
+        f"{places.button('column', str(at), html.escape(label), label)}</th>"
+        for at, label in enumerate(grid.columns)
+    )
+    rows = "".join(
+        f"<tr{places.area('row', str(at))}><th scope='row'>"
+        f"{places.button('row', str(at), html.escape(label), label)}</th>"
+        f"{''.join(_cell(cell, grid, (at, column), places) for column, cell in enumerate(cells))}</tr>"
+        for at, (label, cells) in enumerate(zip(grid.rows, grid.cells, strict=True))
+    )
+    head = f"<caption>{caption}</caption>" if title else ""
+    whole = places.area("map", str(number)).replace(" class='", f" class='{names} ")
+    attributes = whole if "class=" in whole else f" class='{names}'{whole}"
+    return f"<table{attributes}>{head}<tbody><tr><th></th>{columns}</tr>{rows}</tbody></table>"
+
+
+def _cell(cell: float | None, grid: Grid, at: tuple[int, int], places: _Places) -> str:
     """A cell shaded by its weight, lighter behind digits so that they stay readable."""
     strength = 0.0 if cell is None else min(cell, 1.0) * (60 if grid.digits else 100)
-    number = written(cell)
-    return f"<td style='--w:{strength:.0f}%' title='{number}'>{number if grid.digits else ''}</td>"
+    number, (row, column) = written(cell), at
+    inner = places.button(
+        "cell", f"{row} {column}", number if grid.digits else "", f"{grid.rows[row]}, {grid.columns[column]}"
+    )
+    inner = inner if grid.digits or "<button" in inner else ""
+    told = "" if places.touch is not None and not grid.digits else f" title='{number}'"
+    return f"<td style='--w:{strength:.0f}%'{told}{places.area('column', str(column))}>{inner}</td>"
 
 
 def _lettered(question: Question) -> list[tuple[str, Option]]:

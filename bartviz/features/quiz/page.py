@@ -12,7 +12,9 @@ def main() -> None:
     record = page.begin("quiz")
     st.html(parts.STYLE)
     quiz = parts.choose(record)
-    if quiz.questions:
+    if quiz.questions and quiz.ended:
+        parts.result(quiz)
+    elif quiz.questions:
         parts.ask(quiz)
     else:
         show.lead(_("This text is too short for a quiz: choose a longer one, with words."))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -10,22 +11,29 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from bartviz.app.components.invisible import unseen
 from bartviz.app.controls import export, show
 from bartviz.app.frame import levels, page, page_list, record_link, share
 from bartviz.app.state import url_state
 from bartviz.features.quiz import COUNT, MOST_QUESTIONS, MOST_SEED, figure_sheet, questions
 from bartviz.features.quiz.question import READ_SO, Question
-from bartviz.language import _, current, plural, speaking
+from bartviz.language import _, current, mark, plural, speaking
 from bartviz.serving import first_record
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from bartviz.record.record import Record
 
 STYLE = Path(__file__).with_name("style.css")
 SEED, NUMBER, PLACE = "quiz_seed", "quiz_count", "quiz_question"
-_QUIZ = "_quiz"
+_QUIZ, _TOUCHED = "_quiz", "quiz_touched"
+_TOUCH = unseen("quiz_touch", Path(__file__).with_name("touch.js"))
+TOUCH = {
+    "row": mark("Touch the row."),
+    "column": mark("Touch the column."),
+    "cell": mark("Touch the cell in the map."),
+    "map": mark("Touch the map."),
+    "word": mark("Touch the token."),
+}
 
 
 @dataclass
@@ -44,6 +52,7 @@ class Quiz:
     before: tuple[int, int, int] = (0, 0, 0)
     wanted: int = field(default=COUNT)
     level: levels.Level = levels.DEFAULT
+    ended: bool = False  # whether the result is shown
 
     @property
     def question(self) -> Question:
@@ -62,6 +71,20 @@ class Quiz:
         return bool(self.taken[place]) or self.shown[place]
 
     @property
+    def marks(self) -> dict[str, str]:
+        """The places of the picture that were touched, and once it is found the right one."""
+        touch, taken = self.question.touch, self.taken[self.place]
+        assert touch is not None
+
+        def at(row: int, place: int) -> str:
+            return f"{row} {place}" if touch.what == "cell" else str(place)
+
+        marks = {at(touch.row, touch.places[option]): "wrong" for option in taken if option >= 0}
+        if self.done(self.place):
+            marks[at(touch.row, touch.places[self.question.answer])] = "right"
+        return marks
+
+    @property
     def score(self) -> tuple[int, int, int]:
         """The numbers of questions tried, found, and found at the first try in this round."""
         places = range(len(self.questions))
@@ -69,10 +92,12 @@ class Quiz:
         return sum(map(self.tried, places)), sum(map(self.found, places)), first
 
     @property
-    def missed(self) -> list[int]:
-        """The questions whose answer was not found at the first try."""
-        places = range(len(self.questions))
-        return [at for at in places if self.tried(at) and self.taken[at][:1] != [self.questions[at].answer]]
+    def again(self) -> list[int]:
+        """Up to three questions that were tried and not found at once, of different kinds where there are such."""
+        missed = [at for at, one in enumerate(self.questions) if self.tried(at) and self.taken[at][:1] != [one.answer]]
+        kinds = [self.questions[at].kind for at in missed]
+        repeated = [at for number, at in enumerate(missed) if kinds[number] in kinds[:number]]
+        return sorted(sorted(missed, key=lambda at: at in repeated)[:3])
 
 
 def make_quiz(record: Record, seed: int, count: int) -> Quiz:
@@ -81,7 +106,7 @@ def make_quiz(record: Record, seed: int, count: int) -> Quiz:
     level = levels.current()
     if kept is not None and kept.record is record and (kept.seed, kept.wanted, kept.level) == (seed, count, level):
         return kept
-    drawn = tuple(one.on_paper for one in questions(record, seed, count, level=level))
+    drawn = questions(record, seed, count, level=level)
     before = (0, 0, 0)
     if kept is not None:
         if any(kept.taken) or any(kept.shown):  # else nothing was answered: the text of a link may just have arrived
@@ -95,7 +120,7 @@ def make_quiz(record: Record, seed: int, count: int) -> Quiz:
 
 def choose(record: Record) -> Quiz:
     """The popover with the seed, the number of questions and the sheets; returns the quiz."""
-    line, button, popover = st.columns([3, 1.1, 1.1], vertical_alignment="center")
+    line, button, popover = show.halves("quiz", [3, 1.1, 1.1], align="center", after=True)
     with popover, st.popover(_("For a class"), width="stretch"):
         seed = _number(_("Seed"), SEED, (0, MOST_SEED), 7, _("The same text, model and seed give the same questions."))
         count = _number(_("Questions"), NUMBER, (1, MOST_QUESTIONS), COUNT, None)
@@ -136,8 +161,9 @@ def _score(quiz: Quiz) -> None:
     done, found, first = quiz.score
     if not quiz.questions:
         return
-    parts = _("Question {place} of {count}", place=quiz.place + 1, count=len(quiz.questions))
-    if done:
+    place = {"place": quiz.place + 1, "count": len(quiz.questions)}
+    parts = _("Your result") if quiz.ended else _("Question {place} of {count}", **place)
+    if done and not quiz.ended:
         parts += " · " + _("{found} of {done} correct, {first} on the first try", found=found, done=done, first=first)
     if quiz.before[0]:
         earlier = {"found": quiz.before[1] + found, "done": quiz.before[0] + done}
@@ -147,31 +173,60 @@ def _score(quiz: Quiz) -> None:
 
 
 def ask(quiz: Quiz) -> None:
-    """At the end the result; the question in large type, its picture, the options as buttons, and the feedback."""
+    """The question in large type, its picture, which is touched, or else the options as buttons, and the feedback."""
     question = quiz.question
-    if quiz.score[0] == len(quiz.questions):
-        _result(quiz)
     with st.container(key="quiz_asked"):
         st.html(f"<p class='bv-question'>{html.escape(_(question.prompt))}</p>")
-    side_by_side = len(question.grids) == 1 and not question.grids[0].digits
-    picture, choice = st.columns([1, 2], gap="medium") if side_by_side else (st.container(), st.container())
+    beside = len(question.grids) == 1 and not question.grids[0].digits
+    picture, choice = st.columns(2, gap="medium") if beside else (st.container(), st.container())
+    with picture:
+        _picture(quiz, question)
+    with choice:
+        if question.touch is None:
+            with st.container(key="quiz_options", gap="small"):
+                _options(quiz, question, upright=beside)
+        with st.container(key="quiz_said"):
+            _feedback(quiz, question)
+        _navigation(quiz)
+
+
+def _picture(quiz: Quiz, question: Question) -> None:
+    """The picture of a question; where its parts are the options, they can be touched."""
+    if question.touch is not None:
+        with st.container(key="quiz_picture"):
+            st.html(figure_sheet.picture(question, quiz.marks))
+        with st.container(key="quiz_listen"):
+            told = {"box": "quiz_picture", "question": f"{quiz.seed}/{quiz.place}"}
+            _TOUCH(key=_TOUCHED, data=told, on_touched_change=partial(_touched, quiz))
+    elif question.grids:
+        st.html(figure_sheet.picture(question))
     if question.grids:
-        with picture:
-            st.html(figure_sheet.grids(question))
-            show.note(_(READ_SO))
-    with choice.container(key="quiz_options", gap="small"):
-        _options(quiz, question, upright=side_by_side)
-    with st.container(key="quiz_said"):
-        _feedback(quiz, question)
-    _navigation(quiz)
+        show.note(_(READ_SO))
+
+
+def _touched(quiz: Quiz) -> None:
+    """Take the part of the picture that was touched for an answer: a callback. What a browser sends is untrusted."""
+    sent = st.session_state.get(_TOUCHED, {}).get("touched")
+    if not isinstance(sent, Mapping) or sent.get("question") != f"{quiz.seed}/{quiz.place}":
+        return
+    touch, place = quiz.question.touch, str(sent.get("place"))
+    numbers = [int(one) for one in place.split(" ") if one.isdecimal() and len(one) < 4]
+    if touch is None or len(numbers) != (2 if touch.what == "cell" else 1):
+        return
+    if touch.what == "cell" and numbers[0] != touch.row:
+        if numbers[0] < len(quiz.question.grids[0].rows) and not quiz.done(quiz.place):
+            quiz.taken[quiz.place].append(-1 - numbers[0])
+    elif numbers[-1] in touch.places:
+        _answer(quiz, quiz.place, touch.places.index(numbers[-1]))
 
 
 def _options(quiz: Quiz, question: Question, *, upright: bool) -> None:
     """A button for each option, side by side if they are short and there is no picture next to them."""
-    short = not upright and max(len(_(option.text)) for option in question.options) < 24
-    columns = st.columns(len(question.options) if short else 1, gap="small")
+    options = question.options
+    short = not upright and max(len(_(option.text)) for option in options) < 24
+    columns = st.columns(len(options) if short else 1, gap="small")
     taken, done = quiz.taken[quiz.place], quiz.done(quiz.place)
-    for index, option in enumerate(question.options):
+    for index, option in enumerate(options):
         right = done and index == question.answer
         mark = ":material/check: " if right else ":material/close: " if index in taken else ""
         columns[index if short else 0].button(
@@ -200,11 +255,25 @@ def _feedback(quiz: Quiz, question: Question) -> None:
         st.success(f"**{show.plain(verdict)}** {show.plain(_(question.why))}")
         page.link(question.page, _("See it"), question.query, icon=":material/arrow_forward:")
     elif taken:
-        st.info(f"{show.plain(_(question.options[taken[-1]].says))} {show.plain(_('Not quite; try another one.'))}")
+        st.info(f"{show.plain(_says(question, taken[-1]))} {show.plain(_('Not quite; try another one.'))}")
         st.button(_("Show the answer"), key=f"quiz_show_{index}", type="tertiary", on_click=_show, args=(quiz, index))
+    elif question.touch is not None:
+        show.note(_(TOUCH[question.touch.what]), keys=_("Or Tab, arrow keys and Enter."))
     else:
         press = _("Or press its key, 1 to {count}.", count=len(question.options))
         show.note(_("Choose an answer."), keys=press)
+
+
+def _says(question: Question, taken: int) -> str:
+    """What is true of a wrong answer: an option, or a row that was not asked about (as -1 - row)."""
+    if taken >= 0 or question.touch is None:
+        return _(question.options[taken].says)
+    names = question.grids[0].rows
+    return _(
+        "That cell is in the row “{touched}”; the question is about the row “{asked}”.",
+        touched=names[-1 - taken],
+        asked=names[question.touch.row],
+    )
 
 
 def _show(quiz: Quiz, place: int) -> None:
@@ -212,45 +281,85 @@ def _show(quiz: Quiz, place: int) -> None:
 
 
 def _navigation(quiz: Quiz) -> None:
-    """The buttons back and next."""
-    last = len(quiz.questions) - 1
+    """The buttons back and next; after the last question comes the result."""
+    last = quiz.place == len(quiz.questions) - 1
+    done = quiz.score[0] == len(quiz.questions) if last else quiz.done(quiz.place)
     with st.container(horizontal=True, gap="small"):
         st.button(
-            _("Back"), key="quiz_back", disabled=quiz.place == 0, on_click=_go_to, args=(quiz.place,), shortcut="left"
+            _("Back"),
+            key="quiz_back",
+            disabled=quiz.place == 0,
+            on_click=_go_to,
+            args=(quiz, quiz.place),
+            shortcut="left",
         )
         st.button(
-            _("Next question"),
+            _("Your result") if last else _("Next question"),
             key="quiz_next",
-            disabled=quiz.place == last,
-            on_click=_go_to,
-            args=(quiz.place + 2,),
+            on_click=_end if last else _go_to,
+            args=(quiz,) if last else (quiz, quiz.place + 2),
             shortcut="right",
-            type="primary" if quiz.done(quiz.place) and quiz.place < last else "secondary",
+            type="primary" if done else "secondary",
         )
 
 
-def _result(quiz: Quiz) -> None:
-    """The result of a round, and what to look at again."""
-    count, found, first = quiz.score
-    message = _(
-        "All {count} questions answered: {found} correct, {first} of them on the first try.",
-        count=count,
-        found=found,
-        first=first,
+def result(quiz: Quiz) -> None:
+    """The end of a round: the score, up to three things to look at again, each with a reason and a link, and again."""
+    count, (done, found, first) = len(quiz.questions), quiz.score
+    with st.container(key="quiz_result"):
+        score = _("{first} of {count} on the first try", first=first, count=count)
+        more = _("{found} found in the end, {left} not answered.", found=found, left=count - done)
+        st.html(f"<p class='bv-question' role='status'>{html.escape(score)}</p>")
+        if found > first or done < count:
+            show.note(more)
+        again = quiz.again
+        show.lead(
+            _("To look at again:")
+            if again
+            else _("Nothing missed. Continue with new questions, another text or a higher level.")
+        )
+        for place, column in zip(again, st.columns(3, gap="small"), strict=False):
+            with column.container(border=True, height="stretch", key=f"quiz_again_{place}"):
+                _once_more(quiz, place)
+        with st.container(horizontal=True, gap="small"):
+            st.button(_("New questions"), key="quiz_new", type="primary", on_click=_again, args=(quiz,))
+            st.button(_("The same ones again"), key="quiz_same", on_click=_repeat, args=(quiz,))
+            st.button(_("Back to the questions"), key="quiz_back", type="tertiary", on_click=_go_to, args=(quiz, count))
+
+
+def _once_more(quiz: Quiz, place: int) -> None:
+    """A question that was missed: what was answered, what is right, and the page that shows it."""
+    question, taken = quiz.questions[place], quiz.taken[place]
+    number = {"number": place + 1, "prompt": show.plain(_(question.prompt))}
+    st.button(
+        _("{number}. {prompt}", **number),
+        key=f"quiz_missed_{place}",
+        type="tertiary",
+        on_click=_go_to,
+        args=(quiz, place + 1),
     )
-    with st.container(border=True, key="quiz_result"):
-        st.markdown(f"**{show.plain(message)}**")
-        if not quiz.missed:
-            show.note(_("Nothing missed. Continue with new questions, another text or a higher level."))
-            return
-        show.note(_("To review:"))
-        for place in quiz.missed:
-            label = f"{place + 1}. {show.plain(_(quiz.questions[place].prompt))}"
-            st.button(label, key=f"quiz_missed_{place}", type="tertiary", on_click=_go_to, args=(place + 1,))
+    wrong = next((one for one in taken if one != question.answer), None)
+    said = _says(question, wrong) if wrong is not None else _("You had the answer shown.")
+    show.note(said)
+    show.note(_("The answer: {it}", it=_(question.right.text)))
+    page.link(question.page, _("See it"), question.query, icon=":material/arrow_forward:")
 
 
-def _go_to(number: int) -> None:
+def _end(quiz: Quiz) -> None:
+    """Show the result: a callback."""
+    quiz.ended = True
+
+
+def _repeat(quiz: Quiz) -> None:
+    """Ask the same questions again, from the first one: a callback."""
+    quiz.taken = [[] for _one in quiz.questions]
+    quiz.shown = [False] * len(quiz.questions)
+    _go_to(quiz, 1)
+
+
+def _go_to(quiz: Quiz, number: int) -> None:
     """Go to a question, by its number from 1: a callback."""
+    quiz.ended = False
     st.session_state[PLACE] = number
 
 

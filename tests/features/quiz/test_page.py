@@ -22,11 +22,12 @@ from bartviz.serving import first_record
 from tests.support import records, stand_in, visits
 
 App = Callable[..., AppTest]
+STARTING = open_record(first_record.FILE)
 
 
 def posed(record: Record, seed: int, count: int = COUNT) -> list[Question]:
-    """The questions as they are offered, at the level at which ``app`` opens a page."""
-    return [one.on_paper for one in questions(record, seed, count, level="intermediate")]
+    """The questions at the level at which ``app`` opens a page."""
+    return list(questions(record, seed, count, level="intermediate"))
 
 
 def words(app: AppTest) -> str:
@@ -36,12 +37,24 @@ def words(app: AppTest) -> str:
 
 
 def press(app: AppTest, question: Question, seed: int, place: int, option: int) -> AppTest:
-    assert (
-        app.button(key=f"quiz_{seed}_{place}_{option}")
-        .label.replace("\\", "")
-        .endswith(str(question.options[option].text))
-    )
-    app.button(key=f"quiz_{seed}_{place}_{option}").click().run()
+    """Give an answer: by the button of the option, or by touching its place in the picture."""
+    if question.touch is not None:
+        at = str(question.touch.places[option])
+        return touch(app, f"{seed}/{place}", f"{question.touch.row} {at}" if question.touch.what == "cell" else at)
+    button = app.button(key=f"quiz_{seed}_{place}_{option}")
+    assert button.label.replace("\\", "").endswith(str(question.options[option].text))
+    button.click().run()
+    assert not app.exception
+    return app
+
+
+def touch(app: AppTest, question: str, place: object) -> AppTest:
+    """What the browser sends of a touch, whatever it is."""
+    sent = {ui._TOUCHED: {"touched": {"question": question, "place": place}}}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ui.st, "session_state", sent)
+        ui._touched(app.session_state[ui._QUIZ])
+    app.run()
     assert not app.exception
     return app
 
@@ -57,32 +70,79 @@ def test_a_round_with_right_answers_has_the_full_score(app: App) -> None:
         if place < 4:
             page.button(key="quiz_next").click().run()
     assert "5 of 5 correct, 5 on the first try" in words(page)
-    assert "All 5 questions answered: 5 correct, 5 of them on the first try." in words(page)
+    page.button(key="quiz_next").click().run()
+    assert "5 of 5 on the first try" in words(page)
+    assert "Nothing missed." in words(page)
+    page.button(key="quiz_same").click().run()
+    assert "Question 1 of 5" in words(page)
+    assert "correct" not in words(page)
 
 
 def test_a_wrong_answer_says_what_is_true_of_it_and_may_be_followed_by_another(app: App) -> None:
-    page = app("quiz", quiz_seed="3")
-    question = posed(stand_in.record(), 3)[0]
+    asked = posed(stand_in.record(), 3)
+    place = next(at for at, one in enumerate(asked) if one.touch is None)
+    page = app("quiz", quiz_seed="3", quiz_question=str(place + 1))
+    question = asked[place]
     wrong = (question.answer + 1) % len(question.options)
-    press(page, question, 3, 0, wrong)
+    press(page, question, 3, place, wrong)
     assert question.options[wrong].says in words(page)
     assert question.why not in words(page)
-    assert page.button(key=f"quiz_3_0_{wrong}").disabled
-    press(page, question, 3, 0, question.answer)
+    assert page.button(key=f"quiz_3_{place}_{wrong}").disabled
+    press(page, question, 3, place, question.answer)
     assert "1 of 1 correct, 0 on the first try" in words(page)
     assert question.why in words(page)
 
 
-def test_what_was_missed_counts_and_the_end_says_what_to_look_at_again(app: App) -> None:
-    page = app("quiz", quiz_seed="3", quiz_count="2")
-    for place, question in enumerate(posed(stand_in.record(), 3, 2)):
+def test_a_cell_is_touched_and_another_row_is_told_from_another_cell(app: App) -> None:
+    record = STARTING
+    asked = questions(record, 8)
+    place, question = next((at, one) for at, one in enumerate(asked) if one.touch and one.touch.what == "cell")
+    assert question.touch is not None
+    page = app("quiz", record=record, quiz_seed="8", quiz_question=str(place + 1), level="beginner")
+    name, row, right = f"8/{place}", question.touch.row, question.answer
+    other = row - 1 if row else row + 1
+    for nonsense in (None, "", "x", "1", f"{row} 999", "999 0", "-1 0", f"{row} 0 0"):
+        touch(page, name, nonsense)
+    touch(page, "9/0", f"{row} {right}")  # a late message, about a question that is gone
+    assert "correct" not in words(page)
+    touch(page, name, f"{other} {right}")
+    names = question.grids[0].rows
+    assert f"That cell is in the row “{names[other]}”; the question is about the row “{names[row]}”" in words(page)
+    wrong = right - 1 if right else right + 1
+    touch(page, name, f"{row} {wrong}")
+    assert question.options[wrong].says in words(page)
+    touch(page, name, f"{row} {right}")
+    assert question.why in words(page)
+    assert "1 of 1 correct, 0 on the first try" in words(page)
+
+
+def test_the_end_has_three_things_to_look_at_again_with_links(app: App) -> None:
+    asked = posed(stand_in.record(), 3, 5)
+    page = app("quiz", quiz_seed="3", quiz_count="5")
+    for place, question in enumerate(asked):
+        if place < 4:
+            press(page, question, 3, place, (question.answer + 1) % len(question.options))
+        page.button(key="quiz_next").click().run()
+    assert "0 of 5 on the first try" in words(page)
+    assert "0 found in the end, 1 not answered." in words(page)
+    kept = [at for at in range(5) if f"quiz_missed_{at}" in {button.key for button in page.button}]
+    assert len(kept) == 3
+    assert len({asked[at].kind for at in kept}) == min(3, len({one.kind for one in asked[:4]}))
+    for at in kept:
+        question = asked[at]
         wrong = (question.answer + 1) % len(question.options)
-        press(page, question, 3, place, question.answer if place else wrong)
-        page.number_input(key="quiz_question").set_value(2).run()
-    assert "1 of 2 correct, 1 on the first try" in words(page)
-    assert "All 2 questions answered: 1 correct, 1 of them on the first try." in words(page)
-    page.button(key="quiz_missed_0").click().run()
-    assert "Question 1 of 2" in words(page)
+        assert question.options[wrong].says in words(page)
+        assert str(question.right.text) in words(page)
+    pages = [link.proto.page for link in page.get("page_link") if link.proto.label == "See it"]
+    assert len(pages) == 3
+    page.button(key=f"quiz_missed_{kept[1]}").click().run()
+    assert f"Question {kept[1] + 1} of 5" in words(page)
+
+
+def test_the_three_are_of_different_kinds_where_there_are_such() -> None:
+    made = questions(STARTING, 7, 10, level="expert")
+    quiz = ui.Quiz(STARTING, 7, made, [[(one.answer + 1) % len(one.options)] for one in made], [False] * 10)
+    assert len(quiz.again) == len({made[at].kind for at in quiz.again}) == 3
 
 
 def test_a_level_asks_what_it_explains(app: App) -> None:
@@ -220,7 +280,6 @@ def test_there_is_no_link_to_a_page_that_the_menu_does_not_have() -> None:
     assert ui._address({}, "http://here/quiz", "nowhere", {"row": "1"}) == ""
 
 
-STARTING = open_record(first_record.FILE)
 LINKS = {one.kind: one for level in AT_LEVEL for seed in range(4) for one in questions(STARTING, seed, 20, level=level)}
 
 

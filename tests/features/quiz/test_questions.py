@@ -473,7 +473,7 @@ def test_the_map_whose_kind_is_asked_has_the_colour_of_none() -> None:
     for question in asked:
         kinds = {grid.kind for grid in question.grids}
         assert kinds <= ({None} if question.kind == "whose" else {question.about.get("kind")})
-        shown = figure_sheet.grids(question)
+        shown = figure_sheet.picture(question)
         colours = {name for name in ("encoder", "decoder", "cross", "any") if f"bv-{name}" in shown}
         assert colours == {name or "any" for name in kinds}
 
