@@ -261,17 +261,20 @@ def test_the_focus_stays_when_another_view_comes(visit: Open, server: str) -> No
 
 
 def test_a_picker_moves_the_canvas_and_the_canvas_the_page_again(visit: Open, server: str) -> None:
-    page = visit(f"{server}/heads?layer=1&head=0")
+    page = visit(f"{server}/heads?layer=1&head=0&level=intermediate")
     ready(page, "Cross L1H0")
     part(page, "overview").press("ArrowRight")
     expect(page.locator(".bv-lead")).to_contain_text("Cross L1H1")
-    page.get_by_role("button", name="Display options").click()
-    page.wait_for_timeout(1000 * clicks.LAG)  # a slider set back sooner is taken for a message of before
-    page.get_by_role("slider", name="Head").press("ArrowLeft")
-    ready(page, "Cross L1H0")
-    expect(page.locator(".bv-lead")).to_contain_text("Cross L1H0")
-    part(page, "overview").press("ArrowRight")
+    page.get_by_text("Settings", exact=True).click()
+    page.wait_for_timeout(1000 * clicks.LAG)  # a control set back sooner is taken for a message of before
+    page.get_by_role("radio", name="mean of its layer").click()
+    expect(page.locator(".bv-lead")).to_contain_text("Mean of")
+    page.wait_for_timeout(1000 * clicks.LAG)
+    page.get_by_role("radio", name="one head").click()
+    ready(page, "Cross L1H1")
     expect(page.locator(".bv-lead")).to_contain_text("Cross L1H1")
+    part(page, "overview").press("ArrowRight")
+    expect(page.locator(".bv-lead")).to_contain_text("Cross L1H2")
 
 
 @pytest.mark.thorough

@@ -10,8 +10,12 @@ from bartviz.language import _
 
 
 def draw() -> None:
-    """The button with the choices that hold for every page, and what large type adds to the page."""
+    """The button with the choices that hold for every page, and the styles of large type and of the level.
+
+    ``--bv-extras: none`` leaves out of a picture what a beginner does not need."""
     large_type.draw()
+    if not levels.at_least("intermediate"):
+        st.html("<style>:root { --bv-extras: none }</style>")
     with st.popover(_("Display"), key="display", icon=":material/tune:"):
         levels.choose()
         languages.choose()

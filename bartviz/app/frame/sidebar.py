@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import streamlit as st
 
 from bartviz.app.controls import expander, pick, show
-from bartviz.app.frame import listeners, phone_menu, scroll_to, settings, status, theme, uploads
+from bartviz.app.frame import levels, listeners, phone_menu, scroll_to, settings, status, theme, uploads
 from bartviz.app.frame.examples import Example, examples
 from bartviz.app.state import session
 from bartviz.errors import BartvizError, ModelError, NotFetched, SettingError, TextError, TooLong, choices
@@ -190,7 +190,9 @@ def _model() -> ModelKind:
         bind="query-params",
         accept_new_options=True,
         on_change=_named,
-        help=_("Choose one, or type the id of any model of the Hugging Face hub, such as facebook/bart-base."),
+        help=_("Choose one, or type the id of any model of the Hugging Face hub, such as facebook/bart-base.")
+        if levels.at_least("intermediate")
+        else None,
     )
     record = session.current_record()
     loaded = record.model if record is not None and status.names(chosen, record.model) else None

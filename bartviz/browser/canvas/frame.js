@@ -11,11 +11,14 @@ import { bringForward, buildTable, drawTexts } from "./text.js";
 import { uncovered } from "./veil.js";
 import { bounded, fitted } from "./window.js";
 
+const SHORT = 24; // rows or columns whose words can be read without a closer look
+
 /** @param {Canvas} it */
 function arrange(it) {
   it.type = typeSize();
   it.root.classList.toggle("large", it.large);
   it.root.dataset.view = it.choice.view;
+  it.root.classList.toggle("long", Math.max(...it.meta.shape.slice(2)) > SHORT);
   it.$("large").setAttribute("aria-pressed", String(it.large));
   for (const view of ["map", "lines", "text"]) it.$(view).setAttribute("aria-pressed", String(it.choice.view === view));
   const ends = { fixed: ["0", "1"], row: ["0", it.say("row_largest")], log: ["≤ 0.0001", "1"] }[it.meta.span];

@@ -13,17 +13,19 @@ def main() -> None:
     prediction.section(record)
     fill_masks.section(record)
     strip, lead = show.place("strip"), show.place("lead")
-    chosen = parts.choose(record)
+    chosen, hero = parts.choose(record)
     with strip:
         related_links.text_to_word(record, chosen.attention.kind)
     if isinstance(chosen, classic.Chosen):
-        classic.draw(record, chosen)
+        with hero:
+            classic.draw(record, chosen)
         return
     shown = chosen.view()
     with lead:
         show.lead(analysis.notice(shown))
-    choice = parts.large(chosen)
-    parts.note(chosen, shown)
+    with hero:
+        choice = parts.large(chosen)
+        parts.note(chosen, shown)
     parts.roads_from(record, chosen, choice)
     parts.numbers(shown, choice)
     levels.explain("heads")

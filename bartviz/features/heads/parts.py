@@ -16,7 +16,7 @@ from bartviz.analysis.weight_scale import Range
 from bartviz.analysis.words import word_groups
 from bartviz.app.components import canvas
 from bartviz.app.controls import pick, show
-from bartviz.app.frame import related_links, row_names
+from bartviz.app.frame import levels, related_links, row_names
 from bartviz.app.state.result_cache import cached
 from bartviz.browser.canvas.data import Choice, Shown, Small, Views, What, view_of
 from bartviz.features.heads import parts_classic as classic
@@ -28,6 +28,7 @@ from bartviz.text.tokens import Tokens
 if TYPE_CHECKING:
     import pandas as pd
 
+    from bartviz.app.streamlit_internals import DeltaGenerator
     from bartviz.drawing.paper import Picture
 
 WHAT = {"head": mark("one head"), "layer": mark("mean of its layer"), "all": mark("mean of all heads")}
@@ -67,43 +68,44 @@ class Chosen:
         return view_of(self.attention, Choice(self.layer, self.head, self.what), shown, cached)
 
 
-def choose(record: Record) -> Chosen | classic.Chosen:
-    """The picker of the kind, and a popover with all other settings of the view that is chosen there."""
+def choose(record: Record) -> tuple[Chosen | classic.Chosen, DeltaGenerator]:
+    """The picker of the kind, and from intermediate on all other settings beside the map; with the map's place.
+
+    What the map itself chooses has no other control in sight: its sliders hold the choice, and the link's.
+    """
     canvas.catch_up(_CANVAS)
     first, second = st.columns([3.4, 1], vertical_alignment="center")
     with first:
         kind = pick.kind(record, default="cross" if "cross" in record.kinds else None)
     attention = record.attention(kind)
-    with second, st.popover(_("Display options"), width="stretch"):
+    is_classic = st.session_state.get("view", st.query_params.get("view")) == "classic"
+    with second:
+        may = levels.at_least("intermediate") or is_classic
+        asked = may and (st.toggle(_("Settings"), key="heads_settings", persist_state="session") or is_classic)
+    hero, beside = st.columns([3.6, 1], gap="medium") if asked else (st.container(), st.container(key="heads_held"))
+    with beside:
         seen = pick.one_of(_("Seen as"), named(SEEN_AS), key="view")
         if seen == "classic":
-            return classic.choose(record, kind)
-        layer, head = pick.one_head(record, kind)
+            return classic.choose(record, kind), hero
+        with st.container(key="heads_places"):
+            layer, head = pick.one_head(record, kind)
         what = pick.one_of(_("Weights of"), named(WHAT), key="weights")
         small = pick.one_of(_("Small maps of"), named(SMALL), key="small")
         span = pick.one_of(_("Colours from"), named(canvas.RANGE_NAMES), key="range")
         words = pick.by_words()
         hide = pick.switch(_("Hide special tokens and full stops"), key="hide", hint=_("Their share is stated."))
         divide = hide and pick.switch(_("Renormalise rows"), key="divide", hint=_("Rows sum to 1 again."))
-        reading = row_names.choose() if kind != "encoder" and record.output is not None else "reads"
+        reading = (
+            row_names.choose(None if asked else second) if kind != "encoder" and record.output is not None else "reads"
+        )
         rows = record.rows(kind, reading)
         groups = word_groups(rows) if words else tuple((row,) for row in range(len(rows)))
         word = int(np.argmin([rows.special[group[0]] for group in groups]))  # the first that is not special
-        row = pick.index(_("Row"), len(groups), key="row", default=word)
-    return Chosen(
-        attention,
-        layer,
-        head,
-        cast("What", what),
-        row,
-        cast("Views", seen),
-        rows,
-        words,
-        hide,
-        divide,
-        cast("Range", span),
-        cast("Small", small),
-    )
+        with st.container(key="heads_row"):
+            row = pick.index(_("Row"), len(groups), key="row", default=word)
+    how = cast("Range", span), cast("Small", small)
+    what, seen = cast("What", what), cast("Views", seen)
+    return Chosen(attention, layer, head, what, row, seen, rows, words, hide, divide, *how), hero
 
 
 def large(chosen: Chosen) -> Choice:
