@@ -181,6 +181,22 @@ def hidden_note(shown: View) -> str:
     return _("{share:.0%} of the attention went to {columns}, hidden; rows do not sum to 1 any more.", **values)
 
 
+def plainly(shown: View) -> str:
+    """What ``notice`` says first, with one number: where most of the attention goes, or the strongest link."""
+    name, where, strongest = sentence_words.capitalized(shown.name), directions(shown), links(shown)
+    if where and where[0][1] > MOST:
+        return _("{head}: most of it, {share:.0%}, goes to {where}.", head=name, share=where[0][1], where=where[0][0])
+    if not strongest:
+        return notice(shown)
+    query, key, weight = strongest[0]
+    link = (
+        mark("{head}: the strongest link between words and pieces of words is from {query} to {key} ({weight:.2f}).")
+        if shown.pieces
+        else mark("{head}: the strongest link between words is from {query} to {key} ({weight:.2f}).")
+    )
+    return _(link, head=name, query=quote(query), key=quote(key), weight=weight)
+
+
 def notice(shown: View) -> str:
     """One sentence computed for this text: the strongest links among words, and where most of the attention goes."""
     named = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -123,6 +124,13 @@ def test_a_piece_is_not_called_a_word() -> None:
     whole = replace(TOKENS, words=(None, 0, 1, 1), pieces=("<s>", " a", " b", "."))  # “a” and “b.”
     shown = head_view.view(by_hand(PREVIOUS, tokens=whole), 0, 0)
     assert "strongest between words: “b” to “a” (0.75)" in head_view.notice(shown)
+
+
+def test_the_plain_sentence_has_one_number() -> None:
+    for shown in (head_view.view(by_hand(PREVIOUS), 0, 0), head_view.view(by_hand([[1, 0, 0, 0]] * 4), 0, 0)):
+        said = head_view.plainly(shown)
+        assert len(re.findall(r"\d+(?:\.\d+)?%?", said.partition(":")[2])) == 1
+        assert "evenly" not in said
 
 
 def test_a_resting_place_is_said_before_the_words() -> None:

@@ -31,8 +31,10 @@ def test_a_box_opens_its_page_and_the_strip_leads_back(visit: Open, shipped: str
 def test_boxes_are_reached_by_keys_on_a_phone(visit: Open, shipped: str) -> None:
     page = visit(f"{shipped}/map", scheme="dark", size=(390, 844))
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    page.get_by_role("button", name="Embeddings").first.focus()
-    page.keyboard.press("Tab")
+    page.get_by_role("button", name="Source text").focus()
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_role("button", name="Embeddings").first).to_be_focused()
+    page.keyboard.press("ArrowDown")
     expect(page.get_by_role("button", name="Self-attention, 8 heads").first).to_be_focused()
     page.get_by_role("button", name="Masked self-attention").press("Enter")
     page.wait_for_url(re.compile(r"/masks"), wait_until="commit")

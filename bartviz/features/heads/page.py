@@ -22,7 +22,7 @@ def main() -> None:
         return
     shown = chosen.view()
     with lead:
-        show.lead(analysis.notice(shown))
+        show.lead((analysis.notice if levels.at_least("intermediate") else analysis.plainly)(shown))
     with hero:
         choice = parts.large(chosen)
         parts.note(chosen, shown)

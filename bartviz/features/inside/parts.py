@@ -16,7 +16,7 @@ from bartviz.analysis.contributions import available
 from bartviz.analysis.inside import Inside, Shown, Which, row_label
 from bartviz.analysis.masks import quote
 from bartviz.app.controls import pick, show
-from bartviz.app.frame import page
+from bartviz.app.frame import levels, page
 from bartviz.drawing import theme
 from bartviz.features.inside import figure_around_attention as around_figures
 from bartviz.features.inside import figure_products as products
@@ -72,12 +72,15 @@ class Chosen:
 
 
 def choose(record: Record) -> Chosen:
-    """The pickers: kind, layer, head, query token; and for a long text the keys shown."""
+    """The pickers: kind, layer, head, query token; and for a long text the keys shown. A beginner brings the head from
+    another page: its sliders are there, so that a link and the session keep it, but not in sight (first.css)."""
     first, second, third, fourth, fifth = show.halves("inside", [2.2, 1, 1, 1.4, 1], align="center", after=True)
     with first:
         kind = pick.kind(record, default="cross" if "cross" in record.kinds else None)
     attention = record.attention(kind)
     _layers, _heads, rows, columns = attention.shape
+    if not levels.at_least("intermediate"):
+        second = third = st.container(key="inside_held")
     layer, head = pick.one_head(record, kind, second, third)
     with fourth:
         word = int(attention.query.special.argmin())  # the first that is not special

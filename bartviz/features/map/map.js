@@ -11,13 +11,28 @@ const GROWS = 260; // milliseconds in which a box grows into its page
 
 const VIEWS = new WeakMap(); // parentElement -> view; the default export runs again on every change of data or theme
 
-/** The colours of one small map, (h, w) RGBA: from nothing to the kind's colour, masked cells hatched by half of grey. */
+/** The colours of one small map, (h, w) RGBA: from nothing to the colour, by the root of the weight, so that one of a
+    quarter is half as strong as one of 1; masked cells are a thin grey. */
 export function pixels(cells, [red, green, blue]) {
   const out = new Uint8ClampedArray(4 * cells.length);
   cells.forEach((cell, i) =>
-    out.set(cell === MASKED ? [128, 128, 128, 60] : [red, green, blue, Math.round((255 * cell) / ONE)], 4 * i),
+    out.set(cell === MASKED ? [128, 128, 128, 60] : [red, green, blue, Math.round(255 * Math.sqrt(cell / ONE))], 4 * i),
   );
   return out;
+}
+
+/** The box that an arrow key leads to from the box at `at` of `count`; undefined for other keys. */
+export function next(key, at, count) {
+  const steps = { ArrowDown: at + 1, ArrowRight: at + 1, ArrowUp: at - 1, ArrowLeft: at - 1, Home: 0, End: count - 1 };
+  return key in steps ? Math.min(Math.max(steps[key], 0), count - 1) : undefined;
+}
+
+/** The bytes of a colour of the style, however it is written. */
+function bytesOf(color) {
+  const context = Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d");
+  context.fillStyle = color;
+  context.fillRect(0, 0, 1, 1);
+  return [...context.getImageData(0, 0, 1, 1).data];
 }
 
 /** The line from the last box of the encoder to cross-attention in the decoder, and its tip. */
@@ -44,13 +59,26 @@ class View {
     this.observer = new ResizeObserver(() => this.bridge());
     this.observer.observe(root);
     this.open = undefined; // what tells Python which box was pressed
+    this.columns.onkeydown = (event) => this.step(event);
   }
 
   draw(data) {
     this.root.setAttribute("aria-label", data.label);
     this.columns.replaceChildren(...data.columns.map((column) => this.column(column)));
+    this.root.querySelectorAll("button.box").forEach((box, at) => (box.tabIndex = at ? -1 : 0)); // one stop of Tab
     if (data.bridge) this.columns.firstElementChild.append(make("p", "said", data.bridge));
     this.bridge();
+  }
+
+  /** An arrow key leads to the next box. */
+  step(event) {
+    const boxes = [...this.root.querySelectorAll("button.box")];
+    const from = boxes.indexOf(event.target);
+    const to = from < 0 ? undefined : next(event.key, from, boxes.length);
+    if (to === undefined) return;
+    event.preventDefault();
+    boxes.forEach((box, at) => (box.tabIndex = at === to ? 0 : -1));
+    boxes[to].focus();
   }
 
   column({ stack, title, layers, repeated, before, layer, after }) {
@@ -89,7 +117,7 @@ class View {
       line.append(...tokens.map((token) => make("span", "token", token)));
       box.append(line);
     }
-    if (maps) box.append(this.maps(box, maps));
+    if (maps) box.append(this.maps(maps));
     if (bars.length) box.append(this.bars(bars));
     if (opens) {
       box.type = "button";
@@ -98,7 +126,7 @@ class View {
     return box;
   }
 
-  maps(box, { shape: [layers, height, width], cells }) {
+  maps({ shape: [layers, height, width], cells }) {
     const line = make("span", "maps");
     line.style.setProperty("--count", layers);
     line.style.setProperty("--ratio", `${width} / ${height}`);
@@ -109,15 +137,14 @@ class View {
       line.append(canvas);
     }
     this.paint ??= [];
-    this.paint.push({ box, line, bytes, width, height });
+    this.paint.push({ line, bytes, width, height });
     return line;
   }
 
   /** Fill the small maps: the colour of their kind is known only when they stand in the page. */
   fill() {
-    for (const { box, line, bytes, width, height } of this.paint ?? []) {
-      const probe = getComputedStyle(box).getPropertyValue("border-left-color");
-      const [red, green, blue] = probe.match(/[\d.]+/g)?.map(Number) ?? [128, 128, 128];
+    for (const { line, bytes, width, height } of this.paint ?? []) {
+      const [red, green, blue] = bytesOf(getComputedStyle(line).color);
       [...line.children].forEach((canvas, layer) => {
         const cells = bytes.subarray(layer * width * height, (layer + 1) * width * height);
         canvas.getContext("2d").putImageData(new ImageData(pixels(cells, [red, green, blue]), width, height), 0, 0);

@@ -103,6 +103,15 @@ def order(info: ModelInfo) -> str:
     return " ".join(said)
 
 
+def plainly(info: ModelInfo) -> str:
+    """The model in one sentence without a number."""
+    if info.kind == "encoder-decoder":
+        return _("An encoder reads the whole text; a decoder writes the output, token by token.")
+    if info.kind == "encoder":
+        return _("An encoder reads the whole text at once.")
+    return _("A decoder continues the text, token by token.")
+
+
 def sentence(info: ModelInfo) -> str:
     """The model in one sentence: its stacks, layers and heads."""
     sizes = {"encoder": (info.encoder_layers, info.encoder_heads), "decoder": (info.decoder_layers, info.decoder_heads)}

@@ -13,7 +13,8 @@ from bartviz.language import _
 def main() -> None:
     record = page.begin("map")
     with show.place("lead"):
-        show.lead(numbers.sentence(record.model))
+        say = numbers.sentence if levels.at_least("intermediate") else numbers.plainly
+        show.lead(say(record.model))
     show.note(_("Read from top to bottom. Press a box: its page shows the same text there."))
     with st.container(key="map_drawn"):
         parts.show(record, small=levels.at_least("intermediate"))

@@ -1,11 +1,16 @@
 // The colours of the small maps, and the line from the encoder to cross-attention, without a browser.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { connection, pixels } from "../../../bartviz/features/map/map.js";
+import { connection, next, pixels } from "../../../bartviz/features/map/map.js";
 
 test("a weight of 1 has the whole colour, a weight of 0 none, and a masked cell is grey", () => {
-  const found = pixels(new Uint8Array([240, 0, 120, 250]), [10, 20, 30]);
+  const found = pixels(new Uint8Array([240, 0, 60, 250]), [10, 20, 30]);
   assert.deepEqual([...found], [10, 20, 30, 255, 10, 20, 30, 0, 10, 20, 30, 128, 128, 128, 128, 60]);
+});
+
+test("arrow keys lead from box to box and stay at the ends, other keys lead nowhere", () => {
+  assert.deepEqual([next("ArrowDown", 0, 3), next("ArrowDown", 2, 3), next("ArrowUp", 0, 3)], [1, 2, 0]);
+  assert.deepEqual([next("End", 0, 3), next("Home", 2, 3), next("Enter", 1, 3)], [2, 0, undefined]);
 });
 
 test("the line leaves the encoder at its right side and arrives at the left of cross-attention, in their middles", () => {
