@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from bartviz.record.attention import Head
 
 EXAMPLES: Mapping[str, str] = {
-    "highest": mark("Texts where it is highest"),
-    "lowest": mark("Texts where it is lowest"),
-    "typical": mark("Texts where it is close to its mean"),
+    "highest": mark("Strongest examples"),
+    "lowest": mark("Weakest examples"),
+    "typical": mark("Typical examples"),
     "random": mark("Random texts"),
 }
 _STYLE = Path(__file__).with_name("passport.css")

@@ -23,7 +23,7 @@ def drawn(page: Page) -> None:
 
 
 def judge(page: Page, text: str) -> None:
-    page.get_by_role("button", name="Judge by hand").click()
+    page.get_by_role("button", name="Alignment as text").click()
     page.get_by_label("Alignment made by hand").fill(text)
     page.get_by_label("Alignment made by hand").press("Control+Enter")
     settle(page)

@@ -11,6 +11,7 @@ from bartviz.features.corpus import parts_own as own
 
 def main() -> None:
     page.begin("corpus", needs_record=False)
+    own.section()
     chosen = parts.choose()
     show.lead(parts.notice(chosen))
     parts.picture(chosen)
@@ -19,7 +20,6 @@ def main() -> None:
     finding.section(chosen)
     parts.known(chosen)
     parts_compare.compare(chosen)
-    own.section()
     levels.explain("corpus")
     show.downloads(
         "corpus",

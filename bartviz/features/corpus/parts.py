@@ -59,7 +59,7 @@ class Chosen:
 def choose() -> Chosen:
     """The pickers of the atlas, the kind, the measure and the head (URL ``atlas``, ``kind``, ``by``, ``layer``,
     ``head``). Ends the script run where the atlas cannot be read."""
-    first, second, third = st.columns([1.2, 1.3, 1.2], vertical_alignment="bottom")
+    first, second, third, fourth = st.columns([1.2, 1.3, 1.2, 0.9], vertical_alignment="bottom")
     try:
         with first:
             if new := own.arrived():
@@ -85,10 +85,8 @@ def choose() -> Chosen:
     names = {name: ALL[name].title for name in best}
     with third:
         measure = pick.select(_("Measure"), names, key="by", default="alignment" if kind == "cross" else "previous")
-    left, right = show.halves("head", [1, 1])
-    with left:
+    with fourth, st.popover(_("Layer and head"), width="stretch"):
         layer = pick.index(_("Layer"), layers, key="layer", default=best[measure][0])
-    with right:
         number = pick.index(_("Head"), heads, key="head", default=best[measure][1])
     return Chosen(name, version, measure, Head(kind, layer, number), (layers, heads))
 
@@ -218,7 +216,7 @@ def passport(chosen: Chosen) -> pd.DataFrame:
 def known(chosen: Chosen) -> None:
     """The passport of the chosen head, its neighbours, and the heads that have a role."""
     found = cached(partial(_known, chosen))
-    st.subheader(show.plain(_("All measures of {head}", head=chosen.name)), anchor=False)
+    st.subheader(show.plain(_("Profile of {head}", head=chosen.name)), anchor=False)
     if found.effect:
         st.html(f"<p>{html.escape(found.effect)}</p>")
     _table(found.passport)

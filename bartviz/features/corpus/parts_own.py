@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from bartviz.app.controls import expander, show, tasks, upload_form
+from bartviz.app.controls import show, tasks, upload_form
 from bartviz.app.controls.upload_form import LARGEST, UploadForm
 from bartviz.app.frame import sidebar
 from bartviz.app.state import upload_limits
@@ -93,33 +93,29 @@ def arrived() -> str | None:
 
 
 def section() -> None:
-    """The folded section: a file, the model and the columns, and the run with its progress."""
-    with expander.section(_("Measure your own texts"), key="corpus_own") as opened:
-        if not opened and tasks.begun(TASK) is None:
-            return
-        file = st.file_uploader(
-            _("A file: each line of a text, or each row of a table, is a text"),
-            key="corpus_file",
-            max_upload_size=upload_limits.largest(),  # other files are refused in the visitor's language
-        )
-        show.note(
-            _(
-                "{formats}, up to {size} MB. At most {most} texts are measured here, {few} by a model with more than "
-                "{large:,} parameters; the command bartviz corpus has no limit. The texts stay in this server's memory "
-                "until you leave.",
-                formats=", ".join(FORMATS),
-                size=LARGEST,
-                most=MOST,
-                few=MOST_LARGE,
-                large=LARGE,
-            )
-        )
-        if file is not None:
-            try:
-                _choose(file)
-            except BartvizError as error:
-                st.error(show.plain(str(error)))
-        _take(tasks.show(TASK))
+    """The field for a file, and once there is one the model and the columns, and the run with its progress."""
+    hint = _(
+        "{formats}, up to {size} MB. At most {most} texts are measured here, {few} by a model with more than "
+        "{large:,} parameters; the command bartviz corpus has no limit. The texts stay in this server's memory "
+        "until you leave.",
+        formats=", ".join(FORMATS),
+        size=LARGEST,
+        most=MOST,
+        few=MOST_LARGE,
+        large=LARGE,
+    )
+    file = st.file_uploader(
+        _("Your own texts: drop a file, of which each line or each row is a text"),
+        key="corpus_file",
+        help=hint,
+        max_upload_size=upload_limits.largest(),  # other files are refused in the visitor's language
+    )
+    if file is not None:
+        try:
+            _choose(file)
+        except BartvizError as error:
+            st.error(show.plain(str(error)))
+    _take(tasks.show(TASK))
 
 
 def _choose(file: UploadedFile) -> None:
@@ -222,7 +218,7 @@ def _take(made: Atlas | None) -> None:
         st.session_state[_OWN], st.session_state[_NEW] = Own(name, held, made), name
         st.rerun()
     counted = _(
-        "{texts:,} of {count:,} texts were measured: you can choose their atlas above.",
+        "{texts:,} of {count:,} texts were measured: their atlas can be chosen below.",
         texts=made.description["texts"],
         count=int(str(key["usable"])),
     )

@@ -176,8 +176,6 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.mark.slow
 def test_own_texts_are_measured_and_shown(app: App, at_once: list[str]) -> None:
     page = app("corpus", record=None)
-    page.session_state["folded_corpus_own"] = True
-    page = page.run()
     page = page.file_uploader(key="corpus_file").upload("mine.csv", PAIRS).run()
     target = next(box for box in page.selectbox if str(box.key).startswith("corpus_target"))
     assert target.options == ["none: the model writes them", "1: text", "2: de"]
@@ -190,7 +188,7 @@ def test_own_texts_are_measured_and_shown(app: App, at_once: list[str]) -> None:
     assert page.selectbox(key="atlas").value == "mine.csv (bart-tiny-en-de)"
     assert "2 texts of mine.csv through bart-tiny-en-de" in words(page)
     assert "Ich sehe die Katze." in words(page)
-    assert "2 of 2 texts were measured: you can choose their atlas above." in words(page)
+    assert "2 of 2 texts were measured: their atlas can be chosen below." in words(page)
     page = page.selectbox(key="against").select("bart-tiny-en-de").run()
     assert not page.exception
     assert len(page.get("plotly_chart")) == 3
@@ -199,8 +197,6 @@ def test_own_texts_are_measured_and_shown(app: App, at_once: list[str]) -> None:
 @pytest.mark.slow
 def test_a_file_of_many_texts_says_how_many_are_measured(app: App, at_once: list[str]) -> None:
     page = app("corpus", record=None)
-    page.session_state["folded_corpus_own"] = True
-    page = page.run()
     page = page.file_uploader(key="corpus_file").upload("many.txt", b"A car.\n" * 700).run()
     assert page.button(key="corpus_measure").label == "Measure 500 texts"
     assert "The file has 700 texts: the first 500 are measured." in words(page)
@@ -211,8 +207,6 @@ def test_a_file_of_many_texts_says_how_many_are_measured(app: App, at_once: list
 
 def test_how_the_file_is_written_is_asked_where_it_is_measured(app: App, at_once: list[str]) -> None:
     page = app("corpus", record=None)
-    page.session_state["folded_corpus_own"] = True
-    page = page.run()
     table = "nr;satz\n1;Das Mädchen ist da.\n2;Wo ist es?\n".encode("cp1252")
     page = page.file_uploader(key="corpus_file").upload("mine.csv", table).run()
     assert "not Unicode" in page.error[0].value
