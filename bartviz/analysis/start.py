@@ -341,6 +341,21 @@ def head_of(record: Record, kind: Kind) -> Head:
     return _best(record, kind, rows, columns)[0]
 
 
+def row_of(record: Record, kind: Kind) -> int:
+    """The row of tokens of a kind that a reader sees first, on every page: that of the word which a newcomer is asked
+    to touch (``to_touch``), else of the first word. The rows of an encoder are words of the source: there it is the
+    word that a word of the output looks at.
+    """
+    found = ribbons(record)
+    spoken = plain(found.below)
+    t = to_touch(found)
+    t = (spoken or [0])[0] if t is None else t
+    if found.head.kind != "cross" or kind != "encoder":
+        return found.below[t].start
+    columns = plain(found.above)
+    return found.above[columns[int(found.weights[t, columns].argmax())] if columns else 0].start
+
+
 def _texts_of(record: Record, kind: Kind, *, columns: bool) -> tuple[str, ...]:
     """The texts that the spans of one axis point into, one for each segment."""
     written = (record.target_text or "",)

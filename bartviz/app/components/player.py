@@ -83,8 +83,8 @@ def player(
     """Draw the player; returns the visitor's latest position. The record must have steps.
 
     ``head`` None draws the mean of the layer's heads, ``layer`` None that of all heads. ``place`` is the initial
-    position for a new record; afterwards the browser keeps its own, so that an unchanged record is not sent again. A
-    visitor who comes back from another page finds the latest position. ``branch`` is drawn as a second strip below the
+    position for a new record, and for a visitor who comes from another page; afterwards the browser keeps its own, so
+    that an unchanged record is not sent again. ``branch`` is drawn as a second strip below the
     first; ``follows``: whether the browser goes to the step where a new branch begins; ``costs``: whether it says what
     a step computes; ``plain``: for a beginner, words and bars; ``naming``: whether it has the switch of the rows'
     names. ``on_request`` is called with the visitor's request before the next script run.
@@ -135,10 +135,10 @@ def _drawing(message: Mapping[str, object]) -> DrawRequest | None:
 def _held(record: Record, place: Place, *, mounted: bool) -> _Held:
     now = revision(record)
     held: _Held | None = st.session_state.get(_HELD)
+    first = place._replace(step=min(max(place.step, 0), len(record.steps) - 1))
     if held is None or held.revision != now:
-        first = place._replace(step=min(max(place.step, 0), len(record.steps) - 1))
         return _Held(now, first, first, next(_SERIALS))
-    return held if mounted else held._replace(begin=held.latest)
+    return held if mounted else held._replace(begin=first, latest=first)
 
 
 def parse_place(message: object, now: str, steps: int) -> Place | None:

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, TypeVar
 import streamlit as st
 
 from bartviz.analysis import start
-from bartviz.app.state import url_state
+from bartviz.analysis.words import word_groups
+from bartviz.app.state import content, url_state
 from bartviz.app.state.result_cache import cached
 from bartviz.app.state.url_state import Words
 from bartviz.language import _, mark
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 KIND_NAMES: Mapping[Kind, str] = {"encoder": mark("Encoder"), "decoder": mark("Decoder"), "cross": mark("Cross")}
 Options = Sequence[str] | Mapping[str, str]
 N = TypeVar("N", int, float)
+HEAD_OF, ROW_OF = "_head_of", "_row_of"  # the kind that the layer and head belong to, the text that the row does
 _TYPED = 50  # characters that a visitor may type
 
 
@@ -165,20 +167,29 @@ def kind_name(kind: Kind) -> str:
     return _(KIND_NAMES[kind])
 
 
-def kind(record: Record, *, default: Kind | None = None) -> Kind:
-    """One of the record's kinds of attention (URL ``kind``); the first without a ``default``."""
-    chosen = one_of(_("Attention"), {kind: kind_name(kind) for kind in record.kinds}, key="kind", default=default)
+def kind(record: Record) -> Kind:
+    """One of the record's kinds of attention (URL ``kind``), at first that of the start page."""
+    names: dict[str, str] = {kind: kind_name(kind) for kind in record.kinds}
+    chosen = one_of(_("Attention"), names, key="kind", default=start.kind_of(record))
     return next(kind for kind in record.kinds if kind == chosen)
 
 
-def layer(record: Record, kind: Kind, *, default: int = 0) -> int:
-    """A layer of that kind (URL ``layer``), counted from 0."""
-    return index(_("Layer"), record.attention(kind).shape[0], key="layer", default=default)
+def shown_kind(record: Record) -> Kind:
+    """The kind of attention that has been chosen, on any page, else that of the start page."""
+    asked = url_state.asked("kind")
+    return next((kind for kind in record.kinds if kind in asked), start.kind_of(record))
 
 
-def head(record: Record, kind: Kind, *, default: int = 0) -> int:
-    """A head of that kind (URL ``head``), counted from 0."""
-    return index(_("Head"), record.attention(kind).shape[1], key="head", default=default)
+def layer(record: Record, kind: Kind, *, default: int | None = None) -> int:
+    """A layer of that kind (URL ``layer``), counted from 0; at first that of ``first_head``."""
+    first = _of_kind(record, kind).layer if default is None else default
+    return index(_("Layer"), record.attention(kind).shape[0], key="layer", default=first)
+
+
+def head(record: Record, kind: Kind, *, default: int | None = None) -> int:
+    """A head of that kind (URL ``head``), counted from 0; at first that of ``first_head``."""
+    first = _of_kind(record, kind).head if default is None else default
+    return index(_("Head"), record.attention(kind).shape[1], key="head", default=first)
 
 
 def first_head(record: Record, kind: Kind) -> Head:
@@ -202,11 +213,84 @@ def one_head(
     record: Record, kind: Kind, left: DeltaGenerator | None = None, right: DeltaGenerator | None = None
 ) -> tuple[int, int]:
     """The layer and the head of that kind, each in its container if there are two; at first ``first_head``."""
-    first = first_head(record, kind)
     with left or nullcontext():
-        layer_ = layer(record, kind, default=first.layer)
+        layer_ = layer(record, kind)
     with right or nullcontext():
-        return layer_, head(record, kind, default=first.head)
+        return layer_, head(record, kind)
+
+
+def shown_head(record: Record, kind: Kind) -> Head:
+    """The head of that kind that has been chosen, on any page, else ``first_head``: for a page without pickers."""
+    first = _of_kind(record, kind)
+    layers, heads = record.attention(kind).shape[:2]
+    layer, head = url_state.number_chosen("layer"), url_state.number_chosen("head")
+    return Head(
+        kind,
+        first.layer if layer is None else min(layer, layers - 1),
+        first.head if head is None else min(head, heads - 1),
+    )
+
+
+def put_head(record: Record, head: Head) -> None:
+    """Choose a head in another form than by its layer and number; other pages then show it for its kind."""
+    if head != shown_head(record, head.kind):
+        url_state.put_number("layer", head.layer)
+        url_state.put_number("head", head.head)
+
+
+def _of_kind(record: Record, kind: Kind) -> Head:
+    """Let the layer and head be those of one kind, which has its own; returns its first head."""
+    first = first_head(record, kind)
+    url_state.belong(HEAD_OF, kind, {"layer": first.layer, "head": first.head})
+    return first
+
+
+def first_row(record: Record, kind: Kind) -> int:
+    """The row that a page shows before any is chosen: that of the word which the start page is about."""
+    return cached(partial(start.row_of, record, kind))
+
+
+def row(record: Record, kind: Kind, count: int, *, label: str | None = None, words: bool = False) -> int:
+    """A row of that kind (URL ``row``), counted from 0, of its tokens or, with ``words``, of its words.
+
+    The row is a word of the text that is shown: kinds whose rows are the same words have it in common, and a new text
+    begins with its own.
+    """
+    first = first_row(record, kind)
+    first = _word_of(record, kind, first) if words else first
+    _of_side(record, kind, first, words=words)
+    return index(label or _("Row"), count, key="row", default=first)
+
+
+def shown_row(record: Record, kind: Kind) -> int | None:
+    """The row of tokens that has been chosen, on any page; None before any choice."""
+    _of_side(record, kind, first_row(record, kind), words=False)
+    return url_state.number_chosen("row")
+
+
+def put_row(record: Record, kind: Kind, row: int) -> None:
+    """Choose a row of tokens in another form than by its number, as by a step of the output."""
+    if row != shown_row(record, kind):
+        url_state.put_number("row", row)
+
+
+def _of_side(record: Record, kind: Kind, first: int, *, words: bool) -> None:
+    """Let the row be one of this kind's tokens, or of its words."""
+    side = "source" if kind == "encoder" else "output"
+    text = content.key(record.model.name, record.texts, record.target_text, side)
+    to, other = (f"{text} words", f"{text} tokens") if words else (f"{text} tokens", f"{text} words")
+    held = url_state.number_chosen("row")
+    same = url_state.owner(ROW_OF) == other and held is not None and not url_state.opened("row")
+    url_state.belong(ROW_OF, to, {"row": first})
+    if same and held is not None:  # only what is counted has changed
+        groups = word_groups(record.rows(kind))
+        url_state.put_number("row", _word_of(record, kind, held) if words else groups[min(held, len(groups) - 1)][0])
+
+
+def _word_of(record: Record, kind: Kind, row: int) -> int:
+    """The word of a row of tokens."""
+    groups = word_groups(record.rows(kind))
+    return next((word for word, tokens in enumerate(groups) if row in tokens), 0)
 
 
 def reading() -> Reading:

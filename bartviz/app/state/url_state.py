@@ -168,6 +168,62 @@ def choose(key: str, words: Words) -> None:
     address().choice(key).chosen = words
 
 
+def number_chosen(key: str) -> int | None:
+    """The number chosen under this key, in an opened address or before; None before any choice."""
+    linked = _in_query(key) if opened(key) else ()
+    words = linked if linked and linked[-1].isdecimal() and len(linked[-1]) < 6 else address().choice(key).chosen
+    return int(float(words[-1])) if words else None
+
+
+def put_number(key: str, value: float) -> None:
+    """Choose a number as if by its picker, which need not be on this page; call it before that is drawn."""
+    held = st.session_state.get(key)
+    if held is not None and held != value:
+        st.session_state[key] = value
+    choice = address().choice(key)
+    if held is not None and held != value:
+        choice.replace((str(float(held)),))
+    choice.chosen = (str(float(value)),)
+
+
+def owner(name: str) -> str | None:
+    """For what the numbers that ``belong`` under this name were chosen."""
+    found = address().choice(name).chosen
+    return found[0] if found else None
+
+
+def belong(name: str, to: str, defaults: Mapping[str, float]) -> None:
+    """Let numbers be those that were chosen ``to`` something, as the layer and head of one kind of attention; numbers
+    chosen for another one are kept for when it is shown again. Call it before their pickers are drawn.
+
+    ``defaults``: those of ``to``, by key. Numbers of an opened address stay.
+    """
+    choices, before, (page, back) = address(), owner(name), open_page()
+    if before == to:
+        return
+    swapped = [] if before is None or back else [key for key in defaults if not opened(key)]
+    held = {key: st.session_state.get(key) for key in swapped}
+    kept = {key: choices.choice(f"{name} {to} {key}").chosen for key in swapped}
+    for key, value in held.items():
+        if value is not None or choices.choice(key).page == page:
+            default, words = defaults[key], kept[key]
+            st.session_state[key] = type(default)(float(words[0])) if words else default
+    for key, value in held.items():
+        choice = choices.choice(key)
+        choices.choice(f"{name} {before} {key}").chosen, choice.chosen = choice.chosen, kept[key]
+        if value is not None:
+            choice.replace((str(float(value)),))
+    choices.choice(name).chosen = (to,)
+
+
+def derive(key: str, words: Words | None) -> None:
+    """Begin a page with what follows from choices on other pages, None for the default, unless its address or the
+    session says something else; call it before ``resolve``."""
+    choice, (page, back) = address().choice(key), open_page()
+    if choice.page != page and not back and key not in st.session_state and not opened(key):
+        choice.chosen = words
+
+
 def invalid_choice(key: str, asked: str, shown: str) -> None:
     """Note that the address asks for something unavailable: ``missing`` returns it until the visitor's next choice."""
     address().missing[key] = Missing(open_page()[0], asked[:MOST_SAID], shown)

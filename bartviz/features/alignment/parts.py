@@ -89,7 +89,8 @@ def choose(record: Record) -> Chosen:
     first, *naming, third, fourth = st.columns(widths, vertical_alignment="bottom")
     with first:
         names = named(WHOSE if ranked else {word: name for word, name in WHOSE.items() if word != "best"})
-        whose = pick.one_of(_("Links from a"), names, key="align")
+        chosen = pick.shown_head(record, "cross") != pick.first_head(record, "cross")  # on another page
+        whose = pick.one_of(_("Links from a"), names, key="align", default="head" if chosen else None)
     reading = row_names.choose(*naming)
     with third:
         method = _method()
@@ -126,17 +127,17 @@ def _heads(record: Record, whose: str) -> tuple[Head, ...]:
         return _set(record)
     left, right = st.columns(2)
     with left:
-        layer = pick.layer(record, "cross", default=pick.first_head(record, "cross").layer)
+        layer = pick.layer(record, "cross")
     if whose == "layer":
         return analysis.heads_of(record, layer)
     with right:
-        return (Head("cross", layer, pick.head(record, "cross", default=pick.first_head(record, "cross").head)),)
+        return (Head("cross", layer, pick.head(record, "cross")),)
 
 
 def _set(record: Record) -> tuple[Head, ...]:
     """A set of heads, at least one; names from a link are limited to those of the record."""
     every = {head.short: head for head in analysis.heads_of(record)}
-    first = pick.first_head(record, "cross").short
+    first = pick.shown_head(record, "cross").short
     chosen = pick.several(_("Heads"), list(every), key="set", default=[first], placeholder=_("at least one head"))
     return tuple(every[name] for name in chosen) or (every[first],)
 

@@ -76,7 +76,7 @@ def choose(record: Record, above: DeltaGenerator) -> tuple[Chosen, DeltaGenerato
     axes = levels.at_least("intermediate") or expander.requested("compare_axes", ("x", "y", "colour"))
     first, *places, last = show.halves("axes", [1.85, 1.15, 1.15, 1.15, 1.05] if axes else [2, 1], after=True)
     with first:
-        kind = pick.kind(record, default="cross" if "cross" in record.kinds else None)
+        kind = pick.kind(record)
     with last:
         pick.one_of(_("A click below pins a head as"), ["A", "B"], key="click")
     measured = pins.measured(record, kind)

@@ -13,6 +13,7 @@ from bartviz.analysis.matching_heads import Match
 from bartviz.analysis.matching_heads import match as match_heads
 from bartviz.analysis.measures import Measured, counted, of_record
 from bartviz.app.controls import pick, show
+from bartviz.app.state import url_state
 from bartviz.app.state.result_cache import cached
 from bartviz.arrays import Floats
 from bartviz.features.compare import numbers_similar as similar
@@ -96,7 +97,7 @@ def both(record: Record, measured: Measured, threshold: float, places: list[Delt
         other = others.draw(against, record)
     match = _match(record, other)
     with first:
-        a = _choose(record, "A", _first(record, measured.kind, other) if match is None else match.first)
+        a = _head_a(record, measured.kind, other, match)
     with third:
         if other is None:
             default = _clearest(measured, threshold, a.head)
@@ -115,10 +116,20 @@ def _match(record: Record, other: Record | None) -> Match | None:
     return cached(partial(match_heads, record, other))
 
 
-def _first(record: Record, kind: Kind, other: Record | None) -> Head:
-    """The head that every page shows first, of the page's kind, or of one that the other run has as well."""
+def _head_a(record: Record, kind: Kind, other: Record | None, match: Match | None) -> Pin:
+    """A: the head that every page shows, of the page's kind or of one that the other run has as well, except where two
+    models' heads match. A head that is chosen here is the one of other pages, too.
+    """
     kinds = record.kinds if other is None else [one for one in record.kinds if one in other.kinds]
-    return pick.first_head(record, kind if kind in kinds or not kinds else kinds[0])
+    kind = kind if kind in kinds or not kinds else kinds[0]
+    shown = pick.shown_head(record, kind)
+    first = pick.first_head(record, kind) if match is None else match.first
+    if match is None:
+        url_state.derive("a", None if shown == first else (str(shown),))
+    a = _choose(record, "A", first)
+    if a.head.kind == kind and (match is None or a.head != match.first):
+        pick.put_head(record, a.head)
+    return a
 
 
 def _like(a: Pin, other: Record) -> Head:

@@ -45,7 +45,7 @@ def two(chosen: Chosen, settings: DeltaGenerator) -> None:
     contrast = distance.contrast(a, b)
     together = contrast is not None or a.query_labels == b.query_labels
     with settings:
-        row, other = _rows(a, b, together=together)
+        row, other = _rows(chosen, a, b, together=together)
     simple = not levels.at_least("intermediate")
     st.html(_STYLE)
     with st.container(key="compare_two_simple" if simple else "compare_two"):
@@ -74,13 +74,18 @@ def two(chosen: Chosen, settings: DeltaGenerator) -> None:
     )
 
 
-def _rows(a: View, b: View, *, together: bool) -> tuple[int, int]:
+def _rows(chosen: Chosen, a: View, b: View, *, together: bool) -> tuple[int, int]:
     """The rows of A and B (URL ``row``): one for both if their rows are the same tokens, else B has its own."""
     if together:
-        row = pick.index(_("Row"), len(a.query_labels), key="row", default=_first(a))
+        row = _row_of_a(chosen, a)
         return row, row
-    row = pick.index(_("Row of A"), len(a.query_labels), key="row", default=_first(a))
+    row = _row_of_a(chosen, a, _("Row of A"))
     return row, pick.index(_("Row of B"), len(b.query_labels), key="row_b", default=_first(b))
+
+
+def _row_of_a(chosen: Chosen, a: View, label: str | None = None) -> int:
+    record, kind = chosen.a.record, chosen.a.head.kind
+    return pick.row(record, kind, len(a.query_labels), label=label, words=chosen.words)
 
 
 def _first(view: View) -> int:

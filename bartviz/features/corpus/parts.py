@@ -18,6 +18,7 @@ from bartviz.analysis.corpus_roles import roles
 from bartviz.analysis.intervals import FEW
 from bartviz.app.controls import pick, show
 from bartviz.app.frame import page, page_list, sidebar
+from bartviz.app.state import url_state
 from bartviz.app.state.result_cache import cached
 from bartviz.corpus.atlas import Atlas
 from bartviz.corpus.passport import EXAMPLES
@@ -85,6 +86,7 @@ def choose() -> Chosen:
     names = {name: ALL[name].title for name in best}
     with third:
         measure = pick.select(_("Measure"), names, key="by", default="alignment" if kind == "cross" else "previous")
+    url_state.belong(pick.HEAD_OF, kind, dict(zip(("layer", "head"), best[measure], strict=True)))
     with fourth, st.popover(_("Layer and head"), width="stretch"):
         layer = pick.index(_("Layer"), layers, key="layer", default=best[measure][0])
         number = pick.index(_("Head"), heads, key="head", default=best[measure][1])

@@ -72,6 +72,7 @@ def main() -> None:
         on_request=handle,
         key="player",
     )
+    parts.leads_to(record, place)
     if place.reading != row_names.USUAL or row_names.switched():
         url_state.choose(row_names.KEY, (place.reading,))
     if session.running() is None:  # a link's position belongs to the text that is still running

@@ -23,7 +23,6 @@ from bartviz.features.decoding import parts_branches as branches
 from bartviz.features.decoding.figure_beams import beams as tree_figure
 from bartviz.language import _, mark, named
 from bartviz.language.percentages import percent
-from bartviz.record.attention import Head
 from bartviz.record.record import Reading, Record
 from bartviz.record.steps import Step
 from bartviz.record.vocabulary import SAMPLING
@@ -41,11 +40,12 @@ def style() -> None:
 
 
 def asked(record: Record) -> Place:
-    """The position in the link, else the first step not decided by a rule; the player clamps it."""
+    """The position in the link, else the step of the row chosen on another page, else the first one that no rule
+    decided; the player clamps it."""
     step = st.query_params.get("step", "")
-    free = next((index for index, step_ in enumerate(record.steps) if step_.rule is None), 0)
+    begin = _first_step(record)
     named: Reading = "reads" if row_names.switched() else row_names.USUAL
-    place = Place(int(step) - 1 if step.isdecimal() and len(step) < 6 else free, named)
+    place = Place(int(step) - 1 if step.isdecimal() and len(step) < 6 else begin, named)
     shown = min(max(place.step, 0), len(record.steps) - 1) + 1
     if step and step != str(shown):
         url_state.invalid_choice("step", step, str(shown))
@@ -54,24 +54,37 @@ def asked(record: Record) -> Place:
     return place
 
 
+def _first_step(record: Record) -> int:
+    row = pick.shown_row(record, decoding.kind_of(record))
+    if row is not None:
+        return max((index for index, step in enumerate(record.steps) if step.row <= row), default=0)
+    return next((index for index, step in enumerate(record.steps) if step.rule is None), 0)
+
+
+def leads_to(record: Record, place: Place) -> None:
+    """Let other pages show the row of the step that the visitor went to."""
+    if place.step != _first_step(record):
+        pick.put_row(record, decoding.kind_of(record), record.steps[place.step].row)
+
+
 def choices(record: Record) -> tuple[int | None, int | None]:
     """The layer and head whose weights are shown, at first those of the start page; None for the mean.
 
     A beginner gets the pickers if a link, or a head chosen among all, has set them.
     """
     canvas.catch_up(_CANVAS)
-    first = pick.first_head(record, decoding.kind_of(record))
     if not (levels.at_least("intermediate") or expander.requested("step_weights", ["step_weights", "layer", "head"])):
-        return first.layer, first.head
+        shown = pick.shown_head(record, decoding.kind_of(record))
+        return shown.layer, shown.head
     with st.popover(_("Layer and head"), width="stretch"):
-        return _pickers(record, first)
+        return _pickers(record)
 
 
-def _pickers(record: Record, first: Head) -> tuple[int | None, int | None]:
+def _pickers(record: Record) -> tuple[int | None, int | None]:
     kind = decoding.kind_of(record)
     weights = pick.one_of(_("Weights"), named(WEIGHTS), key="step_weights")
-    layer = None if weights == "all" else pick.layer(record, kind, default=first.layer)
-    head = pick.head(record, kind, default=first.head) if weights == "head" else None
+    layer = None if weights == "all" else pick.layer(record, kind)
+    head = pick.head(record, kind) if weights == "head" else None
     return layer, head
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
 import streamlit as st
 
 from bartviz.analysis import head_view, sentence_words
@@ -76,7 +75,7 @@ def choose(record: Record) -> tuple[Chosen | classic.Chosen, DeltaGenerator]:
     canvas.catch_up(_CANVAS)
     first, second = st.columns([3.4, 1], vertical_alignment="center")
     with first:
-        kind = pick.kind(record, default="cross" if "cross" in record.kinds else None)
+        kind = pick.kind(record)
     attention = record.attention(kind)
     is_classic = st.session_state.get("view", st.query_params.get("view")) == "classic"
     with second:
@@ -99,10 +98,8 @@ def choose(record: Record) -> tuple[Chosen | classic.Chosen, DeltaGenerator]:
             row_names.choose(None if asked else second) if kind != "encoder" and record.output is not None else "reads"
         )
         rows = record.rows(kind, reading)
-        groups = word_groups(rows) if words else tuple((row,) for row in range(len(rows)))
-        word = int(np.argmin([rows.special[group[0]] for group in groups]))  # the first that is not special
         with st.container(key="heads_row"):
-            row = pick.index(_("Row"), len(groups), key="row", default=word)
+            row = pick.row(record, kind, len(word_groups(rows)) if words else len(rows), words=words)
     how = cast("Range", span), cast("Small", small)
     what, seen = cast("What", what), cast("Views", seen)
     return Chosen(attention, layer, head, what, row, seen, rows, words, hide, divide, *how), hero

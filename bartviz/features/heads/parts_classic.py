@@ -44,7 +44,7 @@ def choose(record: Record, kind: Kind) -> Chosen:
     """The pickers: head or model view, layer, names of the decoder's rows; and for a long text the tokens shown."""
     view = cast("View", pick.one_of(_("View"), named(VIEWS), key="classic"))
     attention = record.attention(kind)
-    layer = pick.layer(record, kind, default=pick.first_head(record, kind).layer) if view == "head" else 0
+    layer = pick.layer(record, kind) if view == "head" else 0
     rows = attention.query
     if kind != "encoder" and record.output is not None:
         rows = record.rows(kind, row_names.choose())

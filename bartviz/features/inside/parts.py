@@ -76,15 +76,14 @@ def choose(record: Record) -> Chosen:
     another page: its sliders are there, so that a link and the session keep it, but not in sight (first.css)."""
     first, second, third, fourth, fifth = show.halves("inside", [2.2, 1, 1, 1.4, 1], align="center", after=True)
     with first:
-        kind = pick.kind(record, default="cross" if "cross" in record.kinds else None)
+        kind = pick.kind(record)
     attention = record.attention(kind)
     _layers, _heads, rows, columns = attention.shape
     if not levels.at_least("intermediate"):
         second = third = st.container(key="inside_held")
     layer, head = pick.one_head(record, kind, second, third)
     with fourth:
-        word = int(attention.query.special.argmin())  # the first that is not special
-        row = pick.index(_("Row"), rows, key="row", default=word)
+        row = pick.row(record, kind, rows)
     one = inside.inside(attention, layer, head, row)
     which = "strongest"
     if columns > inside.MOST:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from bartviz.app import streamlit_internals
-from bartviz.app.controls import large_type
+from bartviz.app.controls import large_type, pick
 from bartviz.app.frame import page_list
 from bartviz.app.state import session, url_state
 from bartviz.features.lessons.answers import Touched
@@ -309,6 +309,8 @@ def _apply(state: LessonState, step: Step) -> None:
         state.before = _Before(None, _first())
     _show(record, records.controls(step.record))
     own_words, choices = ADDRESS.get(step.page, ()), url_state.address().choices
+    for key in (pick.HEAD_OF, pick.ROW_OF, "layer", "head", "row"):  # those of the step belong to its own text and kind
+        choices.pop(key, None)
     for key, value in step.whole.items():
         if key not in own_words:
             choices.pop(key, None)  # choices from earlier pages do not carry over to a step

@@ -71,20 +71,24 @@ def choose(record: Record) -> Shown | None:
         return None
     view = cast("View", word)
     shapes = [record.attention(kind).shape for kind in record.kinds]
+    kind = pick.shown_kind(record)
     reading: Reading = "reads"
     if record.output is not None:
         reading = row_names.choose(naming)
     _follow_older_link()
-    row = parts_squares.row(max(shape[2] for shape in shapes))
-    number, layer, head = "lowest", 0, 0
+    pick.shown_row(record, kind)  # of this text
+    row = parts_squares.row(max(shape[2] for shape in shapes), pick.first_row(record, kind))
+    number, shown = "lowest", pick.shown_head(record, kind)
+    layer, head = shown.layer, shown.head
     if view == "additive":
         number = pick.one_of(_("A closed cell gets"), NUMBER_NAMES, key="number", default="lowest")
     if view == "weights":
-        first, second, _rest = st.columns([1.6, 1.6, 1.6])
-        with first:
-            layer = pick.index(_("Layer"), max(shape[0] for shape in shapes), key="layer")
-        with second:
-            head = pick.index(_("Head"), max(shape[1] for shape in shapes), key="head")
+        left, right, _rest = st.columns([1.6, 1.6, 1.6])
+        first = pick.first_head(record, kind)
+        with left:
+            layer = pick.index(_("Layer"), max(shape[0] for shape in shapes), key="layer", default=first.layer)
+        with right:
+            head = pick.index(_("Head"), max(shape[1] for shape in shapes), key="head", default=first.head)
     return Shown(view, number, layer, head, row, reading)
 
 

@@ -42,9 +42,9 @@ WORDS: Mapping[str, str] = {
 }
 
 
-def row(rows: int) -> int:
-    """The row that is framed in all squares (URL ``row``); by default the middle one."""
-    held, default = st.session_state.get("row"), (str(rows // 2),)
+def row(rows: int, first: int) -> int:
+    """The row that is framed in all squares (URL ``row``), at first the one of every page."""
+    held, default = st.session_state.get("row"), (str(first),)
 
     def parse(words: Words) -> Words | None:
         try:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bartviz.analysis import start
 from bartviz.record.record import Record
 from tests.support import stand_in
 
@@ -27,7 +28,7 @@ def script() -> None:
         kind,
         pick.layer(record, kind),
         pick.head(record, kind),
-        pick.index("Row", record.attention(kind).shape[2], key="row"),
+        pick.row(record, kind, record.attention(kind).shape[2]),
         pick.reading(),
         pick.by_words(),
     )
@@ -49,8 +50,9 @@ def picked(page: AppTest) -> tuple[object, ...]:
     return value
 
 
-def test_the_defaults_are_the_first_of_each(record: Record) -> None:
-    assert picked(drawn(record)) == ("encoder", 0, 0, 0, "predicts", False)
+def test_the_defaults_are_those_of_the_start_page(record: Record) -> None:
+    head, row = start.head_of(record, "cross"), start.row_of(record, "cross")
+    assert picked(drawn(record)) == ("cross", head.layer, head.head, row, "predicts", False)
 
 
 def test_a_link_restores_what_was_picked(record: Record) -> None:
@@ -64,7 +66,11 @@ def test_a_value_that_is_not_there_becomes_one_that_is(record: Record, value: st
         drawn(record, kind=value, layer=value, head=value, row=value, reading=value)
     )
     assert kind in record.kinds
-    assert (layer, head, row) in {(0, 0, 0), (1, 1, 1)}  # 1.5 may be read as 1
+    first = start.head_of(record, "cross")
+    assert (layer, head, row) in {
+        (first.layer, first.head, start.row_of(record, "cross")),
+        (1, 1, 1),  # 1.5 may be read as 1
+    }
     assert reading == "predicts"
 
 
@@ -75,7 +81,7 @@ def test_a_smaller_record_takes_the_nearest_that_it_has(record: Record) -> None:
     page.session_state["given"] = stand_in.record(kind="encoder", layers=1, heads=1)
     assert picked(page.run())[:3] == ("encoder", 0, 0)
     page.session_state["given"] = record
-    assert picked(page.run())[1:3] == (0, 0)
+    assert picked(page.run())[:3] == ("cross", 1, 1)  # each kind has its own
 
 
 def test_what_is_moved_is_not_set_by_the_run_that_it_starts(record: Record) -> None:

@@ -39,7 +39,7 @@ def test_it_begins_with_cross_attention_named_by_what_a_row_predicts(record: Rec
         "layer": head.layer,
         "head": head.head,
         "what": "head",
-        "row": 1,
+        "row": start.row_of(record, "cross"),
         "view": "map",
         "rows": [],
         "keys": [],

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bartviz.app.frame import page_list
+from bartviz.app.frame import page_list, row_names
 from bartviz.app.state import session
 from bartviz.features.lessons import heads_found
 from bartviz.features.lessons import parts_lesson_state as state
@@ -329,7 +329,8 @@ def begin(test: AppTest, lesson: str) -> None:
 def view(test: AppTest) -> dict[str, object]:
     """What the page Heads shows, by its pickers."""
     sliders = {key: test.slider(key=key).value for key in ("layer", "head")}
-    return sliders | {key: test.button_group(key=key).value for key in ("kind", "view", "reading", "weights")}
+    groups = {group.key: group.value for group in test.button_group}
+    return sliders | {key: groups.get(key, row_names.USUAL) for key in ("kind", "view", "reading", "weights")}
 
 
 def assert_own(test: AppTest) -> None:
@@ -384,6 +385,8 @@ def view_of(test: AppTest, step: Step) -> dict[str, object]:
     found: dict[str, object] = {}
     for key, value in step.shown.items():
         said = test.query_params[key] if key in spoken else widgets.get(key)
+        if key == row_names.KEY and said is None:  # the switch is not offered
+            said = row_names.USUAL
         found[key] = type(value)(said[0] if isinstance(said, list) else said) if said is not None else None
     return found
 

@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import bartviz
-from bartviz.analysis import drawn_mask
+from bartviz.analysis import drawn_mask, start
 from bartviz.app.controls import tasks
 from bartviz.errors import TextError
 from bartviz.experiments.drawn_mask import with_mask
@@ -54,7 +54,7 @@ def test_each_kind_has_its_square_and_a_sentence_for_every_row(record: Record) -
 
 
 def test_row_of_the_address_is_framed(record: Record) -> None:
-    assert sent(opened(record))["row"] == 4
+    assert sent(opened(record))["row"] == start.row_of(record, "cross")
     assert sent(opened(record, row="2"))["row"] == 2
     assert sent(opened(record, row="99"))["row"] == 8
 
