@@ -159,7 +159,10 @@ def opened(key: str) -> bool:
 def asked(key: str) -> Words:
     """The words that are to be drawn under this key, before they are: of the address or of the widget, else those
     chosen on an earlier page; none if there are none."""
-    held, chosen = st.session_state.get(key), address().choice(key).chosen
+    held, choice = st.session_state.get(key), address().choice(key)
+    chosen = choice.chosen
+    if choice.restored:
+        return chosen or ()
     return _in_query(key) or ((held,) if isinstance(held, str) else ()) or chosen or ()
 
 

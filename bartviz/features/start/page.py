@@ -47,7 +47,7 @@ def first_minute(record: Record, chosen: start.Ribbons) -> None:
         else _("Now a sentence of your own: type it below."),
     ]
     names = _lines(chosen)
-    ribbons.show(shown, key="ribbons", above=names[0], below=names[1], glosses=start.glosses(shown), taps=taps)
+    ribbons.show(record, shown, key="ribbons", above=names[0], below=names[1], glosses=start.glosses(shown), taps=taps)
     show.note(_undrawn(start.simple(chosen)))
 
 
@@ -65,7 +65,7 @@ def picture(record: Record, chosen: start.Ribbons) -> None:
     output_confidence.warning(record)
     fill_masks.section(record)
     above, below = _lines(chosen)
-    ribbons.show(chosen.first(), key="ribbons", above=above, below=below)
+    ribbons.show(record, chosen.first(), key="ribbons", above=above, below=below)
     layers, heads = record.attention(chosen.head.kind).shape[:2]
     reason = mark(
         "{head}: of {count} heads, the one whose words choose each other most, not counting neighbours ({score:.2f})."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,11 @@ import streamlit as st
 from bartviz.analysis import sentence_words
 from bartviz.analysis.start import Ribbons
 from bartviz.analysis.words import Word
+from bartviz.app.controls import pick
 from bartviz.browser.scripts import bundle
 from bartviz.language import _
-from bartviz.record.attention import Head
+from bartviz.record.attention import Head, Kind
+from bartviz.record.record import Record
 
 _FILES = Path(__file__).parent
 _MOUNT = st.components.v2.component(
@@ -26,16 +28,42 @@ _MOUNT = st.components.v2.component(
 
 
 def show(
-    ribbons: Ribbons, *, key: str, above: str, below: str, glosses: Sequence[str] = (), taps: Sequence[str] = ()
+    record: Record,
+    ribbons: Ribbons,
+    *,
+    key: str,
+    above: str,
+    below: str,
+    glosses: Sequence[str] = (),
+    taps: Sequence[str] = (),
 ) -> None:
     """Draw the ribbons; ``above`` and ``below`` name the two lines for screen readers. Hovering causes no traffic.
 
-    ``glosses`` are shown under the words of the lower line while these are touched. ``taps`` are what a newcomer is
-    asked to do: the first, and each next one when a word of the lower line has been touched.
+    A word that is touched is the row of the other pages, and the row chosen there is shown here. ``glosses`` are shown
+    under the words of the lower line while these are touched. ``taps`` are what a newcomer is asked to do: the first,
+    and each next one when a word of the lower line has been touched.
     """
     sent = payload(ribbons, above=above, below=below) | {"glosses": list(glosses), "taps": list(taps)}
+    row = pick.shown_row(record, ribbons.head.kind)
+    sent["chosen"] = next((t for t, word in enumerate(ribbons.below) if row in range(word.start, word.end)), None)
     data = json.dumps(sent).encode()  # bytes: anything else would import pandas
-    _MOUNT(data=data, key=key)
+    _MOUNT(data=data, key=key, on_word_change=lambda: _choose(record, ribbons, st.session_state[key].get("word")))
+
+
+def _choose(record: Record, ribbons: Ribbons, message: object) -> None:
+    """Let other pages show the word of a browser message: a callback."""
+    place = (message.get("line"), message.get("index")) if isinstance(message, Mapping) else (None, None)
+    if (found := touched(ribbons, *place)) is not None:
+        pick.put_row(record, *found)
+
+
+def touched(ribbons: Ribbons, line: object, index: object) -> tuple[Kind, int] | None:
+    """The kind of attention whose row a word of a line is, and that row; None unless there is such a word."""
+    words = {"above": ribbons.above, "below": ribbons.below}.get(str(line), ())
+    if type(index) is not int or not 0 <= index < len(words):
+        return None
+    kind: Kind = "encoder" if line == "above" and ribbons.head.kind == "cross" else ribbons.head.kind
+    return kind, words[index].start
 
 
 def payload(ribbons: Ribbons, *, above: str, below: str) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 // Two lines of words and ribbons between them. Text reaches the page only through textContent.
 // data is UTF-8 JSON: {kind, above: [{pieces, special}], below: [...], edges: [[t, s, weight]],
-// say: {above: [...], below: [...]}, labels, glosses: a text for each word below, or none, taps: what to do, or nothing}
+// say: {above: [...], below: [...]}, labels, glosses: a text for each word below, or none, taps: what to do, or nothing,
+// chosen: the word below that was chosen on another page, or null}
 
 import { markReady } from "../../browser/shared/ready.js";
 import { sayTouched } from "../../browser/shared/touched.js";
@@ -63,9 +64,10 @@ const touched = new Set(); // words that a newcomer has touched in this visit
 const VIEWS = new WeakMap(); // parentElement -> view; the default export runs again on every change of data or theme
 
 class View {
-  constructor(root, data) {
+  constructor(root, data, choose) {
     const find = (name) => root.querySelector(name);
     this.data = data;
+    this.choose = choose; // tells the other pages which word was touched
     this.pan = find(".pan");
     this.stage = find(".stage");
     this.svg = find("svg");
@@ -81,7 +83,9 @@ class View {
     this.button.onclick = () => (this.timer ? this.stop() : this.play());
     this.observer = new ResizeObserver(() => this.draw());
     for (const element of [this.pan, this.stage]) this.observer.observe(element);
-    this.rest();
+    this.kept = data.chosen === null ? null : { line: "below", index: data.chosen };
+    if (this.kept) this.light(this.kept);
+    else this.rest();
     this.label();
     document.fonts?.ready.then(() => this.draw());
   }
@@ -226,6 +230,7 @@ class View {
     if (place?.line === "below") touched.add(this.data.below[place.index].pieces.join(""));
     if (place) this.light(place);
     else this.rest();
+    if (place) this.choose(place);
   }
 
   key(event, place) {
@@ -280,19 +285,20 @@ class View {
   }
 }
 
-export default function ({ parentElement, data }) {
-  const text = new TextDecoder().decode(data);
+export default function ({ parentElement, data, setStateValue }) {
+  const sent = JSON.parse(new TextDecoder().decode(data));
+  const text = JSON.stringify({ ...sent, chosen: null }); // a word that was touched here is shown already
   const known = VIEWS.get(parentElement);
   if (known?.text === text) return known.close; // the theme changed: the colours are variables
   known?.view.end();
-  const view = new View(parentElement.querySelector(".ribbons"), JSON.parse(text));
+  const view = new View(parentElement.querySelector(".ribbons"), sent, (place) => setStateValue("word", place));
   const close = () => {
     view.end();
     VIEWS.delete(parentElement);
   };
   VIEWS.set(parentElement, { view, text, close });
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  if (!played && !still) {
+  if (!played && !still && !view.kept) {
     view.timer = setTimeout(() => view.play(), WAIT);
     view.label();
   }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
@@ -12,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from bartviz.analysis import start
 from bartviz.app.frame import page_list
 from bartviz.families.family import ModelKind
+from bartviz.features.start import parts_ribbons as ribbons
 from bartviz.record.record import Record
 from bartviz.record.vocabulary import GIVEN_TARGET
 from bartviz.serving import saved_records as records
@@ -20,7 +22,7 @@ from tests.support.pages import App
 from tests.support.visits import words
 
 
-def sent(page: AppTest) -> list[dict[str, object]]:
+def sent(page: AppTest) -> list[dict[str, Any]]:
     """What the ribbons were given."""
     assert not page.exception
     parts = [part.proto.bytes for part in page.get("bidi_component") if part.proto.component_name == "bartviz.ribbons"]
@@ -48,7 +50,7 @@ def test_a_long_text_says_how_much_of_it_is_drawn(app: App) -> None:
     record = stand_in.record(source=["<s>", *[" w"] * 99, "</s>"])
     page = app(record=record)
     (given,) = sent(page)
-    assert len(given["above"]) == start.MOST_WORDS  # type: ignore[arg-type]
+    assert len(given["above"]) == start.MOST_WORDS
     assert f"The first {start.MOST_WORDS} of 101 words are drawn." in words(page)
 
 
@@ -77,11 +79,11 @@ def test_a_newcomer_is_asked_to_touch_a_word_and_sees_what_it_means(app: App, re
     (given,) = sent(app(record=record, level="beginner"))
     found = start.simple(start.ribbons(record))
     assert given["glosses"] == list(start.glosses(found))
-    assert not any(word["special"] for line in ("above", "below") for word in given[line])  # type: ignore[attr-defined]
+    assert not any(word["special"] for line in ("above", "below") for word in given[line])
     assert given["say"] == {"above": list(found.say_above), "below": list(found.say_below)}
     touch = start.to_touch(start.ribbons(record))
     assert touch is not None
-    taps: list[str] = given["taps"]  # type: ignore[assignment]
+    taps: list[str] = given["taps"]
     assert f"“{start.ribbons(record).below[touch].text}”" in taps[0]
     assert len(taps) == 3
     (expert,) = sent(app(record=record))
@@ -116,16 +118,24 @@ def test_a_given_output_is_not_called_the_models_own(app: App, record: Record) -
     assert "was written" not in start.notice(start.ribbons(given))
 
 
-@pytest.mark.parametrize("name", ["start", "words"])
-def test_every_page_first_shows_the_head_of_the_start_page(app: App, name: str) -> None:
-    record = records.read(name)
-    head = start.ribbons(record).head
-    for page in filter(page_list.has, ("heads", "inside")):
-        test = app(page, record=record)
-        assert (test.slider(key="layer").value, test.slider(key="head").value) == (head.layer, head.head)
-        assert test.button_group(key="kind").value == head.kind
-    if page_list.has("compare"):
-        assert app("compare", record=record).selectbox(key="a").value == str(head)
-    weights = record.attention(head.kind).head(head.layer, head.head)
-    special = record.attention(head.kind).key.special
-    assert weights[:, special].sum(axis=1).mean() < 0.5  # no head that looks at special tokens most of the time
+def test_a_touched_word_is_a_row_of_the_other_pages() -> None:
+    found = start.ribbons(records.read("start"))
+    for line, line_words, kind in (("below", found.below, "cross"), ("above", found.above, "encoder")):
+        assert ribbons.touched(found, line, 2) == (kind, line_words[2].start)
+        assert all(ribbons.touched(found, line, index) is None for index in (-1, len(line_words), "2", True, None))
+    own = start.ribbons(records.read("words"))
+    assert ribbons.touched(own, "above", 1) == ("encoder", 1)
+    assert ribbons.touched(own, "beside", 1) is None
+
+
+def test_the_word_chosen_on_another_page_is_lit(app: App) -> None:
+    record = records.read("start")
+    word = next(word for word in start.ribbons(record).below if word.text == "Auto")
+    for level in ("beginner", "intermediate"):
+        (drawn,) = sent(app(record=record, level=level))
+        assert drawn["chosen"] is None
+        page = app("heads", record=record, level=level, row=str(word.start))
+        page.query_params.clear()
+        page.switch_page("pages/start.py").run()
+        (drawn,) = sent(page)
+        assert drawn["below"][drawn["chosen"]]["pieces"] == ["Auto"]
