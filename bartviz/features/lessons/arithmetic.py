@@ -8,6 +8,7 @@ import numpy as np
 
 from bartviz.analysis import start
 from bartviz.analysis.inside import Inside, inside
+from bartviz.features.lessons.answers import Choice, Number, Spot, Touch, strongest
 from bartviz.features.lessons.heads_found import Place, at
 from bartviz.features.lessons.lesson import Lesson, Step, View
 from bartviz.record.record import Record
@@ -39,6 +40,8 @@ def _named(record: Record, row: int = ROW) -> dict[str, object]:
         "predicts": record.output.labels[row],
         "keys": len(inside_head.weights),
         "width": inside_head.width,
+        "heads": record.attention("cross").shape[1],
+        "all": record.attention("cross").shape[1] * inside_head.width,
         "best": inside_head.label(inside_head.strongest),
         "score": float(inside_head.scores[inside_head.strongest]),
         "weight": float(inside_head.weights[inside_head.strongest]),
@@ -54,6 +57,7 @@ def _products(record: Record) -> Mapping[str, object]:
         "dot": float(inside_head.dots[KEY]),
         "negative": int((products < 0).sum()),
         "largest": float(products.max()),
+        "many": bool(products.max() < inside_head.dots[KEY] / 2),
     }
 
 
@@ -69,6 +73,7 @@ def _scale(record: Record) -> Mapping[str, object]:
         "score_of_key": float(inside_head.scores[KEY]),
         "without": float(without[KEY]),
         "others": float(1 - inside_head.weights[KEY]),
+        "helps": bool(without[KEY] > 0.99 and inside_head.weights[KEY] < 0.95),
     }
 
 
@@ -82,16 +87,37 @@ def _ratio(record: Record) -> Mapping[str, object]:
         "gap": gap,
         "ratio": float(np.exp(gap)),
         "second_weight": float(inside_head.weights[second]),
+        "down": int(gap),
+        "up": int(gap) + 1,
+        "least_ratio": float(np.exp(int(gap))),
+        "most_ratio": float(np.exp(int(gap) + 1)),
     }
 
 
+def _scores(record: Record) -> list[Spot]:
+    return strongest(_inside(record).scores, _inside(record).keys.labels)
+
+
+def _width(record: Record) -> float:
+    return float(_inside(record).width)
+
+
+def _times(record: Record) -> float:
+    first, second = sorted(_inside(record).scores.tolist(), reverse=True)[:2]
+    return float(np.exp(first - second))
+
+
 def _output(record: Record) -> Mapping[str, object]:
-    inside_head, heads = _inside(record), record.attention("cross").shape[1]
-    return {**_named(record), "heads": heads, "all": heads * inside_head.width}
+    return _named(record)
 
 
 def _rest(record: Record) -> Mapping[str, object]:
-    return _named(record, 0)
+    special = record.attention("cross").key.special
+    return {**_named(record, 0), "special": bool(special[_inside(record, 0).strongest])}
+
+
+def _rested(record: Record) -> list[Spot]:
+    return strongest(_inside(record, 0).weights, _inside(record, 0).keys.labels)
 
 
 def _share(record: Record) -> Mapping[str, object]:
@@ -103,6 +129,7 @@ def _share(record: Record) -> Mapping[str, object]:
         **_named(record),
         "heads": len(inside_head.shares),
         "share": float(inside_head.shares[head_of(record)[1]]),
+        "less": most != head_of(record)[1],
         "even": 1 / len(inside_head.shares),
         "most": f"H{most}",
         "most_share": float(inside_head.shares[most]),
@@ -111,18 +138,49 @@ def _share(record: Record) -> Mapping[str, object]:
     }
 
 
+def _shares(record: Record) -> list[Spot]:
+    """The heads of the layer, by how much each adds; that of the lesson has its own case."""
+    shares, own = _inside(record).shares, head_of(record)[1]
+    assert shares is not None
+    return [
+        Spot(
+            f"H{head}",
+            bool(share == shares.max()),
+            {"touched": f"H{head}", "value": float(share)},
+            "own" if head == own else "no",
+        )
+        for head, share in enumerate(shares)
+    ]
+
+
 LESSON = Lesson(
     "arithmetic",
     8,
     (
-        Step("inside", at(head_of, **VIEW), facts=_named),
-        Step("inside", at(head_of, **VIEW, follow=False, token=KEY), facts=_products, focus="inside_products"),
+        Step("inside", at(head_of, **VIEW), facts=_named, answer=Touch("point", _scores)),
         Step(
-            "inside", at(head_of, **VIEW, follow=False, token=KEY, order="size"), facts=_scale, focus="inside_products"
+            "inside",
+            at(head_of, **VIEW, follow=False, token=KEY),
+            facts=_products,
+            focus="inside_products",
+            answer=Number(_width),
         ),
-        Step("inside", at(head_of, **VIEW), facts=_ratio),
-        Step("inside", at(head_of, **VIEW), facts=_output),
-        Step("inside", at(head_of, kind="cross", row=0), facts=_rest),
-        Step("inside", at(head_of, **VIEW, whole=False), facts=_share, focus="inside_share"),
+        Step(
+            "inside",
+            at(head_of, **VIEW, follow=False, token=KEY, order="size"),
+            facts=_scale,
+            focus="inside_products",
+            answer=Choice(),
+        ),
+        Step("inside", at(head_of, **VIEW), facts=_ratio, answer=Number(_times, within=0.3)),
+        Step("inside", at(head_of, **VIEW), facts=_output, answer=Choice()),
+        Step("inside", at(head_of, kind="cross", row=0), facts=_rest, answer=Touch("point", _rested)),
+        Step(
+            "inside",
+            at(head_of, **VIEW, whole=False),
+            facts=_share,
+            focus="inside_share",
+            answer=Touch("point", _shares),
+        ),
     ),
 )

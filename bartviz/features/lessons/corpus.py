@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from bartviz.features.lessons import facts
+from bartviz.features.lessons.answers import Choice
 from bartviz.features.lessons.heads_found import Place, at, neighbours
 from bartviz.features.lessons.lesson import Lesson, Step, View
 from bartviz.record.record import Record
@@ -59,7 +60,7 @@ def _view(model: str, kind: str, measure: str, place: Place) -> View:
 def _one(record: Record) -> Mapping[str, object]:
     layer, head = _before(record)
     shares = facts.goes(facts.weights(record, "encoder", layer, head), -1)
-    return {**shares, "name": f"L{layer}H{head}"}
+    return {**shares, "name": f"L{layer}H{head}", "does": shares["share"] > 5 * shares["even"]}
 
 
 def _many(record: Record) -> Mapping[str, object]:
@@ -73,6 +74,8 @@ def _many(record: Record) -> Mapping[str, object]:
         "low": float(own["low"]),
         "high": float(own["high"]),
         "evenly": float(own["even"]),
+        "narrow": bool(own["high"] - own["low"] < 0.02),
+        "holds": bool(own["low"] > 5 * own["even"]),
     }
 
 
@@ -87,6 +90,7 @@ def _others(record: Record) -> Mapping[str, object]:
         "named": len(named),
         "heads": len(heads),
         "next": float(heads["mean"].iloc[len(named)]),
+        "also": float(other["mean"]) > 0.5,
     }
 
 
@@ -99,18 +103,28 @@ def _spread(_record: Record) -> Mapping[str, object]:
         "high": float(best["high"]),
         "highest": float(_examples("highest")["value"].iloc[0]),
         "lowest": float(_examples("lowest")["value"].iloc[0]),
+        "wide": bool(
+            _examples("lowest")["value"].iloc[0] < best["low"] < best["high"] < _examples("highest")["value"].iloc[0]
+        ),
+        "n": int(best["n"]),
     }
 
 
 def _odd(_record: Record) -> Mapping[str, object]:
     odd = _examples("lowest").iloc[0]
-    return {"text": odd["text"], "target": odd["target"], "value": float(odd["value"])}
+    return {
+        "text": odd["text"],
+        "target": odd["target"],
+        "value": float(odd["value"]),
+        "mean": float(_heads(TRANSLATOR, "cross", "alignment")["mean"].iloc[0]),
+    }
 
 
 def _rest(_record: Record) -> Mapping[str, object]:
     return {
         "named": len(_with_role(TRANSLATOR, "encoder", "special")),
         "heads": len(_heads(TRANSLATOR, "encoder", "special")),
+        "most": float(_heads(TRANSLATOR, "encoder", "special")["mean"].iloc[0]),
     }
 
 
@@ -122,20 +136,28 @@ LESSON = Lesson(
     "corpus",
     7,
     (
-        Step("heads", at(_before, kind="encoder", row=ROW), facts=_one, record="words"),
-        Step("corpus", lambda record: _view(BERT, "encoder", "previous", _before(record)), facts=_many, record="words"),
+        Step("heads", at(_before, kind="encoder", row=ROW), facts=_one, record="words", answer=Choice()),
+        Step(
+            "corpus",
+            lambda record: _view(BERT, "encoder", "previous", _before(record)),
+            facts=_many,
+            record="words",
+            answer=Choice(),
+        ),
         Step(
             "corpus",
             lambda _record: _view(BERT, "encoder", "previous", _best(BERT, "encoder", "previous")),
             facts=_others,
             record="words",
+            answer=Choice(),
         ),
-        Step("corpus", _aligner, facts=_spread, focus="corpus_values"),
-        Step("corpus", _aligner, facts=_odd, focus="corpus_lowest_1"),
+        Step("corpus", _aligner, facts=_spread, focus="corpus_values", answer=Choice()),
+        Step("corpus", _aligner, facts=_odd, focus="corpus_lowest_1", answer=Choice()),
         Step(
             "corpus",
             lambda _record: _view(TRANSLATOR, "encoder", "special", _best(TRANSLATOR, "encoder", "special")),
             facts=_rest,
+            answer=Choice(),
         ),
     ),
 )

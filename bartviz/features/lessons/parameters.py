@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from bartviz.features.lessons.answers import Choice, Number
 from bartviz.features.lessons.lesson import Lesson, Step
 from bartviz.language.percentages import percent
 from bartviz.record.record import Record
@@ -27,7 +28,11 @@ def _embeddings(record: Record) -> Mapping[str, object]:
     found = _rows(BASE)
     largest, total = parameter_totals.shared(found)[0], parameter_totals.total(found)
     words, width = largest.shape
+    next_largest = max(row.count for row in found if row.count < largest.elements)
     return {
+        "next": next_largest,
+        "positions": max(row.count for row in found if "position" in row.role),
+        "quarter": largest.elements > total / 4,
         "count": largest.elements,
         "words": words,
         "width": width,
@@ -53,7 +58,7 @@ def _shared(record: Record) -> Mapping[str, object]:
         parameter_totals.shared(found)[0],
     )
     places = 1 + (naive - total) // largest.elements  # the table lists it where it is stored and at each use
-    return {"total": total, "naive": naive, "uses": len(largest.uses), "places": places}
+    return {"total": total, "naive": naive, "uses": len(largest.uses), "places": places, "count": largest.elements}
 
 
 def _layer(rows: tuple[Parameter, ...], component: str) -> dict[str, int]:
@@ -78,6 +83,7 @@ def _sublayers(record: Record) -> Mapping[str, object]:
         "attention": attention,
         "forward": forward,
         "times": forward / attention,
+        "more": forward > attention,
         "square": square,
         "wide": wide,
         "matrices": len(matrices),
@@ -87,7 +93,13 @@ def _sublayers(record: Record) -> Mapping[str, object]:
 def _cross(record: Record) -> Mapping[str, object]:
     found = _rows(BASE)
     encoder, decoder = (sum(_layer(found, name).values()) for name in ("encoder", "decoder"))
-    return {"encoder": encoder, "decoder": decoder, "more": decoder - encoder, "share": (decoder - encoder) / encoder}
+    return {
+        "encoder": encoder,
+        "decoder": decoder,
+        "more": decoder - encoder,
+        "share": (decoder - encoder) / encoder,
+        "forward": _layer(found, "decoder")["feed-forward"],
+    }
 
 
 def _large(record: Record) -> Mapping[str, object]:
@@ -110,18 +122,25 @@ def _tiny(record: Record) -> Mapping[str, object]:
         "share": _dictionary(of),
         "times": parameter_totals.total(base) / total,
         "agrees": record.model.parameters,
+        "base": parameter_totals.total(base),
     }
+
+
+def _times(record: Record) -> float:
+    found = _tiny(record)["times"]
+    assert isinstance(found, float)
+    return found
 
 
 LESSON = Lesson(
     "parameters",
     7,
     (
-        Step("parameters", {"of": BASE}, facts=_embeddings),
-        Step("parameters", {"of": BASE}, facts=_shared),
-        Step("parameters", {"of": BASE, "part": "encoder"}, facts=_sublayers),
-        Step("parameters", {"of": BASE, "part": "decoder"}, facts=_cross),
-        Step("parameters", {"of": LARGE}, facts=_large),
-        Step("parameters", {"of": TINY}, facts=_tiny),
+        Step("parameters", {"of": BASE}, facts=_embeddings, answer=Choice()),
+        Step("parameters", {"of": BASE}, facts=_shared, answer=Choice()),
+        Step("parameters", {"of": BASE, "part": "encoder"}, facts=_sublayers, answer=Choice()),
+        Step("parameters", {"of": BASE, "part": "decoder"}, facts=_cross, answer=Choice()),
+        Step("parameters", {"of": LARGE}, facts=_large, answer=Choice()),
+        Step("parameters", {"of": TINY}, facts=_tiny, answer=Number(_times, within=0.1)),
     ),
 )

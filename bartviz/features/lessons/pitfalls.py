@@ -8,6 +8,7 @@ import numpy as np
 
 from bartviz.analysis import contributions
 from bartviz.features.lessons import facts
+from bartviz.features.lessons.answers import Choice, Spot, Touch, strongest
 from bartviz.features.lessons.heads_found import Place, at, back, hollow, resting, surest
 from bartviz.features.lessons.lesson import Lesson, Step
 from bartviz.record.record import Record
@@ -47,6 +48,7 @@ def _mean(record: Record) -> Mapping[str, object]:
         "smallest": float(lines[..., best].min()),
         "heads": lines.shape[0] * lines.shape[1],
         "agree": int((lines.argmax(axis=2) == best).sum()),
+        "few": bool((lines.argmax(axis=2) == best).mean() < 0.5),
     }
 
 
@@ -58,13 +60,18 @@ def _two(record: Record) -> Mapping[str, object]:
         "other_weight": other["weight"],
         "other_name": _name(back(record)),
         "weight": sure["weight"],
+        "differs": sure["key"] != other["key"],
     }
 
 
 def _rest(record: Record) -> Mapping[str, object]:
     attention = record.attention("encoder")
+    layers, heads = attention.shape[:2]
+    shares = [facts.special_share(record, "encoder", *place) for place in np.ndindex(layers, heads)]
     return {
         "share": facts.special_share(record, "encoder", *resting(record)),
+        "heads": layers * heads,
+        "least": min(shares),
         "rows": len(attention.query),
         "even": float(np.mean(attention.key.special)),
     }
@@ -78,6 +85,7 @@ def _hidden(record: Record) -> Mapping[str, object]:
     best = int(line.argmax())
     return {
         "share": float(1 - line.sum()),
+        "rest": float(line.sum()),
         "all_rows": float(1 - weights[:, kept].sum(axis=1).mean()),
         "row": keys.labels[EMPTY_ROW],
         "key": labels[best],
@@ -102,6 +110,8 @@ def _empty(record: Record) -> Mapping[str, object]:
         "key": attention.key.labels[best],
         "weight": float(weights[best]),
         "share": float(lengths[best] / lengths.sum()),
+        "hollow": bool(lengths[best] < lengths.sum() / 2),
+        "even": 1 / len(lengths),
         "most": attention.key.labels[most],
         "most_share": float(lengths[most] / lengths.sum()),
         "most_weight": float(weights[most]),
@@ -119,16 +129,29 @@ def _forced(record: Record) -> Mapping[str, object]:
     }
 
 
+def _looked(record: Record) -> list[Spot]:
+    line = facts.weights(record, "cross", *_forced_head(record))[FORCED_ROW]  # (K,)
+    return strongest(line, record.attention("cross").key.labels)
+
+
 LESSON = Lesson(
     "pitfalls",
     9,
     (
-        Step("heads", {"kind": "cross", "weights": "all", "row": ROW}, facts=_mean),
-        Step("heads", at(_sure, kind="cross", row=ROW), facts=_two),
-        Step("heads", at(resting, kind="encoder", row=EMPTY_ROW), facts=_rest),
-        Step("heads", at(resting, kind="encoder", row=EMPTY_ROW, hide=True, divide=True), facts=_hidden),
-        Step("heads", at(back, kind="cross", row=ROW), facts=_shift),
-        Step("inside", at(_hollow, kind="encoder", row=EMPTY_ROW), facts=_empty),
-        Step("heads", at(_forced_head, kind="cross", row=FORCED_ROW), facts=_forced, record="given"),
+        Step("heads", {"kind": "cross", "weights": "all", "row": ROW}, facts=_mean, answer=Choice()),
+        Step("heads", at(_sure, kind="cross", row=ROW), facts=_two, answer=Choice()),
+        Step("heads", at(resting, kind="encoder", row=EMPTY_ROW), facts=_rest, answer=Choice()),
+        Step(
+            "heads", at(resting, kind="encoder", row=EMPTY_ROW, hide=True, divide=True), facts=_hidden, answer=Choice()
+        ),
+        Step("heads", at(back, kind="cross", row=ROW), facts=_shift, answer=Choice()),
+        Step("inside", at(_hollow, kind="encoder", row=EMPTY_ROW), facts=_empty, answer=Choice()),
+        Step(
+            "heads",
+            at(_forced_head, kind="cross", row=FORCED_ROW),
+            facts=_forced,
+            record="given",
+            answer=Touch("column", _looked),
+        ),
     ),
 )
