@@ -32,8 +32,8 @@ def test_pointing_at_a_cell_frames_its_row_and_a_click_keeps_it(visit: Open, ser
     expect(page).to_have_url(re.compile("row=2"))
 
 
-def test_painted_mask_runs_and_stands_in_the_address(visit: Open, server: str) -> None:
-    page = visit(f"{server}/masks?view=draw")
+def test_painted_mask_runs_and_stands_in_the_address(visit: Open, shipped: str) -> None:
+    page = visit(f"{shipped}/masks?view=draw")
     expect(page.get_by_text("This is the model's own mask")).to_be_visible()
     settle(page)
     square = page.locator(".square canvas")
