@@ -6,11 +6,13 @@ from collections import Counter
 
 import numpy as np
 
-from bartviz.analysis import head_names
+from bartviz.analysis import attention_vs_contribution, head_names
 from bartviz.analysis.measures import Measured, of_record
 from bartviz.arrays import Floats
-from bartviz.features.textbook.judging import BERT_RUN, Claim, Evidence, Number, Verdict, above, below
+from bartviz.features.textbook.judging import BERT_RUN, START, Claim, Evidence, Number, Share, Verdict, above, below
 from bartviz.language import later
+
+NEARLY_ALL = Share(0.9)  # "nearly every"
 
 
 def _layers(evidence: Evidence) -> Verdict:
@@ -66,6 +68,32 @@ def _kinds(evidence: Evidence) -> Verdict:
     return Verdict(numbers, why, basis, large=deep)
 
 
+def _explains(evidence: Evidence) -> Verdict:
+    (record, basis), agree, rows = evidence.shipped(START), 0, 0
+    for kind in record.kinds:
+        attention = record.attention(kind)
+        layers, heads = attention.shape[:2]
+        for layer, head in np.ndindex(layers, heads):
+            found = attention_vs_contribution.weigh(attention, layer, head)
+            same = found.attention.argmax(axis=1) == found.contribution.argmax(axis=1)  # (Q,)
+            agree, rows = agree + int(same[found.counts].sum()), rows + int(found.counts.sum())
+    numbers = (
+        Number(
+            later("rows of all heads in which the largest weight is also the largest addition"),
+            above(NEARLY_ALL),
+            Share(agree / rows),
+        ),
+    )
+    why = later(
+        "In {agree} of {rows} rows the token with the largest weight adds most to the output of its head; in the "
+        "others a token with a smaller weight and a longer value does. And what a head adds, later layers may undo: "
+        "to know what matters, change it and run the model again.",
+        agree=agree,
+        rows=rows,
+    )
+    return Verdict(numbers, why, basis)
+
+
 def _each(values: Floats) -> str:
     return " ".join(f"{value:.2f}" for value in values)
 
@@ -80,4 +108,5 @@ def _named(found: Measured) -> Counter[str]:
 CLAIMS: tuple[Claim, ...] = (
     Claim("35", "heads", ("bert chapter",), "compare", {"kind": "encoder", **BERT_RUN}, _layers, about="trained"),
     Claim("35b", "heads", ("bert chapter",), "compare", {"kind": "encoder", **BERT_RUN}, _kinds, about="trained"),
+    Claim("35c", "heads", ("none",), "pitfalls", {}, _explains, about="any network"),
 )

@@ -16,10 +16,11 @@ from bartviz.app.frame import languages, levels, page, page_list
 from bartviz.app.state import content, url_state
 from bartviz.app.state.result_cache import cached
 from bartviz.features import textbook
-from bartviz.features.textbook import CLAIMS
+from bartviz.features.textbook import CLAIMS, claim
 from bartviz.features.textbook import parts_guess as guess
 from bartviz.features.textbook.judging import (
     ABOUT,
+    BELIEVED,
     CHAPTERS,
     MODEL,
     NAMES,
@@ -31,7 +32,7 @@ from bartviz.features.textbook.judging import (
     Verdict,
     text,
 )
-from bartviz.language import _, current, mark
+from bartviz.language import _, current, mark, named
 
 if TYPE_CHECKING:
     from bartviz.models.model import Model
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
 Verdicts = Mapping[str, Verdict]
 STYLE = Path(__file__).with_name("style.css")
-ALL, TASK, GUESS = "all", "textbook", "guess"
+ALL, FIRST, TASK, GUESS = "all", "believed", "textbook", "guess"
 DRAWN = 16  # cached drawings of the lines, about 0.2 MB each
 OPEN = mark("not computed yet")
 LATER = tuple(line.number for line in CLAIMS if line.check is None)  # need a run of a model
@@ -84,16 +85,18 @@ def tally(verdicts: Verdicts) -> None:
 def choose(found: Verdicts) -> tuple[Claim, ...]:
     """The lines of one chapter and verdict (URL ``chapter``, ``verdict``); with the switch ``guess`` of any verdict.
 
-    A link to a line opens its chapter. Beginners guess first, unless a link asks for a line or a verdict.
+    A link to a line opens its chapter. Beginners begin with what many believe, and guess first, unless a link asks for
+    a line or a verdict.
     """
     counts = textbook.tally(found)
-    chapters = {word: _(name) for word, name in CHAPTERS.items()} | {ALL: _("All chapters")}
+    chapters = {FIRST: _("What many believe")} | named(CHAPTERS) | {ALL: _("All chapters")}
     verdicts = {ALL: _("All")} | {word: f"{SIGNS[word]} {_(NAMES[word])} ({counts[word]})" for word in WORDS}
     asked = next((line.chapter for line in CLAIMS if line.number == st.query_params.get("line")), None)
     by_verdict, verdict = st.query_params.get("verdict") in WORDS, ALL
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom", key="textbook_choice"):
         with st.container(width=280):
-            default = asked or (ALL if by_verdict else None)
+            first = FIRST if not levels.at_least("intermediate") else next(iter(CHAPTERS))
+            default = asked or (ALL if by_verdict else first)
             line = "" if asked or "chapter" in st.session_state else st.query_params.get("line", "")
             chapter = pick.select(_("Chapter"), chapters, key="chapter", default=default)
             if line:
@@ -105,10 +108,11 @@ def choose(found: Verdicts) -> tuple[Claim, ...]:
         if not guessing:
             with st.container(width="content"):
                 verdict = pick.one_of(_("Verdict"), verdicts, key="verdict")
+    lines = [claim(number) for number in BELIEVED] if chapter == FIRST else CLAIMS
     return tuple(
         line
-        for line in CLAIMS
-        if chapter in (ALL, line.chapter)
+        for line in lines
+        if chapter in (ALL, FIRST, line.chapter)
         and (verdict == ALL or (line.number in found and found[line.number].word == verdict))
     )
 
@@ -119,7 +123,8 @@ def lines(chosen: tuple[Claim, ...], found: Verdicts) -> None:
     if not chosen:
         show.note(_("No statement has this verdict here. Choose another verdict, or all chapters."))
     elif st.session_state.get(GUESS):
-        guess.ask(chosen, found, _question, _answered)
+        headed = st.session_state.get("chapter") != FIRST
+        guess.ask(chosen, found, _question, _answered, headed=headed)
     else:
         wanted = st.query_params.get("line", "")
         numbers = [line.number for line in chosen]
@@ -129,9 +134,11 @@ def lines(chosen: tuple[Claim, ...], found: Verdicts) -> None:
 
 
 def _next_chapter(shown: set[Chapter]) -> None:
-    """A link to the chapter after the only one that is shown."""
+    """A link to the chapter after the only one that is shown; after what many believe, to the first."""
     words = list(CHAPTERS)
     here = [words.index(chapter) for chapter in shown]
+    if st.session_state.get("chapter") == FIRST:
+        here = [-1]
     if len(here) != 1 or here[0] + 1 == len(words):
         return
     after = words[here[0] + 1]

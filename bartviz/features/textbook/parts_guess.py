@@ -11,7 +11,8 @@ from bartviz.features.textbook.judging import CHAPTERS, Claim, Verdict, Word
 from bartviz.language import _, mark
 
 ANSWERS: Mapping[str, str] = {"true": mark("True"), "false": mark("False"), "depends": mark("It depends")}
-MEANT: Mapping[Word, str] = {"holds": "true", "fails": "false", "caveat": "depends"}  # nothing if it is undecided
+# The right answers, none if it is undecided. Who calls a statement false of which a part does not hold is right, too.
+MEANT: Mapping[Word, tuple[str, ...]] = {"holds": ("true",), "fails": ("false",), "caveat": ("depends", "false")}
 _GUESSES = "_guesses"  # of the visit: the number of a line -> the first answer
 
 
@@ -38,13 +39,15 @@ def ask(
     found: Mapping[str, Verdict],
     question: Callable[[Claim, Verdict | None], None],
     answered: Callable[[Claim, Verdict, str], None],
+    *,
+    headed: bool = True,
 ) -> None:
     """The lines as questions. ``question`` draws a line without its verdict, ``answered`` one with it, and with a
-    sentence on the visitor's answer."""
+    sentence on the visitor's answer. ``headed``: each chapter has its title."""
     _score([line.number for line in chosen], found)
     chapter = ""
     for line in chosen:
-        if line.chapter != chapter:
+        if headed and line.chapter != chapter:
             st.subheader(_(CHAPTERS[chapter := line.chapter]), anchor=False)
         verdict, guess = found.get(line.number), given().get(line.number)
         if verdict is not None and guess is not None:
@@ -60,18 +63,24 @@ def _outcome(verdict: Verdict, guess: str) -> str:
     said = _(ANSWERS[guess])
     if verdict.word == "undecided":
         return _("You said “{answer}”. It cannot be tested here.", answer=said)
-    if MEANT[verdict.word] == guess:
-        return _("You said “{answer}”, and the numbers agree.", answer=said)
     if verdict.word == "caveat":
         agree = sum(number.agrees for number in verdict.numbers)
+        parts = {"all": len(verdict.numbers), "agree": agree, "differ": len(verdict.numbers) - agree}
+        if guess == "true":
+            return _(
+                "You said “{answer}”, which is partly right: of {all} numbers, {agree} agree with the statement "
+                "and {differ} do not.",
+                answer=said,
+                **parts,
+            )
         return _(
-            "You said “{answer}”, which is partly right: of {all} numbers, {agree} agree with the statement "
-            "and {differ} do not.",
+            "You said “{answer}”, and that counts: of {all} numbers, {agree} agree with the statement and {differ} "
+            "do not, so it holds with a caveat.",
             answer=said,
-            all=len(verdict.numbers),
-            agree=agree,
-            differ=len(verdict.numbers) - agree,
+            **parts,
         )
+    if guess in MEANT[verdict.word]:
+        return _("You said “{answer}”, and the numbers agree.", answer=said)
     return _("You said “{answer}”. The numbers say otherwise.", answer=said)
 
 
@@ -84,7 +93,7 @@ def _buttons(line: Claim) -> None:
 def _score(numbers: list[str], found: Mapping[str, Verdict]) -> None:
     said = [number for number in numbers if number in given() and number in found]
     judged = [number for number in said if found[number].word in MEANT]
-    right = [number for number in judged if MEANT[found[number].word] == given()[number]]
+    right = [number for number in judged if given()[number] in MEANT[found[number].word]]
     partly = [number for number in judged if found[number].word == "caveat" and number not in right]
     sentence = _("True, false, or does it depend? Choose, and the numbers answer.")
     if partly:

@@ -12,6 +12,7 @@ import pytest
 from bartviz import load
 from bartviz.features import textbook
 from bartviz.features.textbook import CLAIMS, claim
+from bartviz.features.textbook.judging import START, Evidence
 from tests.features.textbook.ledger import Wanted, check, found, judged
 
 D, N = 768, 512  # the width of most models, and a length
@@ -47,6 +48,21 @@ def bert(d: int, layers: int) -> int:
 def products(layers: int = 12, n: int = N) -> int:
     """Multiply-adds of an encoder's layers over n tokens."""
     return layers * (12 * n * D * D + 2 * n * n * D)
+
+
+def explained() -> float:
+    """The share of rows whose largest weight is also the largest of |weight W_O v|, by loops over the shipped run."""
+    record, agree, rows = Evidence().shipped(START)[0], 0, 0
+    for attention in map(record.attention, record.kinds):
+        assert attention.v is not None
+        assert attention.out is not None
+        for layer_, head in np.ndindex(*attention.shape[:2]):
+            lengths = [np.linalg.norm(attention.out[layer_, :, head] @ value) for value in attention.v[layer_, head]]
+            weights = attention.head(layer_, head)
+            for row in np.flatnonzero(~attention.query.special & (attention.mask.sum(axis=1) > 1)):
+                agree += int(weights[row].argmax() == (weights[row] * lengths).argmax())
+                rows += 1
+    return agree / rows
 
 
 DECODER = layer(attentions=2)
@@ -185,6 +201,7 @@ LINES: dict[str, tuple[str, Wanted, str]] = {
     "34d": ("holds", (near((2 * products() + D * D) / (products() + D * D)), 2), ""),
     "35": ("undecided", {"evenness of the first layer": about(0.38, 0.005)}, ""),
     "35b": ("undecided", [4, 10, 6], ""),
+    "35c": ("fails", (explained(),), "342 of 608 rows"),
 }
 
 

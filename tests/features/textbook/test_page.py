@@ -11,7 +11,7 @@ from bartviz.app.controls import tasks
 from bartviz.app.frame import app_folder, page_list
 from bartviz.features import textbook
 from bartviz.features.textbook import CLAIMS, tally
-from bartviz.features.textbook.judging import Claim, Number, Verdict
+from bartviz.features.textbook.judging import BELIEVED, Claim, Number, Verdict
 from bartviz.record.record import Record
 from tests.support.pages import App
 from tests.support.visits import words
@@ -35,11 +35,11 @@ def cards(page: AppTest) -> list[str]:
 def test_every_line_has_a_card_and_a_link(app: App) -> None:
     page = app("textbook", record=None, chapter="all")
     assert not page.exception
-    assert len(cards(page)) == 89
-    assert "89 statements about these models, judged by numbers: 25 hold, 23 hold with a caveat, 15 do" in words(page)
+    assert len(cards(page)) == 90
+    assert "90 statements about these models, judged by numbers: 25 hold, 23 hold with a caveat, 16 do" in words(page)
     assert words(page).count("not computed yet") == len(DONE)
     links = [link.proto for kind in ("page_link", "link_button") for link in page.get(kind)]
-    assert sum(link.label.startswith("See it: ") for link in links) == 89
+    assert sum(link.label.startswith("See it: ") for link in links) == 90
 
 
 @pytest.mark.slow
@@ -92,13 +92,15 @@ def test_a_visitor_who_guesses_first_sees_no_verdict_before_the_answer(app: App)
     page.button(key="guess_33_false").click().run()  # holds with a caveat
     (answered,) = [card for card in cards(page) if "bv-verdict" in card]
     assert "holds, with a caveat" in answered
-    assert "You said “False”, which is partly right: of 6 numbers, 2 agree with the statement" in words(page)
-    assert "0 of 1 right and 1 in part, of 7 statements here." in words(page)
+    assert "You said “False”, and that counts: of 6 numbers, 2 agree with the statement and 4 do not" in words(page)
+    assert "1 of 1 right, of 7 statements here." in words(page)
     page.button(key="guess_32_false").click().run()  # holds
     assert "You said “False”. The numbers say otherwise." in words(page)
     page.button(key="guess_34c_depends").click().run()
-    assert "You said “It depends”, and the numbers agree." in words(page)
-    assert "1 of 3 right and 1 in part, of 7 statements here." in words(page)
+    assert "You said “It depends”, and that counts: of 2 numbers, 1 agree" in words(page)
+    page.button(key="guess_34_true").click().run()
+    assert "You said “True”, which is partly right" in words(page)
+    assert "2 of 4 right and 1 in part, of 7 statements here." in words(page)
     page.button(key="guess_again").click().run()
     assert not any("bv-verdict" in card for card in cards(page))
 
@@ -121,6 +123,16 @@ def test_a_line_that_is_not_computed_yet_cannot_be_answered(app: App) -> None:
 
 
 @pytest.mark.slow
+def test_beginners_begin_with_what_many_believe(app: App) -> None:
+    page = app("textbook", record=None, level="beginner")
+    keys = [str(button.key) for button in page.button if str(button.key).startswith("guess_")]
+    assert list(dict.fromkeys(key.split("_")[1] for key in keys)) == [
+        number for number in BELIEVED if textbook.verdict(number) is not None
+    ]
+    assert BELIEVED[0] == "14"
+    assert "Next chapter" in " ".join(link.proto.label for link in page.get("page_link"))
+
+
 def test_beginners_guess_first_and_others_do_not(app: App) -> None:
     assert app("textbook", record=None, level="beginner").toggle(key="guess").value
     assert not app("textbook", record=None).toggle(key="guess").value
