@@ -20,6 +20,7 @@ from bartviz.analysis.repair_columns import MARKS, Place, Said, rows_of
 from bartviz.arrays import Bools, Floats
 from bartviz.errors import RecordError
 from bartviz.language import _, later, plural
+from bartviz.language.percentages import percent
 from bartviz.record.record import Record
 
 if TYPE_CHECKING:
@@ -118,9 +119,9 @@ def notice(found: Repair) -> str:
     parts = [_back(gone, [one for one in said if one.mark == "right"], bool(noised.lost))]
     mistakes, more = ([one for one in said if one.mark == mark] for mark in ("wrong", "added"))
     if mistakes:
-        parts.append(_("its most confident mistake is {word} with {likely:.0%}", **_word(_surest(mistakes))))
+        parts.append(_("its most confident mistake is {word} with {likely}", **_word(_surest(mistakes))))
     elif more:
-        parts.append(_("it added {word} with {likely:.0%}", **_word(_surest(more))))
+        parts.append(_("it added {word} with {likely}", **_word(_surest(more))))
     touched = {*noised.lost, *noised.moved}
     left = sum(not place.said and not touched.issuperset(place.clean) for place in found.places)
     if left:
@@ -131,27 +132,25 @@ def notice(found: Repair) -> str:
 
 
 def _back(gone: int, back: Sequence[Said], lost: bool) -> str:
-    """A clause: how many words were restored, and how sure the model was of one that had been lost."""
+    """A clause: how many words were put back, and how sure the model was of one that had been lost."""
     if not lost:
         return plural(
-            "Of {count} moved word the model put {back} back",
-            "Of {count} moved words the model put {back} back",
+            "The model put back {back} of {count} moved word",
+            "The model put back {back} of {count} moved words",
             gone,
             back=len(back),
         )
-    if not back:
-        return plural("Of {count} lost word the model put 0 back", "Of {count} lost words the model put 0 back", gone)
-    return plural(
-        "Of {count} lost word the model put {back} back, {word} with {likely:.0%}",
-        "Of {count} lost words the model put {back} back, {word} with {likely:.0%}",
+    said = plural(
+        "The model put back {back} of {count} lost word",
+        "The model put back {back} of {count} lost words",
         gone,
         back=len(back),
-        **_word(_surest(back)),
     )
+    return _("{said}, {word} with {likely}", said=said, **_word(_surest(back))) if back else said
 
 
 def _word(one: Said) -> dict[str, object]:
-    return {"word": quote(one.text), "likely": one.probability}
+    return {"word": quote(one.text), "likely": percent(one.probability)}
 
 
 def _surest(said: Sequence[Said]) -> Said:

@@ -15,7 +15,9 @@ from bartviz.drawing.heads import one
 from bartviz.drawing.side_by_side import side_by_side
 from bartviz.errors import SettingError
 from bartviz.language import _, later, mark
+from bartviz.language.percentages import percent
 from bartviz.record.attention import Kind
+from bartviz.text.labels import visible
 
 HEIGHT = 300
 NAMES = (mark("the clean text"), mark("the corrupted text"))
@@ -45,6 +47,67 @@ def denoising(found: Repair | Score, *, dark: bool = False) -> go.Figure:
         | {"range": [-0.6, count - 0.4], "tickangle": -45 if count > 12 else 0, "title": {"text": ""}},
         "yaxis": {
             "range": [0, 1.12],
+            "tickvals": [0, 0.5, 1],
+            "tickformat": ".0%",
+            "tickfont": small,
+            "title": {"text": _("probability"), "font": small},
+        },
+        "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "font": small},
+        "modebar": BUTTONS,
+        "barmode": "overlay",
+        "margin": {"l": 8, "r": 8, "t": 34, "b": 8},
+    }
+    return theme.build(traces, layout, dark=dark, height=HEIGHT)
+
+
+def written(found: Repair, *, dark: bool = False) -> go.Figure:
+    """The probability of each word that the model wrote: the numbers of the third line of the picture.
+
+    Filled: a word of the original in its place, copied or put back; hatched: another word, or an added one.
+
+    >>> from bartviz.experiments.repair import repair
+    >>> denoiser = bartviz.load("bart-tiny-denoise")
+    >>> figure = bartviz.figures.written(repair(denoiser, "I want to buy a car.", "text infilling"))
+    """
+    expect(found, Repair, "the result of bartviz.experiments.repair.repair(model, text, noise)")
+    ink, color = theme.palette(dark), theme.kind_color("decoder", dark)
+    groups = {
+        ("kept",): _("copied"),
+        ("right",): _("✓ put back"),
+        ("wrong", "added"): _("✗ another word, or + an added one"),
+    }
+    traces = []
+    for marks, name in groups.items():
+        at = [number for number, one in enumerate(found.said) if one.mark in marks]
+        shares = [found.said[number].probability for number in at]
+        marker: Part = {"color": color, "line": {"color": color, "width": 1}}
+        if marks == ("kept",):
+            marker["opacity"] = 0.35
+        if "wrong" in marks:
+            marker["pattern"] = {"shape": "/", "fgcolor": color, "bgcolor": ink.background, "size": 6}
+        traces.append(
+            {
+                "type": "bar",
+                "name": name,
+                "x": at,
+                "y": shares,
+                "width": 0.8,
+                "marker": marker,
+                "text": [percent(share) for share in shares],
+                "textposition": "outside",
+                "cliponaxis": False,
+                "hovertext": [f"<b>{theme.escape(found.said[number].text)}</b>" for number in at],
+                "hoverinfo": "text",
+                "showlegend": bool(at),
+            }
+        )
+    count, small = len(found.said), {"size": 12, "color": ink.faint}
+    labels = tuple(visible(one.text) for one in found.said)
+    layout: Part = {
+        "xaxis": axes.shown(labels, np.zeros(count, np.bool_), 1000, "", dark)
+        | {"range": [-0.6, count - 0.4], "tickangle": -45 if count > 12 else 0, "title": {"text": ""}},
+        "yaxis": {
+            "range": [0, 1.15],
             "tickvals": [0, 0.5, 1],
             "tickformat": ".0%",
             "tickfont": small,

@@ -20,8 +20,9 @@ def main() -> None:
     st.html(STYLE)
     fill_masks.section(record)
     lead = show.place("lead")
+    picture = st.container(key="denoising_lines")
     chosen = choose(record)
-    with st.container(key="denoising_lines"):
+    with picture:
         repair = parts.repaired(chosen)
         if repair is not None:
             parts.lines(repair)

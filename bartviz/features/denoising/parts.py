@@ -10,13 +10,13 @@ import streamlit as st
 
 from bartviz.analysis import repairs
 from bartviz.app.controls import pick, show, tasks
-from bartviz.app.frame import page
+from bartviz.app.frame import levels, page
 from bartviz.app.frame.fill_masks import FILLER
 from bartviz.app.frame.status import facts
 from bartviz.drawing.heads import one
 from bartviz.families.bert import BERT
 from bartviz.families.catalogue import EMBEDDED, entry
-from bartviz.features.denoising.figure import NAMES, denoising, pair
+from bartviz.features.denoising.figure import NAMES, denoising, pair, written
 from bartviz.features.denoising.figure import attention as both
 from bartviz.features.denoising.parts_chips import guess_lines, repair_lines
 from bartviz.features.denoising.parts_noise import DENOISER, Chosen
@@ -30,10 +30,11 @@ if TYPE_CHECKING:
     from bartviz.serving.gate import Ticket
 
 LOOKS = {
-    "tokens": mark("token by token"),
+    "words": mark("word by word"),
     "attention": mark("attention"),
     BERT.name: mark("compare with BERT"),
     "noises": mark("all five noises"),
+    "tokens": mark("given the original"),
 }
 WEIGHTS = {"head": mark("one head"), "layer": mark("mean of a layer"), "all": mark("mean of all")}
 KINDS: tuple[Kind, ...] = ("cross", "encoder")
@@ -71,11 +72,12 @@ def repaired(chosen: Chosen) -> Repair | None:
 def lines(repair: Repair) -> None:
     """Original, corrupted and reconstructed text: what the model writes by itself."""
     st.html(repair_lines(repair))
-    legend = [_("Struck through: lost. ✓ back in its place, ✗ another word, + added, ∅ nothing.")]
+    legend = [_("Struck through: lost. ✓ put back, ✗ another word, + added, ∅ nothing.")]
     if repair.noised.moved:
         legend.append(_("Small numbers: the word's place in the original."))
     show.note(" ".join(legend))
-    show.note(f"{repair.given.model.name}: {'; '.join(facts(repair.given))}.")
+    if levels.at_least("intermediate"):
+        show.note(f"{repair.given.model.name}: {'; '.join(facts(repair.given))}.")
     for notice in repair.notices:
         show.note(_(notice))
     if not repair.given.model.trained:
@@ -85,19 +87,29 @@ def lines(repair: Repair) -> None:
 
 
 def look(chosen: Chosen, repair: Repair) -> None:
-    """The part below the lines (URL ``look``)."""
+    """The part below the lines (URL ``look``); the score under teacher forcing is not offered to beginners."""
     parts: dict[str, Callable[[], None]] = {
+        "words": lambda: words(repair),
         "tokens": lambda: tokens(repair),
         "attention": lambda: attention(repair),
         BERT.name: lambda: filled(repair),
         "noises": lambda: noises(chosen),
     }
-    parts[pick.one_of(_("Look at"), named(LOOKS), key="look")]()
+    detailed = levels.at_least("intermediate") or st.query_params.get("look") == "tokens"
+    looks = {word: name for word, name in LOOKS.items() if detailed or word != "tokens"}
+    parts[pick.one_of(_("Look at"), named(looks), key="look")]()
+
+
+def words(repair: Repair) -> None:
+    """The probability of each word that the model wrote: the numbers of the third line."""
+    alt = _("The probabilities of the {count} words that the model wrote.", count=len(repair.said))
+    show.figure(partial(written, repair, dark=page.dark()), key="denoising_words", alt=alt)
+    show.note(_("How sure the model was of each word that it wrote, the third line above."))
 
 
 def tokens(repair: Repair) -> None:
     """The probability of each original token when the original is given: the score of the repair."""
-    score, (back, lost) = repair.score, repair.score.of_lost
+    score, (best, lost) = repair.score, repair.score.of_lost
     alt = _(
         "Probabilities of {count} tokens; {right} are the model's best guess.",
         count=len(score.labels),
@@ -106,20 +118,19 @@ def tokens(repair: Repair) -> None:
     show.figure(partial(denoising, repair, dark=page.dark()), key="denoising_tokens", alt=alt)
     show.note(
         _(
-            "Teacher forcing, so the count differs from the one above: each token is judged given the true "
-            "ones before it, and mistakes do not carry over. When the model writes by itself, it continues "
-            "from its own words (the third line above)."
+            "Another question than above: here the model is given the original, token by token (teacher forcing), "
+            "and mistakes do not carry over. In the third line it continues from its own words."
         )
     )
     show.note(
         _(
             "Given the original token by token: {right} of {all} tokens are the best guess (accuracy {accuracy:.3f}); "
-            "of the {lost} that were lost or moved, {back}. Loss {loss:.3f} nats a token.",
+            "of the {lost} that were lost or moved, {best} are. Loss {loss:.3f} nats a token.",
             right=score.right.sum(),
             all=len(score.labels),
             accuracy=score.accuracy,
             lost=lost,
-            back=back,
+            best=best,
             loss=score.loss,
         )
     )

@@ -16,7 +16,7 @@ NAMES = (mark("original"), mark("corrupted"), mark("reconstructed"), "")
 MARKS = {"kept": "", "right": "✓", "wrong": "✗", "added": "+"}
 VERDICTS = {
     "kept": mark("copied"),
-    "right": mark("back in its place"),
+    "right": mark("put back"),
     "wrong": mark("a different word from the original"),
     "added": mark("added"),
 }
@@ -25,13 +25,18 @@ VERDICTS = {
 def repair_lines(repair: Repair) -> str:
     """Original, corrupted and reconstructed words, column by column."""
     names = "".join(f"<span>{_(name)}</span>" for name in NAMES)
-    columns = [column for place in repair.places for column in _columns(repair, place)]
+    columns = [_together(_columns(repair, place)) for place in repair.places]
     label = html.escape(_("Original, corrupted and reconstructed words, column by column"), quote=True)
     return (
         f"<div class='bv-text bv-repair' role='group' aria-label='{label}' tabindex='0' "
         f"dir='{direction(word.text for word in repair.noised.clean)}'>"
         f"<div class='bv-column bv-names'>{names}</div><div class='bv-columns'>{''.join(columns)}</div></div>"
     )
+
+
+def _together(columns: list[str]) -> str:
+    """The columns of a place in one box, which goes to the next line as a whole: a mask over them is not torn."""
+    return columns[0] if len(columns) == 1 else f"<div class='bv-place'>{''.join(columns)}</div>"
 
 
 def _columns(repair: Repair, place: Place) -> list[str]:

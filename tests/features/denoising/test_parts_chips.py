@@ -6,6 +6,8 @@ import re
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from bartviz.analysis.denoising import Noised, NoisedWord, words
 from bartviz.analysis.repair_columns import Written, places
 from bartviz.features.denoising.parts_chips import guess_lines, repair_lines
@@ -37,6 +39,28 @@ def test_a_mask_of_three_words_lies_over_three_columns() -> None:
     assert html.count("bv-on") == 2
     assert html.count("bv-last") == 1
     assert html.count("∅") == 2  # one word for three
+
+
+@pytest.mark.parametrize(
+    "said", ["I want to drive a red car", "I I want to buy a a car", "so I want buy a new nice car"]
+)
+def test_an_added_word_takes_a_column_of_its_own_and_shifts_no_other(said: str) -> None:
+    shown = found(SPAN, said)
+    cells = [re.findall(r"<span[^>]*>([^<]*)", column) for column in columns(repair_lines(shown))]
+    pairs = [pair for place in shown.places for pair in place.columns or ((None, None),)]
+    above = ["" if clean is None else words(TEXT)[clean].text for clean, _ in pairs]
+    below = ["∅" if written is None else written.text for _, written in pairs]
+    assert [(line[0], line[2]) for line in cells] == list(zip(above, below, strict=True))
+    assert [word for word in above if word] == [word.text for word in words(TEXT)]
+    for word, written in zip(above, [written for _, written in pairs], strict=True):
+        assert written is None or written.mark not in ("kept", "right") or written.text == word
+
+
+def test_a_mask_goes_to_the_next_line_as_a_whole() -> None:
+    html = repair_lines(found(SPAN, "I drive a car"))
+    assert html.count("bv-place") == 1
+    whole = html.split("<div class='bv-place'>")[1].split("</div></div>")[0]
+    assert whole.count("bv-first") == whole.count("bv-last") == 1
 
 
 def test_marks_do_not_depend_on_colour() -> None:
