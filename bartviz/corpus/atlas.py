@@ -203,7 +203,7 @@ class Atlas:
 
 
 def open_atlas(path: str | Path) -> Atlas:
-    """The atlas in a folder that ``bartviz corpus`` has written. Needs no torch.
+    """The atlas in a folder that ``bartviz corpus`` has written, or in the file that the app offers. Needs no torch.
 
     Raises SettingError for another folder, or a run that is not finished; PackageError without pyarrow.
 
@@ -213,16 +213,32 @@ def open_atlas(path: str | Path) -> Atlas:
     """
     folder = Path(path)
     _check_parquet()
+    if folder.suffix.lower() == ".zip" and folder.is_file():
+        from bartviz.corpus import one_file  # which needs this module
+
+        return one_file.unpack(files.read(folder, one_file.LARGEST), folder.name)
     try:
-        description = json.loads(files.read(folder / DESCRIPTION, schema.LARGEST_DESCRIPTION))
-    except (OSError, ValueError, RecursionError) as error:
+        written = files.read(folder / DESCRIPTION, schema.LARGEST_DESCRIPTION)
+    except OSError as error:
         unfinished = (folder / "run.json").is_file()
         advice = "its run is not finished: add --resume." if unfinished else "bartviz corpus writes one."
         raise SettingError(f"There is no atlas in {folder.name}: {advice}") from error
+    return Atlas(folder, described(written, folder.name))
+
+
+def described(written: bytes, name: str) -> dict[str, Any]:
+    """The description of an atlas from its file. Raises SettingError for one that is damaged or of another version."""
+    try:
+        description = json.loads(written[: schema.LARGEST_DESCRIPTION])
+    except (ValueError, RecursionError):
+        description = None  # it is no description at all
     if isinstance(description, dict) and description.get("format", FORMAT) != FORMAT:
-        raise SettingError(f"The atlas in {folder.name} was made by another version of bartviz: create it again.")
-    schema.check_description(description, folder.name)
-    return Atlas(folder, description)
+        raise SettingError(
+            later("The atlas in {name} was made by another version of bartviz: create it again.", name=name)
+        )
+    schema.check_description(description, name)
+    assert isinstance(description, dict)
+    return description
 
 
 def added(manifest: Mapping[str, object], shards: Iterable[Shard], random: Shard, rows: Iterable[Line | Bad]) -> Atlas:
@@ -275,13 +291,18 @@ def in_memory(
 
 def write(folder: Path, made: Atlas) -> Atlas:
     """Write the tables of an atlas to a folder, and at last its description; the atlas that is there."""
-    tables_of = made.held or {name: made._table(name) for name in made.description["files"]}
-    packed = {name: schema.packed(name, table) for name, table in tables_of.items()}
-    for name, data in packed.items():
+    description, data_of = packed(made)
+    for name, data in data_of.items():
         write_file(folder / f"{name}.parquet", data)
-    description = schema.sealed(made.description, packed)
     write_file(folder / DESCRIPTION, json.dumps(description, indent=1).encode())
     return Atlas(folder, description)
+
+
+def packed(made: Atlas) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """The description and the tables of an atlas as its files hold them."""
+    tables_of = made.held or {name: made._table(name) for name in made.description["files"]}
+    data = {name: schema.packed(name, table) for name, table in tables_of.items()}
+    return schema.sealed(made.description, data), data
 
 
 def _check_parquet() -> None:
