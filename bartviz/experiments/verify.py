@@ -55,13 +55,13 @@ BEAMS = mark("continuations of the beam search")
 SCORES = mark("scores of the beam search")
 SCORES_LIMIT = 1e-3  # relative to the number, at least of 1
 
-_FIRST_RUN = mark("versions, duration, notices and number format of the first run, and what only it could check")
+_FIRST_RUN = mark("versions, time, duration, notices and number format of the first run, and what only it could check")
 _NAME = mark("the name of the model, and where it was found")
 _MADE = mark("settings that leave no trace in texts and numbers")
 _KEPT = mark("rules of the tokens that were kept from an earlier text")
 NOT_COMPARED: Mapping[type, Mapping[str, str]] = {
     ModelInfo: dict.fromkeys(("name", "source"), _NAME),  # the same model may be found elsewhere
-    Provenance: dict.fromkeys(("versions", "dtype", "seconds", "notices", "checks"), _FIRST_RUN)
+    Provenance: dict.fromkeys(("versions", "dtype", "seconds", "made", "notices", "checks"), _FIRST_RUN)
     | {"settings": _MADE},  # of a text that the model wrote they are compared
 }
 """Fields of a record that no second run can compare, with their description in ``Verification.not_compared``."""

@@ -14,7 +14,7 @@ from bartviz.families.family import ModelKind
 from bartviz.language import later
 from bartviz.record import weights
 from bartviz.record.attention import KINDS, Attention, Kind
-from bartviz.record.record import ModelInfo, Provenance, Record
+from bartviz.record.record import ModelInfo, Provenance, Record, now
 from bartviz.record.strings import from_strings, schemes
 from bartviz.record.validation import ROW_LIMIT
 from bartviz.record.vocabulary import GIVEN_WEIGHTS
@@ -353,7 +353,9 @@ def _record(arrays: Mapping[Kind, Floats], texts: Mapping[Kind, _Text], name: st
         made.get("decoder"),
         made.get("cross"),
         output=None if decoder is None else decoder.output,
-        provenance=Provenance(versions={"bartviz": __version__}, settings={"mode": GIVEN_WEIGHTS}, notices=(NOTICE,)),
+        provenance=Provenance(
+            versions={"bartviz": __version__}, settings={"mode": GIVEN_WEIGHTS}, notices=(NOTICE,), made=now()
+        ),
     )
 
 

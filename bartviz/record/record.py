@@ -6,6 +6,7 @@ Frozen, read-only, NumPy only: a saved record opens on a machine without torch.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 Reading = Literal["reads", "predicts"]
 Seal = Literal["made", "unchanged", "changed", "older"]
+_MINUTE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}Z")
 _TYPE = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")  # transformers' model_type
 ENDING, PAGES = ".safetensors", (".html", ".htm")  # of a record's file, and of the explorer's
 NODE_BYTES = 400  # of one hypothesis of a beam tree, with its numbers
@@ -94,11 +96,17 @@ class ModelInfo:
         return family_of(self.family, self.architecture)
 
 
+def now() -> str:
+    """The current minute, as ``Provenance.made`` has it."""
+    return time.strftime("%Y-%m-%dT%H:%MZ", time.gmtime())
+
+
 @dataclass(frozen=True)
 class Provenance(Rebuilt):
     """How a record was made: versions, settings, duration, why the text ended.
 
-    ``checks`` are those that only the run could make; ``Record.check`` returns all.
+    ``checks`` are those that only the run could make; ``Record.check`` returns all. ``made`` is when: the date and the
+    minute in UTC, as ISO 8601 writes them; empty in older records.
     """
 
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -108,8 +116,11 @@ class Provenance(Rebuilt):
     seconds: float = 0.0
     stopped: str | None = None
     notices: tuple[str, ...] = ()
+    made: str = ""
 
     def __post_init__(self) -> None:
+        if self.made and not _MINUTE.fullmatch(self.made):
+            raise RecordError("When a record was made is written like 2025-01-31T12:00Z.")
         object.__setattr__(self, "versions", MappingProxyType(dict(self.versions)))
         settings = {key: tuple(value) if isinstance(value, list) else value for key, value in self.settings.items()}
         object.__setattr__(self, "settings", MappingProxyType(settings))

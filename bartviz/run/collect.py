@@ -16,7 +16,7 @@ from bartviz.record.attention import Attention, Kind
 from bartviz.record.beam_tree import BeamTree
 from bartviz.record.checks import Check
 from bartviz.record.prediction import Prediction
-from bartviz.record.record import Provenance, Record
+from bartviz.record.record import Provenance, Record, now
 from bartviz.record.steps import Step
 from bartviz.tape import assemble
 from bartviz.tape.tape import Tape, depths
@@ -79,6 +79,7 @@ def collect(
         stopped=stopped,
         notices=(*notices, *model.notices),
         checks=checks,
+        made=now(),
     )
     record = Record(
         model.info,

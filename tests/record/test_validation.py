@@ -137,6 +137,7 @@ def edited(record: Record, change: Callable[[dict[str, Any]], object]) -> bytes:
         lambda value: value["encoder"]["query"].update(labels={str(i): i for i in range(9)}),
         lambda value: value.update(provenance=[]),
         lambda value: value["provenance"].update(versions={"torch": 2}),
+        lambda value: value["provenance"].update(made="yesterday"),
         lambda value: value["provenance"].update(settings={"mode": {"a": {}}}),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from typing import Any, Literal
 
 import numpy as np
@@ -15,7 +16,7 @@ import bartviz
 from bartviz.errors import Cancelled, ModelError, SettingError, TextError, TooLong
 from bartviz.families.registry import FAMILIES
 from bartviz.record.attention import KINDS, Head, Kind
-from bartviz.record.record import Record
+from bartviz.record.record import Record, now
 from bartviz.run.prepare import prepare
 from bartviz.tape.tape import Tape, attach, recording
 from bartviz.text import tokenize
@@ -186,6 +187,13 @@ def test_a_long_text_of_a_batch_is_cut_as_it_is_alone(side: Literal["first", "la
     assert together.source.ids.tolist() == alone.source.ids.tolist()
     assert together.provenance.notices == alone.provenance.notices
     assert f"The {side} " in " ".join(together.provenance.notices)
+
+
+def test_a_record_says_when_it_was_made() -> None:
+    before = now()
+    made = bartviz.capture(loaded.model("bert"), SHORT).provenance.made
+    assert before <= made <= now()
+    assert time.strptime(made, "%Y-%m-%dT%H:%MZ").tm_min == int(made[-3:-1])
 
 
 def test_a_given_continuation_has_a_step_for_each_target_token() -> None:
