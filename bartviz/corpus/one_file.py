@@ -39,7 +39,11 @@ def unpack(data: bytes, name: str) -> Atlas:
     files = _unpacked(data, name)
     if DESCRIPTION not in files:
         raise SettingError(
-            later("There is no atlas in {name}: it would have a file {file}.", name=name, file=DESCRIPTION)
+            later(
+                "There is no atlas in {name}: it would have a file {file}. Unpack it, and open one of its texts.",
+                name=name,
+                file=DESCRIPTION,
+            )
         )
     description = described(files[DESCRIPTION], name)
     held = {}

@@ -208,12 +208,14 @@ def downloads(
     picture: Maybe[Picture] = None,
     passport: Maybe[str] = None,
     record: Record | None = None,
+    atlas: Callable[[], bytes] | None = None,
     of: str = "",
 ) -> None:
     """Add files to the page's download button: CSV (formulas quoted), NPZ, the figure as one offline HTML file, a
-    picture for paper as SVG, the passport of a head as a page to print; and of a record all weights of all heads (CSV),
-    the explorer as one HTML file, and the record itself, which ``bartviz.open`` reads. A figure passed as a string is
-    such an HTML file already. A record with too many weights for a table gets a note in its place.
+    picture for paper as SVG, the passport of a head as a page to print, an atlas as one file, which
+    ``bartviz.open_atlas`` reads; and of a record all weights of all heads (CSV), the explorer as one HTML file, and the
+    record itself, which ``bartviz.open`` reads. A figure passed as a string is such an HTML file already. A record with
+    too many weights for a table gets a note in its place.
 
     ``name`` is the file's stem, and ``of`` its subject ("cross-L2H5"): the app's words, never a visitor's. ``title``
     says which part of the page it is, in the reader's language; without one, what the page shows at first. Callables
@@ -235,6 +237,8 @@ def downloads(
     if passport is not None:
         make = partial(_encoded, passport)
         files.append(File(_("Head report to print"), f"{stem}.passport.html", "text/html", make))
+    if atlas is not None:
+        files.append(File(_("Atlas"), f"bartviz-{name}.zip", "application/zip", atlas))
     if files:
         export.offer(name, title or _("What this page shows"), files, place=1 if title else 0)
     if record is None:

@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Literal, overload
 import streamlit as st
 
 from bartviz.app.controls import export, progress, show
-from bartviz.app.frame import checks, display, languages, page_hooks, page_list, scroll_to, share, sidebar, theme
+from bartviz.app.frame import (
+    checks,
+    display,
+    languages,
+    opened,
+    page_hooks,
+    page_list,
+    scroll_to,
+    share,
+    sidebar,
+    theme,
+)
 from bartviz.app.frame.examples import examples
 from bartviz.app.frame.status import status
 from bartviz.app.state import clicks, session, url_state
@@ -179,7 +190,9 @@ def begin(word: str, *, needs_record: bool = True) -> Record | None:
         if session.running() is not None:
             progress.follow(session.running, key="cancel")
         elif shown is not None and entry.run:
-            status(shown, older_target=sidebar.has_older_target(), refused=error is not None)
+            is_file = sidebar.opened() is not None
+            status(shown, older_target=sidebar.has_older_target(), refused=error is not None, opened=is_file)
+        opened.draw(run=entry.run)
     if shown is not None and entry.run and session.running() is None:
         checks.draw(shown)
     if error is not None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from textwrap import shorten
 from typing import TYPE_CHECKING, Literal
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import streamlit as st
 
 from bartviz.app.controls import expander, pick, show
-from bartviz.app.frame import levels, listeners, phone_menu, scroll_to, settings, status, theme, uploads
+from bartviz.app.frame import levels, listeners, page_list, phone_menu, scroll_to, settings, status, theme, uploads
 from bartviz.app.frame.examples import Example, examples
 from bartviz.app.state import session
 from bartviz.errors import BartvizError, ModelError, NotFetched, SettingError, TextError, TooLong, choices
@@ -41,11 +42,22 @@ TOO_LONG: dict[str, Truncate | None] = {"refuse": None, "first": "first", "last"
 TOO_LONG_NAMES = {"refuse": mark("refuse it"), "first": mark("keep its beginning"), "last": mark("keep its end")}
 CUTS = {"first": mark("Read only its first {limit:,} tokens"), "last": mark("Read only its last {limit:,} tokens")}
 READING = ("too_long", "special")
+_OPENED = "_opened_file"
 OLDER_TARGET = "_older_target"  # whether the given output is that of the text before
 # which typed special tokens are read as such
 SPECIAL = {"gaps": mark("masks, in models that fill them"), "true": mark("all"), "false": mark("none: as plain text")}
 _SPECIAL = re.compile(r"\[[A-Z]+\]|</?[a-z]+>")  # what looks like a special token
 LINKED = ("model", "text", "pair", "target", *READING, *settings.KEYS)
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A record that was opened from a file, and what the visitor had before: the record, if any, and the controls."""
+
+    file: str
+    record: Record
+    before: Record | None
+    controls: Mapping[str, str]
 
 
 def draw(shows_run: bool) -> None:
@@ -74,7 +86,7 @@ def draw(shows_run: bool) -> None:
                 _examples(kind)
             with st.expander(_("More"), expanded=any(st.session_state.get(key) for key in ("pair", "target"))):
                 st.fragment(_other_text)(kind)
-                st.fragment(uploads.draw)(_show)
+                st.fragment(uploads.draw)(_show, page=uploads.HERE if shows_run else page_list.PAGES[0].word)
                 st.fragment(_reading)()
                 settings.draw(kind)
         theme.watch()
@@ -372,8 +384,33 @@ def run_text(model: str, text: str, target: str = "", pair: str = "") -> None:
     _run()
 
 
-def _show(record: Record) -> None:
+def opened() -> Opened | None:
+    """The file whose record is shown, if it is one."""
+    held: Opened | None = st.session_state.get(_OPENED)
+    return held if held is not None and held.record is st.session_state.get(session.RECORD) else None
+
+
+def back_to_own() -> None:
+    """Show what was there before a file was opened: a callback."""
+    held = opened()
+    if held is not None:
+        _set(**held.controls)
+        st.session_state["_kind"] = kind_of(st.session_state["model"])
+        session.show(held.before)
+
+
+def run_file() -> None:
+    """Run the text of the file: a callback."""
+    _press()
+
+
+def _show(record: Record, file: str) -> None:
     """Show a record that was opened, with its texts, and its model if it is listed, in the controls: a callback."""
+    earlier = opened()
+    if earlier is None:
+        controls = {key: st.session_state.get(key) or "" for key in ("model", "text", "pair", "target")}
+        earlier = Opened(file, record, st.session_state.get(session.RECORD), controls)
+    st.session_state[_OPENED] = replace(earlier, file=file, record=record)
     given = record.target_text if record.provenance.mode == GIVEN_TARGET else None
     model = {"model": record.model.name} if record.model.name in models() else {}
     _set(text=record.source_text, pair=record.pair_text or "", target=given or "", **model)

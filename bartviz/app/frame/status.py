@@ -19,11 +19,12 @@ if TYPE_CHECKING:
     from bartviz.record.record import ModelInfo, Record
 
 
-def status(record: Record, *, older_target: bool = False, refused: bool = False) -> None:
+def status(record: Record, *, older_target: bool = False, refused: bool = False, opened: bool = False) -> None:
     """Draw the line, notices about the text, and a large warning if the weights look untrained.
 
     ``older_target``: the given output is still that of the text before, which a notice says. ``refused``: an error
     about a new text is below the line, so the notices, which are about the text of this record, are left out.
+    ``opened``: it was opened from a file, which a line of its own says.
 
     Experts see the line, others a tick that opens, beginners neither; a failed check is always shown in full.
     """
@@ -42,7 +43,7 @@ def status(record: Record, *, older_target: bool = False, refused: bool = False)
         )
     lines += [f"<p class='bv-notice'>{html.escape(_(notice))}</p>" for notice in notices]
     chosen = st.session_state.get("model", record.model.name)
-    if not names(chosen, record.model):
+    if not opened and not names(chosen, record.model):
         message = _(
             "This is the last run, of {name}. Press Run to see {chosen}.", name=record.model.name, chosen=chosen
         )

@@ -1,9 +1,10 @@
-"""The sidebar's file: a saved record, which is shown at once, or texts: their encoding, and the column and the text of
-a table, read when Run is pressed."""
+"""The file that is opened: a saved record or an atlas, which is shown at once, or texts: their encoding, and the column
+and the text of a table, read when Run is pressed. It comes from the sidebar, or is dropped anywhere on a page."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,21 +12,25 @@ import streamlit as st
 
 from bartviz.app.controls import expander, show, upload_form
 from bartviz.app.controls.upload_form import LARGEST, UploadForm
-from bartviz.app.state import session, upload_limits
+from bartviz.app.frame import page_list
+from bartviz.app.state import own_atlas, session, upload_limits
 from bartviz.app.streamlit_internals import UploadedFile
-from bartviz.errors import BartvizError, without_stack
+from bartviz.errors import BartvizError, TooLong, without_stack
 from bartviz.language import _, later, mark
 from bartviz.reading.encodings import check_size
 from bartviz.reading.uploads import FORMATS, MAX_ROWS, Table, Upload, check_file, is_table, read_upload
 from bartviz.record.record import ENDING
+from bartviz.text.clean import safe_name
 
 if TYPE_CHECKING:
     from bartviz.record.record import Record
 
 CHOICES = ("file", "encoding")
+ATLAS = ".zip"  # the ending of an atlas in one file
+HERE = "here"
 LISTED = 100  # a table of more texts offers them by number
 _TEXTS, _TAKEN, _NOTICES = "_file_texts", "_file", "_file_said"
-_OPENED, _REFUSED = "_file_opened", "_file_refused"  # whether the file was just opened, and why it was not
+_GO, _REFUSED = "_file_go", "_file_refused"  # the page to show a file on that has just come; why it is not opened
 
 
 class Choice(NamedTuple):
@@ -38,19 +43,22 @@ class Choice(NamedTuple):
     row: int | None = None
 
 
-def draw(on_record: Callable[[Record], None]) -> None:
-    """The folded section of the sidebar. on_record: called with a record that was opened."""
+def draw(on_record: Callable[[Record, str], None], *, page: str) -> None:
+    """The folded section of the sidebar. on_record: called with a record that was opened, and the name of its file;
+    page: where it is shown, ``HERE`` for the open one."""
     with expander.section(_("From a file"), key="file") as opened:
-        if not (opened or expander.requested("file", CHOICES)):
-            return
-        file = st.file_uploader(
-            _("A text file or a saved record"),
+        file = st.file_uploader(  # also in a closed section: what is dropped on a page comes here
+            _("A text file, a saved record, or an atlas"),
             key="file",
             on_change=_open,
-            args=(on_record,),
+            args=(on_record, page),
             max_upload_size=upload_limits.largest(),  # other files are refused in the visitor's language
             label_visibility="collapsed",
         )
+        if word := st.session_state.pop(_GO, ""):
+            _go(word)
+        if not (opened or expander.requested("file", CHOICES)):
+            return
         if file is None:
             show.note(
                 _(
@@ -69,12 +77,11 @@ def draw(on_record: Callable[[Record], None]) -> None:
                     size=upload_limits.largest(),
                 )
             )
-        if st.session_state.pop(_OPENED, False):
-            st.rerun()  # the whole page, not the sidebar's fragment alone
+            show.note(_("So is an atlas saved on the page Corpus ({ending}).", ending=ATLAS))
         upload_form.draw_encoding("encoding", persist="session")
+        if refused() is not None:
+            return  # the page says why
         try:
-            if error := st.session_state.get(_REFUSED):
-                raise error
             _choose(file)
         except BartvizError as error:
             st.error(show.plain(str(error)))
@@ -82,10 +89,48 @@ def draw(on_record: Callable[[Record], None]) -> None:
             show.note(_status(file))
 
 
+def refused() -> BartvizError | None:
+    """Why the file was not opened, until another one comes."""
+    error: BartvizError | None = st.session_state.get(_REFUSED)
+    return error
+
+
+def refuse_size(name: str, size: float) -> None:
+    """The browser has kept back a file that is too large: a callback."""
+    limit = upload_limits.largest()
+    st.session_state[_REFUSED] = TooLong(
+        later(
+            "{name} has {size:,.1f} MB; at most {limit} MB are opened here. Records of shorter texts are smaller; for "
+            "large ones there is bartviz.open, and bartviz corpus for many texts.",
+            name=safe_name(name),
+            size=size / 1e6,
+            limit=limit,
+        ),
+        int(size),
+        limit * 1_000_000,
+    )
+
+
+def forgive() -> None:
+    """Dismiss the error: a callback."""
+    st.session_state[_REFUSED] = None
+
+
+def waiting() -> str:
+    """The name of a file of texts that came while the sidebar's section is closed, until it is read; or empty."""
+    file: UploadedFile | None = st.session_state.get("file")
+    if file is None or st.session_state.get("folded_file") or refused() is not None or _is_saved(file):
+        return ""
+    try:
+        return "" if _taken(file) else safe_name(_name(file))
+    except BartvizError:  # its rows cannot be read as they are: Run says why
+        return safe_name(_name(file))
+
+
 def text() -> str | None:
     """The chosen text of the file; None if there is no file, or if this text was read before. Raises TextError."""
     file: UploadedFile | None = st.session_state.get("file")
-    if file is None or _is_record(file) or _taken(file):
+    if file is None or refused() is not None or _is_saved(file) or _taken(file):
         return None
     if is_table(file.name):
         choice, upload = _chosen(file), _upload(file)
@@ -122,8 +167,9 @@ def _as_one(text: str) -> tuple[str, ...]:
     )
 
 
-def _is_record(file: UploadedFile) -> bool:
-    return PurePath(_name(file)).suffix.lower() == ENDING
+def _is_saved(file: UploadedFile) -> bool:
+    """Whether it is a record or an atlas, by its name."""
+    return PurePath(_name(file)).suffix.lower() in (ENDING, ATLAS)
 
 
 def _name(file: UploadedFile) -> str:
@@ -131,27 +177,45 @@ def _name(file: UploadedFile) -> str:
     return getattr(file, "name", "")
 
 
-def _open(on_record: Callable[[Record], None]) -> None:
-    """Open a record as soon as its file has arrived: a callback."""
+def _open(on_record: Callable[[Record, str], None], page: str) -> None:
+    """Open what was saved as soon as its file has arrived: a callback."""
     file: UploadedFile | None = st.session_state.get("file")
-    st.session_state[_REFUSED] = None
-    if file is None or not _is_record(file):
+    if file is not None and not _name(file):
+        return  # it was read and deleted, which Streamlit takes for a change
+    st.session_state[_REFUSED], st.session_state[_GO] = None, page
+    if file is None:
         return
     try:
-        on_record(session.opened(file))
+        if PurePath(file.name).suffix.lower() == ENDING:
+            on_record(session.opened(file), safe_name(file.name))
+            notice = later("This is the run saved in {name}.", name=file.name)
+        elif PurePath(file.name).suffix.lower() == ATLAS:
+            data, name = file.getvalue(), safe_name(file.name)
+            own_atlas.keep(name, sha256(data).hexdigest(), session.opened_atlas(file))
+            notice = later("The atlas in {name} is on the page Corpus.", name=name)
+            st.session_state[_GO] = "corpus"
+        else:
+            check_file(file.name, file.getvalue())
+            check_size(file.size, LARGEST << 20)
+            st.session_state[_GO] = HERE
+            return
     except BartvizError as error:
-        st.session_state[_REFUSED] = without_stack(error)
+        st.session_state[_REFUSED], st.session_state[_GO] = without_stack(error), HERE
         return
-    st.session_state[_OPENED], st.session_state[_TAKEN] = True, _choice(file)
-    st.session_state[_NOTICES] = (later("This is the run saved in {name}.", name=file.name),)
+    st.session_state[_TAKEN], st.session_state[_NOTICES] = _choice(file), (notice,)
+
+
+def _go(word: str) -> None:
+    """Draw another page, or all of this one: the sidebar is a fragment."""
+    if word != HERE and page_list.has(word):
+        st.switch_page(page_list.page(word).file)
+    st.rerun()
 
 
 def _choose(file: UploadedFile | None) -> None:
-    """The column and the text of a table. Raises TextError, also for a file in no format that is read."""
-    if file is None or _is_record(file):
+    """The column and the text of a table. Raises TextError."""
+    if file is None or _is_saved(file):
         return
-    check_file(file.name, file.getvalue())
-    check_size(file.size, LARGEST << 20)
     if not is_table(file.name):
         return
     form = _form(file)

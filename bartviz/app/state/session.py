@@ -21,14 +21,17 @@ from bartviz.app.streamlit_internals import UploadedFile
 from bartviz.errors import BartvizError, Cancelled, without_stack
 from bartviz.language import _
 from bartviz.record.record import open_record
+from bartviz.safety.size import size
 from bartviz.serving import drawing_turns, first_record
 from bartviz.serving.engine import Engine, Run, fetching
 from bartviz.serving.limits import Limits, compute
 from bartviz.serving.ray_serve import RayReplicas
 from bartviz.serving.remote import RemoteEngine
 from bartviz.serving.request import Request
+from bartviz.text.clean import safe_name
 
 if TYPE_CHECKING:
+    from bartviz.corpus.atlas import Atlas
     from bartviz.record.record import Record
 
 PATIENCE = 0.4  # seconds that a script run waits for a record before it draws a progress line instead
@@ -88,8 +91,20 @@ def opened(file: UploadedFile) -> Record:
     return record
 
 
-def show(record: Record) -> None:
-    """Show a record that was opened instead of the last run's, which is stopped if it is in progress."""
+def opened_atlas(file: UploadedFile) -> Atlas:
+    """The atlas in an uploaded file, which is deleted; it counts among the results of all. Raises SettingError."""
+    from bartviz.corpus import one_file  # with pandas, which the first picture does without
+
+    atlas = one_file.unpack(file.getvalue(), safe_name(file.name))
+    release(file)
+    note(owner())
+    engine().results.count(atlas, size(atlas.held))
+    return atlas
+
+
+def show(record: Record | None) -> None:
+    """Show a record that was opened, or the one before, instead of the last run's, which is stopped if it is in
+    progress."""
     run = running()
     if run is not None:
         run.cancel()

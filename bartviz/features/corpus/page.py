@@ -4,6 +4,7 @@ from functools import partial
 
 from bartviz.app.controls import show
 from bartviz.app.frame import levels, page
+from bartviz.corpus import one_file
 from bartviz.features.corpus import parts, parts_compare
 from bartviz.features.corpus import parts_finding as finding
 from bartviz.features.corpus import parts_own as own
@@ -26,5 +27,6 @@ def main() -> None:
         table=partial(parts.passport, chosen),
         passport=lambda: chosen.of.passport(chosen.head, measure=chosen.measure),
         figure=lambda: parts.all_heads(chosen, dark=page.dark()),
+        atlas=lambda: one_file.pack(chosen.of),
         of=str(chosen.head).replace(" ", "-"),
     )

@@ -18,7 +18,7 @@ from bartviz.analysis.corpus_roles import roles
 from bartviz.analysis.intervals import FEW
 from bartviz.app.controls import pick, show
 from bartviz.app.frame import page, page_list, sidebar
-from bartviz.app.state import url_state
+from bartviz.app.state import own_atlas, url_state
 from bartviz.app.state.result_cache import cached
 from bartviz.corpus.atlas import Atlas
 from bartviz.corpus.passport import EXAMPLES
@@ -63,7 +63,7 @@ def choose() -> Chosen:
     first, second, third, fourth = st.columns([1.2, 1.3, 1.2, 0.9], vertical_alignment="bottom")
     try:
         with first:
-            if new := own.arrived():
+            if new := own_atlas.arrived():
                 st.session_state["atlas"] = new
             readable, damaged = own.readable()
             name = pick.select(_("Atlas"), readable, key="atlas")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,7 @@ import streamlit as st
 from bartviz.app.controls import show, tasks, upload_form
 from bartviz.app.controls.upload_form import LARGEST, UploadForm
 from bartviz.app.frame import sidebar
-from bartviz.app.state import upload_limits
+from bartviz.app.state import own_atlas, upload_limits
 from bartviz.app.state.result_cache import cached
 from bartviz.app.streamlit_internals import UploadedFile
 from bartviz.corpus import folders, uploaded
@@ -31,21 +30,11 @@ if TYPE_CHECKING:
 TASK = "corpus_own"
 MOST, LARGE, MOST_LARGE = 500, 50_000_000, 50  # texts; parameters of a model that is given fewer
 _PART = 8  # texts between two lines of progress
-_OWN, _NEW = "_corpus_own", "_corpus_new"
-
-
-@dataclass(frozen=True, slots=True)
-class Own:
-    """The atlas of a visitor's file. ``version`` is a number that no other content has."""
-
-    name: str
-    version: int
-    atlas: Atlas
 
 
 def names() -> tuple[str, ...]:
     """Every atlas that this visitor can see, the own one first. Raises SettingError, as ``folders.names``."""
-    own = _own()
+    own = own_atlas.own()
     return tuple(dict.fromkeys([*([] if own is None else [own.name]), *folders.names()]))
 
 
@@ -76,20 +65,14 @@ def _damage(name: str, _version: int) -> str:
 
 def atlas(name: str) -> Atlas:
     """The atlas of this name. Raises SettingError, as ``folders.atlas``."""
-    own = _own()
+    own = own_atlas.own()
     return own.atlas if own is not None and own.name == name else folders.atlas(name)
 
 
 def version(name: str) -> int:
     """A number that changes when the atlas of this name does."""
-    own = _own()
+    own = own_atlas.own()
     return own.version if own is not None and own.name == name else folders.version(name)
-
-
-def arrived() -> str | None:
-    """The name of the own atlas, once after it was made."""
-    name: str | None = st.session_state.pop(_NEW, None)
-    return name
 
 
 def section() -> None:
@@ -211,11 +194,7 @@ def _take(made: Atlas | None) -> None:
         return
     model = made.description["model"]
     content = f"{key['rows']} {made.description['corpus']['rows']} {model['fingerprint']}"
-    held = int(hashlib.sha256(content.encode()).hexdigest()[:15], 16)
-    own = _own()
-    if own is None or own.version != held:
-        name = f"{key['name']} ({model['name']})"
-        st.session_state[_OWN], st.session_state[_NEW] = Own(name, held, made), name
+    if own_atlas.keep(f"{key['name']} ({model['name']})", content, made):
         st.rerun()
     counted = _(
         "{texts:,} of {count:,} texts were measured: their atlas can be chosen below.",
@@ -241,8 +220,3 @@ def _first(rows: Sequence[Line | Bad], most: int) -> tuple[Line | Bad, ...]:
 def _left_out(bad: Sequence[Bad]) -> str:
     """How many rows cannot be used, and why the first of them cannot."""
     return upload_form.left_out([_("Line {line:,}: {reason}", line=row.line, reason=_(row.reason)) for row in bad])
-
-
-def _own() -> Own | None:
-    own: Own | None = st.session_state.get(_OWN)
-    return own

@@ -9,7 +9,7 @@ import streamlit as st
 
 from bartviz.analysis import sentence_words, start
 from bartviz.app.controls import show
-from bartviz.app.frame import fill_masks, levels, output_confidence, page, page_list, related_links, sidebar
+from bartviz.app.frame import fill_masks, levels, opened, output_confidence, page, page_list, related_links, sidebar
 from bartviz.app.state.result_cache import cached
 from bartviz.features.start import parts_ribbons as ribbons
 from bartviz.language import _, mark
@@ -114,12 +114,14 @@ def cards(record: Record | None, head: Head | None = None) -> None:
         show.note(_("Every layer and every head of this text, one of them large."))
         if record is not None and record.steps:
             page.link("decoding", _("How was each word chosen?"))
-    with own.container(border=True, height="stretch"), st.form("own", border=False, clear_on_submit=True):
-        text, button = st.columns([3, 1], vertical_alignment="bottom", gap="small")
-        text.text_input(
-            _("Use your own text"), key="own_text", max_chars=TYPED, placeholder=_("type here, then press Enter")
-        )
-        button.form_submit_button(_("Run"), width="stretch", on_click=sidebar.start_with_own, args=("own_text",))
+    with own.container(border=True, height="stretch", gap="small"):
+        with st.form("own", border=False, clear_on_submit=True):
+            text, button = st.columns([3, 1], vertical_alignment="bottom", gap="small")
+            text.text_input(
+                _("Use your own text"), key="own_text", max_chars=TYPED, placeholder=_("type here, then press Enter")
+            )
+            button.form_submit_button(_("Run"), width="stretch", on_click=sidebar.start_with_own, args=("own_text",))
+        opened.button()
 
 
 def main() -> None:

@@ -1,7 +1,8 @@
-// Who Ctrl+Enter belongs to, and which touches are the browser's.
+// Who Ctrl+Enter belongs to, which touches are the browser's, and which files are opened.
 import test from "node:test";
 import assert from "node:assert/strict";
 import { belongsToField } from "../../../bartviz/app/components/listeners/keys.js";
+import { isForPage, tooLarge } from "../../../bartviz/app/components/listeners/files.js";
 import { leaveToBrowser } from "../../../bartviz/app/components/listeners/touch.js";
 
 const node = (tagName, testid) => ({ tagName, dataset: testid ? { testid } : {} });
@@ -40,4 +41,19 @@ test("touches of a chart are the browser's, unless it is moved sideways; all oth
   assert.ok(heard(chart({ dragmode: "pan", xaxis: free, yaxis: fixed }))); // the beam tree
   assert.ok(heard({ closest: () => null }));
   assert.ok(heard({})); // the document
+});
+
+test("files are the page's, unless they are over an uploader; texts and links are not", () => {
+  const over = (uploader) => ({ closest: () => uploader });
+  assert.ok(isForPage({ dataTransfer: { types: ["Files"] }, target: over(null) }));
+  assert.ok(!isForPage({ dataTransfer: { types: ["Files"] }, target: over({}) }));
+  assert.ok(!isForPage({ dataTransfer: { types: ["text/plain"] }, target: over(null) }));
+  assert.ok(!isForPage({ dataTransfer: null, target: over(null) }));
+});
+
+test("the first file over the limit is kept back", () => {
+  const files = [{ size: 8 }, { size: 9 }, { size: 10 }];
+  assert.equal(tooLarge(files, 8), files[1]);
+  assert.equal(tooLarge(files, 10), undefined);
+  assert.equal(tooLarge(undefined, 1), undefined);
 });

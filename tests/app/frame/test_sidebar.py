@@ -16,8 +16,9 @@ from streamlit.testing.v1 import AppTest
 
 import bartviz
 from bartviz.app import streamlit_internals
-from bartviz.app.frame import settings, uploads
+from bartviz.app.frame import page_list, settings, uploads
 from bartviz.app.state import session
+from bartviz.corpus import one_file, shipped
 from bartviz.errors import Cancelled, ModelError, TextError
 from bartviz.families.catalogue import CATALOGUE
 from bartviz.families.family import ModelKind
@@ -550,9 +551,9 @@ def test_a_file_of_another_format_or_size_is_refused_in_the_language_of_the_page
         ("a.txt", b"A car. " * 200_000, r"1\.0 MB까지"),
     ):
         page = app(lang="ko").file_uploader(key="file").upload(name, data).run()
-        assert said in page.sidebar.error[0].value
-        page = press(page, "실행")
-        assert answers.asked == []
+        assert [said in error.value for error in page.main.error] == [True]
+        assert "열 수 있는 파일" in words(page)
+        assert not page.sidebar.error
 
 
 def test_an_example_is_not_replaced_by_a_file_that_waits(app: App, answers: Answers) -> None:
@@ -683,3 +684,71 @@ def test_a_record_that_cannot_be_opened_says_why_and_nothing_changes(app: App, o
         assert session.RECORD not in page.session_state
     page = page.file_uploader(key="file").upload("a.txt", b"One.\n").run()
     assert not page.error
+
+
+@pytest.mark.slow
+def test_an_opened_record_says_what_it_is_and_leads_back(app: App, other_run: tuple[Record, bytes]) -> None:
+    record, data = other_run
+    page = app("masks")
+    before = (page.text_area(key="text").value, page.selectbox(key="model").value)
+    page = page.file_uploader(key="file").upload("late.safetensors", data).run()
+    made = record.provenance.made
+    said = f"Opened: late.safetensors. bart-tiny-en-de read “It is late.” on {made[:10]} at {made[11:16]} UTC."
+    assert said in words(page)
+    page = page.switch_page("pages/heads.py").run()
+    assert said in words(page)
+    page = press(page, "Back to my own text")
+    assert not page.exception
+    assert said not in words(page)
+    assert page.session_state[session.RECORD] is None
+    assert (page.text_area(key="text").value, page.selectbox(key="model").value) == before
+    assert page.text_input(key="target").value == ""
+
+
+@pytest.mark.slow
+def test_a_record_of_a_model_that_is_not_here_is_shown_and_says_so(
+    app: App, other_run: tuple[Record, bytes], tmp_path: Path
+) -> None:
+    record = replace(other_run[0], model=replace(other_run[0].model, name="somebodys-model"))
+    record.save(tmp_path / "other.safetensors")
+    page = app("lessons")
+    data = (tmp_path / "other.safetensors").read_bytes()
+    page = page.file_uploader(key="file").upload("other.safetensors", data).run()
+    assert page.title[0].value == "What does a language model look at?"  # a page that shows it
+    assert "somebodys-model read “It is late.”" in words(page)
+    assert "That model is not here" in words(page)
+    page = page.switch_page("pages/experiments.py").run()
+    assert not page.exception
+    assert "somebodys-model is not on this machine" in page.error[0].value.replace("\\", "")
+
+
+def test_an_atlas_is_opened_on_its_page(app: App) -> None:
+    data = one_file.pack(shipped.atlas("bert-tiny-en"))
+    page = app().file_uploader(key="file").upload("ours.zip", data).run()
+    assert not page.exception
+    assert page.selectbox(key="atlas").value == "ours.zip"
+    assert page.title[0].value == page_list.page("corpus").title
+    page = page.file_uploader(key="file").upload("broken.zip", data[:-99]).run()
+    assert [error.value for error in page.error] == [r"broken\.zip is not a zip archive\, or it is damaged\."]
+    page = press(page, "Close")
+    assert not page.error
+
+
+def test_a_dropped_text_waits_and_says_so_where_the_section_is_closed(app: App, answers: Answers) -> None:
+    page = app(level="beginner")
+    page = page.file_uploader(key="file").upload("a.txt", b"It is late.").run()
+    assert "a.txt becomes the text when you press Run." in words(page)
+    page = page.button(key="opened_run").click().run()
+    assert settled(page).text_area(key="text").value == "It is late."
+    assert [request.text for request in answers.asked] == ["It is late."]
+    assert "when you press Run" not in words(page)
+
+
+def test_a_file_that_the_browser_keeps_back_is_refused_with_both_sizes(app: App) -> None:
+    page = app(lang="ko")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(st, "session_state", page.session_state)
+        uploads.refuse_size("<b>big</b>.safetensors", 12_340_000)
+    page = page.run()
+    assert [("12" in error.value, "8 MB" in error.value) for error in page.error] == [(True, True)]
+    assert "열 수 있는 파일" in words(page)

@@ -1,14 +1,25 @@
-// Fixes for keyboard and touch events of Streamlit and plotly, for all pages.
+// Fixes for keyboard and touch events of Streamlit and plotly, and files that are dropped, for all pages. data is UTF-8
+// JSON: {limit}, the bytes of the largest file that is accepted.
 
 import { markReady } from "../../../browser/shared/ready.js";
+import { REFUSED, openFiles } from "./files.js";
 import { keepFromRun } from "./keys.js";
 import { leaveToBrowser } from "./touch.js";
 
-export default function ({ parentElement }) {
+export default function ({ parentElement, data, setTriggerValue }) {
   markReady(parentElement);
+  /** @param {any} event */
+  const refused = (event) => setTriggerValue("refused", event.detail);
+  document.addEventListener(REFUSED, refused);
+  begin(JSON.parse(new TextDecoder().decode(data)));
+  return () => document.removeEventListener(REFUSED, refused);
+}
+
+function begin({ limit }) {
   const { body } = document;
   if (body.dataset.listens) return; // once is enough, whichever page it came with
   body.dataset.listens = "yes";
   body.addEventListener("keydown", keepFromRun);
+  openFiles(limit);
   body.addEventListener("touchstart", leaveToBrowser, { capture: true, passive: true });
 }
