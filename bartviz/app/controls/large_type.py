@@ -62,7 +62,7 @@ def draw() -> None:
 def button() -> None:
     """The same switch as a small button, for tight spaces."""
     st.button(
-        "",
+        _("Large type, for a projector"),
         icon=":material/text_increase:",
         key="lesson_large",
         on_click=put,

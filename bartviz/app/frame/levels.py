@@ -63,13 +63,14 @@ def choose() -> Level:
     return current()
 
 
-def explain(word: str) -> None:
+def explain(word: str, *, with_terms: bool = True) -> None:
     """The terms of a page with their definitions, and "What am I seeing?" at the level of this visit."""
     try:
         texts = explanation(word)
     except LookupError:  # a test makes sure that every page has one
         return
-    terms(texts.terms, key=word)
+    if with_terms:
+        terms(texts.terms, key=word)
     with st.expander(_("What am I seeing?"), expanded=_open(word)):
         _texts(texts)
         _level_buttons(word)

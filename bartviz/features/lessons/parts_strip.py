@@ -191,7 +191,7 @@ def _controls(lesson: Lesson, now: state.LessonState) -> None:
             type="primary" if answered else "secondary",
         )
         st.button(
-            "",
+            _("Set the view of this step again"),
             icon=":material/restart_alt:",
             key="lesson_again",
             on_click=state.again,
@@ -200,7 +200,7 @@ def _controls(lesson: Lesson, now: state.LessonState) -> None:
         )
         large_type.button()
         st.button(
-            "",
+            _("Hide the menu and the sidebar") if now.framed else _("Show the menu and the sidebar"),
             icon=":material/menu:",
             key="lesson_frame",
             on_click=state.frame,
@@ -209,7 +209,7 @@ def _controls(lesson: Lesson, now: state.LessonState) -> None:
             help=_("Hide the menu and the sidebar") if now.framed else _("Show the menu and the sidebar"),
         )
         st.button(
-            "",
+            _("Leave the lesson; your own text comes back"),
             icon=":material/close:",
             key="lesson_leave",
             on_click=state.leave,

@@ -137,7 +137,8 @@ def main() -> None:
     cards(record, chosen.head)
     if levels.at_least("intermediate"):
         related_links.to_other_views(record, "start", chosen.head)
-    levels.explain("start")
+    word = "reads" if record.model.kind == "encoder" else "start"
+    levels.explain(word, with_terms=levels.at_least("intermediate"))
     show.downloads(
         "start",
         table=partial(start.table, chosen),
