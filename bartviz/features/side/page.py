@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -17,18 +16,13 @@ from bartviz.language import _
 from bartviz.record.attention import Head
 from bartviz.record.record import Record
 
-if TYPE_CHECKING:
-    from bartviz.app.streamlit_internals import DeltaGenerator
-    from bartviz.families.family import ModelKind
 
-
-def lead(left: Record | None, right: Record | None, match: matching_heads.Match | None) -> str:
-    """What both models do alike and what only one does, and the two heads that are shown."""
-    said = _("Both read the whole text in both directions. Only one of them also writes, from left to right.")
+def alike(left: Record | None, right: Record | None, match: matching_heads.Match | None) -> str:
+    """The two heads that are shown, and how they look at the text; empty until both runs are there."""
     if left is None or right is None:
-        return said
+        return ""
     if match is None:
-        return f"{said} {_('They do not read the same words here, so no heads are compared.')}"
+        return _("They do not read the same words here, so no heads are compared.")
     measured = [cached(partial(of_record, run, "encoder")) for run in (left, right)]
     titles = [
         found.title
@@ -41,12 +35,12 @@ def lead(left: Record | None, right: Record | None, match: matching_heads.Match 
         "name": titles[0] if titles else "",
         "correlation": match.correlation,
     }
-    alike = _("Two of their heads look at it in much the same way: {one} and {other}.", **values)
+    said = _("Two of their heads look at it in much the same way: {one} and {other}.", **values)
     if len(titles) == 2 and titles[0] == titles[1]:
-        alike = _("Two of their heads look at it in much the same way, “{name}”: {one} and {other}.", **values)
+        said = _("Two of their heads look at it in much the same way, “{name}”: {one} and {other}.", **values)
     if levels.at_least("intermediate"):
-        alike = f"{alike} {_('The correlation is {correlation:.2f}.', **values)}"
-    return f"{said} {alike}"
+        said = f"{said} {_('The correlation is {correlation:.2f}.', **values)}"
+    return said
 
 
 def _head(record: Record, head: Head) -> str:
@@ -54,29 +48,32 @@ def _head(record: Record, head: Head) -> str:
     return _("{head} of {model}", head=name, model=record.model.name)
 
 
-def _side(place: DeltaGenerator, record: Record, kind: ModelKind) -> Record | None:
-    """The run of one side, with its name and its masks; None until it is there."""
-    with place, st.container(key=f"side_side_{kind}"):
-        run = parts.side(record, kind)
-        if run is not None:
-            st.subheader(run.model.name, anchor=False)
-            parts.squares(run)
-    return run
-
-
 def main() -> None:
     record = page.begin("side")
     st.html(parts.STYLE)
     with show.place("lead"):
+        show.lead(_("Both read the whole text in both directions. Only one of them also writes, from left to right."))
+    with st.container(key="side_both" if levels.at_least("intermediate") else "side_both_simple"):
+        masks, maps = st.container(key="side_masks"), st.container(key="side_maps")
         said = st.empty()
-    above, below = st.columns(2, gap="large"), st.columns(2, gap="large")
-    left, right = _side(above[0], record, "encoder"), _side(above[1], record, "encoder-decoder")
+    with masks:
+        above = st.columns(2, gap="large")
+    with maps:
+        below = st.columns(2, gap="large")
+    with above[0]:
+        left = parts.side(record, "encoder")
+    with above[1]:
+        right = parts.side(record, "encoder-decoder")
     match = cached(partial(matching_heads.match, left, right)) if left is not None and right is not None else None
     with said:
-        show.lead(lead(left, right, match))
+        show.note(alike(left, right, match))
     first = [match.first, match.second] if match is not None else [None, None]
-    for place, run, side, head in zip(below, (left, right), ("left", "right"), first, strict=True):
-        with place, st.container(key=f"side_map_{side}"):
+    for number, (run, side, head) in enumerate(zip((left, right), ("left", "right"), first, strict=True)):
+        with above[number], st.container(key=f"side_side_{side}"):
             if run is not None:
-                parts.map_of(run, side, head or pick.first_head(run, "encoder"))
+                parts.squares(run)
+                chosen = parts.head_of(run, side, head or pick.first_head(run, "encoder"))
+        with below[number], st.container(key=f"side_map_{side}"):
+            if run is not None:
+                parts.map_of(run, side, chosen)
     levels.explain("side")

@@ -68,7 +68,8 @@ def squares(record: Record) -> None:
             f"<figure data-kind='{kind}'>{_square(attention.mask, said)}"
             f"<figcaption><b>{name}</b> {meaning}<br><small>{html.escape(said)}</small></figcaption></figure>"
         )
-    st.html(f"<div class='bv-mask-squares'>{''.join(drawn)}</div>")
+    title = html.escape(record.model.name)
+    st.html(f"<h3 class='bv-side-model'>{title}</h3><div class='bv-mask-squares'>{''.join(drawn)}</div>")
 
 
 def _square(mask: Bools, said: str) -> str:
@@ -79,13 +80,18 @@ def _square(mask: Bools, said: str) -> str:
     return f"<div role='img' aria-label='{html.escape(said)}' style='{style}'>{cells}</div>"
 
 
-def map_of(record: Record, side: str, first: Head) -> None:
-    """A large map of one head of the encoder, at first ``first`` (URL ``left`` or ``right``)."""
+def head_of(record: Record, side: str, first: Head) -> Head:
+    """The head of the encoder that is shown, at first ``first`` (URL ``left`` or ``right``)."""
     layers, count = record.attention("encoder").shape[:2]
     every = [Head("encoder", layer, head) for layer in range(layers) for head in range(count)]
     names = {str(head): sentence_words.head(head.kind, head.layer, head.head) for head in every}
+    return Head.parse(pick.select(_("Head of {model}", model=record.model.name), names, key=side, default=str(first)))
+
+
+def map_of(record: Record, side: str, head: Head) -> None:
+    """A large map of one head of the encoder."""
     words = [at for at, word in enumerate(word_groups(record.source)) if not record.source.special[word[0]]]
-    head = Head.parse(pick.select(_("Head of {model}", model=record.model.name), names, key=side, default=str(first)))
+    st.html(f"<p class='bv-side-model bv-side-phone' aria-hidden='true'>{html.escape(record.model.name)}</p>")
     canvas.show(
         record.attention("encoder"),
         key=f"side_{side}",
