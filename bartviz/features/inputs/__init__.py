@@ -1,4 +1,10 @@
 """Inputs: numbers, figures, and the page."""
 
 # What is looked at -> the word of its explanation.
-EXPLAINED = {"pieces": "inputs", "sum": "sum", "positions": "positions", "tokenizers": "tokenizers"}
+EXPLAINED = {
+    "pieces": "inputs",
+    "sum": "sum",
+    "positions": "positions",
+    "tokenizers": "tokenizers",
+    "contexts": "contexts",
+}

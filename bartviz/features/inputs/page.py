@@ -8,7 +8,7 @@ from bartviz.analysis import inputs as analysis
 from bartviz.analysis.positions import shift, shift_table, similarity
 from bartviz.app.controls import show
 from bartviz.app.frame import levels, page, related_links
-from bartviz.features.inputs import EXPLAINED, parts
+from bartviz.features.inputs import EXPLAINED, parts, parts_contexts
 from bartviz.features.inputs.figure import inputs as figure
 from bartviz.features.inputs.figure import positions
 from bartviz.language import _
@@ -62,6 +62,10 @@ def main() -> None:
             sentence = parts.split_sentence(splits)
             if splits:
                 show.downloads("inputs-tokenizers", table=lambda: analysis.splits(splits))
+        elif look == "contexts":
+            sentence = ""
+            with show.or_missing():
+                sentence = parts_contexts.contexts(record)
         else:
             sentence = ""
             with show.or_missing():

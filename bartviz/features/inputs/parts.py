@@ -28,7 +28,13 @@ if TYPE_CHECKING:
     from bartviz.serving.gate import Ticket
     from bartviz.text.tokens import Tokens
 
-LOOKS = {"pieces": mark("pieces"), "sum": mark("sum"), "positions": mark("positions"), "tokenizers": mark("tokenizers")}
+LOOKS = {
+    "pieces": mark("pieces"),
+    "sum": mark("sum"),
+    "positions": mark("positions"),
+    "tokenizers": mark("tokenizers"),
+    "contexts": mark("one word, two texts"),
+}
 STACKS: tuple[Stack, ...] = ("encoder", "decoder")
 TWO, THIRD = ("bart-tiny-en-de", "bert-tiny-en"), "bart-tiny-denoise"
 # First the long words: everyday ones are cut alike by all tokenizers.
@@ -43,7 +49,7 @@ MOST = 128  # positions in the maps
 
 def choose(record: Record) -> tuple[str, Stack]:
     """The pickers: the part of the page, and the stack whose inputs are shown."""
-    first, second = st.columns([3, 1.4], vertical_alignment="center")
+    first, second = st.columns([4, 1.4], vertical_alignment="center")
     with first:
         look = pick.one_of(_("Look at"), named(LOOKS), key="look")
     stacks = {str(name): sentence_words.kind(name) for name in STACKS if name in record.kinds}

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import bartviz
+from bartviz.app.controls import tasks
 from bartviz.experiments.embeddings import inputs
-from bartviz.features.inputs import EXPLAINED
+from bartviz.experiments.word_states import word_states
+from bartviz.features.inputs import EXPLAINED, parts_contexts
 from bartviz.models.roots import default_roots
 from bartviz.record.record import Record
 from bartviz.serving.engine import Engine
@@ -111,3 +114,25 @@ def test_odd_links_are_clamped_to_what_exists(app: App, query: dict[str, str]) -
 
 def test_every_choice_is_explained() -> None:
     assert sorted(EXPLAINED.values()) == sorted(parts("inputs"))
+
+
+def test_one_word_in_two_texts_has_a_bar_for_each_comparison_in_each_layer(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = bartviz.load("bert-tiny-en")
+
+    def ask(name: str, model_name: str, key: dict[str, object], work: Any) -> Any:
+        assert name == "contexts"
+        return work(model, SimpleNamespace(cancelled=lambda: False))
+
+    monkeypatch.setattr(tasks, "ask", ask)
+    page = visits.opened("inputs", bartviz.capture(model, "The cat sleeps."), look="contexts")
+    assert not page.exception
+    found = word_states(model, parts_contexts.WORD, *parts_contexts.TEXTS[:2])
+    assert f"{found.same[-1]:.2f} after the last" in visits.words(page)
+    (drawn,) = [part.proto.body for part in page.get("html") if "<div class='bv-contexts'>" in part.proto.body]
+    assert drawn.count("class='bv-layer'") == len(found.same) == model.info.encoder_layers + 1
+    assert drawn.count("bv-alike") == len(found.same) + 1  # and in the legend
+    page.text_input(key="contexts_2").set_value("")
+    (button,) = [one for one in page.button if one.label == "Compare"]
+    button.click().run()
+    (drawn,) = [part.proto.body for part in page.get("html") if "<div class='bv-contexts'>" in part.proto.body]
+    assert "bv-alike" not in drawn
