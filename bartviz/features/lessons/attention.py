@@ -72,6 +72,7 @@ def _column(record: Record) -> Mapping[str, object]:
         "most_sum": float(sums[most]),
         "least": labels[least],
         "least_sum": float(sums[least]),
+        "uneven": bool(sums[most] > 2 * sums[least]),
     }
 
 

@@ -116,6 +116,7 @@ def _odd(_record: Record) -> Mapping[str, object]:
         "text": odd["text"],
         "target": odd["target"],
         "value": float(odd["value"]),
+        "low": float(odd["value"]) < 0.1,
         "mean": float(_heads(TRANSLATOR, "cross", "alignment")["mean"].iloc[0]),
     }
 

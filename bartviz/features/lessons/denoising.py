@@ -75,7 +75,18 @@ def _looks(record: Record) -> Mapping[str, object]:
         for word in ("I", "want", "to", "a", "car")
         for row in [facts.predicting(record, word)]
     ]
-    return {**facts.looks_at(record, "cross", *COPIES, row), "token": step["token"], "mean": float(np.mean(same))}
+    return {
+        **facts.looks_at(record, "cross", *COPIES, row),
+        "token": step["token"],
+        "mean": float(np.mean(same)),
+        "gap": _sees_gap(record),
+    }
+
+
+def _sees_gap(record: Record) -> bool:
+    """Whether the head looks most at the mask where the lost word is written."""
+    best = max(_sources(record), key=lambda spot: spot.right)
+    return best.label == "<mask>"
 
 
 def _sources(record: Record) -> list[Spot]:

@@ -73,6 +73,7 @@ def _neighbour(record: Record, head: Place, by: int) -> Mapping[str, object]:
         "other_way": facts.goes(weights, -by)["share"],
         "itself": facts.goes(weights, 0)["share"],
         "to_first": float(weights[:, 0].mean()),
+        "line": facts.goes(weights, by)["share"] > 0.6,
     }
 
 
@@ -91,13 +92,14 @@ def _mean(record: Record) -> Mapping[str, object]:
         f"{name}_head": facts.goes(facts.weights(record, "encoder", *head), by)["share"]
         for name, head, by in (("previous", _before(record), -1), ("next", _after(record), 1))
     }
-    return {"heads": record.attention("encoder").shape[1], **shares, **own}
+    pale = all(shares[name] < own[f"{name}_head"] / 2 for name in shares)
+    return {"heads": record.attention("encoder").shape[1], **shares, **own, "pale": pale}
 
 
 def _rest(record: Record) -> Mapping[str, object]:
     key = record.attention("encoder").key
     share, even = facts.special_share(record, "encoder", *resting(record)), float(np.mean(key.special))
-    return {"first": key.labels[0], "last": key.labels[-1], "share": share, "even": even}
+    return {"first": key.labels[0], "last": key.labels[-1], "share": share, "even": even, "stands": share > 2 * even}
 
 
 def _edges(record: Record) -> list[Spot]:
@@ -130,7 +132,8 @@ def _points(record: Record) -> Mapping[str, object]:
         layer, head = (int(place) for place in np.unravel_index(int(np.nanargmax(values)), values.shape))
         found |= {name: f"L{layer}H{head}", f"{name}_share": float(values[layer, head])}
         found[f"many_{name}"] = int((values > 0.5).sum())
-    return {**found, "heads": values.size}
+    with_job = sum(int((measured.values[name] > 0.5).sum()) for name in ("previous", "next"))
+    return {**found, "heads": values.size, "rare": with_job < values.size / 2}
 
 
 LESSON = Lesson(

@@ -20,7 +20,13 @@ def _closed(record: Record) -> Mapping[str, object]:
     decoder = masks["decoder"]
     others = sum(int((~mask).sum()) for kind, mask in masks.items() if kind != "decoder")
     closed = (~decoder).sum(axis=1)  # (Q,)
-    return {"closed": int(closed.sum()), "cells": decoder.size, "others": others, "widest": int(closed.max())}
+    return {
+        "closed": int(closed.sum()),
+        "cells": decoder.size,
+        "others": others,
+        "widest": int(closed.max()),
+        "open": others == 0,
+    }
 
 
 def _count(record: Record) -> float:
@@ -67,7 +73,13 @@ def _shared(record: Record) -> Mapping[str, object]:
 
 def _bert(record: Record) -> Mapping[str, object]:
     mask = record.attention("encoder").mask
-    return {"count": len(mask), "open": int(mask.sum()), "cells": mask.size, "closed": int((~mask).sum())}
+    return {
+        "count": len(mask),
+        "open": int(mask.sum()),
+        "cells": mask.size,
+        "closed": int((~mask).sum()),
+        "all_open": bool(mask.all()),
+    }
 
 
 LESSON = Lesson(

@@ -98,6 +98,7 @@ def _cross(record: Record) -> Mapping[str, object]:
         "decoder": decoder,
         "more": decoder - encoder,
         "share": (decoder - encoder) / encoder,
+        "larger": decoder > encoder,
         "forward": _layer(found, "decoder")["feed-forward"],
     }
 
@@ -106,10 +107,13 @@ def _large(record: Record) -> Mapping[str, object]:
     from bartviz.analysis import parameter_totals
 
     found: dict[str, object] = {}
+    shares: list[float] = []
     for name, model in (("base", BASE), ("large", LARGE)):
         of = _rows(model)
-        found |= {name: parameter_totals.total(of), f"{name}_share": _dictionary(of)}
-    return found
+        share = parameter_totals.shared(of)[0].elements / parameter_totals.total(of)
+        shares.append(share)
+        found |= {name: parameter_totals.total(of), f"{name}_share": percent(share)}
+    return {**found, "smaller": shares[1] < shares[0]}
 
 
 def _tiny(record: Record) -> Mapping[str, object]:
