@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bartviz.analysis.denoising import NOISE, Noised
 from bartviz.analysis.repair_columns import places, written_words
@@ -145,14 +146,30 @@ def filled(
 
     Raises SettingError for a record of another model, and for a model that does not predict tokens; Cancelled.
     """
+    return _guesses(model, record, np.flatnonzero(record.source.ids == model.tokenizer.mask_token_id), k, cancelled)
+
+
+def guessed(
+    model: Model, record: Record, *, cancelled: Callable[[], bool] = lambda: False
+) -> tuple[tuple[str, float], ...]:
+    """The likeliest token at every position of the text with its probability, special tokens included.
+
+    Raises as ``filled``.
+    """
+    every = np.arange(len(record.source.ids))
+    return tuple(guess.candidates[0] for guess in _guesses(model, record, every, 1, cancelled))
+
+
+def _guesses(
+    model: Model, record: Record, rows: NDArray[np.int64], k: int, cancelled: Callable[[], bool]
+) -> tuple[Guess, ...]:
     logits = Replay(model, record).run(SideBySide(cancelled=cancelled)).logits  # (1, n, V)
     if logits is None:
         raise SettingError(
             later("This model does not predict tokens, so it cannot fill a mask. Choose a masked language model.")
         )
-    at = np.flatnonzero(record.source.ids == model.tokenizer.mask_token_id)
     filled = []
-    for row in at.tolist():
+    for row in rows.tolist():
         best = logits[0, row].softmax(-1).topk(k)
         filled.append(
             Guess(

@@ -11,7 +11,7 @@ from bartviz.analysis import repairs
 from bartviz.analysis.denoising import NOISE, words
 from bartviz.analysis.repair_columns import written_words
 from bartviz.errors import Cancelled, SettingError, TextError
-from bartviz.experiments.repair import all_noises, corrupt, guesses, repair
+from bartviz.experiments.repair import all_noises, corrupt, guessed, guesses, repair
 from bartviz.families.catalogue import EMBEDDED
 from tests.support import loaded
 from training import denoise, sequence
@@ -116,6 +116,20 @@ def test_bert_fills_each_mask_as_the_network_does() -> None:
         assert [chance for _, chance in one.candidates] == pytest.approx(values, abs=1e-5)
         names = model.tokenizer.convert_ids_to_tokens(tokens)
         assert [label.removeprefix("⋯") for label, _ in one.candidates] == [name.removeprefix("##") for name in names]
+
+
+def test_the_best_guess_at_every_word_is_that_of_the_network() -> None:
+    model = bartviz.load("bert-tiny-en")
+    record = bartviz.capture(model, "The children are playing in the garden.")
+    with torch.inference_mode():
+        logits = model.network(**model.tokenizer(record.source_text, return_tensors="pt")).prediction_logits[0]
+    best = logits.softmax(-1).max(-1)
+    found = guessed(model, record)
+    assert [p for _label, p in found] == pytest.approx(best.values.tolist(), abs=1e-5)
+    seen = best.indices == torch.tensor(record.source.ids)
+    labels = zip(found, record.source.labels, strict=True)
+    assert [label == own for (label, _p), own in labels] == seen.tolist()
+    assert seen.sum() >= len(seen) - 2  # it sees the words, so it mostly repeats them
 
 
 def test_what_cannot_be_done_is_refused() -> None:

@@ -21,7 +21,7 @@ from bartviz.record.attention import Kind
 from bartviz.record.record import ModelInfo
 
 Stack = Literal["encoder", "decoder"]
-Gives = Literal["tokens", "states", "sum", "weights", "scores", "word", "nothing"]
+Gives = Literal["tokens", "states", "sum", "weights", "scores", "word", "gaps", "pair", "nothing"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +152,18 @@ def _encoder(info: ModelInfo, family: Family, side: Side, *, both: bool) -> Colu
         info.encoder_layers,
         _before(family, side, "encoder", _("Source text")),
         _sums(info, family, "encoder", (attention, _feed_forward(info, "encoder"))),
-        (*_last_norm(side, "encoder"), after),
+        (*_last_norm(side, "encoder"), after, *(() if both else _heads(info, family))),
     )
+
+
+def _heads(info: ModelInfo, family: Family) -> tuple[Box, ...]:
+    """What an encoder by itself ends with: a layer that guesses words, one that judges two texts, or both."""
+    variant = family.variants.get(info.architecture)
+    roles = {part.role for part in variant.head} if variant is not None else set()
+    words = Box(_("Output layer and softmax, for each token"), gives="gaps")
+    pair = Box(_("State of the first token: does the second text follow?"), gives="pair")
+    judges = any(role.startswith("next sentence") for role in roles)
+    return (*([words] if "output layer weight" in roles else []), *([pair] if judges else []))
 
 
 def _decoder(info: ModelInfo, family: Family, side: Side, *, both: bool, steps: bool) -> Column:

@@ -53,6 +53,13 @@ def tensor(record: Record, column: Column, box: Box) -> Tensor:
             return Tensor(shape, bars=tuple((one.label, one.probability) for one in step.candidates[:5]))
         case "word":
             return Tensor(tokens=() if step is None else (step.chosen.label,))
+        case "gaps":
+            return Tensor(_("{count} × {vocabulary:,} scores", count=count, vocabulary=record.model.vocabulary))
+        case "pair" if record.prediction is not None:
+            follows, other = record.prediction.probabilities[0].tolist()
+            return Tensor(bars=((_("it follows"), follows), (_("it does not"), other)))
+        case "pair":
+            return Tensor(_("only for two texts"))
         case "states" if width:
             return Tensor(_("{count} × {width} numbers", count=count, width=width))
     return Tensor()

@@ -6,7 +6,7 @@ import streamlit as st
 
 from bartviz.app.controls import show
 from bartviz.app.frame import levels, page
-from bartviz.features.map import numbers, parts
+from bartviz.features.map import numbers, parts, parts_output
 from bartviz.language import _
 
 
@@ -20,4 +20,6 @@ def main() -> None:
         parts.show(record, small=levels.at_least("intermediate"))
     if levels.at_least("intermediate"):
         show.note(numbers.order(record.model))
+    if not record.from_weights:
+        parts_output.section(record)
     levels.explain("map")

@@ -7,13 +7,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from bartviz.app.frame import page_list
 from bartviz.families.family import ModelKind
 from bartviz.features.map import numbers, parts
+from bartviz.models.task_head import FOLLOWS
+from bartviz.record.prediction import Prediction
 from bartviz.record.record import Record
+from bartviz.serving import saved_records
 from tests.support import node, stand_in, visits
 from tests.support.pages import App
 
@@ -43,6 +47,21 @@ def boxes_of(column: dict[str, Any]) -> list[dict[str, Any]]:
 
 def test_the_arithmetic_of_the_browser() -> None:
     node.run_tests(Path(__file__).with_name("map.test.mjs"))
+
+
+@pytest.mark.slow
+def test_a_bert_ends_with_its_judgement_on_two_texts(app: App) -> None:
+    record = saved_records.read("mask")
+    said = Prediction("text", FOLLOWS, np.array([[2.0, -1.0]], np.float32))
+    page = app("map", record=replace(record, prediction=said))
+    (column,) = sent(page)["columns"]
+    assert [box["gives"] for box in column["after"]] == ["states", "gaps", "pair"]
+    follows = 1 / (1 + np.exp(-3.0))
+    assert [bar[1] for bar in column["after"][-1]["bars"]] == pytest.approx([follows, 1 - follows], abs=1e-6)
+    assert "The model says that the second text follows the first with 95.3%." in visits.words(page)
+    assert "not whether the second is true" in visits.words(page)
+    without = app("map", record=record)
+    assert "was not saved with this run: press Run." in visits.words(without)
 
 
 @pytest.mark.slow
