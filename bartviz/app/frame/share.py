@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import html
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
 from io import BytesIO
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode, urlsplit
@@ -12,14 +15,16 @@ from bartviz.app.controls import show
 from bartviz.app.frame import page_hooks, settings
 from bartviz.app.state import url_state as addresses
 from bartviz.language import _
-from bartviz.serving import hosts
+from bartviz.serving import first_record, hosts
 
 if TYPE_CHECKING:
     from bartviz.app.streamlit_internals import DeltaGenerator
 
 KEY, WITH_TEXT = "share", "link"
 LONGEST_CODE = 1500  # characters of a link that a phone still reads from a projector
-_OPENED = "_share_opened"
+LONGEST_TYPED = 70  # characters of a link that somebody would type
+PLAIN = "!'(),:;?@/$*"  # allowed in a query as they are (RFC 3986), where they separate nothing
+_OPENED, _LARGE = "_share_opened", "_share_large"
 
 
 def place() -> DeltaGenerator:
@@ -29,6 +34,9 @@ def place() -> DeltaGenerator:
 
 def draw(button: DeltaGenerator) -> None:
     """The button and what it opens. Call it when every choice of the run is in the address."""
+    large = st.session_state.pop(_LARGE, None)
+    if large is not None:
+        st.dialog(_("Scan to open this page"), width="large")(_fill)(large)
     with button, st.popover(_("Share"), key=KEY, icon=":material/share:", on_change=_open) as popover:
         with_text = not page_hooks.current().leads() and st.toggle(
             _("With my text"), bool(st.session_state.get("_link")), key=WITH_TEXT, persist_state="session"
@@ -42,18 +50,57 @@ def draw(button: DeltaGenerator) -> None:
             else _("This link shows this page with the same settings, without your text.")
         )
         st.code(address, language=None, wrap_lines=True)
-        if hosts.is_local(urlsplit(address).hostname or ""):
+        if is_local(address):
             note_local(address)
-        elif len(address) <= LONGEST_CODE:
-            st.image(code(address), width=220)
-            show.note(_("For a class: scan it with a phone's camera."))
+        else:
+            scan(address, key=KEY)
         if with_text:
             settings.long_link()
 
 
+def scan(address: str, *, key: str) -> None:
+    """The code of a link for cameras, and the button that fills the screen with it; nothing for a link too long.
+
+    ``key`` is that of the popover in which it is.
+    """
+    if len(address) > LONGEST_CODE:
+        return
+    st.image(code(address), width=220)
+    show.note(_("For a class: scan it with a phone's camera."))
+    st.button(
+        _("Fill the screen"),
+        key=f"{key}_large",
+        icon=":material/fullscreen:",
+        width="stretch",
+        on_click=_enlarge,
+        args=(address, key),
+    )
+
+
+def _enlarge(address: str, popover: str) -> None:
+    """Close the popover, which would be in front, and fill the screen at the end of the run: a callback."""
+    st.session_state[popover] = False
+    st.session_state[_LARGE] = address
+
+
+def _fill(address: str) -> None:
+    """A code that can be read from the back of a room, and the link in large type if it can be typed; Escape closes."""
+    with st.container(key="share_code"):
+        alt = html.escape(_("A code for cameras: {address}", address=address))
+        drawn = b64encode(code(address).encode()).decode()
+        st.html(f"<img class='bv-code' alt='{alt}' src='data:image/svg+xml;base64,{drawn}'>")
+        if len(address) <= LONGEST_TYPED:
+            st.html(f"<p class='bv-address'>{html.escape(address)}</p>")
+
+
+def is_local(address: str) -> bool:
+    """Whether only this computer can open the address."""
+    return hosts.is_local(urlsplit(address).hostname or "")
+
+
 def note_local(address: str) -> None:
     """Advice where only this computer can open the address."""
-    if hosts.is_local(urlsplit(address).hostname or ""):
+    if is_local(address):
         show.note(
             _(
                 "Only this computer can open this address. To let others in, start the app with bartviz app "
@@ -79,9 +126,21 @@ def link(*, with_text: bool) -> str:
     """The address of this page with the choices of this visit; texts and the model are those in the sidebar."""
     query = {key: st.query_params.get_all(key) for key in st.query_params if key not in settings.TEXTS}
     if with_text:
-        query |= {key: [value] for key in ("model", *settings.TEXTS) if (value := st.session_state.get(key))}
-    address = (st.context.url or "").split("?")[0]
-    return f"{address}?{urlencode(query, doseq=True)}" if query else address
+        query |= {key: [value] for key, value in _run().items()}
+    return addressed((st.context.url or "").split("?")[0], query)
+
+
+def _run() -> dict[str, str]:
+    """The model and the texts of the sidebar; nothing where they are those that every visit begins with."""
+    held = {key: value for key in ("model", *settings.TEXTS) if (value := st.session_state.get(key))}
+    first = first_record.record()
+    begun = {} if first is None else {"model": first.model.name, "text": first.source_text}
+    return {} if held == begun else held
+
+
+def addressed(address: str, query: Mapping[str, str | Sequence[str]]) -> str:
+    """The address with a query; signs that need no escape have none, so that the code has fewer modules."""
+    return f"{address}?{urlencode(query, doseq=True, safe=PLAIN)}" if query else address
 
 
 def code(address: str) -> str:
@@ -89,7 +148,8 @@ def code(address: str) -> str:
     import segno  # imported late: the first picture does not need it
 
     drawn = BytesIO()
-    segno.make(address, error="l").save(drawn, kind="svg", scale=4, border=3, light="white", xmldecl=False)
+    # A quiet zone of four modules and the most correction that adds no modules: fewer, larger ones are seen from afar.
+    segno.make(address, error="l").save(drawn, kind="svg", scale=4, border=4, light="white", xmldecl=False)
     return drawn.getvalue().decode()
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 STYLE = Path(__file__).with_name("style.css")
 SEED, NUMBER, PLACE = "quiz_seed", "quiz_count", "quiz_question"
-_QUIZ, _TOUCHED = "_quiz", "quiz_touched"
+_QUIZ, _TOUCHED, _CLASS = "_quiz", "quiz_touched", "quiz_class"
 _TOUCH = unseen("quiz_touch", Path(__file__).with_name("touch.js"))
 TOUCH = {
     "row": mark("Touch the row."),
@@ -121,7 +121,7 @@ def make_quiz(record: Record, seed: int, count: int) -> Quiz:
 def choose(record: Record) -> Quiz:
     """The popover with the seed, the number of questions and the sheets; returns the quiz."""
     line, button, popover = show.halves("quiz", [3, 1.1, 1.1], align="center", after=True)
-    with popover, st.popover(_("For a class"), width="stretch"):
+    with popover, st.popover(_("For a class"), key=_CLASS, width="stretch", on_change="rerun"):
         seed = _number(_("Seed"), SEED, (0, MOST_SEED), 7, _("The same text, model and seed give the same questions."))
         count = _number(_("Questions"), NUMBER, (1, MOST_QUESTIONS), COUNT, None)
         quiz = make_quiz(record, seed, count)
@@ -369,6 +369,8 @@ def _sheets(quiz: Quiz) -> None:
     st.code(whole, language=None, wrap_lines=True)
     show.note(_("Anyone who opens this link gets the same questions."))
     share.note_local(whole)
+    if not share.is_local(whole):
+        share.scan(whole, key=_CLASS)
     answers = st.toggle(_("With the answers"), key="quiz_answers")
     content, spoken = "answers" if answers else "questions", current()
     address = partial(_address, record_link.query(quiz.record), st.context.url)
@@ -405,6 +407,8 @@ def link(quiz: Quiz) -> str:
     record_words = {} if quiz.record is first_record.record() else record_link.query(quiz.record)
     query = _question_query(quiz, 1)
     del query[PLACE]
+    if quiz.wanted == COUNT:
+        del query[NUMBER]
     return _address(record_words, st.context.url, "quiz", query)
 
 
@@ -422,4 +426,4 @@ def _address(record_words: Mapping[str, str], here: str | None, page: str, query
     if not page_list.has(page):
         return ""
     home = (here or "").split("?")[0].rsplit("/", 1)[0]
-    return f"{home}{figure_sheet.path(page, {**query, **record_words})}"
+    return share.addressed(f"{home}/{page}", {**query, **record_words})

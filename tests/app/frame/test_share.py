@@ -9,7 +9,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bartviz.app.frame import share
-from bartviz.record.record import Record
+from bartviz.record.record import Record, open_record
+from bartviz.serving import first_record
 from tests.support.pages import App
 from tests.support.visits import words
 
@@ -62,6 +63,36 @@ def test_only_a_link_that_others_can_open_has_a_code(
     assert not page.exception
     assert ("with a phone" in words(page)) == for_a_room
     assert ("Only this computer can open this address" in words(page)) != for_a_room
+
+
+def test_the_text_that_every_visit_begins_with_makes_no_link_longer(app: App) -> None:
+    page = app("heads", layer="2", record=open_record(first_record.FILE))
+    page.session_state[share.WITH_TEXT] = True
+    page = opened(page)
+    assert "contains your text" in words(page)
+    assert not {"model", "text"} & set(query(page))
+
+
+def test_an_address_is_short_and_means_the_same() -> None:
+    said = {"text": "Yes (no): 1/2, a+b & c=d? #5 100% 안녕", "layer": ["1", "2"]}
+    address = share.addressed("http://here/heads", said)
+    assert parse_qs(urlsplit(address).query) == {"text": [said["text"]], "layer": ["1", "2"]}
+    assert "Yes+(no):+1/2,+a%2Bb" in address
+
+
+def test_the_button_fills_the_screen_once_and_closes_what_is_in_front(
+    app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(share, "link", lambda *, with_text: "http://room.test:8501/heads")
+    monkeypatch.setattr("bartviz.app.frame.share.st.image", lambda drawn, width: None)  # it needs a server
+    page = opened(app("heads"))
+    assert "bv-code" not in words(page)
+    page.button(key="share_large").click().run()
+    assert not page.session_state[share.KEY]
+    shown = words(page)
+    assert "A code for cameras: http://room.test:8501/heads" in shown
+    assert "<p class='bv-address'>http://room.test:8501/heads</p>" in shown
+    assert "bv-code" not in words(page.run())
 
 
 @pytest.mark.parametrize("length", [share.LONGEST_CODE, 200])

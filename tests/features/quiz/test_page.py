@@ -52,7 +52,7 @@ def touch(app: AppTest, question: str, place: object) -> AppTest:
     """What the browser sends of a touch, whatever it is."""
     sent = {ui._TOUCHED: {"touched": {"question": question, "place": place}}}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ui.st, "session_state", sent)
+        patch.setattr("streamlit.session_state", sent)
         ui._touched(app.session_state[ui._QUIZ])
     app.run()
     assert not app.exception
@@ -218,7 +218,7 @@ def test_the_link_of_the_first_record_is_short_and_that_of_another_has_model_and
     monkeypatch.setattr(first_record, "record", lambda: record)
     own = ui.Quiz(record, 7, (), [], [])
     monkeypatch.setattr("streamlit.context", type("Context", (), {"url": "http://here/quiz?x=1"}))
-    assert ui.link(own) == "http://here/quiz?quiz_seed=7&quiz_count=10"
+    assert ui.link(own) == "http://here/quiz?quiz_seed=7"
     other = ui.Quiz(stand_in.record(("<s>", "A & b", "</s>")), 7, (), [], [])
     found = parse_qs(urlsplit(ui.link(other)).query)
     assert found["text"] == ["A & b"]
