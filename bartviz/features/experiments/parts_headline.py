@@ -1,16 +1,22 @@
-"""The answer of the silenced heads, large: one token's probability with and without them, and what it means."""
+"""The answer of an experiment, large: one token's probability without a head, or a word that another one brings."""
 
 from __future__ import annotations
 
 import html
+from pathlib import Path
 
+import numpy as np
 import streamlit as st
 
 from bartviz.analysis import ablation as analysis
 from bartviz.analysis.ablation import Ablation
+from bartviz.analysis.edits import Edit
 from bartviz.analysis.masks import quote
+from bartviz.analysis.measures import padding
 from bartviz.language import _, mark, plural
 from bartviz.language.percentages import percent
+
+STYLE = Path(__file__).with_name("style.css")
 
 
 def headline(found: Ablation) -> str:
@@ -48,6 +54,48 @@ def meaning(found: Ablation) -> str:
     if not turned:
         return _("Its best guesses stay the same.")
     return plural("Its best guess changes in {count} place.", "Its best guess changes in {count} places.", turned)
+
+
+def replaced(found: Edit) -> str:
+    """What one replaced token does to the likeliest words: “buy” → “sell”: “kaufen” becomes “verkaufen”."""
+    change = _("{old} → {new}", old=quote(found.old), new=quote(found.new))
+    if found.before is None or found.after is None:
+        return change
+    turned = np.flatnonzero(found.before.best != found.after.best)
+    if not len(turned):
+        return _("{change}: every likeliest word stays the same", change=change)
+    first = int(turned[0])
+    was, now = quote(found.before.labels[first]), quote(found.after.labels[first])
+    return _("{change}: {was} becomes {now}", change=change, was=was, now=now)
+
+
+def felt(found: Edit) -> str:
+    """How soon the other tokens feel the change, and how many of the likeliest words are others now."""
+    change = found.hidden[found.edited][:, ~padding(found.record, found.edited)]  # (L + 1, n)
+    reached, count = int((change[1] > 0).sum()), change.shape[1]
+    if not change.any():
+        said = _("No state changes.")
+    elif reached == count:
+        said = _("After one layer every token has felt the change.")
+    elif found.edited == "decoder" and not change[:, : found.position].any():
+        said = _("The tokens before it cannot feel the change; those after it do.")
+    else:
+        said = plural(
+            "After one layer {count} token of {all} has felt the change.",
+            "After one layer {count} tokens of {all} have felt the change.",
+            reached,
+            all=count,
+        )
+    if found.before is None or found.after is None:
+        return said
+    turned = int((found.before.best != found.after.best).sum())
+    more = plural(
+        "{count} of {all} likeliest words is another one.",
+        "{count} of {all} likeliest words are other ones.",
+        turned,
+        all=len(found.rows),
+    )
+    return f"{said} {more}" if turned > 1 else said
 
 
 def sentence(text: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import streamlit as st
@@ -42,7 +41,6 @@ MODES = {"each": mark("scale it"), "only": mark("scale the rest of its layer")}
 SILENCED, FACTOR, LOUDEST = "silenced", "factor", 2.0
 CLICKS = "_silenced_clicks"
 PRESET = "_silenced_preset"  # the head that the page chose, until the visitor chooses
-_STYLE = Path(__file__).with_name("style.css")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +54,7 @@ class Chosen:
 
 def draw(record: Record) -> tuple[Ablation | None, Sweep | None]:
     """Draw this part; returns the results, for the downloads."""
-    st.html(_STYLE)
+    st.html(headline.STYLE)
     lead, answer = show.place("lead"), show.place("ablation_answer")
     note_ablated(record)
     heads, factor = _heads(record)

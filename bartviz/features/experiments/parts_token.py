@@ -13,7 +13,8 @@ from bartviz.analysis import edits as analysis
 from bartviz.analysis import sentence_words
 from bartviz.app.controls import pick, show
 from bartviz.app.controls.experiment_tasks import ask, large, note_ablated
-from bartviz.app.frame import page
+from bartviz.app.frame import levels, page
+from bartviz.features.experiments import parts_headline as headline
 from bartviz.features.experiments.figure import View, edits
 from bartviz.features.experiments.figure_panels import written
 from bartviz.language import _, later, mark, named
@@ -49,7 +50,8 @@ class Place:
 
 def draw(record: Record) -> Edit | None:
     """Draw this part; returns the result, for the downloads."""
-    lead = st.container()
+    st.html(headline.STYLE)
+    lead = st.container(key="edit_answer")
     note_ablated(record)
     columns = st.columns([1.2, 1.5, 1.7, 1.3], gap="small", vertical_alignment="center")
     with columns[0]:
@@ -71,7 +73,7 @@ def draw(record: Record) -> Edit | None:
         token = _replacement(telling)
     result = _edit(record, place, token) if token else None
     with lead:
-        show.lead(analysis.notice(result) if result is not None else _("Which numbers does one changed token affect?"))
+        _answer(result, telling)
     if result is not None:
         _maps(result, view)
     if long:
@@ -80,6 +82,26 @@ def draw(record: Record) -> Edit | None:
         _outputs(result)
         show.table(analysis.hidden_table(result), title=_("Every state of every layer"))
     return result
+
+
+def _answer(result: Edit | None, telling: Suggestion | None) -> None:
+    """What the change does: a large sentence, its meaning, and from Intermediate on the numbers."""
+    if result is None:
+        headline.sentence(_("Which numbers does one changed token affect?"))
+        return
+    headline.sentence(headline.replaced(result))
+    parts = [headline.felt(result)]
+    if telling is not None and result.new_id == telling.token_id and result.before is not None:
+        assert result.after is not None
+        turned = bool((result.before.best != result.after.best).any())
+        parts.append(
+            _("Of the tokens that fit here, it is the first that makes another word the likeliest.")
+            if turned
+            else _("None of the tokens that fit here makes another word the likeliest; this one changes most.")
+        )
+    show.lead(" ".join(parts))
+    if levels.at_least("intermediate"):
+        show.note(analysis.notice(result))
 
 
 def _tokens(record: Record, part: Part) -> Tokens:

@@ -188,6 +188,14 @@ def test_a_changed_target_leaves_the_encoder_alone(app: App, subject: Subject) -
     assert not page.exception
     found = edit(model, record, 4, 9, part="target")
     assert f"all {len(record.source)} encoder states stay bit-identical" in words(page)
+    assert "The tokens before it cannot feel the change; those after it do." in words(page)
+    assert found.before is not None
+    assert found.after is not None
+    turned = np.flatnonzero(found.before.best != found.after.best)
+    said = "every likeliest word stays the same"
+    if len(turned):
+        said = f"“{found.before.labels[turned[0]]}” becomes “{found.after.labels[turned[0]]}”"
+    assert f"“{found.old}” → “{found.new}”: {said}" in words(page)
     assert f"{int(found.same.sum())} of {len(found.rows)} rows of logits are bit-identical" in words(page)
 
 
