@@ -80,6 +80,7 @@ def test_one_press_of_back_leaves_a_page_that_a_link_opened_and_finds_the_choice
     visit: Open, server: str
 ) -> None:
     page = visit(f"{server}/heads?kind=cross&layer=2&head=3")
+    page.get_by_role("button", name="More on").click()
     page.get_by_role("link", name="Look inside it").click()
     page.wait_for_url(re.compile("/inside"))
     settle(page)

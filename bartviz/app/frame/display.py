@@ -8,6 +8,9 @@ from bartviz.app.controls import large_type
 from bartviz.app.frame import languages, levels
 from bartviz.language import _
 
+# The browser's own menu has the theme, which follows the system, and what developers need.
+_BEGINNER = ":root { --bv-extras: none } [data-testid='stMainMenu'] { display: none }"
+
 
 def draw() -> None:
     """The button with the choices that hold for every page, and the styles of large type and of the level.
@@ -15,7 +18,7 @@ def draw() -> None:
     ``--bv-extras: none`` leaves out of a picture what a beginner does not need."""
     large_type.draw()
     if not levels.at_least("intermediate"):
-        st.html("<style>:root { --bv-extras: none }</style>")
+        st.html(f"<style>{_BEGINNER}</style>")
     with st.popover(_("Display"), key="display", icon=":material/tune:"):
         levels.choose()
         languages.choose()

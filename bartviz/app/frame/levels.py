@@ -64,15 +64,19 @@ def choose() -> Level:
 
 
 def explain(word: str, *, with_terms: bool = True) -> None:
-    """The terms of a page with their definitions, and "What am I seeing?" at the level of this visit."""
+    """The terms of a page with their definitions, and "What am I seeing?" at the level of this visit: for beginners,
+    who read that first, it has the terms at its end."""
     try:
         texts = explanation(word)
     except LookupError:  # a test makes sure that every page has one
         return
-    if with_terms:
+    first = at_least("intermediate")
+    if first and with_terms:
         terms(texts.terms, key=word)
     with st.expander(_("What am I seeing?"), expanded=_open(word)):
         _texts(texts)
+        if not first and with_terms:
+            terms(texts.terms, key=word)
         _level_buttons(word)
 
 

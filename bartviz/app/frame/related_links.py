@@ -6,14 +6,14 @@ A link carries the selection: the words of its address choose the same head, row
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import streamlit as st
 
 from bartviz.analysis import sentence_words
-from bartviz.app.frame import page_list
+from bartviz.app.frame import levels, page_list
 from bartviz.language import _, mark
 from bartviz.record.attention import Head
 
@@ -70,13 +70,21 @@ def for_head(record: Record, head: Head, row: int | None = None) -> list[Link]:
 
 
 def to_other_views(record: Record, here: str, head: Head, row: int | None = None) -> None:
-    """One line of links from a head on the page ``here`` to the other pages."""
+    """One line of links from a head on the page ``here`` to the other pages; beginners open it by a button."""
     name = sentence_words.head(head.kind, head.layer, head.head)
+    links = [link for link in for_head(record, head, row) if link.to != here]
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="related_links"):
-        _begins(_("More on {head}:", head=name))
-        for link in for_head(record, head, row):
-            if link.to != here:
-                st.page_link(page_list.page(link.to).file, label=_(link.label), query_params=dict(link.query))
+        if not levels.at_least("intermediate"):
+            with st.popover(_("More on {head}", head=name)):
+                _list(links)
+        else:
+            _begins(_("More on {head}:", head=name))
+            _list(links)
+
+
+def _list(links: Sequence[Link]) -> None:
+    for link in links:
+        st.page_link(page_list.page(link.to).file, label=_(link.label), query_params=dict(link.query))
 
 
 def _begins(text: str) -> None:

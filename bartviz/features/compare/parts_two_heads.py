@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 
     from bartviz.app.streamlit_internals import DeltaGenerator
 
-_STYLE = Path(__file__).with_name("style.css")
 HEIGHT = 420  # pixels of the difference
 
 
@@ -47,13 +45,11 @@ def two(chosen: Chosen, settings: DeltaGenerator) -> None:
     with settings:
         row, other = _rows(chosen, a, b, together=together)
     simple = not levels.at_least("intermediate")
-    st.html(_STYLE)
-    with st.container(key="compare_two_simple" if simple else "compare_two"):
-        left, right = st.columns(2, gap="medium")
-        with left:
-            _canvas(chosen, chosen.a, row, key="row")
-        with right:
-            _canvas(chosen, chosen.b, other, key="row" if together else "row_b")
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _canvas(chosen, chosen.a, row, key="row")
+    with right:
+        _canvas(chosen, chosen.b, other, key="row" if together else "row_b")
     if contrast is not None:
         with st.columns([3, 2])[0]:
             drawn = partial(difference, a, b, contrast, row=row, height=HEIGHT, dark=page.dark())
