@@ -80,9 +80,11 @@ def written(found: Repair, *, dark: bool = False) -> go.Figure:
     for marks, name in groups.items():
         at = [number for number, one in enumerate(found.said) if one.mark in marks]
         shares = [found.said[number].probability for number in at]
-        marker: Part = {"color": color, "line": {"color": color, "width": 1}}
-        if marks == ("kept",):
-            marker["opacity"] = 0.35
+        copied = marks == ("kept",)
+        marker: Part = {
+            "color": f"{color}59" if copied else color,
+            "line": {"color": color, "width": 0 if copied else 1},
+        }
         if "wrong" in marks:
             marker["pattern"] = {"shape": "/", "fgcolor": color, "bgcolor": ink.background, "size": 6}
         traces.append(

@@ -33,7 +33,7 @@ DEFAULTS: Mapping[str, View] = {
     "heads": {**_MAP, "weights": "head", "small": "all", "hide": False},
     "compare": {"words": False, "view": "map", "range": "fixed"},
     "decoding": {"step_weights": "layer", "layer": 2, "step": 1, "reading": "predicts"},
-    "denoising": {"noise": "infilling", "text_of": "sentence", "noise_seed": 0, "look": "words"},
+    "denoising": {"noise": "infilling", "text_of": "sentence", "noise_seed": 2, "look": "words"},
     "experiments": {},
     "alignment": {"align": "best", "reading": "predicts"},
     "parameters": {"of": "facebook/bart-base", "part": "all"},
