@@ -19,7 +19,7 @@ from bartviz.errors import BartvizError
 from bartviz.experiments.replay import respelled
 from bartviz.models.model import Model
 from bartviz.record.record import Record
-from bartviz.record.vocabulary import EDITED
+from bartviz.record.vocabulary import DECODER_START, EDITED
 from bartviz.run.batch import shifted, start_token
 from bartviz.text import tokenize
 from bartviz.text.labels import CONTINUES
@@ -50,6 +50,8 @@ def wrong_texts(model: Model, record: Record, logits: Tensor | None) -> int:
     output = record.output.take(slice(0, rows))
     wrong += _padding(model, record.output, len(output))
     known = {start_token(model), start_token(model, output)}
+    if isinstance(chosen := record.provenance.settings.get(DECODER_START), int):
+        known = {chosen}
     first = int(decoder.query.ids[0])
     if first in known or record.provenance.mode != EDITED:
         start = first if first in known else start_token(model)

@@ -69,3 +69,4 @@ RULES: Final = (
 )
 
 BRANCHED_AT: Final = "branched_at"  # the setting that holds the step at which branch() changed the token
+DECODER_START = "decoder_start"  # a setting: the token that the decoder was made to read first

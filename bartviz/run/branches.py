@@ -14,7 +14,7 @@ from bartviz.language import later
 from bartviz.models.model import Model, expect_model
 from bartviz.record.attention import Head
 from bartviz.record.record import Record
-from bartviz.record.vocabulary import BEAM_SEARCH, BRANCHED_AT, CHOSEN_BY_YOU, KEPT, SAMPLING
+from bartviz.record.vocabulary import BEAM_SEARCH, BRANCHED_AT, CHOSEN_BY_YOU, DECODER_START, KEPT, SAMPLING
 from bartviz.run import generate
 from bartviz.run.loop import Forced, Written
 from bartviz.run.options import Options, forced_ids
@@ -91,7 +91,7 @@ def branch(model: Model, record: Record, position: int, token: str | int, **opti
         Options(**as_before(record) | options),
         started,
         notices,
-        {BRANCHED_AT: int(position)},
+        {BRANCHED_AT: int(position)} | _begun(record),
     )
 
 
@@ -103,6 +103,36 @@ def _new_ids(model: Model, position: int, token: str | int) -> dict[int, int]:
         raise SettingError(
             later("The new token is empty or not in the model's vocabulary. Give another one.")
         ) from None
+
+
+def _begun(record: Record) -> dict[str, object]:
+    """The setting of a first token that is not the model's own, if the record has one."""
+    settings = record.provenance.settings
+    return {DECODER_START: settings[DECODER_START]} if DECODER_START in settings else {}
+
+
+@torch_defaults()
+def restarted(model: Model, record: Record, token: int, **options: Any) -> Record:
+    """The record's text decoded again by a decoder that reads ``token`` first; other options as they were, or as given.
+
+    The tokens are those of ``generate(decoder_start_token_id=token)``. Raises SettingError for a record of another
+    model, for one without an encoder, and for a token that is not in the vocabulary; BudgetError, Cancelled.
+    """
+    started = time.perf_counter()
+    expect_model(model, record)
+    if record.model.fingerprint != model.info.fingerprint:
+        raise SettingError(
+            later("The record was made by another model. Load that one, or decode the text with this model.")
+        )
+    if record.encoder is None or not record.steps:
+        raise SettingError(later("Only the decoder of an encoder-decoder reads a first token that is not in its text."))
+    if not 0 <= token < model.info.vocabulary:
+        raise SettingError(
+            later("There is no token {token}: choose 0 to {last}.", token=token, last=model.info.vocabulary - 1)
+        )
+    prepared, _ = beginning(model, record)
+    given = Options(**as_before(record) | options)
+    return generate.write(model, prepared, (token,), {}, given, started, settings={DECODER_START: token})
 
 
 def beginning(model: Model, record: Record) -> tuple[Prepared, tuple[int, ...]]:

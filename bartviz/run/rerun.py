@@ -18,7 +18,7 @@ from bartviz.models.model import Model
 from bartviz.record.beam_tree import BeamTree
 from bartviz.record.record import Record
 from bartviz.record.steps import chosen_ids
-from bartviz.record.vocabulary import BEAM_SEARCH, BRANCHED_AT, CHOSEN_BY_YOU, KEPT, Stop
+from bartviz.record.vocabulary import BEAM_SEARCH, BRANCHED_AT, CHOSEN_BY_YOU, DECODER_START, KEPT, Stop
 from bartviz.run import beam_search, generate, loop, rules
 from bartviz.run.branches import as_before, beginning
 from bartviz.run.loop import Choice, Forced, Task
@@ -88,8 +88,10 @@ def _forced(record: Record) -> dict[int, Forced]:
 
 
 def _kept_settings(record: Record) -> dict[str, object]:
-    """Settings that say where, and together with which others, a text was written; its tokens do not depend on them."""
-    return {key: value for key, value in record.provenance.settings.items() if key in ("batch", "device", BRANCHED_AT)}
+    """Settings that say where, together with which others, and after which tokens a text was written; the tokens
+    themselves are in the record."""
+    kept = ("batch", "device", BRANCHED_AT, DECODER_START)
+    return {key: value for key, value in record.provenance.settings.items() if key in kept}
 
 
 def _short(

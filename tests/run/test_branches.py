@@ -13,8 +13,9 @@ import bartviz
 from bartviz import Sampling
 from bartviz.errors import Cancelled, SettingError
 from bartviz.record.record import Record
+from bartviz.run.branches import restarted
 from tests.support import loaded
-from tests.support.writers import TEXT, WRITERS, chosen, one_pass, with_rules
+from tests.support.writers import TEXT, WRITERS, chosen, generated, one_pass, with_rules
 
 KEPT, NEW = "kept from the first text", "chosen by you"
 WAYS: dict[str, dict[str, Any]] = {
@@ -234,3 +235,29 @@ def test_a_record_of_another_model_or_without_steps_is_refused() -> None:
     read = bartviz.capture(loaded.model("bert"), TEXT)
     with pytest.raises(SettingError, match="no steps"):
         bartviz.branch(loaded.model("bert"), read, 0, 3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", ["bart", "t5", "marian"])
+def test_a_decoder_that_begins_with_another_token_writes_what_generate_writes(family: str) -> None:
+    model = loaded.model(family)
+    record = bartviz.decode(model, TEXT, max_new_tokens=12)
+    own = int(record.attention("decoder").query.ids[0])
+    for token in {0, 2, 7} - {own}:
+        other = restarted(model, record, token)
+        begun = with_rules(model, decoder_start_token_id=token)
+        assert chosen(other) == generated(family, begun, record.source.ids, max_new_tokens=12)
+        assert int(other.attention("decoder").query.ids[0]) == token
+        assert other.provenance.settings["decoder_start"] == token
+        assert bartviz.verify(model, other).passed
+    equal(restarted(model, record, own), record)
+
+
+def test_a_first_token_is_refused_where_there_is_none() -> None:
+    model = loaded.model("bart")
+    record = bartviz.decode(model, TEXT, max_new_tokens=2)
+    with pytest.raises(SettingError, match="There is no token"):
+        restarted(model, record, model.info.vocabulary)
+    writer = loaded.model("gpt2")
+    with pytest.raises(SettingError, match="Only the decoder"):
+        restarted(writer, bartviz.decode(writer, TEXT, max_new_tokens=2), 0)

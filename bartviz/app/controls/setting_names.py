@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bartviz.language import mark
-from bartviz.record.vocabulary import BRANCHED_AT
+from bartviz.record.vocabulary import BRANCHED_AT, DECODER_START
 
 # The settings of a run, by their names in a record.
 USED = {
@@ -26,6 +26,7 @@ USED = {
     "device": mark("device"),
     "edited": mark("edited"),
     BRANCHED_AT: mark("branched at"),
+    DECODER_START: mark("first token of the decoder"),
 }
 # A checkpoint's own decoding settings.
 OWN = {

@@ -14,6 +14,7 @@ from bartviz.features.decoding import parts
 from bartviz.features.decoding import parts_branches as branches
 from bartviz.features.decoding import parts_temperature as temperature
 from bartviz.features.decoding.figure import decoding as figure
+from bartviz.features.decoding.parts_first_token import first_token
 from bartviz.features.decoding.parts_output_layer import output_layer
 from bartviz.language import _
 from bartviz.record.attention import Head
@@ -85,6 +86,8 @@ def main() -> None:
         branches.numbers(record, branch)
     parts.all_heads(record, place, layer, head)
     output_layer(record, place.step)
+    if levels.at_least("intermediate"):
+        first_token(record)
     if detailed:
         parts.made(record)
     parts.given_output(record)
