@@ -63,9 +63,7 @@ def main() -> None:
             if splits:
                 show.downloads("inputs-tokenizers", table=lambda: analysis.splits(splits))
         elif look == "contexts":
-            sentence = ""
-            with show.or_missing():
-                sentence = parts_contexts.contexts(record)
+            sentence = parts_contexts.contexts(record)
         else:
             sentence = ""
             with show.or_missing():

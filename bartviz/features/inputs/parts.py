@@ -54,7 +54,8 @@ def choose(record: Record) -> tuple[str, Stack]:
         look = pick.one_of(_("Look at"), named(LOOKS), key="look")
     stacks = {str(name): sentence_words.kind(name) for name in STACKS if name in record.kinds}
     with second:
-        stack = pick.one_of(_("Inputs of the"), stacks, key="stack") if len(stacks) > 1 else next(iter(stacks))
+        both = len(stacks) > 1 and look not in ("tokenizers", "contexts")
+        stack = pick.one_of(_("Inputs of the"), stacks, key="stack") if both else next(iter(stacks))
     return look, cast("Stack", stack)
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from bartviz.analysis import word_states as analysis
 from bartviz.analysis.word_states import WordStates
-from bartviz.app.controls import show, tasks
+from bartviz.app.controls import pick, show, tasks
 from bartviz.language import _
 
 if TYPE_CHECKING:
@@ -17,14 +17,16 @@ if TYPE_CHECKING:
     from bartviz.record.record import Record
     from bartviz.serving.gate import Ticket
 
+READER = "bert-tiny-en"  # reads both sides of a word
 WORD = "bank"
 TEXTS = ("I walked along the bank of the river.", "She took her money to the bank.", "He works at the bank.")
 LONGEST = 300  # characters of a text
 
 
 def contexts(record: Record) -> str:
-    """The word, its texts and its states; returns the sentence on what to notice. Raises WeightsOnlyError."""
-    record.expect_model()
+    """The word, its texts and its states; returns the sentence on what to notice."""
+    names = [READER, *([record.model.name] if record.model.name != READER and not record.from_weights else [])]
+    model_name = pick.one_of(_("States of"), names, key="states_of") if len(names) > 1 else READER
     with st.form("contexts", border=False):
         first, second, third = st.columns([1, 2, 2], vertical_alignment="bottom")
         word = first.text_input(_("Word"), WORD, max_chars=40, key="contexts_word")
@@ -41,8 +43,7 @@ def contexts(record: Record) -> str:
         pairs = [(one, two), *([(two, three)] if three.strip() else [])]
         return tuple(word_states(model, word, *pair, cancelled=ticket.cancelled) for pair in pairs)
 
-    key = {"model": record.model.fingerprint, "word": word, "texts": [one, two, three]}
-    found = tasks.ask("contexts", record.model.name, key, work)
+    found = tasks.ask("contexts", model_name, {"word": word, "texts": [one, two, three]}, work)
     if found is None:
         return _("A word's state depends on the words around it.")
     st.html(rows(found[0], found[1] if len(found) > 1 else None))

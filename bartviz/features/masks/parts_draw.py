@@ -155,8 +155,8 @@ def sentence(found: DrawnMask) -> str:
             differ,
         )
     return plural(
-        "{count:,} cell differs from the model's own mask, and the model writes {text}.",
-        "{count:,} cells differ from the model's own mask, and the model writes {text}.",
+        "{count:,} cell differs from the model's own mask. The model now writes {text}",
+        "{count:,} cells differ from the model's own mask. The model now writes {text}",
         differ,
         text=quote(after),
     )

@@ -13,11 +13,11 @@ from bartviz.record.record import Record
 
 
 def draw(record: Record | None) -> None:
-    learned.draw()
     subjects = parts.choose()
     show.lead(parts.notice(subjects))
     drawn = partial(drawing, subjects, dark=page.dark())
     parts.picture(subjects, drawn)
+    learned.draw()
     names = {"table": _("Property by property"), "goals": _("How each is trained")}
     part, tab = pick.tabs(names, key="see")
     with tab:

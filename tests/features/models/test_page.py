@@ -26,7 +26,7 @@ def test_three_models_are_side_by_side_at_first(app: App) -> None:
     assert "properties differ between these 3 models" in words(page)
 
 
-def test_the_page_opens_with_what_each_shipped_model_learned(app: App) -> None:
+def test_the_page_says_what_each_shipped_model_learned_below_the_drawing(app: App) -> None:
     page = app("models")
     assert page.subheader[0].value == "What each learned to do"
     made = records.read("start")
