@@ -11,6 +11,7 @@ import { cellAt } from "./overview.js";
 import { focusedNode } from "./state.js";
 import { SIDES, buildTable } from "./text.js";
 import { panned, pinched, under, zoomed } from "./window.js";
+import { onLight } from "../shared/touched.js";
 
 /**
  * @param {HTMLElement} node
@@ -140,6 +141,18 @@ const unhover = (it) => {
   draw(it);
 };
 
+/**
+ * The row or column of a word that a lesson names; the chosen row, where the word is on both sides.
+ * @param {Canvas} it
+ * @param {string | null} label
+ */
+function light(it, label) {
+  const [row, column] = [it.meta.query, it.meta.key].map((labels) => labels.indexOf(label));
+  const byRow = row >= 0 && (column < 0 || it.meta.query[it.primary] === label);
+  it.hover = byRow ? { row, column: null } : column >= 0 ? { row: null, column } : null;
+  draw(it);
+}
+
 /** @param {Canvas} it */
 function listenToTexts(it) {
   for (const name of Object.keys(SIDES)) {
@@ -187,7 +200,8 @@ export function listen(it) {
   $("large").onclick = () => enlarge(it);
   for (const [name, asked] of Object.entries({ "step-back": ASKS[","], "step-play": ASKS.p, "step-next": ASKS["."] }))
     $(name).onclick = () => askSteps(it, asked);
-  it.unfollow = follow(it);
+  const [unfollow, unlight] = [follow(it), onLight((label) => light(it, label))];
+  it.unfollow = () => (unfollow(), unlight());
   $("details").ontoggle = () => buildTable(it);
   it.root.onkeydown = (event) => onKey(it, event);
   it.anywhere = (event) => onPageKey(it, event);

@@ -7,3 +7,14 @@
  */
 export const sayTouched = (node, what) =>
   !node.dispatchEvent(new CustomEvent("bv-touch", { bubbles: true, cancelable: true, composed: true, detail: what }));
+
+/**
+ * Listens for a word of a lesson's text that is pointed at, so that a picture lights its place: its label, or null.
+ * Returns a function that stops it.
+ * @param {(label: string | null) => void} then
+ */
+export function onLight(then) {
+  const light = (event) => then(event.detail);
+  document.addEventListener("bv-light", light);
+  return () => document.removeEventListener("bv-light", light);
+}

@@ -138,6 +138,12 @@ function measureSee(see) {
   document.documentElement.style.setProperty("--bv-see", `${see.getBoundingClientRect().height}px`);
 }
 
+/** A word of the strip's text that is pointed at or has the focus lights its place in the picture. */
+function lightWord(target, lit) {
+  const word = target.closest?.(".bv-spot");
+  if (word) document.dispatchEvent(new CustomEvent("bv-light", { detail: lit ? word.textContent : null }));
+}
+
 let listening = new AbortController();
 
 // data: { step: "lesson at", part: the selector of what it is about, "" on another page, below: whether that is below the
@@ -154,6 +160,13 @@ export default function ({ parentElement, data, setTriggerValue }) {
   listening.abort();
   listening = new AbortController();
   const { signal } = listening;
+  for (const [type, lit] of /** @type {[string, boolean][]} */ ([
+    ["pointerover", true],
+    ["focusin", true],
+    ["pointerout", false],
+    ["focusout", false],
+  ]))
+    document.addEventListener(type, ({ target }) => lightWord(/** @type {Element} */ (target), lit), { signal });
   if (data.asks) {
     document.addEventListener(
       "bv-touch",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 import streamlit as st
@@ -30,6 +32,7 @@ _QUIET = (
     ":root :is(.st-key-lead, .st-key-compare_lead, .st-key-inside_lead, .st-key-start_lead) { min-height: 0; } }"
     "</style>"
 )
+_QUOTED = re.compile(r"(?<=“)([^“”]+)(?=”)")
 NEXT, BACK, ANSWER = "N", "B", "A"
 _ALONE = (_HERE / "alone.css").read_text("utf-8").join(("<style>", "</style>"))
 # What is said of a touch that is no answer.
@@ -91,7 +94,7 @@ def _asked(lesson: Lesson, at: int) -> None:
     step = lesson.steps[at]
     texts = lesson.texts(at, records.read(step.record))
     with st.container(key="lesson_step", gap=None):
-        see, ask = html.escape(texts.see), html.escape(texts.ask)
+        see, ask = (_spotted(text, step) for text in (texts.see, texts.ask))
         st.html(f"<div class='bv-asked'><p class='bv-see'>{see}</p><p class='bv-ask'>{ask}</p></div>")
         with st.container(key="lesson_reply", gap="xsmall"):
             _reply(texts, now)
@@ -107,15 +110,36 @@ def _reply(texts: StepTexts, now: state.LessonState) -> None:
     """What was said of the last answer; the answer itself once it is given or asked for."""
     said, answered = now.said, isinstance(now.said, Reply) and now.said.right
     if isinstance(said, Reply) and answered:
-        body, names = f"<b>{html.escape(_('Right.'))}</b> {html.escape(said.text)}", "bv-right"
+        body, names = f"<b>{html.escape(_('Right.'))}</b> {_spotted(said.text, now.step)}", "bv-right"
     elif now.shown:
-        body, names = f"<b>{html.escape(_('Answer'))}</b> {html.escape(texts.answer)}", ""
+        body, names = f"<b>{html.escape(_('Answer'))}</b> {_spotted(texts.answer, now.step)}", ""
     elif said is not None:
         told = said.text if isinstance(said, Reply) else texts.replies.get("aside") if said == OTHER_SIDE else None
-        body, names = html.escape(told or _(_ASIDE[str(said)])), "bv-wrong"
+        body, names = _spotted(told or _(_ASIDE[str(said)]), now.step), "bv-wrong"
     else:
         body, names = html.escape(_hint(now)), "bv-closed"
     st.html(f"<p class='bv-answer {names}'>{body}</p>")
+
+
+def _spotted(text: str, step: Step | None) -> str:
+    """The text as HTML, in which the quoted words of the step's record light their places in the picture."""
+    labels = _labels(step.record) if step is not None else frozenset()
+    parts = _QUOTED.split(text)
+    return "".join(
+        f"<mark class='bv-spot' tabindex='0'>{html.escape(part)}</mark>"
+        if number % 2 and part in labels
+        else html.escape(part)
+        for number, part in enumerate(parts)
+    )
+
+
+@cache
+def _labels(name: str) -> frozenset[str]:
+    """The words of a record's texts."""
+    record = records.read(name)
+    return frozenset(
+        label for tokens in (record.source, record.output) if tokens is not None for label in tokens.labels
+    )
 
 
 def _hint(now: state.LessonState) -> str:

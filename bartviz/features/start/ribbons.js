@@ -4,7 +4,7 @@
 // chosen: the word below that was chosen on another page, or null}
 
 import { markReady } from "../../browser/shared/ready.js";
-import { sayTouched } from "../../browser/shared/touched.js";
+import { onLight, sayTouched } from "../../browser/shared/touched.js";
 
 const PACE = 3000; // milliseconds for each word while it plays
 const WAIT = 5000; // milliseconds until it begins by itself: what stands above it has been read
@@ -88,6 +88,17 @@ class View {
     else this.rest();
     this.label();
     document.fonts?.ready.then(() => this.draw());
+    this.unlight = onLight((label) => this.name(label));
+  }
+
+  /** Lights a word that a lesson names; back to what was lit, where it names none. */
+  name(label) {
+    for (const line of ["below", "above"]) {
+      const index = this.data[line].findIndex((word) => word.pieces.join("") === label);
+      if (index >= 0) return this.visit({ line, index });
+    }
+    if (this.kept) this.light(this.kept);
+    else this.rest();
   }
 
   line(element, name) {
@@ -281,6 +292,7 @@ class View {
 
   end() {
     this.stop();
+    this.unlight();
     this.observer.disconnect();
   }
 }

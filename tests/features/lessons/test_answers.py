@@ -8,14 +8,14 @@ import re
 import pytest
 
 from bartviz.features.lessons import parts_lesson_state as state
-from bartviz.features.lessons import texts
+from bartviz.features.lessons import parts_strip, texts
 from bartviz.features.lessons.answers import OTHER_HEAD, OTHER_SIDE, Choice, Number, Touch, strongest
 from bartviz.features.lessons.lesson import Lesson, Reply
 from bartviz.features.lessons.parts_course import LESSONS
 from bartviz.language import LANGUAGES, speaking
 from bartviz.record.record import Record
 from bartviz.serving import saved_records as records
-from tests.features.lessons.conftest import LEFT_OUT
+from tests.features.lessons.test_tour import plain
 from tests.support.pages import App
 from tests.support.visits import words
 
@@ -90,16 +90,17 @@ def test_a_touch_is_found_by_its_number_its_label_or_not_at_all() -> None:
         assert touch.found(record, wrong, view) == OTHER_SIDE
 
 
-def lesson_app(app: App, word: str, at: int) -> object:
-    if word in LEFT_OUT:
-        pytest.skip(f"the lesson {word} is left out")
-    return app("start", lesson=word, at=str(at))
+def test_a_quoted_word_of_the_text_lights_its_place_in_the_picture() -> None:
+    step = state.BY_WORD["attention"].steps[0]
+    said = parts_strip._spotted("At “buy”, not at “tea” & “<s>”.", step)
+    mark = "<mark class='bv-spot' tabindex='0'>"
+    assert said == f"At “{mark}buy</mark>”, not at “tea” &amp; “{mark}&lt;s&gt;</mark>”."
 
 
 @pytest.mark.slow
 def test_a_step_is_done_by_answering_and_skipped_by_going_on(app: App) -> None:
-    test = app("start", lesson="attention", at="1")
     lesson = state.BY_WORD["attention"]
+    test = app("start", lesson=lesson.word, at="1")
     assert test.button(key="lesson_next").label.startswith("Skip")
     told = lesson.texts(0, records.read("start"))
     touch = lesson.steps[0].answer
@@ -107,17 +108,17 @@ def test_a_step_is_done_by_answering_and_skipped_by_going_on(app: App) -> None:
     spots = touch.spots(records.read("start"))
     wrong, right = (next(n for n, spot in enumerate(spots) if spot.right is want) for want in (False, True))
     test.selectbox(key="lesson_listed_0").set_value(wrong).run()
-    assert html.escape(replied(lesson, 0, wrong).text) in words(test)
-    assert told.answer not in words(test)
+    assert html.escape(replied(lesson, 0, wrong).text) in plain(words(test))
+    assert told.answer not in plain(words(test))
     assert test.button(key="lesson_next").label.startswith("Skip")
     test.selectbox(key="lesson_listed_0").set_value(right).run()
-    assert told.answer in words(test)
+    assert told.answer in plain(words(test))
     assert test.button(key="lesson_next").label.startswith("Next")
     now = test.session_state["_lesson_state"]
     assert now.is_answered(lesson, 0)
     test.button(key="lesson_next").click().run()
     test.number_input(key="lesson_typed_1").set_value(2.0).run()
-    assert "2 is too much" in words(test)
+    assert "2 is too much" in plain(words(test))
     test.button(key="lesson_next").click().run()  # past the second step, which is skipped
     assert (now.skipped(lesson, 0), now.skipped(lesson, 1), now.skipped(lesson, 2)) == (False, True, False)
     test.button(key="lesson_back").click().run()
