@@ -54,11 +54,15 @@ class _Before:
 
 @dataclass
 class _Loan:
-    """The visitor's choices, and what the session held of them, while ``page`` shows a step or an example."""
+    """The visitor's choices, and what the session held of them, while ``page`` shows a step or an example.
+
+    ``keys``: what the steps have set.
+    """
 
     page: str
     choices: Mapping[str, url_state.Words | None]
     held: Mapping[str, object]
+    keys: set[str] = field(default_factory=set)
 
 
 @dataclass
@@ -228,6 +232,8 @@ def _restore_choices(state: LessonState, page: str) -> None:
     if loan is None or loan.page == page:
         return
     url_state.restore(loan.choices, without=EVERYWHERE)
+    for key in loan.keys:  # Streamlit keeps a value without a widget, for the page that draws one next
+        st.session_state.pop(key, None)
     for key in _POSITIONS:
         if key in loan.held:
             st.session_state[key] = loan.held[key]
@@ -311,6 +317,8 @@ def _apply(state: LessonState, step: Step) -> None:
     own_words, choices = ADDRESS.get(step.page, ()), url_state.address().choices
     for key in (pick.HEAD_OF, pick.ROW_OF, "layer", "head", "row"):  # those of the step belong to its own text and kind
         choices.pop(key, None)
+    if state.loan is not None:
+        state.loan.keys.update(step.whole.keys() - set(own_words))
     for key, value in step.whole.items():
         if key not in own_words:
             choices.pop(key, None)  # choices from earlier pages do not carry over to a step

@@ -12,6 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bartviz.app.frame import page_list, row_names
+from bartviz.app.frame.settings import KEYS
 from bartviz.app.state import session
 from bartviz.features.lessons import heads_found
 from bartviz.features.lessons import parts_lesson_state as state
@@ -116,6 +117,33 @@ def test_a_lesson_is_walked_to_its_end_and_back(app: App, lesson: Lesson) -> Non
     assert chosen(test) == before
     menu(test, "heads")
     assert_own(test)
+
+
+@pytest.mark.some(3)
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson", LESSONS, ids=[lesson.word for lesson in LESSONS])
+def test_a_lesson_leaves_every_setting_as_it_was(app: App, lesson: Lesson) -> None:
+    """Text, model, level, decoding settings, and all that the steps of any lesson set, on each page that has them."""
+    test = app("heads", record=records.read("start"), **OWN | {"level": "expert", "range": "row", "row": "3"})
+    test.selectbox(key="search").set_value("sampling").run()
+    test.number_input(key="top_k").set_value(7).run()
+    before = settings(test)
+    menu(test, "lessons")
+    test.button(key=f"begin_{lesson.word}").click().run()
+    for step in lesson.steps:
+        test.switch_page(f"pages/{step.page}.py").run()  # where the browser is, with its address
+        test.button(key="lesson_next").click().run()
+    assert test.title[0].value == page_list.page("lessons").title
+    menu(test, "heads")
+    assert settings(test) == before
+
+
+def settings(test: AppTest) -> dict[str, object]:
+    """What the session holds of all that the sidebar or a step of a lesson sets, special fields of no text aside."""
+    assert not test.exception
+    steps = {key for lesson in LESSONS for step in lesson.steps for key in step.whole}
+    held = test.session_state._state.filtered_state
+    return {key: held[key] for key in {*steps, *KEYS, *state.EVERYWHERE} if held.get(key) not in (None, "")}
 
 
 def test_leaving_restores_what_the_visitor_had_chosen(app: App) -> None:
