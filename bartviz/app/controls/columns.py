@@ -185,5 +185,8 @@ CELLS = frozenset(
         mark("after cross-attention"),
         mark("after the layer"),
         *recurrence.LINES,
+        mark("steps to the last state"),
+        mark("gradient, recurrent"),
+        mark("gradient, attention"),
     )
 )
