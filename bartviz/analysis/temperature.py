@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bartviz.arrays import Floats
 
@@ -24,10 +25,10 @@ class Temperatures:
     """sums (T, G): of p ** (1 / t) over the vocabulary. For top-p: mass (T, G, P), what the kept tokens have together,
     least (T, G, P), the smallest probability among them, count (T, G, P), how many they are."""
 
-    sums: Floats
-    mass: Floats
-    least: Floats
-    count: Floats
+    sums: NDArray[np.float64]
+    mass: NDArray[np.float64]
+    least: NDArray[np.float64]
+    count: NDArray[np.float64]
 
     @property
     def nbytes(self) -> int:
@@ -37,7 +38,7 @@ class Temperatures:
     @property
     def table(self) -> Floats:
         """(T, G, 1 + 3 P) float32: the sum, then mass, least and count of each share."""
-        flat: Floats = np.concatenate([self.sums[..., None], self.mass, self.least, self.count], axis=2)
+        flat = np.concatenate([self.sums[..., None], self.mass, self.least, self.count], axis=2)
         return flat.astype(np.float32)
 
 

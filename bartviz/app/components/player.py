@@ -129,7 +129,7 @@ def _drawing(message: Mapping[str, object]) -> DrawRequest | None:
     temperature, k, p = (message.get(name) for name in ("temperature", "top_k", "top_p"))
     if type(k) is not int or not 0 <= k <= MOST_DRAWN or temperature not in TEMPERATURES or p not in (1, *SHARES):
         return None
-    return DrawRequest(float(cast("float", temperature)), k, float(cast("float", p)))
+    return DrawRequest(float(temperature), k, float(cast("float", p)))
 
 
 def _held(record: Record, place: Place, *, mounted: bool) -> _Held:

@@ -36,6 +36,12 @@ const VIEWS = new WeakMap(); // parentElement -> view; the default export runs a
 
 class View {
   constructor(root) {
+    this.data = null;
+    /** @type {(link: number[]) => void} */
+    this.toggle = () => {};
+    this.links = { sure: [], possible: [] };
+    this.words = null;
+    this.written = "";
     this.root = root;
     this.svg = root.querySelector("svg");
     this.live = root.querySelector(".live");

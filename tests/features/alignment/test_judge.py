@@ -22,7 +22,7 @@ def test_the_arithmetic_of_the_browser() -> None:
 
 def test_a_link_comes_and_goes() -> None:
     none: frozenset[tuple[int, int]] = frozenset()
-    assert judge.after(None, (3, 4)) == ({(3, 4)}, {(3, 4)})
+    assert judge.after(None, (3, 4)) == (frozenset({(3, 4)}), frozenset({(3, 4)}))
     assert judge.after(Gold(frozenset({(3, 4)}), none), (3, 4)) == (none, none)
     assert judge.after(Gold(none, frozenset({(2, 1)})), (2, 1)) == (none, none)
 

@@ -118,7 +118,7 @@ def test_mask_is_drawn_and_the_model_runs_with_it(monkeypatch: pytest.MonkeyPatc
     assert painted["squares"][0]["own"] == "".join(map(str, one.attention("decoder").mask.astype(int).ravel()))
     found = with_mask(model, one, "decoder", window)
     assert found.written is not None
-    assert found.written[1].target_text in words(app)
+    assert str(found.written[1].target_text) in words(app)
     assert "What comes later is not there yet".lower() in words(app).lower()
     linked = one.attention("decoder").mask.copy()
     linked[3, :3] = False
