@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from bartviz.app.controls import show
 from bartviz.app.frame import levels, page
 from bartviz.features.map import numbers, parts, parts_output
+from bartviz.features.map.numbers_shapes import shapes
 from bartviz.language import _
 
 
@@ -22,4 +25,6 @@ def main() -> None:
         show.note(numbers.order(record.model))
     if not record.from_weights:
         parts_output.section(record)
+    if not record.from_weights:
+        show.table(partial(shapes, record), title=_("The shapes of all states for this text"))
     levels.explain("map")
