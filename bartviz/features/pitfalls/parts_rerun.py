@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
+from bartviz.analysis import start
 from bartviz.analysis.measures import of_record
-from bartviz.app.controls import show
+from bartviz.app.controls import pick, show
 from bartviz.app.controls.experiment_tasks import ask
 from bartviz.app.frame import page
 from bartviz.app.state.result_cache import cached
@@ -17,10 +18,11 @@ from bartviz.features.pitfalls import figure as figures
 from bartviz.features.pitfalls import numbers_experiment_findings as experiment_findings
 from bartviz.features.pitfalls.parts import capitalized, kind_of, named, one_map, sources_and_link, title
 from bartviz.language import _
+from bartviz.language.percentages import percent
 from bartviz.record.attention import Head, Kind
 
 if TYPE_CHECKING:
-    from bartviz.analysis.ablation import Sweep
+    from bartviz.analysis.ablation import Ablation, Guesses, Sweep
     from bartviz.models.model import Model
     from bartviz.record.record import Record
     from bartviz.serving.gate import Ticket
@@ -28,6 +30,52 @@ if TYPE_CHECKING:
 RANDOM_SEED = 0
 LARGE = 50_000_000
 """Parameters from which a second network (200 MB) is created only on request."""
+
+
+def surprise(record: Record) -> None:
+    """Silence the head of the start page's picture, the one that explains best: how likely is the text without it?"""
+    head = pick.first_head(record, start.kind_of(record))
+
+    def work(model: Model, ticket: Ticket[Ablation]) -> Ablation:
+        from bartviz.experiments.ablation import ablate
+
+        return ablate(model, record, {head: 0.0}, write=False, cancelled=ticket.cancelled)
+
+    label = _("Silence {head}", head=named(head)) if record.model.parameters > LARGE else None
+    found: Ablation | None = ask("pitfalls_surprise", record, {"head": str(head)}, work, button=label)
+    if found is None or found.before is None or found.after is None:
+        return
+    show.lead(surprise_sentence(named(head), found.before, found.after))
+    page.link(
+        "experiments",
+        _("Silence it"),
+        {"experiment": "ablation", "silenced": str(head)},
+        icon=":material/arrow_forward:",
+    )
+
+
+def surprise_sentence(head: str, before: Guesses, after: Guesses) -> str:
+    """What happens to the probability of the whole text, the product of its tokens', when a head is silenced."""
+    was, now = (float(np.exp(one.log_probability.sum(dtype=np.float64))) for one in (before, after))
+    said = {"head": head, "before": percent(was), "after": percent(now)}
+    if said["before"] == said["after"]:
+        return _(
+            "The picture of the start page is of {head}, the head that seems to explain most. Switch it off, and the "
+            "model finds the same text just as likely: {before}.",
+            **said,
+        )
+    if now > was:
+        return _(
+            "The picture of the start page is of {head}, the head that seems to explain most. Switch it off, and the "
+            "model finds the same text more likely, not less: {after} instead of {before}.",
+            **said,
+        )
+    return _(
+        "The picture of the start page is of {head}, the head that seems to explain most. Switch it off, and the "
+        "model finds the same text less likely: {after} instead of {before}. That is an effect; the picture alone "
+        "shows none.",
+        **said,
+    )
 
 
 def silence(record: Record) -> None:

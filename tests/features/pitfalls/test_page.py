@@ -5,13 +5,18 @@ from __future__ import annotations
 import html
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+import bartviz
+from bartviz.analysis import start
+from bartviz.analysis.ablation import Guesses
 from bartviz.app.controls import tasks
 from bartviz.app.frame import page_list
 from bartviz.features.pitfalls import numbers as pitfalls
-from bartviz.record.record import Record
+from bartviz.features.pitfalls.parts_rerun import surprise_sentence
+from bartviz.record.record import Record, open_record
 from bartviz.serving import first_record
 from tests.support import records, stand_in, visits
 
@@ -85,3 +90,26 @@ def test_odd_records_break_nothing(app: App, record: Record) -> None:
 def test_of_a_long_text_the_first_tokens_are_drawn_and_it_says_so(app: App) -> None:
     page = app("pitfalls", record=stand_in.record(tuple(f" w{at}" for at in range(60))))
     assert "(the first 24 tokens)" in words(page)
+
+
+def guesses(*chances: float) -> Guesses:
+    return Guesses(np.log(np.array(chances, np.float32)), np.zeros(2, np.int64), ("a", "b"), np.zeros(2, np.float32))
+
+
+def test_the_surprise_says_what_silencing_did_and_nothing_else() -> None:
+    whole = guesses(0.5, 0.8)
+    assert "more likely, not less: 45% instead of 40%" in surprise_sentence("L0H0", whole, guesses(0.5, 0.9))
+    assert "less likely: 5.0% instead of 40%" in surprise_sentence("L0H0", whole, guesses(0.1, 0.5))
+    assert "just as likely: 40%" in surprise_sentence("L0H0", whole, guesses(0.8, 0.5))
+
+
+@pytest.mark.slow
+def test_on_the_first_text_the_head_of_the_picture_is_not_what_makes_it_likely() -> None:
+    """The surprise that the page begins with is there: without the head that is drawn the sentence is likelier."""
+    record = open_record(first_record.FILE)
+    head = start.head_of(record, start.kind_of(record))
+    found = bartviz.ablate(bartviz.load(record.model.name), record, {head: 0.0}, write=False)
+    assert found.before is not None
+    assert found.after is not None
+    assert found.effect > 0.01
+    assert "more likely, not less" in surprise_sentence("", found.before, found.after)
