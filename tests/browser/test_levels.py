@@ -53,7 +53,7 @@ def test_a_level_is_remembered_on_the_next_page_and_in_the_address(visit: Open, 
 
 
 def test_a_term_says_what_it_means_under_the_pointer_and_by_keyboard(visit: Open, server: str) -> None:
-    page = visit(f"{server}/heads")
+    page = visit(f"{server}/heads?level=intermediate")
     expect(definition(page, "attention")).to_be_hidden()
     chip(page, "attention").hover()
     expect(definition(page, "attention")).to_be_visible()
@@ -75,7 +75,7 @@ def test_a_term_says_what_it_means_under_the_pointer_and_by_keyboard(visit: Open
 @pytest.mark.some(1)
 @pytest.mark.parametrize("place", ["start", "end"])
 def test_a_tap_on_a_phone_shows_the_definition_whole(visit: Open, server: str, place: str) -> None:
-    page = visit(f"{server}/heads", size=(420, 620))
+    page = visit(f"{server}/heads?level=intermediate", size=(420, 620))
     expect(page.locator(".attention .stage")).to_be_visible()  # what stands above the terms is drawn
     page.locator(".bv-terms").evaluate("(line, block) => line.scrollIntoView({block})", place)
     page.locator(".bv-more-terms summary").tap()

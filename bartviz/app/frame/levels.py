@@ -81,20 +81,22 @@ def explain(word: str, *, with_terms: bool = True) -> None:
 
 
 def terms(names: Sequence[str], *, key: str) -> None:
-    """The first glossary terms in a line, the others folded behind it; hovering over one, tapping it or focusing it
-    with Tab shows its definition.
+    """The first glossary terms in a line, the others folded behind it, and all of them for beginners; hovering over
+    one, tapping it or focusing it with Tab shows its definition.
 
     ``key`` is the word of the page (or of a part of the experiments page).
     """
     if names:
         definitions = glossary()
         chips = [_chip(definitions[name], f"term-{key}-{number}", key) for number, name in enumerate(names)]
-        first, more = ("".join(part) for part in (chips[:TERMS], chips[TERMS:]))
+        shown = TERMS if at_least("intermediate") else 0
+        first, more = ("".join(part) for part in (chips[:shown], chips[shown:]))
         label = html.escape(_("Terms"))  # outside the f-string, where the message finder sees it
         if more:
-            summary = html.escape(plural("{count} more term", "{count} more terms", len(chips) - TERMS))
-            more = f"<details class='bv-more-terms'><summary>{summary}</summary>{more}</details>"
-        st.html(f"<div class='bv-terms'><span class='bv-note'>{label}</span> {first}{more}</div>")
+            summary = html.escape(plural("{count} more term", "{count} more terms", len(chips) - shown))
+            more = f"<details class='bv-more-terms'><summary>{summary if first else label}</summary>{more}</details>"
+        begins = f"<span class='bv-note'>{label}</span> " if first else ""
+        st.html(f"<div class='bv-terms'>{begins}{first}{more}</div>")
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import streamlit as st
 
 from bartviz.analysis.denoising import MASK, NOISE, sentences
 from bartviz.app.controls import pick, show
+from bartviz.app.frame import levels
 from bartviz.app.state import url_state
 from bartviz.families.catalogue import entry
 from bartviz.language import _, mark, named
@@ -64,11 +65,14 @@ def choose(record: Record) -> Chosen:
     """The pickers: noise, share, seed, text; and a note on which model repairs, if it is another one."""
     first, second = st.columns([3, 1.7], vertical_alignment="center")
     with first:
-        short = pick.one_of(_("Noise"), named(NOISE_NAMES), key="noise")
+        choice = pick.one_of if levels.at_least("intermediate") else pick.select
+        short = choice(_("Noise"), named(NOISE_NAMES), key="noise")
     noise = NOISES[short]
     with second:
         which = pick.one_of(_("Text"), named(TEXTS), key="text_of", default=_first_text(record))
     third, fourth, fifth, sixth = st.columns([2, 1, 1, 2.6], gap="medium", vertical_alignment="center")
+    if not levels.at_least("intermediate"):  # the noise's own share; another seed comes with "Draw again"
+        third = fourth = st.container(key="denoising_held")
     with third:
         rate = _rate(noise, short)
     with fourth:

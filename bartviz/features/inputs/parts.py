@@ -55,7 +55,9 @@ def choose(record: Record) -> tuple[str, Stack]:
     stacks = {str(name): sentence_words.kind(name) for name in STACKS if name in record.kinds}
     with second:
         both = len(stacks) > 1 and look not in ("tokenizers", "contexts")
-        stack = pick.one_of(_("Inputs of the"), stacks, key="stack") if both else next(iter(stacks))
+        # a beginner sees those of the text that is read; a link, which the picker holds, may ask for the others
+        with st.container(key="inputs_stack" if levels.at_least("intermediate") else "inputs_held"):
+            stack = pick.one_of(_("Inputs of the"), stacks, key="stack") if both else next(iter(stacks))
     return look, cast("Stack", stack)
 
 
@@ -107,7 +109,8 @@ def pieces(record: Record, stack: Stack) -> None:
     if stack != "encoder" and record.cross is not None:
         notes.append(_("The decoder reads its own output, shifted by one position after a start token."))
     show.note(" ".join(notes))
-    show.table(analysis.pieces(tokens), title=_("Every piece as a table"))
+    if levels.at_least("intermediate"):  # the picture is text already
+        show.table(analysis.pieces(tokens), title=_("Every piece as a table"))
 
 
 def _texts(tokens: Tokens, text: str) -> tuple[str, ...]:

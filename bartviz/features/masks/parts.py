@@ -14,7 +14,7 @@ import streamlit as st
 from bartviz.analysis import mask_value, masks, sentence_words
 from bartviz.analysis.mask_patterns import PATTERNS, cut, example_bias, pattern
 from bartviz.app.controls import pick, show, tasks
-from bartviz.app.frame import page, row_names
+from bartviz.app.frame import levels, page, row_names
 from bartviz.arrays import Floats
 from bartviz.errors import BartvizError, NotFetched
 from bartviz.features.masks import parts_batch as batch
@@ -66,7 +66,7 @@ def choose(record: Record) -> Shown | None:
     which, naming = st.columns([2.7, 2.1], vertical_alignment="center")
     with which:
         names = {str(word): _(name) for word, name in VIEW_NAMES.items()} | {DRAW: _("draw your own")}
-        word = pick.one_of(_("Show"), names, key="view", hint=_(_HINT))
+        word = pick.one_of(_("Show"), names, key="view", hint=_(_HINT) if levels.at_least("intermediate") else None)
     if word == DRAW:
         return None
     view = cast("View", word)

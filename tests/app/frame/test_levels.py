@@ -95,15 +95,18 @@ def test_the_terms_of_a_page_have_their_definitions(app: App) -> None:
 
 
 def test_five_terms_are_shown_and_the_others_are_folded(app: App) -> None:
-    shown = words(fresh(app, "inside"))
+    shown = words(app("inside"))
     names, (first, more) = explanation("inside").terms, shown.split("<details class='bv-more-terms'>")
     assert (first.count("<dfn"), more.count("<dfn")) == (5, len(names) - 5)
     assert f"<summary>{len(names) - 5} more terms</summary>" in more
+    first, more = words(fresh(app, "inside")).split("<details class='bv-more-terms'>")  # for a beginner, all
+    assert (first.count("<dfn"), more.count("<dfn")) == (0, len(names))
 
 
 def test_few_terms_are_not_folded(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[str] = []
     monkeypatch.setattr(streamlit, "html", drawn.append)
+    monkeypatch.setattr(levels, "at_least", lambda level: True)
     levels.terms(list(glossary())[:5], key="start")
     assert drawn[0].count("<dfn") == 5
     assert "<details" not in drawn[0]
