@@ -95,7 +95,7 @@ def look(chosen: Chosen, repair: Repair) -> None:
         BERT.name: lambda: filled(repair),
         "noises": lambda: noises(chosen),
     }
-    detailed = levels.at_least("intermediate") or st.query_params.get("look") == "tokens"
+    detailed = levels.at_least("intermediate") or st.query_params.get("look") in ("tokens", LOOKS["tokens"])
     looks = {word: name for word, name in LOOKS.items() if detailed or word != "tokens"}
     parts[pick.one_of(_("Look at"), named(looks), key="look")]()
 
