@@ -181,9 +181,9 @@ def hidden_note(shown: View) -> str:
     return _("{share:.0%} of the attention went to {columns}, hidden; rows do not sum to 1 any more.", **values)
 
 
-def plainly(shown: View) -> str:
+def plainly(shown: View, linked: View | None = None) -> str:
     """What ``notice`` says first, with one number: where most of the attention goes, or the strongest link."""
-    name, where, strongest = sentence_words.capitalized(shown.name), directions(shown), links(shown)
+    name, where, strongest = sentence_words.capitalized(shown.name), directions(shown), links(linked or shown)
     if where and where[0][1] > MOST:
         return _("{head}: most of it, {share:.0%}, goes to {where}.", head=name, share=where[0][1], where=where[0][0])
     if not strongest:
@@ -191,22 +191,25 @@ def plainly(shown: View) -> str:
     query, key, weight = strongest[0]
     link = (
         mark("{head}: the strongest link between words and pieces of words is from {query} to {key} ({weight:.2f}).")
-        if shown.pieces
+        if (linked or shown).pieces
         else mark("{head}: the strongest link between words is from {query} to {key} ({weight:.2f}).")
     )
     return _(link, head=name, query=quote(query), key=quote(key), weight=weight)
 
 
-def notice(shown: View) -> str:
-    """One sentence computed for this text: the strongest links among words, and where most of the attention goes."""
+def notice(shown: View, linked: View | None = None) -> str:
+    """One sentence computed for this text: the strongest links among words, and where most of the attention goes.
+
+    ``linked``: the same between whole words, where ``shown`` is between pieces of them.
+    """
     named = [
         _("{query} to {key} ({weight:.2f})", query=quote(query), key=quote(key), weight=weight)
-        for query, key, weight in links(shown)
+        for query, key, weight in links(linked or shown)
     ]
     both = _("{one} and {other}", one=named[0], other=named[1]) if len(named) == LINKS else "".join(named)
     among = (
         mark("strongest between words and pieces of words: {links}")
-        if shown.pieces
+        if (linked or shown).pieces
         else mark("strongest between words: {links}")
     )
     parts = [_(among, links=both)] if named else []

@@ -101,7 +101,7 @@ def row_sentence(attention: Attention, row: int, query: Tokens | None = None) ->
 def _row_name(attention: Attention, row: int, query: Tokens | None) -> str:
     """The token of an encoder's row; of a decoder's row also whether it is the one that it reads or predicts."""
     predicts = query is not None and query is not attention.query
-    token = quote((query or attention.query).labels[row])
+    token = in_word(query or attention.query, row)
     if attention.kind == "encoder":
         return token
     return _("The row that predicts {token}", token=token) if predicts else _("The row that reads {token}", token=token)
@@ -144,6 +144,19 @@ def table(record: Record, reading: Reading = "reads") -> pd.DataFrame:
 
 
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
+
+
+def in_word(tokens: Tokens, index: int) -> str:
+    """A token in a sentence, quoted, with the word that it is a piece of."""
+    label, word = tokens.labels[index], tokens.words[index]
+    pieces = [
+        tokens.labels[other]
+        for other in range(len(tokens))
+        if word is not None and tokens.words[other] == word and tokens.segments[other] == tokens.segments[index]
+    ]
+    if len(pieces) < 2:
+        return quote(label)
+    return _("{piece} of {word}", piece=quote(label), word=quote("".join(pieces)))
 
 
 def quote(label: str) -> str:

@@ -30,13 +30,13 @@ def test_shapes_by_hand() -> None:
 
 def test_full_row_names_all_it_sees() -> None:
     own = records.attention("encoder", LABELS, LABELS)
-    assert masks.row_sentence(own, 1) == "“a” may look at all 4 tokens: <s> a b </s>."
+    assert masks.row_sentence(own, 1) == "“a” of “ab” may look at all 4 tokens: <s> a b </s>."
 
 
 def test_causal_row_says_what_comes_later() -> None:
     own = records.attention("decoder", LABELS, LABELS)
     assert masks.row_sentence(own, 2) == (
-        "The row that reads “b” may look at 3 tokens: <s> a b. Closed: 1 token that comes later."
+        "The row that reads “b” of “ab” may look at 3 tokens: <s> a b. Closed: 1 token that comes later."
     )
     assert masks.row_sentence(own, 3) == "The row that reads “</s>” may look at all 4 tokens: <s> a b </s>."
 
@@ -84,7 +84,7 @@ def test_rows_can_be_named_by_what_they_predict() -> None:
     own = records.attention("decoder", LABELS, LABELS)
     assert masks.row_sentence(own, 0).startswith("The row that reads “<s>” may look")
     query = stand_in.tokens(("X", "Y", "Z", "</s>"))
-    assert masks.row_sentence(own, 0, query=query).startswith("The row that predicts “X” may look")
+    assert masks.row_sentence(own, 0, query=query).startswith("The row that predicts “X” of “XYZ” may look")
 
 
 def test_unknown_row_is_refused_with_the_choices() -> None:
@@ -117,3 +117,11 @@ def test_every_row_of_every_record_has_its_sentence(record: Record) -> None:
         for row in range(attention.shape[2]):
             assert str(int(attention.mask[row].sum())) in masks.row_sentence(attention, row)
     assert masks.notice(record).endswith("cells open.")
+
+
+def test_a_piece_of_a_word_is_named_with_its_word() -> None:
+    record = stand_in.record(output=("<s>", " kau", "fen", "</s>"))
+    assert record.output is not None
+    said = masks.row_sentence(record.attention("cross"), 1, record.output)
+    assert said.startswith("The row that predicts “kau” of “kaufen” may look at ")
+    assert masks.in_word(record.output, 0) == "“<s>”"

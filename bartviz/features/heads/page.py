@@ -22,7 +22,8 @@ def main() -> None:
         return
     shown = chosen.view()
     with lead:
-        show.lead((analysis.notice if levels.at_least("intermediate") else analysis.plainly)(shown))
+        said = analysis.notice if levels.at_least("intermediate") else analysis.plainly
+        show.lead(said(shown, chosen.in_words() if shown.pieces and chosen.what == "head" else None))
     with hero:
         choice = parts.large(chosen)
         parts.note(chosen, shown)

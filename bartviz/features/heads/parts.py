@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -60,6 +60,10 @@ class Chosen:
         """The choice as part of a file name: ``cross-L2H5``, ``cross-L2-mean``, ``cross-mean``."""
         suffix = {"head": f"-L{self.layer}H{self.head}", "layer": f"-L{self.layer}-mean", "all": "-mean"}
         return f"{self.attention.kind}{suffix[self.what]}"
+
+    def in_words(self) -> head_view.View:
+        """The weights between whole words."""
+        return replace(self, words=True).view()
 
     def view(self) -> head_view.View:
         """The weights, as shown."""

@@ -11,6 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bartviz.analysis import head_view, start
+from bartviz.analysis.words import word_groups
 from bartviz.arrays import Floats
 from bartviz.browser.canvas import data
 from bartviz.features.heads import parts as ui
@@ -161,3 +162,10 @@ def test_the_page_has_a_table_of_the_whole_map_where_the_canvas_has_none() -> No
     script = Path(data.__file__).with_name("text.js").read_text("utf-8")
     (limit,) = re.findall(r"const MOST_CELLS = (\d+);", script)
     assert int(limit) == ui.TABLED
+
+
+def test_the_sentence_names_whole_words_where_rows_are_pieces(record: Record) -> None:
+    assert record.output is not None
+    assert len(word_groups(record.rows("cross"))) < len(record.rows("cross"))
+    for level in ("beginner", "intermediate"):
+        assert "pieces of words" not in words(opened(record, level=level))
