@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import FilePayload, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from bartviz.app.frame import page_list
 from scripts.settled import settle
 from tests.browser.conftest import Open
+
+# A file of this name and text is dropped on the page's title.
+DROP = """([name, text]) => {
+    const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File([text], name));
+    const drop = new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true });
+    document.querySelector("h1").dispatchEvent(drop);
+}"""
 
 
 def text_box(page: Page) -> Locator:
@@ -33,13 +41,14 @@ def test_a_text_is_typed_and_run_with_ctrl_enter(visit: Open, server: str) -> No
 
 
 @pytest.mark.thorough
-def test_a_text_file_is_read_once_and_the_text_runs_again(visit: Open, server: str) -> None:
+def test_a_text_file_that_is_dropped_is_read_once_and_the_text_runs_again(visit: Open, server: str) -> None:
     page = visit(server)
-    page.get_by_text("More", exact=True).click()
-    page.get_by_text("From a file").click()
-    file: FilePayload = {"name": "one.txt", "mimeType": "text/plain", "buffer": b"I have a dog."}
-    page.locator(".st-key-file input[type=file]").set_input_files(file)
-    expect(page.get_by_text("It becomes the text when you press Run.")).to_be_visible()
+    page.evaluate(DROP, ["large.txt", "x" * 8_000_001])
+    expect(page.get_by_text("at most 8 MB are opened here")).to_be_visible()
+    page.get_by_role("button", name="Close").click()
+    settle(page)
+    page.evaluate(DROP, ["one.txt", "I have a dog."])
+    expect(page.get_by_text("one.txt becomes the text when you press Run.")).to_be_visible()
     settle(page)
     for _run in range(2):  # the file is deleted when it was read
         page.get_by_test_id("stSidebar").get_by_role("button", name="Run").click()

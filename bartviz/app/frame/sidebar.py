@@ -400,8 +400,11 @@ def back_to_own() -> None:
 
 
 def run_file() -> None:
-    """Run the text of the file: a callback."""
-    _press()
+    """Run the text of the file, without what belongs to a record that was opened before: a callback."""
+    if opened() is not None:
+        _set(pair="", target="")
+    st.session_state["_bare"] = False
+    _run(with_file=True)
 
 
 def _show(record: Record, file: str) -> None:
