@@ -76,7 +76,7 @@ def draw(record: Record) -> tuple[Ablation | None, Sweep | None]:
             if opened:
                 _effects(ablation)
                 show.table(analysis.rows_table(ablation), title=_("Every token, before and after"))
-    if len(heads) == 1:
+    if len(heads) == 1 and levels.at_least("intermediate"):
         related_links.to_other_views(record, "experiments", heads[0])
     return ablation, sweep
 
