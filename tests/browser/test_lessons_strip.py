@@ -76,7 +76,10 @@ def test_what_was_moved_is_set_again_and_keys_are_left_alone_while_typing(server
     page.locator(".st-key-lesson_again button").first.click()
     expect(page).to_have_url(re.compile("kind=encoder"))
     stands(page, lesson, 3)
-    page.locator(".st-key-lesson_frame button").first.click()  # the sidebar comes back
+    page.locator(".st-key-lesson_frame button").first.click()  # the menu and the sidebar come back
+    page.get_by_test_id("stHeader").wait_for()
+    if page.get_by_test_id("stExpandSidebarButton").is_visible():
+        page.get_by_test_id("stExpandSidebarButton").click()
     field = page.get_by_label("Text", exact=True)
     field.click()
     field.press_sequentially("nab")
