@@ -6,28 +6,21 @@ styles that are in it, by their hashes. Its data are base64 (``bartviz.explorer.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import html
-import re
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 
-from bartviz.browser import BROWSER
-from bartviz.browser.scripts import ScriptError, bundle
 from bartviz.errors import SettingError
+from bartviz.explorer import markup
 from bartviz.explorer.data import MOST, encode
 from bartviz.explorer.messages import shortened
-from bartviz.language import current
 from bartviz.record import store
 from bartviz.record.record import Record
 
-_FOLDERS = {"explorer": Path(__file__).parent, "canvas": BROWSER / "canvas", "player": BROWSER / "player"}
+_ENTRY = Path(__file__).with_name("explorer.js")
 FRAMED = 2_000_000  # bytes of a page within a notebook
 HEIGHT = 720  # pixels of its frame
-_COMMENTS = re.compile(r"^ *(?://.*|/\*\*(?:[^*]|\*(?!/))*\*/)\n", re.MULTILINE)  # those that fill whole lines
-_CLOSING = re.compile(r"</(?:script|style)|<!--", re.IGNORECASE)
 _POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; script-src {scripts}; style-src {styles}"
 
 
@@ -62,20 +55,12 @@ def page(records: Record | Sequence[Record], *, names: Sequence[str] | None = No
     if len(named) != len(shown):
         raise SettingError(f"{len(named)} names for {len(shown)} records: give one each.")
     parts = ("canvas", "player") if any(record.steps for record in shown) else ("canvas",)
-    styles = {name: _inline(_read(name, ".css")) for name in (*parts, "explorer")}
-    script = _inline(_script(parts))
-    policy = _POLICY.format(scripts=_hash(script), styles=" ".join(map(_hash, styles.values())))
-    templates = "".join(
-        f'<template id="{name}"><style>{styles[name]}</style>{_read(name, ".html")}</template>\n' for name in parts
-    )
+    styles = {name: markup.inline(markup.read(name, ".css")) for name in (*parts, "explorer")}
+    script = markup.script(_ENTRY, parts)
+    policy = _POLICY.format(scripts=markup.source(script), styles=" ".join(map(markup.source, styles.values())))
     before = (
-        f'<!doctype html>\n<html lang="{html.escape(current())}">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta name="referrer" content="no-referrer">\n<meta name="generator" content="bartviz">\n'
-        f"<title>{html.escape(' · '.join(named))}</title>\n<style>{styles['explorer']}</style>\n</head>\n<body>\n"
-        f"{_read('explorer', '.html')}\n{templates}"
-        '<script type="text/plain" id="data">'
+        f"{markup.opening(' · '.join(named), policy, [styles['explorer']])}{markup.read('explorer', '.html')}\n"
+        f'{markup.templates(styles, parts)}<script type="text/plain" id="data">'
     ).encode("utf-8", "replace")
     after = f'</script>\n<script type="module">{script}</script>\n</body>\n</html>\n'.encode()
     data = encode(shown, named, None if most is None else most - len(before) - len(after))
@@ -96,41 +81,3 @@ def name_of(record: Record) -> str:
     """Its texts, shortened, or its model's name."""
     texts = [shortened(text) for text in (record.source_text, record.target_text) if text]
     return " → ".join(texts) or record.model.name
-
-
-def _read(name: str, suffix: str) -> str:
-    return (_FOLDERS[name] / name).with_suffix(suffix).read_text("utf-8")
-
-
-def _script(parts: Sequence[str]) -> str:
-    """The scripts of the parts and of the explorer, each in a scope of its own."""
-    mounts = "".join(f"const {name} = {_scope(name)};\n" for name in parts)
-    return f"{mounts}{_scope('explorer')}({{ {', '.join(parts)} }});\n"
-
-
-def _scope(name: str) -> str:
-    """An expression whose value is the component's default export."""
-    text, count = re.subn(
-        r"^export default (?=(?:async )?function\b)",
-        "return ",
-        _COMMENTS.sub("", bundle(_path(name))),
-        flags=re.MULTILINE,
-    )
-    if count != 1:
-        raise ScriptError(f"{name}.js has no function as its default export")
-    return f"(() => {{\n{text}}})()"
-
-
-def _path(name: str) -> Path:
-    return _FOLDERS[name] / f"{name}.js"
-
-
-def _inline(text: str) -> str:
-    """The text escaped for an element of script or style. Raises ScriptError if it would end the element."""
-    if found := _CLOSING.search(text):
-        raise ScriptError(f"{found[0]} cannot be part of a page's script or style")
-    return text
-
-
-def _hash(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -1,0 +1,73 @@
+"""The parts of a page in one file: its head and policy, its styles, and its scripts, each in a scope of its own.
+
+The policy allows the scripts and styles that are in the page, by their hashes, and nothing else.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from bartviz.browser import BROWSER
+from bartviz.browser.scripts import ScriptError, bundle
+from bartviz.language import current
+
+_FOLDERS = {"explorer": Path(__file__).parent, "canvas": BROWSER / "canvas", "player": BROWSER / "player"}
+_COMMENTS = re.compile(r"^ *(?://.*|/\*\*(?:[^*]|\*(?!/))*\*/)\n", re.MULTILINE)  # those that fill whole lines
+_CLOSING = re.compile(r"</(?:script|style)|<!--", re.IGNORECASE)
+
+
+def opening(title: str, policy: str, styles: Sequence[str]) -> str:
+    """The page up to its body."""
+    shown = "".join(f"<style>{style}</style>\n" for style in styles)
+    return (
+        f'<!doctype html>\n<html lang="{html.escape(current())}">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="referrer" content="no-referrer">\n<meta name="generator" content="bartviz">\n'
+        f"<title>{html.escape(title)}</title>\n{shown}</head>\n<body>\n"
+    )
+
+
+def templates(styles: Mapping[str, str], parts: Sequence[str]) -> str:
+    """The components of the page, which its script puts in their places."""
+    return "".join(
+        f'<template id="{name}"><style>{styles[name]}</style>{read(name, ".html")}</template>\n' for name in parts
+    )
+
+
+def read(name: str, suffix: str) -> str:
+    """A file of a component."""
+    return (_FOLDERS[name] / name).with_suffix(suffix).read_text("utf-8")
+
+
+def script(entry: Path, parts: Sequence[str]) -> str:
+    """A script that calls the default export of ``entry`` with those of the parts."""
+    mounts = "".join(f"const {name} = {_scope(_FOLDERS[name] / f'{name}.js')};\n" for name in parts)
+    return inline(f"{mounts}{_scope(entry)}({{ {', '.join(parts)} }});\n")
+
+
+def _scope(script: Path) -> str:
+    """An expression whose value is the default export of a script."""
+    text, count = re.subn(
+        r"^export default (?=(?:async )?function\b)", "return ", _COMMENTS.sub("", bundle(script)), flags=re.MULTILINE
+    )
+    if count != 1:
+        raise ScriptError(f"{script.name} has no function as its default export")
+    return f"(() => {{\n{text}}})()"
+
+
+def inline(text: str) -> str:
+    """The text for an element of script or style. Raises ScriptError if it would end the element."""
+    if found := _CLOSING.search(text):
+        raise ScriptError(f"{found[0]} cannot be part of a page's script or style")
+    return text
+
+
+def source(text: str) -> str:
+    """How the policy names a script or style."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

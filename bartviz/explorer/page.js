@@ -1,0 +1,423 @@
+// The explorer: canvas and player on one page, without a server. What Python does in the app is done here: it hands the
+// canvas the maps that are missing, the player the rows of the chosen head, and keeps the address.
+
+/** @import { Choice, Entry, Header, Mount, Part, Place, Shown } from "./types.js" */
+import { mapNumber, nameOf } from "../browser/canvas/numbers.js";
+import { filled, make } from "../browser/shared/helpers.js";
+import { onSteps, sendSteps } from "../browser/shared/steps.js";
+import { codesOf, headsOf, meanOf, packed, rowsOf, tiles } from "./file.js";
+import { hashOf, placeOf, spokenIn } from "./url_hash.js";
+
+const FRAMED = globalThis.location?.protocol === "about:";
+const KINDS = /** @type {const} */ (["encoder", "decoder", "cross"]);
+
+export class Explorer {
+  /**
+   * @param {{ canvas: Mount, player: Mount }} mounts
+   * @param {Header} header
+   * @param {(place: Part) => Promise<Uint8Array>} part
+   */
+  constructor(mounts, header, part) {
+    this.mounts = mounts;
+    this.header = header;
+    this.part = part;
+    this.spoken = spokenIn(header, navigator.languages);
+    /** @type {Map<string, HTMLElement>} */
+    this.nodes = new Map(
+      [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-is]"))].map((node) => [
+        node.dataset.is,
+        node,
+      ]),
+    );
+    this.hosts = {
+      canvas: this.$("canvas").attachShadow({ mode: "open" }),
+      player: this.$("player").attachShadow({ mode: "open" }),
+    };
+    this.ends = { canvas: () => {}, player: () => {} };
+    this.datas = { canvas: null, player: null };
+    this.drawn = { canvas: "", player: "" }; // what each of them shows: changes with the record, the kind, the language
+    this.serial = 0;
+    this.given = 0; // the serial that the canvas has
+    this.asked = 0; // the last question of the page around a notebook's frame
+    this.led = 0; // grows where the address leads the player to a step
+    /** @type {Map<Part, Promise<Uint16Array>>} */
+    this.kept = new Map(); // the maps of short texts
+    this.turn = { canvas: 0, player: 0 }; // a slower answer never replaces a later one
+    /** @type {Choice} */
+    this.played = null;
+    this.place = placeOf(location.hash, header, this.spoken);
+  }
+
+  /** @param {string} name */
+  $(name) {
+    return this.nodes.get(name);
+  }
+
+  /** @returns {Entry} */
+  get entry() {
+    return this.header.records[this.place.record];
+  }
+
+  /** @returns {Shown} */
+  get shown() {
+    return this.entry.kinds[this.place.kind];
+  }
+
+  /** @param {string} name */
+  say(name, values = {}) {
+    return filled(this.header.words[this.place.lang][name], values);
+  }
+
+  /** Everything again for the current place; parts that show it already stay. */
+  async show() {
+    this.dress();
+    this.write();
+    const { player, first } = this.entry;
+    if (this.place.kind === player?.kind) this.played = this.choice();
+    else this.played ??= { layer: first.layer, head: first.head, what: "head" }; // of the same kind: see data.py
+    await Promise.all([this.showCanvas(), this.showPlayer()]);
+    this.publish();
+  }
+
+  /** @returns {Choice} */
+  choice() {
+    const { layer, head, what } = this.place;
+    return { layer, head, what };
+  }
+
+  /** The theme of the page. */
+  dress() {
+    const { theme } = this.place;
+    if (theme) document.documentElement.dataset.theme = theme;
+    else delete document.documentElement.dataset.theme;
+    this.$("dark").setAttribute("aria-pressed", String(this.dark));
+  }
+
+  get dark() {
+    const { theme } = this.place;
+    return theme ? theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  }
+
+  /** The page's own words. */
+  write() {
+    const { entry, place } = this;
+    const text = (name, words) => (this.$(name).textContent = words);
+    document.documentElement.lang = place.lang;
+    document.title = `${entry.name} · ${this.say("explorer")}`;
+    text("brand", `${this.say("explorer")} · ${entry.about[place.lang][0][1]}`);
+    text("source", entry.source);
+    text("target", entry.target);
+    this.$("arrow").hidden = !entry.target;
+    this.$("heading").classList.toggle("long", entry.source.length + entry.target.length > 90);
+    this.$("language").setAttribute("aria-label", this.say("language"));
+    this.$("dark").setAttribute("aria-label", this.say("dark"));
+    this.$("dark").title = this.say("dark");
+    /** @type {HTMLSelectElement} */ (this.$("language")).value = place.lang;
+    text("kind-said", this.say(`${place.kind}_said`));
+    this.$("kinds").setAttribute("aria-label", this.say("attention"));
+    this.choices(
+      "kinds",
+      KINDS.filter((kind) => entry.kinds[kind]).map((kind) => [kind, this.say(kind)]),
+      place.kind,
+    );
+    this.$("records").setAttribute("aria-label", this.say("records"));
+    this.$("records").hidden = this.header.records.length < 2;
+    this.choices(
+      "records",
+      this.header.records.map(({ name }, i) => [String(i), name]),
+      String(place.record),
+    );
+    this.$("left-out").hidden = !this.header.least;
+    text("left-out", this.say("left_out"));
+    this.$("steps").hidden = !entry.player;
+    text("steps-title", this.say("steps"));
+    text("steps-said", this.say("steps_said"));
+    text("about", this.say("about"));
+    this.$("facts").replaceChildren(
+      ...entry.about[place.lang].flatMap(([name, fact]) => [make("dt", "", name), make("dd", "", fact)]),
+    );
+  }
+
+  /**
+   * Buttons of which one is pressed; they stay while their words do, and keep the focus.
+   * @param {string} name
+   * @param {[value: string, text: string][]} options
+   * @param {string} chosen
+   */
+  choices(name, options, chosen) {
+    const box = this.$(name);
+    while (box.children.length > options.length) box.lastChild.remove();
+    while (box.children.length < options.length) box.append(Object.assign(make("button"), { type: "button" }));
+    options.forEach(([value, text], i) => {
+      const button = /** @type {HTMLButtonElement} */ (box.children[i]);
+      [button.value, button.textContent, button.title] = [value, text, name === "records" ? text : ""];
+      button.setAttribute("aria-pressed", String(value === chosen));
+    });
+  }
+
+  /**
+   * @param {Shown} shown
+   * @param {number} number of a map of the canvas
+   */
+  async map(shown, number) {
+    const heads = headsOf(shown.meta.shape, number);
+    const maps = await Promise.all(heads.map((head) => this.head(shown, shown.maps[head])));
+    return maps.length === 1 ? maps[0] : meanOf(maps);
+  }
+
+  /**
+   * @param {Shown} shown
+   * @param {Part} place
+   */
+  head(shown, place) {
+    const read = this.kept.get(place) ?? this.part(place).then(codesOf);
+    if (shown.meta.exact) this.kept.set(place, read);
+    return read;
+  }
+
+  /**
+   * The weights of a head, row by row.
+   * @param {Shown} shown
+   * @param {number} layer
+   * @param {number} head
+   */
+  async weights(shown, layer, head) {
+    const [, heads, rows, columns] = shown.meta.shape;
+    const codes = await this.head(shown, shown.maps[layer * heads + head]);
+    return Array.from({ length: rows }, (_, row) => [...rowsOf(codes, columns, [row], this.header.unit)]);
+  }
+
+  /**
+   * What of the header changes with each buffer.
+   * @param {number[]} numbers
+   */
+  now(numbers, light = false) {
+    const { layer, head, what, row, view } = this.place;
+    const begin = { layer, head, what, row, view, rows: [], keys: [] };
+    return { serial: this.serial, begin, layers: "all", light, tiles: numbers };
+  }
+
+  async showCanvas() {
+    const { shown, place } = this,
+      { meta } = shown;
+    const drawn = `${place.record} ${place.kind} ${place.lang}`,
+      turn = ++this.turn.canvas;
+    this.serial++;
+    if (this.drawn.canvas === drawn) return this.feed(meta.exact ? [] : [mapNumber(meta.shape, this.choice())]);
+    const every = Array.from({ length: meta.shape[0] * (meta.shape[1] + 1) + 1 }, (_, number) => number);
+    const numbers = meta.exact ? every : [mapNumber(meta.shape, this.choice())];
+    const [maps, arrays] = await Promise.all([
+      Promise.all(numbers.map((number) => this.map(shown, number))),
+      Promise.all(shown.arrays.map(async ([name, type, shape, part]) => [name, type, shape, await this.part(part)])),
+    ]);
+    if (turn !== this.turn.canvas) return;
+    this.drawn.canvas = drawn;
+    const header = { ...meta, words: shown.words[place.lang], ...this.now(numbers) };
+    this.ends.canvas();
+    this.renew("canvas");
+    this.mount("canvas", packed(header, [.../** @type {any} */ (arrays), tiles(maps, meta.shape)]));
+  }
+
+  /**
+   * More maps for the canvas that is there, and the choice of the place where its serial is new.
+   * @param {number[]} numbers
+   */
+  async feed(numbers) {
+    const { shown, drawn } = this,
+      { revision, kind, label, shape } = shown.meta;
+    const was = drawn.canvas;
+    const maps = await Promise.all(numbers.map((number) => this.map(shown, number)));
+    if (this.drawn.canvas !== was) return;
+    const header = { revision, kind, label, shape, ...this.now(numbers, true) };
+    this.mount("canvas", packed(header, maps.length ? [tiles(maps, shape)] : []));
+  }
+
+  async showPlayer() {
+    const { place, entry, played } = this,
+      { player } = entry;
+    const drawn = `${place.record} ${place.lang}`,
+      turn = ++this.turn.player;
+    if (!player) {
+      this.ends.player();
+      this.ends.player = () => {};
+      this.drawn.player = "";
+      return;
+    }
+    const weights = async (kind) => {
+      const shown = entry.kinds[kind];
+      const codes = await this.map(shown, mapNumber(shown.meta.shape, played));
+      return rowsOf(codes, shown.meta.shape[3], player.rows, this.header.unit);
+    };
+    const [rows, own] = await Promise.all([
+      weights(player.kind),
+      player.kind === "cross" ? weights("decoder") : new Float32Array(0),
+    ]);
+    if (turn !== this.turn.player) return;
+    const meta = player.meta[place.lang];
+    const name = (kind) => nameOf({ words: entry.kinds[kind].words[place.lang] }, played);
+    const titles = Object.fromEntries(
+      Object.entries(meta.titles).map(([part, title]) => [
+        part,
+        filled(title, { weights: name(player.kind), own: name("decoder") }),
+      ]),
+    );
+    const table = (values) => ({ getChild: () => ({ toArray: () => values }) });
+    const fixed = { start: place.step, reading: "predicts", led: this.led, follows: false, scale: 1 };
+    if (this.drawn.player !== drawn) {
+      this.ends.player();
+      this.renew("player");
+    }
+    this.drawn.player = drawn;
+    this.mount("player", {
+      meta: { ...meta, titles, ...fixed },
+      rows: table(rows),
+      own: table(own),
+      other: table(new Float32Array(0)),
+    });
+  }
+
+  /** @param {"canvas" | "player"} name */
+  renew(name) {
+    const template = /** @type {HTMLTemplateElement} */ (document.getElementById(name));
+    this.hosts[name].replaceChildren(template.content.cloneNode(true));
+  }
+
+  /**
+   * @param {"canvas" | "player"} name
+   * @param {unknown} data
+   */
+  mount(name, data = this.datas[name]) {
+    this.datas[name] = data;
+    if (name === "canvas") this.given = this.serial;
+    this.ends[name] = this.mounts[name]({
+      parentElement: this.hosts[name],
+      data,
+      setStateValue: (_, said) => (name === "canvas" ? this.onChoice(said) : this.onRest(said)),
+      setTriggerValue: (_, wish) => this.onWish(wish),
+    });
+  }
+
+  /** The canvas rests on another choice. */
+  onChoice({ revision, layer, head, what, row, view, known }) {
+    const { shown, place, entry } = this;
+    if (revision !== shown.meta.revision || this.given !== this.serial) return; // what it is about to get counts
+    const stepped = row !== place.row,
+      turned = layer !== place.layer || head !== place.head || what !== place.what;
+    Object.assign(place, { layer, head, what, row, view });
+    if (!known) this.feed([mapNumber(shown.meta.shape, this.choice())]);
+    if (place.kind === entry.player?.kind) {
+      const step = entry.player.rows.indexOf(row);
+      if (stepped && step >= 0) sendSteps("ask", { record: entry.player.revision, to: step });
+      if (turned) {
+        this.played = this.choice();
+        this.showPlayer();
+      }
+    }
+    this.publish();
+  }
+
+  /**
+   * The visitor asks for another token at a step; a recorded text has none.
+   * @type {(wish: any) => void}
+   */
+  onWish() {}
+
+  /** The player rests on a step: the canvas of its kind shows the row. */
+  onRest({ step }) {
+    const { place, entry } = this,
+      row = entry.player.rows[step];
+    if (place.kind !== entry.player.kind || place.row === row) return;
+    place.row = row;
+    this.serial++;
+    this.feed([]);
+    this.publish();
+  }
+
+  /** The address of what is shown. */
+  hash() {
+    return hashOf(this.place, this.header, this.spoken);
+  }
+
+  /** In a notebook's frame, which has no address of its own, the page around it is told (widget.js). */
+  publish() {
+    const { kind, layer, head, row } = this.place;
+    if (FRAMED) return globalThis.parent.postMessage({ bartviz: { kind, layer, head, row, asked: this.asked } }, "*");
+    const hash = this.hash();
+    if (hash !== location.hash) history.replaceState(null, "", hash);
+  }
+
+  /**
+   * Another record, kind, language or theme.
+   * @param {Partial<Place>} to
+   */
+  go(to) {
+    const { lang, theme, record, step } = this.place;
+    if (to.record !== undefined) {
+      this.played = null;
+      this.place = { ...placeOf(`#record=${to.record + 1}`, this.header, lang), theme };
+    } else if (to.kind) {
+      this.place = { ...placeOf(`#record=${record + 1}&kind=${to.kind}`, this.header, lang), theme, step };
+    } else Object.assign(this.place, to);
+    this.show();
+  }
+
+  /**
+   * An address, or Python, asks for another place: the player goes to its step, too.
+   * @param {Place} place
+   */
+  lead(place) {
+    if (place.record !== this.place.record) this.played = null;
+    this.place = place;
+    this.led++;
+    this.show();
+  }
+
+  listen() {
+    const language = /** @type {HTMLSelectElement} */ (this.$("language"));
+    language.replaceChildren(
+      ...Object.entries(this.header.languages).map(([code, name]) =>
+        Object.assign(make("option", "", name), { value: code }),
+      ),
+    );
+    language.onchange = () => this.go({ lang: language.value });
+    const pressed = (event) => /** @type {HTMLButtonElement | null} */ (event.target.closest("button"));
+    this.$("kinds").onclick = (event) => {
+      const kind = /** @type {Place["kind"]} */ (pressed(event)?.value);
+      if (kind && kind !== this.place.kind) this.go({ kind });
+    };
+    this.$("records").onclick = (event) => {
+      const record = pressed(event)?.value;
+      if (record && Number(record) !== this.place.record) this.go({ record: Number(record) });
+    };
+    this.$("dark").onclick = () => {
+      this.place.theme = this.dark ? "light" : "dark";
+      this.repaint();
+      this.publish();
+    };
+    matchMedia("(prefers-color-scheme: dark)").onchange = () => this.repaint();
+    // Not `location`: what was being drawn may have written its own address since.
+    globalThis.onhashchange = ({ newURL }) => this.lead(placeOf(new URL(newURL).hash, this.header, this.spoken));
+    globalThis.onmessage = ({ source, data }) => {
+      if (!FRAMED || source !== globalThis.parent || !data?.bartviz) return;
+      const { lang, theme, record } = this.place;
+      const wanted = `#${new URLSearchParams({ record: String(record + 1), ...data.bartviz })}`;
+      this.asked = data.bartviz.asked;
+      this.lead({ ...placeOf(wanted, this.header, lang), theme });
+    };
+    onSteps(
+      "at",
+      () => this.entry.player?.revision,
+      ({ step }) => {
+        this.place.step = step;
+        this.publish();
+      },
+    );
+  }
+
+  /** The components in the colours of the theme. */
+  repaint() {
+    this.dress();
+    this.mount("canvas");
+    if (this.entry.player) this.mount("player");
+  }
+}
