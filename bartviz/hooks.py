@@ -8,5 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+live: Callable[[], Any]  # gives the module that makes pages in which models run: save(model, path, text=...)
 explorer: Callable[[], Any]  # gives the module that makes pages of records: frame(record), save(record, path)
 pages: tuple[str, ...]  # the rooms that pages are drawn with; a server imports them when the second page is opened

@@ -1,6 +1,7 @@
 // What the explorer's scripts hand each other. Only the type checker and editors read this file.
 import type { Meta as CanvasMeta, Choice, Message, View, What } from "../browser/canvas/types.js";
 import type { Meta as PlayerMeta } from "../browser/player/types.js";
+import type { Numbers, Tokens } from "./engine/types.js";
 export type { CanvasMeta, Choice, PlayerMeta, View, What };
 
 export type Kind = "encoder" | "decoder" | "cross";
@@ -26,6 +27,28 @@ export interface Entry {
   first: { kind: Kind; layer: number; head: number };
   kinds: Partial<Record<Kind, Shown>>;
   player: { kind: Kind; revision: string; rows: number[]; meta: Record<string, PlayerMeta> } | null;
+  asked?: Asked; // of a text that the engine ran
+  found?: Found;
+}
+
+export interface Head {
+  kind: Kind;
+  layer: number;
+  head: number;
+}
+
+/** How a text is run. */
+export interface Options {
+  target?: string | null;
+  beams?: number;
+  ablate?: string[]; // heads, such as "cross L2H5"
+  force?: Record<string, number | string>; // tokens by step
+  typed?: boolean;
+}
+
+/** What was asked of the engine. */
+export interface Asked extends Options {
+  text: string;
 }
 
 /** The header of the file: `encode` in data.py. */
@@ -64,5 +87,42 @@ export interface WidgetModel {
 }
 
 declare global {
-  var bartviz: { weights(kind: Kind, layer: number, head: number, record?: number): Promise<number[][]> };
+  var bartviz: any; // in a recorded page `weights`, in a live one `load`, `show` and `model`
+}
+
+/** What the engine found in a text: `plain` in engine/worker.js. */
+export interface Found {
+  serial: number;
+  given: boolean;
+  text: string;
+  written: string;
+  source: Tokens;
+  read: Tokens | null;
+  output: Tokens | null;
+  start: number;
+  stopped: string | null;
+  gaps: { row: number; best: { id: number; label: string; p: number }[] }[];
+  shapes: Partial<Record<Kind, [layers: number, heads: number, rows: number, columns: number]>>;
+  steps: (Numbers & { label: string; best: { id: number; logit: number; p: number; label: string }[] })[];
+}
+
+/** What the page says of a model: `_live` in live.py. */
+export interface LiveModel {
+  name: string;
+  kind: string;
+  mask: string | null;
+  text: string; // shown first
+  size: number; // of its base64 text
+  address: string | null; // of its file, if it is not in the page
+  width: number;
+  first: Entry["first"];
+  canvas: any;
+  player: any;
+  words: Record<string, any>;
+}
+
+export interface LivePage {
+  models: LiveModel[];
+  words: Record<string, Record<string, string>>;
+  version: string; // of bartviz
 }

@@ -11,11 +11,13 @@ import hashlib
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from os import PathLike
 from typing import Literal, NoReturn
 
 import torch
 from transformers import GenerationConfig, PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
+from bartviz import hooks
 from bartviz.errors import ModelError, SettingError
 from bartviz.families.dropout import dropout as dropout_of
 from bartviz.language import later
@@ -91,6 +93,17 @@ class Model:
         raise ModelError(
             later("A model cannot be copied or sent to another process: load it there by its name, and send records.")
         )
+
+    def save(self, path: str | PathLike[str], *, text: str | None = None) -> None:
+        """Write one HTML file in which the model runs on any text, in any browser and without a network; or, for a name
+        that does not end in ``.html``, a folder of such a page for a web host, which large models need.
+
+        text: what the page shows at first. Raises ModelError, with the reason, for a model that cannot run in a page;
+        SettingError, OSError.
+
+        >>> bartviz.load("bart-tiny-en-de").save("translator.html")
+        """
+        hooks.live().save(self, path, text=text)
 
     def stale(self) -> bool:
         """Whether the files, or the weights of a wrapped network, have changed since the model was validated.

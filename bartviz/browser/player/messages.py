@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from typing import Any
 
 from bartviz.analysis import decoding, sentence_words
 from bartviz.browser.scripts import both
@@ -128,6 +130,25 @@ def plainly(step: Step, *, given: bool) -> str:
     if first.probability >= FAIRLY_SURE:
         return _("The model was fairly sure: “{token}” {share}, next best “{next}” {next_share}.", **values)
     return _("The model was unsure: “{token}” {share}, next best “{next}” {next_share}.", **values)
+
+
+def templates(rules: Sequence[str]) -> dict[str, Any]:
+    """The sentences of ``note`` and ``chosen`` before they are filled, for scripts that make steps themselves, and the
+    name, the tag and the sentence of each rule."""
+    return {
+        "given_first": _("Given, and the model's own first choice too."),
+        "given_likelier": _("Given, not chosen. {likelier}"),
+        "not_most": _("Not the most probable: {likelier}"),
+        "likelier": _("“{token}” was more probable ({share})."),
+        "another": _("“{label}” is another token that is written the same."),
+        "was_given": _("“{token}” was given; the model gave it {share}"),
+        "chosen": _("“{token}” was chosen with {share}"),
+        "ruled": _("“{token}” was decided by a rule; the model gave it {share}"),
+        CHOSEN_BY_YOU: _("“{token}” was chosen by you; the model gave it {share}"),
+        "rules": {
+            rule: {"name": sentence_words.rule(rule), "tag": tag(rule), "decided": _decided(rule)} for rule in rules
+        },
+    }
 
 
 def titles(record: Record, kind: Kind, weights: str, own: str, *, branched: bool = False, asks: bool = True) -> Words:

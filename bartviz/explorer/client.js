@@ -1,0 +1,153 @@
+// The engine as a web page asks it: `bartviz` in the page's console, and in pages of others. A model runs in a worker.
+
+/** @import { Found, Head, Options } from "./types.js" */
+
+/** What the engine could not do: `code` says why, `values` what a sentence needs. */
+export class EngineError extends Error {
+  constructor(code, values = {}) {
+    super([code, ...Object.values(values)].join(": "));
+    this.code = code;
+    this.values = values;
+  }
+}
+
+/** The worker, and its answers by question. */
+export class Engine {
+  /** @param {string} script of the worker */
+  constructor(script) {
+    this.worker = new Worker(URL.createObjectURL(new Blob([script], { type: "text/javascript" })));
+    this.asked = 0;
+    /** @type {Map<number, { resolve: Function, reject: Function, report: Function }>} */
+    this.waiting = new Map();
+    this.worker.onmessage = ({ data: { serial, found, failed, ...progress } }) => {
+      const { resolve, reject, report } = this.waiting.get(serial) ?? {};
+      if (!resolve) return;
+      if (!found && !failed) return report?.(progress);
+      this.waiting.delete(serial);
+      if (found) resolve(found);
+      else reject(new EngineError(failed.code, failed.values));
+    };
+    this.worker.onerror = ({ message }) => {
+      for (const { reject } of this.waiting.values()) reject(new EngineError("broken", { what: message }));
+      this.waiting.clear();
+    };
+  }
+
+  /**
+   * What the engine answers to a question.
+   * @param {string} about
+   * @param {object} asked
+   * @param {((progress: any) => void) | null} report
+   * @returns {Promise<any>}
+   */
+  ask(about, asked = {}, report = null) {
+    const serial = ++this.asked;
+    return new Promise((resolve, reject) => {
+      this.waiting.set(serial, { resolve, reject, report });
+      this.worker.postMessage({ serial, about, ...asked });
+    });
+  }
+}
+
+/** A model that has been read. */
+export class LiveModel {
+  /**
+   * @param {Engine} engine
+   * @param {number} number
+   * @param {string} name
+   */
+  constructor(engine, number, name) {
+    this.engine = engine;
+    this.number = number;
+    this.name = name;
+  }
+
+  /**
+   * Every head and step of a text.
+   *
+   * target: an output that is read instead of written. beams: of a beam search; 1 is greedy. ablate: heads that are
+   * silenced, such as "cross L2H5". force: tokens (ids or texts) by step. typed: whether a special token in the text,
+   * such as [MASK], counts as one. Throws EngineError, whose code is "too long", "empty", "memory", ...
+   * @param {string} text
+   * @param {Options} options
+   */
+  async capture(text, { target = null, beams = 1, ablate = [], force = {}, typed = false } = {}, report = null) {
+    const options = {
+      target,
+      beams,
+      typed,
+      silence: ablate.map(headOf),
+      forced: Object.entries(force).map(([step, token]) => [Number(step), token]),
+    };
+    const found = await this.engine.ask("capture", { model: this.number, text, options }, report);
+    return new LiveRecord(this, found);
+  }
+}
+
+/** A text as a model has read it. */
+export class LiveRecord {
+  /**
+   * @param {LiveModel} model
+   * @param {Found} found
+   */
+  constructor(model, found) {
+    this.model = model;
+    this.engine = model.engine;
+    this.found = found;
+    this.serial = found.serial;
+    this.text = found.text;
+    this.written = found.written;
+    this.source = found.source;
+    this.output = found.output;
+    this.steps = found.steps;
+    this.gaps = found.gaps;
+  }
+
+  /**
+   * The weights of a head, row by row.
+   * @param {Head["kind"]} kind
+   * @param {number} layer
+   * @param {number} head
+   * @returns {Promise<number[][]>}
+   */
+  async head(kind, layer, head) {
+    const [layers, heads] = this.found.shapes[kind] ?? [0, 0];
+    if (!(layer >= 0 && layer < layers && head >= 0 && head < heads))
+      throw new RangeError(`There is no ${kind} L${layer}H${head}.`);
+    return (await this.engine.ask("head", { record: this.serial, kind, layer, head })).rows;
+  }
+
+  /** What a row of a head computes: query, keys, products, scores, weights, values, output. */
+  async inside(kind, layer, head, row) {
+    return (await this.engine.ask("inside", { record: this.serial, kind, layer, head, row })).inside;
+  }
+
+  /** Every head with the change of log p of the text, in nats, without it. */
+  async effects(report = null) {
+    return (await this.engine.ask("effects", { record: this.serial }, report)).heads;
+  }
+
+  /** The bytes of the file that `bartviz.open` reads in Python. */
+  async saved(version) {
+    return (await this.engine.ask("save", { record: this.serial, version })).file;
+  }
+
+  forget() {
+    this.engine.ask("forget", { record: this.serial }).catch(() => {});
+  }
+}
+
+/**
+ * A head of its name, such as "cross L2H5".
+ * @param {string} name
+ * @returns {Head}
+ */
+export function headOf(name) {
+  const found = /^\s*(encoder|decoder|cross)\s+L(\d+)H(\d+)\s*$/i.exec(name);
+  if (!found) throw new RangeError(`A head is written as "cross L2H5", not as "${name}".`);
+  return {
+    kind: /** @type {Head["kind"]} */ (found[1].toLowerCase()),
+    layer: Number(found[2]),
+    head: Number(found[3]),
+  };
+}

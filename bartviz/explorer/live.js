@@ -1,0 +1,446 @@
+// A live page: the explorer, whose texts a worker runs through the models that are in the file.
+
+/** @import { Asked, LivePage, Mount } from "./types.js" */
+import { filled } from "../browser/shared/helpers.js";
+import { percent } from "../browser/player/numbers.js";
+import { Engine, EngineError, headOf, LiveModel } from "./client.js";
+import { entryOf } from "./entry.js";
+import { opened } from "./file.js";
+import { Explorer } from "./page.js";
+import { showChange, showGaps, showInside, showRanking } from "./panels.js";
+
+const headName = ({ kind, layer, head }) => `${kind} L${layer}H${head}`;
+
+class Live extends Explorer {
+  /**
+   * @param {{ canvas: Mount, player: Mount }} mounts
+   * @param {any} header
+   * @param {(place: any) => Promise<Uint8Array>} part
+   * @param {LivePage} live
+   */
+  constructor(mounts, header, part, live) {
+    super(mounts, header, (place) => this.found(place, part));
+    this.live = live;
+    this.engine = null;
+    /** @type {Map<number, Promise<LiveModel>>} */
+    this.models = new Map();
+    /** @type {Map<number, import("./client.js").LiveRecord>} what the engine found last, by model */
+    this.records = new Map();
+    /** @type {Map<number, { text: string, written: string }>} each model's text with all its heads */
+    this.whole = new Map();
+    this.running = 0;
+    this.looked = 0;
+    this.$("canvas").after(this.$("tried"));
+    this.$("kinds").closest("section").before(this.$("gaps"));
+  }
+
+  /** The bytes of a part: of the file, of the engine, or made here. */
+  found(place, part) {
+    if (Array.isArray(place)) return part(/** @type {any} */ (place));
+    if (place instanceof Uint8Array) return Promise.resolve(place);
+    return this.engine.ask("map", { ...place, unit: this.header.unit }).then(({ codes }) => codes);
+  }
+
+  word(name, values = {}) {
+    return filled(this.live.words[this.place.lang][name], values);
+  }
+
+  tell(text) {
+    this.$("state").textContent = text;
+  }
+
+  get number() {
+    return this.place.record;
+  }
+
+  get known() {
+    return this.live.models[this.number];
+  }
+
+  /** What was asked for, of the text that is shown. @returns {Asked} */
+  get wanted() {
+    return this.header.records[this.number].asked ?? { text: this.known.text };
+  }
+
+  /**
+   * A model, read once.
+   * @returns {Promise<LiveModel>}
+   */
+  load(number = this.number) {
+    if (!this.models.has(number)) {
+      const node = document.getElementById(`model-${number}`);
+      const read = async () => {
+        const { address } = this.live.models[number];
+        if (!address && (node?.textContent.length ?? 0) < this.live.models[number].size)
+          throw new EngineError("damaged");
+        const report = ({ progress }) => this.tell(this.word("loading", { share: percent(progress) }));
+        const where = address ? { address: new URL(address, location.href).href } : { data: node.textContent };
+        await this.engine.ask("load", { number, ...where }, report);
+        node?.remove();
+        this.tell("");
+        return new LiveModel(this.engine, number, this.live.models[number].name);
+      };
+      this.models.set(number, read());
+    }
+    return this.models.get(number);
+  }
+
+  /**
+   * Run a text, and show it, at a step.
+   * @param {Asked} asked
+   */
+  async run(asked, step = 0) {
+    const number = this.number,
+      known = this.known,
+      serial = ++this.running;
+    this.busy(true);
+    try {
+      const model = await this.load(number);
+      if (serial !== this.running) return;
+      this.tell(this.word("running"));
+      const report = ({ step: done }) => done && this.tell(this.word("step", { step: done[0] }));
+      const typed = Boolean(known.mask && asked.text.includes(known.mask));
+      const { text, target, beams, force, ablate } = asked;
+      const record = await model.capture(text, { typed, target: target || null, beams, force, ablate }, report);
+      if (serial !== this.running) return record.forget();
+      this.tell("");
+      this.records.get(number)?.forget();
+      this.records.set(number, record);
+      this.put(record.found, number, asked, step);
+      this.compare(record, asked);
+    } catch (error) {
+      if (serial === this.running) this.fail(error);
+    } finally {
+      if (serial === this.running) this.busy(false);
+    }
+  }
+
+  fail(error) {
+    const { code = "broken", values = { what: String(error) } } = error instanceof EngineError ? error : {};
+    this.tell(this.word(code in this.live.words.en ? code : "broken", values));
+  }
+
+  /** While the engine works, it can be stopped. */
+  busy(is) {
+    this.$("stop").hidden = !is;
+    for (const name of ["silence", "rank", "save"]) {
+      const button = /** @type {HTMLButtonElement} */ (this.$(name));
+      button.disabled = is;
+    }
+  }
+
+  /** What the engine found, in the place of what its model showed. */
+  put(found, number, asked, step) {
+    const { header, place } = this;
+    const entry = entryOf(found, this.live.models[number], header, number);
+    header.records[number] = Object.assign(entry, { name: header.records[number].name, asked, found });
+    this.kept.clear();
+    if (place.record !== number) return;
+    const kind = entry.kinds[place.kind] ? place.kind : entry.first.kind;
+    const { shape } = entry.kinds[kind].meta;
+    const stays = kind === place.kind && place.layer < shape[0] && place.head < shape[1];
+    Object.assign(place, {
+      ...(stays ? {} : entry.first),
+      kind,
+      row: step && kind === entry.player?.kind ? entry.player.rows[step] : entry.kinds[kind].row,
+      step,
+    });
+    this.drawn = { canvas: "", player: "" };
+    this.$("ranking").replaceChildren();
+    this.show();
+  }
+
+  /** What silencing heads has changed, beside the text with all of them. */
+  compare(record, asked) {
+    const { text, written, found } = record,
+      gap = found.gaps.map(({ best }) => `${best[0].label} ${percent(best[0].p)}`).join(", ");
+    const said = record.steps.length ? written : gap;
+    if (!asked.ablate?.length) this.whole.set(this.number, { text, written: said });
+    const whole = this.whole.get(this.number);
+    const lines =
+      asked.ablate?.length && whole?.text === text && said
+        ? [
+            [this.word("with all"), whole.written],
+            [this.word("without", { heads: asked.ablate.join(", ") }), said],
+          ]
+        : [];
+    const same = lines.length && whole.written === said ? this.word("unchanged") : "";
+    showChange(this.$("changed"), /** @type {any} */ (lines), same);
+  }
+
+  /** Write the text again with another token at a step, a candidate or what was typed. */
+  onWish({ step, token, text }) {
+    const { force = {}, ...asked } = this.wanted;
+    const kept = Object.entries(force).filter(([at]) => Number(at) < step);
+    this.run({ ...asked, target: "", beams: 1, force: { ...Object.fromEntries(kept), [step]: token ?? text } }, step);
+  }
+
+  /** Run the text with a head silenced, or with all heads again. */
+  async silence(ablate) {
+    const { text } = this.wanted;
+    if (ablate.length && this.whole.get(this.number)?.text !== text) await this.run({ ...this.wanted, ablate: [] });
+    await this.run({ ...this.wanted, ablate });
+  }
+
+  /** Show a head, of whatever kind. */
+  choose({ kind, layer, head }) {
+    const { place, entry } = this;
+    Object.assign(place, {
+      row: kind === place.kind ? place.row : entry.kinds[kind].row,
+      kind,
+      layer,
+      head,
+      what: "head",
+    });
+    this.show();
+  }
+
+  /** Every head of the text by what the text loses without it. */
+  async rank() {
+    const bar = /** @type {HTMLProgressElement} */ (this.$("ranked")),
+      serial = ++this.running;
+    if (!this.records.has(this.number)) await this.run(this.wanted);
+    const record = this.records.get(this.number);
+    if (!record) return;
+    this.running = serial;
+    [bar.value, bar.hidden] = [0, false];
+    this.busy(true);
+    try {
+      const heads = await record.effects(({ progress }) => (bar.value = progress));
+      const words = { line: this.word("effect"), turned: this.word("turned") };
+      showRanking(this.$("ranking"), heads, words, (head) => this.choose(head));
+    } catch (error) {
+      this.fail(error);
+    } finally {
+      bar.hidden = true;
+      if (serial === this.running) this.busy(false);
+    }
+  }
+
+  /** The inside of the row that is shown, where its box is open. */
+  async look() {
+    const box = /** @type {HTMLDetailsElement} */ (this.$("inside-box"));
+    if (!box.open) return;
+    const turn = ++this.looked;
+    if (!this.records.has(this.number)) await this.run(this.wanted);
+    const record = this.records.get(this.number),
+      { kind, layer, head, row } = this.place;
+    if (!record || turn !== this.looked || !record.found.shapes[kind]) return;
+    const inside = await record.inside(kind, layer, head, row).catch(() => null);
+    if (!inside || turn !== this.looked) return;
+    const { query, key } = this.shown.meta;
+    const names = ["query", "divided", "output", "key", "vector", "product", "score", "weight", "value"];
+    const words = Object.fromEntries(names.map((name) => [name, this.live.words[this.place.lang][`inside ${name}`]]));
+    showInside(this.$("inside"), inside, { query: query[row], keys: key }, words);
+  }
+
+  async save() {
+    if (!this.records.has(this.number)) await this.run(this.wanted);
+    const record = this.records.get(this.number);
+    if (!record) return;
+    try {
+      const file = await record.saved(this.live.version);
+      const link = Object.assign(document.createElement("a"), {
+        href: URL.createObjectURL(new Blob([file], { type: "application/octet-stream" })),
+        download: `${this.known.name}.safetensors`,
+      });
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  async copyLink() {
+    this.publish();
+    try {
+      await navigator.clipboard.writeText(location.href);
+      this.tell(this.word("copied"));
+    } catch {
+      this.tell(location.href);
+    }
+  }
+
+  /** What is shown and what was asked for: all that a link holds. */
+  hash() {
+    const given = new URLSearchParams(super.hash().slice(1));
+    const { text, target, beams, force, ablate } = this.wanted;
+    if (text !== this.known.text || this.header.records[this.number].asked) given.set("text", text);
+    if (target) given.set("target", target);
+    if (beams > 1) given.set("beams", String(beams));
+    if (ablate?.length) given.set("without", ablate.join(","));
+    for (const [step, token] of Object.entries(force ?? {})) given.append("force", `${step}:${token}`);
+    return `#${given}`;
+  }
+
+  publish() {
+    super.publish();
+    this.look();
+  }
+
+  /**
+   * What a link asks for; nothing where it names no text.
+   * @param {string} hash
+   * @returns {Asked | null}
+   */
+  askedBy(hash) {
+    const given = new URLSearchParams(hash.replace(/^#/, "")),
+      text = given.get("text");
+    if (text === null) return null;
+    const forced = given.getAll("force").flatMap((one) => {
+      const found = /^(\d{1,4}):(.*)$/s.exec(one);
+      return found ? [[found[1], /^\d+$/.test(found[2]) ? Number(found[2]) : found[2]]] : [];
+    });
+    const names = (given.get("without") ?? "").split(",").filter(Boolean);
+    const beams = Number(given.get("beams") ?? 1);
+    return {
+      text,
+      target: given.get("target") ?? "",
+      beams: beams >= 1 && beams <= 5 ? Math.floor(beams) : 1,
+      force: Object.fromEntries(forced),
+      ablate: names.filter((name) => this.has(name)),
+    };
+  }
+
+  has(name) {
+    try {
+      const { kind, layer, head } = headOf(name),
+        shape = this.entry.kinds[kind]?.meta.shape;
+      return Boolean(shape && layer < shape[0] && head < shape[1]);
+    } catch {
+      return false;
+    }
+  }
+
+  /** The texts of the form are those of what is shown. */
+  fill() {
+    const { text, target = "", beams = 1 } = this.wanted;
+    const set = (name, value) => Object.assign(this.$(name), { value });
+    set("text", text);
+    set("given", target);
+    set("beams", String(beams));
+    this.$("more").hidden = this.known.kind === "encoder";
+  }
+
+  write() {
+    super.write();
+    const names = ["write", "run", "stop", "more-said", "given-said", "beams-said", "silence-title", "silence-said"];
+    for (const name of [...names, "restore", "rank", "inside-said", "save", "link"])
+      this.$(name).textContent = this.word(name);
+    const { kind, layer, head, what } = this.place,
+      named = headName({ kind, layer, head });
+    const silenced = this.wanted.ablate ?? [];
+    this.$("silence").textContent = this.word("silence", { head: named });
+    this.$("silence").hidden = what !== "head" || silenced.includes(named);
+    this.$("restore").hidden = !silenced.length;
+    const words = { title: this.live.words[this.place.lang].gap, fill: this.live.words[this.place.lang].fill };
+    showGaps(this.$("gaps"), this.entry.found?.gaps ?? [], words, (gap, label) => this.fillGap(gap, label));
+  }
+
+  onChoice(said) {
+    super.onChoice(said);
+    this.write();
+  }
+
+  /** The text with a gap filled. */
+  fillGap(gap, label) {
+    const { mask } = this.known;
+    let seen = -1;
+    const text = this.wanted.text.replaceAll(mask, (found) => (++seen === gap ? label : found));
+    this.run({ ...this.wanted, text });
+    this.fill();
+  }
+
+  go(to) {
+    super.go(to);
+    if (to.record !== undefined) {
+      this.fill();
+      showChange(this.$("changed"), [], "");
+      this.$("ranking").replaceChildren();
+    }
+  }
+
+  /** Another address, or Python, asks for another place, and perhaps for another text. */
+  lead(place) {
+    super.lead(place);
+    const asked = this.askedBy(location.hash);
+    if (asked && JSON.stringify(asked) !== JSON.stringify(this.askedBy(this.hash()))) {
+      this.run(asked, place.step);
+      this.fill();
+    }
+  }
+
+  listen() {
+    super.listen();
+    const area = (name) => /** @type {HTMLTextAreaElement} */ (this.$(name)),
+      form = /** @type {HTMLFormElement} */ (this.$("live"));
+    this.fill();
+    form.onsubmit = (event) => {
+      event.preventDefault();
+      const asked = { text: area("text").value, target: area("given").value, beams: Number(area("beams").value) };
+      this.run({ ...asked, ablate: this.wanted.ablate ?? [] });
+    };
+    for (const name of ["text", "given"])
+      area(name).onkeydown = (event) => {
+        if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+        event.preventDefault();
+        form.requestSubmit();
+      };
+    this.$("stop").onclick = () => {
+      this.running++;
+      this.engine.ask("stop").catch(() => {});
+      this.busy(false);
+      this.tell(this.word("stopped"));
+    };
+    this.$("silence").onclick = () => this.silence([...(this.wanted.ablate ?? []), headName(this.place)]);
+    this.$("restore").onclick = () => this.silence([]);
+    this.$("rank").onclick = () => this.rank();
+    this.$("save").onclick = () => this.save();
+    this.$("link").onclick = () => this.copyLink();
+    this.$("inside-box").ontoggle = () => this.look();
+  }
+}
+
+/** What this browser lacks to run a model; null for nothing. */
+function lacks() {
+  const needed = { Worker: "Worker", DecompressionStream: "DecompressionStream", BigInt64Array: "BigInt64Array" };
+  const missing = Object.keys(needed).find((name) => !(name in globalThis));
+  if (missing) return missing;
+  return "toWellFormed" in String.prototype ? null : "String.toWellFormed";
+}
+
+/**
+ * @param {{ canvas: Mount, player: Mount }} mounts
+ */
+export default async function start(mounts) {
+  await new Promise((resolve) =>
+    document.readyState === "loading" ? document.addEventListener("DOMContentLoaded", resolve) : resolve(null),
+  );
+  const { header, part } = await opened(document.getElementById("data").textContent);
+  const live = JSON.parse(document.getElementById("live").textContent);
+  const page = new Live(mounts, header, part, live);
+  page.listen();
+  const asked = page.askedBy(location.hash);
+  await page.show();
+  document.documentElement.dataset.ready = "yes";
+  const what = lacks();
+  if (what) {
+    page.busy(true);
+    page.$("stop").hidden = true;
+    page.tell(page.word("old", { what }));
+    return;
+  }
+  page.engine = new Engine(document.getElementById("worker").textContent);
+  globalThis.bartviz = {
+    load: (number = 0) => page.load(number),
+    show: (record) => page.put(record.found, record.model.number, { text: record.text }, 0),
+    get model() {
+      return page.load(0);
+    },
+  };
+  if (asked) {
+    page.header.records[page.number].asked = asked;
+    page.fill();
+    page.run(asked, page.place.step);
+  } else page.load().catch((error) => page.fail(error));
+}

@@ -1,0 +1,127 @@
+"""The words of a live page: those of the explorer and the player, as templates that the scripts fill."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bartviz.browser.canvas import messages as canvas
+from bartviz.browser.player import messages as player
+from bartviz.browser.player.data import described
+from bartviz.language import _
+from bartviz.record.attention import Kind
+from bartviz.record.record import Record
+from bartviz.record.vocabulary import (
+    CHOSEN_BY_YOU,
+    COUNTED,
+    EXCLUDED_AT_START,
+    EXCLUDED_TOKENS,
+    FORCED_END_TOKEN,
+    FORCED_FIRST_TOKEN,
+    MINIMUM_LENGTH,
+    REPETITION_PENALTY,
+    SOURCE_PREFERENCE,
+    STOPS,
+)
+
+_RULES = (
+    *(FORCED_FIRST_TOKEN, FORCED_END_TOKEN, MINIMUM_LENGTH, EXCLUDED_TOKENS, EXCLUDED_AT_START, REPETITION_PENALTY),
+    *(SOURCE_PREFERENCE, CHOSEN_BY_YOU),
+)
+
+
+def page() -> dict[str, str]:
+    """The words around the explorer of a live page."""
+    return {
+        "write": _("Your text"),
+        "run": _("Run"),
+        "stop": _("Stop"),
+        "more-said": _("More options"),
+        "given-said": _("Given output (instead of what the model would write)"),
+        "beams-said": _("Beams"),
+        "loading": _("Reading the model: {share}"),
+        "running": _("Running"),
+        "step": _("Step {step}"),
+        "stopped": _("Stopped."),
+        "empty": _("Type a text first."),
+        "too long": _("The text has {count} tokens; this model reads at most {limit}. Shorten it."),
+        "too many characters": _("The text is too long: at most {limit} characters. Shorten it."),
+        "broken": _("The model could not run: {what}"),
+        "memory": _("This device does not have enough memory for the model. Close other tabs, or use another device."),
+        "damaged": _(
+            "This file is damaged: a part of the model is missing. The picture below was recorded. "
+            "Ask for the file again."
+        ),
+        "old": _(
+            "This browser cannot run the model ({what}): the picture below was recorded. Open the page in a newer "
+            "browser to try your own text."
+        ),
+        "gap": _("Gap {number}:"),
+        "fill": _("Fill the gap with “{token}”"),
+        "silence-title": _("Which heads does it need?"),
+        "silence-said": _("Silence a head, and the model writes the text again without it."),
+        "silence": _("Silence {head}"),
+        "restore": _("Use all heads again"),
+        "rank": _("Rank all heads"),
+        "with all": _("With all heads"),
+        "without": _("Without {heads}"),
+        "unchanged": _("Nothing changes: the model does not need it for this text."),
+        "effect": _("without it the same text is {share} as likely"),
+        "turned": _("{count} other best tokens"),
+        "inside-said": _("Inside this row: query, keys, scores, weights, values"),
+        "inside query": _("Query of “{token}”"),
+        "inside divided": _(
+            "Score = query · key / {root}, the square root of the head’s width {d}; weights = softmax of the scores."
+        ),
+        "inside key": _("Key of"),
+        "inside vector": _("Key"),
+        "inside product": _("Query · key"),
+        "inside score": _("Score"),
+        "inside weight": _("Weight"),
+        "inside value": _("Value"),
+        "inside output": _("Output: the values, each times its weight, added"),
+        "save": _("Save the record"),
+        "link": _("Copy a link"),
+        "copied": _("The link is copied."),
+    }
+
+
+def of_model(name: str, samples: dict[str, Record], ngrams: tuple[int, int]) -> dict[str, Any]:
+    """The words about texts that a model reads. ``samples``: its records by how they were made, "decoded" and "given".
+    ``ngrams``: the lengths of the rules about repeated and copied tokens."""
+    sample = next(iter(samples.values()))
+    rules = [*_RULES, *(rule.format(count=count) for rule, count in zip(COUNTED, ngrams, strict=True) if count)]
+    return {
+        "name": name,
+        "sizes": _("{kind}: {layers} layers x {heads} heads"),
+        "encoder": _("Encoder"),
+        "decoder": _("Decoder"),
+        "cross": _("Cross"),
+        "model": _("Model"),
+        "attention": _("Attention"),
+        "source": _("Source text"),
+        "output": _("Output text"),
+        "checks": _("Checks"),
+        "computed": _("computed in this browser, not checked"),
+        "stops": {stop: player.stopped(stop) for stop in STOPS},
+        "canvas": {
+            kind: canvas.messages(sample.attention(kind), predicts=kind == "cross", renormalised=False)
+            for kind in sample.kinds
+        },
+        "steps": player.templates(rules),
+        **{made: _titles(record) for made, record in samples.items() if record.steps},
+    }
+
+
+def _titles(record: Record) -> dict[str, Any]:
+    kind: Kind = "decoder" if record.cross is None else "cross"
+    return {
+        "words": player.messages(),
+        "some": player.some(record),
+        "titles": player.titles(record, kind, "{weights}", "{own}"),
+    }
+
+
+def of_player(record: Record) -> dict[str, Any]:
+    """What the player shows of every text alike."""
+    whole = described(record, None, None)
+    return {name: whole[name] for name in ("vocabulary", "costs", "ramps")}
