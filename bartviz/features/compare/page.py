@@ -49,7 +49,7 @@ def more(chosen: Chosen) -> None:
 def main() -> None:
     record = page.begin("compare")
     strip = show.place("strip")
-    lead, pins, maps = show.place("compare_lead"), st.container(), show.place("compare_maps")
+    lead, pins, maps = (show.place(f"compare_{name}") for name in ("lead", "pins", "maps"))
     said, pickers, all_heads = show.place("compare_said"), show.place("compare_pickers"), show.place("compare_all")
     with pickers:
         chosen, settings = parts.choose(record, pins)
