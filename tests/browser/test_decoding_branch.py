@@ -140,6 +140,9 @@ def test_a_link_brings_the_branch_and_keys_reach_candidates(shipped: str, visit:
     candidate = page.locator(".player .bars li[role=button]").first
     label = candidate.locator(".name").inner_text()
     candidate.focus()
+    candidate.press("ArrowDown")
+    expect(page.locator(".player .bars li[role=button]").nth(1)).to_be_focused()
+    page.locator(".player .bars li[role=button]").nth(1).press("ArrowUp")
     candidate.press("Enter")
     expect(page.locator("[data-is=course]")).to_contain_text("They diverge at step 2")
     assert strip(page, "twin")[1] == label

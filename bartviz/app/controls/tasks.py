@@ -143,6 +143,16 @@ def result(name: str, key: Mapping[str, object]) -> Any:
     return task.run.result if task is not None and task.key == dict(key) and task.run.finished else None
 
 
+def wait(name: str, seconds: float) -> Any:
+    """The result of the task if it is there within so many seconds; draws nothing."""
+    task: _Task | None = st.session_state.get(_session_key(name))
+    if task is None:
+        return None
+    with drawing_turns.aside():
+        task.run.wait(seconds)
+    return task.run.result if task.run.finished else None
+
+
 def drop(name: str) -> None:
     """Stop the task and drop its result."""
     task: _Task | None = st.session_state.pop(_session_key(name), None)

@@ -64,7 +64,7 @@ export const onScale = (p) => (p > LEAST ? 1 - Math.log10(p) / Math.log10(LEAST)
 export const MARKS = [1e-5, 1e-4, 1e-3, 0.01, 0.1, 1].map((p) => ({ at: onScale(p), label: `${p * 100}%` }));
 
 /** A probability with two digits, also a small one: 0.042%. */
-export function shareOf(p) {
+export function fineShare(p) {
   if (p >= 0.001 || p === 0) return percent(p);
   return p < LEAST ? "<0.001%" : `${Number((p * 100).toPrecision(2))}%`;
 }

@@ -24,7 +24,7 @@ import {
   scientific,
   sentenceOf,
   shade,
-  shareOf,
+  fineShare,
   sideOf,
   signed,
 } from "./numbers.js";
@@ -367,7 +367,7 @@ function showChoice(it, step) {
     count = Math.max(0, cut.count - bars.filter((bar) => !bar.cut).length);
   }
   const rest = count > 0 ? restOf(bars) : 0;
-  const others = { count: count === 1 ? 1 : count.toLocaleString("en"), share: shareOf(rest) };
+  const others = { count: count === 1 ? 1 : count.toLocaleString("en"), share: fineShare(rest) };
   $("choice-title").textContent = changed
     ? it.say("heated", { temperature: heat.temperatures[it.warm].toFixed(1) })
     : bars.length < step.candidates.length && !meta.plain
@@ -377,6 +377,7 @@ function showChoice(it, step) {
   while ($("bars").children.length > bars.length + 1) $("bars").lastChild.remove();
   bars.forEach((bar, i) => showBar(it, /** @type {HTMLElement} */ ($("bars").children[i]), bar));
   showRest(it, /** @type {HTMLElement} */ ($("bars").lastElementChild), rest, others, count);
+  holdBar(it);
   $("note").textContent = meta.plain ? step.why : step.note;
   $("sums").textContent = [
     it.say("sums", { log_p: signed(step.log_probability), entropy: signed(step.entropy_bits) }),
@@ -448,14 +449,47 @@ function showBar(it, node, { label, p, chosen, outside, token, drawn, cut }) {
     "aria-label",
     it.say(barMessage(chosen, drawn, it.meta.asks), {
       token: label,
-      share: shareOf(p),
+      share: fineShare(p),
       drawn: drawn === null ? "" : percent(drawn),
     }),
   );
   node.title = drawn !== null ? node.getAttribute("aria-label") : open ? it.say("instead", { token: label }) : "";
   node.dataset.token = open ? String(token) : "";
-  node.tabIndex = open ? 0 : -1;
   node.setAttribute("role", open ? "button" : "img");
+}
+
+/**
+ * The bars that can be chosen.
+ * @param {Player} it
+ */
+const openBars = (it) =>
+  /** @type {HTMLElement[]} */ ([...it.$("bars").children]).filter(({ dataset }) => dataset.token);
+
+/**
+ * The Tab key reaches one bar, from which the arrow keys lead to the others (`moveBar`): the one that has the focus, else
+ * the first.
+ * @param {Player} it
+ * @param {HTMLElement | null} held
+ */
+function holdBar(it, held = null) {
+  const open = openBars(it),
+    root = /** @type {Document | ShadowRoot} */ (it.$("bars").getRootNode());
+  const kept = held ?? open.find((bar) => bar === root.activeElement) ?? open[0];
+  for (const bar of /** @type {HTMLElement[]} */ ([...it.$("bars").children])) bar.tabIndex = bar === kept ? 0 : -1;
+}
+
+/**
+ * The bar before or after the one that has the focus.
+ * @param {Player} it
+ * @param {HTMLElement} from
+ * @param {number} by
+ */
+export function moveBar(it, from, by) {
+  const open = openBars(it),
+    next = open[open.indexOf(from) + by];
+  if (!next) return;
+  holdBar(it, next);
+  next.focus();
 }
 
 /**
@@ -470,7 +504,6 @@ function showRest(it, node, p, others, count) {
   node.setAttribute("aria-label", it.say("others", others));
   node.title = node.getAttribute("aria-label");
   node.dataset.token = "";
-  node.tabIndex = -1;
   node.setAttribute("role", "img");
 }
 
@@ -482,7 +515,7 @@ function drawBar(node, label, p, drawn) {
   filling.style.transform = `scaleX(${onScale(p)})`;
   mark.hidden = drawn === null;
   mark.style.left = `${onScale(drawn ?? 0) * 100}%`;
-  value.textContent = shareOf(p);
+  value.textContent = fineShare(p);
 }
 
 /** The name of a bar's message: it says what a click does, where there is somebody to ask. */

@@ -14,6 +14,7 @@ import {
   buildTable,
   fit,
   lengthOf,
+  moveBar,
   paint,
   placeOf,
   rowsImage,
@@ -260,6 +261,9 @@ function onKey(it, event, anywhere) {
   if (target.matches?.("input[type=text], [data-is=temperature]")) return;
   if (target.dataset?.token && [" ", "Enter"].includes(event.key))
     return void (event.preventDefault(), event.stopPropagation(), target.click());
+  const way = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+  if (target.dataset?.token && way)
+    return void (event.preventDefault(), event.stopPropagation(), moveBar(it, target, way));
   const keys = { ArrowLeft: placeOf(it) - 1, ArrowRight: placeOf(it) + 1, Home: 0, End: lengthOf(it) - 1 };
   const space = event.key === " " && target.tagName !== "BUTTON" && target.tagName !== "SUMMARY" && !anywhere;
   if (!space && !(event.key in keys)) return;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import streamlit as st
@@ -21,12 +22,18 @@ if TYPE_CHECKING:
     from bartviz.serving.gate import Ticket
 
 _TASK = "temperature"
+QUICK = 0.3  # seconds that the first picture waits for them
 
 
 def found(record: Record) -> Temperatures | Literal["later"] | None:
-    """The numbers; "later" where they will be computed, None where the model is not at hand. Draws nothing."""
+    """The numbers; "later" where they are still being computed, None where the model is not at hand. Draws nothing."""
     result: Temperatures | None = tasks.result(_TASK, _whole(record))
-    return result if result is not None else "later" if _at_hand(record) else None
+    if result is not None or not _at_hand(record):
+        return result
+    if tasks.begun(_TASK) != _whole(record):
+        tasks.begin(_TASK, record.model.name, _whole(record), partial(_work, record))
+        result = tasks.wait(_TASK, QUICK)  # else the player would be sent twice
+    return "later" if result is None else result
 
 
 def ask(record: Record) -> None:
@@ -34,15 +41,15 @@ def ask(record: Record) -> None:
     progress; the page is drawn again when they are there."""
     if found(record) != "later":
         return
-
-    def work(model: Model, ticket: Ticket[Temperatures]) -> Temperatures:
-        from bartviz.experiments.temperature import temperatures
-
-        ticket.report(later("Running the model once for other temperatures"))
-        return temperatures(model, record, cancelled=ticket.cancelled)
-
-    if tasks.ask(_TASK, record.model.name, _key(record), work) is not None:
+    if tasks.ask(_TASK, record.model.name, _key(record), partial(_work, record)) is not None:
         st.rerun()
+
+
+def _work(record: Record, model: Model, ticket: Ticket[Temperatures]) -> Temperatures:
+    from bartviz.experiments.temperature import temperatures
+
+    ticket.report(later("Running the model once for other temperatures"))
+    return temperatures(model, record, cancelled=ticket.cancelled)
 
 
 def draw(record: Record, request: DrawRequest) -> None:

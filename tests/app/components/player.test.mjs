@@ -167,7 +167,7 @@ test("a scale of tenfold steps shows the small ones, and the last bar is what al
     numbers.MARKS.map(({ label }) => label),
     ["0.001%", "0.01%", "0.1%", "1%", "10%", "100%"],
   );
-  assert.deepEqual([0.92, 0.0031, 0.00034, 0.0000102, 0.000002, 0].map(numbers.shareOf), [
+  assert.deepEqual([0.92, 0.0031, 0.00034, 0.0000102, 0.000002, 0].map(numbers.fineShare), [
     "92%",
     "0.3%",
     "0.034%",
