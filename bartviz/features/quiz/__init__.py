@@ -13,7 +13,7 @@ import numpy as np
 
 from bartviz.errors import SettingError, WeightsOnlyError
 from bartviz.features.quiz import heads, model, noise, output, rows
-from bartviz.features.quiz.question import Fact, Grid, Maker, Material, Option, Question, Subject
+from bartviz.features.quiz.question import Fact, Grid, Look, Maker, Material, Option, Question, Subject
 from bartviz.language import later
 from bartviz.record.record import Record
 
@@ -81,7 +81,7 @@ def questions(
     order = [own[place] for place in random.permutation(len(own))]
     decks = {kind: _deck(material, seed, kind) for kind in (*order, *easier)}
     found: list[tuple[int, Question]] = []
-    asked, elsewhere = set[Fact](), set[Fact]()
+    asked, elsewhere, seen = set[Fact](), set[Fact](), set[Look]()
     for lap in range(_LAPS):
         if lap == _OWN and len(found) < count:
             elsewhere = {one.fact for name in below for one in questions(record, seed, count, level=name)}
@@ -89,9 +89,10 @@ def questions(
             if len(found) == count:
                 break
             skipped = asked | elsewhere if kind in easier and lap < _BEYOND else asked
-            question = _next(decks[kind], skipped, beyond=lap >= _BEYOND)
+            question = _next(decks[kind], skipped, seen, beyond=lap >= _BEYOND)
             if question is not None:
                 asked.add(question.fact)
+                seen.add(question.look)
                 found.append((lap, question))
     return tuple(question for _, question in sorted(found, key=lambda one: (one[0], list(KINDS).index(one[1].kind))))
 
@@ -136,10 +137,11 @@ def _made(maker: Maker, material: Material, draw: tuple[int, ...], subject: Subj
         return None
 
 
-def _next(deck: Deck, asked: Collection[Fact], *, beyond: bool) -> Question | None:
-    """The next question of a deck about something that has not been asked; ``beyond``: of its other half, too."""
+def _next(deck: Deck, asked: Collection[Fact], seen: Collection[Look], *, beyond: bool) -> Question | None:
+    """The next question of a deck about something that has not been asked, and that does not look like one that has;
+    ``beyond``: of its other half, too."""
     for half in deck[: 1 + beyond]:
         for question in half:
-            if question.fact not in asked:
+            if question.fact not in asked and question.look not in seen:
                 return question
     return None

@@ -250,10 +250,11 @@ def _ask_memory(material: Material, random: Generator, subject: Subject) -> Ques
 
 
 def _widths(material: Material) -> list[Subject]:
-    """The kinds whose scores are divided by the root of the width of a head."""
+    """A kind of attention for each width of a head, by whose root its scores are divided."""
     record = material.record
     record.expect_model()
-    return [(kind,) for kind in record.kinds if _scaled(record.attention(kind))]
+    kinds = {record.attention(kind).queries.shape[3]: kind for kind in record.kinds if _scaled(record.attention(kind))}
+    return [(kind,) for kind in kinds.values()]
 
 
 def _scaled(attention: Attention) -> bool:
@@ -284,6 +285,7 @@ def _ask_scale(material: Material, random: Generator, subject: Subject) -> Quest
         Option(f"{width / 2:.1f}", later("That is half of the width; it is the square root."), width / 2),
     ]
     wrong = [one for one in wrong if abs(float(str(one.fact)) - right) >= CLEARLY * right]
+    wrong = list({option.text: option for option in reversed(wrong)}.values())  # √(32 · 8) is half of 32
     options, answer = shuffled(random, Option(f"{right:.1f}", why, right), wrong)
     return (
         Question(
@@ -301,7 +303,7 @@ def _ask_scale(material: Material, random: Generator, subject: Subject) -> Quest
             {"kind": kind},
             about={"width": width},
         )
-        if len({option.text for option in options}) == len(options) > 2
+        if len(options) > 2
         else None
     )
 

@@ -36,6 +36,7 @@ WIDEST = 16
 
 Subject = tuple[object, ...]
 Fact = tuple[object, ...]
+Look = tuple[object, ...]  # what a reader sees of a question
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +117,11 @@ class Question:
         if "row" in about:
             return ("row", about["kind"], about["row"])
         return (self.kind, *(value for name, value in sorted(about.items()) if name not in ("head", "seed", "noised")))
+
+    @property
+    def look(self) -> Look:
+        """What a reader sees of it: rows of the same words and numbers are different facts that look the same."""
+        return str(self.prompt), self.grids, self.line, str(self.right.text)
 
     @property
     def on_paper(self) -> Question:
