@@ -23,6 +23,7 @@ from tests.support.seen import plain, texts
 
 assert languages.KEY == "lang"  # imported: it says whom to follow, before a test says it
 LETTERS = re.compile(r"[^\W\d_]+")
+NAMES = re.compile(r"[\w.]*\w_\w[\w.]*")  # of transformers' arguments and outputs, such as input_ids
 
 
 def corpus_texts(name: str) -> list[str]:
@@ -78,7 +79,8 @@ def missing(found: Iterator[tuple[str, str]], cut: str = "") -> list[str]:
     said = {}
     cut = cut.lower()
     for kind, text in found:
-        left = [word for word in LETTERS.findall(unspoken(text)) if len(word) > 1 and word not in KNOWN]
+        left = LETTERS.findall(NAMES.sub(" ", unspoken(text)))
+        left = [word for word in left if len(word) > 1 and word not in KNOWN]
         left = [word for word in left if word.lower() not in cut]
         if left:
             said[f"{kind}: {' '.join(text.split())[:110]}: {' '.join(left)[:80]}"] = True

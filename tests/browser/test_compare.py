@@ -31,8 +31,10 @@ def drawn(page: Page, charts: int = 3) -> None:
     settle(page)
 
 
-def click_on(page: Page, chart: int, across: float, down: float) -> None:
-    box = page.locator(".stPlotlyChart .nsewdrag").nth(chart).bounding_box()
+def click_on(page: Page, across: float, down: float) -> None:
+    place = page.locator(".st-key-compare_matrix .nsewdrag").first
+    place.scroll_into_view_if_needed()
+    box = place.bounding_box()
     assert box is not None
     page.mouse.click(box["x"] + box["width"] * across, box["y"] + box["height"] * down)
 
@@ -61,12 +63,12 @@ def test_a_swipe_over_a_chart_scrolls_the_page_and_leaves_the_chart(visit: Open,
 def test_a_click_in_the_matrix_pins_that_head(visit: Open, server: str) -> None:
     page = visit(f"{server}/compare?kind=Encoder&a=encoder+L0H0&b=encoder+L0H1")
     drawn(page)
-    click_on(page, 2, 2.5 / 4, 1.5 / 3)  # 3 layers x 4 heads
+    click_on(page, 2.5 / 4, 1.5 / 3)  # 3 layers x 4 heads
     expect(page.get_by_text("A: encoder L1H2")).to_be_visible()
     expect(page).to_have_url(re.compile(r"a=encoder(\+|%20)L1H2"))
     page.locator(".st-key-click").get_by_text("B", exact=True).click()
     settle(page)
-    click_on(page, 2, 3.5 / 4, 2.5 / 3)
+    click_on(page, 3.5 / 4, 2.5 / 3)
     expect(page.get_by_text("B: encoder L2H3")).to_be_visible()
 
 

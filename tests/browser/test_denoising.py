@@ -20,7 +20,9 @@ def opened(visit: Open, address: str, **options: str | tuple[int, int]) -> Page:
 
 
 def test_bert_is_shown_next_to_bart(visit: Open, shipped: str) -> None:
-    page = opened(visit, f"{shipped}/denoising?noise=masking&text_of=one+sentence&look=compare+with+BERT")
+    page = opened(
+        visit, f"{shipped}/denoising?level=intermediate&noise=masking&text_of=one+sentence&look=compare+with+BERT"
+    )
     table = page.locator(".bv-guesses")
     expect(table).to_be_visible()
     masks = page.locator(f"{LINES} .bv-mask").count()

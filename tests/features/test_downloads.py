@@ -116,7 +116,8 @@ def test_a_pattern_can_be_downloaded(given: Given, record: Record) -> None:
 
 
 def test_two_heads_can_be_downloaded(given: Given, record: Record) -> None:
-    opened("compare", record, None, below="two", kind="encoder", a="encoder L0H1", b="encoder L2H3")
+    level = "intermediate"
+    opened("compare", record, None, level=level, below="two", kind="encoder", a="encoder L0H1", b="encoder L2H3")
     files = given["difference"]
     arrays, figure = made(files, "arrays"), made(files, "figure")
     np.testing.assert_allclose(arrays["difference"], arrays["B"] - arrays["A"], atol=1e-7)

@@ -10,6 +10,9 @@ COLUMNS = frozenset(
         mark("token"),
         mark("quantity"),
         mark("recurrent"),
+        mark("steps to the last state"),
+        mark("gradient, recurrent"),
+        mark("gradient, attention"),
         mark("row"),
         mark("position"),
         mark("probability"),
@@ -185,8 +188,5 @@ CELLS = frozenset(
         mark("after cross-attention"),
         mark("after the layer"),
         *recurrence.LINES,
-        mark("steps to the last state"),
-        mark("gradient, recurrent"),
-        mark("gradient, attention"),
     )
 )

@@ -109,7 +109,7 @@ def draw(found: Ablation) -> None:
     if moved is None:
         return
     silent = set(found.factors.values()) == {0.0}
-    names = _("before"), _("without") if silent else _("changed")
+    names = _("before"), _("without") if silent else _("with the change")
     rows = "".join(
         f"<span>{html.escape(name)}</span><i style='--share:{100 * share:.2f}%'></i><b>{percent(share)}</b>"
         for name, share in zip(names, (moved.was, moved.now), strict=True)

@@ -69,7 +69,7 @@ def draw(record: Record) -> tuple[Ablation | None, Sweep | None]:
     sweep = None
     asked = ("measure", "mode", CLICKS)
     with levels.aside(_("Which head matters most? Silence each in turn"), key="sweep", names=asked) as opened:
-        if opened:
+        if opened and (ablation is not None or not heads):  # else the first run says what is wrong, or goes on
             sweep = _every_head(record, heads, factor)
     if ablation is not None:
         with levels.aside(_("Every token, and every other head"), key="ablation_more") as opened:

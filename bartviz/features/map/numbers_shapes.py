@@ -15,6 +15,7 @@ from bartviz.record.record import Record
 if TYPE_CHECKING:
     import pandas as pd
 
+CACHE = "past_key_values"  # transformers' name of it
 Line = tuple[str, str, str, tuple[int, ...], str]  # name, meaning, letters, shape, how many
 
 
@@ -45,10 +46,12 @@ def of(record: Record) -> list[Line]:
         rows, layers = record.decoder.shape[2], str(record.decoder.shape[0])
         lines += [
             ("logits", _("scores of the next token"), f"B × {letter} × V", (1, rows, vocabulary), "1"),
-            _cache(record.decoder, "past_key_values, self", letter, layers),
+            _cache(
+                record.decoder, f"{CACHE}.self_attention_cache" if record.cross is not None else CACHE, letter, layers
+            ),
         ]
         if record.cross is not None:
-            lines.append(_cache(record.cross, "past_key_values, cross", "n", layers))
+            lines.append(_cache(record.cross, f"{CACHE}.cross_attention_cache", "n", layers))
     return lines
 
 
@@ -77,7 +80,7 @@ def _attention(attention: Attention, name: str, row: str, column: str) -> list[L
     return [
         (f"q ({name})", _("queries"), f"B × H × {row} × d", (1, heads, rows, d), count),
         (f"k, v ({name})", _("keys and values"), f"B × H × {column} × d", (1, heads, keys, d), f"2 L = {2 * layers}"),
-        (f"scores ({name})", _("before the softmax"), f"B × H × {row} × {column}", (1, heads, rows, keys), count),
+        (f"q · k / √d ({name})", _("before the softmax"), f"B × H × {row} × {column}", (1, heads, rows, keys), count),
         (name, _("weights after the softmax"), f"B × H × {row} × {column}", (1, heads, rows, keys), count),
     ]
 

@@ -16,8 +16,9 @@ PARTS = (weight_and_effect, silence, averages, sinks, shifted, untrained)
 def main() -> None:
     record = page.begin("pitfalls")
     show.lead(_(LEAD))
-    with st.container(key="pitfalls_surprise"), show.or_missing():
-        surprise(record)
+    if not record.from_weights:
+        with st.container(key="pitfalls_surprise"), show.or_missing():
+            surprise(record)
     for number, part in enumerate(PARTS):
         with st.container(key=f"pitfalls_{number}"), show.or_missing():
             part(record)

@@ -30,6 +30,6 @@ def test_the_page_says_so_and_shows_what_ships(tmp_path: Path, monkeypatch: pyte
     assert any(b'"buy"' in part.proto.bytes for part in page.get("bidi_component"))
     page.switch_page("pages/masks.py").run()
     assert page.error
-    assert page.main.get("plotly_chart")  # the page stands below the sentence
+    assert page.main.get("bidi_component")  # the page stands below the sentence
     page = next(button for button in page.button if button.label == "Close").click().run()
     assert not page.error

@@ -20,7 +20,7 @@ from scripts.serving import served
 from scripts.visitor import Sent, visitor, wait_for
 
 VISIT, RERUN = 120_000, 50_000  # bytes at most, of a visit to a page of many weights and of any run after it
-MESSAGES = 150  # of a run at most; the textbook has two for each of its lines
+MESSAGES = 160  # of a run at most, with all files that a page offers; the textbook has two for each of its lines
 STYLE = ".bv-lead"  # stands in style.css alone
 SAME = 2  # runs in which nothing changes
 

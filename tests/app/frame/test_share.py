@@ -145,7 +145,7 @@ def test_a_link_to_a_step_of_a_longer_text_says_so_until_another_is_chosen(app: 
         ("masks", {"row_encoder": "999"}, "“row=999”, which is not available"),
         ("alignment", {"links": "threshold", "link_weight": "7"}, "“link_weight=7”, which is not available"),
         ("compare", {"threshold": "many"}, "“threshold=many”, which is not available: “0.5”"),
-        ("denoising", {"noise_seed": "-1"}, "“noise_seed=-1”, which is not available: “1”"),
+        ("denoising", {"noise_seed": "-1"}, "“noise_seed=-1”, which is not available: “2”"),
         ("parameters", {"n": "513"}, "“n=513”, which is not available: “"),
         ("start", {"top_k": "0"}, "“top_k=0”, which is not available: “10”"),
         ("start", {"search": "sampling", "temperature": "hot"}, "“temperature=hot”, which is not available: “1”"),

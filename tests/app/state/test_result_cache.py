@@ -67,7 +67,7 @@ def test_visitors_see_figures_in_their_own_language_and_theme(app: App, monkeypa
 
     def seen(of: int, language: str, level: str, dark: bool) -> list[str]:
         monkeypatch.setattr(theme, "dark", lambda: dark)
-        return specs(app("masks", record=RECORDS[of], lang=language, level=level))
+        return specs(app("alignment", record=RECORDS[of], lang=language, level=level))
 
     together = [seen(*visitor) for visitor in visitors]
     for visitor, found in zip(visitors, together, strict=True):
@@ -103,7 +103,7 @@ def test_no_figure_is_built_for_a_second_run_or_a_second_visitor(app: App, made:
 
 @pytest.mark.slow
 def test_large_type_and_the_dark_theme_are_other_figures(app: App, made: list[int]) -> None:
-    page = app("masks")
+    page = app("alignment")
     small, drawn = specs(page), made[0]
     page.toggle(key="large").set_value(True).run()
     large = specs(page)

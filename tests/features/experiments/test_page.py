@@ -151,11 +151,11 @@ def test_what_is_compared_is_stated(app: App, subject: Subject) -> None:
 def test_no_head_or_all_but_one_are_a_press_away(app: App, subject: Subject) -> None:
     _, record = subject
     page = app("experiments", record=record)
-    kept = start.head_of(record, "encoder")
+    kept = start.head_of(record, start.kind_of(record))
     (button,) = (button for button in page.button if button.label.startswith("All of L"))
     assert button.label.startswith(f"All of L{kept.layer} except H{kept.head}")
     button.click().run()
-    others = [head for head in range(4) if head != kept.head]
+    others = [head for head in range(record.attention(kept.kind).shape[1]) if head != kept.head]
     assert page.multiselect[0].value == [f"{kept.kind} L{kept.layer}H{head}" for head in others]
     next(button for button in page.button if button.label == "None").click().run()
     assert page.multiselect[0].value == []

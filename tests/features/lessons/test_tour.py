@@ -142,7 +142,7 @@ def settings(test: AppTest) -> dict[str, object]:
     """What the session holds of all that the sidebar or a step of a lesson sets, special fields of no text aside."""
     assert not test.exception
     steps = {key for lesson in LESSONS for step in lesson.steps for key in step.whole}
-    held = test.session_state._state.filtered_state
+    held = test.session_state.filtered_state
     return {key: held[key] for key in {*steps, *KEYS, *state.EVERYWHERE} if held.get(key) not in (None, "")}
 
 
