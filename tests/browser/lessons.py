@@ -63,9 +63,9 @@ def give_answer(page: Page, lesson: Lesson, at: int) -> None:
     step, options = lesson.steps[at], lesson.texts(at, records.read(lesson.steps[at].record)).options
     if isinstance(step.answer, Touch):
         spots = step.answer.spots(records.read(step.record))
-        right = next(spot for spot in spots if spot.right)
-        page.locator(".st-key-lesson_list input").fill(right.label)  # of a long list only a part is drawn
-        page.get_by_role("option", name=right.label, exact=True).first.click()
+        asked = next(spot for spot in spots if spot.right)
+        page.locator(".st-key-lesson_list input").fill(asked.label)  # of a long list only a part is drawn
+        page.get_by_role("option", name=asked.label, exact=True).first.click()
     elif isinstance(step.answer, Number):
         value = step.answer.value(records.read(step.record)) * (100 if step.answer.percent else 1)
         page.locator(".st-key-lesson_number input").fill(f"{value:.3g}")
