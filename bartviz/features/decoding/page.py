@@ -100,4 +100,4 @@ def main() -> None:
         figure=lambda: figure(record, layer=layer, head=head, reading=place.reading, dark=page.dark()),
         record=record,
     )
-    temperature.ask(record)
+    temperature.ask(record, heat)

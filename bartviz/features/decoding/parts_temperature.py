@@ -36,10 +36,10 @@ def found(record: Record) -> Temperatures | Literal["later"] | None:
     return "later" if result is None else result
 
 
-def ask(record: Record) -> None:
+def ask(record: Record, drawn: Temperatures | Literal["later"] | None) -> None:
     """Compute them where the model is at hand: one that ships, or that is loaded. A line at this place shows the
     progress; the page is drawn again when they are there."""
-    if found(record) != "later":
+    if drawn != "later":
         return
     if tasks.ask(_TASK, record.model.name, _key(record), partial(_work, record)) is not None:
         st.rerun()
