@@ -142,8 +142,8 @@ def settings(test: AppTest) -> dict[str, object]:
     """What the session holds of all that the sidebar or a step of a lesson sets, special fields of no text aside."""
     assert not test.exception
     steps = {key for lesson in LESSONS for step in lesson.steps for key in step.whole}
-    held = test.session_state.filtered_state
-    return {key: held[key] for key in {*steps, *KEYS, *state.EVERYWHERE} if held.get(key) not in (None, "")}
+    held = {key: test.session_state[key] for key in {*steps, *KEYS, *state.EVERYWHERE} if key in test.session_state}
+    return {key: value for key, value in held.items() if value not in (None, "")}
 
 
 def test_leaving_restores_what_the_visitor_had_chosen(app: App) -> None:
