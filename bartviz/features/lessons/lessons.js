@@ -146,6 +146,45 @@ function lightWord(target, lit) {
 
 let listening = new AbortController();
 
+/**
+ * Listens to words that are pointed at and, where a step asks, to what is touched, in place of an older strip.
+ * Returns what stops it, and not a newer strip, which may already be there.
+ * @param {string} asks which side of the picture answers, "" for none
+ * @param {(what: any) => void} then
+ */
+export function listen(asks, then) {
+  listening.abort();
+  const own = (listening = new AbortController()),
+    { signal } = own;
+  for (const [type, lit] of /** @type {[string, boolean][]} */ ([
+    ["pointerover", true],
+    ["focusin", true],
+    ["pointerout", false],
+    ["focusout", false],
+  ]))
+    document.addEventListener(type, ({ target }) => lightWord(/** @type {Element} */ (target), lit), { signal });
+  if (asks) {
+    document.addEventListener(
+      "bv-touch",
+      (event) => {
+        event.preventDefault(); // a picture does nothing else with an answer that could not be taken back
+        then(/** @type {CustomEvent} */ (event).detail);
+      },
+      { signal },
+    );
+    document.addEventListener("pointerdown", (event) => askPlot(event), { capture: true, signal });
+    document.addEventListener(
+      "click",
+      (event) => {
+        const chip = chipOf(event.target);
+        if (chip) then(chip);
+      },
+      { signal },
+    );
+  }
+  return () => own.abort();
+}
+
 // data: { step: "lesson at", part: the selector of what it is about, "" on another page, below: whether that is below the
 // page's own picture, asks: which side of the picture answers, "" for none, said: of the last answer, seen: how far the
 // visitor is in each lesson }
@@ -157,36 +196,7 @@ export default function ({ parentElement, data, setTriggerValue }) {
   sayAloud(data.said);
   const see = document.querySelector(".bv-see");
   if (see) measuring.observe(see);
-  listening.abort();
-  listening = new AbortController();
-  const { signal } = listening;
-  for (const [type, lit] of /** @type {[string, boolean][]} */ ([
-    ["pointerover", true],
-    ["focusin", true],
-    ["pointerout", false],
-    ["focusout", false],
-  ]))
-    document.addEventListener(type, ({ target }) => lightWord(/** @type {Element} */ (target), lit), { signal });
-  if (data.asks) {
-    document.addEventListener(
-      "bv-touch",
-      (event) => {
-        event.preventDefault(); // a picture does nothing else with an answer that could not be taken back
-        setTriggerValue("touch", /** @type {CustomEvent} */ (event).detail);
-      },
-      { signal },
-    );
-    document.addEventListener("pointerdown", (event) => askPlot(event), { capture: true, signal });
-    document.addEventListener(
-      "click",
-      (event) => {
-        const chip = chipOf(event.target);
-        if (chip) setTriggerValue("touch", chip);
-      },
-      { signal },
-    );
-  }
-  const close = () => listening.abort();
+  const close = listen(data.asks, (what) => setTriggerValue("touch", what));
   if (body.dataset.lessonKeys) return close; // one listener is enough, whichever page it came with
   body.dataset.lessonKeys = "yes";
   oneEntryForAStep();

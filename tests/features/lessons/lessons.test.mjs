@@ -3,7 +3,15 @@ import test from "node:test";
 import assert from "node:assert/strict";
 import { isSame, stepOf } from "../../../bartviz/features/lessons/history.js";
 import { entries } from "../../../bartviz/app/components/menu/entries.js";
-import { chipOf, distance, isField, letterOf, meant, pointOf } from "../../../bartviz/features/lessons/lessons.js";
+import {
+  chipOf,
+  distance,
+  isField,
+  letterOf,
+  listen,
+  meant,
+  pointOf,
+} from "../../../bartviz/features/lessons/lessons.js";
 import { differs, merged } from "../../../bartviz/features/lessons/store.js";
 
 const page = [{ tagName: "DIV" }, { tagName: "BODY" }];
@@ -126,4 +134,19 @@ test("a word of a text is named by its place among the words of its line", () =>
   const chip = Object.assign(chips[1], { closest: () => box });
   assert.deepEqual(chipOf({ closest: () => chip }), { figure: "lines", chip: 1, label: "want" });
   assert.equal(chipOf({ closest: () => null }), null);
+});
+
+test("an older strip that goes does not stop the newer one from listening", (t) => {
+  globalThis.document = /** @type {any} */ (new EventTarget());
+  t.after(() => Reflect.deleteProperty(globalThis, "document"));
+  const heard = [];
+  const touch = (row) =>
+    globalThis.document.dispatchEvent(new CustomEvent("bv-touch", { detail: row, cancelable: true }));
+  const first = listen("cross", (row) => heard.push(["first", row]));
+  const second = listen("cross", (row) => heard.push(["second", row]));
+  first();
+  touch(1);
+  second();
+  touch(2);
+  assert.deepEqual(heard, [["second", 1]]);
 });
