@@ -19,6 +19,7 @@ from bartviz.experiments.replay import Replay
 from bartviz.families.catalogue import CATALOGUE, EMBEDDED
 from bartviz.families.config import sizes
 from bartviz.features.textbook.judging import ROUNDING, Number, Verdict, above, at_most, yes
+from bartviz.features.textbook.sentences import SEARCHED, TEXT, TEXTS
 from bartviz.language import later
 from bartviz.models.model import Model
 from bartviz.record.attention import Head
@@ -28,24 +29,7 @@ from bartviz.run.generate import decode
 from bartviz.run.prepare import prepare
 from bartviz.tape.tape import Tape, recording
 
-TEXT = "I want to buy a car."
 NOTHING = "."
-TEXTS = (
-    TEXT,
-    "We have been waiting for the bus for more than an hour.",
-    "My brother works in a small factory near the river.",
-    "The government decided to build a new bridge over the river next year.",
-)
-SEARCHED = (
-    "The train was late again this morning.",
-    "If it rains tomorrow, we will stay at home and play cards.",
-    "What are you looking for?",
-    "She asked me whether I could help her with her homework.",
-    "They have been friends for many years.",
-    "Nobody knows why he left the party so early.",
-    "Please wait for me in front of the station.",
-    *TEXTS,
-)
 MOST = 50  # tokens of a text, as the article sets it
 STEPS = 5
 Cancel = Callable[[], bool]

@@ -14,12 +14,12 @@ from torch import nn
 from transformers import BartConfig, BartModel, BertConfig
 
 from bartviz.features.textbook.judging import Number, Verdict, above, below
+from bartviz.features.textbook.sentences import TEXT
 from bartviz.language import later
 from bartviz.models.model import Model
 from bartviz.models.one_thread import alone
 from bartviz.run.forward import capture
 
-TEXT = "I want to buy a car."
 DEPTHS = (6, 12, 24)
 WIDTH, TOKENS, SEED = 64, 16, 0
 TOY = later("layers {width} wide with random weights, {n} tokens, made now", width=WIDTH, n=TOKENS)

@@ -17,19 +17,14 @@ from bartviz.experiments.replay import Replay
 from bartviz.features.textbook import chapter_classes as classes
 from bartviz.features.textbook import chapter_writing as writing
 from bartviz.features.textbook import claim, networks
-from bartviz.features.textbook.chapter_writing import TEXT, Cancel, basis
+from bartviz.features.textbook.chapter_writing import Cancel, basis
 from bartviz.features.textbook.judging import NEARLY, ROUNDING, Number, Verdict, above, at_least
+from bartviz.features.textbook.sentences import HOUSE, LONGER, TEXT
 from bartviz.language import later
 from bartviz.models.model import Model
 from bartviz.run.forward import capture, capture_batch
 from bartviz.run.prepare import prepare
 from bartviz.tape.tape import Tape
-
-LONGER = "Yesterday my sister bought two very old books."
-HOUSE = (
-    "The house is beautiful and well located in the middle of the city "
-    "where it is easily accessible by public transport"
-)
 
 
 def padding(model: Model, cancelled: Cancel) -> Verdict:

@@ -24,9 +24,8 @@ from transformers import (
 from bartviz import load
 from bartviz.errors import Cancelled
 from bartviz.families.catalogue import EMBEDDED
-from bartviz.features.textbook import CLAIMS, judging, networks
+from bartviz.features.textbook import CLAIMS, judging, networks, sentences
 from bartviz.features.textbook import chapter_classes as classes
-from bartviz.features.textbook import chapter_writing as writing
 from bartviz.features.textbook import run_measured as measured
 from bartviz.features.textbook.judging import Verdict
 from tests.features.textbook.ledger import Wanted, check, found
@@ -97,7 +96,7 @@ def test_line_27_four_beams(judged: Mapping[str, Verdict], network: Any) -> None
     verdict = judged["27"]
     assert verdict.word == "undecided"  # a small translator stands for large models that summarise
     other = 0
-    for text in writing.SEARCHED:
+    for text in sentences.SEARCHED:
         ids = load(judging.MODEL).tokenizer(text, return_tensors="pt")["input_ids"]
         one, four = (
             network.generate(ids, num_beams=beams, early_stopping=beams > 1, do_sample=False, max_new_tokens=50)
@@ -127,7 +126,7 @@ def test_line_24b_the_end_token_of_a_source_helps_a_little(judged: Mapping[str, 
     assert judged["24b"].word == "undecided"
     assert found(judged["24b"], "of 4 texts") == 4
     lost = []
-    for text in writing.TEXTS:
+    for text in sentences.TEXTS:
         ids = load(judging.MODEL).tokenizer(text, return_tensors="pt")["input_ids"]
         written = network.generate(ids, num_beams=1, do_sample=False)
         with_it, without = (
@@ -167,7 +166,7 @@ def test_line_22b_keys_are_made_once_and_by_each_layer(judged: Mapping[str, Verd
     assert verdict.word == "fails"
     assert [number.found for number in verdict.numbers[:2]] == [1, 4]
     assert [number.agrees for number in verdict.numbers[:2]] == [True, False]
-    ids = load(judging.MODEL).tokenizer(writing.TEXT, return_tensors="pt")["input_ids"]
+    ids = load(judging.MODEL).tokenizer(sentences.TEXT, return_tensors="pt")["input_ids"]
     out = network.generate(ids, num_beams=1, do_sample=False, return_dict_in_generate=True)
     states = network.get_encoder()(ids).last_hidden_state
     kept = [layer.keys for layer in out.past_key_values.cross_attention_cache.layers]
@@ -208,7 +207,7 @@ def test_line_28b_a_state_resembles_the_next_token(judged: Mapping[str, Verdict]
     assert verdict.word == "undecided"
     ahead, behind = list[float](), list[float]()
     table = network.get_input_embeddings().weight
-    for text in writing.TEXTS:
+    for text in sentences.TEXTS:
         ids = load(judging.MODEL).tokenizer(text, return_tensors="pt")["input_ids"]
         written = network.generate(ids, num_beams=1, do_sample=False)
         out = network(input_ids=ids, decoder_input_ids=written[:, :-1], output_hidden_states=True)
