@@ -431,6 +431,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim("14", "arithmetic", ("seq",), "inside", {"kind": "encoder", "layer": "1"}, _cosine, about="any network"),
     Claim("15", "arithmetic", ("bert chapter", "korean"), "inside", {"around": "activation"}, _gelu),
     Claim("15b", "arithmetic", ("bart chapter",), "inside", {"around": "activation"}, _activations),
+    Claim("15c", "arithmetic", ("bert chapter",), "inside", {"around": "activation"}, about="trained"),
     Claim(
         "16",
         "arithmetic",
@@ -456,6 +457,7 @@ CLAIMS: tuple[Claim, ...] = (
         {"experiment": "edit"},
         about="any network",
     ),
+    Claim("17b", "arithmetic", ("seq",), "masks", {"view": "draw"}, about="any network"),
     Claim(
         "18", "arithmetic", ("seq",), "experiments", {"experiment": "reach", "sentence": "article"}, about="any network"
     ),

@@ -1,4 +1,4 @@
-"""Line 35: what heads do, measured on a BERT."""
+"""Line 35: what heads do, measured on a BERT. Those without a check need a model (``textbook.measured``)."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from bartviz.arrays import Floats
 from bartviz.features.textbook.judging import BERT_RUN, START, Claim, Evidence, Number, Share, Verdict, above, below
 from bartviz.language import later
 
+FACT_RUN = {"model": BERT_RUN["model"], "text": "Snow is [MASK].", "special": "true"}
 NEARLY_ALL = Share(0.9)  # "nearly every"
 
 
@@ -109,4 +110,5 @@ CLAIMS: tuple[Claim, ...] = (
     Claim("35", "heads", ("bert chapter",), "compare", {"kind": "encoder", **BERT_RUN}, _layers, about="trained"),
     Claim("35b", "heads", ("bert chapter",), "compare", {"kind": "encoder", **BERT_RUN}, _kinds, about="trained"),
     Claim("35c", "heads", ("none",), "pitfalls", {}, _explains, about="any network"),
+    Claim("35d", "heads", ("bert chapter",), "experiments", FACT_RUN, about="trained"),
 )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Collection
 from functools import lru_cache
 
 import numpy as np
@@ -27,20 +29,51 @@ from bartviz.features.textbook.judging import (
     below,
     yes,
 )
+from bartviz.features.textbook.sentences import SEARCHED
 from bartviz.language import later
 
 DEFINED = {"tok_embed", "seg_embed", "pos_embed", "drop"}  # layers that the written-out class makes
 USED = {"tok_embed", "seg_emb", "pos_embed"}  # and those that it applies
 TINY_BERT, TABLE = "bert-tiny-en", "bert.embeddings.position_embeddings.weight"
+TOKENS = "bert.embeddings.word_embeddings.weight"
+UNKNOWN, WALKING = "[UNK]", "the cat is walking"  # the text is the notes'
+FEW = 1000  # entries of a smaller vocabulary, the first ones: training adds entries one after the other
+EACH = 16  # of the embeddings every 16th is compared with all others
 SEEN = 64  # positions of its table, as the page shows them: training has hardly touched those beyond
 
 
 @lru_cache
-def table() -> Floats:
-    """The learned positions of the shipped BERT, read from its file: (SEEN, e)."""
+def table(name: str = TABLE) -> Floats:
+    """A table of the shipped BERT, read from its file: the learned positions (128, e), or the tokens (V, e)."""
     with safe_open(EMBEDDED / TINY_BERT / "model.safetensors", "numpy") as file:
-        found: Floats = file.get_tensor(TABLE)[:SEEN].astype(np.float64)
+        found: Floats = file.get_tensor(name).astype(np.float64)
         return found
+
+
+@lru_cache
+def vocabulary() -> tuple[str, ...]:
+    """The entries of the shipped BERT's vocabulary, by id."""
+    found = json.loads((EMBEDDED / TINY_BERT / "tokenizer.json").read_text("utf-8"))["model"]["vocab"]
+    return tuple(sorted(found, key=found.__getitem__))
+
+
+def pieces(text: str, entries: Collection[str]) -> list[list[str]]:
+    """The words and signs of a text, each as the longest entries it begins with, as WordPiece cuts it; [UNK] alone
+    where that fails."""
+    return [_cut(word, entries) for word in re.findall(r"\w+|[^\w\s]", text.lower())]
+
+
+def _cut(word: str, entries: Collection[str]) -> list[str]:
+    found, start = list[str](), 0
+    while start < len(word):
+        begins = "##" if start else ""
+        ends = (end for end in range(len(word), start, -1) if begins + word[start:end] in entries)
+        end = next(ends, None)
+        if end is None:
+            return [UNKNOWN]
+        found.append(begins + word[start:end])
+        start = end
+    return found
 
 
 def _three(evidence: Evidence) -> Verdict:
@@ -89,9 +122,9 @@ def _notes(evidence: Evidence) -> Verdict:
 
 
 def _positions(_evidence: Evidence) -> Verdict:
-    found = shift(table())
+    found = shift(table()[:SEEN])
     one, last = float(found.held[0]), float(found.held[-1])
-    near = float(np.diagonal(similarity(table()), 1).mean())
+    near = float(np.diagonal(similarity(table()[:SEEN]), 1).mean())
     numbers = (
         Number(later("sinusoidal, a shift as a linear map: largest error"), 0, float(found.exact.max()), within=1e-9),
         Number(later("learned, shift by 1: error on other positions"), above(0.3), one),
@@ -208,6 +241,88 @@ def _few_positions(_evidence: Evidence) -> Verdict:
     return Verdict(numbers, why, later(CONFIGURATION))
 
 
+def _ids(_evidence: Evidence) -> Verdict:
+    entries = vocabulary()
+    tokens = [piece for word in pieces(WALKING, entries) for piece in word]
+    ids, width = [entries.index(token) for token in tokens], sizes_of(BERT).width
+    rows_ = table(TOKENS)
+    rows_ = rows_ / np.maximum(np.linalg.norm(rows_, axis=1, keepdims=True), 1e-9)  # (V, e); unused entries are 0
+    chosen = np.array([place for place in range(0, len(entries), EACH) if entries[place].isalpha()])
+    alike = rows_[chosen] @ rows_.T  # (C, V)
+    alike[np.arange(len(chosen)), chosen] = -1
+    beside = int((np.abs(alike.argmax(axis=1) - chosen) == 1).sum())
+    numbers = (
+        Number(
+            later("BERT base: numbers for {count} tokens after its token embedding", count=len(tokens)),
+            len(tokens),
+            len(tokens) * width,
+        ),
+        Number(
+            later("of {count} words: those whose closest other embedding has a neighbouring id", count=len(chosen)),
+            len(chosen),
+            beside,
+            core=False,
+        ),
+    )
+    why = later(
+        "Such numbers are ids, places in the vocabulary: “{text}” is {ids} in {model}. An embedding is the row of a "
+        "table that an id picks, {width} learned numbers in BERT base. Ids do not say what is alike: of {count} words "
+        "{beside} have the closest embedding at a neighbouring id.",
+        text=WALKING,
+        ids=", ".join(map(str, ids)),
+        model=TINY_BERT,
+        width=width,
+        count=len(chosen),
+        beside=beside,
+    )
+    files = later("the vocabulary and the embeddings in the files of {model}", model=TINY_BERT)
+    return Verdict(numbers, why, later("{first}; {second}", first=later(CONFIGURATION), second=files))
+
+
+def _larger(_evidence: Evidence) -> Verdict:
+    entries, width = vocabulary(), table(TOKENS).shape[1]
+    few, many = (_cuts(frozenset(kept)) for kept in (entries[:FEW], entries))
+    missing, still_missing = (sum(len(cut) > 1 or cut == [UNKNOWN] for cut in cuts) for cuts in (few, many))
+    long, short = (sum(map(len, cuts)) for cuts in (few, many))
+    unknown, small, large = few.count([UNKNOWN]), FEW * width, len(entries) * width
+    numbers = (
+        Number(
+            later("words and signs without an entry, of {count}: {size:,} entries", count=len(many), size=len(entries)),
+            below(missing),
+            still_missing,
+        ),
+        Number(later("parameters of the embeddings: {size:,} entries", size=len(entries)), above(small), large),
+        Number(later("tokens of the same texts: {size:,} entries", size=len(entries)), below(long), short, core=False),
+        Number(later("unknown words ([UNK]): {size:,} entries", size=FEW), above(0), unknown, core=False),
+    )
+    why = later(
+        "With {few:,} entries {missing} of {words} words and signs have none of their own, with {many:,} entries "
+        "{still_missing}: the texts take {long} and {short} tokens, the embeddings {small:,} and {large:,} parameters. "
+        "But a word without an entry is cut into pieces: {unknown} are unknown with {few:,} entries.",
+        few=FEW,
+        missing=missing,
+        words=len(many),
+        many=len(entries),
+        still_missing=still_missing,
+        long=long,
+        short=short,
+        small=small,
+        large=large,
+        unknown=unknown,
+    )
+    basis = later(
+        "the vocabulary of {model}, and its first {few:,} entries, on {count} sentences",
+        model=TINY_BERT,
+        few=FEW,
+        count=len(SEARCHED),
+    )
+    return Verdict(numbers, why, basis)
+
+
+def _cuts(entries: Collection[str]) -> list[list[str]]:
+    return [cut for text in SEARCHED for cut in pieces(text, entries)]
+
+
 @lru_cache
 def _pieces(name: str) -> str:
     """The kind of pre-tokenizer that a shipped tokenizer has."""
@@ -222,6 +337,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim("19b", "inputs", ("notes",), "inputs", {"look": "pieces"}, _notes),
     Claim("19c", "inputs", ("notes",), "inputs", {"look": "sum"}, _written),
     Claim("19d", "inputs", ("notes",), "inputs", {"look": "pieces", **PAIR_RUN}, _segments),
+    Claim("19e", "inputs", ("notes",), "inputs", {"look": "pieces", "model": TINY_BERT, "text": WALKING}, _ids),
     Claim("21b", "inputs", ("bart chapter",), "parameters", {"of": T5}, _few_positions),
     Claim("21c", "inputs", ("bart chapter",), "masks", {"about": "patterns"}, _beyond),
     Claim(
@@ -234,4 +350,5 @@ CLAIMS: tuple[Claim, ...] = (
         about="trained",
     ),
     Claim("21", "inputs", ("bart chapter",), "parameters", {"of": BART, "n": "1024"}, _tokenizers),
+    Claim("21d", "inputs", ("bert chapter",), "inputs", {"look": "tokenizers", **BERT_RUN}, _larger),
 )

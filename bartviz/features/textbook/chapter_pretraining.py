@@ -10,6 +10,7 @@ from bartviz.analysis.denoising import MASK, NOISE, text_infilling
 from bartviz.features.textbook.judging import (
     BERT_RUN,
     CONFIGURATION,
+    PAIR_RUN,
     START,
     Claim,
     Evidence,
@@ -212,6 +213,7 @@ CLAIMS: tuple[Claim, ...] = (
         {"of": BERT, "class": "BertForPreTraining", "part": "head"},
         _heads,
     ),
+    Claim("31e", "pretraining", ("bert chapter", "notes"), "map", PAIR_RUN, about="any network"),
     Claim(
         "31b",
         "pretraining",

@@ -15,6 +15,8 @@ import torch
 from bartviz.experiments.edits import edit, reach
 from bartviz.experiments.replay import Replay
 from bartviz.features.textbook import chapter_classes as classes
+from bartviz.features.textbook import chapter_sublayers as sublayers
+from bartviz.features.textbook import chapter_trained as trained
 from bartviz.features.textbook import chapter_writing as writing
 from bartviz.features.textbook import claim, networks
 from bartviz.features.textbook.chapter_writing import Cancel, basis
@@ -149,10 +151,12 @@ CHECKS: Mapping[str, Callable[[Model, Cancel], Verdict]] = {
     "9b": padding,
     "9c": crossing,
     "12g": networks.dropout,
+    "15c": trained.smooth,
     "16b": normalised,
     "16d": networks.norms,
     "16e": networks.residuals,
     "17": directions,
+    "17b": trained.copying,
     "18": house,
     "22": writing.encoded_once,
     "22b": writing.made_once,
@@ -166,6 +170,8 @@ CHECKS: Mapping[str, Callable[[Model, Cancel], Verdict]] = {
     "28b": writing.nearest,
     "30c": classes.text_to_text,
     "31d": classes.no_writer,
+    "31e": sublayers.reads_first,
+    "35d": sublayers.facts,
 }
 
 

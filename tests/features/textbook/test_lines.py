@@ -165,10 +165,12 @@ LINES: dict[str, tuple[str, Wanted, str]] = {
     "19b": ("fails", {"first and last": "<s> </s>", "segments that BART": 0, "id of the padding": 1}, ""),
     "19c": ("fails", [1, 2, 1, 512], ""),
     "19d": ("fails", [15, "0"], ""),
+    "19e": ("fails", (4 * D,), "104, 588, 123, 2231"),
     "20": ("undecided", (), ""),  # irregular in a small model, which is no proof about a large one
     "21": ("caveat", {"BART: positions": 1024, "vocabulary of BART": 50_257 + 8}, ""),
     "21b": ("holds", [2 * 32 * 12], ""),
     "21c": ("caveat", [16, 1024, 1], ""),  # half of 32 buckets for each direction
+    "21d": ("caveat", (), "0 are unknown with 1,000 entries"),
     "22c": ("caveat", (products(6),), ""),
     "23": ("holds", (), ""),
     "23b": ("holds", [8_000.0**6, near(50_265.0**6)], ""),
