@@ -241,14 +241,14 @@ def _stack(edit: Edit, stack: Kind) -> str:
         )
     if stack == "decoder" and edit.edited == "decoder":
         moved = int((change[1:, edit.position :] > 0).all(axis=0).sum())
-        rest = _("{moved} of {all} from it on have moved in every layer", moved=moved, all=n - edit.position)
+        rest = _("{moved} of {all} from it on have changed in every layer", moved=moved, all=n - edit.position)
         if not edit.position:
             return rest
         if change[:, : edit.position].any():
             return _("{rest}, the {tokens} before it too", rest=rest, tokens=count(edit.position))
         return _("{rest}, the {tokens} before it stay bit-identical", rest=rest, tokens=count(edit.position))
     return _(
-        "one layer later {moved} of {all} {kind} states have moved, at the end each by {least:.1%} or more",
+        "one layer later {moved} of {all} {kind} states have changed, at the end each by {least:.1%} or more",
         moved=int((change[1] > 0).sum()),
         all=n,
         kind=sentence_words.kind(stack),

@@ -215,7 +215,8 @@ def notice(shown: View, linked: View | None = None) -> str:
     parts = [_(among, links=both)] if named else []
     where = directions(shown)
     said = [
-        _("{share:.0%} goes to {where} (evenly {even:.0%})", where=to, share=had, even=even) for to, had, even in where
+        _("{share:.0%} goes to {where} (if spread evenly, {even:.0%})", where=to, share=had, even=even)
+        for to, had, even in where
     ]
     parts = [*said, *parts] if where and where[0][1] > MOST else [*parts, *said]
     if shown.hidden_labels and not shown.renormalised:

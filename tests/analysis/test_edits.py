@@ -51,7 +51,7 @@ def test_what_stays_is_reported_as_bit_equal() -> None:
     said = analysis.notice(edit())
     assert "“Ich” became “Du” at position 3" in said
     assert "all 9 encoder states stay bit-identical, in every layer" in said
-    assert "6 of 6 from it on have moved in every layer, the 3 tokens before it stay bit-identical" in said
+    assert "6 of 6 from it on have changed in every layer, the 3 tokens before it stay bit-identical" in said
     assert "5 of 9 best tokens have changed" in said
 
 

@@ -114,7 +114,7 @@ def test_the_first_row_of_a_causal_head_has_no_choice() -> None:
 def test_notice_names_links_and_shares() -> None:
     sentence = head_view.notice(head_view.view(by_hand(PREVIOUS), 0, 0))
     assert sentence.startswith("Encoder L0H0: strongest between words and pieces of words: “b” to “a” (0.75)")
-    assert "56% goes to the previous token (evenly 19%)" in sentence
+    assert "56% goes to the previous token (if spread evenly, 19%)" in sentence
 
 
 def test_a_piece_is_not_called_a_word() -> None:
@@ -136,10 +136,10 @@ def test_the_plain_sentence_has_one_number() -> None:
 def test_a_resting_place_is_said_before_the_words() -> None:
     rests = head_view.view(by_hand([[1, 0, 0, 0], [0.8, 0, 0.2, 0], [0.9, 0.1, 0, 0], [0.9, 0.1, 0, 0]]), 0, 0)
     assert head_view.notice(rests).startswith(
-        "Encoder L0H0: 90% goes to special tokens (evenly 25%); strongest between words and pieces of words"
+        "Encoder L0H0: 90% goes to special tokens (if spread evenly, 25%); strongest between words and pieces of words"
     )
     alone = head_view.view(by_hand([[1, 0, 0, 0]] * 4), 0, 0)
-    assert head_view.notice(alone) == "Encoder L0H0: 100% goes to special tokens (evenly 25%)."
+    assert head_view.notice(alone) == "Encoder L0H0: 100% goes to special tokens (if spread evenly, 25%)."
 
 
 def test_tables_and_arrays_hold_every_number() -> None:

@@ -90,8 +90,8 @@ def felt(found: Edit) -> str:
         return said
     turned = int((found.before.best != found.after.best).sum())
     more = plural(
-        "{count} of {all} likeliest words is another one.",
-        "{count} of {all} likeliest words are other ones.",
+        "{count} of {all} most likely words has changed.",
+        "{count} of {all} most likely words have changed.",
         turned,
         all=len(found.rows),
     )

@@ -93,8 +93,8 @@ def choose(record: Record) -> tuple[Chosen | classic.Chosen, DeltaGenerator]:
         with st.container(key="heads_places"):
             layer, head = pick.one_head(record, kind)
         what = pick.one_of(_("Weights of"), named(WHAT), key="weights")
-        small = pick.one_of(_("Small maps of"), named(SMALL), key="small")
-        span = pick.one_of(_("Colours from"), named(canvas.RANGE_NAMES), key="range")
+        small = pick.one_of(_("Thumbnails"), named(SMALL), key="small")
+        span = pick.one_of(_("Colour scale"), named(canvas.RANGE_NAMES), key="range")
         words = pick.by_words()
         hide = pick.switch(_("Hide special tokens and full stops"), key="hide", hint=_("Their share is stated."))
         divide = hide and pick.switch(_("Renormalise rows"), key="divide", hint=_("Rows sum to 1 again."))

@@ -57,7 +57,7 @@ def choose(record: Record) -> tuple[str, Stack]:
         both = len(stacks) > 1 and look not in ("tokenizers", "contexts")
         # a beginner sees those of the text that is read; a link, which the picker holds, may ask for the others
         with st.container(key="inputs_stack" if levels.at_least("intermediate") else "inputs_held"):
-            stack = pick.one_of(_("Inputs of the"), stacks, key="stack") if both else next(iter(stacks))
+            stack = pick.one_of(_("Side"), stacks, key="stack") if both else next(iter(stacks))
     return look, cast("Stack", stack)
 
 

@@ -141,8 +141,8 @@ def sentence(found: DrawnMask) -> str:
         return _("This is the model's own mask: nothing changes. Paint some cells.")
     if found.written is None:
         return plural(
-            "{count:,} cell differs from the model's own mask: {turned} of {all} best guesses are other ones.",
-            "{count:,} cells differ from the model's own mask: {turned} of {all} best guesses are other ones.",
+            "{count:,} cell differs from the model's own mask: {turned} of {all} best guesses have changed.",
+            "{count:,} cells differ from the model's own mask: {turned} of {all} best guesses have changed.",
             differ,
             turned=len(found.turned),
             all=len(found.rows),

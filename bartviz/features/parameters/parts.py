@@ -135,7 +135,7 @@ def numbers(rows: tuple[Parameter, ...]) -> None:
     """Next to the map: the parts with the correct and the naive total, or one part's matrices (URL ``part``)."""
     present = [name for name in parameter_totals.COMPONENTS if any(row.component == name for row in rows)]
     names = named({word: COMPONENTS[word] for word in (ALL, *present)})
-    part = pick.one_of(_("Numbers of"), names, key="part")
+    part = pick.one_of(_("Part"), names, key="part")
     if part != ALL:
         table = matrices([row for row in rows if row.component == part])
         config = _thousands([_("Parameters")]) | {
