@@ -55,9 +55,9 @@ SOURCES: Mapping[Source, str] = {
 
 About = Literal["arithmetic", "any network", "trained"]
 ABOUT: Mapping[About, str] = {
-    "arithmetic": mark("configurations, formulas and code: checked by counting"),
-    "any network": mark("any trained network: needs a run of one"),
-    "trained": mark("what large networks learn: needs a run of a large one"),
+    "arithmetic": mark("configurations, formulas and code, which are checked by counting"),
+    "any network": mark("any trained network, and a run of one is enough to judge it"),
+    "trained": mark("what large networks learn, and only a run of a large one can judge it"),
 }
 
 Value = int | float | str
