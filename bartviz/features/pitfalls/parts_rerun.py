@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from bartviz.analysis import start
 from bartviz.analysis.measures import of_record
 from bartviz.app.controls import pick, show
 from bartviz.app.controls.experiment_tasks import ask
-from bartviz.app.frame import page
+from bartviz.app.frame import levels, page
 from bartviz.app.state.result_cache import cached
 from bartviz.features.pitfalls import figure as figures
 from bartviz.features.pitfalls import numbers_experiment_findings as experiment_findings
@@ -127,10 +128,18 @@ def _quiet_sentence(finding: experiment_findings.Quiet) -> str:
         "idle": finding.idle,
         "sharp": finding.sharp,
     }
+    if levels.at_least("intermediate"):
+        return _(
+            "On average {head} puts {peak:.2f} of a row's weight on one token, and silencing it changes log p by "
+            "{change:+.3f} nats. Of {sharp} heads that are this focused, {idle} change it by less than 0.1.",
+            **values,
+        )
+    plain = {**values, "times": math.exp(values["change"]), "limit": math.expm1(experiment_findings.LITTLE)}
     return _(
-        "On average {head} puts {peak:.2f} of a row's weight on one token, and silencing it changes log p by "
-        "{change:+.3f} nats. Of {sharp} heads that are this focused, {idle} change it by less than 0.1.",
-        **values,
+        "On average {head} puts {peak:.2f} of a row's weight on one token. Switch it off, and the text is {times:.2f} "
+        "times as likely as before. Of {sharp} heads that look this sharply, {idle} change that by less than "
+        "{limit:.0%}.",
+        **plain,
     )
 
 
@@ -169,19 +178,21 @@ def _less_even(
     kind: Kind, before: experiment_findings.Evenness, after: experiment_findings.Evenness, *, learned: bool
 ) -> str:
     """How even the rows are with random weights, compared with the model itself."""
-    values = {
-        "kind": kind_of(kind),
-        "after": after.bits,
-        "possible": after.possible,
-        "even": after.share,
-        "before": before.bits,
-        "own": before.share,
-    }
-    sentence = _(
-        "With random weights a row of {kind} attention has {after:.2f} of {possible:.2f} possible bits "
-        "({even:.1%} of even), in this model {before:.2f} ({own:.0%}).",
-        **values,
-    )
+    values = {"kind": kind_of(kind), "even": after.share, "own": before.share}
+    if levels.at_least("intermediate"):
+        bits = {"after": after.bits, "possible": after.possible, "before": before.bits}
+        sentence = _(
+            "With random weights a row of {kind} attention has {after:.2f} of {possible:.2f} possible bits "
+            "({even:.1%} of even), in this model {before:.2f} ({own:.0%}).",
+            **values,
+            **bits,
+        )
+    else:
+        sentence = _(
+            "With random weights a row of {kind} attention is {even:.1%} even (100%: the same weight for all tokens), "
+            "in this model {own:.0%}.",
+            **values,
+        )
     if learned:
         return sentence
     return f"{sentence} " + _(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from bartviz.analysis import alignment, gold_alignment, head_view
 from bartviz.analysis.gold_alignment import BY_HAND
 from bartviz.analysis.masks import quote
 from bartviz.app.controls import show
-from bartviz.app.frame import page
+from bartviz.app.frame import levels, page
 from bartviz.features.pitfalls import figure as figures
 from bartviz.features.pitfalls import numbers as pitfalls
 from bartviz.features.pitfalls.parts import (
@@ -110,11 +111,7 @@ def averages(record: Record) -> None:
         "x": float(weights[finding.pair[0], finding.row, columns[0]]),
         "y": float(weights[finding.pair[1], finding.row, columns[1]]),
     }
-    sentence = _(
-        "{kind} layer {layer}: a row of the mean has {mean:.2f} bits of entropy, a row of its heads {heads:.2f}. At "
-        "{token}, {a} looks at {first} ({x:.2f}) and {b} at {second} ({y:.2f}); the mean looks at both a little.",
-        **values,
-    )
+    sentence = _means_sentence(values)
     show.lead(capitalized(sentence))
     maps = {
         _("The mean of {count} heads", count=len(weights)): weights.mean(axis=0),
@@ -134,6 +131,24 @@ def averages(record: Record) -> None:
         "heads",
         _("The mean, and every head of it"),
         head_query(pair[0], weights="layer", row=str(finding.row)),
+    )
+
+
+def _means_sentence(values: Mapping[str, str | float]) -> str:
+    """The two heads and their mean; for beginners a spread is a number of tokens, 2 to the power of its bits."""
+    if levels.at_least("intermediate"):
+        return _(
+            "{kind} layer {layer}: a row of the mean has {mean:.2f} bits of entropy, a row of its heads {heads:.2f}. "
+            "At {token}, {a} looks at {first} ({x:.2f}) and {b} at {second} ({y:.2f}); the mean looks at both a "
+            "little.",
+            **values,
+        )
+    plain = {**values, "mean": 2 ** float(values["mean"]), "heads": 2 ** float(values["heads"])}
+    return _(
+        "{kind} layer {layer}: a row of the mean is spread as if over {mean:.1f} tokens, a row of its heads as if over "
+        "{heads:.1f}. At {token}, {a} looks at {first} ({x:.2f}) and {b} at {second} ({y:.2f}); the mean looks at both "
+        "a little.",
+        **plain,
     )
 
 

@@ -51,6 +51,15 @@ def test_each_warning_has_a_claim_with_numbers_a_picture_and_a_link(app: App) ->
     assert len(page.get("page_link")) >= sum(map(page_list.has, ("compare", "heads", "heads", "alignment")))
 
 
+def test_a_beginner_reads_of_tokens_and_not_of_bits(app: App) -> None:
+    page = app("pitfalls", level="beginner")
+    mean = pitfalls.average(stand_in.record())
+    assert mean is not None
+    said = words(page)
+    assert f"as if over {2**mean.mean:.1f} tokens, a row of its heads as if over {2**mean.heads:.1f}" in said
+    assert "bits of entropy" not in said
+
+
 def test_the_links_set_the_view(app: App) -> None:
     page = app("pitfalls")
     gap = pitfalls.gap(stand_in.record())
