@@ -25,6 +25,7 @@ from playwright.sync_api import (
 )
 
 from bartviz.record.record import Record
+from scripts.menu import link
 from scripts.serving import CHROMIUM, QUIET, served
 from scripts.settled import settle
 from tests.support import records, stand_in
@@ -210,21 +211,8 @@ def origin(address: str) -> str:
 
 def go(page: Page, label: str) -> None:
     """Open the page of that label as a visitor does: in one of the sections of the bar, or in the sidebar."""
-    page.locator("[data-testid='stTopNavLink'], [data-testid='stSidebarNavLink']").first.wait_for(state="attached")
-    named = re.compile(f"^{re.escape(label)}$")
-    if page.get_by_test_id("stTopNav").count() == 0:
-        if not page.get_by_test_id("stSidebarNav").is_visible():
-            page.get_by_test_id("stExpandSidebarButton").click()
-        link = page.get_by_test_id("stSidebarNavLink").filter(has_text=named)
-    else:
-        link = page.get_by_test_id("stTopNav").get_by_role("link", name=label, exact=True)
-        for section in page.get_by_test_id("stTopNavSection").all():
-            if link.count():
-                break
-            section.click()
-            page.get_by_test_id("stTopNavDropdownLink").first.wait_for()
-            link = page.get_by_test_id("stTopNavDropdownLink").filter(has_text=named)
-    place = link.get_attribute("href") or ""
-    link.click()
+    found = link(page, label)
+    place = found.get_attribute("href") or ""
+    found.click()
     page.wait_for_url(re.compile(rf"{re.escape(place)}/?(\?.*)?$"), wait_until="commit")  # the server has heard of it
     settle(page)
