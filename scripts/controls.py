@@ -1,4 +1,5 @@
-"""``python -m scripts.controls``: how much there is to press and to read on each page, as a table.
+"""``python -m scripts.controls``: how much there is to press and to read on each page, as a table; tests hold it to
+``MOST`` (``tests/browser/test_controls.py``).
 
 A control is what can be pressed, typed in or dragged; one inside another is counted once, each choice of a row of
 choices by itself, and words or cells of a picture as the places that the Tab key reaches in it. Above the fold is what
@@ -10,7 +11,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from bartviz.app.frame.levels import LEVELS
 from bartviz.app.frame.page_list import PAGES
@@ -19,7 +20,7 @@ from scripts.settled import settle
 
 SIZE = (1366, 768)
 PATIENCE = 180_000  # milliseconds: a page may compute what it shows
-MOST = {"beginner": 24, "intermediate": None, "expert": 45}  # controls above the fold
+MOST = {"beginner": 24, "expert": 45}  # controls above the fold, of the levels that have a limit
 COLUMNS = ("page", "level", "above the fold", "frame", "words", "on the page")
 
 # Walks into the components, whose elements are in trees of their own.
@@ -84,21 +85,32 @@ def measured(browser: Browser, address: str, word: str, level: str) -> dict[str,
     context = browser.new_context(viewport={"width": SIZE[0], "height": SIZE[1]}, reduced_motion="reduce")
     context.set_default_timeout(PATIENCE)
     page = context.new_page()
-    page.goto(f"{address}/{word}?level={level}")
-    settle(page)
-    found: dict[str, Any] = page.evaluate(COUNTED)
+    page.goto(f"{address}/{'' if word == PAGES[0].word else word}?level={level}")
+    found = counted(page)
     context.close()
     return found
 
 
+def counted(page: Page) -> dict[str, Any]:
+    """The controls of a page, with where they are, and its words, once it is at rest and no run is in progress."""
+    settle(page)
+    page.get_by_role("button", name="Cancel", exact=True).wait_for(state="detached")
+    settle(page)
+    found: dict[str, Any] = page.evaluate(COUNTED)
+    return found
+
+
+def above(found: dict[str, Any]) -> list[dict[str, Any]]:
+    """Of what ``counted`` gives, the controls above the fold."""
+    return [control for control in found["controls"] if control["above"]]
+
+
 def row(word: str, level: str, found: dict[str, Any]) -> tuple[str, ...]:
     """One line of the table."""
-    controls, words = found["controls"], found["words"]
-    above = [one for one in controls if one["above"]]
-    frame = sum(one["framed"] for one in above)
-    most = MOST[level]
-    over = " !" if most is not None and len(above) > most else ""
-    return word, level, f"{len(above)}{over}", str(frame), str(words["above"]), str(len(controls) - frame)
+    seen, words = above(found), found["words"]
+    frame = sum(one["framed"] for one in seen)
+    over = " !" if len(seen) > MOST.get(level, len(seen)) else ""
+    return word, level, f"{len(seen)}{over}", str(frame), str(words["above"]), str(len(found["controls"]) - frame)
 
 
 def main() -> None:
@@ -112,12 +124,11 @@ def main() -> None:
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=QUIET.split())
         for word in given.words or [page.word for page in PAGES]:
             for level in given.level or LEVELS:
-                found = measured(browser, address, "" if word == "start" else word, level)
+                found = measured(browser, address, word, level)
                 print(f"| {' | '.join(row(word, level, found))} |", flush=True)
-                for one in found["controls"] if given.list else ():
-                    if one["above"]:
-                        place = "frame" if one["framed"] else "page"
-                        print(f"    {place} {one['top']:4} {one['tag'].lower()} {one['role']} {one['name']!r}")
+                for one in above(found) if given.list else ():
+                    place = "frame" if one["framed"] else "page"
+                    print(f"    {place} {one['top']:4} {one['tag'].lower()} {one['role']} {one['name']!r}")
         browser.close()
 
 

@@ -208,7 +208,8 @@ export function fit(it) {
   );
   const width = frameWidth(it.$("film").clientWidth, lengthOf(it));
   it.root.style.setProperty("--frame", `${width}px`);
-  it.root.classList.toggle("scrolls", width * lengthOf(it) > it.$("film").clientWidth + 1);
+  const scrolls = it.root.classList.toggle("scrolls", width * lengthOf(it) > it.$("film").clientWidth + 1);
+  it.$("film").tabIndex = scrolls ? 0 : -1; // a stop of the Tab key only where there is something to move
   const { encoder, table } = it.meta.cost;
   it.cell = clamp(
     Math.floor((it.lanes[0].lane.clientWidth || 200) / Math.max(encoder?.tokens ?? 0, table.all_rows.at(-1))),
