@@ -28,7 +28,7 @@ export default [
     languageOptions: { globals: globals.browser },
     rules: { "no-restricted-globals": ["error", ...CONFUSING], "no-shadow": "error" },
   },
-  { files: ["tests/**/*.mjs"], languageOptions: { globals: globals.node } },
+  { files: ["tests/**/*.mjs", "scripts/js/kernel.mjs"], languageOptions: { globals: globals.node } },
   {
     rules: {
       eqeqeq: ["error", "always", { null: "ignore" }],
