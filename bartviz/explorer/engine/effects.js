@@ -18,12 +18,14 @@ export function* effects(record, report = () => {}) {
     return Array.from({ length: layers * count }, (_, i) => ({ kind, layer: Math.floor(i / count), head: i % count }));
   });
   const rows = scored(record),
-    before = yield* logProbabilities(record, rows, {});
+    { network } = record.model;
+  const whole = network.encoder && network.decoder ? (yield* network.encode(record.source.ids)).states : null;
+  const before = yield* logProbabilities(record, rows, {}, whole);
   const targets = before.map(({ token }) => token);
   /** @type {Effect[]} */
   const found = [];
   for (const head of heads) {
-    const after = yield* logProbabilities(record, rows, silencing(record, head), targets);
+    const after = yield* logProbabilities(record, rows, silencing(record, head), whole, targets);
     const change = after.reduce((sum, one, i) => sum + one.logP - before[i].logP, 0);
     found.push({ ...head, change, turned: after.filter(({ best: now }, i) => now !== before[i].best).length });
     report(found, heads.length);
@@ -54,15 +56,20 @@ function scored(record) {
 
 /**
  * log p of the rows' tokens in a pass with factors; of their own best tokens where there are none.
+ * @param {Record} record
+ * @param {number[]} rows
+ * @param {Factors} factors
+ * @param {Float32Array | null} whole (S, d) the states of an encoder with all its heads, which a decoder reads
+ * @param {number[] | null} targets
  * @returns {Generator<void, { logP: number, token: number, best: number }[]>}
  */
-function* logProbabilities(record, rows, factors, targets = null) {
+function* logProbabilities(record, rows, factors, whole, targets = null) {
   const { model, source } = record,
     { network } = model;
   if (record.steps.length) {
     const start = record.ids.slice(0, record.start),
       target = record.ids.slice(record.start);
-    const states = network.encoder ? (yield* network.encode(source.ids, { factors })).states : null;
+    const states = factors.encoder ? (yield* network.encode(source.ids, { factors })).states : whole;
     const { steps } = yield* given(network, states, { start, target, factors });
     return steps.map(({ logP: value, token, best: [{ id }] }) => ({ logP: value, token, best: id }));
   }
