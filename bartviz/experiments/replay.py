@@ -104,6 +104,13 @@ class Replay:
             seen_rows = record.attention("decoder").mask.any(axis=0)
             self._inputs["decoder_attention_mask"] = torch.from_numpy(seen_rows.astype(np.int64))[None]
 
+    def beside(self, copies: int = 1) -> dict[str, Any]:
+        """What the network is given beside the tokens: masks and segments, for a batch of ``copies``."""
+        given: dict[str, Any] = {
+            name: value.expand(copies, -1).to(self.model.device) for name, value in self._inputs.items()
+        }
+        return given if self.model.info.kind == "encoder" else given | {"use_cache": False}
+
     @torch.inference_mode()
     def run(
         self,
@@ -118,23 +125,21 @@ class Replay:
 
         ``encoded`` (1, n, w): the encoder's output, if already known.
         """
-        given: dict[str, Any] = {name: value.expand(copies, -1) for name, value in self._inputs.items()}
+        given = self.beside(copies)
         ids = self.source if source is None else source
         if encoded is None:
-            given["input_ids"] = ids.expand(copies, -1)
+            given["input_ids"] = ids.expand(copies, -1).to(self.model.device)
         if self.target is not None:
-            given["decoder_input_ids"] = (self.target if target is None else target).expand(copies, -1)
-        given = {name: part.to(self.model.device) for name, part in given.items()}
+            reads = self.target if target is None else target
+            given["decoder_input_ids"] = reads.expand(copies, -1).to(self.model.device)
         if encoded is not None:
             states = encoded.expand(copies, -1, -1).to(self.model.device)
             given["encoder_outputs"] = BaseModelOutput(last_hidden_state=states)
-        if self.model.info.kind != "encoder":
-            given["use_cache"] = False
         with recording(tape), guarded(run_failed()):
             out = self.model.runner(**given, output_hidden_states=True)
             said = self.record.prediction
             labels = None if said is None else predict.logits(self.model, out, said.row)
-        return Outcome(_logits(out, self.model.info.vocabulary), _hidden(out, self.model.info.kind), labels)
+        return Outcome(vocabulary_logits(out, self.model.info.vocabulary), _hidden(out, self.model.info.kind), labels)
 
     @torch.inference_mode()
     def encoded(self, cancelled: Callable[[], bool]) -> Tensor | None:
@@ -308,7 +313,7 @@ def score(before: Tensor, after: Tensor, targets: Tensor) -> Scores:
     return Scores(*(torch.cat(part) for part in zip(*parts, strict=True)))
 
 
-def _logits(out: Any, vocabulary: int) -> Tensor | None:
+def vocabulary_logits(out: Any, vocabulary: int) -> Tensor | None:
     """The logits over the vocabulary, or None for a model that does not predict tokens."""
     logits = out.get("prediction_logits", out.get("logits"))
     fits = logits is not None and logits.dim() == 3 and logits.shape[-1] == vocabulary

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from transformers.activations import ACT2FN
 
 from bartviz.analysis.contributions import available
@@ -46,7 +46,7 @@ def residual(
     tape = Tape(values=True, scale_heads=scaled(record), cancelled=cancelled)
     hidden = replay.run(tape).hidden[stack]
     again = replay.kept(tape)
-    modules = _Layer(model, stack, layer)
+    modules = LayerModules(model, stack, layer)
     state = before = hidden[layer][0, row]  # (D,)
     added, states = dict[str, Floats](), dict[str, Floats]()
     inner = state
@@ -76,7 +76,7 @@ def residual(
     )
 
 
-class _Layer:
+class LayerModules:
     """The modules of one layer, found by the names that its family has for them."""
 
     def __init__(self, model: Model, stack: Stack, layer: int) -> None:
@@ -86,6 +86,35 @@ class _Layer:
         self._base: Any = model.network.base_model
         self._side, self._path = side, _path(model, side, layer)
         self._names = {part.role: part.name for part in side.parts}
+        self._projected = sizes(model.config.to_dict()).projected
+        self.factor = float(getattr(model.config, self.family.residual_scale, 1.0))
+        self._activation = ACT2FN[(model.info.activation or "").removeprefix("gated-")]
+
+    def norm_of_added(self, part: str) -> nn.Module | None:
+        """What normalises the vector that a part adds, where the model does so."""
+        role = f"{part} output layer norm"
+        return self._module(role) if f"{role} weight" in self._names else None
+
+    def norm_of_sum(self, part: str) -> nn.Module | None:
+        """What normalises the sum after a part, in a post-norm model."""
+        return self._module(f"{part} layer norm") if self.family.norm == "post" else None
+
+    def _module(self, role: str) -> Any:
+        return self._base.get_submodule(self._path + self._names[f"{role} weight"].rpartition(".")[0])
+
+    def adds(self, part: str, vector: Tensor) -> Tensor:
+        """The vector (D,) that a part adds: its output, normalised or scaled first where the model does so."""
+        norm = self.norm_of_added(part)
+        return (vector if norm is None else norm(vector)) * self.factor
+
+    def summed(self, part: str, state: Tensor, vector: Tensor) -> Tensor:
+        """The sum of state and vector, (D,) each; LayerNorm follows in a post-norm model."""
+        norm, whole = self.norm_of_sum(part), state + vector
+        normed: Tensor = whole if norm is None else norm(whole)
+        return normed
+
+    def feed_forward(self, state: Tensor) -> tuple[Tensor, Tensor]:
+        """The inner numbers (f,) and what is added (D,) for a state (D,). Raises SettingError for several networks."""
         if not {f"{_FEED} in weight", f"{_FEED} gate and in weight"} & self._names.keys():
             raise SettingError(
                 later(
@@ -93,27 +122,6 @@ class _Layer:
                     title=self.family.title,
                 )
             )
-        self._projected = sizes(model.config.to_dict()).projected
-        self._factor = float(getattr(model.config, self.family.residual_scale, 1.0))
-        self._activation = ACT2FN[(model.info.activation or "").removeprefix("gated-")]
-
-    def _module(self, role: str) -> Any:
-        return self._base.get_submodule(self._path + self._names[f"{role} weight"].rpartition(".")[0])
-
-    def adds(self, part: str, vector: Tensor) -> Tensor:
-        """The vector (D,) that a part adds: its output, normalised or scaled first where the model does so."""
-        if f"{part} output layer norm weight" in self._names:
-            vector = self._module(f"{part} output layer norm")(vector)
-        return vector * self._factor
-
-    def summed(self, part: str, state: Tensor, vector: Tensor) -> Tensor:
-        """The sum of state and vector, (D,) each; LayerNorm follows in a post-norm model."""
-        whole = state + vector
-        normed: Tensor = self._module(f"{part} layer norm")(whole) if self.family.norm == "post" else whole
-        return normed
-
-    def feed_forward(self, state: Tensor) -> tuple[Tensor, Tensor]:
-        """The inner numbers (f,) and what is added (D,) for a state (D,)."""
         role = _FEED if f"{_FEED} layer norm weight" in self._names else _SELF  # one norm for both where parallel
         read = self._module(f"{role} layer norm")(state) if self.family.norm == "pre" else state
         read = read[None]  # (1, d): GPT-2's layer needs two axes

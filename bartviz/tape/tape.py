@@ -140,6 +140,11 @@ class Tape:
         for entry in self.entries.values():
             entry.k, entry.v = (part if part is None else part.clone() for part in (entry.k, entry.v))
 
+    def values_of(self, kind: Kind, layer: int, values: Tensor) -> Tensor:
+        """The values (B, H, K, d) that the weights of a layer are applied to: the network's own, unless a subclass
+        changes them."""
+        return values
+
     def changes(self, kind: Kind) -> bool:
         """Whether a head of this kind is scaled."""
         return any(name.kind == kind for name in self.scale_heads)
@@ -326,12 +331,15 @@ def _attend_on(
     if tape is not None and tape.cancelled():
         raise Cancelled(later("The run was stopped."))
     causal = getattr(module, "is_causal", True) if is_causal is None else is_causal
-    keys, values = (_repeated(part, getattr(module, "num_key_value_groups", 1)) for part in (key, value))
     scale = query.shape[-1] ** -0.5 if scaling is None else scaling
     site = getattr(module, _SITE, None)
     entry, layer = None, 0
     if tape is not None and site is not None:
-        layer, window = tape.layer_of(site), int(kwargs.get("sliding_window") or 0)
+        layer = tape.layer_of(site)
+        value = tape.values_of(site.kind, layer, value)
+    keys, values = (_repeated(part, getattr(module, "num_key_value_groups", 1)) for part in (key, value))
+    if tape is not None and site is not None:
+        window = int(kwargs.get("sliding_window") or 0)
         entry = tape.entries.setdefault((site.kind, layer), Entry())
         if site.kind in tape.open_cells:
             first = sum(rows.shape[2] for rows in entry.q)
