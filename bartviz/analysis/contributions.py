@@ -9,6 +9,8 @@ Letters in shapes: L layers, H heads, Q query rows, K key columns, d head width,
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from bartviz.arrays import Floats
@@ -58,6 +60,25 @@ def norms(attention: Attention, layer: int, head: int) -> Floats:
     lengths = np.linalg.norm(projected(attention, layer, head), axis=1)  # (K,)
     result: Floats = attention.head(layer, head) * lengths
     return result
+
+
+def added(attention: Attention, layer: int) -> Iterator[Floats]:
+    """For each row (K, D): what each key adds to it through all heads of a layer, sum over h of weight_hij W_O^h v_hj.
+
+    Their sum over the keys, plus the projection's bias, is the row of ``output``. Raises SettingError.
+    """
+    weights = attention.layer(layer)  # (H, Q, K)
+    moved = np.stack([projected(attention, layer, head) for head in range(len(weights))])  # (H, K, D)
+    for row in range(weights.shape[1]):
+        yield np.einsum("hk,hkd->kd", weights[:, row], moved)
+
+
+def block_norms(attention: Attention, layer: int) -> Floats:
+    """(Q, K) the length of what key j adds to row i through all heads of a layer together.
+
+    Kobayashi et al. 2020, equation 3, with the heads summed before the length is taken. Raises SettingError.
+    """
+    return np.stack([np.linalg.norm(parts, axis=1) for parts in added(attention, layer)])
 
 
 def head_outputs(attention: Attention, layer: int) -> Floats:

@@ -46,6 +46,13 @@ def by_hand() -> Attention:
     )
 
 
+def test_a_layers_norms_by_hand() -> None:
+    """Both heads together: first key (3, 4) + (0, 1), second 6 * (3, 4) - (0, 1)."""
+    np.testing.assert_allclose(contributions.block_norms(by_hand(), 0), [[34**0.5, 853**0.5]], rtol=1e-6)
+    (parts,) = contributions.added(by_hand(), 0)
+    np.testing.assert_allclose(parts, [[3, 5], [18, 23]], rtol=1e-6)
+
+
 def test_the_arithmetic_by_hand() -> None:
     attention = by_hand()
     # weights 1/4 and 3/4: 4 / 4 + 8 * 3 / 4 = 7
