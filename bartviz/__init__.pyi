@@ -3,6 +3,7 @@
 
 from bartviz import figures as figures
 from bartviz.analysis.parameters import parameters as parameters
+from bartviz.attribution.attribute import attribute as attribute
 from bartviz.corpus.atlas import open_atlas as open_atlas
 from bartviz.drawing import paper as paper
 from bartviz.experiments.ablation import ablate as ablate

@@ -30,7 +30,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("tape", "analysis"),
     ("models", "drawing"),
     ("run", "browser"),
-    ("experiments", "corpus", "serving", "explorer"),
+    ("experiments", "attribution", "corpus", "serving", "explorer"),
     ("teaching",),
     ("app",),
     ("features",),

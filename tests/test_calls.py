@@ -36,6 +36,7 @@ WITHOUT: dict[str, Callable[[Any, Record], object]] = {
     "ablate_sweep": bartviz.ablate_sweep,
     "edit": lambda model, record: bartviz.edit(model, record, 1, 5),
     "reach": lambda model, record: bartviz.reach(model, TEXT, 1),
+    "attribute": bartviz.attribute,
 }
 
 
@@ -75,6 +76,7 @@ def test_results_have_a_repr_of_one_line(model: Model, made: Record) -> None:
         bartviz.ablate(model, made, "cross L0H1"),
         bartviz.ablate_sweep(model, made),
         bartviz.reach(model, TEXT, 2, 7),
+        bartviz.attribute(model, made),
     )
-    assert [re.split("[: ]", repr(one))[0] for one in found] == ["<Ablation", "<Sweep", "<Reach"]
+    assert [re.split("[: ]", repr(one))[0] for one in found] == ["<Ablation", "<Sweep", "<Reach", "<Attribution"]
     assert all("array(" not in repr(one) and len(repr(one)) < 2000 for one in found), [repr(one) for one in found]

@@ -107,6 +107,8 @@ def test_experiments_run_there_too(family: str, pretended: Pretended) -> None:
     sweeps = [bartviz.ablate_sweep(model, record) for model in (here, there)]
     assert pretended.operations > before
     assert np.allclose(sweeps[1].divergence, sweeps[0].divergence, atol=NEAR)
+    slopes = [bartviz.attribute(model, record, method="gradient x input", step=0) for model in (here, there)]
+    assert np.allclose(slopes[1].values, slopes[0].values, atol=NEAR)
     stack: Stack = "encoder" if record.encoder is not None else "decoder"
     assert np.allclose(inputs(there, record).summed, inputs(here, record).summed)
     assert np.allclose(residual(there, record, stack, 1, 2).inner, residual(here, record, stack, 1, 2).inner, atol=1e-4)

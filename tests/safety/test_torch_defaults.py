@@ -187,6 +187,7 @@ def test_a_model_loads_and_is_tested_in_any_context(name: str, tmp_path: Path) -
         edited = bartviz.edit(model, record, 2, 30)
         branched = bartviz.branch(model, record, 1, 30)
         swept = bartviz.ablate_sweep(model, record)
+        attributed = bartviz.attribute(model, record, method="gradient x input", step=1)
         assert all(not check.failed for check in bartviz.verify(model, record))
         together = bartviz.capture_batch(model, [TEXT, "It is late."], targets=["Ja.", "Es ist."])
         drawn = bartviz.decode(model, TEXT, sample=bartviz.Sampling(seed=3), max_new_tokens=4)
@@ -196,6 +197,7 @@ def test_a_model_loads_and_is_tested_in_any_context(name: str, tmp_path: Path) -
             *numbers(record, ablated.changed, branched, drawn, searched, *together),
             *edited.hidden.values(),
             swept.divergence,
+            attributed.values,
             ablated.effect,
         ]
 

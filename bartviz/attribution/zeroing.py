@@ -1,0 +1,75 @@
+"""Value zeroing: how far a state moves when the value of one token is 0 in one layer (Mohebbi et al. 2023).
+
+Letters in shapes: B runs in one batch, T steps, K key columns, w width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from bartviz.arrays import Floats
+from bartviz.attribution.question import Parts, Question
+from bartviz.attribution.weights import shares
+from bartviz.experiments.replay import SideBySide
+from bartviz.record.attention import Kind
+
+
+@dataclass
+class Zeroing(SideBySide):
+    """A tape for runs in one batch, in each of which the value of one token is 0 in all heads of one layer."""
+
+    kind: Kind = "encoder"
+    layer: int = 0
+    tokens: Sequence[int] = ()  # of each run
+
+    def values_of(self, kind: Kind, layer: int, values: Tensor) -> Tensor:
+        if (kind, layer) != (self.kind, self.layer):
+            return values
+        zeroed = values.clone()
+        zeroed[torch.arange(len(self.tokens)), :, torch.tensor(self.tokens)] = 0.0
+        return zeroed
+
+
+def value_zeroing(question: Question) -> Parts:
+    """1 - cosine of a row's state after a layer and the same with a token's value at 0 in that layer, as shares of
+    the row; the mean over layers (Mohebbi et al. 2023).
+
+    The tokens of the source are those of cross-attention where there is one, and the earlier outputs those of the
+    decoder's own. The state after the last layer is the one that the output layer reads, normalised where the
+    network does so.
+    """
+    source = _zeroed(question, question.kind)
+    return Parts(source, _zeroed(question, "decoder") if question.record.cross is not None else None)
+
+
+def _zeroed(question: Question, kind: Kind) -> Floats:
+    """(T, K) the shares for the keys of one kind of attention."""
+    attention = question.record.attention(kind)
+    layers, _heads, _rows, columns = attention.shape
+    total = np.zeros((len(question.rows), columns))
+    for layer in range(layers):
+        total += shares(_distances(question, kind, layer, columns))
+    return np.asarray(total / layers, np.float32)
+
+
+def _distances(question: Question, kind: Kind, layer: int, columns: int) -> Floats:
+    """(T, K) how far the states after a layer move without each key's value, as 1 - cosine."""
+    stack: Kind = "encoder" if kind == "encoder" else "decoder"
+    rows = torch.from_numpy(question.rows.copy())
+    own = question.outcome.hidden[stack][layer + 1][0, rows].double()  # (T, w)
+    seen = torch.from_numpy(question.record.attention(kind).allowed(layer)[question.rows])  # (T, K)
+    moved = torch.zeros(len(rows), columns, dtype=torch.float64)
+    for batch in question.batches(columns):
+        tape = Zeroing(
+            runs=[question.scaled] * len(batch), cancelled=question.cancelled, kind=kind, layer=layer, tokens=batch
+        )
+        encoded = None if kind == "encoder" else question.encoded
+        outcome = question.replay.run(tape, copies=len(batch), encoded=encoded)
+        states = outcome.hidden[stack][layer + 1][:, rows].double()  # (B, T, w)
+        moved[:, batch.start : batch.stop] = 1 - torch.nn.functional.cosine_similarity(own, states, dim=-1).T
+    return np.asarray(torch.where(seen, moved.clamp(min=0.0), 0.0).numpy())
