@@ -200,7 +200,7 @@ def _nearer(_evidence: Evidence) -> Verdict:
     mine, far, near = (sizes_of(name).vocabulary for name in (BART, BERT, GPT2))
     numbers = (
         Number(
-            later("more entries than GPT-2's vocabulary; than BERT's: {far:,} more", far=mine - far),
+            later("entries more than GPT-2 has in its vocabulary, against {far:,} more than BERT", far=mine - far),
             below(mine - far),
             mine - near,
         ),

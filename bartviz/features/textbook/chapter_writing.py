@@ -86,7 +86,7 @@ def encoded_once(model: Model, cancelled: Cancel) -> Verdict:
         Number(later("keys of the source in the last step"), ids.shape[1], 0 if keys is None else keys.shape[2]),
     )
     why = later(
-        "transformers' own generate() called the encoder {encoder} × and the decoder {steps} ×.",
+        "Calls made by transformers' own generate(): {encoder} of the encoder, {steps} of the decoder.",
         encoder=encoder,
         steps=steps,
     )
@@ -153,7 +153,7 @@ def without_end(model: Model, cancelled: Cancel) -> Verdict:
         Number(later("lost without it, nats per token"), above(0), lost / tokens),
     )
     why = later(
-        "{same} of {count} texts stay the same; each token is {lost:.3f} nats less likely.",
+        "Without it {same} of {count} texts stay the same, and each token loses {lost:.3f} in log p on average.",
         same=same,
         count=len(TEXTS),
         lost=lost / tokens,
@@ -202,7 +202,7 @@ def at_once(model: Model, cancelled: Cancel) -> Verdict:
     )
     why = later(
         "The causal mask ensures it: a row of the whole text sees what its step saw, and its probability "
-        "differs by {apart:.0e} at most.",
+        "differs by {apart:.1g} at most.",
         apart=apart,
     )
     return Verdict(numbers, why, basis(model))

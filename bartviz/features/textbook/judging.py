@@ -75,7 +75,9 @@ NEARLY = Share(0.02)  # "about 110 million": within 2%
 ROUNDING = 1e-4  # how far two runs of the same numbers in other shapes may be apart
 MOST_TOKENS = 128  # of a visitor's own run, so that a line is judged at once
 DEEP = 6  # layers of a network that can represent those that claims are about: the smallest distilled ones have 6
-SMALL = later("The claim is about large trained networks, and a network this small neither supports nor refutes it.")
+SMALL = later(
+    "The statement is about large trained networks, and a network this small neither supports nor refutes it."
+)
 RUN_ONE = later("Run a trained model of {layers} layers or more to have it judged.", layers=DEEP)
 
 
