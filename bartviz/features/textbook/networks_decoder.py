@@ -17,7 +17,7 @@ from bartviz.errors import Cancelled
 from bartviz.language import later
 
 VOCABULARY, LENGTH, WIDTH = 12, 8, 32
-CHAINS, STEPS, RATE = 64, 200, 0.01
+CHAINS, STEPS, RATE = 64, 150, 0.01
 MEASURED = 1024  # chains
 CHAIN, HELD_OUT = 0, 1  # seeds: of the probabilities, and of the chains that a trained network is measured on
 ACTIVATIONS: Mapping[str, Callable[[Tensor], Tensor]] = {"gelu": nn.functional.gelu, "relu": nn.functional.relu}
