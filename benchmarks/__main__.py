@@ -14,6 +14,7 @@ from pathlib import Path
 import torch
 
 from benchmarks import (
+    alive,
     capture,
     corpus,
     decode,
@@ -43,6 +44,7 @@ def parts(folder: Path, *, quick: bool) -> dict[str, Callable[[], object]]:
             "peak": lambda: peak.report(folder, n=32),
             "payload": lambda: payload.report(lengths=(16,), single=(16,), large=16, seconds=0.0),
             "files": lambda: files.report(folder, lengths=(16,), seconds=0.0),
+            "alive": lambda: alive.report(folder, runs=2, large=False),
             "drawing": lambda: drawing.report(lengths=(64,)),
             "pages": lambda: pages.report(visits=1),
             "sessions": lambda: sessions.report(passers=20),
@@ -58,6 +60,7 @@ def parts(folder: Path, *, quick: bool) -> dict[str, Callable[[], object]]:
         "peak": lambda: peak.report(folder),
         "payload": payload.report,
         "files": lambda: files.report(folder),
+        "alive": lambda: alive.report(folder),
         "drawing": drawing.report,
         "pages": pages.report,
         "sessions": sessions.report,
