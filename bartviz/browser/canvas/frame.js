@@ -2,6 +2,7 @@
 
 /** @import { Canvas } from "./types.js" */
 import { hatching, measured, shortened, typeSize, widest } from "../shared/drawing.js";
+import { fadeFrom, wayDone } from "../shared/motion.js";
 import { fontSize } from "./labels.js";
 import { drawLines, fittedLines } from "./lines.js";
 import { drawMap } from "./map.js";
@@ -76,12 +77,15 @@ export function render(it) {
   drawOverview(it);
   if (it.choice.view === "map") drawMap(it);
   if (it.choice.view === "lines") drawLines(it);
+  if (it.choice.view !== "text") fadeFrom(it.plot.context, it.left, it.plot.width, it.plot.height);
+  it.root.classList.toggle("moving", wayDone(it.left) < 1);
   drawTexts(it);
   say(it);
   afterwards(it);
   it.root.dataset.drew = (performance.now() - start).toFixed(1);
-  if (uncovered(it) < 1) draw(it);
-  else it.grew = null;
+  if (uncovered(it) === 1) it.grew = null;
+  if (wayDone(it.left) === 1) it.left = null;
+  if (it.grew !== null || it.left) draw(it);
 }
 
 /**

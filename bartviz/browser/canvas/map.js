@@ -2,6 +2,7 @@
 
 /** @import { Canvas } from "./types.js" */
 import { fillMasked } from "../shared/drawing.js";
+import { wayDone } from "../shared/motion.js";
 import { maskedRuns, paintMap } from "./pixels.js";
 import { fontSize, label } from "./labels.js";
 import { mapNumber } from "./numbers.js";
@@ -134,6 +135,15 @@ function gaps(it, context) {
   context.stroke();
 }
 
+/**
+ * Where the frame of a row is: between that of before and its own while the picture moves.
+ * @param {Canvas} it
+ */
+function onItsWay(it, row) {
+  const from = it.left?.row;
+  return from == null || row !== it.primary ? row : from + (row - from) * wayDone(it.left);
+}
+
 /** @param {Canvas} it */
 function marks(it, context) {
   const { fit, seen } = it,
@@ -147,7 +157,7 @@ function marks(it, context) {
   };
   context.strokeStyle = it.colors.ink;
   context.lineWidth = Math.min(w, h) < 5 ? 1 : 1.75; // a frame shall not hide what it frames
-  for (const row of it.rows) band(row, null);
+  for (const row of it.rows) band(onItsWay(it, row), null);
   context.setLineDash([4, 3]);
   for (const column of it.keys) band(null, column);
   context.setLineDash([]);

@@ -3,6 +3,7 @@
 /** @import { Canvas, Choice, Codes, Component, Shaded, Weight } from "./types.js" */
 import { css, inkOn, rampOn, strongOf, themeOf } from "../shared/colors.js";
 import { nameAll, speaker } from "../shared/helpers.js";
+import { departure } from "../shared/motion.js";
 import { packedColors, shadesOf, smallShades } from "./pixels.js";
 import { decode, largest, mapNumber, unpacked } from "./numbers.js";
 
@@ -42,6 +43,7 @@ export function create(parentElement) {
     moved: false,
     at: null,
     grew: null,
+    left: null,
   });
 }
 
@@ -83,7 +85,11 @@ export function receive(it, { data, setStateValue }) {
   storeMaps(it);
   // Follow the pickers, unless the visitor has chosen something newer in the canvas.
   const led = it.serial !== meta.serial && (!it.moved || it.meta.alone);
-  if (renewed || led) applyChoice(it, meta.begin);
+  if (renewed || led) {
+    const from = it.choice && departure(it.$("plot"));
+    it.left = from && { ...from, row: renewed ? null : it.primary };
+    applyChoice(it, meta.begin);
+  }
   it.serial = meta.serial;
 }
 

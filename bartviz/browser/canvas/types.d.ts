@@ -172,6 +172,9 @@ export interface Canvas extends Mounted<Parts> {
   at: Step | null;
   grew: number | null; // when its last row began to be uncovered
 
+  // what was drawn before a page chose something else, and the row that was framed in it, in the same picture
+  left: { sheet: HTMLCanvasElement; at: number; row: number | null } | null;
+
   // how it is drawn
   colors: Theme & { masked: string; strong: string; ramp: number[][]; table: Uint32Array; inks: string[] };
   theme: string;

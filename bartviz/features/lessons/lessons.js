@@ -2,6 +2,7 @@
 // the answer. They press the strip's own buttons, so that what cannot be pressed cannot be keyed either.
 
 import { markReady } from "../../browser/shared/ready.js";
+import { calm } from "../../browser/shared/steps.js";
 import { keep } from "../../app/components/scroll_to/keep.js";
 import { oneEntryForAStep } from "./history.js";
 import { write } from "./store.js";
@@ -66,24 +67,26 @@ function roomOf(main) {
 }
 
 /** Scroll to what a new step is about, below the strip, if that keeps the step's text in view. */
-function show({ step, part, below }) {
+function show({ step, page, part, below }) {
   const { dataset } = document.body,
     main = document.querySelector("[data-testid='stMain']"),
     at = `${step} ${part}`,
-    first = !dataset.lessonAt;
+    first = !dataset.lessonAt,
+    stays = dataset.lessonPage === page && !calm(); // the same page moves to what is asked next
   if (dataset.lessonAt === at) return;
-  Object.assign(dataset, { lessonAt: at, lessonStep: step });
+  Object.assign(dataset, { lessonAt: at, lessonStep: step, lessonPage: page });
   if (!part) return; // on another page
-  if (!first) main.scrollTo({ top: 0, behavior: "instant" });
+  if (!first && !stays) main.scrollTo({ top: 0, behavior: "instant" });
   const away = () => {
     const box = document.querySelector(part)?.getBoundingClientRect(),
-      room = roomOf(main);
+      room = roomOf(main),
+      top = stays ? -main.scrollTop : 0;
     if (!(box?.height > 20)) return null;
-    if (room?.partly && !below) return 0; // what to look at is read first
+    if (room?.partly && !below) return top; // what to look at is read first
     if (room) return distance(box, room);
-    return below ? box.top + box.height / 2 - innerHeight / 2 : 0;
+    return below ? box.top + box.height / 2 - innerHeight / 2 : top;
   };
-  keep(main, away, () => dataset.lessonAt === at, REST);
+  keep(main, away, () => dataset.lessonAt === at, REST, stays);
 }
 
 /** Plotly says what was clicked to whoever asked its node: ask when a pointer goes down on one, before the click. */
@@ -185,9 +188,9 @@ export function listen(asks, then) {
   return () => own.abort();
 }
 
-// data: { step: "lesson at", part: the selector of what it is about, "" on another page, below: whether that is below the
-// page's own picture, asks: which side of the picture answers, "" for none, said: of the last answer, seen: how far the
-// visitor is in each lesson }
+// data: { step: "lesson at", page: its word, part: the selector of what it is about, "" on another page, below: whether that
+// is below the page's own picture, asks: which side of the picture answers, "" for none, said: of the last answer, seen:
+// how far the visitor is in each lesson }
 export default function ({ parentElement, data, setTriggerValue }) {
   markReady(parentElement);
   const { body } = document;

@@ -6,6 +6,7 @@
 import { css, inkOn, rampOn, strongOf, themeOf } from "../../browser/shared/colors.js";
 import { fillMasked, hatching, measured, pointOn, typeSize, widest } from "../../browser/shared/drawing.js";
 import { clamp, filled, make, quoted } from "../../browser/shared/helpers.js";
+import { departure, fadeFrom, wayDone } from "../../browser/shared/motion.js";
 import { markReady } from "../../browser/shared/ready.js";
 import { sayTouched } from "../../browser/shared/touched.js";
 
@@ -91,8 +92,12 @@ class Square {
   /** @type {number | null} the row of another square that is pointed at */
   pointed = null;
 
-  constructor(view, data) {
+  /** @type {ReturnType<typeof departure>} what was drawn here before */
+  from = null;
+
+  constructor(view, data, before = null) {
     Object.assign(this, data, { view });
+    if (before?.kind === this.kind) this.from = departure(before.canvas);
     this.cells = Array.from(data.cells, Number);
     this.row = Math.min(view.row, this.rows.length - 1);
     this.hover = null; // {row, column} under the pointer or the keys' cursor
@@ -247,6 +252,9 @@ class Square {
       }
     this.frame(context);
     this.labels(context);
+    fadeFrom(context, this.from, width, height);
+    if (wayDone(this.from) === 1) this.from = null;
+    else requestAnimationFrame(() => this.draw());
   }
 
   frame(context) {
@@ -321,7 +329,8 @@ class View {
     const { words, paint, row, squares } = data;
     Object.assign(this, { words, paint, row });
     this.root.classList.toggle("paint", paint);
-    this.squares = squares.map((square) => new Square(this, square));
+    const before = paint ? [] : this.squares;
+    this.squares = squares.map((square, at) => new Square(this, square, before[at]));
     this.line.replaceChildren(...this.squares.map((square) => square.node));
   }
 
