@@ -5,7 +5,7 @@ import { markReady } from "../shared/ready.js";
 import { pointOn } from "../shared/drawing.js";
 import { calm, onSteps, isNowhere, sendSteps } from "../shared/steps.js";
 import { clamp, speaker } from "../shared/helpers.js";
-import { sayTouched } from "../shared/touched.js";
+import { onLight, sayTouched } from "../shared/touched.js";
 import { drawCurve, drawMatrix, measure, uncover } from "./canvases.js";
 import { advance, cellAt, readingOf, rowOf } from "./numbers.js";
 import {
@@ -340,13 +340,30 @@ function listen(it) {
   it.root.onkeydown = (event) => onKey(it, event, false);
   it.anywhere = (event) => isNowhere(event.target) && onKey(it, event, true);
   document.addEventListener("keydown", it.anywhere);
-  it.unfollowed = onSteps(
-    "ask",
-    () => it.meta.revision,
-    (asked) => onAsked(it, asked),
-  );
+  const [unfollow, unlight] = [
+    onSteps(
+      "ask",
+      () => it.meta.revision,
+      (asked) => onAsked(it, asked),
+    ),
+    onLight((label) => light(it, label)),
+  ];
+  it.unfollowed = () => (unfollow(), unlight());
   it.resized = new ResizeObserver(() => it.frames && (fit(it), measure(it), refresh(it)));
   it.resized.observe(it.root);
+}
+
+/**
+ * The places of a word that a lesson names: in the source, in the output, among the candidates; null for none.
+ * @param {Player} it
+ * @param {string | null} label
+ */
+function light(it, label) {
+  for (const name of /** @type {const} */ (["source", "output", "bars"]))
+    for (const node of it.$(name).children) {
+      const said = (node.querySelector(".name") ?? node).textContent.trim();
+      node.classList.toggle("lit", label !== null && said === label);
+    }
 }
 
 export default function (component) {

@@ -8,7 +8,7 @@ import { fillMasked, hatching, measured, pointOn, typeSize, widest } from "../..
 import { clamp, filled, make, quoted } from "../../browser/shared/helpers.js";
 import { departure, fadeFrom, wayDone } from "../../browser/shared/motion.js";
 import { markReady } from "../../browser/shared/ready.js";
-import { sayTouched } from "../../browser/shared/touched.js";
+import { onLight, sayTouched } from "../../browser/shared/touched.js";
 
 const GAP = 28, // pixels between squares
   LARGEST = 46, // pixels of a cell
@@ -94,6 +94,7 @@ class Square {
 
   /** @type {ReturnType<typeof departure>} what was drawn here before */
   from = null;
+  lit = { row: -1, column: -1 }; // of a word that a lesson names
 
   constructor(view, data, before = null) {
     Object.assign(this, data, { view });
@@ -266,8 +267,12 @@ class Square {
       const row = this.shown;
       context.strokeRect(left - 1, top + row * cell - 1, this.columns.length * cell + 1, cell + 1);
     }
-    if (!this.hover) return;
     context.lineWidth = 3;
+    if (this.lit.row >= 0)
+      context.strokeRect(left - 1, top + this.lit.row * cell - 1, this.columns.length * cell + 1, cell + 1);
+    if (this.lit.column >= 0)
+      context.strokeRect(left + this.lit.column * cell - 1, top - 1, cell + 1, this.rows.length * cell + 1);
+    if (!this.hover) return;
     context.strokeRect(left + this.hover.column * cell - 1, top + this.hover.row * cell - 1, cell + 1, cell + 1);
   }
 
@@ -323,6 +328,14 @@ class View {
     this.observer = new ResizeObserver(() => this.size());
     this.observer.observe(root);
     document.fonts?.ready.then(() => this.size());
+    this.unlight = onLight((label) => this.light(label));
+  }
+
+  /** The rows and columns of a word that a lesson names; null for none. */
+  light(label) {
+    for (const square of this.squares)
+      square.lit = { row: square.rows.indexOf(label), column: square.columns.indexOf(label) };
+    this.draw();
   }
 
   take(data) {
@@ -415,6 +428,7 @@ export default function ({ parentElement, data, setStateValue }) {
   markReady(parentElement);
   return () => {
     view.observer.disconnect();
+    view.unlight();
     VIEWS.delete(parentElement);
   };
 }
