@@ -1,4 +1,4 @@
-"""What answers the question of a step: a spot of its picture that is touched, a choice, or a number.
+"""What answers the question of a step: a spot of its picture that is touched, a choice, a number, or a painted guess.
 
 All of it is computed from the step's record, and so is what is said of each wrong answer. The words are in the text of
 the step (``texts.py``).
@@ -9,9 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
-from bartviz.arrays import Floats
+import numpy as np
+
+from bartviz.arrays import Bools, Floats
 from bartviz.features.lessons import facts
 from bartviz.record.attention import Kind
 from bartviz.record.record import Record
@@ -21,8 +23,10 @@ Facts: TypeAlias = Mapping[str, object]
 # What a picture says of a touch: {"row": 1, "column": 2}, {"above": 3, "label": "buy"}, {"candidate": "will"} ...
 Touched: TypeAlias = Mapping[str, object]
 Side = Literal["above", "below", "row", "column", "cell", "head", "candidate", "frame", "point"]
-OTHER_HEAD, OTHER_SIDE = "other head", "other side"  # touches that are no answer
+OTHER_HEAD, OTHER_SIDE, UNPAINTED = "other head", "other side", "unpainted"  # touches that are no answer
 RIGHT = "yes"
+CLOSE = 0.7  # from this shared weight on a painted guess is close
+MOST_PAINT = 4  # how often a word can be painted over
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +78,70 @@ class Number:
         return Spot(f"{typed:g}", right, {"typed": f"{typed:g}"}, "low" if typed < wanted else "high")
 
 
-Answer: TypeAlias = Touch | Choice | Number
+@dataclass(frozen=True, slots=True)
+class Painted:
+    """The weights of one row, guessed by painting over its words before the picture shows them.
+
+    ``line``: the weights (K,), which sum to 1, the labels, and which columns are open.
+    """
+
+    line: Callable[[Record], Line]
+
+    def shares(self, record: Record, said: object) -> tuple[float, ...] | str:
+        """The shares (K,) of what was painted, ``{"painted": levels}``; they sum to 1. ``UNPAINTED`` where nothing
+        was, or it is not of this row."""
+        levels = said.get("painted") if isinstance(said, Mapping) else None
+        count = len(self.line(record).weights)
+        if not isinstance(levels, list) or len(levels) != count:
+            return UNPAINTED
+        if not all(type(level) is int and 0 <= level <= MOST_PAINT for level in levels) or not any(levels):
+            return UNPAINTED
+        return tuple(level / sum(levels) for level in levels)
+
+    def judged(self, record: Record, guess: Sequence[float]) -> Spot:
+        """The guess beside the weights. Its one number ``shared`` is the weight that both have, 1 minus the total
+        variation distance of the two. Its cases: ``yes``, close; ``closed``, some of it on closed columns; ``even``
+        or ``narrow``, most of it on the right word, but too little or too much; ``no``, elsewhere.
+        """
+        line = self.line(record)
+        painted = np.array(guess)  # (K,)
+        shared = float(np.minimum(painted, line.weights).sum())
+        best, most = int(line.weights.argmax()), int(painted.argmax())
+        lost = float(painted[~line.open].sum())
+        case = "even" if painted[best] < line.weights[best] else "narrow"
+        if painted[best] < painted[most]:
+            case = "no"
+        if lost > 0:
+            case = "closed"
+        if shared >= CLOSE:
+            case = RIGHT
+        values = {
+            "shared": shared,
+            "best": line.labels[best],
+            "best_weight": float(line.weights[best]),
+            "guessed": float(painted[best]),
+            "most": line.labels[most],
+            "most_weight": float(line.weights[most]),
+            "lost": lost,
+        }
+        return Spot(line.labels[most], case == RIGHT, values, case)
+
+
+class Line(NamedTuple):
+    """A row of a head: its weights (K,), the labels of the columns, and which are open (K,)."""
+
+    weights: Floats
+    labels: Sequence[str]
+    open: Bools
+
+
+def row_of(record: Record, kind: Kind, head: tuple[int, int], row: int) -> Line:
+    """A row of one head, to be guessed."""
+    attention = record.attention(kind)
+    return Line(facts.weights(record, kind, *head)[row], attention.key.labels, attention.mask[row])
+
+
+Answer: TypeAlias = Touch | Choice | Number | Painted
 
 
 def _differs(said: Touched, view: Mapping[str, object], name: str) -> bool:
