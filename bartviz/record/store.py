@@ -40,6 +40,7 @@ LARGEST_NUMBER = 1 << 63
 ABANDONED = 3600  # seconds after which no write of a file can still be in progress
 _HEADER = "bartviz"
 _DIGEST = "digest"
+_NOTE = "note."
 _ARRAY = "$array"
 _MESSAGE = "$message"
 _SPEC = re.compile(r",?(\.\d)?[a-z%]?")  # format of a value in a message: never with a width
@@ -167,13 +168,26 @@ def _decode(data: bytes, cls: type[T], unread: RecordError) -> tuple[T, Seal]:
     return value, "unchanged" if metadata.get(_DIGEST) == _digest(metadata[_HEADER], arrays) else "changed"
 
 
-def encode(value: object) -> bytes:
-    """The bytes that ``write`` puts into a file. Raises RecordError for a text that no file can hold."""
+def encode(value: object, notes: Mapping[str, str] | None = None) -> bytes:
+    """The bytes that ``write`` puts into a file. Raises RecordError for a text that no file can hold.
+
+    ``notes`` stand beside the value, for whoever asks for them (``note``): the value is the same without them.
+    """
     arrays: Arrays = {}
     tree = _pack(value, arrays, "")
     header = json.dumps({"version": VERSION, "type": type(value).__name__, "value": tree}, ensure_ascii=False)
-    data: bytes = save(arrays, metadata={_HEADER: header, _DIGEST: _digest(header, arrays)})
+    kept = {_NOTE + name: text for name, text in (notes or {}).items()}
+    data: bytes = save(arrays, metadata={**kept, _HEADER: header, _DIGEST: _digest(header, arrays)})
     return data
+
+
+def note(data: bytes, name: str) -> str:
+    """A note in the bytes of a file; "" where there is none, or the bytes are no such file."""
+    try:
+        text = _metadata(data).get(_NOTE + name, "")
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return ""
+    return text if isinstance(text, str) else ""
 
 
 def _digest(header: str, arrays: Arrays) -> str:

@@ -8,7 +8,7 @@ import time
 from playwright.sync_api import Page, expect
 
 from bartviz.app.frame import page_list
-from bartviz.features.lessons.answers import Number, Touch
+from bartviz.features.lessons.answers import MOST_PAINT, Number, Painted, Touch
 from bartviz.features.lessons.lesson import ADDRESS, Lesson, Step
 from bartviz.features.lessons.parts_course import LESSONS
 from bartviz.language import _, speaking
@@ -70,6 +70,12 @@ def give_answer(page: Page, lesson: Lesson, at: int) -> None:
         value = step.answer.value(records.read(step.record)) * (100 if step.answer.percent else 1)
         page.locator(".st-key-lesson_number input").fill(f"{value:.3g}")
         page.locator(".st-key-lesson_number input").press("Enter")
+    elif isinstance(step.answer, Painted):
+        line = step.answer.line(records.read(step.record))
+        word = page.locator(".painting li").nth(int(line.weights.argmax()))
+        for _more in range(MOST_PAINT):
+            word.click()
+        page.locator(".painting .compare").click()
     else:
         right = next(number for number, option in enumerate(options) if option.right)
         page.locator(f".st-key-lesson_option_{right} button").click()

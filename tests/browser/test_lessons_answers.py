@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 pytest.importorskip("bartviz.features.lessons")
 
+from bartviz.features.lessons.answers import MOST_PAINT, Painted
+from bartviz.serving import saved_records as records
 from tests.browser.conftest import Open
 from tests.browser.lessons import begun, named, stands
 
@@ -53,15 +56,40 @@ def type_number(page: Page) -> None:
 
 def tap_words(page: Page) -> None:
     page.locator(".ribbons .below .word", has_text="kaufen").tap()
-    expect(page.locator(".bv-answer.bv-wrong")).to_contain_text("And now the English word")
+    expect(page.locator(".bv-answer.bv-wrong")).to_contain_text("And now the word above")
     page.locator(".ribbons .above .word", has_text="car").tap()
     expect(page.locator(".bv-answer.bv-wrong")).to_contain_text("“car” got 0.05")
     page.locator(".ribbons .above .word", has_text="buy").tap()
 
 
-# Of nine columns and rows: the word "to" is the fourth column, "car" the seventh row, and before it is "a".
+def levels() -> list[int]:
+    """A guess that is close: the weights of the row in the steps of the brush."""
+    answer = named(LESSON).steps[-1].answer
+    assert isinstance(answer, Painted)
+    weights = answer.line(records.read("start")).weights
+    return [round(MOST_PAINT * float(weight / weights.max())) for weight in weights]
+
+
+def tap_paint(page: Page) -> None:
+    expect(page.locator(".painting .compare")).to_be_disabled()
+    for word, level in enumerate(levels()):
+        for _more in range(level):
+            page.locator(".painting li").nth(word).tap()
+    page.locator(".painting .compare").tap()
+
+
+def key_paint(page: Page) -> None:
+    keys(page, ".painting li")
+    for level in levels():
+        for _more in range(level):
+            page.keyboard.press("Space")
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+
+
+# Of nine columns and rows: the word "to" is the fourth column, "buy" the fifth row, and before it is "to".
 COLUMNS = [(0.14 + (column + 0.5) / 9 * 0.84, 0.9) for column in (1, 3)]
-CELLS = [(0.14 + (column + 0.5) / 9 * 0.84, 0.73) for column in (4, 5)]
+CELLS = [(0.14 + (column + 0.5) / 9 * 0.84, 0.56) for column in (4, 3)]
 TOUCHES: list[Callable[[Page], None]] = [
     tap_words,
     type_number,
@@ -69,6 +97,7 @@ TOUCHES: list[Callable[[Page], None]] = [
     lambda page: tap_until_right(page, CELLS),
     tap_option,
     lambda page: page.locator(".player [data-is=bars] li").nth(1).tap(),
+    tap_paint,
 ]
 
 
@@ -99,9 +128,10 @@ KEYS: list[Callable[[Page], None]] = [
     lambda page: keys(page, ".above .word", *["ArrowRight"] * 3, "Enter"),
     lambda page: keys(page, ".st-key-lesson_number input", "1", "Enter"),
     lambda page: keys(page, "[data-is=plot]", *["ArrowRight"] * 3, "Enter"),
-    lambda page: keys(page, "[data-is=plot]", *["ArrowRight"] * 5, "Enter"),
+    lambda page: keys(page, "[data-is=plot]", *["ArrowRight"] * 3, "Enter"),
     lambda page: keys(page, ".st-key-lesson_option_2 button", "Enter"),
     lambda page: keys(page, ".st-key-lesson_list input", "ArrowDown", "ArrowDown", "Enter"),
+    key_paint,
 ]
 
 
@@ -114,3 +144,28 @@ def test_a_lesson_is_walked_by_keys_alone_at_a_desk(shipped: str, visit: Open) -
         expect(page.locator("#bartviz-lesson-said")).not_to_be_empty()
         page.keyboard.press("n")
     expect(page.locator(".st-key-lesson_ended")).to_contain_text("Done: What attention is")
+
+
+def middle(word: Locator) -> tuple[float, float]:
+    box = word.bounding_box()
+    assert box is not None
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def test_a_guess_is_painted_by_one_drag_and_stands_beside_the_weights(shipped: str, visit: Open) -> None:
+    page = begun(visit, f"{shipped}/?lesson={LESSON}&at={len(TOUCHES)}")
+    expect(page.locator(".attention")).to_be_hidden()  # the picture is covered
+    words = page.locator(".painting li")
+    (x, y), (to_x, to_y) = (middle(words.nth(place)) for place in (1, 3))
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(to_x, to_y, steps=20)
+    page.mouse.up()
+    painted = [int(words.nth(place).get_attribute("aria-valuenow") or 0) for place in range(words.count())]
+    assert painted[:5] == [0, 1, 1, 1, 0]
+    expect(words.nth(2)).to_have_attribute("aria-valuetext", "want: 33% of your weight")
+    page.locator(".painting .compare").click()
+    expect(page.locator(".bv-answer")).to_contain_text("You share")
+    expect(words.nth(2)).to_have_attribute("aria-label", re.compile("^want: you 33%, the model \\d+%$"))
+    expect(page.locator(".st-key-lesson_next button")).to_contain_text("Finish")
+    expect(page.locator(".attention")).to_be_visible()

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-LED = "lesson"  # the word of an address whose page is led through
+if TYPE_CHECKING:
+    from bartviz.record.record import Record
+
+LED = "lesson"  # the word of an address whose page is led through, and of the note in a file that leads through pages
+OWN = "own"  # the word of an address that holds a visitor's text, which it leads through
 
 
 class PageHooks(Protocol):
@@ -19,6 +23,9 @@ class PageHooks(Protocol):
     def leads(self) -> bool:
         """Whether it guides the visitor through the page and chooses its view."""
 
+    def lead(self, word: str, record: Record, /) -> bool:
+        """Lead through the pages with the record of a file that has the note ``LED``: a callback. Whether it does."""
+
     def drawn(self) -> None:
         """When all of the page is drawn."""
 
@@ -29,6 +36,9 @@ class _Nothing:
     def strip(self, word: str, /) -> None: ...
 
     def leads(self) -> bool:
+        return False
+
+    def lead(self, word: str, record: Record, /) -> bool:
         return False
 
     def drawn(self) -> None: ...

@@ -38,12 +38,16 @@ def draw(button: DeltaGenerator) -> None:
     if large is not None:
         st.dialog(_("Scan to open this page"), width="large")(_fill)(large)
     with button, st.popover(_("Share"), key=KEY, icon=":material/share:", on_change=_open) as popover:
-        with_text = not page_hooks.current().leads() and st.toggle(
-            _("With my text"), bool(st.session_state.get("_link")), key=WITH_TEXT, persist_state="session"
+        led = page_hooks.current().leads()
+        with_text = (led and page_hooks.OWN in st.query_params) or (
+            not led
+            and st.toggle(
+                _("With my text"), bool(st.session_state.get("_link")), key=WITH_TEXT, persist_state="session"
+            )
         )
         if not popover.open:
             return
-        address = link(with_text=with_text)
+        address = link(with_text=with_text and not led)
         show.note(
             _("This link contains your text. Anyone who opens it sees this page with the same text and settings.")
             if with_text

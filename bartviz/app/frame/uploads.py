@@ -12,13 +12,14 @@ import streamlit as st
 
 from bartviz.app.controls import expander, show, upload_form
 from bartviz.app.controls.upload_form import LARGEST, UploadForm
-from bartviz.app.frame import page_list
+from bartviz.app.frame import page_hooks, page_list
 from bartviz.app.state import own_atlas, session, upload_limits
 from bartviz.app.streamlit_internals import UploadedFile
 from bartviz.errors import BartvizError, TooLong, without_stack
 from bartviz.language import _, later, mark
 from bartviz.reading.encodings import check_size
 from bartviz.reading.uploads import FORMATS, MAX_ROWS, Table, Upload, check_file, is_table, read_upload
+from bartviz.record import store
 from bartviz.record.record import ENDING
 from bartviz.text.clean import safe_name
 
@@ -187,8 +188,13 @@ def _open(on_record: Callable[[Record, str], None], page: str) -> None:
         return
     try:
         if PurePath(file.name).suffix.lower() == ENDING:
-            on_record(session.opened(file), safe_name(file.name))
-            notice = later("This is the run saved in {name}.", name=file.name)
+            word, record = store.note(file.getvalue(), page_hooks.LED), session.opened(file)
+            if word and page_hooks.current().lead(word, record):
+                st.session_state[_GO] = HERE  # from any page it goes to that of its first step
+                notice = later("This is the lesson saved in {name}.", name=file.name)
+            else:
+                on_record(record, safe_name(file.name))
+                notice = later("This is the run saved in {name}.", name=file.name)
         elif PurePath(file.name).suffix.lower() == ATLAS:
             data, name = file.getvalue(), safe_name(file.name)
             own_atlas.keep(name, sha256(data).hexdigest(), session.opened_atlas(file))

@@ -1,8 +1,12 @@
-"""One head's arithmetic: query, keys, scores, softmax, values, with the model's own numbers."""
+"""One head's arithmetic: query, keys, scores, softmax, values, with the model's own numbers.
+
+Its row is that of the word which the start page tells a newcomer to follow, its key the one that the row looks at most.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
 import numpy as np
 
@@ -10,12 +14,10 @@ from bartviz.analysis import start
 from bartviz.analysis.inside import Inside, inside
 from bartviz.features.lessons.answers import Choice, Number, Spot, Touch, strongest
 from bartviz.features.lessons.heads_found import Place, at
-from bartviz.features.lessons.lesson import Lesson, Step, View
+from bartviz.features.lessons.lesson import Lesson, Step, Value, View
+from bartviz.language import _
 from bartviz.record.record import Record
 from bartviz.record.softmax import masked_softmax
-
-ROW, KEY = 5, 4  # of cross-attention: reads "Auto", predicts "kaufen"; the key "buy"
-VIEW: View = {"kind": "cross", "row": ROW}
 
 
 def head_of(record: Record) -> Place:
@@ -24,16 +26,24 @@ def head_of(record: Record) -> Place:
     return head.layer, head.head
 
 
-def _inside(record: Record, row: int = ROW) -> Inside:
-    return inside(record.attention("cross"), *head_of(record), row)
+def _row(record: Record) -> int:
+    return start.row_of(record, "cross")
+
+
+def _key(record: Record) -> int:
+    return _inside(record).strongest
+
+
+def _inside(record: Record, row: int | None = None) -> Inside:
+    return inside(record.attention("cross"), *head_of(record), _row(record) if row is None else row)
 
 
 def _inside_of(record: Record, head: int) -> Inside:
-    return inside(record.attention("cross"), head_of(record)[0], head, ROW)
+    return inside(record.attention("cross"), head_of(record)[0], head, _row(record))
 
 
-def _named(record: Record, row: int = ROW) -> dict[str, object]:
-    inside_head = _inside(record, row)
+def _named(record: Record, row: int | None = None) -> dict[str, object]:
+    inside_head, row = _inside(record, row), _row(record) if row is None else row
     assert record.output is not None
     return {
         "reads": inside_head.query_label,
@@ -49,31 +59,31 @@ def _named(record: Record, row: int = ROW) -> dict[str, object]:
 
 
 def _products(record: Record) -> Mapping[str, object]:
-    inside_head = _inside(record)
-    products = inside_head.products(KEY)  # (d,)
+    inside_head, key = _inside(record), _key(record)
+    products = inside_head.products(key)  # (d,)
     return {
         **_named(record),
-        "key": inside_head.label(KEY),
-        "dot": float(inside_head.dots[KEY]),
+        "key": inside_head.label(key),
+        "dot": float(inside_head.dots[key]),
         "negative": int((products < 0).sum()),
         "largest": float(products.max()),
-        "many": bool(products.max() < inside_head.dots[KEY] / 2),
+        "many": bool(products.max() < inside_head.dots[key] / 2),
     }
 
 
 def _scale(record: Record) -> Mapping[str, object]:
-    inside_head = _inside(record)
+    inside_head, key = _inside(record), _key(record)
     root = float(np.sqrt(inside_head.width))
     without = masked_softmax(inside_head.dots[None].copy(), inside_head.mask[None])[0]  # (K,)
     return {
         **_named(record),
-        "dot": float(inside_head.dots[KEY]),
+        "dot": float(inside_head.dots[key]),
         "root": root,
-        "key": inside_head.label(KEY),
-        "score_of_key": float(inside_head.scores[KEY]),
-        "without": float(without[KEY]),
-        "others": float(1 - inside_head.weights[KEY]),
-        "helps": bool(without[KEY] > 0.99 and inside_head.weights[KEY] < 0.95),
+        "key": inside_head.label(key),
+        "score_of_key": float(inside_head.scores[key]),
+        "without": float(without[key]),
+        "others": float(1 - inside_head.weights[key]),
+        "helps": bool(without[key] > 0.99 and inside_head.weights[key] < 0.95),
     }
 
 
@@ -153,34 +163,80 @@ def _shares(record: Record) -> list[Spot]:
     ]
 
 
+def _lacks_division(record: Record) -> str:
+    """Why the division cannot be asked about: without it the weight would not be nearly all."""
+    return "" if _scale(record)["helps"] else _("the division changes little in this text")
+
+
+def _lacks_gap(record: Record) -> str:
+    first, second = sorted(_inside(record).weights.tolist(), reverse=True)[:2]
+    return "" if first >= 2 * second else _("two tokens have nearly the same weight in this text")
+
+
+def _lacks_most(record: Record, row: int | None = None) -> str:
+    """Why a row cannot be said to look mostly at one token."""
+    return "" if _inside(record, row).weights.max() > 0.5 else _("no token has more than half of the weight here")
+
+
+def _lacks_values(record: Record) -> str:
+    return "" if _inside(record).shares is not None else _("this record was made without values")
+
+
+def _lacks_output(record: Record) -> str:
+    return _lacks_values(record) or _lacks_most(record)
+
+
+def _any(_record: Record) -> str:
+    return ""
+
+
+def _in_row(**view: Value) -> Callable[[Record], View]:
+    """A view of the head at the row; ``token``: and at the key, where it is there."""
+
+    def shown(record: Record) -> View:
+        key = {"token": _key(record)} if "token" in view else {}
+        return {**at(head_of, kind="cross")(record), "row": _row(record), **view, **key}
+
+    return shown
+
+
 LESSON = Lesson(
     "arithmetic",
     8,
     (
-        Step("inside", at(head_of, **VIEW), facts=_named, answer=Touch("point", _scores)),
+        Step("inside", _in_row(), facts=_named, answer=Touch("point", _scores), own=_any),
         Step(
             "inside",
-            at(head_of, **VIEW, follow=False, token=KEY),
+            _in_row(follow=False, token=True),
             facts=_products,
             focus="inside_products",
             answer=Number(_width),
+            own=_any,
         ),
         Step(
             "inside",
-            at(head_of, **VIEW, follow=False, token=KEY, order="size"),
+            _in_row(follow=False, token=True, order="size"),
             facts=_scale,
             focus="inside_products",
             answer=Choice(),
+            own=_lacks_division,
         ),
-        Step("inside", at(head_of, **VIEW), facts=_ratio, answer=Number(_times, within=0.3)),
-        Step("inside", at(head_of, **VIEW), facts=_output, answer=Choice()),
-        Step("inside", at(head_of, kind="cross", row=0), facts=_rest, answer=Touch("point", _rested)),
+        Step("inside", _in_row(), facts=_ratio, answer=Number(_times, within=0.3), own=_lacks_gap),
+        Step("inside", _in_row(), facts=_output, answer=Choice(), own=_lacks_output),
         Step(
             "inside",
-            at(head_of, **VIEW, whole=False),
+            at(head_of, kind="cross", row=0),
+            facts=_rest,
+            answer=Touch("point", _rested),
+            own=partial(_lacks_most, row=0),
+        ),
+        Step(
+            "inside",
+            _in_row(whole=False),
             facts=_share,
             focus="inside_share",
             answer=Touch("point", _shares),
+            own=_lacks_values,
         ),
     ),
 )

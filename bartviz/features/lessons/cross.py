@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from bartviz.analysis import aligners, alignment
+from bartviz.analysis import aligners, alignment, start
 from bartviz.features.lessons import facts
-from bartviz.features.lessons.answers import Choice, Number, Spot, Touch, strongest
-from bartviz.features.lessons.heads_found import ahead, at, back
-from bartviz.features.lessons.lesson import Lesson, Step
+from bartviz.features.lessons.answers import Choice, Line, Number, Painted, Spot, Touch, row_of, strongest
+from bartviz.features.lessons.heads_found import Place, ahead, at, back
+from bartviz.features.lessons.lesson import Lesson, Step, Value, View
+from bartviz.language import _
 from bartviz.record.record import Record
 
-ROW = 5  # reads "Auto", predicts "kaufen"
+PAIRS = {"Ich": "I", "Auto": "car", "kaufen": "buy"}  # words whose translations are counted
+
+
+def _row(record: Record) -> int:
+    """The row that predicts the word which the start page tells a newcomer to follow."""
+    return start.row_of(record, "cross")
 
 
 def _meet(record: Record) -> Mapping[str, object]:
@@ -23,48 +29,64 @@ def _meet(record: Record) -> Mapping[str, object]:
 
 def _columns(record: Record) -> Mapping[str, object]:
     weights = facts.weights(record, "cross", *ahead(record))
-    column = record.attention("cross").key.labels.index("buy")
+    column = _column(record)
     row = int(weights[:, column].argmax())
     assert record.output is not None
     return {
-        "source": "buy",
+        "source": record.source.labels[column],
         "word": record.output.labels[row],
         "weight": float(weights[row, column]),
         "crosses": crosses(record),
     }
 
 
+def _column(record: Record) -> int:
+    """The source token at the other end of the ribbon of that word."""
+    return start.row_of(record, "encoder")
+
+
 def crosses(record: Record) -> bool:
-    """Whether the lines of the verb and of the object cross."""
-    weights, rows = facts.weights(record, "cross", *ahead(record)), ("Auto", "kaufen")
-    first, second = (facts.predicting(record, word) for word in rows)
-    return bool((first < second) != (weights[first].argmax() < weights[second].argmax()))
+    """Whether the line of a source token and of the row that looks at it most crosses another such line."""
+    weights = facts.weights(record, "cross", *ahead(record))
+    column = _column(record)
+    row = int(weights[:, column].argmax())
+    links = alignment.links(weights, "mutual", threshold=alignment.THRESHOLD)
+    return any((row - target) * (column - source) < 0 for source, target in links)
 
 
 def _looking(record: Record) -> list[Spot]:
-    """The German words, by how much each looks at the verb of the source."""
+    """The words of the output, by how much each looks at that token of the source."""
     assert record.output is not None
-    column = record.attention("cross").key.labels.index("buy")
-    return strongest(facts.weights(record, "cross", *ahead(record))[:, column], record.output.labels)
+    return strongest(facts.weights(record, "cross", *ahead(record))[:, _column(record)], record.output.labels)
 
 
 def _shifted(record: Record) -> Mapping[str, object]:
     assert record.output is not None
-    values = facts.looks_at(record, "cross", *back(record), ROW)
-    return {**values, "predicts": record.output.labels[ROW], "reads": record.attention("cross").query.labels[ROW]}
+    row = _row(record)
+    values = facts.looks_at(record, "cross", *back(record), row)
+    return {**values, "predicts": record.output.labels[row], "reads": record.attention("cross").query.labels[row]}
+
+
+def _lacks_back(record: Record) -> str:
+    """Why no head can be shown that looks back: none that looks at the translation of the word just read."""
+    row = _row(record)
+    backward, forward = (facts.weights(record, "cross", *find(record)) for find in (back, ahead))
+    best = int(backward[row].argmax())
+    looks_back = row > 0 and best == int(forward[row - 1].argmax()) != int(forward[row].argmax())
+    special = record.attention("cross").key.special[best]
+    return "" if looks_back and not special else _("no head of this text looks back at the word just read")
 
 
 def _agree(record: Record) -> Mapping[str, object]:
     """How many content words a head aligns, with rows labelled by the token read and by the token predicted."""
-    pairs = {"Ich": "I", "Auto": "car", "kaufen": "buy"}
     attention = record.attention("cross")
     weights, keys = facts.weights(record, "cross", *back(record)), attention.key.labels
-    values: dict[str, object] = {"all": len(pairs)}
+    values: dict[str, object] = {"all": len(PAIRS)}
     for name, tokens in (("reads", attention.query), ("predicts", record.output)):
         assert tokens is not None
-        rows = [tokens.labels.index(word) for word in pairs]
+        rows = [tokens.labels.index(word) for word in PAIRS]
         best = [keys[int(place)] for place in np.asarray(weights[rows]).argmax(axis=1)]
-        values[f"{name}_right"] = sum(one == right for one, right in zip(best, pairs.values(), strict=True))
+        values[f"{name}_right"] = sum(one == right for one, right in zip(best, PAIRS.values(), strict=True))
     return {**values, **_shifted(record)}
 
 
@@ -90,15 +112,48 @@ def _links(record: Record) -> Mapping[str, object]:
     return {**values, "crossings": crossings, "count": len(links), "name": ranked.name, "with_verb": with_verb}
 
 
+def _guessed_row(record: Record) -> int:
+    """The row that reads the word which is followed."""
+    return min(_row(record) + 1, record.attention("cross").shape[2] - 1)
+
+
+def _guess(record: Record) -> Line:
+    return row_of(record, "cross", back(record), _guessed_row(record))
+
+
+def _guessed(record: Record) -> Mapping[str, object]:
+    row = _guessed_row(record)
+    values = facts.looks_at(record, "cross", *back(record), row)
+    return {**values, "reads": record.attention("cross").query.labels[row]}
+
+
+def _in_row(
+    find: Callable[[Record], Place], row: Callable[[Record], int] = _row, **view: Value
+) -> Callable[[Record], View]:
+    """A view of the head that ``find`` names, at a row."""
+    return lambda record: {**at(find, kind="cross", **view)(record), "row": row(record)}
+
+
+def _any(_record: Record) -> str:
+    return ""
+
+
 LESSON = Lesson(
     "cross",
-    8,
+    9,
     (
-        Step("heads", at(ahead, kind="cross", row=ROW), facts=_meet, answer=Choice()),
-        Step("heads", at(ahead, kind="cross", row=ROW, view="lines"), facts=_columns, answer=Touch("row", _looking)),
-        Step("heads", at(back, kind="cross", row=ROW), facts=_shifted, answer=Choice()),
-        Step("heads", at(back, kind="cross", row=ROW, reading="reads"), facts=_agree, answer=Number(_right)),
+        Step("heads", _in_row(ahead), facts=_meet, answer=Choice(), own=_any),
+        Step("heads", _in_row(ahead, view="lines"), facts=_columns, answer=Touch("row", _looking), own=_any),
+        Step("heads", _in_row(back), facts=_shifted, answer=Choice(), own=_lacks_back),
+        Step("heads", _in_row(back, reading="reads"), facts=_agree, answer=Number(_right)),
         Step("alignment", facts=_links, answer=Choice()),
-        Step("inside", at(ahead, kind="cross", row=ROW), facts=_meet, answer=Choice()),
+        Step("inside", _in_row(ahead), facts=_meet, answer=Choice(), own=_any),
+        Step(
+            "heads",
+            _in_row(back, _guessed_row, reading="reads", view="text"),
+            facts=_guessed,
+            answer=Painted(_guess),
+            own=_any,
+        ),
     ),
 )

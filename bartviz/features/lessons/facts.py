@@ -41,7 +41,11 @@ def step_of(record: Record, label: str) -> Step:
 
 def chosen(record: Record, label: str) -> dict[str, object]:
     """``token`` with its ``chance``, and the best ``other`` candidate with its ``other_chance``."""
-    step = step_of(record, label)
+    return chosen_at(step_of(record, label))
+
+
+def chosen_at(step: Step) -> dict[str, object]:
+    """The same of any step."""
     other = next(candidate for candidate in step.candidates if candidate.token_id != step.chosen.token_id)
     return {
         "token": step.chosen.label,

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TypeAlias
 
 from bartviz.features.lessons import texts
-from bartviz.features.lessons.answers import RIGHT, Answer, Choice, Number, Spot, Touch, Touched
+from bartviz.features.lessons.answers import RIGHT, Answer, Choice, Number, Painted, Spot, Touch, Touched
 from bartviz.features.lessons.texts import StepTexts
+from bartviz.language import _
 from bartviz.record.record import Record
 from bartviz.serving import saved_records as records
 from bartviz.teaching import prose
@@ -61,7 +62,8 @@ class Step:
 
     ``facts`` fills in the placeholders of its text from the step's record, so that numbers and tokens always match the
     model. ``answer`` is what answers its question; a step without one has nothing to do. ``focus`` is the key of the
-    element that it is about, if that is not the page's picture.
+    element that it is about, if that is not the page's picture. ``own`` says why the step cannot be asked of a
+    visitor's own record, "" if it can; without it the step is about its saved record alone.
     """
 
     page: str
@@ -70,11 +72,24 @@ class Step:
     record: str = "start"
     focus: str = ""
     answer: Answer | None = None
+    own: Callable[[Record], str] | None = None
+
+    def shown_of(self, record: Record) -> View:
+        """The view of a record."""
+        return self.view(record) if callable(self.view) else self.view
+
+    def whole_of(self, record: Record) -> View:
+        """The view of a record, completed with the defaults of the page."""
+        return {**DEFAULTS[self.page], **self.shown_of(record)}
+
+    def missing(self, record: Record) -> str:
+        """Why it cannot be asked of a visitor's own record; "" if it can."""
+        return _("it is about another text") if self.own is None else self.own(record)
 
     @property
     def shown(self) -> View:
-        """The view of the step's record."""
-        return self.view(records.read(self.record)) if callable(self.view) else self.view
+        """The view of the step's saved record."""
+        return self.shown_of(records.read(self.record))
 
     @property
     def part(self) -> str:
@@ -83,16 +98,23 @@ class Step:
 
     @property
     def whole(self) -> View:
-        """The view, completed with the defaults of the page."""
-        return {**DEFAULTS[self.page], **self.shown}
+        """The view of the step's saved record, completed with the defaults of the page."""
+        return self.whole_of(records.read(self.record))
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What is said of a visitor's answer."""
+    """What is said of a visitor's answer. ``guess``: the shares (K,) of a painted one, which ends its question even if
+    it is not right: what is painted is judged, not found."""
 
     right: bool
     text: str
+    guess: tuple[float, ...] = ()
+
+    @property
+    def settles(self) -> bool:
+        """Whether the question is answered by it."""
+        return self.right or bool(self.guess)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,19 +140,27 @@ class Lesson:
 
     def texts(self, at: int, record: Record) -> StepTexts:
         """The texts of step ``at`` (from 0), filled in from its record."""
-        return texts.read(prose.paragraphs(HOME, self.word, str(at + 1)), self._facts(at, record))
+        return texts.read(prose.paragraphs(HOME, self.word, str(at + 1)), self.facts(at, record))
 
-    def _facts(self, at: int, record: Record) -> Mapping[str, object]:
-        facts = self.steps[at].facts
-        return {} if facts is None else facts(record)
+    def facts(self, at: int, record: Record) -> Mapping[str, object]:
+        """What the texts of step ``at`` state of a record, by name; ``shipped``: whether that is the saved one."""
+        step = self.steps[at]
+        shipped = record is records.read(step.record)
+        return {"shipped": shipped} if step.facts is None else {**step.facts(record), "shipped": shipped}
 
-    def reply(self, at: int, said: Touched | float) -> Reply | str:
-        """What is said of an answer: a touch, the number of an option or of a spot in the list, or a typed number.
+    @property
+    def takes_own(self) -> bool:
+        """Whether it can be walked with a visitor's own text."""
+        return any(step.own is not None for step in self.steps)
+
+    def reply(self, at: int, said: Touched | float, record: Record | None = None) -> Reply | str:
+        """What is said of an answer: a touch, the number of an option or of a spot in the list, a typed number, or what
+        was painted. ``record``: a visitor's own, instead of that of the step.
 
         A text names what is amiss with a touch that is no answer (``OTHER_HEAD``, ``OTHER_SIDE``).
         """
         step = self.steps[at]
-        record, answer = records.read(step.record), step.answer
+        record, answer = record or records.read(step.record), step.answer
         told = self.texts(at, record)
         if isinstance(answer, Choice):
             option = told.options[int(said)]  # type: ignore[arg-type]
@@ -139,12 +169,19 @@ class Lesson:
             found: Spot | str = answer.judged(record, float(said))  # type: ignore[arg-type]
         elif isinstance(answer, Touch):
             spots = answer.spots(record)
-            found = answer.found(record, said, step.whole) if isinstance(said, Mapping) else spots[int(said)]
+            found = answer.found(record, said, step.whole_of(record)) if isinstance(said, Mapping) else spots[int(said)]
+        elif isinstance(answer, Painted):
+            guess = answer.shares(record, said)
+            if isinstance(guess, str):
+                return guess
+            found = answer.judged(record, guess)
+            values = {**self.facts(at, record), **found.values}
+            return Reply(found.right, f"{texts.filled(told.replies[found.case], values)} {told.answer}", guess)
         else:
             raise ValueError("The step has nothing to answer.")
         if isinstance(found, str):
             return found
-        values = {**self._facts(at, record), **found.values}
+        values = {**self.facts(at, record), **found.values}
         text = told.replies.get(RIGHT, "") if found.right else told.replies[found.case]
         said_of = texts.filled(text, values)
         return Reply(found.right, f"{said_of} {told.answer}".strip() if found.right else said_of)

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from bartviz.features.lessons import facts
-from bartviz.features.lessons.answers import Choice, Number
-from bartviz.features.lessons.lesson import Lesson, Step
+from bartviz.features.lessons import answers, facts
+from bartviz.features.lessons.answers import Choice, Line, Number, Painted
+from bartviz.features.lessons.heads_found import Place
+from bartviz.features.lessons.lesson import Lesson, Step, View
 from bartviz.record.record import Record
 
 HEAD = (1, 4)  # of the decoder
 ROW = 3  # reads "möchte", predicts "ein"
+
+
+def _head(record: Record) -> Place:
+    """A head of the decoder: that of the shipped record, or the nearest to it."""
+    layers, heads = record.attention("decoder").shape[:2]
+    return min(HEAD[0], layers - 1), min(HEAD[1], heads - 1)
+
+
+def _row(record: Record) -> int:
+    """A row that may see some tokens and not others."""
+    return min(ROW, record.attention("decoder").shape[2] - 2)
 
 
 def _closed(record: Record) -> Mapping[str, object]:
@@ -35,17 +47,17 @@ def _count(record: Record) -> float:
 
 def _may(record: Record) -> Mapping[str, object]:
     attention = record.attention("decoder")
-    open_ = int(attention.mask[ROW].sum())
+    open_ = int(attention.mask[_row(record)].sum())
     return {
-        "reads": attention.query.labels[ROW],
-        "predicts": record.rows("decoder", "predicts").labels[ROW],
+        "reads": attention.query.labels[_row(record)],
+        "predicts": record.rows("decoder", "predicts").labels[_row(record)],
         "count": open_,
         "all": len(attention.query),
     }
 
 
 def _seen(record: Record) -> float:
-    return float(record.attention("decoder").mask[ROW].sum())
+    return float(record.attention("decoder").mask[_row(record)].sum())
 
 
 def _cross(record: Record) -> Mapping[str, object]:
@@ -56,7 +68,7 @@ def _cross(record: Record) -> Mapping[str, object]:
 
 def _added(record: Record) -> Mapping[str, object]:
     lowest = np.finfo(np.float32).min
-    scores = record.attention("decoder").scores(*HEAD)
+    scores = record.attention("decoder").scores(*_head(record))
     return {
         "lowest": float(lowest),
         "largest": float(np.abs(scores).max()),
@@ -66,7 +78,7 @@ def _added(record: Record) -> Mapping[str, object]:
 
 
 def _shared(record: Record) -> Mapping[str, object]:
-    weights = facts.weights(record, "decoder", *HEAD)  # (Q, K)
+    weights = facts.weights(record, "decoder", *_head(record))  # (Q, K)
     least, most = weights.sum(axis=1).min(), weights.sum(axis=1).max()
     return {"first": float(weights[0, 0]), "least": float(least), "most": float(most), "rows": len(weights)}
 
@@ -82,18 +94,66 @@ def _bert(record: Record) -> Mapping[str, object]:
     }
 
 
+def _looking(record: Record) -> Place:
+    """The head of the decoder whose guessed row is most on one token that is not its first."""
+    layers, heads = record.attention("decoder").shape[:2]
+    return max(
+        ((layer, head) for layer in range(layers) for head in range(heads)),
+        key=lambda place: float(facts.weights(record, "decoder", *place)[_guessed_row(record), 1:].max()),
+    )
+
+
+def _guessed_row(record: Record) -> int:
+    return record.attention("decoder").shape[2] // 2 + 1
+
+
+def _guess(record: Record) -> Line:
+    return answers.row_of(record, "decoder", _looking(record), _guessed_row(record))
+
+
+def _guessed(record: Record) -> Mapping[str, object]:
+    attention, row = record.attention("decoder"), _guessed_row(record)
+    return {
+        **facts.looks_at(record, "decoder", *_looking(record), row),
+        "reads": attention.query.labels[row],
+        "count": int(attention.mask[row].sum()),
+        "all": len(attention.query),
+    }
+
+
+def _in(view: View, *, looks: bool = False) -> Callable[[Record], View]:
+    """A view at the row of the lesson; ``looks``: and at its head."""
+
+    def shown(record: Record) -> View:
+        layer, head = _head(record)
+        return {"row": _row(record), **({"layer": layer, "head": head} if looks else {}), **view}
+
+    return shown
+
+
+def _painted(record: Record) -> View:
+    layer, head = _looking(record)
+    view: View = {"kind": "decoder", "layer": layer, "head": head, "row": _guessed_row(record)}
+    return {**view, "view": "text", "reading": "reads"}
+
+
+def _any(_record: Record) -> str:
+    return ""
+
+
 LESSON = Lesson(
     "masks",
-    6,
+    7,
     (
-        Step("masks", {"row": ROW}, facts=_closed, answer=Number(_count)),
-        Step("masks", {"row": ROW}, facts=_may, answer=Number(_seen)),
-        Step("masks", {"row": 0}, facts=_cross, answer=Choice()),
-        Step("masks", {"view": "additive", "number": "lowest", "row": ROW}, facts=_added, answer=Choice()),
-        Step("masks", {"view": "weights", "layer": HEAD[0], "head": HEAD[1], "row": 0}, facts=_shared, answer=Choice()),
-        Step("inside", {"kind": "decoder", "layer": HEAD[0], "head": HEAD[1], "row": ROW}, facts=_may, answer=Choice()),
+        Step("masks", _in({}), facts=_closed, answer=Number(_count), own=_any),
+        Step("masks", _in({}), facts=_may, answer=Number(_seen), own=_any),
+        Step("masks", {"row": 0}, facts=_cross, answer=Choice(), own=_any),
+        Step("masks", _in({"view": "additive", "number": "lowest"}), facts=_added, answer=Choice(), own=_any),
+        Step("masks", _in({"view": "weights", "row": 0}, looks=True), facts=_shared, answer=Choice(), own=_any),
+        Step("inside", _in({"kind": "decoder"}, looks=True), facts=_may, answer=Choice(), own=_any),
         Step(
             "heads", {"kind": "encoder", "layer": 2, "head": 0, "row": 9}, facts=_bert, record="words", answer=Choice()
         ),
+        Step("heads", _painted, facts=_guessed, answer=Painted(_guess), own=_any),
     ),
 )

@@ -46,6 +46,8 @@ def ended() -> None:
         told = _("Done: {title}", title=lesson.title)
         if not _done(lesson):
             told = f"{lesson.title}: {_progress_text(lesson)}"
+        for sentence in state.current().said_of_passed:
+            show.note(sentence)
         heading = html.escape(told)
         st.html(f"<h2 class='bv-card-title'>{heading}</h2><p class='bv-learned'>{html.escape(lesson.learned)}</p>")
         if following is not None:
@@ -91,6 +93,41 @@ def _card(lesson: Lesson, number: int) -> None:
         width="stretch",
         type="primary" if runs or (now.lesson is now.finished is None and lesson is _next()) else "secondary",
     )
+    if lesson.takes_own:
+        _own(lesson)
+
+
+def _own(lesson: Lesson) -> None:
+    """The visitor's own text in place of the lesson's, in what a button opens."""
+    key = f"own_{lesson.word}"
+    with st.popover(
+        _("Use your own text"), icon=":material/edit:", key=key, width="stretch", on_change="rerun"
+    ) as opened:
+        if not opened.open:
+            return
+        with st.form(f"{key}_form", border=False):
+            st.text_area(
+                _("An English sentence"),
+                key=f"{key}_text",
+                max_chars=state.LONGEST,
+                height=80,
+                placeholder=_("such as: The old woman gave me a warm coat."),
+            )
+            st.form_submit_button(
+                _("Start with this text"), type="primary", width="stretch", on_click=_start_own, args=(lesson.word, key)
+            )
+        show.note(
+            _(
+                "{model} translates it into German, and the lesson asks about that. The text becomes part of the "
+                "address, so a link shows others the same lesson.",
+                model=state.MODEL,
+            )
+        )
+
+
+def _start_own(word: str, key: str) -> None:
+    st.session_state[key] = False  # the popover
+    state.start_own(word, st.session_state[f"{key}_text"] or "")
 
 
 def _progress_text(lesson: Lesson) -> str:

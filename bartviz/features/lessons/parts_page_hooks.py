@@ -3,10 +3,10 @@
 The frame calls ``prepare`` before any widget is drawn, each page ``strip``, and the app ``drawn`` at the end.
 """
 
-from bartviz.features.lessons.parts_lesson_state import current, drawn, prepare
+from bartviz.features.lessons.parts_lesson_state import current, drawn, lead, prepare
 from bartviz.features.lessons.parts_strip import strip
 
-__all__ = ["drawn", "leads", "prepare", "strip"]
+__all__ = ["drawn", "lead", "leads", "prepare", "strip"]
 
 
 def leads() -> bool:

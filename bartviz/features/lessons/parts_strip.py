@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import html
+import json
 import re
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Collection, Mapping
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -13,14 +14,16 @@ import streamlit as st
 from bartviz.app import streamlit_internals
 from bartviz.app.components.invisible import unseen
 from bartviz.app.controls import large_type, show
-from bartviz.app.frame import page_list
+from bartviz.app.frame import page_hooks, page_list
 from bartviz.features.lessons import parts_lesson_state as state
+from bartviz.features.lessons import parts_painting as painting
 from bartviz.features.lessons import parts_progress as progress
-from bartviz.features.lessons.answers import OTHER_HEAD, OTHER_SIDE, Choice, Number, Touch
+from bartviz.features.lessons.answers import OTHER_HEAD, OTHER_SIDE, UNPAINTED, Choice, Number, Painted, Touch
 from bartviz.features.lessons.lesson import Lesson, Reply, Step
 from bartviz.features.lessons.texts import StepTexts
 from bartviz.language import _, mark
-from bartviz.serving import saved_records as records
+from bartviz.record import store
+from bartviz.record.record import ENDING
 
 _HERE = Path(__file__).parent
 _KEYS = unseen("lessons", progress.SCRIPTS / "lessons.js")
@@ -38,6 +41,7 @@ _ALONE = (_HERE / "alone.css").read_text("utf-8").join(("<style>", "</style>"))
 # What is said of a touch that is no answer.
 _ASIDE = {
     OTHER_HEAD: mark("The picture shows another head than that of this step: ↻ brings it back."),
+    UNPAINTED: mark("Nothing is painted yet."),
     OTHER_SIDE: mark("This is not one of the things that the question is about: read it once more."),
 }
 
@@ -69,10 +73,11 @@ def _listen(part: str, *, asks: str) -> None:
     with st.container(key="lesson_keys"):
         data = {
             "step": f"{now.lesson.word} {now.at + 1}",
+            "page": now.step.page,
             "part": part,
             "below": bool(now.step.focus),
             "asks": asks,
-            "said": now.said.text if isinstance(now.said, Reply) else "",
+            "said": now.said.text if isinstance(now.said, Reply) else " ".join(now.said_of_passed),
             "seen": progress.kept(now),
         }
         _KEYS(key="lesson_script", data=data, on_touch_change=_touched)
@@ -92,53 +97,77 @@ def _asked(lesson: Lesson, at: int) -> None:
         if streamlit_internals.in_fragment():
             st.rerun()
     step = lesson.steps[at]
-    texts = lesson.texts(at, records.read(step.record))
+    texts = lesson.texts(at, now.record)
     with st.container(key="lesson_step", gap=None):
-        see, ask = (_spotted(text, step) for text in (texts.see, texts.ask))
-        st.html(f"<div class='bv-asked'><p class='bv-see'>{see}</p><p class='bv-ask'>{ask}</p></div>")
+        see, ask = (_spotted(text, _words(now)) for text in (texts.see, texts.ask))
+        passed = "".join(f"<p class='bv-passed'>{html.escape(text)}</p>" for text in now.said_of_passed)
+        st.html(f"<div class='bv-asked'>{passed}<p class='bv-see'>{see}</p><p class='bv-ask'>{ask}</p></div>")
         with st.container(key="lesson_reply", gap="xsmall"):
             _reply(texts, now)
-            if not now.shown:
+            if isinstance(step.answer, Painted):
+                _painting(step.answer, now)
+            elif not now.shown:
                 _means(step, texts, now)
     if not now.shown:
         with st.container(key="lesson_quiet"):
             st.html(_QUIET)
+            if isinstance(step.answer, Painted):
+                st.html(_cover(step.part))
     _listen(step.part, asks=step.answer.side if isinstance(step.answer, Touch) else "")
+
+
+def _cover(part: str) -> str:
+    """The style that covers the picture of a step until a guess was made."""
+    said = json.dumps(_("The picture comes after your guess."), ensure_ascii=False).replace("<", "\\3c ")
+    return (
+        f"<style>:root {part} {{ position: relative; }} :root {part} > * {{ visibility: hidden; }} "
+        f":root {part}::before {{ content: {said}; position: absolute; inset: 0; z-index: 1; padding: 1.2rem; "
+        "text-align: center; opacity: 0.72; }</style>"
+    )
+
+
+def _painting(answer: Painted, now: state.LessonState) -> None:
+    """The words of the row to paint over; after the guess, or when the answer is shown, the weights beside it."""
+    line = answer.line(now.record)
+    said = now.said
+    guess = said.guess if isinstance(said, Reply) else ()
+    painting.draw(line, guess, shown=now.shown, name=f"{now.at}", on_painted=state.answer)
 
 
 def _reply(texts: StepTexts, now: state.LessonState) -> None:
     """What was said of the last answer; the answer itself once it is given or asked for."""
     said, answered = now.said, isinstance(now.said, Reply) and now.said.right
-    if isinstance(said, Reply) and answered:
-        body, names = f"<b>{html.escape(_('Right.'))}</b> {_spotted(said.text, now.step)}", "bv-right"
+    if isinstance(said, Reply) and said.guess:
+        body, names = _spotted(said.text, _words(now)), "bv-right" if said.right else ""
+    elif isinstance(said, Reply) and answered:
+        body, names = f"<b>{html.escape(_('Right.'))}</b> {_spotted(said.text, _words(now))}", "bv-right"
     elif now.shown:
-        body, names = f"<b>{html.escape(_('Answer'))}</b> {_spotted(texts.answer, now.step)}", ""
+        body, names = f"<b>{html.escape(_('Answer'))}</b> {_spotted(texts.answer, _words(now))}", ""
     elif said is not None:
         told = said.text if isinstance(said, Reply) else texts.replies.get("aside") if said == OTHER_SIDE else None
-        body, names = _spotted(told or _(_ASIDE[str(said)]), now.step), "bv-wrong"
+        body, names = _spotted(told or _(_ASIDE[str(said)]), _words(now)), "bv-wrong"
     else:
         body, names = html.escape(_hint(now)), "bv-closed"
     st.html(f"<p class='bv-answer {names}'>{body}</p>")
 
 
-def _spotted(text: str, step: Step | None) -> str:
-    """The text as HTML, in which the quoted words of the step's record light their places in the picture."""
-    labels = _labels(step.record) if step is not None else frozenset()
+def _words(now: state.LessonState) -> frozenset[str]:
+    """The words that have a place in the picture: of the texts, and, where they are drawn, the candidates."""
+    assert now.step is not None
+    record = now.record
+    texts = (tokens.labels for tokens in (record.source, record.output) if tokens is not None)
+    chosen = [candidate.label for step in record.steps for candidate in step.candidates]
+    return frozenset(label for labels in (*texts, chosen if now.step.page == "decoding" else []) for label in labels)
+
+
+def _spotted(text: str, words: Collection[str]) -> str:
+    """The text as HTML, in which quoted words that have a place in the picture light it."""
     parts = _QUOTED.split(text)
     return "".join(
         f"<mark class='bv-spot' tabindex='0'>{html.escape(part)}</mark>"
-        if number % 2 and part in labels
+        if number % 2 and part in words
         else html.escape(part)
         for number, part in enumerate(parts)
-    )
-
-
-@cache
-def _labels(name: str) -> frozenset[str]:
-    """The words of a record's texts."""
-    record = records.read(name)
-    return frozenset(
-        label for tokens in (record.source, record.output) if tokens is not None for label in tokens.labels
     )
 
 
@@ -148,6 +177,8 @@ def _hint(now: state.LessonState) -> str:
     answer = now.step.answer
     if isinstance(answer, Touch):
         return _("Answer in the picture: touch it, or press Enter at it.")
+    if isinstance(answer, Painted):
+        return _("Drag over the words, tap them, or use the arrow keys and Space.")
     if isinstance(answer, Number):
         return _("Type a number.")
     return _("Choose one.") if isinstance(answer, Choice) else _("Think first, then look.")
@@ -174,7 +205,7 @@ def _means(step: Step, texts: StepTexts, now: state.LessonState) -> None:
                 args=(key,),
             )
     elif isinstance(answer, Touch):
-        spots, key = answer.spots(records.read(step.record)), f"lesson_listed_{name}"
+        spots, key = answer.spots(now.record), f"lesson_listed_{name}"
         with st.container(key="lesson_list"):
             st.selectbox(
                 _("Or answer from a list"),
@@ -222,6 +253,18 @@ def _controls(lesson: Lesson, now: state.LessonState) -> None:
             type="tertiary",
             help=_("Set the view of this step again"),
         )
+        if now.own is not None:
+            st.download_button(
+                _("Save this lesson with your text"),
+                partial(store.encode, now.own, {page_hooks.LED: lesson.word}),
+                file_name=f"bartviz-lesson-{lesson.word}{ENDING}",
+                mime="application/octet-stream",
+                icon=":material/download:",
+                key="lesson_save",
+                on_click="ignore",
+                type="tertiary",
+                help=_("Save this lesson with your text: drop the file on any page to open it again"),
+            )
         large_type.button()
         st.button(
             _("Hide the menu and the sidebar") if now.framed else _("Show the menu and the sidebar"),
