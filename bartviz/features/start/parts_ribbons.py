@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -13,12 +12,13 @@ from bartviz.analysis import sentence_words
 from bartviz.analysis.start import Ribbons
 from bartviz.analysis.words import Word
 from bartviz.app.controls import pick
+from bartviz.browser import BROWSER
 from bartviz.browser.scripts import bundle
 from bartviz.language import _
 from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Record
 
-_FILES = Path(__file__).parent
+_FILES = BROWSER / "ribbons"
 _MOUNT = st.components.v2.component(
     "bartviz.ribbons",
     html=(_FILES / "ribbons.html").read_text("utf-8"),

@@ -1,7 +1,7 @@
 // The arithmetic of the ribbons and of the arrow keys, without a browser.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { neighbour, shape } from "../../../bartviz/features/start/ribbons.js";
+import { neighbour, shape } from "../../../bartviz/browser/ribbons/ribbons.js";
 import { isDark } from "../../../bartviz/app/components/theme/theme.js";
 
 const numbers = (path) => path.match(/-?\d+(\.\d+)?/g).map(Number);

@@ -3,8 +3,8 @@
 // say: {above: [...], below: [...]}, labels, glosses: a text for each word below, or none, taps: what to do, or nothing,
 // chosen: the word below that was chosen on another page, or null}
 
-import { markReady } from "../../browser/shared/ready.js";
-import { onLight, sayTouched } from "../../browser/shared/touched.js";
+import { markReady } from "../shared/ready.js";
+import { onLight, sayTouched } from "../shared/touched.js";
 
 const PACE = 3000; // milliseconds for each word while it plays
 const WAIT = 5000; // milliseconds until it begins by itself: what stands above it has been read
