@@ -11,6 +11,7 @@ from bartviz.analysis import sentence_words, start
 from bartviz.app.controls import show
 from bartviz.app.frame import fill_masks, levels, opened, output_confidence, page, page_list, related_links, sidebar
 from bartviz.app.state.result_cache import cached
+from bartviz.browser.ribbons.messages import lines
 from bartviz.features.start import parts_ribbons as ribbons
 from bartviz.language import _, mark
 from bartviz.record.attention import Head
@@ -46,16 +47,9 @@ def first_minute(record: Record, chosen: start.Ribbons) -> None:
         if record.seal != "unchanged"  # it is the visitor's own run
         else _("Now a sentence of your own: type it below."),
     ]
-    names = _lines(chosen)
+    names = lines(chosen.head.kind, given=chosen.given)
     ribbons.show(record, shown, key="ribbons", above=names[0], below=names[1], glosses=start.glosses(shown), taps=taps)
     show.note(_undrawn(start.simple(chosen)))
-
-
-def _lines(chosen: start.Ribbons) -> tuple[str, str]:
-    """A description of the two lines, for screen readers."""
-    if chosen.head.kind != "cross":
-        return _("text, looked at"), _("text, looking")
-    return _("source text"), _("given output") if chosen.given else _("output")
 
 
 def picture(record: Record, chosen: start.Ribbons) -> None:
@@ -64,7 +58,7 @@ def picture(record: Record, chosen: start.Ribbons) -> None:
         show.lead(start.notice(chosen))
     output_confidence.warning(record)
     fill_masks.section(record)
-    above, below = _lines(chosen)
+    above, below = lines(chosen.head.kind, given=chosen.given)
     ribbons.show(record, chosen.first(), key="ribbons", above=above, below=below)
     layers, heads = record.attention(chosen.head.kind).shape[:2]
     reason = mark(

@@ -13,8 +13,8 @@ from bartviz.analysis.start import Ribbons
 from bartviz.analysis.words import Word
 from bartviz.app.controls import pick
 from bartviz.browser import BROWSER
+from bartviz.browser.ribbons.messages import labels
 from bartviz.browser.scripts import bundle
-from bartviz.language import _
 from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Record
 
@@ -74,17 +74,7 @@ def payload(ribbons: Ribbons, *, above: str, below: str) -> dict[str, Any]:
         "below": [_word(word) for word in ribbons.below],
         "edges": [list(edge) for edge in ribbons.edges()],
         "say": {"above": list(ribbons.say_above), "below": list(ribbons.say_below)},
-        "labels": {
-            "above": above,
-            "below": below,
-            "hint": _("Point at a word, or tap it: its ribbons stay, and this line says what they mean."),
-            "play": _("Play"),
-            "pause": _("Pause"),
-            "table": _(
-                "Weights of {head}: {below}, {above}, weight", head=_head(ribbons.head), below=below, above=above
-            ),
-            "ribbons": _("Attention between two lines of words"),
-        },
+        "labels": labels(above, below, _head(ribbons.head)),
     }
 
 
