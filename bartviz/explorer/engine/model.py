@@ -23,6 +23,7 @@ from transformers.pytorch_utils import Conv1D
 from bartviz.analysis.parameters import Parameter, configuration
 from bartviz.analysis.parameters import rows as parameter_rows
 from bartviz.errors import ModelError
+from bartviz.explorer.engine import supported
 from bartviz.families import config, matrices
 from bartviz.families.config import Sizes, Stack
 from bartviz.language import later
@@ -31,8 +32,6 @@ from bartviz.models.model import Model
 from bartviz.run import rules
 from bartviz.run.batch import start_token
 
-ACTIVATIONS = ("gelu", "gelu_new", "relu", "silu")
-_ALIASES = {"swish": "silu"}
 _ATTENTIONS = ("self-attention", "cross-attention")
 _FUSED = "self-attention query, key and value"
 _LINEAR = (
@@ -81,7 +80,7 @@ def described(model: Model) -> tuple[dict[str, Any], list[Stored]]:
         "offset": sizes.family.added_rows + sizes.family.unused_rows,
         "factor": _factor(model),
         "epsilon": _epsilon(model),
-        "activation": _ALIASES.get(sizes.activation, sizes.activation),
+        "activation": supported.ALIASES.get(sizes.activation, sizes.activation),
         "norm": sizes.family.norm,
         "head": head,
         **{side: _side(stack, side, numbers) for side, stack in _stacks(sizes)},
@@ -107,21 +106,14 @@ def _side(stack: Stack | None, side: str, numbers: Mapping[tuple[str, int | None
 
 def _check(model: Model, sizes: Sizes, listed: list[Parameter]) -> None:
     """Raise ModelError for what the engine does not compute."""
-    family, activation = sizes.family, _ALIASES.get(sizes.activation, sizes.activation)
-    unread = {row.role for row in listed} - _ROLES
-    reasons = {
-        later("its attention has {positions} positions", positions=family.positions): family.positions
-        not in ("learned", "sinusoidal"),
-        later("its layers are wired in another way"): family.norm not in ("post", "pre") or family.parallel,
-        later("its activation is {name}", name=activation): activation not in ACTIVATIONS,
-        later("it has matrices that the page does not read: {names}", names=", ".join(sorted(unread))): bool(unread),
-        later("its logits are changed after the output layer"): bool(family.state_scale or family.logits_changed),
-        later("what its layers add is scaled"): bool(family.residual_scale),
-        later("it labels texts and writes none"): model.head is not None,
-    }
-    for reason, holds in reasons.items():
-        if holds:
-            raise ModelError(later("{model} cannot run in a page: {reason}.", model=model.info.name, reason=reason))
+    found = list(supported.reasons(sizes.family, sizes.activation))
+    if unread := {row.role for row in listed} - _ROLES:
+        names = ", ".join(sorted(unread))
+        found.append(later("it has matrices that the page does not read: {names}", names=names))
+    if model.head is not None:
+        found.append(supported.labels())
+    if found:
+        raise ModelError(supported.refused(model.info.name, found[0]))
 
 
 def _factor(model: Model) -> float:
@@ -198,7 +190,7 @@ def generation(model: Model) -> dict[str, Any]:
     other = [name for name in ("sequence_bias", "exponential_decay_length_penalty") if getattr(g, name, None)]
     if other:
         reason = later("its generation settings have {names}", names=", ".join(other))
-        raise ModelError(later("{model} cannot run in a page: {reason}.", model=model.info.name, reason=reason))
+        raise ModelError(supported.refused(model.info.name, reason))
     ends = list(rules.end_tokens(g))
     forced = g.forced_eos_token_id
     return {
