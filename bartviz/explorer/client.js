@@ -49,6 +49,14 @@ export class Engine {
   }
 }
 
+/** What this browser lacks to run a model; null for nothing. */
+export function lacks() {
+  const needed = { Worker: "Worker", DecompressionStream: "DecompressionStream", BigInt64Array: "BigInt64Array" };
+  const missing = Object.keys(needed).find((name) => !(name in globalThis));
+  if (missing) return missing;
+  return "toWellFormed" in String.prototype ? null : "String.toWellFormed";
+}
+
 /** A model that has been read. */
 export class LiveModel {
   /**
@@ -65,22 +73,24 @@ export class LiveModel {
   /**
    * Every head and step of a text.
    *
-   * target: an output that is read instead of written. beams: of a beam search; 1 is greedy. ablate: heads that are
+   * target: an output that is read instead of written. pair: a second text, for models that read two. beams: of a beam search; 1 is greedy. ablate: heads that are
    * silenced, such as "cross L2H5". force: tokens (ids or texts) by step. typed: whether a special token in the text,
    * such as [MASK], counts as one. Throws EngineError, whose code is "too long", "empty", "memory", ...
    * @param {string} text
-   * @param {Options} options
+   * @param {Options} asked
    */
-  async capture(text, { target = null, beams = 1, ablate = [], force = {}, typed = false } = {}, report = null) {
+  async capture(text, asked = {}, report = null) {
+    const { target = null, pair = null, beams = 1, ablate = [], force = {}, typed = false } = asked;
     const options = {
       target,
+      pair,
       beams,
       typed,
       silence: ablate.map(headOf),
       forced: Object.entries(force).map(([step, token]) => [Number(step), token]),
     };
     const found = await this.engine.ask("capture", { model: this.number, text, options }, report);
-    return new LiveRecord(this, found);
+    return new LiveRecord(this, found, asked);
   }
 }
 
@@ -89,8 +99,10 @@ export class LiveRecord {
   /**
    * @param {LiveModel} model
    * @param {Found} found
+   * @param {Options} asked how it was made
    */
-  constructor(model, found) {
+  constructor(model, found, asked) {
+    this.asked = asked;
     this.model = model;
     this.engine = model.engine;
     this.found = found;

@@ -78,15 +78,20 @@ def _encoded(records: Sequence[Record], names: Sequence[str], packed: Sequence[b
         _record(record, name, number, parts, every)
         for number, (record, name) in enumerate(zip(records, names, strict=True))
     ]
-    words: dict[str, Any] = {}
-    for language in LANGUAGES:
-        with speaking(language):
-            words[language] = page(least / UNIT)
-    header = {"unit": UNIT, "least": least, "languages": LANGUAGES, "words": words, "records": described_records}
+    header = empty(least) | {"records": described_records}
     text = zlib.compress(
         json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace"), _LEVEL
     )
     return base64.b64encode(b"".join([struct.pack("<I", len(text)), text, *parts.data])).decode()
+
+
+def empty(least: int = 0) -> dict[str, Any]:
+    """The header without records."""
+    words: dict[str, Any] = {}
+    for language in LANGUAGES:
+        with speaking(language):
+            words[language] = page(least / UNIT)
+    return {"unit": UNIT, "least": least, "languages": LANGUAGES, "words": words}
 
 
 def _maps(record: Record) -> Iterator[Map]:

@@ -18,7 +18,7 @@ export function entryOf(found, live, header, number) {
   const kinds = /** @type {Kind[]} */ (["encoder", "decoder", "cross"]).filter((kind) => found.shapes[kind]);
   return {
     name: shortened([found.text, found.written].filter(Boolean).join(" → ")),
-    source: shortened(found.text),
+    source: shortened([found.text, found.pair].filter(Boolean).join(" · ")),
     target: shortened(found.written),
     about: each(header, (lang) => facts(found, live.words[lang])),
     first: live.first,
@@ -38,7 +38,11 @@ function facts(found, words) {
   const shapes = Object.entries(found.shapes).map(([kind, [layers, heads]]) =>
     filled(words.sizes, { kind: words[kind], layers, heads }),
   );
-  const texts = [[words.source, found.text], ...(found.written ? [[words.output, found.written]] : [])];
+  const texts = [
+    [words.source, found.text],
+    ...(found.pair ? [[words.pair, found.pair]] : []),
+    ...(found.written ? [[words.output, found.written]] : []),
+  ];
   return [[words.model, words.name], [words.attention, shapes.join(" · ")], ...texts, [words.checks, words.computed]];
 }
 

@@ -1,6 +1,7 @@
 // The page of a file of records.
 
 /** @import { Mount } from "./types.js" */
+import { OwnPage } from "./around.js";
 import { opened } from "./file.js";
 import { Explorer } from "./page.js";
 
@@ -10,7 +11,7 @@ import { Explorer } from "./page.js";
  */
 export default async function start(mounts) {
   const { header, part } = await opened(document.getElementById("data").textContent);
-  const explorer = new Explorer(mounts, header, part);
+  const explorer = new Explorer(new OwnPage(), mounts, header, part);
   explorer.listen();
   globalThis.bartviz = {
     weights: (kind, layer, head, record = 0) => explorer.weights(header.records[record].kinds[kind], layer, head),

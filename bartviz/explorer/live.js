@@ -1,37 +1,50 @@
 // A live page: the explorer, whose texts a worker runs through the models that are in the file.
 
 /** @import { Asked, LivePage, Mount } from "./types.js" */
-import { filled } from "../browser/shared/helpers.js";
+import { filled, make } from "../browser/shared/helpers.js";
 import { percent } from "../browser/player/numbers.js";
-import { Engine, EngineError, headOf, LiveModel } from "./client.js";
+import { numberOf, showIn } from "./api.js";
+import { OwnPage } from "./around.js";
+import { sendSteps } from "../browser/shared/steps.js";
+import { Engine, EngineError, headOf, lacks, LiveModel } from "./client.js";
 import { entryOf } from "./entry.js";
 import { opened } from "./file.js";
 import { Explorer } from "./page.js";
-import { showChange, showGaps, showInside, showRanking } from "./panels.js";
+import { Words } from "./words.js";
+import { showChange, showGaps, showInside, showMask, showRanking } from "./panels.js";
 
 const headName = ({ kind, layer, head }) => `${kind} L${layer}H${head}`;
 
-class Live extends Explorer {
+/** Both texts as one, to be compared. @param {Asked} asked */
+const textsOf = ({ text, pair }) => JSON.stringify([text, pair || null]);
+
+export class Live extends Explorer {
   /**
-   * @param {{ canvas: Mount, player: Mount }} mounts
+   * @param {{ canvas: Mount, player: Mount, ribbons: Mount }} mounts
    * @param {any} header
    * @param {(place: any) => Promise<Uint8Array>} part
    * @param {LivePage} live
    */
   constructor(mounts, header, part, live) {
-    super(mounts, header, (place) => this.found(place, part));
+    super(new OwnPage(), mounts, header, (place) => this.found(place, part));
     this.live = live;
     this.engine = null;
     /** @type {Map<number, Promise<LiveModel>>} */
     this.models = new Map();
     /** @type {Map<number, import("./client.js").LiveRecord>} what the engine found last, by model */
     this.records = new Map();
+    this.lent = new WeakSet(); // records of scripts, which forget them themselves
     /** @type {Map<number, { text: string, written: string }>} each model's text with all its heads */
     this.whole = new Map();
     this.running = 0;
     this.looked = 0;
     this.$("canvas").after(this.$("tried"));
     this.$("kinds").closest("section").before(this.$("gaps"));
+    this.$("kinds").closest("section").after(this.$("words"));
+    this.mask = /** @type {HTMLCanvasElement} */ (make("canvas", "mask"));
+    this.mask.setAttribute("aria-hidden", "true"); // the sentence beside it says the same
+    this.$("kind-said").before(this.mask);
+    this.words = new Words(this, mounts.ribbons);
   }
 
   /** The bytes of a part: of the file, of the engine, or made here. */
@@ -75,12 +88,16 @@ class Live extends Explorer {
           throw new EngineError("damaged");
         const report = ({ progress }) => this.tell(this.word("loading", { share: percent(progress) }));
         const where = address ? { address: new URL(address, location.href).href } : { data: node.textContent };
-        await this.engine.ask("load", { number, ...where }, report);
+        await this.engine.ask("load", { number, ...where }, report).catch((error) => {
+          throw address && error.code === "damaged" ? new EngineError("unreachable") : error;
+        });
         node?.remove();
         this.tell("");
         return new LiveModel(this.engine, number, this.live.models[number].name);
       };
-      this.models.set(number, read());
+      const reading = read();
+      this.models.set(number, reading);
+      reading.catch(() => this.models.delete(number)); // the next text tries again
     }
     return this.models.get(number);
   }
@@ -99,15 +116,18 @@ class Live extends Explorer {
       if (serial !== this.running) return;
       this.tell(this.word("running"));
       const report = ({ step: done }) => done && this.tell(this.word("step", { step: done[0] }));
-      const typed = Boolean(known.mask && asked.text.includes(known.mask));
-      const { text, target, beams, force, ablate } = asked;
-      const record = await model.capture(text, { typed, target: target || null, beams, force, ablate }, report);
+      const typed = Boolean(known.mask && `${asked.text} ${asked.pair ?? ""}`.includes(known.mask));
+      const { text, target, pair, beams, force, ablate } = asked;
+      const wanted = { typed, target: target || null, pair: pair || null, beams, force, ablate };
+      const record = await model.capture(text, wanted, report);
       if (serial !== this.running) return record.forget();
       this.tell("");
-      this.records.get(number)?.forget();
+      const before = this.records.get(number);
+      if (before && !this.lent.has(before)) before.forget();
       this.records.set(number, record);
-      this.put(record.found, number, asked, step);
+      const drawn = this.put(record.found, number, asked, step);
       this.compare(record, asked);
+      await drawn;
     } catch (error) {
       if (serial === this.running) this.fail(error);
     } finally {
@@ -130,7 +150,7 @@ class Live extends Explorer {
   }
 
   /** What the engine found, in the place of what its model showed. */
-  put(found, number, asked, step) {
+  async put(found, number, asked, step) {
     const { header, place } = this;
     const entry = entryOf(found, this.live.models[number], header, number);
     header.records[number] = Object.assign(entry, { name: header.records[number].name, asked, found });
@@ -147,12 +167,44 @@ class Live extends Explorer {
     });
     this.drawn = { canvas: "", player: "" };
     this.$("ranking").replaceChildren();
-    this.show();
+    await this.show();
+  }
+
+  /** A record that a script has made, shown as if its text had been typed. */
+  take(record) {
+    const { number } = record.model,
+      asked = { ...record.asked, text: record.text };
+    this.records.set(number, record);
+    this.lent.add(record);
+    this.put(record.found, number, asked, 0);
+    if (number !== this.number) return this.go({ record: number });
+    this.fill();
+    this.compare(record, asked);
+  }
+
+  /** Whether the engine has run the text that is shown; it does so now if it has not. */
+  async ready() {
+    if (!this.records.has(this.number) && this.engine) await this.run(this.wanted, this.place.step);
+    return this.records.has(this.number);
+  }
+
+  /** The canvas shows another row of its kind. */
+  chooseRow(row) {
+    const { player } = this.entry,
+      step = player?.kind === this.place.kind ? player.rows.indexOf(row) : -1;
+    if (step >= 0) return sendSteps("ask", { record: player.revision, to: step }); // the canvas follows it
+    if (row === this.place.row) return;
+    this.place.row = row;
+    if (!this.drawn.canvas) return; // it is being drawn, with this row
+    this.serial++;
+    this.feed([]);
+    this.publish();
   }
 
   /** What silencing heads has changed, beside the text with all of them. */
   compare(record, asked) {
-    const { text, written, found } = record,
+    const { written, found } = record,
+      text = textsOf(asked),
       gap = found.gaps.map(({ best }) => `${best[0].label} ${percent(best[0].p)}`).join(", ");
     const said = record.steps.length ? written : gap;
     if (!asked.ablate?.length) this.whole.set(this.number, { text, written: said });
@@ -177,8 +229,8 @@ class Live extends Explorer {
 
   /** Run the text with a head silenced, or with all heads again. */
   async silence(ablate) {
-    const { text } = this.wanted;
-    if (ablate.length && this.whole.get(this.number)?.text !== text) await this.run({ ...this.wanted, ablate: [] });
+    if (ablate.length && this.whole.get(this.number)?.text !== textsOf(this.wanted))
+      await this.run({ ...this.wanted, ablate: [] });
     await this.run({ ...this.wanted, ablate });
   }
 
@@ -235,9 +287,8 @@ class Live extends Explorer {
   }
 
   async save() {
-    if (!this.records.has(this.number)) await this.run(this.wanted);
+    if (!(await this.ready())) return;
     const record = this.records.get(this.number);
-    if (!record) return;
     try {
       const file = await record.saved(this.live.version);
       const link = Object.assign(document.createElement("a"), {
@@ -264,9 +315,10 @@ class Live extends Explorer {
   /** What is shown and what was asked for: all that a link holds. */
   hash() {
     const given = new URLSearchParams(super.hash().slice(1));
-    const { text, target, beams, force, ablate } = this.wanted;
+    const { text, target, pair, beams, force, ablate } = this.wanted;
     if (text !== this.known.text || this.header.records[this.number].asked) given.set("text", text);
     if (target) given.set("target", target);
+    if (pair) given.set("pair", pair);
     if (beams > 1) given.set("beams", String(beams));
     if (ablate?.length) given.set("without", ablate.join(","));
     for (const [step, token] of Object.entries(force ?? {})) given.append("force", `${step}:${token}`);
@@ -296,6 +348,7 @@ class Live extends Explorer {
     return {
       text,
       target: given.get("target") ?? "",
+      pair: given.get("pair") ?? "",
       beams: beams >= 1 && beams <= 5 ? Math.floor(beams) : 1,
       force: Object.fromEntries(forced),
       ablate: names.filter((name) => this.has(name)),
@@ -314,19 +367,25 @@ class Live extends Explorer {
 
   /** The texts of the form are those of what is shown. */
   fill() {
-    const { text, target = "", beams = 1 } = this.wanted;
+    const { text, target, pair, beams = 1 } = this.wanted,
+      encodes = this.known.kind === "encoder";
     const set = (name, value) => Object.assign(this.$(name), { value });
     set("text", text);
-    set("given", target);
+    set("given", target ?? "");
+    set("pair", pair ?? "");
     set("beams", String(beams));
-    this.$("more").hidden = this.known.kind === "encoder";
+    this.$("pair-box").hidden = !encodes;
+    this.$("given-box").hidden = this.$("beams-box").hidden = encodes;
   }
 
   write() {
     super.write();
-    const names = ["write", "run", "stop", "more-said", "given-said", "beams-said", "silence-title", "silence-said"];
-    for (const name of [...names, "restore", "rank", "inside-said", "save", "link"])
-      this.$(name).textContent = this.word(name);
+    const form = ["write", "run", "stop", "more-said", "pair-said", "given-said", "beams-said"];
+    const tried = ["silence-title", "silence-said", "restore", "rank", "inside-said", "save", "link"];
+    for (const name of [...form, "change-run", "mask-word", ...tried]) this.$(name).textContent = this.word(name);
+    this.words.field.setAttribute("aria-label", this.word("own word"));
+    showMask(this.mask, this.shown.meta);
+    this.mask.title = this.word("mask");
     const { kind, layer, head, what } = this.place,
       named = headName({ kind, layer, head });
     const silenced = this.wanted.ablate ?? [];
@@ -337,17 +396,28 @@ class Live extends Explorer {
     showGaps(this.$("gaps"), this.entry.found?.gaps ?? [], words, (gap, label) => this.fillGap(gap, label));
   }
 
+  repaint() {
+    super.repaint();
+    showMask(this.mask, this.shown.meta);
+  }
+
+  async show() {
+    await Promise.all([super.show(), this.words.show()]);
+  }
+
   onChoice(said) {
     super.onChoice(said);
     this.write();
+    this.words.show();
   }
 
   /** The text with a gap filled. */
-  fillGap(gap, label) {
+  async fillGap(gap, label) {
     const { mask } = this.known;
     let seen = -1;
-    const text = this.wanted.text.replaceAll(mask, (found) => (++seen === gap ? label : found));
-    this.run({ ...this.wanted, text });
+    const { text, pair } = this.wanted,
+      fill = (one) => one?.replaceAll(mask, (found) => (++seen === gap ? label : found));
+    await this.run({ ...this.wanted, text: fill(text), pair: fill(pair) });
     this.fill();
   }
 
@@ -377,10 +447,13 @@ class Live extends Explorer {
     this.fill();
     form.onsubmit = (event) => {
       event.preventDefault();
-      const asked = { text: area("text").value, target: area("given").value, beams: Number(area("beams").value) };
+      const encodes = this.known.kind === "encoder";
+      const asked = encodes
+        ? { text: area("text").value, pair: area("pair").value }
+        : { text: area("text").value, target: area("given").value, beams: Number(area("beams").value) };
       this.run({ ...asked, ablate: this.wanted.ablate ?? [] });
     };
-    for (const name of ["text", "given"])
+    for (const name of ["text", "given", "pair"])
       area(name).onkeydown = (event) => {
         if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
         event.preventDefault();
@@ -401,16 +474,22 @@ class Live extends Explorer {
   }
 }
 
-/** What this browser lacks to run a model; null for nothing. */
-function lacks() {
-  const needed = { Worker: "Worker", DecompressionStream: "DecompressionStream", BigInt64Array: "BigInt64Array" };
-  const missing = Object.keys(needed).find((name) => !(name in globalThis));
-  if (missing) return missing;
-  return "toWellFormed" in String.prototype ? null : "String.toWellFormed";
+/** Components by name, as the page's templates have them. */
+function templatesOf(...names) {
+  const part = (name) => {
+    const { content } = /** @type {HTMLTemplateElement} */ (document.getElementById(name)),
+      whole = /** @type {DocumentFragment} */ (content.cloneNode(true)),
+      style = whole.querySelector("style"),
+      holder = document.createElement("template");
+    style.remove();
+    holder.content.append(whole);
+    return { style: style.textContent, markup: holder.innerHTML };
+  };
+  return Object.fromEntries(names.map((name) => [name, part(name)]));
 }
 
 /**
- * @param {{ canvas: Mount, player: Mount }} mounts
+ * @param {{ canvas: Mount, player: Mount, ribbons: Mount }} mounts
  */
 export default async function start(mounts) {
   await new Promise((resolve) =>
@@ -431,9 +510,12 @@ export default async function start(mounts) {
     return;
   }
   page.engine = new Engine(document.getElementById("worker").textContent);
+  const kit = { mounts, header: page.header, models: live.models, parts: templatesOf("explorer", "canvas", "player") };
   globalThis.bartviz = {
-    load: (number = 0) => page.load(number),
-    show: (record) => page.put(record.found, record.model.number, { text: record.text }, 0),
+    names: live.models.map(({ name }) => name),
+    load: (which = 0) => page.load(numberOf(live.models, which)),
+    show: (record, element = null, options = {}) =>
+      element ? showIn(record, element, kit, options) : page.take(record),
     get model() {
       return page.load(0);
     },

@@ -7,6 +7,7 @@ from typing import Any
 from bartviz.browser.canvas import messages as canvas
 from bartviz.browser.player import messages as player
 from bartviz.browser.player.data import described
+from bartviz.browser.ribbons import messages as ribbons
 from bartviz.language import _
 from bartviz.record.attention import Kind
 from bartviz.record.record import Record
@@ -37,7 +38,13 @@ def page() -> dict[str, str]:
         "stop": _("Stop"),
         "more-said": _("More options"),
         "given-said": _("Given output (instead of what the model would write)"),
+        "pair-said": _("Second text"),
         "beams-said": _("Beams"),
+        "change": _("Another word instead of “{word}”:"),
+        "own word": _("Another word"),
+        "change-run": _("Run with it"),
+        "mask-word": _("Make it a gap"),
+        "instead": _("Instead of “{word}”, the model could have written:"),
         "loading": _("Reading the model: {share}"),
         "running": _("Running"),
         "step": _("Step {step}"),
@@ -51,6 +58,11 @@ def page() -> dict[str, str]:
             "This file is damaged: a part of the model is missing. The picture below was recorded. "
             "Ask for the file again."
         ),
+        "unreachable": _(
+            "The model could not be fetched. Check the network and run the text again. A folder that is opened from a "
+            "disk needs a web host; a single file does not."
+        ),
+        "mask": _("Who may look where: rows look, columns are looked at; empty cells are masked."),
         "old": _(
             "This browser cannot run the model ({what}): the picture below was recorded. Open the page in a newer "
             "browser to try your own text."
@@ -99,6 +111,7 @@ def of_model(name: str, samples: dict[str, Record], ngrams: tuple[int, int]) -> 
         "model": _("Model"),
         "attention": _("Attention"),
         "source": _("Source text"),
+        "pair": _("Second text"),
         "output": _("Output text"),
         "checks": _("Checks"),
         "computed": _("computed in this browser, not checked"),
@@ -108,7 +121,18 @@ def of_model(name: str, samples: dict[str, Record], ngrams: tuple[int, int]) -> 
             for kind in sample.kinds
         },
         "steps": player.templates(rules),
+        "ribbons": {kind: _ribbons(kind) for kind in sample.kinds},
         **{made: _titles(record) for made, record in samples.items() if record.steps},
+    }
+
+
+def _ribbons(kind: Kind) -> dict[str, Any]:
+    row = _("{word}: looks most at {other} ({weight})")
+    return {
+        "labels": ribbons.labels(*ribbons.lines(kind), "{head}"),
+        "row": _("{word}: when it was written, most weight was on {other} ({weight})") if kind == "cross" else row,
+        "column": _("{word}: most weight from {other} ({weight})"),
+        "none": _("{word}: no weight of 0.02 or more with any word"),
     }
 
 

@@ -16,8 +16,10 @@ from bartviz.browser import BROWSER
 from bartviz.browser.scripts import ScriptError, bundle
 from bartviz.language import current
 
-_FOLDERS = {"explorer": Path(__file__).parent, "canvas": BROWSER / "canvas", "player": BROWSER / "player"}
+_FOLDERS = {"explorer": Path(__file__).parent, **{name: BROWSER / name for name in ("canvas", "player", "ribbons")}}
 _COMMENTS = re.compile(r"^ *(?://.*|/\*\*(?:[^*]|\*(?!/))*\*/)\n", re.MULTILINE)  # those that fill whole lines
+_REM = re.compile(r"([\d.]+)rem\b")
+_TYPE = 15  # pixels of a rem on a page of ours
 _CLOSING = re.compile(r"</(?:script|style)|<!--", re.IGNORECASE)
 
 
@@ -25,7 +27,7 @@ def opening(title: str, policy: str, styles: Sequence[str]) -> str:
     """The page up to its body."""
     shown = "".join(f"<style>{style}</style>\n" for style in styles)
     return (
-        f'<!doctype html>\n<html lang="{html.escape(current())}">\n<head>\n<meta charset="utf-8">\n'
+        f'<!doctype html>\n<html lang="{html.escape(current())}" class="explorer">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="referrer" content="no-referrer">\n<meta name="generator" content="bartviz">\n'
@@ -49,6 +51,18 @@ def script(entry: Path, parts: Sequence[str]) -> str:
     """A script that calls the default export of ``entry`` with those of the parts."""
     mounts = "".join(f"const {name} = {_scope(_FOLDERS[name] / f'{name}.js')};\n" for name in parts)
     return inline(f"{mounts}{_scope(entry)}({{ {', '.join(parts)} }});\n")
+
+
+def module(entry: Path, parts: Sequence[str], made: str, names: Sequence[str]) -> str:
+    """A module that exports ``names`` of what the default export of ``entry`` gives. ``made``: its second argument."""
+    mounts = "".join(f"const {name} = {_scope(_FOLDERS[name] / f'{name}.js')};\n" for name in parts)
+    called = f"{_scope(entry)}({{ {', '.join(parts)} }}, {made}, import.meta.url)"
+    return f"{mounts}export const {{ {', '.join(names)} }} = {called};\n"
+
+
+def pixels(style: str) -> str:
+    """A style whose sizes do not depend on the type of the page that it comes to."""
+    return _REM.sub(lambda found: f"{float(found[1]) * _TYPE:g}px", style)
 
 
 def _scope(script: Path) -> str:

@@ -1,30 +1,31 @@
 // The explorer: canvas and player on one page, without a server. What Python does in the app is done here: it hands the
 // canvas the maps that are missing, the player the rows of the chosen head, and keeps the address.
 
-/** @import { Choice, Entry, Header, Mount, Part, Place, Shown } from "./types.js" */
+/** @import { Around, Choice, Entry, Header, Mount, Part, Place, Shown } from "./types.js" */
 import { mapNumber, nameOf } from "../browser/canvas/numbers.js";
 import { filled, make } from "../browser/shared/helpers.js";
 import { onSteps, sendSteps } from "../browser/shared/steps.js";
 import { codesOf, headsOf, meanOf, packed, rowsOf, tiles } from "./file.js";
 import { hashOf, placeOf, spokenIn } from "./url_hash.js";
 
-const FRAMED = globalThis.location?.protocol === "about:";
 const KINDS = /** @type {const} */ (["encoder", "decoder", "cross"]);
 
 export class Explorer {
   /**
+   * @param {Around} around
    * @param {{ canvas: Mount, player: Mount }} mounts
    * @param {Header} header
    * @param {(place: Part) => Promise<Uint8Array>} part
    */
-  constructor(mounts, header, part) {
+  constructor(around, mounts, header, part) {
+    this.around = around;
     this.mounts = mounts;
     this.header = header;
     this.part = part;
-    this.spoken = spokenIn(header, navigator.languages);
+    this.spoken = spokenIn(header, around.languages);
     /** @type {Map<string, HTMLElement>} */
     this.nodes = new Map(
-      [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-is]"))].map((node) => [
+      [.../** @type {NodeListOf<HTMLElement>} */ (around.root.querySelectorAll("[data-is]"))].map((node) => [
         node.dataset.is,
         node,
       ]),
@@ -33,19 +34,20 @@ export class Explorer {
       canvas: this.$("canvas").attachShadow({ mode: "open" }),
       player: this.$("player").attachShadow({ mode: "open" }),
     };
+    this.scheme = matchMedia("(prefers-color-scheme: dark)");
     this.ends = { canvas: () => {}, player: () => {} };
+    this.unfollow = () => {};
     this.datas = { canvas: null, player: null };
     this.drawn = { canvas: "", player: "" }; // what each of them shows: changes with the record, the kind, the language
     this.serial = 0;
     this.given = 0; // the serial that the canvas has
-    this.asked = 0; // the last question of the page around a notebook's frame
     this.led = 0; // grows where the address leads the player to a step
     /** @type {Map<Part, Promise<Uint16Array>>} */
     this.kept = new Map(); // the maps of short texts
     this.turn = { canvas: 0, player: 0 }; // a slower answer never replaces a later one
     /** @type {Choice} */
     this.played = null;
-    this.place = placeOf(location.hash, header, this.spoken);
+    this.place = placeOf(around.address, header, this.spoken);
   }
 
   /** @param {string} name */
@@ -87,23 +89,24 @@ export class Explorer {
 
   /** The theme of the page. */
   dress() {
-    const { theme } = this.place;
-    if (theme) document.documentElement.dataset.theme = theme;
-    else delete document.documentElement.dataset.theme;
+    const { theme } = this.place,
+      { dataset } = this.around.frame;
+    if (theme) dataset.theme = theme;
+    else delete dataset.theme;
     this.$("dark").setAttribute("aria-pressed", String(this.dark));
   }
 
   get dark() {
     const { theme } = this.place;
-    return theme ? theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    return theme ? theme === "dark" : this.scheme.matches;
   }
 
   /** The page's own words. */
   write() {
     const { entry, place } = this;
     const text = (name, words) => (this.$(name).textContent = words);
-    document.documentElement.lang = place.lang;
-    document.title = `${entry.name} · ${this.say("explorer")}`;
+    this.around.frame.lang = place.lang;
+    this.around.title(`${entry.name} · ${this.say("explorer")}`);
     text("brand", `${this.say("explorer")} · ${entry.about[place.lang][0][1]}`);
     text("source", entry.source);
     text("target", entry.target);
@@ -278,8 +281,7 @@ export class Explorer {
 
   /** @param {"canvas" | "player"} name */
   renew(name) {
-    const template = /** @type {HTMLTemplateElement} */ (document.getElementById(name));
-    this.hosts[name].replaceChildren(template.content.cloneNode(true));
+    this.around.renew(this.hosts[name], name);
   }
 
   /**
@@ -338,12 +340,9 @@ export class Explorer {
     return hashOf(this.place, this.header, this.spoken);
   }
 
-  /** In a notebook's frame, which has no address of its own, the page around it is told (widget.js). */
+  /** What is around it learns what is shown. */
   publish() {
-    const { kind, layer, head, row } = this.place;
-    if (FRAMED) return globalThis.parent.postMessage({ bartviz: { kind, layer, head, row, asked: this.asked } }, "*");
-    const hash = this.hash();
-    if (hash !== location.hash) history.replaceState(null, "", hash);
+    this.around.publish(this.place, this.hash());
   }
 
   /**
@@ -394,17 +393,16 @@ export class Explorer {
       this.repaint();
       this.publish();
     };
-    matchMedia("(prefers-color-scheme: dark)").onchange = () => this.repaint();
-    // Not `location`: what was being drawn may have written its own address since.
-    globalThis.onhashchange = ({ newURL }) => this.lead(placeOf(new URL(newURL).hash, this.header, this.spoken));
-    globalThis.onmessage = ({ source, data }) => {
-      if (!FRAMED || source !== globalThis.parent || !data?.bartviz) return;
+    this.scheme.onchange = () => this.repaint();
+    this.around.listen((hash, wanted) => {
+      if (hash !== null) return this.lead(placeOf(hash, this.header, this.spoken));
       const { lang, theme, record } = this.place;
-      const wanted = `#${new URLSearchParams({ record: String(record + 1), ...data.bartviz })}`;
-      this.asked = data.bartviz.asked;
-      this.lead({ ...placeOf(wanted, this.header, lang), theme });
-    };
-    onSteps(
+      this.lead({
+        ...placeOf(`#${new URLSearchParams({ record: String(record + 1), ...wanted })}`, this.header, lang),
+        theme,
+      });
+    });
+    this.unfollow = onSteps(
       "at",
       () => this.entry.player?.revision,
       ({ step }) => {
@@ -412,6 +410,14 @@ export class Explorer {
         this.publish();
       },
     );
+  }
+
+  /** Draw nothing any more. */
+  end() {
+    this.unfollow();
+    this.scheme.onchange = null;
+    for (const end of Object.values(this.ends)) end();
+    this.turn = { canvas: Infinity, player: Infinity };
   }
 
   /** The components in the colours of the theme. */

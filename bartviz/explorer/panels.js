@@ -145,3 +145,20 @@ function strip(vector, most) {
   context.putImageData(pixels, 0, 0);
   return canvas;
 }
+
+const COLOURS = { encoder: "--st-green-color", decoder: "--st-orange-color", cross: "--st-violet-color" };
+const HIGH = 30; // pixels
+
+/**
+ * Which row may look at which column: filled where it may.
+ * @param {HTMLCanvasElement} canvas
+ * @param {{ kind: string, shape: number[] }} meta
+ */
+export function showMask(canvas, { kind, shape: [, , rows, columns] }) {
+  [canvas.width, canvas.height] = [columns, rows];
+  canvas.style.height = `${HIGH}px`;
+  canvas.style.width = `${Math.max(6, Math.min((HIGH * columns) / rows, 4 * HIGH))}px`;
+  const context = canvas.getContext("2d");
+  context.fillStyle = getComputedStyle(canvas).getPropertyValue(COLOURS[kind]).trim();
+  for (let row = 0; row < rows; row++) context.fillRect(0, row, kind === "decoder" ? row + 1 : columns, 1);
+}

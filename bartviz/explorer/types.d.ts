@@ -40,6 +40,7 @@ export interface Head {
 /** How a text is run. */
 export interface Options {
   target?: string | null;
+  pair?: string | null; // a second text
   beams?: number;
   ablate?: string[]; // heads, such as "cross L2H5"
   force?: Record<string, number | string>; // tokens by step
@@ -74,6 +75,18 @@ export interface Place {
   theme: string; // "light", "dark", or "" for the system's
 }
 
+/** Where an explorer stands: around.js and within.js. */
+export interface Around {
+  root: Document | ShadowRoot;
+  frame: HTMLElement; // has the theme and the language
+  languages: readonly string[]; // of the reader, the first first
+  address: string; // what is shown first
+  title(text: string): void;
+  renew(host: ShadowRoot, name: string): void; // an empty component
+  publish(place: Place, hash: string): void;
+  listen(lead: (hash: string | null, wanted: Record<string, string>) => void): void;
+}
+
 /** A component's default export; gives what ends it. */
 export type Mount = (component: object) => () => void;
 
@@ -87,7 +100,7 @@ export interface WidgetModel {
 }
 
 declare global {
-  var bartviz: any; // in a recorded page `weights`, in a live one `load`, `show` and `model`
+  var bartviz: any; // in a recorded page `weights`, in a live one `load`, `show`, `model` and `names`
 }
 
 /** What the engine found in a text: `plain` in engine/worker.js. */
@@ -95,6 +108,7 @@ export interface Found {
   serial: number;
   given: boolean;
   text: string;
+  pair: string | null;
   written: string;
   source: Tokens;
   read: Tokens | null;

@@ -13,8 +13,10 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 import bartviz
+from bartviz.analysis import start
 from bartviz.explorer import live
 from bartviz.models.model import Model
+from bartviz.record.attention import Head
 from tests.browser.axe import AXE, RUN
 from tests.support import engine
 
@@ -104,6 +106,68 @@ def test_a_gap_is_filled(opened: Page) -> None:
     expect(part(opened, "source")).to_have_text(f"The man went to the {word} to buy bread.")
 
 
+def test_the_ribbons_are_those_of_the_head_that_is_shown(opened: Page, translator: Model) -> None:
+    run(opened, TEXT)
+    record = bartviz.decode(translator, TEXT)
+    found = start.simple(start.ribbons(record, head=Head("cross", 3, 1)))
+    ribbons = part(opened, "ribbons")
+    expect(ribbons.locator(".below .word")).to_have_count(len(found.below))
+    expect(ribbons.locator("path")).to_have_count(len(found.edges()))
+    assert ribbons.locator(".above .word").all_inner_texts() == ["\n".join(word.pieces) for word in found.above]
+    opened.goto(opened.url.replace("layer=3", "layer=2"))
+    other = start.simple(start.ribbons(record, head=Head("cross", 2, 1)))
+    expect(ribbons.locator("path")).to_have_count(len(other.edges()))
+
+
+def test_a_word_that_is_touched_is_changed(opened: Page) -> None:
+    run(opened, "I want to buy a car.")
+    part(opened, "ribbons").locator(".above").get_by_role("button", name="“car”").click()
+    expect(part(opened, "word")).to_have_value("car")
+    part(opened, "word").fill("house")
+    part(opened, "word").press("Enter")
+    expect(part(opened, "source")).to_have_text("I want to buy a house.", timeout=LIMIT)
+    expect(part(opened, "text")).to_have_value("I want to buy a house.")
+    expect(part(opened, "target")).to_contain_text("Haus")
+
+
+def test_a_word_is_touched_before_anything_was_run(opened: Page) -> None:
+    part(opened, "records").get_by_role("button").nth(1).click()
+    part(opened, "ribbons").locator(".above .word", has_text="want").click()
+    expect(part(opened, "word")).to_have_value("want", timeout=LIMIT)
+    expect(part(opened, "canvas").locator(".said")).to_contain_text("“want”")
+
+
+def test_a_word_that_was_written_is_exchanged_for_a_candidate(opened: Page, translator: Model) -> None:
+    run(opened, TEXT)
+    before = part(opened, "target").inner_text()
+    part(opened, "ribbons").locator(".below .word").first.click()
+    others = part(opened, "others").get_by_role("button")
+    expect(others.first).to_have_attribute("aria-pressed", "true")
+    others.nth(1).click()
+    expect(part(opened, "target")).not_to_have_text(before, timeout=LIMIT)
+    step = bartviz.decode(translator, TEXT).steps[1]  # the first one is set by a rule: it is no word
+    forced = bartviz.decode(translator, TEXT, force={1: step.candidates[1].token_id})
+    expect(part(opened, "target")).to_have_text(str(forced.target_text))
+
+
+def test_bert_reads_two_texts_and_a_word_becomes_a_gap(opened: Page) -> None:
+    part(opened, "records").get_by_role("button").nth(1).click()
+    part(opened, "more-said").click()
+    part(opened, "text").fill("The man went home.")
+    part(opened, "pair").fill("He was tired.")
+    part(opened, "run").click()
+    expect(part(opened, "source")).to_have_text("The man went home. · He was tired.", timeout=LIMIT)
+    record = bartviz.capture(engine.shipped("bert-tiny-en"), "The man went home.", pair="He was tired.")
+    weights = opened.evaluate("""async () => (await (await bartviz.load(1)).capture("The man went home.",
+        { pair: "He was tired." })).head("encoder", 1, 0)""")
+    assert np.abs(np.array(weights) - record.attention("encoder").head(1, 0)).max() < 1e-4
+    part(opened, "ribbons").locator(".below .word", has_text="tired").click()
+    part(opened, "mask-word").click()
+    expect(part(opened, "source")).to_have_text("The man went home. · He was [MASK].", timeout=LIMIT)
+    expect(part(opened, "gaps").get_by_role("button").first).to_be_visible()
+    assert "pair=He+was" in opened.url
+
+
 def test_a_saved_record_opens_in_python(opened: Page, translator: Model, tmp_path: Path) -> None:
     run(opened, TEXT)
     with opened.expect_download() as download:
@@ -169,14 +233,115 @@ def test_the_page_is_accessible_on_a_phone(scheme: str, chrome: Browser, file: P
     context.close()
 
 
-def test_a_folder_reads_its_model_from_a_host(chrome: Browser, tmp_path: Path) -> None:
-    bartviz.load("bert-tiny-en").save(tmp_path / "site")
-    handler = functools.partial(SimpleHTTPRequestHandler, directory=str(tmp_path / "site"))
+STRANGE = """<!doctype html><html lang="ko"><head><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none';
+ script-src 'self' 'nonce-own' 'wasm-unsafe-eval'; worker-src blob:; connect-src 'self'; style-src 'nonce-own'">
+<style nonce="own">html { font-size: 40px; } * { color: red !important; font-family: serif; letter-spacing: 9px; }
+ header, main, div { display: inline !important; background: yellow; } body { line-height: 3; }</style></head>
+<body><header>Mine</header><main><div id="picture"></div></main><script type="module" nonce="own">
+import { load, names, show } from "./site/bartviz.js";
+const model = await load("bart-tiny-en-de"), element = document.getElementById("picture");
+const record = await model.capture("The teacher wrote a letter to his friend.", { ablate: ["cross L3H1"] });
+globalThis.chosen = [];
+element.addEventListener("bartviz", ({ detail }) => chosen.push(detail));
+globalThis.view = show(record, element, { kind: "cross", layer: 2, head: 5 });
+await view.drawn;
+globalThis.made = { names, rows: await record.head("cross", 2, 5), written: record.written };
+document.body.dataset.ready = "yes";
+</script></body></html>"""
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A host of static files, with a folder of models and a page that is not ours."""
+    folder = tmp_path_factory.mktemp("host")
+    bartviz.load("bart-tiny-en-de").save(folder / "site")
+    (folder / "strange.html").write_text(STRANGE, "utf-8")
+    handler = functools.partial(SimpleHTTPRequestHandler, directory=str(folder))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        page = chrome.new_page()
-        page.goto(f"http://127.0.0.1:{server.server_port}/")
-        page.locator("html[data-ready]").wait_for(state="attached")
-        run(page, "A dog sleeps.")
-        page.close()
+        yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
+
+
+@pytest.fixture
+def strange(chrome: Browser, host: str) -> Iterator[Page]:
+    page, wrong = chrome.new_page(viewport={"width": 1000, "height": 900}), list[str]()
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
+    page.goto(f"{host}/strange.html")
+    page.locator("body[data-ready]").wait_for(state="attached", timeout=LIMIT)
+    yield page
+    page.close()
+    assert [one for one in wrong if "favicon" not in one] == []
+
+
+def test_a_page_of_others_runs_a_model_and_shows_its_explorer(strange: Page, translator: Model) -> None:
+    record = bartviz.decode(translator, TEXT, ablate=["cross L3H1"])
+    made = strange.evaluate("made")
+    assert made["names"] == ["bart-tiny-en-de"]
+    assert made["written"] == record.target_text
+    assert np.abs(np.array(made["rows"]) - record.attention("cross").head(2, 5)).max() < 1e-4
+    picture = strange.locator("#picture")
+    expect(picture.locator("[data-is=target]")).to_have_text(str(record.target_text))
+    expect(picture.locator("article")).to_have_attribute("lang", "ko")
+    strange.evaluate("view.go({ kind: 'encoder', layer: 1, head: 2, row: 3 })")
+    expect(picture.locator("[data-is=kinds] [aria-pressed=true]")).to_have_attribute("value", "encoder")
+    chosen = strange.evaluate("chosen.at(-1)")
+    assert {name: chosen[name] for name in ("kind", "layer", "head", "row")} == {
+        "kind": "encoder",
+        "layer": 1,
+        "head": 2,
+        "row": 3,
+    }
+    strange.evaluate("view.end()")
+    assert picture.inner_html() == ""
+
+
+def test_styles_of_a_page_of_others_and_of_the_picture_do_not_meet(strange: Page) -> None:
+    looks = """(node) => { const { color, fontFamily, letterSpacing, fontSize, display } = getComputedStyle(node);
+        return { color, fontFamily, letterSpacing, fontSize, display }; }"""
+    title = strange.locator("#picture [data-is=kind-said]").evaluate(looks)
+    assert title["color"] != "rgb(255, 0, 0)"
+    assert title["letterSpacing"] == "normal"
+    assert title["fontSize"] == "15px"
+    assert "serif" not in title["fontFamily"].replace("sans-serif", "")
+    own = strange.locator("body > header").evaluate(looks)
+    assert own["display"] == "inline"
+    assert own["fontSize"] == "40px"
+    assert strange.evaluate("[document.title, location.hash, document.documentElement.dataset.theme ?? '']") == [""] * 3
+
+
+def test_another_token_in_a_page_of_others_is_another_record(strange: Page) -> None:
+    before = strange.evaluate("view.record.written")
+    other = strange.evaluate("view.record.steps[1].best[1].label")  # a rule sets the first one
+    strange.locator("#picture [data-is=bars] li").nth(1).click()
+    strange.wait_for_function("(before) => view.record.written !== before", arg=before)
+    assert strange.evaluate("view.record.steps[1].label") == other
+
+
+def test_a_model_that_is_not_there_is_refused_with_the_choices(opened: Page) -> None:
+    said = opened.evaluate("Promise.resolve().then(() => bartviz.load('gpt')).catch(String)")
+    assert said == 'RangeError: There is no model "gpt" here. Choose 0 or "bart-tiny-en-de", 1 or "bert-tiny-en".'
+
+
+def test_a_record_of_a_script_is_shown_in_the_file(opened: Page) -> None:
+    opened.evaluate("""async () => {
+        const model = await bartviz.load("bart-tiny-en-de");
+        globalThis.mine = await model.capture("A dog sleeps.", { beams: 2 });
+        bartviz.show(mine); }""")
+    expect(part(opened, "source")).to_have_text("A dog sleeps.")
+    expect(part(opened, "text")).to_have_value("A dog sleeps.")
+    run(opened, TEXT)
+    assert opened.evaluate("mine.head('cross', 0, 0).then((rows) => rows.length)") > 2  # it is still the script's
+    opened.evaluate("""() => { const element = document.createElement("div");
+        document.body.append(element); return bartviz.show(mine, element).drawn; }""")
+    expect(opened.locator("article.explorer h1 [data-is=source]")).to_have_text("A dog sleeps.")
+
+
+def test_a_folder_reads_its_model_from_a_host(chrome: Browser, host: str) -> None:
+    page = chrome.new_page()
+    page.goto(f"{host}/site/")
+    page.locator("html[data-ready]").wait_for(state="attached")
+    run(page, "A dog sleeps.")
+    page.close()

@@ -241,6 +241,7 @@ def test_it_needs_neither_streamlit_nor_torch(tmp_path: Path) -> None:
 
 def test_the_scripts_read_the_file_and_keep_the_address() -> None:
     node.run_tests(Path(__file__).with_name("explorer.test.mjs"))
+    node.run_tests(Path(__file__).with_name("ribbon_data.test.mjs"))
 
 
 def test_a_notebook_shows_the_page_in_a_frame_that_reaches_nothing() -> None:

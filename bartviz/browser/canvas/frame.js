@@ -16,7 +16,7 @@ const SHORT = 24; // rows or columns whose words can be read without a closer lo
 
 /** @param {Canvas} it */
 function arrange(it) {
-  it.type = typeSize();
+  it.type = typeSize(it.root);
   it.root.classList.toggle("large", it.large);
   it.root.dataset.view = it.choice.view;
   it.root.classList.toggle("long", Math.max(...it.meta.shape.slice(2)) > SHORT);

@@ -195,7 +195,7 @@ function frame(it, step, i) {
  * @param {Player} it
  */
 export function fit(it) {
-  it.root.style.zoom = String(typeSize());
+  it.root.style.zoom = String(typeSize(it.root));
   const bars = it.$("bars");
   const taken = [.../** @type {HTMLCollectionOf<HTMLElement>} */ (bars.parentElement.children)].reduce(
     (sum, node) => sum + (node === bars ? 0 : node.offsetHeight + 4),

@@ -338,7 +338,7 @@ function listen(it) {
   for (const name of ["fixed", "row"]) $(name).onclick = () => shadeBy(it, name);
   $("details").ontoggle = () => $("details").open && buildTable(it);
   it.root.onkeydown = (event) => onKey(it, event, false);
-  it.anywhere = (event) => isNowhere(event.target) && onKey(it, event, true);
+  it.anywhere = (event) => it.meta.page_keys !== false && isNowhere(event.target) && onKey(it, event, true);
   document.addEventListener("keydown", it.anywhere);
   const [unfollow, unlight] = [
     onSteps(

@@ -56,6 +56,7 @@ export interface Meta {
   reading: Reading;
   led: number; // grows when somebody else than the visitor chooses the step
   follows: boolean;
+  page_keys?: boolean; // false where arrows without a focus are not the player's
   kind: Kind;
   scale: number; // what the weights are divided by
   source: Segment[];

@@ -2,8 +2,14 @@
 
 const USUAL = 15; // pixels of the page's type; for a projector it is larger
 
-/** How much larger than usual the type of the page is. */
-export const typeSize = () => parseFloat(getComputedStyle(document.documentElement).fontSize) / USUAL || 1;
+/**
+ * How much larger than usual the type is: that of the page, or `--bv-type` of what the node stands in.
+ * @param {Element} node
+ */
+export function typeSize(node) {
+  const own = getComputedStyle(node).getPropertyValue("--bv-type");
+  return parseFloat(own || getComputedStyle(document.documentElement).fontSize) / USUAL || 1;
+}
 
 /**
  * Where a pointer is on an element, in the element's own pixels: it may be drawn enlarged.

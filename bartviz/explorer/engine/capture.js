@@ -45,9 +45,10 @@ export class Model {
    * @returns {Generator<void, Record>}
    */
   *capture(text, options = {}) {
-    const { pair = null, typed = false, target = null, factors = {}, beams = 1 } = options;
+    const { typed = false, target = null, factors = {}, beams = 1 } = options;
     const { network, tokenizer, generation } = this,
-      cleaned = clean(text);
+      cleaned = clean(text),
+      pair = (options.pair ?? null) === null ? null : clean(options.pair);
     const source = tokenizer.tokens(cleaned, { pair, typed });
     this.fits(source.ids.length);
     if (this.kind === "encoder") {

@@ -153,6 +153,7 @@ function plain(record) {
   const { source, read, steps } = record;
   return {
     text: record.text,
+    pair: record.pair,
     written: record.written,
     source,
     read,

@@ -351,7 +351,7 @@ class View {
     const { width } = this.root.getBoundingClientRect();
     if (!width || !this.squares.length) return;
     this.theme = themeOf(this.root);
-    this.scale = typeSize();
+    this.scale = typeSize(this.root);
     const context = this.squares[0].canvas.getContext("2d");
     context.font = `${13 * this.scale}px ${this.theme.mono}`;
     this.hatch = hatching(context, this.theme.hatch);
