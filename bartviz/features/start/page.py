@@ -12,6 +12,7 @@ from bartviz.app.controls import show
 from bartviz.app.frame import fill_masks, levels, opened, output_confidence, page, page_list, related_links, sidebar
 from bartviz.app.state.result_cache import cached
 from bartviz.browser.ribbons.messages import lines
+from bartviz.features.start import parts_alive as alive
 from bartviz.features.start import parts_ribbons as ribbons
 from bartviz.language import _, mark
 from bartviz.record.attention import Head
@@ -140,3 +141,4 @@ def main() -> None:
         figure=partial(drawn, chosen),
         record=record,
     )
+    alive.offer(record)
