@@ -38,6 +38,7 @@ EXPLORERS = {
     "alignment": ("start", "kind=cross&view=lines"),
     "denoising": ("repair", "kind=cross&step=3"),
 }
+ALIVE = ("bart-tiny-en-de", "bert-tiny-en", "bart-tiny-denoise")  # models that run in the site
 # What every notebook runs first: its figures take plotly's script from the site.
 STARTUP = """
 def _drawn(figure):
@@ -45,6 +46,7 @@ def _drawn(figure):
 
 get_ipython().display_formatter.formatters["text/html"].for_type_by_name("plotly.graph_objs._figure", "Figure", _drawn)
 """
+BEFORE = "## What can be done there"  # the section of the guide that comes after the models
 LEVELS = (("beginner", "In short"), ("intermediate", "How it works"), ("expert", "Exactly"))
 
 
@@ -65,6 +67,12 @@ def assemble(source: Path) -> None:
     explorers.mkdir(parents=True)
     for name in sorted({record for record, _ in EXPLORERS.values()}):
         bartviz.open(EMBEDDED / "records" / f"{name}.safetensors").save(explorers / f"{name}.html")
+    alive = source / "extra" / "alive"
+    alive.mkdir()
+    for name in ALIVE:
+        bartviz.load(name).save(alive / f"{name}.html")
+    guide = source / "guides" / "alive.md"
+    guide.write_text(guide.read_text("utf-8").replace(BEFORE, f"{_alive()}\n\n{BEFORE}", 1), "utf-8")
     (source / "extra" / "plotly.min.js").write_text(get_plotlyjs(), "utf-8")
 
 
@@ -88,7 +96,7 @@ def build(folder: Path = FOLDER, *, execute: bool = True) -> Path:
     command = [sys.executable, "-m", "sphinx", *options, str(source), str(pages)]
     subprocess.run(command, check=True, cwd=ROOT, env=environment)
     for page in pages.rglob("*.html"):
-        if page.parent.name != "explorer":
+        if page.parent.name not in ("explorer", "alive"):
             page.write_text(_accessible(page.read_text("utf-8")), "utf-8")
     return pages
 
@@ -118,9 +126,7 @@ def _view(entry: page_list.Page) -> str:
         parts += [
             "## Try it here",
             "The explorer of a saved record. It is one file, made by `record.save(...)`, and runs in your browser.",
-            f'<iframe class="explorer" title="The explorer: {entry.label}" loading="lazy" width="100%" height="720" '
-            f'style="border:1px solid #8888;border-radius:6px" src="../explorer/{record}.html#{place}"></iframe>',
-            f'<p><a href="../explorer/{record}.html#{place}">Open it in a window of its own</a></p>',
+            _frame(f"The explorer: {entry.label}", f"../explorer/{record}.html#{place}", 720),
         ]
     for word in words:
         told = explanations.explanation(word)
@@ -131,6 +137,28 @@ def _view(entry: page_list.Page) -> str:
         terms = ", ".join(f"[{glossary()[term].name}](../glossary.md#{_anchor(term)})" for term in told.terms)
         parts += [f"{level} With the library\n\n```python\n{told.code}\n```", f"Terms: {terms}."]
     return "\n\n".join(parts) + "\n"
+
+
+def _alive() -> str:
+    """The shipped models, which run in the page: the first one at once, the others in windows of their own."""
+    first, *others = ALIVE
+    links = " and ".join(f'<a href="../alive/{name}.html">{name}</a>' for name in others)
+    return "\n\n".join(
+        [
+            "## Try it here",
+            "One of the models that ship with bartviz, as `bartviz alive` makes it: type a text of your own.",
+            _frame(first, f"../alive/{first}.html", 900),
+            f"<p>The others that ship: {links}.</p>",
+        ]
+    )
+
+
+def _frame(title: str, address: str, height: int) -> str:
+    return (
+        f'<iframe class="explorer" title="{title}" loading="lazy" width="100%" height="{height}" '
+        f'style="border:1px solid #8888;border-radius:6px" src="{address}"></iframe>\n\n'
+        f'<p><a href="{address}">Open it in a window of its own</a></p>'
+    )
 
 
 def _views() -> str:

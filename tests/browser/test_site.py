@@ -19,6 +19,7 @@ from tests.browser.axe import AXE
 
 pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 LOADED = {"script": "src", "img": "src", "iframe": "src", "link": "href", "source": "src", "object": "data"}
+MADE = ("explorer", "alive")  # folders of pages that bartviz makes
 FOUND = """async () => (await axe.run(document, { iframes: false, resultTypes: ["violations"] })).violations
     .filter(({ impact }) => ["serious", "critical"].includes(impact))
     .map(({ id, nodes }) => [id, nodes.map((node) => node.target.join(" ") + ": " + node.failureSummary)])"""
@@ -51,7 +52,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def pages(built: Path) -> dict[Path, Read]:
     """Every page of our own, read."""
-    return {path: Read(path.read_text("utf-8")) for path in built.rglob("*.html") if path.parent.name != "explorer"}
+    return {path: Read(path.read_text("utf-8")) for path in built.rglob("*.html") if path.parent.name not in MADE}
 
 
 def test_no_page_loads_anything_from_another_host(pages: dict[Path, Read]) -> None:
@@ -85,6 +86,19 @@ def test_every_view_has_a_page_and_some_the_explorer(pages: dict[Path, Read]) ->
     assert {word for word, page in found.items() if any(load.endswith(".png") for load in page.loads)} == pictures
     live = {word for word, page in found.items() if any("explorer/" in load for load in page.loads)}
     assert {"heads", "decoding"} <= live
+
+
+def test_a_model_runs_in_the_guide(chrome: Browser, built: Path) -> None:
+    page = chrome.new_page(viewport={"width": 1366, "height": 900}, offline=True)
+    page.goto((built / "guides" / "alive.html").as_uri())
+    frame = page.frame_locator("iframe.explorer")
+    frame.locator("textarea[data-is=text]").fill("It is late.")
+    frame.locator("[data-is=run]").click()
+    expect(frame.locator("[data-is=source]").first).to_have_text("It is late.", timeout=60_000)
+    for name in site.ALIVE[1:]:
+        assert page.locator(f"a[href='../alive/{name}.html']").count() == 1
+        assert (built / "alive" / f"{name}.html").stat().st_size > 1_000_000
+    page.close()
 
 
 def test_the_korean_page_says_so(pages: dict[Path, Read]) -> None:
