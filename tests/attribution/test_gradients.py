@@ -130,7 +130,7 @@ def test_integrated_gradients_are_complete_and_those_of_a_plain_sum(family: str)
                 total.add_(((x - b) * slope).sum(-1)[0].detach() / points)
     for mine, expected in zip((found.values, found.earlier_values), sums, strict=False):
         assert mine is not None
-        np.testing.assert_allclose(mine[0], expected, atol=0.02 * max(1.0, float(abs(whole))))
+        np.testing.assert_allclose(mine[0], expected, atol=0.01 * max(0.2, float(abs(whole))))
 
 
 def sides(family: str) -> list[Any]:
