@@ -12,7 +12,7 @@ from bartviz.record.attention import Kind
 Pair = tuple[str, str]  # in the light theme, in the dark one
 
 KIND: dict[Kind, Pair] = {
-    "encoder": ("#16877b", "#45b7a4"),
+    "encoder": ("#148377", "#45b7a4"),
     "decoder": ("#c24e1c", "#dc7443"),
     "cross": ("#6d53b3", "#8b7dcd"),
 }
@@ -37,7 +37,8 @@ LETTERS = {QUERY: ("#6238bd", "#a98bea"), KEY: ("#b0620a", "#e9963a"), VALUE: ("
 
 @dataclass(frozen=True)
 class Palette:
-    """The neutral colours of one theme."""
+    """The neutral colours of one theme: what has a meaning, such as the frame of a cell (``line``) or the hatching over
+    ``masked``, has a contrast of 3:1; ``grid`` is behind charts and has none."""
 
     background: str
     ink: str
@@ -45,15 +46,17 @@ class Palette:
     grid: str
     masked: str
     hatch: str
+    line: str
 
 
-LIGHT = Palette("#ffffff", "#1d2430", "#667085", "#e4e7ec", "#e9eaec", "#b9bdc4")
-DARK = Palette("#0e1117", "#e8eaee", "#98a2b3", "#2a303b", "#272b33", "#4b515c")
+LIGHT = Palette("#ffffff", "#1d2430", "#667085", "#e4e7ec", "#e9eaec", "#7f858f", "#858d9b")
+DARK = Palette("#0e1117", "#e8eaee", "#98a2b3", "#2a303b", "#272b33", "#767d8a", "#646d7c")
 
 
 def variables() -> str:
     """The style that names these colours for all others: ``--bv-encoder``, ``--bv-query``, ``--bv-page`` and so on."""
     roles = (("query", LETTERS[QUERY]), ("key", LETTERS[KEY]), ("value", LETTERS[VALUE]))
-    named = (*KIND.items(), *roles, ("page", (LIGHT.background, DARK.background)))
+    neutral = (("page", (LIGHT.background, DARK.background)), ("line", (LIGHT.line, DARK.line)))
+    named = (*KIND.items(), *roles, *neutral)
     lines = (f"--bv-{name}: light-dark({light}, {dark});" for name, (light, dark) in named)
     return f":root {{ {' '.join(lines)} }}"

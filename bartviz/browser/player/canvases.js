@@ -144,10 +144,8 @@ export function drawCurve(it) {
   ];
   const left = 44,
     pitch = Math.min((width - left - 6) / it.count, 60);
-  context.fillStyle = it.colors.line;
-  context.globalAlpha = 0.5;
+  context.fillStyle = it.colors.masked;
   context.fillRect(left + pitch * it.step, 18, pitch, height - 38);
-  context.globalAlpha = 1;
   for (const chart of charts) drawChart(it, context, chart, left, pitch);
   drawTicks(it, context, left, pitch, height);
 }
@@ -173,16 +171,19 @@ function drawChart(it, context, { title, bars, line, from, to }, left, pitch) {
   context.textAlign = "left";
   context.fillText(title, left, from - 10);
   bars.forEach((value, i) => {
-    context.globalAlpha = i === it.step ? 1 : i < it.step ? 0.6 : 0.22;
-    context.fillStyle = it.colors.strong[it.meta.kind];
-    context.fillRect(
+    /** @type {[x: number, y: number, wide: number, high: number]} */
+    const bar = [
       left + pitch * (i + 0.18),
       Math.min(y(value), y(0)),
       pitch * 0.64,
       Math.max(1, Math.abs(y(value) - y(0))),
-    );
+    ];
+    context.globalAlpha = i === it.step ? 1 : i < it.step ? 0.8 : 0.16; // of what is still to come the edge is seen
+    context.fillStyle = context.strokeStyle = it.colors.strong[it.meta.kind];
+    context.fillRect(...bar);
+    context.globalAlpha = 1;
+    if (i > it.step) context.strokeRect(...bar);
   });
-  context.globalAlpha = 1;
   if (line) drawLine(it, context, line, left, pitch, y);
 }
 

@@ -206,7 +206,7 @@ def _ring(letter: str, place: tuple[int, int], x: Field, y: Field, dark: bool) -
         "y": [y.values[place]],
         "text": [f"<b>{letter}</b>"],
         "textposition": side,
-        "textfont": {"size": 15, "color": color},
+        "textfont": {"size": 15, "color": theme.palette(dark).ink},
         "marker": {"size": 19, "symbol": "circle-open", "line": {"width": 3}, "color": color},
         "hoverinfo": "skip",
         "showlegend": False,
@@ -330,7 +330,7 @@ def _letter(letter: str, at: tuple[int, int], dark: bool) -> Part:
         "xanchor": "left" if left else "right",
         "yanchor": "top",
         "borderpad": 1,
-        "font": {"size": 12, "color": theme.palette(dark).background},
+        "font": {"size": 12, "color": theme.ink_on(pin_color(letter, dark))},
         "bgcolor": pin_color(letter, dark),
     }
 

@@ -81,10 +81,7 @@ def written(found: Repair, *, dark: bool = False) -> go.Figure:
         at = [number for number, one in enumerate(found.said) if one.mark in marks]
         shares = [found.said[number].probability for number in at]
         copied = marks == ("kept",)
-        marker: Part = {
-            "color": f"{color}59" if copied else color,
-            "line": {"color": color, "width": 0 if copied else 1},
-        }
+        marker: Part = {"color": f"{color}59" if copied else color, "line": {"color": color, "width": 1}}
         if "wrong" in marks:
             marker["pattern"] = {"shape": "/", "fgcolor": color, "bgcolor": ink.background, "size": 6}
         traces.append(

@@ -57,7 +57,7 @@ def inputs(one: Inputs, *, dark: bool = False) -> go.Figure:
                 "yaxis": axis,
                 "hovertext": hover,
                 "hoverinfo": "text",
-                "marker": {"color": shade, "line": {"width": 0}},
+                "marker": {"color": shade, "line": {"color": color, "width": 1}},
             }
         )
         top = 1 - line * (height + GAP)

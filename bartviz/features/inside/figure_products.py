@@ -99,7 +99,7 @@ def share(one: Inside, *, dark: bool = False) -> go.Figure:
     many = heads > MANY
     named = range(0, heads, 4 if many else 1)
     texts = None if many else [percent(part) for part in one.shares]
-    fills = [color if head == one.head else colors.masked for head in range(heads)]
+    fills = [color if head == one.head else colors.hatch for head in range(heads)]
     both = np.stack([one.added, one.block])  # (2, D)
     names = [_("this head, H{head}", head=one.head), whole]
     traces = [

@@ -67,7 +67,6 @@ def models(given: Sequence[Subject | str] | str, *, dark: bool = False, height: 
 
 
 def _bars(one: Subject, axis: str, dark: bool) -> Iterator[dict[str, Any]]:
-    edge = theme.palette(dark).background
     hover = f"%{{customdata}}<extra>{theme.escape(_brief(one.name))}</extra>"
     for side, direction in (("encoder", -1), ("decoder", 1)):
         layers = sorted({row.layer for row in one.rows if row.component == side and row.layer is not None})
@@ -94,7 +93,10 @@ def _bars(one: Subject, axis: str, dark: bool) -> Iterator[dict[str, Any]]:
                 "base": base,
                 "xaxis": axis,
                 "yaxis": "y",
-                "marker": {"color": _color(side, name, dark), "line": {"width": 1, "color": edge}},
+                "marker": {
+                    "color": _color(side, name, dark),
+                    "line": {"width": 1, "color": theme.kind_color(_kind(side, name), dark)},
+                },
                 "customdata": said,
                 "hovertemplate": hover,
             }
@@ -114,8 +116,11 @@ def legend(subjects: Sequence[Subject], *, dark: bool = False) -> dict[str, tupl
 
 def _color(side: str, name: str, dark: bool) -> str:
     """Self-attention in the side's colour, its feed-forward layer in a quiet shade of it, cross-attention violet."""
-    kind: Kind = "cross" if name == "cross-attention" else "encoder" if side == "encoder" else "decoder"
-    return theme.tint(kind, dark) if name == "feed-forward" else theme.kind_color(kind, dark)
+    return theme.tint(_kind(side, name), dark) if name == "feed-forward" else theme.kind_color(_kind(side, name), dark)
+
+
+def _kind(side: str, name: str) -> Kind:
+    return "cross" if name == "cross-attention" else "encoder" if side == "encoder" else "decoder"
 
 
 def _titles(one: Subject, middle: float, axis: str, dark: bool) -> Iterator[dict[str, Any]]:
