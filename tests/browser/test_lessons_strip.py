@@ -171,6 +171,37 @@ def test_large_type_enlarges_the_picture_and_leaves_it_whole(shipped: str, visit
     assert sidebar["width"] < 0.2 * window["width"]  # 15%, not 21%
 
 
+# Watches the canvas: for how long it moves each time, and whether it is the same one as before.
+MOVES = """() => {
+    const find = () => [...document.querySelectorAll("[data-testid=stBidiComponentIsolated]")]
+        .map(({ shadowRoot }) => shadowRoot?.querySelector(".attention")).find(Boolean);
+    const canvas = find();
+    let since = 0;
+    window.moved = [];
+    window.stays = () => canvas.isConnected && find() === canvas;
+    new MutationObserver(() => {
+        const moving = canvas.classList.contains("moving"), now = performance.now();
+        if (moving) since ||= now;
+        else if (since) window.moved.push(now - since), since = 0;
+    }).observe(canvas, { attributes: true, attributeFilter: ["class"] });
+}"""
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("still", [False, True])
+def test_the_canvas_moves_to_the_next_step_unless_nothing_is_to_move(still: bool, shipped: str, visit: Open) -> None:
+    page = begun(lambda address: visit(address, still=still), f"{shipped}/?lesson=heads&at=2")
+    stands(page, named("heads"), 1)
+    page.evaluate(MOVES)
+    page.keyboard.press("n")  # to another head of the same layer
+    stands(page, named("heads"), 2)
+    settle(page)
+    assert page.evaluate("window.stays()")
+    moved = page.evaluate("window.moved")
+    assert len(moved) == (0 if still else 1), moved
+    assert all(lasted > 400 * 2 / 3 for lasted in moved)  # a busy machine may take longer
+
+
 def is_whole(page: Page, selector: str) -> None:
     """The part is between the strip and the lower edge of the window, if perhaps not at once."""
     part, strip, window = page.locator(selector).first, page.locator(".st-key-lesson"), page.viewport_size
