@@ -123,11 +123,13 @@ def averages(record: Record) -> None:
     for number, (column, (sentence, drawn_weights)) in enumerate(zip(map_columns, maps.items(), strict=True)):
         with column, st.container(key=f"square_mean_{number}"):
             one_map(drawn_weights, attention, names, sentence, f"pitfalls_mean_{number}", finding.row)
+    sources = _("Clark et al. 2019; Voita et al. 2019.")
+    if levels.at_least("intermediate"):  # beginners read of tokens, not of entropies
+        sources += " " + _(
+            "The difference of the two entropies is the Jensen-Shannon divergence of the heads (Lin 1991)."
+        )
     sources_and_link(
-        _(
-            "Clark et al. 2019; Voita et al. 2019. The difference of the two entropies is the Jensen-Shannon "
-            "divergence of the heads (Lin 1991)."
-        ),
+        sources,
         "heads",
         _("The mean, and every head of it"),
         head_query(pair[0], weights="layer", row=str(finding.row)),

@@ -58,6 +58,7 @@ def test_a_beginner_reads_of_tokens_and_not_of_bits(app: App) -> None:
     said = words(page)
     assert f"as if over {2**mean.mean:.1f} tokens, a row of its heads as if over {2**mean.heads:.1f}" in said
     assert "bits of entropy" not in said
+    assert "the two entropies" not in said
 
 
 def test_the_links_set_the_view(app: App) -> None:
