@@ -121,10 +121,11 @@ def silence(record: Record) -> None:
 def _quiet_sentence(finding: experiment_findings.Quiet) -> str:
     if finding.quietest is None:
         return _("No head of this text puts half of a row's weight on one token.")
+    change = float(finding.change[finding.quietest])
     values = {
         "head": named(finding.heads[finding.quietest]),
         "peak": float(finding.peak[finding.quietest]),
-        "change": float(finding.change[finding.quietest]),
+        "change": change,
         "idle": finding.idle,
         "sharp": finding.sharp,
     }
@@ -134,7 +135,7 @@ def _quiet_sentence(finding: experiment_findings.Quiet) -> str:
             "{change:+.3f} nats. Of {sharp} heads that are this focused, {idle} change it by less than 0.1.",
             **values,
         )
-    plain = {**values, "times": math.exp(values["change"]), "limit": math.expm1(experiment_findings.LITTLE)}
+    plain = {**values, "times": math.exp(change), "limit": math.expm1(experiment_findings.LITTLE)}
     return _(
         "On average {head} puts {peak:.2f} of a row's weight on one token. Switch it off, and the text is {times:.2f} "
         "times as likely as before. Of {sharp} heads that look this sharply, {idle} change that by less than "

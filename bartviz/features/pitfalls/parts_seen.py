@@ -111,7 +111,7 @@ def averages(record: Record) -> None:
         "x": float(weights[finding.pair[0], finding.row, columns[0]]),
         "y": float(weights[finding.pair[1], finding.row, columns[1]]),
     }
-    sentence = _means_sentence(values)
+    sentence = _means_sentence(values, finding.mean, finding.heads)
     show.lead(capitalized(sentence))
     maps = {
         _("The mean of {count} heads", count=len(weights)): weights.mean(axis=0),
@@ -136,7 +136,7 @@ def averages(record: Record) -> None:
     )
 
 
-def _means_sentence(values: Mapping[str, str | float]) -> str:
+def _means_sentence(values: Mapping[str, object], mean: float, heads: float) -> str:
     """The two heads and their mean; for beginners a spread is a number of tokens, 2 to the power of its bits."""
     if levels.at_least("intermediate"):
         return _(
@@ -145,7 +145,7 @@ def _means_sentence(values: Mapping[str, str | float]) -> str:
             "little.",
             **values,
         )
-    plain = {**values, "mean": 2 ** float(values["mean"]), "heads": 2 ** float(values["heads"])}
+    plain = {**values, "mean": 2**mean, "heads": 2**heads}
     return _(
         "{kind} layer {layer}: a row of the mean is spread as if over {mean:.1f} tokens, a row of its heads as if over "
         "{heads:.1f}. At {token}, {a} looks at {first} ({x:.2f}) and {b} at {second} ({y:.2f}); the mean looks at both "

@@ -60,7 +60,7 @@ def test_line_35d_sublayers_without_weights() -> None:
             total += float(row.log_softmax(-1)[wanted])
         return total / len(gaps)
 
-    lost = {}
+    lost: dict[tuple[object, str], float] = {}
     for gaps in (FACTS, GRAMMAR):
         before = log_p(gaps)
         for part in ("output.dense", "attention.output.dense"):
