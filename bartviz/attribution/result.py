@@ -69,8 +69,9 @@ class Attribution(Brief):
     the model's last stack each step is.
 
     >>> found = bartviz.attribute(model, "I want to buy a car.", method="leave-one-out")
-    >>> found.words().to_dataframe().nlargest(1, "value")[["token", "input"]].values.tolist()
-    [['kaufen', 'buy']]
+    >>> table = found.words().to_dataframe()
+    >>> table[(table.token == "kaufen") & (table.part == "source")].nlargest(1, "value").input.item()
+    'buy'
     """
 
     model: str

@@ -34,8 +34,9 @@ def record(family: str, seed: int = 0) -> Record:
 
 @cache
 def network(family: str, seed: int = 0) -> PreTrainedModel:
-    """transformers' own kernels, in float64."""
-    return copy.deepcopy(loaded.reference(family, seed)).double()
+    """transformers' own kernels, in float64; those of experts compute in float32 at most."""
+    module = copy.deepcopy(loaded.reference(family, seed))
+    return module if "experts" in networks.FAMILIES[family].family.keys else module.double()
 
 
 def given(one: Record, source: NDArray[np.int64] | None = None, target: NDArray[np.int64] | None = None) -> Any:
