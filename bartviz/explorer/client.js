@@ -51,10 +51,15 @@ export class Engine {
 
 /** What this browser lacks to run a model; null for nothing. */
 export function lacks() {
-  const needed = { Worker: "Worker", DecompressionStream: "DecompressionStream", BigInt64Array: "BigInt64Array" };
-  const missing = Object.keys(needed).find((name) => !(name in globalThis));
-  if (missing) return missing;
-  return "toWellFormed" in String.prototype ? null : "String.toWellFormed";
+  const has = {
+    DecompressionStream: "DecompressionStream" in globalThis, // without it not even the record is shown
+    Worker: "Worker" in globalThis,
+    BigInt64Array: "BigInt64Array" in globalThis,
+    "Intl.Segmenter": "Segmenter" in Intl,
+    "String.toWellFormed": "toWellFormed" in String.prototype,
+    "RegExp.unicodeSets": "unicodeSets" in RegExp.prototype,
+  };
+  return Object.keys(has).find((name) => !has[name]) ?? null;
 }
 
 /** A model that has been read. */

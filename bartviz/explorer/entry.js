@@ -3,7 +3,7 @@
 /** @import { Entry, Found, Header, Kind, LiveModel, Shown } from "./types.js" */
 import { percent } from "../browser/player/numbers.js";
 import { filled } from "../browser/shared/helpers.js";
-import { CONTINUES } from "./engine/layout.js";
+import { CONTINUES } from "./engine/continues.js";
 
 const BYTES = 4; // of a float32
 

@@ -12,6 +12,7 @@ import { opened } from "./file.js";
 import { Explorer } from "./page.js";
 import { Words } from "./words.js";
 import { showChange, showGaps, showInside, showMask, showRanking } from "./panels.js";
+import { spokenIn } from "./url_hash.js";
 
 const headName = ({ kind, layer, head }) => `${kind} L${layer}H${head}`;
 
@@ -80,6 +81,7 @@ export class Live extends Explorer {
    * @returns {Promise<LiveModel>}
    */
   load(number = this.number) {
+    if (!this.engine) return Promise.reject(new EngineError("old", { what: lacks() }));
     if (!this.models.has(number)) {
       const node = document.getElementById(`model-${number}`);
       const read = async () => {
@@ -495,20 +497,21 @@ export default async function start(mounts) {
   await new Promise((resolve) =>
     document.readyState === "loading" ? document.addEventListener("DOMContentLoaded", resolve) : resolve(null),
   );
+  const live = JSON.parse(document.getElementById("live").textContent),
+    what = lacks();
+  if (what === "DecompressionStream") {
+    const words = live.words[spokenIn({ languages: live.words }, navigator.languages)];
+    document.querySelector("[data-is=state]").textContent = filled(words["too old"], { what });
+    document.documentElement.dataset.ready = "no";
+    return;
+  }
   const { header, part } = await opened(document.getElementById("data").textContent);
-  const live = JSON.parse(document.getElementById("live").textContent);
   const page = new Live(mounts, header, part, live);
   page.listen();
   const asked = page.askedBy(location.hash);
   await page.show();
   document.documentElement.dataset.ready = "yes";
-  const what = lacks();
-  if (what) {
-    page.busy(true);
-    page.$("stop").hidden = true;
-    page.tell(page.word("old", { what }));
-    return;
-  }
+  if (what) return page.tell(page.word("old", { what }));
   page.engine = new Engine(document.getElementById("worker").textContent);
   const kit = { mounts, header: page.header, models: live.models, parts: templatesOf("explorer", "canvas", "player") };
   globalThis.bartviz = {
@@ -524,5 +527,7 @@ export default async function start(mounts) {
     page.header.records[page.number].asked = asked;
     page.fill();
     page.run(asked, page.place.step);
-  } else page.load().catch((error) => page.fail(error));
+  } else
+    // The picture first: a device may have one core.
+    requestAnimationFrame(() => requestAnimationFrame(() => page.load().catch((error) => page.fail(error))));
 }

@@ -67,6 +67,7 @@ def page() -> dict[str, str]:
             "This browser cannot run the model ({what}): the picture below was recorded. Open the page in a newer "
             "browser to try your own text."
         ),
+        "too old": _("This browser cannot show this page ({what}). Open it in a newer browser."),
         "gap": _("Gap {number}:"),
         "fill": _("Fill the gap with “{token}”"),
         "silence-title": _("Which heads does it need?"),

@@ -74,7 +74,7 @@ export function hashOf(place, header, spoken) {
 
 /**
  * The first language of the reader's that the file has, else English.
- * @param {Header} header
+ * @param {Pick<Header, "languages">} header
  * @param {readonly string[]} languages
  */
 export const spokenIn = (header, languages) =>

@@ -1,7 +1,8 @@
 // Labels, words and spans of tokens: what bartviz/text/describe.py gives them.
 
 /** @import { Span, Token, Tokens } from "./types.js" */
-import { CONTINUES, Layout, isBlank, isInvisible, stripped, visible } from "./layout.js";
+import { CONTINUES } from "./continues.js";
+import { Layout, isBlank, isInvisible, stripped, visible } from "./layout.js";
 import { utf8 } from "./normalizers.js";
 import { BYTES } from "./pretokenizers.js";
 

@@ -4,7 +4,6 @@
 /** @import { Span } from "./types.js" */
 import { CLUSTERS } from "./normalizers.js";
 
-export const CONTINUES = "⋯"; // before a label: this token continues the word, or the character, of the one before it
 /* eslint-disable no-control-regex, no-misleading-character-class -- these are the very signs that are looked for */
 /** White space as Python's `str.strip` takes it. */
 const BLANK = /^[\p{White_Space}\x1c-\x1f]$/v;

@@ -2,8 +2,9 @@
 // read from a tokenizer.json. Spans count code points, as Python does. Tested with `node --test` on fuzzed texts.
 
 /** @import { Raw, Tokens, TokenizerSpec } from "./types.js" */
+import { CONTINUES } from "./continues.js";
 import { Scheme, alone, described, token, writtenBy } from "./described.js";
-import { CONTINUES, visible } from "./layout.js";
+import { visible } from "./layout.js";
 import { Bpe, SentencePiece, Unigram, WordPiece } from "./models.js";
 import { Text, normalizer } from "./normalizers.js";
 import { preTokenizer } from "./pretokenizers.js";
