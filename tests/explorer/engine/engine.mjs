@@ -12,6 +12,10 @@ const model = await opened(within(new Uint8Array(readFileSync(file))));
 const ANSWERS = {
   tokens: ({ text, pair = null, typed = false }) => model.tokenizer.tokens(text, { pair, typed }),
   written: ({ ids }) => model.tokenizer.written(ids),
+  write({ text }) {
+    const { steps } = finished(model.capture(text));
+    return steps.map(({ token }) => token);
+  },
   capture({ text, options = {} }) {
     const factors = Object.fromEntries(
       Object.entries(options.factors ?? {}).map(([kind, layers]) => [
