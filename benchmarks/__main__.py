@@ -29,6 +29,7 @@ from benchmarks import (
     peak,
     results,
     sessions,
+    waits,
 )
 
 
@@ -47,6 +48,7 @@ def parts(folder: Path, *, quick: bool) -> dict[str, Callable[[], object]]:
             "alive": lambda: alive.report(folder, runs=2, large=False),
             "drawing": lambda: drawing.report(lengths=(64,)),
             "pages": lambda: pages.report(visits=1),
+            "waits": lambda: waits.report(starts=1, rounds=1, heads=6),
             "sessions": lambda: sessions.report(passers=20),
         }
     return {
@@ -63,6 +65,7 @@ def parts(folder: Path, *, quick: bool) -> dict[str, Callable[[], object]]:
         "alive": lambda: alive.report(folder),
         "drawing": drawing.report,
         "pages": pages.report,
+        "waits": waits.report,
         "sessions": sessions.report,
         "load": lambda: load.report(("paced", "burst", "heavy", "slam"), 0),
     }

@@ -9,14 +9,16 @@ from playwright.sync_api import Page
 # size. All in the page's own time: a rest of 400 ms ends after every timer of ours that was set before, however slow
 # the page is (the player's is the longest, 350 ms); and when the server answers for the second time it has heard all
 # that was said to it before.
-SETTLED = """async () => {
-    const rest = (time) => new Promise((done) => setTimeout(done, time));
+STILL = """(app) => {
     const has = (name) => document.querySelector(`[data-testid=${name}]`) !== null;
     const begun = () => [...document.querySelectorAll("[data-testid=stBidiComponentIsolated]")].every(
         ({ shadowRoot }) => shadowRoot?.childElementCount && !shadowRoot.querySelector("[aria-busy=true]"));
-    const still = (app) => app?.isConnected && app.dataset.testConnectionState === "CONNECTED" &&
+    return app?.isConnected && app.dataset.testConnectionState === "CONNECTED" &&
         app.dataset.testScriptState === "notRunning" && document.fonts.status === "loaded" &&
         (has("stBidiComponentIsolated") || has("stException")) && begun() && !has("stSkeleton");
+}"""
+SETTLED = """async () => {
+    const rest = (time) => new Promise((done) => setTimeout(done, time)), still = STILL;
     const places = () => JSON.stringify([...document.querySelectorAll(".js-plotly-plot .nsewdrag, iframe")].map(
         (picture) => picture.getBoundingClientRect()));
     const settled = async () => {
@@ -32,7 +34,7 @@ SETTLED = """async () => {
     };
     while (!(await settled())) await rest(30);  // here: Playwright asks an async function once, and takes any answer
     return true;
-}"""
+}""".replace("STILL", STILL)
 
 
 def settle(page: Page) -> None:
