@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from bartviz.text.tokens import Tokens
 if TYPE_CHECKING:
     import pandas as pd
 
+Column = TypeVar("Column", str, tuple[int, ...])
 _ENDS = re.compile(r"[.!?…。！？｡؟۔।]+")  # punctuation that ends a sentence
 LINKS = 2  # how many of the strongest links a sentence names
 STRIKING = 0.2  # the share of attention above which a direction is named
@@ -37,7 +38,7 @@ class View:
     """Weights as they are shown. ``name`` is the head, "encoder L1H3", or the mean.
 
     weights (Q', K'), mask (Q', K') True where a row may look, ``query_special`` (Q',), ``key_special`` (K',);
-    ``query_groups`` are the token rows that each row stands for. ``hidden`` (Q',) is the share of each row that went to
+    ``query_groups`` and ``key_groups`` are the tokens that each row and column stands for. ``hidden`` (Q',) is the share of each row that went to
     ``hidden_labels``, columns that are left out; with ``renormalised`` rows that have something left sum to 1 again.
     ``predicts``: rows are named by the token that they predict, the one after the token that they read.
     ``pieces``: some labels are pieces of words.
@@ -52,6 +53,7 @@ class View:
     query_special: Bools
     key_special: Bools
     query_groups: Groups
+    key_groups: Groups
     hidden: Floats
     hidden_labels: tuple[str, ...]
     renormalised: bool
@@ -105,6 +107,7 @@ def view(
         _any(rows.special, merged.query_groups),
         _any(keys.special, merged.key_groups)[kept],
         merged.query_groups,
+        _at(merged.key_groups, kept),
         share.astype(np.float32),
         _at(merged.key_labels, ~kept),
         renormalise,
@@ -166,8 +169,8 @@ def sinks(attention: Attention) -> Bools:
     return np.asarray(found, np.bool_)
 
 
-def _at(labels: Sequence[str], kept: Bools) -> tuple[str, ...]:
-    return tuple(label for label, keep in zip(labels, kept, strict=True) if keep)
+def _at(columns: Sequence[Column], kept: Bools) -> tuple[Column, ...]:
+    return tuple(column for column, keep in zip(columns, kept, strict=True) if keep)
 
 
 def hidden_note(shown: View) -> str:

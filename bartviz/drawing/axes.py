@@ -8,9 +8,11 @@ grey.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 
 import numpy as np
 
+from bartviz.analysis.word_colors import Numbers
 from bartviz.arrays import Bools
 from bartviz.drawing import theme
 from bartviz.drawing.cells import BUTTONS, Part, unseen
@@ -19,6 +21,7 @@ from bartviz.language import _, mark
 ROW_TITLE, COLUMN_TITLE = mark("query: attends from ↓"), mark("key: attended to →")
 LONGEST = 18  # characters of a label on the axis; the pointer shows all of them
 LABEL = 13.5  # pixels per label; where labels do not fit, every second, fifth ... is shown
+STANDOFF, BAR = 8, (2, 5)  # pixels from the map to its labels, and of the colours of words between them
 CELL, WIDTH, HEIGHT = 34, 640, 430  # pixels: a cell at most, the drawn map at most
 SMALL, SIDE = 400, 210  # pixels: a figure is small below this height, and its map then at most so wide and high
 
@@ -63,6 +66,26 @@ def token_axes(
         "yaxis2": rows | {"matches": "y", "overlaying": "y", "side": "left"},
         "modebar": BUTTONS,
     }
+
+
+def word_bars(rows: Numbers, columns: Numbers, dark: bool) -> list[Part]:
+    """The colours of words between a map and its labels, each through all of its word's pieces; none where labels are
+    left out. The numbers are those of ``analysis.word_colors``."""
+    near, far = BAR
+    beside = {"xref": "x domain", "xsizemode": "pixel", "xanchor": 0, "x0": -far, "x1": -near, "yref": "y"}
+    above = {"yref": "y domain", "ysizemode": "pixel", "yanchor": 1, "y0": near, "y1": far, "xref": "x"}
+    found: list[Part] = []
+    for numbers, place, along, room in ((rows, beside, "y", HEIGHT), (columns, above, "x", WIDTH)):
+        if len(numbers) * LABEL > room:
+            continue
+        for number, run in groupby(range(len(numbers)), numbers.__getitem__):
+            at = [*run]
+            if number >= 0:
+                ends = {f"{along}0": at[0] - 0.46, f"{along}1": at[-1] + 0.46}
+                found.append(
+                    {"type": "rect", "fillcolor": theme.word_color(number, dark), "line": {"width": 0}} | place | ends
+                )
+    return found
 
 
 def anchor() -> Part:
@@ -165,5 +188,5 @@ def shown(
         "zeroline": False,
         "ticks": "outside" if step > 1 else "",
         "tickcolor": colors.grid,
-        "ticklabelstandoff": 4,
+        "ticklabelstandoff": STANDOFF,
     }

@@ -1,10 +1,12 @@
 """The table of colours, each for the light and the dark theme: figures, pages and printed sheets take theirs from it.
 
-Kinds: encoder teal, decoder vermilion, cross violet. Roles: query violet, key orange, value blue.
+Kinds: encoder teal, decoder vermilion, cross violet. Roles: query violet, key orange, value blue. Words: six,
+which repeat.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bartviz.record.attention import Kind
@@ -33,6 +35,16 @@ RAMPS: dict[Kind, tuple[tuple[str, ...], tuple[str, ...]]] = {
 }
 QUERY, KEY, VALUE = "#7048c8", "#d97b0f", "#3f97dd"
 LETTERS = {QUERY: ("#6238bd", "#a98bea"), KEY: ("#b0620a", "#e9963a"), VALUE: ("#2270b3", "#5fb0ee")}  # of text
+# Of words, in reading order, then again from the first: under a word or beside its label, never the colour of a number.
+# Found by search, so that all are told apart with any kind of colour vision: see tests/drawing/test_colors.py.
+WORDS: tuple[Pair, ...] = (
+    ("#0a86d1", "#26aef7"),
+    ("#9a6e00", "#e6b45b"),
+    ("#e75c8b", "#d35871"),
+    ("#2f3a91", "#b1dcf9"),
+    ("#988e55", "#fcdeb5"),
+    ("#67283c", "#a9773b"),
+)
 
 
 @dataclass(frozen=True)
@@ -53,10 +65,21 @@ LIGHT = Palette("#ffffff", "#1d2430", "#667085", "#e4e7ec", "#e9eaec", "#7f858f"
 DARK = Palette("#0e1117", "#e8eaee", "#98a2b3", "#2a303b", "#272b33", "#767d8a", "#646d7c")
 
 
+def word_palette() -> list[list[str]]:
+    """``WORDS`` for scripts: those of the light theme, those of the dark one."""
+    return [list(shades) for shades in zip(*WORDS, strict=True)]
+
+
+def word_places(numbers: Iterable[int]) -> list[int]:
+    """The places of words' numbers on ``WORDS``, which repeats; one below 0, a word without a colour, stays so."""
+    return [number % len(WORDS) if number >= 0 else number for number in numbers]
+
+
 def variables() -> str:
-    """The style that names these colours for all others: ``--bv-encoder``, ``--bv-query``, ``--bv-page`` and so on."""
+    """The style that names these colours for all others: ``--bv-encoder``, ``--bv-query``, ``--bv-word0`` and so on."""
     roles = (("query", LETTERS[QUERY]), ("key", LETTERS[KEY]), ("value", LETTERS[VALUE]))
+    words = ((f"word{number}", pair) for number, pair in enumerate(WORDS))
     neutral = (("page", (LIGHT.background, DARK.background)), ("line", (LIGHT.line, DARK.line)))
-    named = (*KIND.items(), *roles, *neutral)
+    named = (*KIND.items(), *roles, *words, *neutral)
     lines = (f"--bv-{name}: light-dark({light}, {dark});" for name, (light, dark) in named)
     return f":root {{ {' '.join(lines)} }}"

@@ -14,6 +14,7 @@ import plotly.graph_objects as go
 
 from bartviz.analysis.masks import no_row
 from bartviz.analysis.weight_scale import RANGES, Range, shares
+from bartviz.analysis.word_colors import Numbers
 from bartviz.arrays import Bools, Floats
 from bartviz.drawing import axes, masked_cells, theme
 from bartviz.drawing.cells import Part, closed, color_bar, frames, grid, pool
@@ -62,6 +63,7 @@ def attention_map(
     height: int | None = None,
     title: str | None = None,
     says: Says | None = None,
+    colors: tuple[Numbers, Numbers] | None = None,
 ) -> go.Figure:
     """A heatmap of ``weights`` (Q, K) in 0..1, first row on top; labels (Q,) and (K,) are plain text, escaped here.
 
@@ -69,8 +71,9 @@ def attention_map(
     "fixed" 0-1; "row" each row against its own largest weight; "log" powers of ten down to 0.0001; the colour bar says
     which. ``rows``: how many rows are drawn, the others stay empty; ``row`` frames one. ``query_special`` (Q,) and
     ``key_special`` (K,): labels shown small and grey. ``title`` is plain text above it, broken into lines. ``says``:
-    the words for numbers that are not weights. Along a side of more than 360 tokens each drawn cell is the largest of 2
-    x 2, 3 x 3 ... weights; the colour bar, the axes and the hover text say so.
+    the words for numbers that are not weights. ``colors``: the numbers of the words of rows and columns, whose colours
+    stand beside the labels (``analysis.word_colors``). Along a side of more than 360 tokens each drawn cell is the
+    largest of 2 x 2, 3 x 3 ... weights; the colour bar, the axes and the hover text say so.
 
     Raises SettingError where shapes, rows or range contradict each other.
     """
@@ -93,7 +96,7 @@ def attention_map(
         row=row,
         height=height,
         dark=dark,
-    ) | {"shapes": frames(weights.shape, row, dark)}
+    ) | {"shapes": [*frames(weights.shape, row, dark), *axes.word_bars(*(colors or ((), ())), dark)]}
     pixels = height or axes.height(query_labels, key_labels)
     if title is not None:
         layout, pixels = layout | _title(title, key_labels, dark), pixels + _title_room(title)

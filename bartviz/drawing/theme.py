@@ -15,7 +15,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from bartviz.drawing.colors import DARK, KIND, LETTERS, LIGHT, RAMPS, Palette
+from bartviz.drawing.colors import DARK, KIND, LETTERS, LIGHT, RAMPS, WORDS, Palette
 from bartviz.record.attention import Kind
 
 _MIME = "application/vnd.plotly.v1+json"
@@ -84,6 +84,16 @@ def palette(dark: bool = False) -> Palette:
 def kind_color(kind: Kind, dark: bool = False) -> str:
     """The colour of a kind of attention."""
     return KIND[kind][dark]
+
+
+def word_color(number: int, dark: bool = False) -> str:
+    """The colour of a word's number (``analysis.word_colors``); transparent for one below 0."""
+    return "rgba(0,0,0,0)" if number < 0 else WORDS[number % len(WORDS)][dark]
+
+
+def word_bar(number: int, dark: bool = False) -> str:
+    """A bar in the colour of a word's number, to stand beside its label; room for one where the word has none."""
+    return f'<span style="color:{word_color(number, dark)}">▎</span>'
 
 
 def letters(role: str, dark: bool = False) -> str:

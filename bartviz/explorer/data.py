@@ -25,7 +25,8 @@ from typing import Any
 
 import numpy as np
 
-from bartviz.analysis import decoding, start
+from bartviz.analysis import decoding, start, word_colors
+from bartviz.analysis.word_colors import WordColors
 from bartviz.browser.canvas.data import Picture, Shown
 from bartviz.browser.canvas.messages import messages
 from bartviz.browser.player.data import described, revision
@@ -136,6 +137,7 @@ def _packed(one: Map, least: int) -> bytes:
 
 def _record(record: Record, name: str, number: int, parts: _Parts, maps: Iterator[bytes]) -> dict[str, Any]:
     head = _first(record)
+    colors = word_colors.of(record, head)
     facts: dict[str, Any] = {}
     for language in LANGUAGES:
         with speaking(language):
@@ -146,8 +148,10 @@ def _record(record: Record, name: str, number: int, parts: _Parts, maps: Iterato
         "target": shortened(record.target_text or ""),
         "about": facts,
         "first": {"kind": head.kind, "layer": head.layer, "head": head.head},
-        "kinds": {kind: _attention(record, record.attention(kind), number, parts, maps) for kind in record.kinds},
-        "player": _player(record) if record.steps else None,
+        "kinds": {
+            kind: _attention(record, record.attention(kind), colors, number, parts, maps) for kind in record.kinds
+        },
+        "player": _player(record, colors) if record.steps else None,
     }
 
 
@@ -167,10 +171,11 @@ def _first(record: Record) -> Head:
 
 
 def _attention(
-    record: Record, attention: Attention, number: int, parts: _Parts, maps: Iterator[bytes]
+    record: Record, attention: Attention, colors: WordColors, number: int, parts: _Parts, maps: Iterator[bytes]
 ) -> dict[str, Any]:
     rows = record.rows(attention.kind)
-    picture = Picture(attention, Shown(query=rows, page_keys=not record.steps))
+    shown = Shown(query=rows, page_keys=not record.steps, colors=colors.sides(attention.kind))
+    picture = Picture(attention, shown)
     meta, arrays = picture.fixed
     del meta["words"]
     words: dict[str, Any] = {}
@@ -194,12 +199,12 @@ def _row(tokens: Tokens) -> int:
     return int(np.argmin(tokens.special))
 
 
-def _player(record: Record) -> dict[str, Any]:
+def _player(record: Record, colors: WordColors) -> dict[str, Any]:
     kind = decoding.kind_of(record)
     meta: dict[str, Any] = {}
     for language in LANGUAGES:
         with speaking(language):
-            meta[language] = described(record, None, None) | {
+            meta[language] = described(record, None, None, colors=colors) | {
                 "asks": False,
                 "some": some(record, asks=False),
                 "titles": titles(record, kind, "{weights}", "{own}", asks=False),

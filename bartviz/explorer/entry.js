@@ -61,6 +61,7 @@ function shownOf(found, kind, live, header, number) {
   }));
   /** @type {Shown["arrays"]} */
   const arrays = kind === "decoder" ? [["mask", "uint8", [rows, Math.ceil(columns / 8)], causal(rows, columns)]] : [];
+  const colors = colorsOf(found, live.canvas.palette[0].length);
   return {
     meta: {
       ...live.canvas,
@@ -75,6 +76,8 @@ function shownOf(found, kind, live, header, number) {
       key: key.labels,
       query_special: special(query),
       key_special: special(key),
+      query_colors: kind === "cross" ? colors.predicts : kind === "decoder" ? colors.reads : colors.source,
+      key_colors: kind === "decoder" ? colors.reads : colors.source,
       query_text: chips(query),
       key_text: chips(key),
     },
@@ -98,6 +101,30 @@ function causal(rows, columns) {
 const touching = ({ words, segments }) =>
   words.map((word, i) => i > 0 && word !== null && word === words[i - 1] && segments[i] === segments[i - 1]);
 
+/**
+ * The places of words on a palette, as `word_colors.of` has them; words of an output are not aligned here.
+ * @param {Found} found
+ * @param {number} most of the palette
+ */
+function colorsOf(found, most) {
+  const alone = !found.shapes.encoder,
+    reads = alone ? wordPlaces(found.read, most) : [];
+  const predicts = alone ? [...reads.slice(1), -1] : [];
+  return { source: alone ? reads : wordPlaces(found.source, most), reads, predicts };
+}
+
+function wordPlaces(tokens, most) {
+  const touches = touching(tokens),
+    /** @type {number[]} */ places = [];
+  let next = 0;
+  for (let from = 0, to = 0; from < tokens.labels.length; from = to) {
+    for (to = from + 1; touches[to]; ) to++;
+    const spoken = !tokens.special[from] && tokens.labels.slice(from, to).some((label) => /[\p{L}\p{N}]/u.test(label));
+    places.push(...Array(to - from).fill(spoken ? next++ % most : -1));
+  }
+  return places;
+}
+
 function chips(tokens) {
   const touches = touching(tokens);
   return tokens.labels.map((label, i) => {
@@ -117,6 +144,7 @@ function playerOf(found, live, header) {
     kind = /** @type {Kind} */ (crosses ? "cross" : "decoder");
   const first = crosses ? 0 : found.steps[0].row + 1;
   const source = crosses ? found.source : sliced(found.read, first);
+  const colors = colorsOf(found, live.player.palette[0].length);
   const meta = (words) => ({
     ...live.player,
     ...(found.given ? words.given : words.decoded),
@@ -127,6 +155,7 @@ function playerOf(found, live, header) {
     special: (crosses ? found.source : found.read).special,
     masked: [],
     reads: reads(found.read),
+    colors: { columns: crosses ? colors.source : colors.reads, reads: colors.reads, predicts: colors.predicts },
     first,
     steps: stepsOf(found, words.steps),
     cost: costOf(found, live),

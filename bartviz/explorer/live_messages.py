@@ -149,4 +149,4 @@ def _titles(record: Record) -> dict[str, Any]:
 def of_player(record: Record) -> dict[str, Any]:
     """What the player shows of every text alike."""
     whole = described(record, None, None)
-    return {name: whole[name] for name in ("vocabulary", "costs", "ramps")}
+    return {name: whole[name] for name in ("vocabulary", "costs", "ramps", "palette")}

@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
+import pytest
+
 from bartviz.drawing import colors, theme
 from bartviz.record.attention import KINDS
 from scripts.layers import PACKAGE
@@ -45,3 +48,49 @@ def test_every_variable_that_styles_use_is_set_and_every_kind_is_used() -> None:
     others = {name for text in texts("css", "js", "py").values() for name in re.findall(r"--bv-\w+(?=[:'\"])", text)}
     assert used - others - colored == set()
     assert {"--bv-page", *(f"--bv-{kind}" for kind in KINDS)} <= used
+
+
+def linear(color: str) -> np.ndarray:
+    """Linear RGB, 0..1 each."""
+    shares = np.array([int(color[at : at + 2], 16) for at in (1, 3, 5)]) / 255
+    return np.where(shares <= 0.04045, shares / 12.92, ((shares + 0.055) / 1.055) ** 2.4)
+
+
+def lab(light: np.ndarray) -> np.ndarray:
+    """CIELAB of linear RGB, for D65."""
+    to_xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+    x, y, z = np.cbrt(np.maximum(to_xyz @ light / np.array([0.9505, 1, 1.089]), 0.008856))
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+# Machado, Oliveira and Fernandes 2009, severity 1, on linear RGB
+SIGHT = {
+    "usual": np.eye(3),
+    "protanopia": np.array([[0.152, 1.053, -0.205], [0.115, 0.786, 0.099], [-0.004, -0.048, 1.052]]),
+    "deuteranopia": np.array([[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]]),
+    "tritanopia": np.array([[1.256, -0.077, -0.179], [-0.078, 0.931, 0.148], [0.005, 0.691, 0.304]]),
+}
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_words_colours_stand_out_from_the_background(dark: bool) -> None:
+    weights = np.array([0.2126, 0.7152, 0.0722])
+    for pair in colors.WORDS:
+        one, other = sorted(float(weights @ linear(color)) for color in (pair[dark], theme.palette(dark).background))
+        assert (other + 0.05) / (one + 0.05) >= 3, pair[dark]
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("sight", list(SIGHT))
+def test_words_colours_are_told_apart(sight: str, dark: bool) -> None:
+    """By everyone: words side by side by far, and any two of the palette."""
+    seen = [lab(np.clip(SIGHT[sight] @ linear(pair[dark]), 0, 1)) for pair in colors.WORDS]
+    apart = np.array([[np.linalg.norm(a - b) for b in seen] for a in seen])
+    beside = [apart[at, (at + 1) % len(seen)] for at in range(len(seen))]
+    assert min(beside) >= 35
+    assert apart[~np.eye(len(seen), dtype=bool)].min() >= 20
+
+
+def test_places_repeat_and_a_word_without_a_colour_has_none() -> None:
+    count = len(colors.WORDS)
+    assert colors.word_places([0, count - 1, count, 2 * count + 1, -1]) == [0, count - 1, 0, 1, -1]

@@ -14,6 +14,7 @@ from typing import Any, get_args
 import streamlit as st
 
 from bartviz.analysis.weight_scale import Range
+from bartviz.analysis.word_colors import Numbers
 from bartviz.app.components.served import Served
 from bartviz.app.state import url_state
 from bartviz.app.state.result_cache import cached
@@ -61,6 +62,7 @@ def show(
     label: str = "",
     page_keys: bool = True,
     steps: Steps | None = None,
+    colors: tuple[Numbers, Numbers] | None = None,
     on_change: Callable[[Choice], None] | None = None,
 ) -> Choice:
     """Draw the canvas of one attention (``record.attention(kind)``); returns the visitor's latest choice.
@@ -71,9 +73,10 @@ def show(
     ``small`` selects the small maps of all layers or of the chosen one. Without ``overview`` only the head (or mean) of
     ``choice`` is drawn and sent; ``label`` then distinguishes several canvases of a page ("A"). Set ``page_keys`` to
     False if another part of the page handles keys pressed without a focus. With ``steps`` the row follows the step of
-    a player of the same record: both move together in the browser, and only the player notifies Python.
+    a player of the same record: both move together in the browser, and only the player notifies Python. ``colors``
+    are those of the words of rows and columns (``pick.colors_of_words``).
     """
-    shown = Shown(query, words, hide_sinks, renormalise, span, overview, label, page_keys, steps, current())
+    shown = Shown(query, words, hide_sinks, renormalise, span, overview, label, page_keys, steps, current(), colors)
     before: _Held | None = st.session_state.get(f"_canvas_{key}")
     held = _held(before, attention, shown, choice, small, mounted=key in st.session_state)
     held.on_change = on_change

@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple, cast, get_args
 import streamlit as st
 
 from bartviz.analysis.temperature import SHARES, TEMPERATURES, Temperatures
+from bartviz.analysis.word_colors import WordColors
 from bartviz.app.components.served import Served
 from bartviz.browser import BROWSER
 from bartviz.browser.player.data import payload, revision
@@ -76,6 +77,7 @@ def player(
     costs: bool = True,
     plain: bool = False,
     heat: Temperatures | Literal["later"] | None = None,
+    colors: WordColors | None = None,
     naming: bool = True,
     on_request: Callable[[Request], None] = lambda request: None,
     key: str,
@@ -86,11 +88,12 @@ def player(
     position for a new record, and for a visitor who comes from another page; afterwards the browser keeps its own, so
     that an unchanged record is not sent again. ``branch`` is drawn as a second strip below the
     first; ``follows``: whether the browser goes to the step where a new branch begins; ``costs``: whether it says what
-    a step computes; ``plain``: for a beginner, words and bars; ``naming``: whether it has the switch of the rows'
-    names. ``on_request`` is called with the visitor's request before the next script run.
+    a step computes; ``plain``: for a beginner, words and bars; ``colors``: those of the record's words; ``naming``:
+    whether it has the switch of the rows' names. ``on_request`` is called with the visitor's request before the next
+    script run.
     """
     held = _held(record, place, mounted=key in st.session_state)
-    data = payload(record, layer=layer, head=head, branch=branch, plain=plain, heat=heat)
+    data = payload(record, layer=layer, head=head, branch=branch, plain=plain, heat=heat, colors=colors)
     data["meta"] |= {"start": held.begin.step, "reading": held.begin.reading, "led": held.serial, "follows": follows}
     data["meta"] |= {"costs": costs, "naming": naming}
     handle = partial(_handle, key, held.revision, record, on_request)

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import streamlit as st
 
-from bartviz.analysis import start
+from bartviz.analysis import start, word_colors
+from bartviz.analysis.word_colors import WordColors
 from bartviz.analysis.words import word_groups
 from bartviz.app.state import content, url_state
 from bartviz.app.state.result_cache import cached
@@ -243,6 +244,12 @@ def _of_kind(record: Record, kind: Kind) -> Head:
     first = first_head(record, kind)
     url_state.belong(HEAD_OF, kind, {"layer": first.layer, "head": first.head})
     return first
+
+
+def colors_of_words(record: Record) -> WordColors:
+    """The colours of the record's words, the same on every page."""
+    head = first_head(record, "cross") if record.cross is not None else None
+    return cached(partial(word_colors.of, record, head))
 
 
 def first_row(record: Record, kind: Kind) -> int:

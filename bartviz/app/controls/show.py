@@ -18,11 +18,13 @@ import streamlit as st
 from numpy.typing import ArrayLike
 
 from bartviz.analysis import sentence_words
+from bartviz.analysis.word_colors import NONE, Numbers
 from bartviz.app.components.invisible import unseen
 from bartviz.app.controls import export, large_type
 from bartviz.app.controls.columns import CELLS, COLUMNS, HEADS
 from bartviz.app.controls.export import File
 from bartviz.app.state import result_cache
+from bartviz.drawing.colors import word_places
 from bartviz.errors import BudgetError, WeightsOnlyError
 from bartviz.language import _
 from bartviz.reading.encodings import megabytes
@@ -138,33 +140,37 @@ def running_text(
     kind: Kind = "encoder",
     chosen: int | None = None,
     label: str = "",
+    colors: Numbers = (),
     key: str,
 ) -> None:
     """The text itself as chips, shaded by weight (n,) in 0..1 with the colour of ``kind``; ``chosen`` is framed.
 
     Special tokens are small and grey, a word's pieces touch, words are separated; each chip's hover names its weight.
-    ``label`` is a small line above, shown literally. Raises ValueError unless there is one weight per token.
+    ``label`` is a small line above, shown literally; ``colors`` are the numbers of the tokens' words
+    (``analysis.word_colors``), which underline them. Raises ValueError unless there is one weight per token.
     """
     shading = None if weights is None else np.asarray(weights, dtype=float)
     if shading is not None and shading.shape != (len(tokens),):
         raise ValueError(f"{shading.shape} weights for {len(tokens)} tokens.")
+    places = word_places(colors or [NONE] * len(tokens))
     chips = []
     for index, (special, joined) in enumerate(zip(tokens.special, tokens.joined, strict=True)):
         names = ["bv-chip", *(["bv-special"] if special else []), *(["bv-joined"] if joined else [])]
         written = tokens.labels[index].removeprefix(CONTINUES) or CONTINUES if joined else tokens.labels[index]
-        chips.append(_chip(written, None if shading is None else shading[index], names, index == chosen))
+        chips.append(_chip(written, None if shading is None else shading[index], names, index == chosen, places[index]))
     above = f"<p class='bv-note'>{html.escape(label)}</p>" if label else ""
     with st.container(key=key):
         st.html(f"{above}<p class='bv-text bv-{kind}' dir='{tokens.direction}'>{''.join(chips)}</p>")
 
 
-def _chip(label: str, weight: float | None, names: list[str], chosen: bool) -> str:
-    tooltip, style = "", ""
+def _chip(label: str, weight: float | None, names: list[str], chosen: bool, place: int = NONE) -> str:
+    tooltip, style = "", "" if place == NONE else f"--word:var(--bv-word{place});"
     if weight is not None:
         share = min(max(weight, 0.0), 1.0)
-        tooltip, style = f" title='{weight:.3f}'", f" style='--w:{100 * share:.1f}%'"
+        tooltip, style = f" title='{weight:.3f}'", f"{style}--w:{100 * share:.1f}%"
         names = [*names, "bv-strong"] if share > INK_TURNS else names
     names = [*names, "bv-chosen"] if chosen else names
+    style = f" style='{style}'" if style else ""
     return f"<span class='{' '.join(names)}'{style}{tooltip}>{html.escape(label) or '&nbsp;'}</span>"
 
 

@@ -34,10 +34,12 @@ from numpy.typing import NDArray
 from bartviz.analysis import head_view
 from bartviz.analysis.thumbnails import MASKED, ONE, thumbnails
 from bartviz.analysis.weight_scale import Range
+from bartviz.analysis.word_colors import Numbers, grouped
 from bartviz.analysis.words import word_groups
 from bartviz.arrays import Floats
 from bartviz.browser.canvas.messages import messages
 from bartviz.drawing import theme
+from bartviz.drawing.colors import word_palette, word_places
 from bartviz.record.attention import KINDS, Attention
 from bartviz.text.labels import CONTINUES
 from bartviz.text.tokens import Tokens
@@ -87,7 +89,10 @@ class Steps(NamedTuple):
 
 @dataclass(frozen=True)
 class Shown:
-    """How an attention is shown: the arguments of ``bartviz.analysis.head_view.view``, colours, and page context."""
+    """How an attention is shown: the arguments of ``bartviz.analysis.head_view.view``, colours, and page context.
+
+    ``colors``: the numbers of the tokens of rows and columns on the palette of words (``analysis.word_colors``).
+    """
 
     query: Tokens | None = None
     words: bool = False
@@ -99,6 +104,7 @@ class Shown:
     page_keys: bool = True  # whether the canvas handles keys pressed without a focus
     steps: Steps | None = None
     language: str = "en"
+    colors: tuple[Numbers, Numbers] | None = None
 
 
 Cached = Callable[[partial[head_view.View]], head_view.View]
@@ -218,7 +224,8 @@ class Picture:
             "renormalised": view.renormalised,
             "words": messages(attention, predicts=view.predicts, renormalised=view.renormalised),
             "ramps": {kind: [theme.stops(kind), theme.stops(kind, dark=True)] for kind in KINDS},
-        }
+            "palette": word_palette(),
+        } | _colors(attention, self.shown, view)
 
 
 Chip = tuple[str, int, bool, bool]  # text, its column (or row) or -1 where hidden, special, touches the one before
@@ -251,6 +258,17 @@ def _key_chips(attention: Attention, shown: Shown, view: head_view.View) -> list
     columns = np.where(kept, np.cumsum(kept) - 1, -1).tolist()
     chips = _chips(tokens, labels, words=shown.words)
     return [(text, columns[at], special, joined) for text, at, special, joined in chips]
+
+
+def _colors(attention: Attention, shown: Shown, view: head_view.View) -> dict[str, Any]:
+    """The place on the palette of each row and column, -1 where it has no colour."""
+    if shown.colors is None:
+        return {"query_colors": [], "key_colors": []}
+    rows, keys = shown.colors
+    return {
+        "query_colors": word_places(grouped(rows, view.query_groups)),
+        "key_colors": word_places(grouped(keys, view.key_groups)),
+    }
 
 
 def _stacked(maps: Sequence[Codes], shape: tuple[int, ...]) -> Codes:

@@ -1,7 +1,8 @@
 // The bipartite view: rows left, columns right, a line's opacity is its weight. Zoom and pan as in the map.
 
 /** @import { Canvas } from "./types.js" */
-import { widest } from "../shared/drawing.js";
+import { BESIDE, bands, widest } from "../shared/drawing.js";
+import { clamp } from "../shared/helpers.js";
 import { fontSize, label } from "./labels.js";
 import { sourceOf } from "./state.js";
 import { lastRow } from "./veil.js";
@@ -18,7 +19,7 @@ export function fittedLines(it, left) {
   const { context, width, height } = it.plot,
     [, , rows, columns] = it.meta.shape,
     scale = fontSize(it) / 12;
-  const right = Math.min(widest(context, it.meta.key) + 12, width * 0.3, 130 * scale);
+  const right = Math.min(widest(context, it.meta.key) + 15, width * 0.3, 130 * scale);
   const high = Math.max(1, height - 12);
   return {
     left,
@@ -157,6 +158,18 @@ function drawEnds(it, context, at) {
         it.special[name].has(index),
       );
   };
-  side("query", rows, [...new Set([...it.rows, at.row ?? -1])], left - 6, "right");
-  side("key", columns, [...new Set([...it.keys, at.column ?? -1])], left + width + 6, "left");
+  side("query", rows, [...new Set([...it.rows, at.row ?? -1])], left - BESIDE, "right");
+  side("key", columns, [...new Set([...it.keys, at.column ?? -1])], left + width + BESIDE, "left");
+  const colored = (name, range, across) => {
+    const cell = heightOf(it, name),
+      edge = (index) => clamp(placeOn(it, name, index - 0.5), it.fit.top, it.fit.top + it.fit.height);
+    bands(context, it.colors.bars[name], {
+      range,
+      cell,
+      down: true,
+      bar: (from, to) => [edge(from), edge(to), across],
+    });
+  };
+  colored("query", rows, left - 5);
+  colored("key", columns, left + width + 2);
 }

@@ -1,7 +1,7 @@
 // The large map: cells, hatching, frames, token axes.
 
 /** @import { Canvas } from "./types.js" */
-import { fillMasked } from "../shared/drawing.js";
+import { BESIDE, bands, fillMasked } from "../shared/drawing.js";
 import { wayDone } from "../shared/motion.js";
 import { maskedRuns, paintMap } from "./pixels.js";
 import { fontSize, label } from "./labels.js";
@@ -184,7 +184,7 @@ function axes(it, context) {
       it,
       context,
       it.labels.query[row],
-      fit.left - 6,
+      fit.left - BESIDE,
       y,
       strongRows.includes(row),
       it.special.query.has(row) || row > lastRow(it, fit.rows),
@@ -196,9 +196,30 @@ function axes(it, context) {
     const x = placeOf(fit, seen, 0, column).x + w / 2;
     if (x < fit.left - 1 || x > fit.left + fit.width + 1) continue;
     context.save();
-    context.translate(x, fit.top - 6);
+    context.translate(x, fit.top - BESIDE);
     context.rotate(-Math.PI / 2);
     label(it, context, it.labels.key[column], 0, 0, strongColumns.includes(column), it.special.key.has(column));
     context.restore();
   }
+  const { top, left, width, height } = fit;
+  bands(context, it.colors.bars.query, {
+    range: rows,
+    cell: h,
+    down: true,
+    bar: (from, to) => [
+      Math.max(top, placeOf(fit, seen, from, 0).y),
+      Math.min(top + height, placeOf(fit, seen, to, 0).y),
+      left - 5,
+    ],
+  });
+  bands(context, it.colors.bars.key, {
+    range: columns,
+    cell: w,
+    down: false,
+    bar: (from, to) => [
+      Math.max(left, placeOf(fit, seen, 0, from).x),
+      Math.min(left + width, placeOf(fit, seen, 0, to).x),
+      top - 5,
+    ],
+  });
 }

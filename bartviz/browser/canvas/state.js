@@ -155,12 +155,12 @@ function applyChoice(it, { layer, head, what, row, view, rows, keys }) {
 }
 
 /**
- * Colours of the theme: the kind's ramp, and plain colours for canvas.
+ * Colours of the theme: the kind's ramp, those of words, and plain colours for canvas.
  * @param {Canvas} it
  */
 export function paint(it) {
   const theme = themeOf(it.root),
-    now = [theme.ground, theme.ink, it.meta.kind].join();
+    now = [theme.ground, theme.ink, it.meta.kind, it.meta.revision].join();
   if (it.theme === now) return;
   const colors = rampOn(theme, it.meta.ramps[it.meta.kind]),
     strong = strongOf(theme, colors);
@@ -169,6 +169,7 @@ export function paint(it) {
     masked: css(theme.masked),
     strong,
     ramp: colors,
+    bars: { query: ofWords(it, theme, "query"), key: ofWords(it, theme, "key") },
     table: packedColors([...colors, theme.masked]),
     inks: colors.map(inkOn),
   };
@@ -181,6 +182,10 @@ export function paint(it) {
   it.theme = now;
   it.paints++;
 }
+
+/** The colour of each word on one side: rows or columns. */
+const ofWords = (it, theme, side) =>
+  it.meta[`${side}_colors`].map((place) => it.meta.palette[theme.dark ? 1 : 0][place]);
 
 /**
  * What a small map is painted from: the exact map where it is there, else the one that came with all the others.

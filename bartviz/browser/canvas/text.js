@@ -66,7 +66,7 @@ export function drawTexts(it) {
     const of = fixed ?? side;
     fill(it, name, of);
     const values = of === "key" ? columns : given;
-    shade(it, name, values, of === "key" ? keys : rows);
+    shade(it, name, of, values, of === "key" ? keys : rows);
     if (values) it.shaded.push([name, of, values]);
   }
   titles(it, rows, keys, side);
@@ -92,7 +92,7 @@ export function bringForward(it) {
 }
 
 /** @param {Canvas} it */
-function shade(it, name, values, framed) {
+function shade(it, name, side, values, framed) {
   const most = values ? Math.max(...values) : 1,
     at = it.hover ?? it.cursor;
   const pointed =
@@ -104,6 +104,7 @@ function shade(it, name, values, framed) {
     if (chip.level !== level || chip.paints !== it.paints) {
       chip.style.background = level ? css(it.colors.ramp[level]) : "";
       chip.style.color = level ? it.colors.inks[level] : "";
+      chip.style.setProperty("--word", it.colors.bars[side][place] ?? "transparent");
       [chip.level, chip.paints] = [level, it.paints];
     }
     const title = values ? values[place].toFixed(3) : "",

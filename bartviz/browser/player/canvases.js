@@ -1,7 +1,7 @@
 // The two canvases: the alignment matrix that grows row by row, and the curve of certainty.
 
 /** @import { Player } from "./types.js" */
-import { fillMasked, hatching, measured, shortened, widest } from "../shared/drawing.js";
+import { BESIDE, bands, fillMasked, hatching, measured, shortened, widest } from "../shared/drawing.js";
 import { layout, rowOf, signed, strongest } from "./numbers.js";
 
 /**
@@ -17,14 +17,14 @@ export function measure(it) {
     predicts: it.meta.steps.map(({ predicts }) => predicts),
   };
   context.font = `bold 12px ${it.colors.mono}`;
-  const left = Math.min(widest(context, [...labels.reads, ...labels.predicts]) + 8, width * 0.3, 110);
-  const top = Math.min(widest(context, it.meta.columns) + 10, height * 0.3, 84);
+  const left = Math.min(widest(context, [...labels.reads, ...labels.predicts]) + BESIDE + 3, width * 0.3, 110);
+  const top = Math.min(widest(context, it.meta.columns) + BESIDE + 5, height * 0.3, 84);
   it.place = layout(width, height, it.count, it.columns, left, top);
   const fitting = (texts, room) => texts.map((text) => shortened(context, text, room));
   it.labels = {
-    reads: fitting(labels.reads, left - 6),
-    predicts: fitting(labels.predicts, left - 6),
-    columns: fitting(it.meta.columns, top - 8),
+    reads: fitting(labels.reads, left - BESIDE - 1),
+    predicts: fitting(labels.predicts, left - BESIDE - 1),
+    columns: fitting(it.meta.columns, top - BESIDE - 3),
   };
   it.hatch = hatching(context, it.colors.hatch);
 }
@@ -46,6 +46,7 @@ export function drawMatrix(it, reveal = 1) {
   drawMasked(it, context);
   drawRowLabels(it, context);
   drawColumnLabels(it, context);
+  drawColors(it, context);
   uncover(it, reveal);
 }
 
@@ -98,7 +99,7 @@ function drawRowLabels(it, context) {
     if (!current && (row % everyRow || it.step - row < everyRow)) continue;
     context.font = `${current ? "bold " : ""}12px ${it.colors.mono}`;
     context.fillStyle = current ? it.colors.ink : it.colors.faint;
-    context.fillText(labels[row], left - 5, top + (row + 0.5) * h);
+    context.fillText(labels[row], left - BESIDE, top + (row + 0.5) * h);
   }
 }
 
@@ -113,13 +114,31 @@ function drawColumnLabels(it, context) {
   for (let column = 0; column < it.columns; column++) {
     if (column !== best && (column % everyColumn || Math.abs(best - column) < everyColumn)) continue;
     context.save();
-    context.translate(left + (column + 0.5) * w, top - 5);
+    context.translate(left + (column + 0.5) * w, top - BESIDE);
     context.rotate(-Math.PI / 2);
     context.font = `${column === best ? "bold " : ""}12px ${it.colors.mono}`;
     context.fillStyle = column === best ? it.colors.ink : it.colors.faint;
     context.fillText(it.labels.columns[column], 0, 0);
     context.restore();
   }
+}
+
+/** The colours of words between the labels and the cells. @param {Player} it */
+function drawColors(it, context) {
+  const { left, top, w, h } = it.place;
+  const rows = it.meta.steps.slice(0, it.step + 1).map(({ row }) => it.words[it.reading][row]);
+  bands(context, rows, {
+    range: [0, rows.length],
+    cell: h,
+    down: true,
+    bar: (from, to) => [top + from * h, top + to * h, left - 5],
+  });
+  bands(context, it.words.columns, {
+    range: [0, it.columns],
+    cell: w,
+    down: false,
+    bar: (from, to) => [left + from * w, left + to * w, top - 5],
+  });
 }
 
 /**

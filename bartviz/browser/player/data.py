@@ -16,6 +16,7 @@ import numpy as np
 from bartviz.analysis import branches, decoding, sentence_words
 from bartviz.analysis.sentence_words import weights_name
 from bartviz.analysis.temperature import SHARES, TEMPERATURES, Temperatures
+from bartviz.analysis.word_colors import WordColors
 from bartviz.arrays import Floats
 from bartviz.browser.player.messages import (
     another,
@@ -30,8 +31,9 @@ from bartviz.browser.player.messages import (
     titles,
 )
 from bartviz.drawing import theme
+from bartviz.drawing.colors import word_palette, word_places
 from bartviz.language import _
-from bartviz.record.attention import KINDS
+from bartviz.record.attention import KINDS, Kind
 from bartviz.record.record import Record
 from bartviz.record.steps import Step
 from bartviz.text.tokens import Tokens
@@ -52,6 +54,7 @@ def payload(
     branch: Record | None = None,
     plain: bool = False,
     heat: Temperatures | Literal["later"] | None = None,
+    colors: WordColors | None = None,
 ) -> dict[str, Any]:
     """``meta`` (JSON); ``rows`` (T, K) of the kind that explains the steps; ``own`` (T, Q), the decoder's
     self-attention if the record has cross-attention, else empty; ``other`` (T', S), the branch's rows over the source,
@@ -65,7 +68,7 @@ def payload(
     own = decoding.alignment(record, "decoder", layer=layer, head=head) if kind == "cross" else rows[:, :0]
     other = rows[:0] if branch is None else _over_source(branch, record, layer, head)
     unit = _unit(rows, own, other)
-    meta = described(record, layer, head, branched=branch is not None) | {"scale": unit, "plain": plain}
+    meta = described(record, layer, head, branched=branch is not None, colors=colors) | {"scale": unit, "plain": plain}
     if plain:
         meta["titles"] |= plain_titles(branched=branch is not None)
     if branch is not None:
@@ -124,8 +127,10 @@ def _packed(weights: Floats, unit: int) -> pa.Array:
     return pa.array(flat if unit == 1 else np.rint(flat * unit).astype(np.uint8))
 
 
-def described(record: Record, layer: int | None, head: int | None, *, branched: bool = False) -> dict[str, Any]:
-    """All but the weights: ``meta`` of the payload, without ``scale``."""
+def described(
+    record: Record, layer: int | None, head: int | None, *, branched: bool = False, colors: WordColors | None = None
+) -> dict[str, Any]:
+    """All but the weights: ``meta`` of the payload, without ``scale``. ``colors``: those of the record's words."""
     kind = decoding.kind_of(record)
     decoder = record.attention("decoder")
     first = first_column(record)
@@ -143,6 +148,8 @@ def described(record: Record, layer: int | None, head: int | None, *, branched: 
         "special": record.attention(kind).key.special.tolist(),
         "masked": np.flatnonzero(~record.attention(kind).mask.any(axis=0)).tolist(),
         "reads": _chips(decoder.query),
+        "colors": _colors(kind, colors),
+        "palette": word_palette(),
         "first": first,
         "steps": _steps(record),
         "cost": _cost(record),
@@ -157,6 +164,14 @@ def described(record: Record, layer: int | None, head: int | None, *, branched: 
         "stopped": stopped(record.provenance.stopped or ""),
         "ramps": {name: [theme.stops(name), theme.stops(name, dark=True)] for name in KINDS},
     }
+
+
+def _colors(kind: Kind, colors: WordColors | None) -> dict[str, list[int]]:
+    """The places on the palette of words, -1 for none, of the columns, and of what each row reads and predicts."""
+    if colors is None:
+        return {"columns": [], "reads": [], "predicts": []}
+    named = {"columns": colors.sides(kind)[1], "reads": colors.reads, "predicts": colors.predicts}
+    return {name: word_places(numbers) for name, numbers in named.items()}
 
 
 def _chips(tokens: Tokens) -> list[tuple[str, bool, bool]]:

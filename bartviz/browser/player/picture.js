@@ -48,8 +48,17 @@ export function paint(it) {
   for (const [kind, value] of Object.entries(it.colors.strong)) it.root.style.setProperty(`--${kind}`, value);
   it.root.style.colorScheme = theme.dark ? "dark" : "light";
   it.root.style.setProperty("--kind", it.colors.strong[it.meta.kind]);
+  it.words = Object.fromEntries(
+    Object.entries(it.meta.colors).map(([name, places]) => [
+      name,
+      places.map((place) => it.meta.palette[theme.dark ? 1 : 0][place]),
+    ]),
+  );
   it.image = rowsImage(it);
 }
+
+/** Underline a word in its colour, if it has one. */
+const colored = (node, color) => node.style.setProperty("--word", color ?? "transparent");
 
 /**
  * Every row of the matrix, one pixel a cell; playback uncovers it.
@@ -78,7 +87,7 @@ export function build(it) {
   const { meta, $ } = it;
   writeWords(it);
   for (const [part, title] of Object.entries(meta.titles)) $(`${part}-title`).textContent = title;
-  it.segments = segmentsOf(meta);
+  it.segments = segmentsOf(it);
   $("source").replaceChildren(...it.segments.map(({ node }) => node));
   const letters = meta.source.reduce((sum, [text]) => sum + text.length, 0);
   $("source").classList.toggle("short", letters <= 80);
@@ -90,6 +99,7 @@ export function build(it) {
       pieceOf(label, joined && i),
     );
     if (special) node.dir = "ltr"; // it says nothing about the direction of the text around it
+    colored(node, it.words.reads[meta.first + i]);
     return { node, column: meta.first + i };
   });
   it.now = make("span", "now");
@@ -162,16 +172,18 @@ function buildTwins(it) {
   });
   $("twin").replaceChildren(...it.twins);
   it.pair = ["main-source", "branch-source"].map((name) => {
-    const made = segmentsOf(meta);
+    const made = segmentsOf(it);
     $(name).replaceChildren(...made.map(({ node }) => node));
     return made;
   });
 }
 
-const segmentsOf = (meta) =>
-  meta.source.map(([text, columns, special]) => {
+/** @param {Player} it */
+const segmentsOf = (it) =>
+  it.meta.source.map(([text, columns, special]) => {
     const node = make("span", special ? "special" : columns.length ? "token" : "", text);
     if (special) node.dir = "ltr";
+    colored(node, it.words.columns[columns[0]]);
     return { node, columns };
   });
 
@@ -349,6 +361,7 @@ function showOutput(it, own, step) {
   }
   it.now.textContent = step.predicts;
   it.now.className = `now${step.special ? " special" : ""}`;
+  colored(it.now, it.words.predicts[step.row]);
   it.now.title = it.say("predicted", { share: percent(step.probability) });
 }
 

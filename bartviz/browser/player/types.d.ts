@@ -67,6 +67,8 @@ export interface Meta {
   special: boolean[];
   masked: number[];
   reads: [label: string, special: boolean, joined: boolean][];
+  colors: Record<"columns" | "reads" | "predicts", number[]>; // places on the palette of words, -1 for none
+  palette: [light: string[], dark: string[]];
   first: number;
   steps: Step[];
   cost: {
@@ -160,6 +162,7 @@ export interface Player extends Mounted<Parts> {
   // how it is drawn
   colors: Omit<Theme, "masked"> & { masked: string; ramps: Record<string, number[][]>; strong: Record<string, string> };
   image: HTMLCanvasElement;
+  words: Record<string, (string | undefined)[]>; // the colour of each word: of "columns", "reads", "predicts"
   curve: Sheet;
   matrix: Sheet;
   place: Layout;

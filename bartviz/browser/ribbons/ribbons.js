@@ -1,5 +1,5 @@
 // Two lines of words and ribbons between them. Text reaches the page only through textContent.
-// data is UTF-8 JSON: {kind, above: [{pieces, special}], below: [...], edges: [[t, s, weight]],
+// data is UTF-8 JSON: {kind, above: [{pieces, special, color}], below: [...], edges: [[t, s, weight]],
 // say: {above: [...], below: [...]}, labels, glosses: a text for each word below, or none, taps: what to do, or nothing,
 // chosen: the word below that was chosen on another page, or null}
 
@@ -109,6 +109,7 @@ class View {
       chip.className = word.special ? "word special" : "word";
       chip.tabIndex = index === 0 ? 0 : -1;
       if (word.special) chip.dir = "ltr"; // it says nothing about the direction of the text around it
+      if (word.color >= 0) chip.style.setProperty("--word", `var(--bv-word${word.color})`);
       const gloss = name === "below" ? this.data.glosses?.[index] : "";
       chip.setAttribute("aria-label", this.data.say[name][index] + (gloss ? ` = ${gloss}` : ""));
       if (gloss) chip.dataset.gloss = `= ${gloss}`;

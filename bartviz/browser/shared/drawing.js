@@ -67,3 +67,28 @@ export function fillMasked(context, { masked }, hatch) {
   context.fillStyle = hatch;
   context.fill();
 }
+
+export const [BAND, BESIDE] = [3, 9]; // pixels: the width of a word's colour, and from a picture to its labels
+const SLENDER = 6; // pixels of a cell; below, colours side by side would be a pattern of their own
+
+/**
+ * The colours of words between labels and picture, each through all of its word's pieces.
+ * @param {CanvasRenderingContext2D} context
+ * @param {(string | undefined)[]} colors of each row or column
+ * @param {{ range: [from: number, to: number], cell: number, bar: (from: number, to: number) => [start: number, end: number, across: number], down: boolean }} where
+ *  the cells that are seen, the pixels of one, and where the bar of some of them begins and ends along the axis
+ */
+export function bands(context, colors, { range: [from, to], cell, bar, down }) {
+  if (cell < SLENDER) return;
+  const begins = (at) => at === from || colors[at] !== colors[at - 1];
+  const first = Array.from({ length: to - from }, (_, i) => from + i).filter(begins);
+  first.forEach((at, i) => {
+    if (!colors[at]) return;
+    const [start, end, across] = bar(at, first[i + 1] ?? to),
+      length = end - start - 2;
+    if (length <= 0) return;
+    context.fillStyle = colors[at];
+    if (down) context.fillRect(across, start + 1, BAND, length);
+    else context.fillRect(start + 1, across, length, BAND);
+  });
+}

@@ -18,6 +18,7 @@ from bartviz.analysis import alignment as analysis
 from bartviz.analysis.aligners import aligners, best
 from bartviz.analysis.alignment import THRESHOLD, Line, Method, Table
 from bartviz.analysis.gold_alignment import Gold, Link, Links
+from bartviz.analysis.word_colors import Numbers, WordColors, grouped
 from bartviz.arrays import Floats
 from bartviz.drawing import axes, theme
 from bartviz.drawing.arguments import RECORD, expect, expect_word
@@ -27,6 +28,7 @@ from bartviz.language import _, mark
 from bartviz.record.attention import Head
 from bartviz.record.record import Reading, Record
 
+Colors = tuple[Numbers, Numbers]
 MOST = 40
 """The most words of a line that are drawn. The matrix and the tables have all words."""
 _ROW, _SMALL_ROW = 30, 21  # pixels from word to word, few and many
@@ -93,6 +95,11 @@ def _head(named: Head | str) -> Head:
     return named if isinstance(named, Head) else Head.parse(named, kinds=("cross",))
 
 
+def colors_of(shown: Table, colors: WordColors) -> Colors:
+    """The numbers of the words of a table (T,) and (S,): of its output and of its source."""
+    return grouped(colors.predicts, shown.target.groups), grouped(colors.source, shown.source.groups)
+
+
 def lines(
     shown: Table,
     found: Links,
@@ -101,11 +108,13 @@ def lines(
     first: tuple[int, int] = (0, 0),
     dark: bool = False,
     height: int | None = None,
+    colors: Colors = ((), ()),
 ) -> go.Figure:
     """Source words on the left, output words on the right, numbered from 0, and the links between them.
 
     Of more than 40 words, those from word ``first`` (source, output) on are drawn; the legend counts the links that are
-    drawn. ``height``: the least number of pixels; many words need more.
+    drawn. ``height``: the least number of pixels; many words need more. ``colors``: the numbers of the output's and the
+    source's words, as of ``colors_of``.
     """
     place = _Places(*within(shown, first))
     traces = [
@@ -116,8 +125,8 @@ def lines(
     traces += [_ends(shown, place, side) for side in ("source", "target")]
     layout = {
         "xaxis": {"range": [-0.04, 1.04], "visible": False, "fixedrange": True},
-        "yaxis": _axis(shown.source, place.sources, place.source, place.rows, "left", dark),
-        "yaxis2": _axis(shown.target, place.targets, place.target, place.rows, "right", dark)
+        "yaxis": _axis(shown.source, place.sources, place.source, place.rows, "left", dark, colors[1]),
+        "yaxis2": _axis(shown.target, place.targets, place.target, place.rows, "right", dark, colors[0])
         | {"overlaying": "y", "matches": "y"},
         "legend": {
             "orientation": "h",
@@ -138,7 +147,13 @@ def lines(
 
 
 def matrix(
-    shown: Table, found: Links, *, gold: Gold | None = None, dark: bool = False, height: int | None = None
+    shown: Table,
+    found: Links,
+    *,
+    gold: Gold | None = None,
+    dark: bool = False,
+    height: int | None = None,
+    colors: Colors = ((), ()),
 ) -> go.Figure:
     """The weights between words, each link marked: a row of the output attends to columns of the source."""
     whole = np.broadcast_to(shown.has_rows[:, None], shown.weights.shape)
@@ -152,6 +167,7 @@ def matrix(
         key_title=_("source word →"),
         dark=dark,
         height=height and axes.fitting(height, shown.target.labels, shown.source.labels),
+        colors=colors,
     )
     for name, look, pairs in _groups(shown, found, gold):
         if pairs:
@@ -282,14 +298,15 @@ def _say_target(shown: Table, j: int) -> str:
     )
 
 
-def _axis(line: Line, words: range, at: Floats, rows: int, side: str, dark: bool) -> Part:
+def _axis(line: Line, words: range, at: Floats, rows: int, side: str, dark: bool, colors: Numbers) -> Part:
     """The words of a line as the labels of an axis, each with its number on the side of the links."""
     faint = theme.palette(dark).faint
     texts = []
     for number in words:
         word = theme.escape(axes.short(line.labels[number]))
         place = f'<span style="color:{faint};font-size:0.75em">{number}</span>'
-        texts.append(f"{word} {place}" if side == "left" else f"{place} {word}")
+        bar = theme.word_bar(colors[number], dark) if colors else ""
+        texts.append(f"{word} {place}{bar}" if side == "left" else f"{bar}{place} {word}")
     return {
         "tickmode": "array",
         "tickvals": at,

@@ -11,7 +11,7 @@ from bartviz.analysis import alignment as analysis
 from bartviz.app.controls import pick, show
 from bartviz.app.frame import page
 from bartviz.features.alignment import parts_judge as judge
-from bartviz.features.alignment.figure import MOST, lines, matrix, within
+from bartviz.features.alignment.figure import MOST, colors_of, lines, matrix, within
 from bartviz.features.alignment.parts import HEIGHT, Chosen
 from bartviz.language import _
 from bartviz.record.record import Record
@@ -26,19 +26,22 @@ def picture(record: Record, chosen: Chosen) -> go.Figure:
     """
     shown, dark = chosen.shown, page.dark()
     notice = analysis.notice(shown, chosen.links, chosen.gold)
+    colors = colors_of(shown, pick.colors_of_words(record))
     left, right = st.columns([4, 5], gap="medium")
     with left:
         hint = _("Click a word, then the word that it became: your links judge those of the model.")
         by_hand = pick.switch(_("Judge by hand"), key="judge", hint=hint)
         first = (0, 0) if by_hand else _first(chosen)
-        drawn = partial(lines, shown, chosen.links, gold=chosen.gold, first=first, dark=dark, height=HEIGHT)
+        drawn = partial(
+            lines, shown, chosen.links, gold=chosen.gold, first=first, dark=dark, height=HEIGHT, colors=colors
+        )
         if by_hand:
             judge.draw(record, chosen)
         else:
             show.figure(drawn, key="alignment_lines", alt=notice)
             show.note(part(chosen, first))
     with right:
-        whole = partial(matrix, shown, chosen.links, gold=chosen.gold, dark=dark, height=HEIGHT)
+        whole = partial(matrix, shown, chosen.links, gold=chosen.gold, dark=dark, height=HEIGHT, colors=colors)
         show.figure(whole, key="alignment_matrix", alt=f"{_('Weights between words.')} {notice}")
     return drawn
 

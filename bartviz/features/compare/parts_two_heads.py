@@ -104,6 +104,7 @@ def _canvas(chosen: Chosen, pin: Pin, row: int, *, key: str) -> None:
             show.note(_(message, name="" if found is None else found.title, **said))
     name, several = f"compare_{letter}", (f"chosen_row_{letter}", f"chosen_column_{letter}")
     rows, keys = canvas.linked(name, several)
+    same = chosen.a.record.source_text == chosen.b.record.source_text  # else one colour would be two words
     choice = canvas.show(
         pin.attention,
         key=name,
@@ -113,6 +114,7 @@ def _canvas(chosen: Chosen, pin: Pin, row: int, *, key: str) -> None:
         query=pin.rows,
         words=chosen.words,
         span=chosen.range,
+        colors=pick.colors_of_words(pin.record).sides(pin.head.kind) if same else None,
         on_change=partial(_follow_canvas, key),
     )
     canvas.publish(several, choice)

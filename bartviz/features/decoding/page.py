@@ -6,7 +6,7 @@ import streamlit as st
 
 from bartviz.analysis import decoding
 from bartviz.app.components.player import player
-from bartviz.app.controls import show
+from bartviz.app.controls import pick, show
 from bartviz.app.frame import levels, output_confidence, page, page_hooks, related_links, row_names
 from bartviz.app.state import session, url_state
 from bartviz.families.catalogue import CATALOGUE
@@ -69,6 +69,7 @@ def main() -> None:
         costs=levels.at_least("intermediate"),
         plain=not detailed,
         heat=heat,
+        colors=pick.colors_of_words(record),
         naming=row_names.offered(),
         on_request=handle,
         key="player",

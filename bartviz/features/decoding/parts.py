@@ -112,6 +112,7 @@ def all_heads(record: Record, place: Place, layer: int | None, head: int | None)
                 keys,
             ),
             steps=Steps(revision(record), rows),
+            colors=pick.colors_of_words(record).sides(kind, place.reading),
             on_change=_follow_canvas,
         )
         canvas.publish(canvas.SEVERAL, choice)

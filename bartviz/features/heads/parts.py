@@ -12,6 +12,7 @@ import streamlit as st
 from bartviz.analysis import head_view, sentence_words
 from bartviz.analysis.thumbnails import SIDE
 from bartviz.analysis.weight_scale import Range
+from bartviz.analysis.word_colors import Numbers
 from bartviz.analysis.words import word_groups
 from bartviz.app.components import canvas
 from bartviz.app.controls import pick, show
@@ -54,6 +55,7 @@ class Chosen:
     renormalise: bool
     range: Range
     small: Small
+    colors: tuple[Numbers, Numbers] | None = None
 
     @property
     def stem(self) -> str:
@@ -106,7 +108,8 @@ def choose(record: Record) -> tuple[Chosen | classic.Chosen, DeltaGenerator]:
             row = pick.row(record, kind, len(word_groups(rows)) if words else len(rows), words=words)
     how = cast("Range", span), cast("Small", small)
     what, seen = cast("What", what), cast("Views", seen)
-    return Chosen(attention, layer, head, what, row, seen, rows, words, hide, divide, *how), hero
+    colors = pick.colors_of_words(record).sides(kind, reading)
+    return Chosen(attention, layer, head, what, row, seen, rows, words, hide, divide, *how, colors), hero
 
 
 def large(chosen: Chosen) -> Choice:
@@ -122,6 +125,7 @@ def large(chosen: Chosen) -> Choice:
         renormalise=chosen.renormalise,
         span=chosen.range,
         small=chosen.small,
+        colors=chosen.colors,
         on_change=_follow_canvas,
     )
     canvas.publish(canvas.SEVERAL, choice)

@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 
 from bartviz.analysis import inside as analysis
 from bartviz.analysis.inside import Inside, Shown, Which
+from bartviz.analysis.word_colors import Numbers
 from bartviz.arrays import Floats
 from bartviz.drawing import theme
 from bartviz.drawing.arguments import ATTENTION, expect
@@ -48,9 +49,14 @@ def inside(
     return arithmetic(one, analysis.shown(one, which, most, keep=chosen), chosen, predicts=predicts, dark=dark)
 
 
-def arithmetic(one: Inside, shown: Shown, key: int, *, predicts: str | None = None, dark: bool = False) -> go.Figure:
-    """The row of arithmetic: one line for each key that is shown, ``key`` framed; a click on a bar reports its key."""
-    frame = Frame(one, shown, dark, predicts)
+def arithmetic(
+    one: Inside, shown: Shown, key: int, *, predicts: str | None = None, dark: bool = False, colors: Numbers = ()
+) -> go.Figure:
+    """The row of arithmetic: one line for each key that is shown, ``key`` framed; a click on a bar reports its key.
+
+    ``colors``: the numbers of the words of all keys (``analysis.word_colors``).
+    """
+    frame = Frame(one, shown, dark, predicts, colors)
     traces = [
         *_vectors(frame),
         *_scores(frame),

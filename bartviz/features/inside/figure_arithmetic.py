@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bartviz.analysis.inside import Inside, Shown
+from bartviz.analysis.word_colors import Numbers
 from bartviz.arrays import Floats
 from bartviz.drawing import axes, theme
 from bartviz.drawing.cells import Part
@@ -34,14 +35,17 @@ def _names(one: Inside) -> dict[str, float]:
 
 
 class Frame:
-    """The positions of the panels, and the names of their rows."""
+    """The positions of the panels, and the names of their rows; ``colors`` are the numbers of the keys' words."""
 
-    def __init__(self, one: Inside, shown: Shown, dark: bool, predicts: str | None = None) -> None:
+    def __init__(
+        self, one: Inside, shown: Shown, dark: bool, predicts: str | None = None, colors: Numbers = ()
+    ) -> None:
         self.one, self.shown, self.dark, self.predicts = one, shown, dark, predicts
         self.keys = list(shown.keys)
         self.rows = len(self.keys) + (shown.rest > 0)
         self.color = theme.kind_color(one.kind, dark)
         self.labels = [theme.escape(axes.short(one.label(key))) for key in self.keys]
+        self.bars = [theme.word_bar(colors[key], dark) if colors else "" for key in self.keys]
         shares = _names(one)
         self.names = list(shares)
         room = (1 - GAP * (len(shares) - 1)) / sum(shares.values())
@@ -63,7 +67,7 @@ class Frame:
         for number, name in enumerate(self.names, start=1):
             quiet = {"showgrid": False, "showticklabels": False, "ticks": ""} | {"domain": list(self.domains[name])}
             found[f"xaxis{number if number > 1 else ''}"] = quiet | self._range(name) | {"fixedrange": True}
-        names = [*self.labels]
+        names = [f"{label}\u2009{bar}" if bar else label for label, bar in zip(self.labels, self.bars, strict=True)]
         if self.shown.rest:
             names.append(f"<i>{others(self.shown.rest)}</i>")
         found["yaxis"] = {

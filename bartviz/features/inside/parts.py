@@ -123,7 +123,8 @@ def row(record: Record, chosen: Chosen) -> None:
         head=chosen.one.name,
         query=chosen.one.query_label,
     )
-    figure = partial(arithmetic, chosen.one, shown, chosen.key, predicts=predicted, dark=page.dark())
+    _rows, colors = pick.colors_of_words(record).sides(chosen.one.kind)
+    figure = partial(arithmetic, chosen.one, shown, chosen.key, predicts=predicted, dark=page.dark(), colors=colors)
     st.html(_STYLE)
     with st.container(key="inside_essentials"):
         st.html(_essentials(chosen.one, shown, chosen.key, dark=page.dark()))
@@ -188,6 +189,7 @@ def text(record: Record, chosen: Chosen) -> None:
         kind=one.kind,
         chosen=one.row if one.kind != "cross" else None,
         label=_("{head}: where {who} looks", head=one.name, who=subject),
+        colors=pick.colors_of_words(record).sides(one.kind)[1],
         key="inside_text",
     )
 

@@ -112,6 +112,7 @@ def squares(record: Record, shown: Shown) -> None:
             layer=shown.layer,
             head=shown.head,
             query=record.rows(kind, shown.reading),
+            colors=pick.colors_of_words(record).sides(kind, shown.reading),
         )
         for kind in record.kinds
     ]

@@ -85,7 +85,8 @@ def _painted(record: Record, kind: Kind, start: str) -> Bools:
         held = replace(held, begin=held.cells)
     attention = replace(attention, mask=held.begin)
     title = f"{pick.kind_name(kind)}: {_('your mask')}"
-    square = parts_squares.square(attention, title, query=rows, own=record.attention(kind).mask)
+    colors = pick.colors_of_words(record).sides(kind, "predicts")
+    square = parts_squares.square(attention, title, query=rows, own=record.attention(kind).mask, colors=colors)
     with st.container(key="mask_painted"):
         text = parts_squares.show([square], row=0, key=held.key, paint=True)
     if text is not None and len(text) == held.begin.size:

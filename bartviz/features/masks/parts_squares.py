@@ -12,11 +12,13 @@ import numpy as np
 import streamlit as st
 
 from bartviz.analysis import mask_value, masks
+from bartviz.analysis.word_colors import Numbers
 from bartviz.app.state import url_state
 from bartviz.app.state.url_state import Words
 from bartviz.arrays import Bools, Floats
 from bartviz.browser.scripts import bundle
 from bartviz.drawing import theme
+from bartviz.drawing.colors import word_palette, word_places
 from bartviz.features.masks.figure import SHORT, SIDE, View
 from bartviz.language import _, mark
 from bartviz.record.attention import Attention
@@ -93,11 +95,13 @@ def square(
     head: int = 0,
     query: Tokens | None = None,
     own: Bools | None = None,
+    colors: tuple[Numbers, Numbers] | None = None,
 ) -> dict[str, Any]:
     """One square: plain JSON, whose texts the component escapes. Above ``SIDE`` cells a side, a cell is a block, and
     open where any of it is; its weight is the largest in it.
 
-    ``own``: the model's own mask, where the attention's is one that is painted.
+    ``own``: the model's own mask, where the attention's is one that is painted. ``colors``: those of the words of rows
+    and columns, as of ``pick.colors_of_words``; blocks of cells have none.
     """
     rows = query or attention.query
     step = math.ceil(max(attention.mask.shape) / SIDE)
@@ -107,6 +111,7 @@ def square(
     if view == "weights":
         values = np.rint(1000 * _largest(attention.head(*at), step)).astype(int).ravel().tolist()
         title = f"{title}, L{at[0]}H{at[1]}"
+    row_colors, column_colors = colors if colors is not None and step == 1 else ((), ())
     shared = attention.bias_of(0)
     if view == "additive" and shared is not None and step == 1:
         written = [f"{value:.1f}" for value in np.where(attention.mask, shared[at[1]], 0).ravel()]
@@ -117,6 +122,9 @@ def square(
         "columns": list(attention.key.labels[::step]),
         "row_special": np.flatnonzero(rows.special[::step]).tolist(),
         "column_special": np.flatnonzero(attention.key.special[::step]).tolist(),
+        "row_colors": word_places(row_colors),
+        "column_colors": word_places(column_colors),
+        "palette": word_palette(),
         "cells": _text(_largest(cells, step)),
         "own": None if own is None else _text(own),
         "values": values,

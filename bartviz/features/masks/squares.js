@@ -1,10 +1,21 @@
 // Masks as squares of cells: point at a row to read what it may see; one that is painted is changed by click and drag.
 // data is UTF-8 JSON: {words, paint, row, squares: [{kind, title, alt, rows, columns, row_special, column_special,
-// cells: "0110...", own: the model's cells where they are painted, values: thousandths or none, sign, written: a text
-// for each cell or none, stops: [light, dark], say: a sentence for each row}]}
+// row_colors, column_colors: places on the palette of words, -1 for none, palette: [light, dark], cells: "0110...",
+// own: the model's cells where they are painted, values: thousandths or none, sign, written: a text for each cell or none,
+// stops: [light, dark], say: a sentence for each row}]}
 
 import { css, inkOn, rampOn, strongOf, themeOf } from "../../browser/shared/colors.js";
-import { fillMasked, hatching, measured, pointOn, typeSize, widest } from "../../browser/shared/drawing.js";
+import {
+  BAND,
+  BESIDE,
+  bands,
+  fillMasked,
+  hatching,
+  measured,
+  pointOn,
+  typeSize,
+  widest,
+} from "../../browser/shared/drawing.js";
 import { clamp, filled, make, quoted } from "../../browser/shared/helpers.js";
 import { departure, fadeFrom, wayDone } from "../../browser/shared/motion.js";
 import { markReady } from "../../browser/shared/ready.js";
@@ -28,7 +39,7 @@ export function layout(width, count, most, label, scale = 1, largest = LARGEST) 
     overhang = Math.min(label.over, 120 * scale) * Math.cos(TILT);
   const of = (perLine) => {
     const room = (width - GAP * (perLine - 1)) / perLine,
-      left = Math.min(label.row, 0.34 * room) + 10;
+      left = Math.min(label.row, 0.34 * room) + BESIDE + 3;
     return { perLine, left, top, cell: clamp((room - left - overhang) / most.columns, 1, largest * scale) };
   };
   if (width < NARROW) return of(1);
@@ -75,6 +86,12 @@ class Square {
   row_special = [];
   /** @type {number[]} */
   column_special = [];
+  /** @type {number[]} */
+  row_colors = [];
+  /** @type {number[]} */
+  column_colors = [];
+  /** @type {[light: string[], dark: string[]]} */
+  palette = [[], []];
   /** @type {string | null} */
   own = null;
   /** @type {number[] | null} */
@@ -253,6 +270,7 @@ class Square {
       }
     this.frame(context);
     this.labels(context);
+    this.colors(context);
     fadeFrom(context, this.from, width, height);
     if (wayDone(this.from) === 1) this.from = null;
     else requestAnimationFrame(() => this.draw());
@@ -276,6 +294,21 @@ class Square {
     context.strokeRect(left + this.hover.column * cell - 1, top + this.hover.row * cell - 1, cell + 1, cell + 1);
   }
 
+  /** The colours of words between the labels and the cells. */
+  colors(context) {
+    const { theme, place } = this.view,
+      { left, top, cell } = place,
+      palette = this.palette[theme.dark ? 1 : 0];
+    const draw = (places, from, across, down) =>
+      bands(
+        context,
+        places.map((at) => palette[at]),
+        { range: [0, places.length], cell, down, bar: (a, b) => [from + a * cell, from + b * cell, across] },
+      );
+    draw(this.row_colors, top, left - BAND - 3, true);
+    draw(this.column_colors, left, top - BAND - 3, false);
+  }
+
   labels(context) {
     const { theme, place, scale, paint } = this.view,
       { left, top, cell } = place,
@@ -290,14 +323,14 @@ class Square {
     context.textAlign = "right";
     for (const row of labelled(this.rows.length, cell, size, chosen)) {
       context.save();
-      context.translate(left - 8, top + (row + 0.5) * cell);
-      write(this.rows[row], this.row_special.includes(row), row === chosen, left - 10);
+      context.translate(left - BESIDE - 1, top + (row + 0.5) * cell);
+      write(this.rows[row], this.row_special.includes(row), row === chosen, left - BESIDE - 3);
       context.restore();
     }
     context.textAlign = "left";
     for (const column of labelled(this.columns.length, cell, size, this.hover?.column ?? null)) {
       context.save();
-      context.translate(left + (column + 0.5) * cell, top - 8);
+      context.translate(left + (column + 0.5) * cell, top - BESIDE - 1);
       context.rotate(-TILT);
       write(this.columns[column], this.column_special.includes(column), column === this.hover?.column, 120 * scale);
       context.restore();

@@ -101,4 +101,5 @@ def map_of(record: Record, side: str, head: Head) -> None:
         query=record.rows("encoder"),
         words=True,
         page_keys=False,
+        colors=pick.colors_of_words(record).sides("encoder"),
     )

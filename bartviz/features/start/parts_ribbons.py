@@ -10,11 +10,13 @@ import streamlit as st
 
 from bartviz.analysis import sentence_words
 from bartviz.analysis.start import Ribbons
+from bartviz.analysis.word_colors import NONE, Numbers
 from bartviz.analysis.words import Word
 from bartviz.app.controls import pick
 from bartviz.browser import BROWSER
 from bartviz.browser.ribbons.messages import labels
 from bartviz.browser.scripts import bundle
+from bartviz.drawing.colors import word_places
 from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Record
 
@@ -43,7 +45,8 @@ def show(
     under the words of the lower line while these are touched. ``taps`` are what a newcomer is asked to do: the first,
     and each next one when a word of the lower line has been touched.
     """
-    sent = payload(ribbons, above=above, below=below) | {"glosses": list(glosses), "taps": list(taps)}
+    colors = pick.colors_of_words(record).sides(ribbons.head.kind)
+    sent = payload(ribbons, above=above, below=below, colors=colors) | {"glosses": list(glosses), "taps": list(taps)}
     row = pick.shown_row(record, ribbons.head.kind)
     sent["chosen"] = next((t for t, word in enumerate(ribbons.below) if row in range(word.start, word.end)), None)
     data = json.dumps(sent).encode()  # bytes: anything else would import pandas
@@ -66,12 +69,18 @@ def touched(ribbons: Ribbons, line: object, index: object) -> tuple[Kind, int] |
     return kind, words[index].start
 
 
-def payload(ribbons: Ribbons, *, above: str, below: str) -> dict[str, Any]:
-    """The component's data: words, ribbons, and a sentence for each word. Plain JSON; the component escapes it."""
+def payload(
+    ribbons: Ribbons, *, above: str, below: str, colors: tuple[Numbers, Numbers] | None = None
+) -> dict[str, Any]:
+    """The component's data: words, ribbons, and a sentence for each word. Plain JSON; the component escapes it.
+
+    ``colors``: the numbers of the tokens of ``below`` and of ``above`` on the palette of words.
+    """
+    rows, columns = colors or ((), ())
     return {
         "kind": ribbons.head.kind,
-        "above": [_word(word) for word in ribbons.above],
-        "below": [_word(word) for word in ribbons.below],
+        "above": _line(ribbons.above, columns),
+        "below": _line(ribbons.below, rows),
         "edges": [list(edge) for edge in ribbons.edges()],
         "say": {"above": list(ribbons.say_above), "below": list(ribbons.say_below)},
         "labels": labels(above, below, _head(ribbons.head)),
@@ -82,5 +91,14 @@ def _head(head: Head) -> str:
     return sentence_words.head(head.kind, head.layer, head.head)
 
 
-def _word(word: Word) -> dict[str, Any]:
-    return {"pieces": [word.text] if len(word.pieces) == 1 else list(word.pieces), "special": word.special}
+def _line(line: Sequence[Word], colors: Numbers) -> list[dict[str, Any]]:
+    places = word_places(colors[word.start] if colors else NONE for word in line)
+    return [_word(word, place) for word, place in zip(line, places, strict=True)]
+
+
+def _word(word: Word, place: int) -> dict[str, Any]:
+    return {
+        "pieces": [word.text] if len(word.pieces) == 1 else list(word.pieces),
+        "special": word.special,
+        "color": place,
+    }

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from bartviz.analysis import start
+import pytest
+
+from bartviz.analysis import start, word_colors
 from bartviz.browser import BROWSER
+from bartviz.drawing.colors import WORDS
 from bartviz.features.start import parts_ribbons as ribbons
 from bartviz.record.record import Record
 from tests.support import node, stand_in
@@ -36,3 +39,22 @@ def test_odd_tokens_are_sent_as_they_are() -> None:
     odd = ("<s>", "</script><script>alert(1)</script>", " a", "</s>")
     sent = ribbons.payload(start.ribbons(stand_in.record(source=odd)), above="a", below="b")
     assert sent["above"][1]["pieces"] == ["</script><script>alert(1)</script>"]
+
+
+def test_words_are_sent_with_their_place_on_the_palette(record: Record) -> None:
+    found, colors = start.ribbons(record), word_colors.of(record)
+    sent = ribbons.payload(found, above="a", below="b", colors=colors.sides("cross"))
+    places = {word: part["color"] for word, part in zip(found.above, sent["above"], strict=True)}
+    spoken = [places[word] for word in found.above if any(map(str.isalnum, word.text)) and not word.special]
+    assert spoken == [number % len(WORDS) for number in range(len(spoken))]
+    assert {places[word] for word in found.above if word.special} == {-1}
+    for t, s in start.pairs(found):
+        assert sent["below"][t]["color"] == sent["above"][s]["color"]
+
+
+@pytest.mark.parametrize("name", ["explanation", "explanation_reads"])
+def test_the_explanation_has_the_number_of_colours(name: str) -> None:
+    folder = Path(ribbons.__file__).parent
+    assert len(WORDS) == 6
+    assert "There are six colours; the seventh word" in " ".join((folder / f"{name}.en.md").read_text("utf-8").split())
+    assert "색은 여섯 가지이고, 일곱 번째 단어" in " ".join((folder / f"{name}.ko.md").read_text("utf-8").split())
