@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bartviz.analysis import sentence_words
+from bartviz.analysis.masks import piece
+from bartviz.analysis.words import pieces_of
 from bartviz.arrays import Floats, Ints
 from bartviz.errors import RecordError, SettingError
 from bartviz.language import _, later, plural
@@ -137,15 +140,21 @@ def least_sure(record: Record) -> Step:
     return min(free, key=lambda step: step.chosen.probability)
 
 
+def named(record: Record, steps: Sequence[Step]) -> list[str]:
+    """What each of these steps chose, as in a sentence: quoted, a piece with the word that it is one of."""
+    words = {} if record.output is None else pieces_of(record.output)
+    return [piece(step.chosen.label, words.get(step.row)) for step in steps]
+
+
 def notice(record: Record) -> str:
     """One sentence of what to notice in this output: where the model was least sure, and what else it considered."""
     step = least_sure(record)
     others = [c for c in step.candidates if c.token_id != step.chosen.token_id]
-    filled = {"token": step.chosen.label, "likely": percent(step.chosen.probability), "bits": step.entropy}
+    filled = {"token": named(record, [step])[0], "likely": percent(step.chosen.probability), "bits": step.entropy}
     if given(record):
-        said = _("The model is least sure of “{token}” ({likely}, {bits:.1f} bits)", **filled)
+        said = _("The model is least sure of {token} ({likely}, {bits:.1f} bits)", **filled)
     else:
-        said = _("Least sure at “{token}” ({likely}, {bits:.1f} bits)", **filled)
+        said = _("Least sure at {token} ({likely}, {bits:.1f} bits)", **filled)
     if others:
         other = {"token": others[0].label, "likely": percent(others[0].probability)}
         said = _("{said}: “{token}” had {likely}", said=said, **other)
@@ -165,14 +174,14 @@ def notice(record: Record) -> str:
 def plain_notice(record: Record) -> str:
     """For a beginner: where the model was least sure, and what else it considered."""
     step = least_sure(record)
-    values = {"token": step.chosen.label, "share": percent(step.chosen.probability)}
+    values = {"token": named(record, [step])[0], "share": percent(step.chosen.probability)}
     other = next((one for one in step.candidates if one.label != step.chosen.label), None)
     if other is None:
-        return _("The model was least sure of “{token}”: {share}.", **values)
+        return _("The model was least sure of {token}: {share}.", **values)
     values |= {"next": other.label, "next_share": fine(other.probability)}
     if other.probability > step.chosen.probability:
-        return _("The model was least sure of “{token}”: {share}; “{next}” was likelier, {next_share}.", **values)
-    return _("The model was least sure of “{token}”: {share}, next best “{next}” {next_share}.", **values)
+        return _("The model was least sure of {token}: {share}; “{next}” was likelier, {next_share}.", **values)
+    return _("The model was least sure of {token}: {share}, next best “{next}” {next_share}.", **values)
 
 
 def rules_notice(record: Record) -> str:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bartviz.analysis import sentence_words
 from bartviz.analysis.masks import listed, no_row, quote
-from bartviz.analysis.words import Groups, Merged, merge_words, word_groups
+from bartviz.analysis.words import Groups, Merged, merge_words, pieces_of
 from bartviz.arrays import Bools, Floats
 from bartviz.errors import SettingError
 from bartviz.language import _, later, mark
@@ -38,9 +38,9 @@ class View:
     """Weights as they are shown. ``name`` is the head, "encoder L1H3", or the mean.
 
     weights (Q', K'), mask (Q', K') True where a row may look, ``query_special`` (Q',), ``key_special`` (K',);
-    ``query_groups`` and ``key_groups`` are the tokens that each row and column stands for. ``hidden`` (Q',) is the share of each row that went to
-    ``hidden_labels``, columns that are left out; with ``renormalised`` rows that have something left sum to 1 again.
-    ``predicts``: rows are named by the token that they predict, the one after the token that they read.
+    ``query_groups`` and ``key_groups`` are the tokens of each row and column. ``hidden`` (Q',) is the share of each row
+    that went to ``hidden_labels``, columns that are left out; with ``renormalised`` rows that have something left sum
+    to 1 again. ``predicts``: rows are named by the token that they predict, the one after the token that they read.
     ``pieces``: some labels are pieces of words.
     """
 
@@ -112,14 +112,8 @@ def view(
         _at(merged.key_labels, ~kept),
         renormalise,
         predicts=attention.kind != "encoder" and rows is not attention.query,
-        pieces=not words and any(map(_in_pieces, (rows, keys))),
+        pieces=not words and any(map(pieces_of, (rows, keys))),
     )
-
-
-def _in_pieces(tokens: Tokens) -> bool:
-    """Whether a word is several tokens, not counting punctuation around it."""
-    lettered = [any(char.isalnum() for char in label) for label in tokens.labels]
-    return any(sum(lettered[place] for place in group) > 1 for group in word_groups(tokens))
 
 
 def _merge(weights: Floats, query: Tokens, key: Tokens, words: bool) -> Merged:

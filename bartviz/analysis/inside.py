@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bartviz.analysis import contributions, sentence_words
-from bartviz.analysis.masks import no_row, quote
+from bartviz.analysis.masks import in_word, no_row
 from bartviz.arrays import Bools, Floats
 from bartviz.errors import SettingError, choices
 from bartviz.language import _, later, mark
@@ -48,7 +48,7 @@ class Inside:
     layer: int
     head: int
     row: int
-    query_label: str
+    query: Tokens
     keys: Tokens
     scale: float
     q: Floats
@@ -78,8 +78,22 @@ class Inside:
         """d, the width of the head's queries and keys."""
         return len(self.q)
 
+    @property
+    def query_label(self) -> str:
+        """The token of the row."""
+        return self.query.labels[self.row]
+
+    @property
+    def asks(self) -> str:
+        """The token of the row in a sentence, with the word that it is a piece of."""
+        return in_word(self.query, self.row)
+
     def label(self, key: int) -> str:
         return self.keys.labels[key]
+
+    def named(self, key: int) -> str:
+        """A key in a sentence, with the word that it is a piece of."""
+        return in_word(self.keys, key)
 
     @cached_property
     def strongest(self) -> int:
@@ -109,7 +123,7 @@ def inside(attention: Attention, layer: int, head: int, row: int) -> Inside:
         layer,
         head,
         row,
-        attention.query.labels[row],
+        attention.query,
         attention.key,
         attention.scale,
         q,
@@ -225,8 +239,8 @@ def shown(one: Inside, which: Which = "strongest", most: int = MOST, keep: int |
 
 
 def sentence(one: Inside, predicts: str | None = None, *, plain: bool = False) -> str:
-    """One or two sentences on this row; ``predicts`` is the label of what a decoder's row predicts; ``plain``: for a
-    beginner, without scores."""
+    """One or two sentences on this row; ``predicts`` is what a decoder's row predicts, as in a sentence
+    (``masks.in_word``); ``plain``: for a beginner, without scores."""
     if one.masked:
         row = row_label(one, predicts, start=False)
         return _("All keys of {row} are masked: its weights are uniform and mean nothing.", row=row)
@@ -237,18 +251,18 @@ def sentence(one: Inside, predicts: str | None = None, *, plain: bool = False) -
         return _(
             "{row} may see {key} and the sink, which is not a token: its weight is {weight:.3f}.",
             row=row,
-            key=quote(one.label(key)),
+            key=one.named(key),
             weight=one.weights[key],
         )
     if visible == 1:
-        return _("{row} may see only {key}: its weight is 1 whatever the score.", row=row, key=quote(one.label(key)))
+        return _("{row} may see only {key}: its weight is 1 whatever the score.", row=row, key=one.named(key))
     ordered = np.sort(one.scores[one.mask])
     plainly = mark("{row} fits {key} best, so its weight is {weight:.3f}.")
     fully = mark("{row} fits {key} best: score {score}, the next {second}, so its weight is {weight:.3f}.")
     said = _(
         plainly if plain else fully,
         row=row,
-        key=quote(one.label(key)),
+        key=one.named(key),
         score=_number(one.scores[key]),
         second=_number(ordered[-2]),
         weight=one.weights[key],
@@ -261,10 +275,9 @@ def sentence(one: Inside, predicts: str | None = None, *, plain: bool = False) -
 
 def row_label(one: Inside, predicts: str | None, *, start: bool = True) -> str:
     """The label of the row: what it reads and, in a decoder, what it predicts."""
-    own = quote(one.query_label)
     if predicts is None:
-        return own
-    said = _("the row that reads {own} and predicts {predicted}", own=own, predicted=quote(predicts))
+        return one.asks
+    said = _("the row that reads {own} and predicts {predicted}", own=one.asks, predicted=predicts)
     return sentence_words.capitalized(said) if start else said
 
 

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bartviz.analysis import sentence_words
+from bartviz.analysis.words import pieces_of
 from bartviz.arrays import Bools
 from bartviz.errors import SettingError
 from bartviz.language import _, later, plural
 from bartviz.record.attention import Attention
 from bartviz.record.record import Reading, Record
+from bartviz.text.labels import CONTINUES
 from bartviz.text.tokens import Tokens
 
 if TYPE_CHECKING:
@@ -148,15 +150,14 @@ _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-
 
 def in_word(tokens: Tokens, index: int) -> str:
     """A token in a sentence, quoted, with the word that it is a piece of."""
-    label, word = tokens.labels[index], tokens.words[index]
-    pieces = [
-        tokens.labels[other]
-        for other in range(len(tokens))
-        if word is not None and tokens.words[other] == word and tokens.segments[other] == tokens.segments[index]
-    ]
-    if len(pieces) < 2:
+    return piece(tokens.labels[index], pieces_of(tokens).get(index))
+
+
+def piece(label: str, word: str | None) -> str:
+    """The label of a token in a sentence, quoted, with its word if it is a piece of one."""
+    if word is None:
         return quote(label)
-    return _("{piece} of {word}", piece=quote(label), word=quote("".join(pieces)))
+    return _("{piece} of {word}", piece=quote(label.removeprefix(CONTINUES)), word=quote(word))
 
 
 def quote(label: str) -> str:

@@ -70,6 +70,18 @@ def word_groups(tokens: Tokens) -> Groups:
     return tuple(tuple(range(start, end)) for start, end in pairwise([*starts, len(tokens)]))
 
 
+def pieces_of(tokens: Tokens) -> dict[int, str]:
+    """The word of each token that is a piece of one, not counting signs around it: ``{1: "kaufen", 2: "kaufen"}``."""
+    found: dict[int, str] = {}
+    for group in word_groups(tokens):
+        labels = {token: tokens.labels[token].removeprefix(CONTINUES) for token in group}
+        lettered = [token for token in group if any(sign.isalnum() for sign in labels[token])]
+        if len(lettered) > 1:
+            word = "".join(labels[token] for token in range(lettered[0], lettered[-1] + 1))
+            found |= dict.fromkeys(lettered, word)
+    return found
+
+
 def word_labels(tokens: Tokens, text: Texts | None = None) -> tuple[str, ...]:
     """One label for each of ``word_groups``.
 

@@ -2,10 +2,11 @@
 
 /** @import { Entry, Found, Header, Kind, LiveModel, Shown } from "./types.js" */
 import { percent } from "../browser/player/numbers.js";
-import { filled } from "../browser/shared/helpers.js";
+import { filled, inWord } from "../browser/shared/helpers.js";
 import { CONTINUES } from "./engine/continues.js";
 
 const BYTES = 4; // of a float32
+const LETTERED = /[\p{L}\p{N}]/u;
 
 /**
  * @param {Found} found
@@ -76,6 +77,8 @@ function shownOf(found, kind, live, header, number) {
       key: key.labels,
       query_special: special(query),
       key_special: special(key),
+      query_words: piecesOf(query),
+      key_words: piecesOf(key),
       query_colors: kind === "cross" ? colors.predicts : kind === "decoder" ? colors.reads : colors.source,
       key_colors: kind === "decoder" ? colors.reads : colors.source,
       query_text: chips(query),
@@ -114,15 +117,37 @@ function colorsOf(found, most) {
 }
 
 function wordPlaces(tokens, most) {
-  const touches = touching(tokens),
-    /** @type {number[]} */ places = [];
   let next = 0;
-  for (let from = 0, to = 0; from < tokens.labels.length; from = to) {
-    for (to = from + 1; touches[to]; ) to++;
-    const spoken = !tokens.special[from] && tokens.labels.slice(from, to).some((label) => /[\p{L}\p{N}]/u.test(label));
-    places.push(...Array(to - from).fill(spoken ? next++ % most : -1));
+  return wordsOf(tokens).flatMap((word) => {
+    const spoken = !tokens.special[word[0]] && word.some((at) => LETTERED.test(tokens.labels[at]));
+    const place = spoken ? next++ % most : -1;
+    return word.map(() => place);
+  });
+}
+
+/** The tokens of each word, as `word_groups` in words.py. @returns {number[][]} */
+function wordsOf(tokens) {
+  const touches = touching(tokens),
+    /** @type {number[][]} */ found = [];
+  tokens.labels.forEach((_, at) => (touches[at] ? found.at(-1).push(at) : found.push([at])));
+  return found;
+}
+
+/** The word of each token that is a piece of one, as `pieces_of` in words.py. */
+function piecesOf(tokens) {
+  const bare = (label) => (label.startsWith(CONTINUES) ? label.slice(CONTINUES.length) : label);
+  /** @type {Record<number, string>} */
+  const found = {};
+  for (const word of wordsOf(tokens)) {
+    const lettered = word.filter((at) => LETTERED.test(tokens.labels[at]));
+    if (lettered.length < 2) continue;
+    const text = tokens.labels
+      .slice(lettered[0], lettered.at(-1) + 1)
+      .map(bare)
+      .join("");
+    for (const at of lettered) found[at] = text;
   }
-  return places;
+  return found;
 }
 
 function chips(tokens) {
@@ -152,6 +177,7 @@ function playerOf(found, live, header) {
     kind,
     source: running(found.text, source),
     columns: (crosses ? found.source : found.read).labels,
+    column_words: piecesOf(crosses ? found.source : found.read),
     special: (crosses ? found.source : found.read).special,
     masked: [],
     reads: reads(found.read),
@@ -177,6 +203,7 @@ const sliced = (tokens, count) =>
 /** The steps with their words: `_steps` in player/data.py. */
 function stepsOf(found, words) {
   const touches = touching(found.output);
+  const whole = piecesOf(found.output);
   let sum = 0;
   return found.steps.map((step) => {
     sum += step.logP;
@@ -212,7 +239,7 @@ function stepsOf(found, words) {
       decided: rule?.name ?? null,
       why: note,
       note: [note, alike && filled(words.another, { label: alike })].filter(Boolean).join(" "),
-      said: filled(said, { token: step.label, share: percent(step.p) }),
+      said: filled(said, { token: inWord(words.piece, step.label, whole[step.row]), share: percent(step.p) }),
       plain: "",
       candidates: step.best.map(({ id, p, label }, k) => [told[k], p, id === step.token, id, null, told[k] !== label]),
     };

@@ -94,7 +94,7 @@ def test_a_masked_key_has_no_weight_and_says_why() -> None:
     one = inside.inside(by_hand(mask=(True, True, False)), 0, 0, 0)  # 2 : 4
     np.testing.assert_allclose(one.weights, [1 / 3, 2 / 3, 0], rtol=1e-6)
     assert inside.equation(one, 2)[-2:] == (("−∞", "mask: may not be seen"), ("0", "weight, exactly"))
-    assert "fits “b” best: score 1.39, the next 0.69" in inside.sentence(one)
+    assert "fits “b” of “abc” best: score 1.39, the next 0.69" in inside.sentence(one)
 
 
 def test_the_equation_ends_at_the_weight() -> None:

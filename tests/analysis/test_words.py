@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bartviz.analysis.words import Merged, merge_words, word_groups, word_labels, words
+from bartviz.analysis.words import Merged, merge_words, pieces_of, word_groups, word_labels, words
 from bartviz.errors import RecordError
 from bartviz.text import tokenize
 from bartviz.text.tokens import Tokens
@@ -159,3 +159,11 @@ def test_each_sentence_of_a_pair_is_shown_as_it_was_written() -> None:
     )
     assert [word.text for word in words(tokens, "A Cat", "It SLEPT")] == ["A", "Cat", "</s>", "It", "SLEPT", "</s>"]
     assert [word.text for word in words(tokens, "A Cat")] == ["A", "Cat", "</s>", "it", "slept", "</s>"]
+
+
+def test_pieces_are_named_with_their_word_and_signs_are_none() -> None:
+    tokens = stand_in.tokens(("<s>", "Or", "gan", "ization", " of", " Lü", "beck", ".", "</s>"))
+    found = pieces_of(tokens)
+    assert found == {1: "Organization", 2: "Organization", 3: "Organization", 5: "Lübeck", 6: "Lübeck"}
+    marked = replace(stand_in.tokens((" kau", "⋯fen", ".")), words=(0, 0, 0))
+    assert pieces_of(marked) == {0: "kaufen", 1: "kaufen"}

@@ -35,7 +35,7 @@ from bartviz.analysis import head_view
 from bartviz.analysis.thumbnails import MASKED, ONE, thumbnails
 from bartviz.analysis.weight_scale import Range
 from bartviz.analysis.word_colors import Numbers, grouped
-from bartviz.analysis.words import word_groups
+from bartviz.analysis.words import pieces_of, word_groups
 from bartviz.arrays import Floats
 from bartviz.browser.canvas.messages import messages
 from bartviz.drawing import theme
@@ -216,6 +216,8 @@ class Picture:
             "steps": None if self.shown.steps is None else self.shown.steps._asdict(),
             "query": list(view.query_labels),
             "key": list(view.key_labels),
+            "query_words": {} if self.shown.words else pieces_of(self.shown.query or attention.query),
+            "key_words": {} if self.shown.words else _kept_pieces(attention, view),
             "query_special": np.flatnonzero(view.query_special).tolist(),
             "key_special": np.flatnonzero(view.key_special).tolist(),
             "query_text": _chips(self.shown.query or attention.query, view.query_labels, words=self.shown.words),
@@ -226,6 +228,12 @@ class Picture:
             "ramps": {kind: [theme.stops(kind), theme.stops(kind, dark=True)] for kind in KINDS},
             "palette": word_palette(),
         } | _colors(attention, self.shown, view)
+
+
+def _kept_pieces(attention: Attention, view: head_view.View) -> dict[int, str]:
+    """The word of each column that is a piece of one."""
+    words = pieces_of(attention.key)
+    return {column: words[key] for column, (key, *_rest) in enumerate(view.key_groups) if key in words}
 
 
 Chip = tuple[str, int, bool, bool]  # text, its column (or row) or -1 where hidden, special, touches the one before

@@ -20,6 +20,7 @@ def _names(attention: Attention) -> Messages:
     layers, heads = attention.shape[:2]
     kind = sentence_words.kind(attention.kind)
     return {
+        "piece": _("{piece} of {word}"),
         "all_heads": _("mean of all {count} {kind} heads", count=layers * heads, kind=kind),
         "layer_heads": _("mean of the {count} heads of {kind} layer {layer}", count=heads, kind=kind, layer="{layer}"),
         "head": _("{kind} L{layer}H{head}", kind=kind, layer="{layer}", head="{head}"),
@@ -32,11 +33,11 @@ def _names(attention: Attention) -> Messages:
 def _cells(*, predicts: bool) -> Messages:
     """Cells, rows and columns in words."""
     if predicts:
-        cell = _("The row that predicts “{row}” ({at}) attends to “{key}” ({place}): {weight}")
-        row = _("The row that predicts “{row}” ({at}) attends most to {best}.")
+        cell = _("The row that predicts {row} ({at}) attends to {key} ({place}): {weight}")
+        row = _("The row that predicts {row} ({at}) attends most to {best}.")
     else:
-        cell = _("“{row}” ({at}) attends to “{key}” ({place}): {weight}")
-        row = _("“{row}” ({at}) attends most to {best}.")
+        cell = _("{row} ({at}) attends to {key} ({place}): {weight}")
+        row = _("{row} ({at}) attends most to {best}.")
     return {
         "cell": cell,
         "row": row,
@@ -54,9 +55,9 @@ def _together() -> Messages:
     return {
         "rows": _("{count} rows, {names}, attend most to {best}."),
         "rows_part": _("“{key}” (sum {sum}, mean {mean})"),
-        "key_row": _("“{key}” ({place}) gets {sum} from “{row}” ({at}); mean of all rows {mean}."),
-        "key_rows": _("“{key}” ({place}) gets {sum} from {count} rows (mean {each}); mean of all rows {mean}."),
-        "keys_row": _("{columns} columns, {names}, together get {sum} from “{row}” ({at}); mean of all rows {mean}."),
+        "key_row": _("{key} ({place}) gets {sum} from {row} ({at}); mean of all rows {mean}."),
+        "key_rows": _("{key} ({place}) gets {sum} from {count} rows (mean {each}); mean of all rows {mean}."),
+        "keys_row": _("{columns} columns, {names}, together get {sum} from {row} ({at}); mean of all rows {mean}."),
         "keys_rows": _(
             "{columns} columns, {names}, together get {sum} from {count} rows (mean {each}); mean of all rows {mean}."
         ),
@@ -66,11 +67,11 @@ def _together() -> Messages:
 def _titles(*, predicts: bool) -> Messages:
     """The titles above the texts."""
     if predicts:
-        looks = _("The row that predicts “{row}” ({at}) looks at")
-        shaded = _("Keys, shaded by the weights of the row that predicts “{row}” ({at})")
+        looks = _("The row that predicts {row} ({at}) looks at")
+        shaded = _("Keys, shaded by the weights of the row that predicts {row} ({at})")
     else:
-        looks = _("“{row}” ({at}) looks at")
-        shaded = _("Keys, shaded by the weights of “{row}” ({at})")
+        looks = _("{row} ({at}) looks at")
+        shaded = _("Keys, shaded by the weights of {row} ({at})")
     return {
         "looks": looks,
         "columns_shaded": shaded,

@@ -1,7 +1,7 @@
 // The canvas's arithmetic: no document, no drawing, tested with `node --test`.
 
-/** @import { Choice, Meta, Span, Summed, Weight } from "./types.js" */
-import { clamp, filled, quoted } from "../shared/helpers.js";
+/** @import { Choice, Meta, Side, Span, Summed, Weight } from "./types.js" */
+import { clamp, filled, inWord, quoted } from "../shared/helpers.js";
 
 const TYPES = { uint8: Uint8Array, uint16: Uint16Array };
 
@@ -156,10 +156,18 @@ export function listed({ words }, labels) {
 }
 
 /**
+ * A token in a sentence, with the word that it is a piece of.
+ * @param {Meta} meta
+ * @param {Side} side
+ * @param {number} at
+ */
+export const tokenSaid = (meta, side, at) => inWord(meta.words.piece, meta[side][at], meta[`${side}_words`]?.[at]);
+
+/**
  * @param {Meta} meta
  * @param {number} row
  */
-export const rowPlaces = (meta, row) => ({ row: meta.query[row], at: row });
+export const rowPlaces = (meta, row) => ({ row: tokenSaid(meta, "query", row), at: row });
 
 /**
  * One cell in words.
@@ -172,7 +180,7 @@ export const rowPlaces = (meta, row) => ({ row: meta.query[row], at: row });
 export const cellSaid = (meta, row, column, weight, masked) =>
   filled(meta.words.cell, {
     ...rowPlaces(meta, row),
-    key: meta.key[column],
+    key: tokenSaid(meta, "key", column),
     place: column,
     weight: masked ? meta.words.masked : weight.toFixed(3),
   });
@@ -195,7 +203,7 @@ export function rowsSaid(meta, rows, { sum, mean }, masked = () => false) {
   if (rows.length === 1)
     return filled(words.row, {
       ...rowPlaces(meta, rows[0]),
-      best: best.map((column) => `${quoted(meta.key[column])} (${mean[column].toFixed(3)})`).join(", "),
+      best: best.map((column) => `${tokenSaid(meta, "key", column)} (${mean[column].toFixed(3)})`).join(", "),
     });
   const part = (column) =>
     filled(words.rows_part, { key: meta.key[column], sum: sum[column].toFixed(3), mean: mean[column].toFixed(3) });
@@ -214,7 +222,7 @@ export function keysSaid(meta, rows, keys, given) {
     all = given.reduce((total, value) => total + value, 0) / given.length;
   return filled(meta.words[`${keys.length > 1 ? "keys" : "key"}_${rows.length > 1 ? "rows" : "row"}`], {
     ...rowPlaces(meta, rows[0]),
-    key: meta.key[keys[0]],
+    key: tokenSaid(meta, "key", keys[0]),
     place: keys[0],
     columns: keys.length,
     names: listed(

@@ -104,6 +104,8 @@ export interface Meta {
   steps: { record: string; rows: number[] } | null;
   query: string[];
   key: string[];
+  query_words: Record<number, string>; // the word of each row that is a piece of one
+  key_words: Record<number, string>;
   query_colors: number[]; // place of each row on the palette of words, -1 where it has none
   key_colors: number[];
   palette: [light: string[], dark: string[]];
@@ -179,7 +181,14 @@ export interface Canvas extends Mounted<Parts> {
   left: { sheet: HTMLCanvasElement; at: number; row: number | null } | null;
 
   // how it is drawn
-  colors: Theme & { bars: Record<Side, (string | undefined)[]>; masked: string; strong: string; ramp: number[][]; table: Uint32Array; inks: string[] };
+  colors: Theme & {
+    bars: Record<Side, (string | undefined)[]>;
+    masked: string;
+    strong: string;
+    ramp: number[][];
+    table: Uint32Array;
+    inks: string[];
+  };
   theme: string;
   paints: number; // how often the colours changed
   type: number; // how much larger than usual the type of the page is

@@ -17,6 +17,7 @@ from bartviz.analysis import branches, decoding, sentence_words
 from bartviz.analysis.sentence_words import weights_name
 from bartviz.analysis.temperature import SHARES, TEMPERATURES, Temperatures
 from bartviz.analysis.word_colors import WordColors
+from bartviz.analysis.words import pieces_of
 from bartviz.arrays import Floats
 from bartviz.browser.player.messages import (
     another,
@@ -145,6 +146,7 @@ def described(
         "some": some(record, branched=branched),
         "titles": titles(record, kind, name, own, branched=branched),
         "columns": list(record.attention(kind).key.labels),
+        "column_words": pieces_of(record.attention(kind).key),
         "special": record.attention(kind).key.special.tolist(),
         "masked": np.flatnonzero(~record.attention(kind).mask.any(axis=0)).tolist(),
         "reads": _chips(decoder.query),
@@ -184,7 +186,7 @@ def _steps(record: Record) -> list[dict[str, Any]]:
     lines: list[dict[str, Any]] = table.where(table.notna(), None).to_dict("records")  # type: ignore[assignment]
     given, mode = decoding.given(record), str(record.provenance.mode or "")
     touching = [] if record.output is None else _chips(record.output)
-    for line, step in zip(lines, record.steps, strict=True):
+    for line, step, token in zip(lines, record.steps, decoding.named(record, record.steps), strict=True):
         line |= {name: None for name, value in line.items() if isinstance(value, float) and not math.isfinite(value)}
         line["special"], line["joined"] = touching[step.row][1:] if touching else (False, False)
         line |= {"tag": tag(step.rule), "decided": sentence_words.rule(step.rule) if step.rule else None}
@@ -193,7 +195,7 @@ def _steps(record: Record) -> list[dict[str, Any]]:
         )
         why = note(step, given=given, mode=mode)
         line |= {"why": why, "note": " ".join(filter(None, [why, another(alike) if alike else ""]))}
-        line |= {"said": chosen(step, given=given), "plain": plainly(step, given=given)}
+        line |= {"said": chosen(step, given=given, token=token), "plain": plainly(step, given=given, token=token)}
         line["candidates"] = _candidates(step)
     return lines
 

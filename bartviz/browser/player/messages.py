@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bartviz.analysis import decoding, sentence_words
+from bartviz.analysis.masks import quote
 from bartviz.browser.scripts import both
 from bartviz.language import _, mark, plural
 from bartviz.language.percentages import fine, percent
@@ -99,52 +100,54 @@ def _decided(rule: str) -> str:
     return _("Decided by a rule: {rule}.", rule=sentence_words.rule(rule))
 
 
-def chosen(step: Step, *, given: bool) -> str:
-    """How the token was chosen, and its probability: the first part of the step in words."""
-    values = {"token": step.chosen.label, "share": percent(step.chosen.probability)}
+def chosen(step: Step, *, given: bool, token: str | None = None) -> str:
+    """How the token was chosen, and its probability: the first part of the step in words. ``token``: its name in a
+    sentence (``decoding.named``), by default its label."""
+    values = {"token": token or quote(step.chosen.label), "share": percent(step.chosen.probability)}
     if given:
-        return _("“{token}” was given; the model gave it {share}", **values)
+        return _("{token} was given; the model gave it {share}", **values)
     if step.rule == CHOSEN_BY_YOU:
-        return _("“{token}” was chosen by you; the model gave it {share}", **values)
+        return _("{token} was chosen by you; the model gave it {share}", **values)
     if step.rule == KEPT:
-        return _("“{token}” was kept; the model gave it {share}", **values)
+        return _("{token} was kept; the model gave it {share}", **values)
     if step.rule is not None:
-        return _("“{token}” was decided by a rule; the model gave it {share}", **values)
+        return _("{token} was decided by a rule; the model gave it {share}", **values)
     if step.chosen.filtered is not None:
-        return _("“{token}” was drawn; the model gave it {share}", **values)
-    return _("“{token}” was chosen with {share}", **values)
+        return _("{token} was drawn; the model gave it {share}", **values)
+    return _("{token} was chosen with {share}", **values)
 
 
 SURE, FAIRLY_SURE = 0.75, 0.5  # probabilities from which the model is called sure, and fairly sure
 
 
-def plainly(step: Step, *, given: bool) -> str:
-    """The step for a beginner, a whole sentence: how sure the model was, and what was the next best."""
+def plainly(step: Step, *, given: bool, token: str | None = None) -> str:
+    """The step for a beginner, a whole sentence: how sure the model was, and what was the next best; as ``chosen``."""
     first, second = step.chosen, next((one for one in step.candidates if one.label != step.chosen.label), None)
     if given or step.rule is not None or first.filtered is not None or second is None or decoding.rank(step) != 1:
-        return f"{chosen(step, given=given)}."
-    values = {"token": first.label, "share": percent(first.probability)}
+        return f"{chosen(step, given=given, token=token)}."
+    values = {"token": token or quote(first.label), "share": percent(first.probability)}
     values |= {"next": second.label, "next_share": fine(second.probability)}
     if first.probability >= SURE:
-        return _("The model was sure: “{token}” {share}, next best “{next}” {next_share}.", **values)
+        return _("The model was sure: {token} {share}, next best “{next}” {next_share}.", **values)
     if first.probability >= FAIRLY_SURE:
-        return _("The model was fairly sure: “{token}” {share}, next best “{next}” {next_share}.", **values)
-    return _("The model was unsure: “{token}” {share}, next best “{next}” {next_share}.", **values)
+        return _("The model was fairly sure: {token} {share}, next best “{next}” {next_share}.", **values)
+    return _("The model was unsure: {token} {share}, next best “{next}” {next_share}.", **values)
 
 
 def templates(rules: Sequence[str]) -> dict[str, Any]:
     """The sentences of ``note`` and ``chosen`` before they are filled, for scripts that make steps themselves, and the
     name, the tag and the sentence of each rule."""
     return {
+        "piece": _("{piece} of {word}"),
         "given_first": _("Given, and the model's own first choice too."),
         "given_likelier": _("Given, not chosen. {likelier}"),
         "not_most": _("Not the most probable: {likelier}"),
         "likelier": _("“{token}” was more probable ({share})."),
         "another": _("“{label}” is another token that is written the same."),
-        "was_given": _("“{token}” was given; the model gave it {share}"),
-        "chosen": _("“{token}” was chosen with {share}"),
-        "ruled": _("“{token}” was decided by a rule; the model gave it {share}"),
-        CHOSEN_BY_YOU: _("“{token}” was chosen by you; the model gave it {share}"),
+        "was_given": _("{token} was given; the model gave it {share}"),
+        "chosen": _("{token} was chosen with {share}"),
+        "ruled": _("{token} was decided by a rule; the model gave it {share}"),
+        CHOSEN_BY_YOU: _("{token} was chosen by you; the model gave it {share}"),
         "rules": {
             rule: {"name": sentence_words.rule(rule), "tag": tag(rule), "decided": _decided(rule)} for rule in rules
         },
@@ -181,9 +184,9 @@ def plain_titles(*, asks: bool = True, branched: bool = False) -> Words:
     choice = _("What it could have written here; click one to follow it") if asks else _("What it could have written")
     return {
         "source": _("The text that it reads, shaded by where it looks"),
-        "output": _("What it has written, and the next word") if not branched else _("The main text so far"),
+        "output": _("What it has written, and what comes next") if not branched else _("The main text so far"),
         "choice": choice if not branched else _("What it could have written in the main text; click one"),
-        "matrix": _("Where it looked, word by word"),
+        "matrix": _("Where it looked, step by step"),
     }
 
 
@@ -212,12 +215,13 @@ def messages() -> Words:
 def _steps() -> Words:
     """Messages about a step."""
     return {
+        "piece": _("{piece} of {word}"),
         "said": _("{said}."),
-        "looked": _("{said}, looking mostly at “{text}” ({mass})."),
-        "looked_special": _("{said}, looking mostly at special tokens ({special}), then at “{text}” ({mass})."),
-        "looked_plain": _("{said} It looked mostly at “{text}”."),
-        "looked_words": _("{said} Among the words it looked mostly at “{text}”."),
-        "reading_plain": _("Each row shows where the model looked to write the word on its left."),
+        "looked": _("{said}, looking mostly at {text} ({mass})."),
+        "looked_special": _("{said}, looking mostly at special tokens ({special}), then at {text} ({mass})."),
+        "looked_plain": _("{said} It looked mostly at {text}."),
+        "looked_words": _("{said} Among the words it looked mostly at {text}."),
+        "reading_plain": _("Each row shows where the model looked to write what is on its left."),
         "cell_plain": _("To write “{predicts}” it looked at “{column}” with {weight}."),
         "stopped": _("Stopped: {stopped}."),
         "reading": _("Row {row} reads “{reads}” and predicts “{predicts}”. It attends to the columns."),
@@ -240,7 +244,7 @@ def _steps() -> Words:
             )
         ),
         "rest": both(lambda n: plural("{count} other", "{count} others", n)),
-        "rest_words": both(lambda n: plural("the other word", "the other {count} words", n)),
+        "rest_words": both(lambda n: plural("the other one", "the other {count}", n)),
         "tenfold": _("Each mark: ten times as likely"),
         "rest_none": _("no other"),
         "cut_off": _("cut off"),

@@ -1,7 +1,7 @@
 // The player's arithmetic: no document, no canvas, tested with `node --test`.
 
 /** @import { Bar, Branch, Heat, Layout, Looked, Meta, Step, Weights } from "./types.js" */
-import { filled } from "../shared/helpers.js";
+import { filled, inWord } from "../shared/helpers.js";
 
 export const shade = (table, weight) => table[Math.round(255 * Math.min(1, Math.max(0, weight)))];
 
@@ -267,13 +267,14 @@ export function sentenceOf(meta, index, weights) {
   const best = lookedAt(meta, index, weights),
     { said, plain } = meta.steps[index];
   if (!best) return meta.plain ? plain : filled(meta.words.said, { said });
+  const text = inWord(meta.words.piece, best.text, meta.column_words?.[best.columns[0]]);
   const special = Array.from(weights).reduce((sum, weight, i) => sum + (meta.special[i] ? weight : 0), 0);
   if (meta.plain)
-    return filled(meta.words[special > best.mass ? "looked_words" : "looked_plain"], { said: plain, text: best.text });
+    return filled(meta.words[special > best.mass ? "looked_words" : "looked_plain"], { said: plain, text });
   return filled(meta.words[special > best.mass ? "looked_special" : "looked"], {
     said,
     special: special.toFixed(2),
-    text: best.text,
+    text,
     mass: best.mass.toFixed(2),
   });
 }

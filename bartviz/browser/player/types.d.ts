@@ -64,6 +64,7 @@ export interface Meta {
   some: Message;
   titles: Record<string, string>;
   columns: string[];
+  column_words: Record<number, string>; // the word of each column that is a piece of one
   special: boolean[];
   masked: number[];
   reads: [label: string, special: boolean, joined: boolean][];

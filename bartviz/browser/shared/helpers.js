@@ -4,8 +4,8 @@ export const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
-/** A word within a sentence: one that is read from right to left would move what is next to it. */
-export const isolated = (text) => (RIGHT_TO_LEFT.test(text) ? `\u2068${text}\u2069` : text);
+/** A word within a sentence: one that is read from right to left would move what is next to it. Once is enough. */
+export const isolated = (text) => (RIGHT_TO_LEFT.test(text) && !text.includes("\u2068") ? `\u2068${text}\u2069` : text);
 
 /** A message with its {places} filled; one that depends on a number is a pair, for one and for several: `count`. */
 export const filled = (message, values = {}) =>
@@ -24,6 +24,12 @@ export function nameAll(root, say) {
 }
 
 export const quoted = (label) => `“${isolated(label)}”`;
+const unjoined = (label) => (label.length > 1 && label.startsWith("⋯") ? label.slice(1) : label);
+
+/** A token in a sentence; a piece with the `word` that it is one of, as Python's message of "{piece} of {word}" says it. */
+export const inWord = (message, label, word) =>
+  word ? filled(message, { piece: quoted(unjoined(label)), word: quoted(word) }) : quoted(label);
+
 export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 export function make(tag, className = "", text = "") {

@@ -26,7 +26,9 @@ def main() -> None:
         chosen = parts.choose_key(picked)
     with lead:
         show.lead(
-            analysis.sentence(chosen.one, parts.predicts(record, chosen.one), plain=not levels.at_least("intermediate"))
+            analysis.sentence(
+                chosen.one, parts.predicted(record, chosen.one), plain=not levels.at_least("intermediate")
+            )
         )
     with above:
         parts.row(record, chosen)

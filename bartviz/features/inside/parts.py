@@ -14,7 +14,7 @@ import streamlit as st
 from bartviz.analysis import activations, inside, scaling, sentence_words
 from bartviz.analysis.contributions import available
 from bartviz.analysis.inside import Inside, Shown, Which, row_label
-from bartviz.analysis.masks import quote
+from bartviz.analysis.masks import in_word
 from bartviz.app.controls import pick, show
 from bartviz.app.frame import levels, page
 from bartviz.drawing import theme
@@ -115,8 +115,8 @@ def choose_key(chosen: Chosen) -> Chosen:
 
 def row(record: Record, chosen: Chosen) -> None:
     """The formula and the row of arithmetic; a click on a weight examines that key below."""
-    predicted = predicts(record, chosen.one)
-    formula.show(chosen.one, chosen.key, predicted, key="inside_formula", within=f".st-key-{_HERO}")
+    said = predicted(record, chosen.one)
+    formula.show(chosen.one, chosen.key, said, key="inside_formula", within=f".st-key-{_HERO}")
     shown = chosen.shown
     alt = _(
         "The arithmetic of {head} for {query}, from query and keys to the output.",
@@ -124,7 +124,15 @@ def row(record: Record, chosen: Chosen) -> None:
         query=chosen.one.query_label,
     )
     _rows, colors = pick.colors_of_words(record).sides(chosen.one.kind)
-    figure = partial(arithmetic, chosen.one, shown, chosen.key, predicts=predicted, dark=page.dark(), colors=colors)
+    figure = partial(
+        arithmetic,
+        chosen.one,
+        shown,
+        chosen.key,
+        predicts=predicts(record, chosen.one),
+        dark=page.dark(),
+        colors=colors,
+    )
     st.html(_STYLE)
     with st.container(key="inside_essentials"):
         st.html(_essentials(chosen.one, shown, chosen.key, dark=page.dark()))
@@ -171,6 +179,11 @@ def predicts(record: Record, one: Inside) -> str | None:
     return None if one.kind == "encoder" or record.output is None else record.output.labels[one.row]
 
 
+def predicted(record: Record, one: Inside) -> str | None:
+    """The same in a sentence, with the word that it is a piece of."""
+    return None if one.kind == "encoder" or record.output is None else in_word(record.output, one.row)
+
+
 def _choose_clicked(keys: tuple[int, ...]) -> None:
     points = st.session_state[_HERO].selection.points
     index = points[0].get("y") if points else None
@@ -182,7 +195,7 @@ def _choose_clicked(keys: tuple[int, ...]) -> None:
 def text(record: Record, chosen: Chosen) -> None:
     """The text of the keys, shaded by the weights of the row."""
     one = chosen.one
-    subject = row_label(one, predicts(record, one), start=False)
+    subject = row_label(one, predicted(record, one), start=False)
     show.running_text(
         one.keys,
         None if one.masked else one.weights,
@@ -200,8 +213,8 @@ def key(chosen: Chosen) -> None:
     show.note(
         _(
             "Query {query}, key {key}: {count} products and their sum",
-            query=quote(one.query_label),
-            key=quote(one.label(index)),
+            query=one.asks,
+            key=one.named(index),
             count=one.width,
         )
     )
@@ -317,7 +330,7 @@ def _norms(record: Record, chosen: Chosen) -> None:
         "Measured: the length of what each layer's {kind} attention adds to {token}, from {least:.2f} to {most:.2f}. "
         "The stream that it is added to is not in a record: “The residual sum” reads it from the model.",
         kind=sentence_words.kind(one.kind),
-        token=quote(one.query_label),
+        token=one.asks,
         least=lengths.min(),
         most=lengths.max(),
     )

@@ -11,7 +11,6 @@ from typing import Any
 import streamlit as st
 
 from bartviz.analysis.inside import Inside, row_label
-from bartviz.analysis.masks import quote
 from bartviz.browser.scripts import bundle
 from bartviz.features.inside.figure_arithmetic import captions_of, order, panels
 from bartviz.language import _, mark
@@ -101,7 +100,7 @@ def _sentences(one: Inside) -> dict[str, str]:
 
 def _steps(one: Inside, of: int, predicts: str | None) -> dict[str, str]:
     """What each panel computes, with the numbers of one key."""
-    key, width, seen = quote(one.label(of)), one.width, bool(one.mask[of])
+    key, width, seen = one.named(of), one.width, bool(one.mask[of])
     dot, scaled, score_of = (_number(numbers[of]) for numbers in (one.dots, one.scaled, one.scores))
     summed = _("The {width} products of {key} are added up: {dot}.", width=width, key=key, dot=dot)
     if one.scale != 1:

@@ -115,6 +115,12 @@ test("cells, rows and columns in words", () => {
   assert.equal(numbers.listed(meta, ["a", "b", "c", "d", "e", "f"]), "“a”, “b”, “c”, “d” and 2 more");
 });
 
+test("a piece is named with its word", () => {
+  const pieces = { ...meta, query: ["kau", "⋯fen", "c"], query_words: { 0: "kaufen", 1: "kaufen" } };
+  assert.equal(numbers.cellSaid(pieces, 1, 1, 0.75, false), "“fen” of “kaufen” (1) attends to “y” (1): 0.750");
+  assert.equal(numbers.cellSaid(pieces, 2, 1, 0.75, false), "“c” (2) attends to “y” (1): 0.750");
+});
+
 test("a word that is read from right to left leaves its neighbours where they are", () => {
   const arabic = { ...meta, query: ["مرحبا", "b", "c"], key: ["שלום", "y", "z"] };
   assert.equal(
@@ -123,7 +129,7 @@ test("a word that is read from right to left leaves its neighbours where they ar
   );
   assert.equal(
     numbers.rowsSaid(arabic, [1], numbers.ofRows(weight, 3, [0])).replace(/[^\u2066-\u2069\u05d0-\u05ea]/g, ""),
-    "\u2068\u2068שלום\u2069\u2069",
+    "\u2068שלום\u2069",
   );
   assert.equal(numbers.listed(meta, ["a", "어텐션", "👩‍👧"]), "“a”, “어텐션”, “👩‍👧”");
 });

@@ -243,6 +243,11 @@ test("a beginner sees no candidate twice, and reads the step without numbers of 
 });
 
 test("the step in words", () => {
+  const piece = { column_words: { 1: "carpet" } };
+  assert.match(
+    numbers.sentenceOf(meta(piece), 0, [0.2, 0.7, 0.1]),
+    / looking mostly at “car” of “carpet” \(0\.70\)\.$/,
+  );
   assert.equal(
     numbers.sentenceOf(meta(), 0, [0.2, 0.7, 0.1]),
     "“Auto” was chosen with 27%, looking mostly at “car” (0.70).",

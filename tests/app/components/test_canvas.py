@@ -14,11 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from bartviz.analysis import head_view
+from bartviz.analysis import head_view, start, word_colors
 from bartviz.app.components import canvas
 from bartviz.browser.canvas import data
 from bartviz.browser.canvas.data import Choice, Picture, Shown, Steps
 from bartviz.browser.canvas.messages import messages
+from bartviz.drawing.colors import WORDS
 from bartviz.language import speaking
 from bartviz.record.record import Record
 from tests.support import node, records, stand_in
@@ -339,3 +340,33 @@ def test_no_word_of_the_canvas_stands_in_its_files(record: Record) -> None:
     assert used <= meta["words"].keys(), used - meta["words"].keys()
     text = re.sub(r"<[^>]*>", " ", canvas.COMPONENT.html)
     assert set(text.split()) <= {"−", "+", "A", "·"}
+
+
+@pytest.mark.parametrize("words", [False, True])
+def test_the_colours_of_words_are_those_of_the_rows_and_columns_that_are_shown(record: Record, words: bool) -> None:
+    colors = word_colors.of(record)
+    shown = Shown(record.output, words=words, hide_sinks=True, colors=colors.sides("cross"))
+    meta, _ = sent(Picture(record.attention("cross"), shown), Choice())
+    assert len(meta["query_colors"]) == len(meta["query"])
+    assert len(meta["key_colors"]) == len(meta["key"])
+    named = dict(zip(meta["key"], meta["key_colors"], strict=True))
+    assert [named[word] for word in ("I", "want", "to", "buy", "a", "car")] == [0, 1, 2, 3, 4, 5]
+    ribbons = start.ribbons(record)
+    partners = {ribbons.below[t].text: ribbons.above[s].text for t, s in start.pairs(ribbons)}
+    assert partners
+    for label, place in zip(meta["query"], meta["query_colors"], strict=True):
+        if label in partners:
+            assert place == named.get(partners[label], -1)
+    assert meta["palette"] == [list(shades) for shades in zip(*WORDS, strict=True)]
+    bare, _ = sent(Picture(record.attention("cross"), Shown(record.output)), Choice())
+    assert bare["query_colors"] == bare["key_colors"] == []
+
+
+def test_pieces_are_sent_with_their_words(record: Record) -> None:
+    meta, _ = sent(Picture(record.attention("cross"), Shown(record.output)), Choice())
+    first = meta["query"].index("kau")
+    assert meta["query_words"] == {str(first): "kaufen", str(first + 1): "kaufen"}
+    merged, _ = sent(Picture(record.attention("cross"), Shown(record.output, words=True)), Choice())
+    assert merged["query_words"] == {}
+    own, _ = sent(Picture(record.attention("decoder"), Shown(hide_sinks=True)), Choice())
+    assert {own["key"][int(column)] for column in own["key_words"]} == {"kau", "fen"}

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bartviz.analysis import decoding
+from bartviz.analysis import decoding, word_colors
 from bartviz.app.components.player import COMPONENT, BranchRequest, DrawRequest, Place, parse_place, parse_request
 from bartviz.browser.player import data as player
 from bartviz.browser.player import messages
@@ -323,3 +323,17 @@ def test_no_word_of_the_player_stands_in_its_files(record: Record) -> None:
     used = set(re.findall(r'data-(?:say|title|label)="(\w+)"', COMPONENT.html))
     used |= set(re.findall(r'it\.say\("(\w+)"', COMPONENT.script))
     assert used <= sent["words"].keys(), used - sent["words"].keys()
+
+
+def test_a_piece_is_named_with_its_word_and_the_words_have_their_colours(record: Record) -> None:
+    colors = word_colors.of(record)
+    sent = player.payload(record, layer=1, head=2, colors=colors)["meta"]
+    said = [step["said"] for step in sent["steps"] if step["predicts"] == "fen"]
+    assert len(said) == 1
+    assert said[0].startswith("“fen” of “kaufen” was chosen with ")
+    assert "The model was" not in said[0]
+    assert [step["said"][:6] for step in sent["steps"] if step["predicts"] == "Auto"] == ["“Auto”"]
+    assert len(sent["colors"]["columns"]) == len(sent["columns"])
+    assert len(sent["colors"]["reads"]) == len(sent["colors"]["predicts"]) == len(sent["reads"])
+    assert sent["colors"]["predicts"] == [number % 6 if number >= 0 else -1 for number in colors.predicts]
+    assert player.payload(record, layer=1, head=2)["meta"]["colors"]["columns"] == []

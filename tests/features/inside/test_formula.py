@@ -67,7 +67,7 @@ def test_the_player_shows_every_panel_once_with_the_numbers_of_the_key(bias: boo
 def test_the_query_of_a_decoder_is_named_by_what_it_reads_and_predicts() -> None:
     attention = records.attention("cross", TOKENS, TOKENS)
     one = inside.inside(attention, 0, 0, 0)
-    said = "the row that reads “a” and predicts “b”"
-    assert said in formula.payload(one, 0, "b", within=".x")["steps"]["q"]
+    said = "the row that reads “a” of “abc” and predicts “b”"
+    assert said in formula.payload(one, 0, "“b”", within=".x")["steps"]["q"]
     caption = figures.inside(attention, 0, 0, predicts="b").layout.annotations
     assert any("reads <b>a</b> and predicts <b>b</b>" in one.text for one in caption)
