@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 import streamlit as st
 
-from bartviz.analysis import repairs
+from bartviz.analysis import repairs, sentence_words
 from bartviz.app.controls import pick, show, tasks
 from bartviz.app.frame import levels, page
 from bartviz.app.frame.fill_masks import FILLER
@@ -19,8 +19,9 @@ from bartviz.families.catalogue import EMBEDDED, entry
 from bartviz.features.denoising.figure import NAMES, denoising, pair, written
 from bartviz.features.denoising.figure import attention as both
 from bartviz.features.denoising.parts_chips import guess_lines, repair_lines
-from bartviz.features.denoising.parts_noise import DENOISER, Chosen
+from bartviz.features.denoising.parts_noise import Chosen
 from bartviz.language import _, later, mark, named
+from bartviz.record.attention import Head
 
 if TYPE_CHECKING:
     from bartviz.analysis.repairs import Repair, Score
@@ -38,7 +39,6 @@ LOOKS = {
 }
 WEIGHTS = {"head": mark("one head"), "layer": mark("mean of a layer"), "all": mark("mean of all")}
 KINDS: tuple[Kind, ...] = ("cross", "encoder")
-COPIES = (2, 4)  # the head of bart-tiny-denoise that looks at the token to copy, according to its card
 
 
 def repaired(chosen: Chosen) -> Repair | None:
@@ -150,15 +150,13 @@ def attention(repair: Repair) -> None:
         kind = cast("Kind", pick.one_of(_("Attention"), {kind: pick.kind_name(kind) for kind in KINDS}, key="kind"))
     with second:
         weights = pick.one_of(_("Weights"), named(WEIGHTS), key="mean_of")
-    name, layer, head = repair.given.model.name, None, None
-    clearest = pick.first_head(repair.given, kind)
-    default_layer, default_head = COPIES if name == DENOISER and kind == "cross" else (clearest.layer, clearest.head)
+    layer, head, usual = None, None, pick.first_head(repair.given, kind)
     if weights != "all":
         with third:
-            layer = pick.layer(repair.given, kind, default=default_layer)
+            layer = pick.layer(repair.given, kind, default=usual.layer)
     if weights == "head":
         with fourth:
-            head = pick.head(repair.given, kind, default=default_head)
+            head = pick.head(repair.given, kind, default=usual.head)
     with fifth:
         words = pick.by_words(default=True)
     shown = pair(repair, kind, layer, head, words=words)
@@ -176,6 +174,10 @@ def attention(repair: Repair) -> None:
             show.figure(figure, key=f"denoising_{NAMES.index(label)}", alt=alt)
     share = repairs.mask_share(shown[1])
     sentences = [_("A row attends to columns.")]
+    if Head(kind, layer or 0, head or 0) == usual and weights == "head":
+        name = sentence_words.head(kind, usual.layer, usual.head)
+        said = _("{head} is the head that every page shows first for this text.", head=sentence_words.capitalized(name))
+        sentences.insert(0, said)
     sentences.append(
         _("There is no mask to look at.")
         if share is None
