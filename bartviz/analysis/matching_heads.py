@@ -26,8 +26,9 @@ class Match:
     correlation: float
 
 
-def match(first: Record, second: Record) -> Match | None:
-    """The heads of two encoders whose weights between different words are most alike, by Pearson's correlation.
+def match(first: Record, second: Record, head: Head | None = None) -> Match | None:
+    """The heads of two encoders whose weights between different words are most alike, by Pearson's correlation; with
+    ``head``, an encoder's head of the first, the one of the second that is most like it.
 
     What a word gives to itself and to special tokens is left out: it is much alike in most heads. None where the models
     do not read the same words, or where fewer than three words or no differences are left to compare.
@@ -36,16 +37,25 @@ def match(first: Record, second: Record) -> Match | None:
     if one[0] != other[0] or len(one[0]) < 3:
         return None
     a, b = (_standardized(maps) for _texts, maps in (one, other))  # (N, C) each
-    correlations = a @ b.T / a.shape[1]  # (N, N)
+    if head is not None:
+        a = a[[_number(first, head)]]
+    correlations = a @ b.T / a.shape[1]  # (N, N), or (1, N)
     if not correlations.any():
         return None
     i, j = np.unravel_index(int(correlations.argmax()), correlations.shape)
-    return Match(_head(first, int(i)), _head(second, int(j)), float(correlations[i, j]))
+    return Match(head or _head(first, int(i)), _head(second, int(j)), float(correlations[i, j]))
 
 
 def _head(record: Record, number: int) -> Head:
     """The encoder's head of that number, counted layer by layer."""
     return Head("encoder", *divmod(number, record.attention("encoder").shape[1]))
+
+
+def _number(record: Record, head: Head) -> int:
+    """The number of an encoder's head. Raises SettingError for one that is not there."""
+    attention = record.attention("encoder")
+    attention.check(head.layer, head.head)
+    return head.layer * attention.shape[1] + head.head
 
 
 def _words(record: Record) -> tuple[tuple[str, ...], Floats]:

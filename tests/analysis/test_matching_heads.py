@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from bartviz.analysis import matching_heads
+from bartviz.errors import SettingError
 from bartviz.record.attention import Attention, Head
 from bartviz.record.record import Record
 from bartviz.text.tokens import Tokens
@@ -64,3 +65,13 @@ def test_capitals_and_pieces_make_no_other_words() -> None:
     found = matching_heads.match(of(pieces, split), of(whole, np.array(np.roll(np.eye(5), 1, axis=1))))
     assert found is not None
     assert found.correlation > 0.7
+
+
+def test_the_head_most_like_a_given_one_is_found() -> None:
+    one, other = of(TOKENS, NEXT, BACK), of(TOKENS, EVEN, NEXT, BACK)
+    for given, partner in ((0, 1), (1, 2)):
+        found = matching_heads.match(one, other, Head("encoder", 0, given))
+        assert found is not None
+        assert (found.first, found.second) == (Head("encoder", 0, given), Head("encoder", 0, partner))
+    with pytest.raises(SettingError):
+        matching_heads.match(one, other, Head("encoder", 5, 0))

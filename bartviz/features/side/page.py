@@ -17,30 +17,30 @@ from bartviz.record.attention import Head
 from bartviz.record.record import Record
 
 
-def alike(left: Record | None, right: Record | None, match: matching_heads.Match | None) -> str:
+def alike(own: Record | None, other: Record | None, match: matching_heads.Match | None) -> str:
     """The two heads that are shown, and how they look at the text; empty until both runs are there."""
-    if left is None or right is None:
+    if own is None or other is None:
         return ""
     if match is None:
-        return _("They do not read the same words here, so no heads are compared.")
-    measured = [cached(partial(of_record, run, "encoder")) for run in (left, right)]
+        return " ".join(
+            [
+                _("They do not read the same words here, so no heads are compared."),
+                _("Of each model the head is shown that every page shows first."),
+            ]
+        )
+    measured = [cached(partial(of_record, run, "encoder")) for run in (own, other)]
     titles = [
         found.title
         for measures, head in zip(measured, (match.first, match.second), strict=True)
         if (found := head_names.name(measures, head.layer, head.head)) is not None
     ]
-    values = {
-        "one": _head(left, match.first),
-        "other": _head(right, match.second),
-        "name": titles[0] if titles else "",
-        "correlation": match.correlation,
-    }
-    said = _("Two of their heads look at it in much the same way: {one} and {other}.", **values)
+    values = {"one": _head(own, match.first), "other": _head(other, match.second), "correlation": match.correlation}
+    said = [_("The head that every page shows first is {one}; the one most like it is {other}.", **values)]
     if len(titles) == 2 and titles[0] == titles[1]:
-        said = _("Two of their heads look at it in much the same way, “{name}”: {one} and {other}.", **values)
+        said.append(_("Both look at the text in the same way: “{name}”.", name=titles[0]))
     if levels.at_least("intermediate"):
-        said = f"{said} {_('The correlation is {correlation:.2f}.', **values)}"
-    return said
+        said.append(_("The correlation is {correlation:.2f}.", **values))
+    return " ".join(said)
 
 
 def _head(record: Record, head: Head) -> str:
@@ -64,10 +64,15 @@ def main() -> None:
         left = parts.side(record, "encoder")
     with above[1]:
         right = parts.side(record, "encoder-decoder")
-    match = cached(partial(matching_heads.match, left, right)) if left is not None and right is not None else None
+    own, other = (right, left) if record is right else (left, right)
+    match = None
+    if own is not None and other is not None:
+        match = cached(partial(matching_heads.match, own, other, pick.first_head(own, "encoder")))
     with said:
-        show.note(alike(left, right, match))
-    first = [match.first, match.second] if match is not None else [None, None]
+        show.note(alike(own, other, match))
+    first = [None, None] if match is None else [match.first, match.second]
+    first = first if own is left else first[::-1]
+    row = 0 if own is None else parts.first_word(own)
     for number, (run, side, head) in enumerate(zip((left, right), ("left", "right"), first, strict=True)):
         with above[number], st.container(key=f"side_side_{side}"):
             if run is not None:
@@ -75,5 +80,5 @@ def main() -> None:
                 chosen = parts.head_of(run, side, head or pick.first_head(run, "encoder"))
         with below[number], st.container(key=f"side_map_{side}"):
             if run is not None:
-                parts.map_of(run, side, chosen)
+                parts.map_of(run, side, chosen, row)
     levels.explain("side")

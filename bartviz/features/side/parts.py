@@ -88,16 +88,27 @@ def head_of(record: Record, side: str, first: Head) -> Head:
     return Head.parse(pick.select(_("Head of {model}", model=record.model.name), names, key=side, default=str(first)))
 
 
-def map_of(record: Record, side: str, head: Head) -> None:
-    """A large map of one head of the encoder."""
-    words = [at for at, word in enumerate(word_groups(record.source)) if not record.source.special[word[0]]]
+def first_word(record: Record) -> int:
+    """Which word of the text is framed at first, special tokens not counted: that of the row every page shows first."""
+    row, groups = pick.first_row(record, "encoder"), word_groups(record.source)
+    return next((number for number, at in enumerate(_spoken(record)) if row <= groups[at][-1]), 0)
+
+
+def _spoken(record: Record) -> list[int]:
+    """The words of the source that are not special tokens."""
+    return [at for at, group in enumerate(word_groups(record.source)) if not record.source.special[group[0]]]
+
+
+def map_of(record: Record, side: str, head: Head, word: int) -> None:
+    """A large map of one head of the encoder; the row of a word is framed at first."""
+    places = _spoken(record)
     st.html(f"<p class='bv-side-model bv-side-phone' aria-hidden='true'>{html.escape(record.model.name)}</p>")
     canvas.show(
         record.attention("encoder"),
         key=f"side_{side}",
         overview=False,
         label=record.model.name,
-        choice=Choice(head.layer, head.head, row=words[len(words) // 2] if words else 0),
+        choice=Choice(head.layer, head.head, row=places[min(word, len(places) - 1)] if places else 0),
         query=record.rows("encoder"),
         words=True,
         page_keys=False,

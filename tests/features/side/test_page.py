@@ -44,7 +44,7 @@ def test_the_other_model_reads_the_same_text(app: App, own: ModelKind, monkeypat
         parts.MODELS.values()
     )
     assert squares(page) == [["encoder"], ["encoder", "decoder", "cross"]]
-    assert "Two of their heads look at it in much the same way" in visits.words(page)
+    assert "The head that every page shows first is " in visits.words(page)
     page.selectbox(key="left").select_index(2).run()
     assert not page.exception
     assert page.session_state["left"] == "encoder L0H2"
@@ -55,7 +55,7 @@ def test_until_the_other_is_there_one_side_is_shown(app: App, monkeypatch: pytes
     page = app("side", record=made("encoder"))
     assert not page.exception
     assert squares(page) == [["encoder"]]
-    assert "Two of their heads" not in visits.words(page)
+    assert "The head that every page shows first" not in visits.words(page)
 
 
 def test_models_that_read_other_words_are_shown_without_a_comparison(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
