@@ -154,6 +154,44 @@ def notice(rows: Sequence[Parameter]) -> str:
     )
 
 
+def difference(rows: Sequence[Parameter], others: Sequence[Parameter], names: tuple[str, str]) -> str:
+    """One sentence: which of two models is larger, and in which part they differ most."""
+    sizes = total(rows), total(others)
+    here, there = parts(rows), parts(others)
+    apart = max(PARTS, key=lambda name: abs(here[name] - there[name]))
+    if here == there:
+        return _("{one} and {other} have equally many parameters in every part.", one=names[0], other=names[1])
+    first, second = (0, 1) if sizes[0] >= sizes[1] else (1, 0)
+    values = {
+        "larger": names[first],
+        "smaller": names[second],
+        "part": matrix_titles.title(apart),
+        "more": (here, there)[first][apart],
+        "less": (here, there)[second][apart],
+    }
+    if sizes[0] == sizes[1]:
+        return _(
+            "{larger} and {smaller} are equally large, and differ most in the {part}: {more:,} against {less:,} "
+            "parameters.",
+            **values,
+        )
+    times = sizes[first] / sizes[second]
+    return _(
+        "{larger} has {times} times as many parameters as {smaller}; they differ most in the {part}: {more:,} against "
+        "{less:,}.",
+        times=f"{times:.2f}" if times < 2 else f"{times:,.1f}",
+        **values,
+    )
+
+
+def beside(rows: Sequence[Parameter], others: Sequence[Parameter], names: tuple[str, str]) -> pd.DataFrame:
+    """The parts of two models, each matrix counted once: part, and a column for each model; last their sums."""
+    one, other = parts(rows), parts(others)
+    lines = [(matrix_titles.title(name), one[name], other[name]) for name in PARTS if one[name] or other[name]]
+    first, second = names if names[0] != names[1] else (f"{names[0]} (1)", f"{names[1]} (2)")
+    return pd.DataFrame([*lines, (_("sum"), total(rows), total(others))], columns=["part", first, second])
+
+
 def _listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else _("{one} and {other}", one=", ".join(names[:-1]), other=names[-1])
 

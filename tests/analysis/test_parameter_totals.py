@@ -86,3 +86,28 @@ def test_compare_names_what_differs() -> None:
     assert result.different == ("transformer.wpe.weight", "lm_head.weight")
     assert (result.missing, result.unexpected) == (("transformer.ln_f.bias",), ("extra.weight",))
     assert result.built == 124_439_808 - 1023 * 768 - 768 + 2 + 50_257 * 768
+
+
+def test_two_models_differ_most_in_one_part() -> None:
+    bart, bert = found("facebook/bart-base"), found("bert-base-uncased")
+    names = ("bart", "bert")
+    said = parameter_totals.difference(bart, bert, names)
+    times = parameter_totals.total(bart) / parameter_totals.total(bert)
+    most = parameter_totals.parts(bart)["decoder layers"]
+    assert said == (
+        f"bart has {times:.2f} times as many parameters as bert; they differ most in the decoder layers: {most:,} "
+        "against 0."
+    )
+    assert parameter_totals.difference(bert, bart, names[::-1]) == said
+    assert parameter_totals.difference(bart, bart, ("a", "b")) == (
+        "a and b have equally many parameters in every part."
+    )
+
+
+def test_the_parts_of_two_models_stand_side_by_side() -> None:
+    bart, bert = found("facebook/bart-base"), found("bert-base-uncased")
+    table = parameter_totals.beside(bart, bert, ("bart", "bert"))
+    assert list(table.columns) == ["part", "bart", "bert"]
+    assert list(table.iloc[-1])[1:] == [parameter_totals.total(bart), parameter_totals.total(bert)]
+    assert (table.iloc[:-1][["bart", "bert"]].sum() == table.iloc[-1][["bart", "bert"]]).all()
+    assert list(parameter_totals.beside(bart, bart, ("x", "x")).columns) == ["part", "x (1)", "x (2)"]

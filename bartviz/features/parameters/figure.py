@@ -5,6 +5,7 @@ Encoder teal, decoder vermilion, its cross-attention violet, what both share gre
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,8 @@ from bartviz.analysis.parameters import Parameter, from_table
 from bartviz.analysis.parameters import parameters as parameters_of
 from bartviz.drawing import theme
 from bartviz.drawing.arguments import expect
-from bartviz.language import _, mark
+from bartviz.errors import SettingError
+from bartviz.language import _, later, mark
 from bartviz.language.percentages import percent
 from bartviz.record.attention import Kind
 
@@ -47,14 +49,17 @@ def parameters(
     *,
     title: str | None = None,
     depth: int = 4,
+    whole: int | None = None,
     dark: bool = False,
     height: int = 430,
 ) -> go.Figure:
     """A treemap of a model: area is the number of parameters; each matrix is drawn once, where it is counted.
 
     A matrix that is used in several places is hatched and lists them. A click opens an area, down to the single matrix;
-    the path below goes back. ``depth`` levels are open at once. ``title`` names the model. ``model`` is a name of the
-    catalogue, the table of ``bartviz.parameters``, or its rows. Raises ModelError for a name that is not known.
+    the path below goes back. ``depth`` levels are open at once. ``title`` names the model. ``whole``: how many
+    parameters the picture stands for, so that two pictures of a size compare two models by area; the path is then left
+    out. ``model`` is a name of the catalogue, the table of ``bartviz.parameters``, or its rows. Raises ModelError for a
+    name that is not known, SettingError for a ``whole`` that is less than the model.
 
     >>> figure = bartviz.figures.parameters("facebook/bart-base")
     """
@@ -64,6 +69,7 @@ def parameters(
     rows = from_table(table) if isinstance(table, pd.DataFrame) else table
     areas = [*_areas(rows, title, dark)]
     total = parameter_totals.total(rows)
+    side = _side(total, whole)
     figure = theme.Figure(
         go.Treemap(
             ids=[area.id for area in areas],
@@ -77,8 +83,14 @@ def parameters(
             branchvalues="total",
             sort=False,
             maxdepth=depth,
+            domain={"x": [0, side], "y": [1 - side, 1]},
             tiling={"pad": 1, "packing": "dice-slice"},  # rows, in them layers side by side, in them sublayers
-            pathbar={"side": "bottom", "thickness": 22, "textfont": {"family": theme.FACE, "size": 13}},
+            pathbar={
+                "visible": whole is None,
+                "side": "bottom",
+                "thickness": 22,
+                "textfont": {"family": theme.FACE, "size": 13},
+            },
             marker={
                 "colors": [area.color for area in areas],
                 "line": {"width": 1, "color": theme.palette(dark).background},
@@ -98,7 +110,15 @@ def parameters(
     theme.layout(figure, dark=dark, height=height)
     colors = theme.palette(dark)
     figure.update_layout(hoverlabel={"bgcolor": colors.background, "font": {"color": colors.ink}})
-    return figure.update_layout(margin={"l": 0, "r": 0, "t": 0, "b": 24}, uniformtext=_LEGIBLE)
+    return figure.update_layout(margin={"l": 0, "r": 0, "t": 0, "b": 24 if whole is None else 0}, uniformtext=_LEGIBLE)
+
+
+def _side(total: int, whole: int | None) -> float:
+    """The side of a map whose area is the model's share of ``whole``, 0 to 1."""
+    if whole is not None and whole < total:
+        message = mark("The picture stands for {whole:,} parameters, but the model has {total:,}.")
+        raise SettingError(later(message, whole=whole, total=total))
+    return 1.0 if whole is None else math.sqrt(total / whole)
 
 
 def _areas(rows: Sequence[Parameter], title: str, dark: bool) -> Iterator[_Area]:

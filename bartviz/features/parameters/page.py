@@ -1,6 +1,9 @@
 """Where are the parameters? From its configuration alone: every matrix, and what length costs."""
 
+from __future__ import annotations
+
 from functools import partial
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -15,6 +18,9 @@ from bartviz.features.parameters.figure_notebook import sizes
 from bartviz.features.textbook import articles
 from bartviz.language import _, mark
 from bartviz.record.record import Record
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 
 @st.fragment
@@ -67,20 +73,27 @@ def below(chosen: ui.Chosen, record: Record | None) -> None:
             ui.check(chosen, record)
 
 
-def draw(record: Record | None) -> None:
-    chosen = ui.choose()
+def one(chosen: ui.Chosen, drawn: partial[go.Figure]) -> None:
+    """One model: its areas, and their numbers beside them."""
     rows = chosen.rows
-    show.lead(parameter_totals.notice(rows))
+    notice = parameter_totals.notice(rows)
+    show.lead(notice)
     left, right = st.columns([4, 3])
     with left:
-        drawn = partial(ui.treemap, chosen, dark=page.dark())
-        show.figure(
-            drawn,
-            key="parameters",
-            alt=_("Areas of {model}: {notice}", model=chosen.title, notice=parameter_totals.notice(rows)),
-        )
+        alt = _("Areas of {model}: {notice}", model=chosen.title, notice=notice)
+        show.figure(drawn, key="parameters", alt=alt)
     with right:
         ui.numbers(rows)
+
+
+def draw(record: Record | None) -> None:
+    chosen, other = ui.choose()
+    drawn = partial(ui.treemap, chosen, dark=page.dark())
+    if other is None:
+        one(chosen, drawn)
+    else:
+        show.lead(parameter_totals.difference(chosen.rows, other.rows, (chosen.title, other.title)))
+        ui.two(chosen, other)
     with levels.aside(_("More: what length costs, other models"), key="parameters", names=["more", "n"]) as opened:
         if opened:
             below(chosen, record)

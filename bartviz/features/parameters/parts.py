@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -14,6 +15,7 @@ from bartviz.analysis import parameter_totals
 from bartviz.analysis.costs import BYTES, FLOPS, Costs
 from bartviz.analysis.parameters import Parameter, architecture_of, rows_of
 from bartviz.app.controls import pick, show
+from bartviz.app.frame import page
 from bartviz.app.state import url_state
 from bartviz.errors import ModelError
 from bartviz.families import config as configs
@@ -31,7 +33,7 @@ from bartviz.record.record import Record
 from bartviz.serving import torch_import
 from bartviz.serving.limits import TYPED
 
-OWN, ALL = "config.json", "all"
+OWN, ALL, NOTHING = "config.json", "all", "none"
 COMPONENTS = {
     ALL: mark("all parts"),
     "shared": mark("shared embeddings"),
@@ -64,15 +66,17 @@ class Chosen:
         return rows_of(configs.sizes(self.config), self.architecture)
 
 
-def choose() -> Chosen:
-    """The pickers of model and class (URL ``of`` and ``class``), at first of the sidebar's model.
+def choose() -> tuple[Chosen, Chosen | None]:
+    """The pickers of model and class (URL ``of`` and ``class``), at first of the sidebar's model; and of a model beside
+    it (URL ``beside``), at first none.
 
     Shows why a configuration is invalid.
     """
-    model, kind = st.columns([3, 2])
+    model, kind, second = st.columns([3, 2, 3])
+    folders = [name for name in listed(default_roots()) if entry(name) is None]
+    known_names = [*(known.name for known in CATALOGUE), *folders]
     with model:
-        folders = [name for name in listed(default_roots()) if entry(name) is None]
-        names = [*(known.name for known in CATALOGUE), *folders, OWN]
+        names = [*known_names, OWN]
         labels = {name: name for name in names} | {OWN: _("your own config.json")}
         name = pick.select(_("Which model"), labels, key="of", default=_first(names), hint=_(_HINT))
         text = _pasted() if name == OWN else ""
@@ -87,7 +91,23 @@ def choose() -> Chosen:
         hint = "; ".join(f"{known} {_(variant.does)}" for known, variant in variants.items())
         architecture = pick.select(_("Its class"), [*variants], key="class", default=architecture_of(config), hint=hint)
     title = _("Your {family}", family=sizes.family.title) if name == OWN else name.rsplit("/", 1)[-1]
-    return Chosen(name, title, config, architecture)
+    chosen = Chosen(name, title, config, architecture)
+    with second:
+        return chosen, _beside(known_names)
+
+
+def _beside(names: Sequence[str]) -> Chosen | None:
+    """The model that is compared; None without one, or where its configuration cannot be read."""
+    labels = {NOTHING: _("no other model")} | {name: name for name in names}
+    name = pick.select(_("Beside"), labels, key="beside", default=NOTHING, hint=_("Another model, on the same scale."))
+    if name == NOTHING:
+        return None
+    try:
+        config = _known(name)
+        return Chosen(name, name.rsplit("/", 1)[-1], config, architecture_of(config))
+    except ModelError as refused:
+        st.error(show.plain(str(refused)))
+        return None
 
 
 def _first(names: Sequence[str]) -> str:
@@ -96,9 +116,27 @@ def _first(names: Sequence[str]) -> str:
     return chosen if chosen in names else names[0]
 
 
-def treemap(chosen: Chosen, *, dark: bool) -> go.Figure:
-    """Every matrix of the model as an area."""
-    return figure(chosen.rows, title=chosen.title, dark=dark)
+def treemap(chosen: Chosen, *, whole: int | None = None, dark: bool) -> go.Figure:
+    """Every matrix of the model as an area; ``whole``: the parameters that the whole picture stands for."""
+    return figure(chosen.rows, title=chosen.title, whole=whole, dark=dark)
+
+
+def two(chosen: Chosen, other: Chosen) -> None:
+    """Two models by area, on one scale, and their parts as a table."""
+    whole = max(parameter_totals.total(one.rows) for one in (chosen, other))
+    for number, (column, one) in enumerate(zip(st.columns(2), (chosen, other), strict=True)):
+        total = parameter_totals.total(one.rows)
+        with column:
+            if total < whole / 10:  # its map has no room for its name
+                show.note(_("{model} · {count:,} parameters", model=one.title, count=total))
+            alt = _("Areas of {model}: {notice}", model=one.title, notice=parameter_totals.notice(one.rows))
+            drawn = partial(treemap, one, whole=whole, dark=page.dark())
+            show.figure(drawn, key="parameters" if number == 0 else "parameters_beside", alt=alt)
+    show.note(_("One scale: the same area is the same number of parameters in both."))
+    table = parameter_totals.beside(chosen.rows, other.rows, (chosen.title, other.title)).rename(
+        columns={"part": _("Part")}
+    )
+    st.dataframe(table, hide_index=True, column_config=_thousands([*table.columns][1:]), key="parts_beside")
 
 
 def _known(name: str) -> Mapping[str, Any]:

@@ -9,6 +9,7 @@ import pytest
 import bartviz
 from bartviz.analysis import article_models
 from bartviz.analysis.parameters import configuration, from_table, rows, total
+from bartviz.errors import SettingError
 from bartviz.families.catalogue import CATALOGUE
 from bartviz.features.parameters.figure import parameters, short, sizes
 from tests.support.contrast import contrast
@@ -120,3 +121,20 @@ def test_a_model_can_be_given_by_its_name() -> None:
     named = parameters("gpt2")
     assert list(named.data[0].values) == list(parameters(bartviz.parameters("gpt2")).data[0].values)
     assert "gpt2" in named.data[0].labels[0]
+
+
+def test_two_maps_on_one_scale_have_the_areas_of_their_models() -> None:
+    small, large = "facebook/bart-base", "facebook/bart-large"
+    whole = total(large)
+    areas_drawn = []
+    for name in (small, large):
+        trace = parameters(name, whole=whole).data[0]
+        (left, right), (bottom, top) = trace.domain.x, trace.domain.y
+        areas_drawn.append((right - left) * (top - bottom))
+        assert right - left == pytest.approx(top - bottom)
+        assert trace.pathbar.visible is False
+    assert areas_drawn[1] == pytest.approx(1)
+    assert areas_drawn[0] == pytest.approx(total(small) / whole)
+    assert parameters(small).data[0].pathbar.visible is True
+    with pytest.raises(SettingError, match="stands for 10 parameters"):
+        parameters(small, whole=10)

@@ -191,3 +191,19 @@ def test_the_loaded_models_own_count(app: App, record: Record) -> None:
 @pytest.mark.parametrize(("count", "said"), [(999, "999"), (48_318_971_904, "48.3 G"), (1e21, "1e+06 P")])
 def test_big_counts(count: float, said: str) -> None:
     assert _big(count) == said
+
+
+def test_a_model_beside_it_is_drawn_on_the_same_scale(app: App) -> None:
+    page = app("parameters", record=None, of="facebook/bart-base", beside="bert-base-uncased")
+    assert not page.exception
+    assert "bart-base has 1.27 times as many parameters as bert-base-uncased" in html(page)
+    assert "One scale" in html(page)
+    maps = [json.loads(one)["data"][0] for one in figures(page)[:2]]
+    assert [one["type"] for one in maps] == ["treemap", "treemap"]
+    assert maps[0]["domain"]["x"] == [0, 1]
+    assert maps[1]["domain"]["x"][1] < 1
+    table = page.dataframe[0].value
+    assert list(table.columns)[1:] == ["bart-base", "bert-base-uncased"]
+    page.selectbox(key="beside").select("none").run()
+    assert not page.exception
+    assert "times as many" not in html(page)
