@@ -118,7 +118,7 @@ function colorsOf(found, most) {
 
 function wordPlaces(tokens, most) {
   let next = 0;
-  return wordsOf(tokens).flatMap((word) => {
+  return groupsOf(tokens).flatMap((word) => {
     const spoken = !tokens.special[word[0]] && word.some((at) => LETTERED.test(tokens.labels[at]));
     const place = spoken ? next++ % most : -1;
     return word.map(() => place);
@@ -126,7 +126,7 @@ function wordPlaces(tokens, most) {
 }
 
 /** The tokens of each word, as `word_groups` in words.py. @returns {number[][]} */
-function wordsOf(tokens) {
+function groupsOf(tokens) {
   const touches = touching(tokens),
     /** @type {number[][]} */ found = [];
   tokens.labels.forEach((_, at) => (touches[at] ? found.at(-1).push(at) : found.push([at])));
@@ -138,7 +138,7 @@ function piecesOf(tokens) {
   const bare = (label) => (label.startsWith(CONTINUES) ? label.slice(CONTINUES.length) : label);
   /** @type {Record<number, string>} */
   const found = {};
-  for (const word of wordsOf(tokens)) {
+  for (const word of groupsOf(tokens)) {
     const lettered = word.filter((at) => LETTERED.test(tokens.labels[at]));
     if (lettered.length < 2) continue;
     const text = tokens.labels
