@@ -1,3 +1,3 @@
 """What the test of all pages reads of this feature."""
 
-TEXTS = ("logits",)
+TEXTS = ("logits", "attentions")
