@@ -55,7 +55,7 @@ def page(records: Record | Sequence[Record], *, names: Sequence[str] | None = No
     if len(named) != len(shown):
         raise SettingError(f"{len(named)} names for {len(shown)} records: give one each.")
     parts = ("canvas", "player") if any(record.steps for record in shown) else ("canvas",)
-    styles = {name: markup.inline(markup.read(name, ".css")) for name in (*parts, "explorer")}
+    styles = {name: markup.inline(markup.style(name)) for name in (*parts, "explorer")}
     script = markup.script(_ENTRY, parts)
     policy = _POLICY.format(scripts=markup.source(script), styles=" ".join(map(markup.source, styles.values())))
     before = (

@@ -98,7 +98,7 @@ def page(models: Sequence[Model], data: Sequence[bytes] | None, *, text: str | N
     samples = [_samples(*one) for one in zip(models, texts, strict=True)]
     records = [next(iter(sample.values())) for sample in samples]
     names = [model.info.name for model in models]
-    styles = {name: markup.inline(markup.read(name, ".css")) for name in (*_PAGE, "explorer")}
+    styles = {name: markup.inline(markup.style(name)) for name in (*_PAGE, "explorer")}
     styles["live"] = markup.inline((_HERE / "live.css").read_text("utf-8"))
     script = markup.script(_HERE / "live.js", _PAGE)
     sources = " ".join(map(markup.source, styles.values()))
@@ -124,7 +124,7 @@ def module(models: Sequence[Model]) -> bytes:
     texts = [_text(model) for model in models]
     samples = [_samples(*one) for one in zip(models, texts, strict=True)]
     parts = {
-        name: {"style": markup.pixels(markup.read(name, ".css")), "markup": markup.read(name, ".html")}
+        name: {"style": markup.pixels(markup.style(name)), "markup": markup.read(name, ".html")}
         for name in (*_PARTS, "explorer")
     }
     made = {

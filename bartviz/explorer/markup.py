@@ -14,6 +14,7 @@ from pathlib import Path
 
 from bartviz.browser import BROWSER
 from bartviz.browser.scripts import ScriptError, bundle
+from bartviz.drawing import colors
 from bartviz.language import current
 
 _FOLDERS = {"explorer": Path(__file__).parent, **{name: BROWSER / name for name in ("canvas", "player", "ribbons")}}
@@ -45,6 +46,23 @@ def templates(styles: Mapping[str, str], parts: Sequence[str]) -> str:
 def read(name: str, suffix: str) -> str:
     """A file of a component."""
     return (_FOLDERS[name] / name).with_suffix(suffix).read_text("utf-8")
+
+
+def style(name: str) -> str:
+    """The style of a component; the page's own begins with the colours of kinds and lines, by Streamlit's names."""
+    return (_colors() if name == "explorer" else "") + read(name, ".css")
+
+
+def _colors() -> str:
+    """The colours that components take from Streamlit's theme, for both themes."""
+    kinds = {"green": colors.KIND["encoder"], "orange": colors.KIND["decoder"], "violet": colors.KIND["cross"]}
+    named = kinds | {"border": (colors.LIGHT.line, colors.DARK.line)}
+    light, dark = (" ".join(f"--st-{name}-color: {pair[at]};" for name, pair in named.items()) for at in (0, 1))
+    return (
+        f".explorer {{ {light} }}\n"
+        f'@media (prefers-color-scheme: dark) {{ .explorer:not([data-theme="light"]) {{ {dark} }} }}\n'
+        f'.explorer[data-theme="dark"] {{ {dark} }}\n'
+    )
 
 
 def script(entry: Path, parts: Sequence[str]) -> str:
