@@ -104,7 +104,9 @@ def _looking(record: Record) -> Place:
 
 
 def _guessed_row(record: Record) -> int:
-    return record.attention("decoder").shape[2] // 2 + 1
+    """A row past the middle of what is written."""
+    rows = record.attention("decoder").shape[2]
+    return min(rows // 2 + 1, rows - 1)
 
 
 def _guess(record: Record) -> Line:
