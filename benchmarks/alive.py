@@ -38,7 +38,7 @@ from scripts.serving import CHROMIUM, QUIET
 TRANSLATOR = "bart-tiny-en-de"
 SHIPPED = (TRANSLATOR, "bert-tiny-en", "bart-tiny-denoise")
 LARGE = "facebook/bart-base"
-LARGE_TOKENS, LARGE_STEPS = 64, 12
+LARGE_TOKENS = 64
 PATIENCE = 300_000  # milliseconds
 OFFLINE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
 
@@ -242,23 +242,15 @@ def _large(browser: Browser, folder: Path) -> None:
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         page, _ = _page(browser, f"http://127.0.0.1:{server.server_port}/")
-        read, first, written = _Times(), _Times(), _Times()
+        read, first = _Times(), _Times()
         read.of(lambda: page.evaluate(_READ))
         for _ in range(3):
             first.of(lambda: page.evaluate(_STEPS, [text, 1]))
-            written.of(lambda: page.evaluate(_STEPS, [text, LARGE_STEPS]))
         page.context.close()
         server.shutdown()
-    step = _Times(_each(written.core, first.core), _each(written.clock, first.clock))
     print(f"  {LARGE + ', random weights, from a host':42}{size:7.1f} MB")
     read.row("    the model is read")
     first.row(f"    {LARGE_TOKENS} tokens are encoded, and a step is made")
-    step.row("    a further step")
-
-
-def _each(all_steps: Sequence[float], one: Sequence[float]) -> list[float]:
-    """Milliseconds of each step but the first."""
-    return [(all_ - first) / (LARGE_STEPS - 1) for all_, first in zip(all_steps, one, strict=True)]
 
 
 def _random() -> Model:
