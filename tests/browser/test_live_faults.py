@@ -103,9 +103,11 @@ def test_a_run_is_stopped_and_the_next_one_is_whole(opened: Opened, file: Path) 
     part(page, "text").fill("The old man and the young woman want to buy a small house by the sea. " * 5)
     stopped = page.evaluate("""() => new Promise((done) => {
         const [run, stop, state] = ["run", "stop", "state"].map((name) => document.querySelector(`[data-is=${name}]`));
-        new MutationObserver(() => {
+        new MutationObserver((_, observer) => {
             if (/^Step/.test(state.textContent)) stop.click();
-            if (state.textContent === "Stopped.") done(performance.now());
+            if (state.textContent !== "Stopped.") return;
+            observer.disconnect(); // the next run is left alone
+            done(performance.now());
         }).observe(state, { childList: true, characterData: true, subtree: true });
         run.click(); })""")
     assert stopped
