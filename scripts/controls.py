@@ -92,10 +92,15 @@ def measured(browser: Browser, address: str, word: str, level: str) -> dict[str,
 
 
 def counted(page: Page) -> dict[str, Any]:
-    """The controls of a page, with where they are, and its words, once it is at rest and no run is in progress."""
+    """What ``count`` finds once the page is at rest and no run is in progress."""
     settle(page)
     page.get_by_role("button", name="Cancel", exact=True).wait_for(state="detached")
     settle(page)
+    return count(page)
+
+
+def count(page: Page) -> dict[str, Any]:
+    """The controls of a page as it is now, with where they are, and its words."""
     found: dict[str, Any] = page.evaluate(COUNTED)
     return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bartviz.app.frame.page_list import PAGES
-from scripts.controls import MOST, SIZE, above, counted
+from scripts.controls import MOST, SIZE, above, count, counted
 from tests.browser.conftest import Open
 
 CASES = [(page.word, level) for page in PAGES for level in MOST]
@@ -40,7 +40,7 @@ def test_controls_are_counted_once_and_only_where_they_can_be_pressed(visit: Ope
     page.evaluate(
         """() => document.querySelector("#host").attachShadow({ mode: "open" }).innerHTML = "<select></select>" """
     )
-    found = counted(page)
+    found = count(page)
     assert [control["tag"] for control in above(found)] == [
         "A",
         "BUTTON",
