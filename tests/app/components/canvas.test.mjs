@@ -465,6 +465,7 @@ test("what the visitor has chosen since is not taken back by what the server sen
     choice: begin(0),
     rows: [0],
     keys: [],
+    $: () => ({ width: 0, height: 0 }), // nothing is drawn yet that could move on
   };
   state.receive(it, { data: packed({ serial: 1, begin: begin(1) }) });
   assert.equal(it.choice.head, 1); // a picker
