@@ -186,7 +186,7 @@ def test_a_run_that_computes_there_stops_when_its_visitor_leaves(replicas: Near)
     run = engine.work("a", "small-bert", {"work": "endless"}, work, int, alive=lambda: not left.is_set())
     gates = [replica.engine.gate for replica in replicas.replicas]
     until(lambda: any(gate.running for gate in gates))
-    assert run.state == "running"
+    until(lambda: run.state == "running")  # what happens there is told here a moment later
     left.set()
     until(lambda: not any(gate.running for gate in gates))
     assert isinstance(refused(run), Cancelled)
