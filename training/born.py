@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import argparse
 import functools
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -26,7 +28,7 @@ from training.loop import Settings
 from training.mix import Mix
 from training.pieces import Pieces
 from training.steps import Steps
-from training.translate import CHUNK, Translating
+from training.translate import CHUNK, Translating, translated
 from training.vocabulary import POSITIONS
 
 REPAIRED = 0.5  # share of rows that are texts with gaps, at the beginning
@@ -39,17 +41,28 @@ GAP = "<mask>"
 class Born(Translating):
     """Source: English, or a text with gaps. Target: German, or the whole text. The network begins at random."""
 
+    chunk_tokens = 200_000  # 8,000 rows; somewhat more where there are texts with gaps
+
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.tokenizer = BartTokenizer.from_pretrained(
-            EMBEDDED / "bart-tiny-en-de"
-        )  # words in the pieces that they had
+        self.tokenizer = tokenizer()
         self.model = networks.bart(len(self.tokenizer))
         self.model.generation_config = networks.generation()
-        self.rows = corpus.pairs(settings.corpus, "train")
-        self.documents = denoise.Documents(settings.corpus, "train")
+
+    def maker(self) -> Callable[[], Shown]:
+        """What the network is shown, for this process or another."""
+        return functools.partial(Shown, self.settings)
+
+
+class Shown:
+    """Rows to translate and texts to repair, in chunks."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.tokenizer = tokenizer()
         self.pieces = Pieces(self.tokenizer, POSITIONS)
-        self.mix = Mix(self.rows, np.random.default_rng(settings.seed))
+        self.documents = denoise.Documents(settings.corpus, "train")
+        self.mix = Mix(corpus.pairs(settings.corpus, "train"), np.random.default_rng(settings.seed))
 
     def chunk(self, index: int, share: float) -> list[Example]:
         """Rows to translate and texts to repair, the same for the same number and share."""
@@ -58,7 +71,8 @@ class Born(Translating):
             self.mix.taught = self.taught_german
         rows = self.mix.numbered(index, CHUNK, rng)
         repaired = REPAIRED * max(0.0, 1.0 - share / TRANSLATED)
-        return self.translated(rows, rng) + self.with_gaps(round(len(rows) * repaired / (1.0 - repaired)), rng)
+        shown = translated(self.tokenizer, self.pieces, rows, rng)
+        return shown + self.with_gaps(round(len(rows) * repaired / (1.0 - repaired)), rng)
 
     def with_gaps(self, count: int, rng: Generator) -> list[Example]:
         """(Text with gaps, whole text), of at most `count` texts: one without a gap would be one to translate."""
@@ -75,6 +89,11 @@ class Born(Translating):
         return {} if taught is None else {pair.en: pair.de for pair in teacher.read(taught)}
 
 
+def tokenizer() -> Any:
+    """That of the translator that ships: words stay in the pieces that they had."""
+    return BartTokenizer.from_pretrained(EMBEDDED / "bart-tiny-en-de")
+
+
 def main() -> None:
     """Read the command line and train."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -82,6 +101,11 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="folder for the state, the moments and the curve")
     parser.add_argument("--taught", type=Path, help="file of training.teacher: its German for half of those rows")
     parser.add_argument("--steps", type=int, default=36_000)
+    parser.add_argument("--tokens", type=int, default=2000, help="of a step, padding counted")
+    parser.add_argument("--peak", type=float, default=1e-3, help="the highest learning rate")
+    parser.add_argument("--warm", type=float, default=200, help="steps of rising learning rate")
+    parser.add_argument("--dropout", type=float, default=0.1)
+    parser.add_argument("--processes", type=int, default=0, help="that make what is shown (default: between the steps)")
     parser.add_argument("--seed", type=int, default=36)
     given = parser.parse_args()
     torch.set_num_threads(1)
@@ -92,10 +116,12 @@ def main() -> None:
         minutes=float("inf"),
         steps=given.steps,
         seed=given.seed,
-        peak=1e-3,
-        tokens=2000,
+        processes=given.processes,
+        peak=given.peak,
+        warm=given.warm,
+        tokens=given.tokens,
         cool=0.5,
-        dropout=0.1,
+        dropout=given.dropout,
         dropout_from=0.1,
         extra={"taught": given.taught},
     )

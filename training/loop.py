@@ -51,6 +51,7 @@ class Settings:
     look: float = 5.0  # minutes between evaluations
     stop: float = 1e9  # minutes after which to pause (the schedule stays that of `minutes`)
     steps: int = 0  # of a run whose schedule counts them (`training.steps`) and not minutes
+    processes: int = 0  # that make its examples; 0: they are made between the steps
     start: Path | None = None
     hidden: int | None = None  # width of the feed-forward parts
     int8: bool = False  # write matrices as int8 rows

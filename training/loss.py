@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 BLOCK = 128  # rows; 128 x 8,000 float32 numbers are 4 MB
+LARGE = 8192  # rows on another device, whose memory is fast and whose kernels are slow to start
 
 
 class _Blocked(torch.autograd.Function):
@@ -22,15 +23,16 @@ class _Blocked(torch.autograd.Function):
         h, w = states.to(dtype), weight.to(dtype)  # (N, D), (V, D)
         dh, dw = torch.empty_like(h), torch.zeros_like(weight)
         total = torch.zeros((), device=h.device)
-        for start in range(0, len(h), BLOCK):
-            rows, target = h[start : start + BLOCK], targets[start : start + BLOCK, None]
+        size = BLOCK if h.device.type == "cpu" else LARGE
+        for start in range(0, len(h), size):
+            rows, target = h[start : start + size], targets[start : start + size, None]
             p = torch.softmax(rows @ w.t(), 1, dtype=torch.float32)  # (B, V)
             total -= p.gather(1, target).clamp_min(1e-30).log().sum()
             p.scatter_add_(1, target, torch.full_like(target, smoothing - 1.0, dtype=p.dtype))
             if smoothing:
                 p -= smoothing / w.shape[0]
             g = p.to(dtype)  # gradient of the logits, times N
-            torch.mm(g, w, out=dh[start : start + BLOCK])
+            torch.mm(g, w, out=dh[start : start + size])
             dw += g.t() @ rows
         ctx.save_for_backward(dh.to(states.dtype).div_(len(h)), dw.div_(len(h)))
         return total / len(h)

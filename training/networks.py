@@ -65,7 +65,7 @@ def bart(vocabulary: int, hidden: int = HIDDEN) -> Any:
         forced_eos_token_id=None,
     )
     # the eager kernel's backward is the fast one in bfloat16 on a CPU
-    config._attn_implementation = "eager"
+    config._attn_implementation = "sdpa" if torch.cuda.is_available() else "eager"
     model = BartForConditionalGeneration(config)
     _begin(model)
     return model

@@ -15,6 +15,7 @@ from training.vocabulary import POSITIONS
 
 TOKENS = 3000  # of a batch that is scored
 BATCH = 64  # texts that are translated together
+LARGE = 512  # on another device than the processor
 
 
 def encode(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
@@ -69,8 +70,9 @@ def translate(model: Any, tokenizer: Any, texts: Iterable[str], *, beams: int = 
     device = next(model.parameters()).device
     order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
     found = [""] * len(texts)
-    for begin in range(0, len(order), BATCH):
-        rows = order[begin : begin + BATCH]
+    size = BATCH if device.type == "cpu" else LARGE
+    for begin in range(0, len(order), size):
+        rows = order[begin : begin + size]
         given = tokenizer(
             [texts[i] for i in rows], return_tensors="pt", padding=True, truncation=True, max_length=POSITIONS
         ).to(device)

@@ -11,26 +11,28 @@ import fcntl
 import math
 import signal
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 import torch
 
+from training.ahead import Chunks, chunks
 from training.batches import Example, by_length
 from training.loop import Loop, Settings, Task, rate, set_dropout
 
 MOMENTS = 16
 FIRST = 50  # steps before the second moment; before the first there are none
-LOOKS = 16  # evaluations beside those at the moments, evenly over the run: each takes about as long as 100 steps
 REMEMBERED = 100  # steps that the training loss is averaged over
 
 
 class Numbered(Task, Protocol):
-    """A task whose examples come in chunks that have numbers."""
+    """A task whose examples come in chunks that have numbers, which `maker` makes, here or in another process."""
 
-    def chunk(self, index: int, share: float) -> Sequence[Example]: ...  # share of the run that has passed
+    chunk_tokens: int  # of a chunk, about: by this the share of the run is known at which it is used
+
+    def maker(self) -> Callable[[], Chunks]: ...
 
 
 def moments(total: int) -> list[int]:
@@ -46,11 +48,9 @@ class Steps(Loop):
         super().__init__(task, settings, 0)
         self.numbered = task
         self.chunk = self.place = 0  # the next batch: its chunk, and which of it
-        self.began = 0  # steps before that chunk
         self.train_loss = 0.0
         self.stopped = False
         self.kept = set(moments(settings.steps))
-        self.looks = self.kept | {settings.steps * i // LOOKS for i in range(LOOKS)}
 
     def run(self) -> None:
         """Train to the end, or until the process is told to stop; evaluate, keep moments and save on the way."""
@@ -82,13 +82,16 @@ class Steps(Loop):
 
     def batches(self) -> Iterator[list[Example]]:
         """Endless batches from the place where the run is."""
-        while True:
+        for drawn in chunks(self.numbered.maker(), self.chunk, self.share_at, self.settings.processes):
             rng = np.random.default_rng([self.settings.seed, self.chunk])
-            drawn = self.numbered.chunk(self.chunk, self.began / self.settings.steps)
             every = by_length(drawn, self.settings.tokens, rng)
             while self.place < len(every):
                 yield every[self.place]
-            self.chunk, self.place, self.began = self.chunk + 1, 0, self.steps
+            self.chunk, self.place = self.chunk + 1, 0
+
+    def share_at(self, chunk: int) -> float:
+        """The share of the run that has passed when a chunk is used, about: known before, and the same in every run."""
+        return min(1.0, chunk * self.numbered.chunk_tokens / (self.settings.steps * self.settings.tokens))
 
     def advance(self, batch: list[Example]) -> None:
         """One step."""
@@ -113,23 +116,22 @@ class Steps(Loop):
     def look_where_due(self) -> None:
         """Save, then evaluate and keep the model, where that is due and was not done before the run was stopped."""
         done = bool(self.curve) and self.curve[-1]["step"] == self.steps
-        if self.steps in self.looks and not done:
+        if self.steps in self.kept and not done:
             self.save()
             self.look()
             self.save()
 
     @property
     def folder(self) -> Path:
-        """Folder of the model as it is now: one of its own for each moment."""
-        name = f"moments/{self.steps:06d}" if self.steps in self.kept else "now"
-        return self.settings.out / name
+        """Folder of the model as it is now, one of its own for each moment."""
+        return self.settings.out / f"moments/{self.steps:06d}"
 
     def progress(self) -> list[float]:
         """How far the run is, as numbers."""
-        return [*super().progress(), self.chunk, self.place, self.began, self.train_loss]
+        return [*super().progress(), self.chunk, self.place, self.train_loss]
 
     def proceed(self, progress: Sequence[float]) -> None:
         """Go on from where `progress` was."""
         super().proceed(progress)
-        self.chunk, self.place, self.began = map(int, progress[3:6])
-        self.train_loss = float(progress[6])
+        self.chunk, self.place = map(int, progress[3:5])
+        self.train_loss = float(progress[5])

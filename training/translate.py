@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import sacrebleu
 import torch
@@ -49,15 +50,11 @@ class Translating:
     def batches(self, rng: Generator) -> Iterator[list[Example]]:
         """Endless batches of (English, German)."""
         mix = Mix(self.rows, rng, self.taught)
-        return forever(lambda rng: self.translated(mix.draw(CHUNK), rng), self.settings.tokens, rng)
 
-    def translated(self, rows: Sequence[Pair], rng: Generator) -> list[Example]:
-        """(English, German); some English words come in other pieces each time."""
-        rows = [rows[int(i)] for i in rng.permutation(len(rows))]
-        cut = int(len(rows) * DROPPED)
-        source = self.pieces.encode([row.en for row in rows[:cut]], DROP, rng)
-        source += sequence.encode(self.tokenizer, [row.en for row in rows[cut:]])
-        return list(zip(source, sequence.encode(self.tokenizer, [row.de for row in rows]), strict=True))
+        def chunk(rng: Generator) -> list[Example]:
+            return translated(self.tokenizer, self.pieces, mix.draw(CHUNK), rng)
+
+        return forever(chunk, self.settings.tokens, rng)
 
     def loss(self, batch: list[Example], dtype: torch.dtype, device: torch.device) -> torch.Tensor:
         """Smoothed: a sentence has several translations."""
@@ -92,6 +89,15 @@ class Translating:
     def export(self, out: Path) -> None:
         """Write the folder that ships."""
         networks.export(self.model, self.tokenizer, out, int8=self.settings.int8)
+
+
+def translated(tokenizer: Any, pieces: Pieces, rows: Sequence[Pair], rng: Generator) -> list[Example]:
+    """(English, German); some English words come in other pieces each time."""
+    rows = [rows[int(i)] for i in rng.permutation(len(rows))]
+    cut = int(len(rows) * DROPPED)
+    source = pieces.encode([row.en for row in rows[:cut]], DROP, rng)
+    source += sequence.encode(tokenizer, [row.en for row in rows[cut:]])
+    return list(zip(source, sequence.encode(tokenizer, [row.de for row in rows]), strict=True))
 
 
 def bleu_chrf(found: list[str], references: list[list[str]]) -> Metrics:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from training import born, corpus, grammar
-from training.born import GAP, REPAIRED, TAUGHT, TRANSLATED, Born
+from training.born import GAP, REPAIRED, TAUGHT, TRANSLATED, Shown
 from training.loop import Settings
 
 
@@ -31,19 +31,19 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
 
 
 @pytest.fixture
-def task(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Born:
+def task(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Shown:
     monkeypatch.setattr(born, "CHUNK", 300)
-    return Born(settings)
+    return Shown(settings)
 
 
 @pytest.mark.parametrize(("share", "repaired"), [(0.0, REPAIRED), (TRANSLATED / 2, REPAIRED / 2), (TRANSLATED, 0.0)])
-def test_texts_with_gaps_grow_fewer(task: Born, share: float, repaired: float) -> None:
+def test_texts_with_gaps_grow_fewer(task: Shown, share: float, repaired: float) -> None:
     sources = task.tokenizer.batch_decode([source for source, _ in task.chunk(3, share)])
     found = sum(GAP in text for text in sources) / len(sources)
     assert found == pytest.approx(repaired, abs=0.06)
 
 
-def test_a_text_with_gaps_is_to_be_made_whole(task: Born) -> None:
+def test_a_text_with_gaps_is_to_be_made_whole(task: Shown) -> None:
     for source, target in task.with_gaps(200, np.random.default_rng(0)):
         given, wanted = task.tokenizer.batch_decode([source, target])
         assert GAP in given
@@ -51,7 +51,7 @@ def test_a_text_with_gaps_is_to_be_made_whole(task: Born) -> None:
         assert GAP not in wanted
 
 
-def test_the_teacher_comes_in_later(task: Born) -> None:
+def test_the_teacher_comes_in_later(task: Shown) -> None:
     early, late = (
         sum(task.tokenizer.decode(target, skip_special_tokens=True).startswith("Aha") for _, target in task.chunk(0, s))
         for s in (0.0, TAUGHT)
@@ -66,7 +66,7 @@ def test_a_chunk_is_the_same_in_another_process(settings: Settings) -> None:
     program = (
         "import sys; from pathlib import Path; from training import born; from training.loop import Settings\n"
         "born.CHUNK = 40; folder = Path(sys.argv[1])\n"
-        "task = born.Born(Settings(folder, folder, 1.0, steps=9))\n"
+        "task = born.Shown(Settings(folder, folder, 1.0, steps=9))\n"
         "[task.chunk(int(i), 0.1) for i in sys.argv[2].split()]; print(task.chunk(7, 0.1))"
     )
     found = [

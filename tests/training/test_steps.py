@@ -25,8 +25,19 @@ class Killed(Exception):
     """Stands for the end of the process."""
 
 
+class Starts:
+    """Numbers, and what follows them."""
+
+    def chunk(self, index: int, share: float) -> Sequence[Example]:
+        rng = np.random.default_rng([index, int(1000 * share)])
+        starts = rng.integers(0, 8, 30).tolist()
+        return [([start], [start + 1]) for start in starts]
+
+
 class Counting:
     """Learns which number follows which, with dropout; the seed says where from."""
+
+    chunk_tokens = 60
 
     def __init__(self, seed: int) -> None:
         torch.manual_seed(seed)
@@ -38,10 +49,8 @@ class Counting:
     def batches(self, rng: np.random.Generator) -> Iterator[Any]:
         raise AssertionError("chunks are asked for")
 
-    def chunk(self, index: int, share: float) -> Sequence[Example]:
-        rng = np.random.default_rng([index, int(1000 * share)])
-        starts = rng.integers(0, 8, 30).tolist()
-        return [([start], [start + 1]) for start in starts]
+    def maker(self) -> type[Starts]:
+        return Starts
 
     def loss(self, batch: list[Example], dtype: torch.dtype, device: torch.device) -> Tensor:
         self.count += 1
@@ -126,6 +135,18 @@ def test_a_run_that_ended_does_nothing_more(settings: Settings) -> None:
     same(again, whole)
 
 
+def test_examples_of_other_processes_are_the_same(settings: Settings) -> None:
+    whole = finished(settings)
+    same(finished(replace(settings, out=settings.out.with_name("other"), processes=2)), whole)
+
+
+def test_the_share_of_the_run_is_known_from_the_number_of_a_chunk(settings: Settings) -> None:
+    run = Steps(Counting(1), settings)
+    assert run.share_at(0) == 0.0
+    assert run.share_at(8) == pytest.approx(0.5)  # 8 of 16 chunks of 60 tokens, for 60 steps of 16
+    assert run.share_at(99) == 1.0
+
+
 def test_the_seed_matters(settings: Settings) -> None:
     one, other = finished(settings), finished(replace(settings, out=settings.out.with_name("other"), seed=3))
     assert not torch.equal(one.weights[0], other.weights[0])
@@ -148,7 +169,7 @@ def test_moments_are_kept_from_the_random_model_to_the_last(settings: Settings) 
     run = finished(settings)
     task = run.numbered
     assert isinstance(task, Counting)
-    assert set(task.exported) == {f"{step:06d}" for step in moments(TOTAL)} | {"now"}
+    assert set(task.exported) == {f"{step:06d}" for step in moments(TOTAL)}
     torch.testing.assert_close(task.exported["000000"], list(Counting(1).model.parameters()), rtol=0, atol=0)
     torch.testing.assert_close(task.exported[f"{TOTAL:06d}"], run.mean, rtol=0, atol=0)
 
