@@ -8,11 +8,11 @@ from types import MappingProxyType
 import numpy as np
 import torch
 
+from bartviz.analysis.attribution import Attribution, Axis
+from bartviz.analysis.attribution_methods import METHODS, Method
 from bartviz.arrays import Floats
 from bartviz.attribution import erasure, flow, gradients, weights, zeroing
-from bartviz.attribution.methods import METHODS, Method
 from bartviz.attribution.question import Parts, Question, asked
-from bartviz.attribution.result import Attribution, Axis
 from bartviz.errors import SettingError, choices
 from bartviz.language import later
 from bartviz.models.model import Model, expect_model
@@ -52,7 +52,7 @@ def attribute(
     text: or a record of it, whose own tokens are explained. A ``<mask>`` in a text is the model's mask token.
     target: a given output, as in ``capture``; or, for a model that fills masks, the word that is explained at the mask
         in place of the model's own first choice (a model without a mask is asked for each of its words).
-    method: a name of ``bartviz.attribution.methods.METHODS``, which has its formula and source. All but
+    method: a name of ``bartviz.analysis.attribution_methods.METHODS``, which has its formula and source. All but
         "norms of weighted values", "mean attention" and "best head" run the model again.
     step: explain one step alone, counted from 0 as ``record.steps``, or as the masks of the text; all if None.
     contrast: a token in the place of the one that is explained, as text, ``#id`` or id: why this one and not that one?

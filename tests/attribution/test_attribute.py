@@ -9,12 +9,24 @@ import pytest
 import torch
 
 import bartviz
-from bartviz.attribution.methods import METHODS
+from bartviz.analysis.attribution_methods import METHODS
+from bartviz.attribution.attribute import COMPUTED
 from bartviz.errors import Cancelled, SettingError
 from bartviz.models.model import Model
 from tests.attribution import subjects
 from tests.support import loaded, networks, planted
 from tests.support.planted import SPECIAL, TOKEN, VOCABULARY, WORDS, translation
+
+
+def test_every_method_is_described_and_computed() -> None:
+    assert METHODS.keys() == COMPUTED.keys()
+    assert all(method.formula and method.source for method in METHODS.values())
+    assert {method.name for method in METHODS.values() if method.contrasts} == {
+        "leave-one-out",
+        "gradient x input",
+        "integrated gradients",
+    }
+
 
 WHAT: dict[str, tuple[dict[str, Any], str]] = {
     "a method": ({"method": "magic"}, "no method magic: choose leave-one-out, .* or best head"),

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bartviz.analysis.attribution_methods import Method
 from bartviz.analysis.readonly import Brief, array_bytes, freeze
 from bartviz.analysis.words import Word, words
 from bartviz.arrays import Floats, Ints
-from bartviz.attribution.methods import Method
 from bartviz.text.tokens import Tokens
 
 if TYPE_CHECKING:

@@ -8,9 +8,8 @@ import pickle
 import numpy as np
 import pytest
 
-from bartviz.attribution.attribute import COMPUTED
-from bartviz.attribution.methods import METHODS
-from bartviz.attribution.result import Attribution, Axis
+from bartviz.analysis.attribution import Attribution, Axis
+from bartviz.analysis.attribution_methods import METHODS
 from tests.support import stand_in
 
 SOURCE = stand_in.tokens(("<s>", "a", "bc", "</s>"))  # "abc" is one word of two tokens
@@ -31,16 +30,6 @@ def by_hand(method: str) -> Attribution:
         Axis.of(OUTPUT),
         earlier,
     )
-
-
-def test_every_method_is_described_and_computed() -> None:
-    assert METHODS.keys() == COMPUTED.keys()
-    assert all(method.formula and method.source for method in METHODS.values())
-    assert {method.name for method in METHODS.values() if method.contrasts} == {
-        "leave-one-out",
-        "gradient x input",
-        "integrated gradients",
-    }
 
 
 def test_signed_numbers_of_pieces_add_up_to_words() -> None:
