@@ -19,29 +19,22 @@ class Chunks(Protocol):
     def chunk(self, index: int, share: float) -> Sequence[Example]: ...
 
 
-_own: list[Chunks] = []  # the one of a process that makes chunks
+_own: list[Chunks] = []  # the one that the processes have from this one
 
 
-def chunks(
-    make: Callable[[], Chunks], first: int, share: Callable[[int], float], processes: int
-) -> Iterator[Sequence[Example]]:
-    """Endless chunks from the number `first` on, in order. `make` is called once in each process, and can be pickled;
-    with no processes the chunks are made here, as they are asked for."""
+def chunks(made: Chunks, first: int, share: Callable[[int], float], processes: int) -> Iterator[Sequence[Example]]:
+    """Endless chunks from the number `first` on, in order; with no processes made here, as they are asked for."""
     numbers = count(first)
     if processes == 0:
-        here = make()
-        yield from (here.chunk(index, share(index)) for index in numbers)
-    with multiprocessing.get_context("spawn").Pool(processes, _begin, (make,)) as pool:
+        yield from (made.chunk(index, share(index)) for index in numbers)
+    _own[:] = [made]
+    with multiprocessing.get_context("fork").Pool(processes) as pool:
         ahead = list(islice(numbers, processes * DEPTH))
         asked = deque(pool.apply_async(_chunk, (index, share(index))) for index in ahead)
         while True:
             index = next(numbers)
             asked.append(pool.apply_async(_chunk, (index, share(index))))
             yield asked.popleft().get()
-
-
-def _begin(make: Callable[[], Chunks]) -> None:
-    _own.append(make())
 
 
 def _chunk(index: int, share: float) -> Sequence[Example]:

@@ -1,18 +1,19 @@
 """The translator from random weights to what ships, in one run that can be stopped at any moment, and looked at later.
 
 python -m training.born --corpus FOLDER --out FOLDER --steps 36000 [--taught FILE]
+python -m training.born --corpus FOLDER --out FOLDER --measure
 
 The same command goes on with a run that was stopped or killed (`training.steps`). OUT/moments has the model at 16
-moments on a log scale of steps, OUT/curve.tsv what was measured. At first half of the rows are texts of either
-language with gaps to fill, fewer and fewer until a third of the run: a network that repairs sentences learns to
-translate sooner. A gap says which of the two is asked for.
+moments on a log scale of steps, OUT/curve.tsv what was measured, then or by the second command. At first half of the
+rows are texts of either language with gaps to fill, fewer and fewer until a third of the run: a network that repairs
+sentences learns to translate sooner. A gap says which of the two is asked for.
 """
 
 from __future__ import annotations
 
 import argparse
 import functools
-from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from transformers import BartTokenizer
 from bartviz.families.catalogue import EMBEDDED
 from training import corpus, denoise, networks, teacher
 from training.batches import Example
-from training.loop import Settings
+from training.loop import Settings, read_curve, write_curve
 from training.mix import Mix
 from training.pieces import Pieces
 from training.steps import Steps
@@ -49,9 +50,9 @@ class Born(Translating):
         self.model = networks.bart(len(self.tokenizer))
         self.model.generation_config = networks.generation()
 
-    def maker(self) -> Callable[[], Shown]:
-        """What the network is shown, for this process or another."""
-        return functools.partial(Shown, self.settings)
+    def shown(self) -> Shown:
+        """What the network is shown."""
+        return Shown(self.settings)
 
 
 class Shown:
@@ -105,6 +106,8 @@ def main() -> None:
     parser.add_argument("--peak", type=float, default=1e-3, help="the highest learning rate")
     parser.add_argument("--warm", type=float, default=200, help="steps of rising learning rate")
     parser.add_argument("--dropout", type=float, default=0.1)
+    parser.add_argument("--later", action="store_true", help="measure nothing on the way")
+    parser.add_argument("--measure", action="store_true", help="measure the moments of a run that did not")
     parser.add_argument("--processes", type=int, default=0, help="that make what is shown (default: between the steps)")
     parser.add_argument("--seed", type=int, default=36)
     given = parser.parse_args()
@@ -117,6 +120,7 @@ def main() -> None:
         steps=given.steps,
         seed=given.seed,
         processes=given.processes,
+        measured=not given.later,
         peak=given.peak,
         warm=given.warm,
         tokens=given.tokens,
@@ -125,7 +129,23 @@ def main() -> None:
         dropout_from=0.1,
         extra={"taught": given.taught},
     )
-    Steps(Born(settings), settings).run()
+    if given.measure:
+        measure_moments(settings)
+    else:
+        Steps(Born(settings), settings).run()
+
+
+def measure_moments(settings: Settings) -> None:
+    """Write what was not measured on the way into the rows of OUT/curve.tsv."""
+    rows = read_curve(settings.out / "curve.tsv")
+    for row in rows:
+        start = settings.out / f"moments/{int(row['step']):06d}"
+        task = Translating(replace(settings, start=start))
+        task.model.eval()
+        for check in task.checks():
+            row.update(check())
+        print("  ".join(f"{name} {value:.4g}" for name, value in row.items()), flush=True)
+        write_curve(rows, settings.out / "curve.tsv")
 
 
 if __name__ == "__main__":

@@ -51,6 +51,7 @@ class Settings:
     look: float = 5.0  # minutes between evaluations
     stop: float = 1e9  # minutes after which to pause (the schedule stays that of `minutes`)
     steps: int = 0  # of a run whose schedule counts them (`training.steps`) and not minutes
+    measured: bool = True  # at each look; or later
     processes: int = 0  # that make its examples; 0: they are made between the steps
     start: Path | None = None
     hidden: int | None = None  # width of the feed-forward parts
@@ -182,8 +183,9 @@ class Loop:
             "train_loss": self.train_loss,
         }
         found: list[Metrics] = []
+        checks = self.task.checks() if self.settings.measured else []
         with torch.no_grad():
-            found += [check() for i, check in enumerate(self.task.checks()) if i % self.settings.workers == self.rank]
+            found += [check() for i, check in enumerate(checks) if i % self.settings.workers == self.rank]
         for metrics in _from_all(found, self.settings.workers):
             row |= metrics
         self.curve.append(row)
@@ -255,6 +257,12 @@ def write_curve(curve: Sequence[Metrics], path: Path) -> None:
     names = list(dict.fromkeys(name for row in curve for name in row))
     lines = ["\t".join(names)] + ["\t".join(f"{row[n]:.5g}" if n in row else "" for n in names) for row in curve]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def read_curve(path: Path) -> list[Metrics]:
+    """The curve that `write_curve` wrote."""
+    names, *lines = (line.split("\t") for line in path.read_text(encoding="utf-8").splitlines())
+    return [{name: float(text) for name, text in zip(names, line, strict=True) if text} for line in lines]
 
 
 def arguments(description: str, **defaults: Any) -> argparse.ArgumentParser:

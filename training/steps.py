@@ -11,7 +11,7 @@ import fcntl
 import math
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -28,11 +28,11 @@ REMEMBERED = 100  # steps that the training loss is averaged over
 
 
 class Numbered(Task, Protocol):
-    """A task whose examples come in chunks that have numbers, which `maker` makes, here or in another process."""
+    """A task whose examples come in chunks that have numbers, here or in other processes."""
 
     chunk_tokens: int  # of a chunk, about: by this the share of the run is known at which it is used
 
-    def maker(self) -> Callable[[], Chunks]: ...
+    def shown(self) -> Chunks: ...
 
 
 def moments(total: int) -> list[int]:
@@ -82,7 +82,7 @@ class Steps(Loop):
 
     def batches(self) -> Iterator[list[Example]]:
         """Endless batches from the place where the run is."""
-        for drawn in chunks(self.numbered.maker(), self.chunk, self.share_at, self.settings.processes):
+        for drawn in chunks(self.numbered.shown(), self.chunk, self.share_at, self.settings.processes):
             rng = np.random.default_rng([self.settings.seed, self.chunk])
             every = by_length(drawn, self.settings.tokens, rng)
             while self.place < len(every):

@@ -42,17 +42,16 @@ class Translating:
         self.model = networks.opened(BartForConditionalGeneration, start)
         self.model.final_logits_bias.zero_()  # the denoiser withholds words; a translator writes what it is given
         self.model.generation_config = networks.generation()
-        self.pieces = Pieces(self.tokenizer, POSITIONS)
-        self.rows = corpus.pairs(settings.corpus, "train")
-        taught = settings.extra.get("taught")
-        self.taught = [] if taught is None else teacher.read(taught)
 
     def batches(self, rng: Generator) -> Iterator[list[Example]]:
         """Endless batches of (English, German)."""
-        mix = Mix(self.rows, rng, self.taught)
+        taught = self.settings.extra.get("taught")
+        known = [] if taught is None else teacher.read(taught)
+        mix = Mix(corpus.pairs(self.settings.corpus, "train"), rng, known)
+        pieces = Pieces(self.tokenizer, POSITIONS)
 
         def chunk(rng: Generator) -> list[Example]:
-            return translated(self.tokenizer, self.pieces, mix.draw(CHUNK), rng)
+            return translated(self.tokenizer, pieces, mix.draw(CHUNK), rng)
 
         return forever(chunk, self.settings.tokens, rng)
 

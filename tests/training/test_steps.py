@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from training.batches import Example
-from training.loop import Settings
+from training.loop import Settings, read_curve, write_curve
 from training.steps import FIRST, MOMENTS, Steps, moments
 
 TOTAL = 60
@@ -49,8 +49,8 @@ class Counting:
     def batches(self, rng: np.random.Generator) -> Iterator[Any]:
         raise AssertionError("chunks are asked for")
 
-    def maker(self) -> type[Starts]:
-        return Starts
+    def shown(self) -> Starts:
+        return Starts()
 
     def loss(self, batch: list[Example], dtype: torch.dtype, device: torch.device) -> Tensor:
         self.count += 1
@@ -180,3 +180,9 @@ def test_moments_are_on_a_log_scale() -> None:
     ratios = np.divide(found[2:], found[1:-1])
     assert np.ptp(ratios) < 0.02
     assert moments(20) == [0, 20]
+
+
+def test_a_curve_is_read_as_it_was_written(tmp_path: Path) -> None:
+    rows = [{"step": 0.0, "loss": 9.5}, {"step": 50.0, "loss": 3.25, "BLEU": 1.5}]
+    write_curve(rows, tmp_path / "curve.tsv")
+    assert read_curve(tmp_path / "curve.tsv") == rows
