@@ -6,7 +6,7 @@ Letters in shapes: B runs in one batch, n tokens of a stack, T steps, V vocabula
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -66,7 +66,10 @@ class Question:
 
     def answers(self, logits: Tensor) -> Tensor:
         """f (..., T) from logits (..., n, V)."""
-        chosen = logits[..., torch.from_numpy(self.rows.copy()), :]  # (..., T, V)
+        return self.of_steps(logits[..., torch.from_numpy(self.rows.copy()), :])
+
+    def of_steps(self, chosen: Tensor) -> Tensor:
+        """f (..., T) from the logits of the steps alone (..., T, V)."""
         ids = torch.from_numpy(self.ids.copy()).expand(chosen.shape[:-1])[..., None]
         own = chosen.gather(-1, ids)[..., 0]
         return own - (chosen.logsumexp(-1) if self.against is None else chosen[..., self.against])
@@ -89,6 +92,10 @@ class Question:
         if any(head.kind == "encoder" for head in self.scaled):
             return None
         return self.replay.encoded(self.cancelled)
+
+    def only(self, steps: slice | list[int]) -> Question:
+        """The question about some of its steps, by their places among them."""
+        return replace(self, rows=self.rows[steps], ids=self.ids[steps])
 
     def tape(self, copies: int) -> SideBySide:
         """A tape for a batch of runs whose tokens differ."""

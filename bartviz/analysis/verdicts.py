@@ -1,0 +1,70 @@
+"""Is a method better than chance? Ranks among random orders, tests of them, and a correction for how many were made.
+NumPy alone.
+
+Letters in shapes: n texts, R random orders of a text, C comparisons.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+import numpy as np
+
+from bartviz.analysis.intervals import Doubles
+from bartviz.language import mark
+
+Verdict = Literal["better than chance", "not told apart", "worse than chance"]
+BETTER: Final[Verdict] = mark("better than chance")
+ALIKE: Final[Verdict] = mark("not told apart")
+WORSE: Final[Verdict] = mark("worse than chance")
+LEVEL = 0.05
+"""The share of verdicts other than ``ALIKE`` that may be wrong (false discovery rate)."""
+FLIPS = 9_999  # of the signs, at random
+_BATCH = 999
+
+
+def ranks(own: Doubles, random: Doubles) -> Doubles:
+    """(n,) from numbers (n,) and those of random orders (n, R), the larger the better: the share of the orders that
+    each is better than, equal ones half, less 1/2. That of a random order is symmetric about 0."""
+    below = (random < own[:, None]).mean(axis=1) + (random == own[:, None]).mean(axis=1) / 2
+    return np.asarray(below - 0.5, np.float64)
+
+
+def rank_test(own: float, random: Doubles, *, every: bool = False) -> float:
+    """The probability that a random order's number is as far up, or as far down, as this one: two-sided, from those of
+    random orders (R,). ``every``: they are all the orders that there are, this one among them.
+
+    >>> rank_test(3.0, np.array([0.0, 1.0, 2.0]))  # of four orders the best: 1/4, and as likely the worst
+    0.5
+    """
+    more = 0 if every else 1
+    tail = min(int((random >= own).sum()), int((random <= own).sum()))
+    return min(1.0, 2 * (tail + more) / (len(random) + more))
+
+
+def sign_test(values: Doubles, seed: int = 0) -> float:
+    """The probability of a mean as far from 0 as that of values (n,), if each had either sign as likely: two-sided, by
+    random flips (Fisher 1935)."""
+    random = np.random.default_rng(seed)
+    seen, far = abs(values.sum()) * (1 - 1e-12), 0
+    for start in range(0, FLIPS, _BATCH):
+        signs = random.integers(0, 2, (min(_BATCH, FLIPS - start), len(values))) * 2 - 1
+        far += int((np.abs(signs @ values) >= seen).sum())
+    return (1 + far) / (1 + FLIPS)
+
+
+def adjusted(p: Doubles) -> Doubles:
+    """(C,) the lowest false discovery rates at which each comparison is a discovery, from probabilities (C,) (Benjamini
+    and Hochberg 1995)."""
+    order = np.argsort(p)
+    scaled = p[order] * len(p) / np.arange(1, len(p) + 1)
+    result = np.empty_like(p)
+    result[order] = np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 1.0)
+    return result
+
+
+def verdict(rank: float, rate: float) -> Verdict:
+    """In three words, by the (mean) rank and the adjusted probability."""
+    if not rate <= LEVEL:
+        return ALIKE
+    return BETTER if rank > 0 else WORSE

@@ -1,0 +1,56 @@
+"""Ranks, tests and corrections: by hand, by all signs, and how often they are wrong."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from bartviz.analysis import verdicts
+from bartviz.analysis.verdicts import ALIKE, BETTER, WORSE
+
+
+def test_ranks_by_hand() -> None:
+    random = np.array([[0.0, 1.0, 2.0, 3.0]] * 3)
+    np.testing.assert_allclose(verdicts.ranks(np.array([9.0, 2.0, -1.0]), random), [0.5, 0.125, -0.5])
+
+
+def test_a_rank_among_four_orders_is_at_best_a_half() -> None:
+    random = np.array([0.0, 1.0, 2.0])
+    assert verdicts.rank_test(3.0, random) == 0.5
+    assert verdicts.rank_test(1.5, random) == 1.0
+    assert verdicts.rank_test(2.0, random, every=True) == pytest.approx(2 / 3)  # they are all, and it is one of them
+
+
+def test_a_sign_test_is_that_of_all_signs() -> None:
+    random = np.random.default_rng(0)
+    signs = np.array(list(product([-1, 1], repeat=10)))
+    for shift in (0.0, 0.3, 0.6):
+        values = random.normal(shift, 1, 10)
+        exact = (np.abs(signs @ values) >= abs(values.sum()) - 1e-9).mean()
+        assert verdicts.sign_test(values) == pytest.approx(exact, abs=0.015)
+
+
+def test_a_correction_is_the_definition() -> None:
+    """The lowest rate at which the k smallest probabilities are discoveries: p(k) C / k, of the best k that has it."""
+    p = np.random.default_rng(0).random(40) ** 2
+    ordered = np.sort(p)
+    for own, rate in zip(p, verdicts.adjusted(p), strict=True):
+        assert rate == pytest.approx(min(1.0, *(ordered[k] * 40 / (k + 1) for k in range(40) if ordered[k] >= own)))
+    np.testing.assert_allclose(verdicts.adjusted(np.array([0.03, 0.01])), [0.03, 0.02])
+
+
+def test_a_verdict_has_the_sign_of_the_rank_where_it_is_sure() -> None:
+    assert verdicts.verdict(0.3, 0.05) == BETTER
+    assert verdicts.verdict(-0.3, 0.05) == WORSE
+    assert verdicts.verdict(0.3, 0.051) == verdicts.verdict(0.3, np.nan) == ALIKE
+
+
+def test_random_orders_are_told_from_random_orders_in_one_case_of_twenty() -> None:
+    random = np.random.default_rng(1)
+    found = []
+    for seed in range(400):
+        numbers = random.normal(size=(30, 21))  # of 30 texts: one order and 20 others
+        found.append(verdicts.sign_test(verdicts.ranks(numbers[:, 0], numbers[:, 1:]), seed) <= 0.05)
+    assert 0.02 < np.mean(found) < 0.09
