@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from bartviz.analysis import removals, verdicts
+from bartviz.analysis.attribution_methods import METHODS
 from bartviz.analysis.intervals import Doubles
 from bartviz.analysis.readonly import Brief, freeze
 from bartviz.analysis.removals import MEASURES, Measure
@@ -17,7 +18,6 @@ from bartviz.analysis.verdicts import Verdict
 from bartviz.analysis.words import word_groups
 from bartviz.arrays import Floats, Ints
 from bartviz.attribution.attribute import COMPUTED, captured
-from bartviz.attribution.methods import METHODS
 from bartviz.attribution.question import Parts, Question, asked
 from bartviz.attribution.removal import Ids, Operator, Reading, Removal
 from bartviz.errors import SettingError, TextError, choices
