@@ -2,6 +2,7 @@
 # so does __init__.py.
 
 from bartviz import figures as figures
+from bartviz.analysis.attribution import open_attribution as open_attribution
 from bartviz.analysis.parameters import parameters as parameters
 from bartviz.attribution.attribute import attribute as attribute
 from bartviz.corpus.atlas import open_atlas as open_atlas

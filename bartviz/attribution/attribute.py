@@ -112,12 +112,18 @@ def _answered(question: Question, method: Method, parts: Parts) -> Attribution:
         _steps(question),
         rows,
         question.explained,
-        Axis.of(record.source),
+        Axis.of(record.source, *(() if record.reads_own_text else record.texts)),
         source,
-        None if parts.earlier is None or causal is None else Axis.of(causal),
+        None if parts.earlier is None or causal is None else Axis.of(causal, *_written(record)),
         None if parts.earlier is None else _before(parts.earlier, question),
         None if other is None else tokenize.label(question.model.tokenizer, other),
+        question.kind,
     )
+
+
+def _written(record: Record) -> tuple[str, ...]:
+    """What the spans of output tokens index into; nothing of a decoder alone, which goes on with the text it reads."""
+    return () if record.reads_own_text or record.target_text is None else (record.target_text,)
 
 
 def _before(values: Floats, question: Question) -> Floats:
@@ -130,5 +136,5 @@ def _steps(question: Question) -> Axis:
     """The tokens that are explained: of a model that writes those of its output, which follow each other."""
     rows, output = question.rows, question.record.output
     if output is not None and len(rows) == rows[-1] - rows[0] + 1:
-        return Axis.of(output.take(slice(int(rows[0]), int(rows[-1]) + 1)))
+        return Axis.of(output.take(slice(int(rows[0]), int(rows[-1]) + 1)), *_written(question.record))
     return Axis.apart(question.replay.labels(rows, question.ids.tolist()))

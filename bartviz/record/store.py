@@ -1,6 +1,7 @@
-"""A frozen dataclass of arrays <-> one safetensors file.
+"""A frozen dataclass of arrays <-> one safetensors file, or one JSON text.
 
-The arrays are the file's tensors; everything else is one JSON text in its header. Nothing is ever unpickled, and the
+The arrays are the file's tensors; everything else is one JSON text in its header. Small results are a JSON text as a
+whole, which other programs read: there the arrays are lists of numbers. Nothing is ever unpickled, and the
 dataclasses' own ``__post_init__`` validates what is read. A message made by ``later`` is saved with its values, so that
 it appears in the language of the person who opens the file.
 """
@@ -36,6 +37,7 @@ VERSION = 3  # version 2 stored messages in English only
 OLDER = 1  # without a digest
 LARGEST_FILE = 4 << 30  # bytes
 LARGEST_HEADER = 100 << 20  # bytes: the limit of safetensors
+LARGEST_JSON = 256 << 20  # bytes
 LARGEST_NUMBER = 1 << 63
 ABANDONED = 3600  # seconds after which no write of a file can still be in progress
 _HEADER = "bartviz"
@@ -188,6 +190,57 @@ def note(data: bytes, name: str) -> str:
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return ""
     return text if isinstance(text, str) else ""
+
+
+def to_json(value: object) -> str:
+    """The JSON text that ``read_json`` reads: ``value`` without its arrays, which stand in ``arrays`` by name, each
+    number as short as its type can tell it. Raises RecordError for a text that no file can hold."""
+    arrays: Arrays = {}
+    tree = {"version": VERSION, "type": type(value).__name__, "value": _pack(value, arrays, "")}
+    listed = {name: {"dtype": str(array.dtype), "numbers": _listed(array)} for name, array in arrays.items()}
+    return json.dumps(tree | {"arrays": listed, _DIGEST: _digest(_header(tree), arrays)}, ensure_ascii=False)
+
+
+def read_json(path: str | PathLike[str], cls: type[T]) -> T:
+    """Read a file made of ``to_json``. Raises RecordError for anything else, and for one that was changed since."""
+    unread = RecordError(later("This is not such a file of bartviz, or a part of it is missing. Save it again."))
+    try:
+        tree = json.loads(files.read(path, LARGEST_JSON))
+        with guarded(unread):
+            arrays: Arrays = {name: _numbers(one) for name, one in _expected(dict, tree["arrays"]).items()}
+            value = _unpack(cls, tree["value"], arrays)
+            kept = {name: tree[name] for name in ("version", "type", "value")}
+            sealed = tree[_DIGEST] == _digest(_header(kept), arrays) and tree["version"] in range(OLDER, VERSION + 1)
+    except files.TooLarge as error:
+        limit = later("The file has {size:,} bytes; at most {limit:,} are read.", size=error.size, limit=error.most)
+        raise RecordError(limit) from None
+    except OSError as error:
+        raise RecordError(later("The file cannot be read: {reason}.", reason=_reason(error))) from None
+    except RecordError:
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
+        raise unread from None
+    if not sealed or not isinstance(value, cls):
+        raise RecordError(later("The file was changed after it was saved. Save it again from the run that made it."))
+    return value
+
+
+def _header(tree: Mapping[str, object]) -> str:
+    return json.dumps(tree, ensure_ascii=False)
+
+
+def _listed(array: NDArray[Any]) -> Any:
+    """Nested lists of an array's numbers: of float32 0.1, not 0.10000000149."""
+    if array.dtype != np.float32:
+        return array.tolist()
+    return np.array([float(str(number)) for number in array.ravel()]).reshape(array.shape).tolist()
+
+
+def _numbers(one: Any) -> NDArray[Any]:
+    """The array of such lists; raises ValueError for a type that results do not have."""
+    if one["dtype"] not in ("float32", "int64", "bool"):
+        raise ValueError("dtype")
+    return np.array(one["numbers"], one["dtype"])
 
 
 def _digest(header: str, arrays: Arrays) -> str:
