@@ -16,5 +16,6 @@ from bartviz import hooks, lazy
 
 hooks.pages = ("bartviz.analysis", "bartviz.drawing", "bartviz.app", "bartviz.features")
 hooks.explorer = lambda: import_module("bartviz.explorer.file")
+hooks.attributions = lambda: import_module("bartviz.drawing.attribution")
 hooks.live = lambda: import_module("bartviz.explorer.live")
 __getattr__, __dir__, __all__ = lazy.attach(__name__, __file__)

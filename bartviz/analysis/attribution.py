@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bartviz import hooks
 from bartviz.analysis.attribution_methods import Method
 from bartviz.analysis.readonly import Brief, array_bytes, freeze
 from bartviz.analysis.words import Word, words
@@ -208,6 +209,11 @@ class Attribution(Brief):
         """
         check_ending(path)
         store.replace(path, store.to_json(self).encode())
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+        """A notebook shows the figure of its words."""
+        bundle: dict[str, Any] = hooks.attributions().attribution(self.words())._repr_mimebundle_(**options)
+        return bundle
 
 
 def check_ending(path: str | PathLike[str]) -> None:

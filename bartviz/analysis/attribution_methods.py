@@ -11,13 +11,15 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
+from bartviz.language import mark
+
 Needs = Literal["gradients", "more passes", "weights", "values"]
 Sums = Literal["each", "together"]
 
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """One method of attribution.
+    """One method of attribution. ``name`` and ``formula`` are messages.
 
     ``needs``: what it is computed from: gradients, further passes of the network, the weights of attention alone, or
     these with values and output projections.
@@ -37,47 +39,54 @@ class Method:
 
 _ALL = (
     Method(
-        "leave-one-out",
-        "f(x) - f(x with token j replaced by the mask token, or the unknown token where there is none)",
+        mark("leave-one-out"),
+        mark("f(x) - f(x with token j replaced by the mask token, or the unknown token where there is none)"),
         "Li, Monroe and Jurafsky 2016",
         "more passes",
         contrasts=True,
     ),
-    Method("gradient x input", "x_j . df/dx_j", "Shrikumar et al. 2016", "gradients", contrasts=True),
+    Method(mark("gradient x input"), "x_j . df/dx_j", "Shrikumar et al. 2016", "gradients", contrasts=True),
     Method(
-        "integrated gradients",
-        "(x_j - b_j) . integral over a from 0 to 1 of df/dx_j at b + a (x - b); b has the mask token in place of words",
+        mark("integrated gradients"),
+        mark(
+            "(x_j - b_j) . integral over a from 0 to 1 of df/dx_j at b + a (x - b); b has the mask token in place of "
+            "words"
+        ),
         "Sundararajan, Taly and Yan 2017, equation 1",
         "gradients",
         contrasts=True,
     ),
     Method(
-        "value zeroing",
-        "1 - cos(state_i, state_i with v_j = 0), as shares of each layer; the mean over layers",
+        mark("value zeroing"),
+        mark("1 - cos(state_i, state_i with v_j = 0), as shares of each layer; the mean over layers"),
         "Mohebbi et al. 2023",
         "more passes",
         "each",
     ),
     Method(
-        "rollout",
-        "max(0, |y_i|_1 - |y_i - part of y_i that comes from j|_1) as shares, multiplied from layer to layer",
+        mark("rollout"),
+        mark("max(0, |y_i|_1 - |y_i - part of y_i that comes from j|_1) as shares, multiplied from layer to layer"),
         "Ferrando et al. 2022 (ALTI+)",
         "values",
         "together",
     ),
     Method(
-        "norms of weighted values",
-        "|sum over heads of alpha_ij W_O v_j| as shares of each layer; the mean over layers",
+        mark("norms of weighted values"),
+        mark("|sum over heads of alpha_ij W_O v_j| as shares of each layer; the mean over layers"),
         "Kobayashi et al. 2020, equation 3",
         "values",
         "each",
     ),
     Method(
-        "mean attention", "the mean of alpha_ij over all layers and heads", "Bahdanau et al. 2015", "weights", "each"
+        mark("mean attention"),
+        mark("the mean of alpha_ij over all layers and heads"),
+        "Bahdanau et al. 2015",
+        "weights",
+        "each",
     ),
     Method(
-        "best head",
-        "alpha_ij of the head whose words choose each other most",
+        mark("best head"),
+        mark("alpha_ij of the head whose words choose each other most"),
         "Raganato and Tiedemann 2018",
         "weights",
         "each",

@@ -23,6 +23,8 @@ Every view of the app, as a notebook calls it (``att`` is one of ``record.encode
     models       models(names)
     pitfalls     gap(record), quiet(sweep, record)
 
+Of ``bartviz.attribute(model, record, method=...)``: ``attribution(found)``, or ``attribution(found.words())``.
+
 Of a corpus: ``atlas(heads, measure="previous", kind="encoder")`` of ``bartviz.open_atlas(folder).heads``,
 ``atlas_pair(heads, other)`` of two of them, and ``distribution(histograms, measure="previous", head=Head("encoder", 0,
 1))`` of ``.histograms``.

@@ -1,3 +1,4 @@
+from bartviz.drawing.attribution import attribution as attribution
 from bartviz.drawing.heads import heads as heads
 from bartviz.features.alignment.figure import alignment as alignment
 from bartviz.features.compare.figure import compare as compare

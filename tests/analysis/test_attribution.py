@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import bartviz  # noqa: F401  # registers what a notebook shows
 from bartviz.analysis.attribution import Attribution, Axis, open_attribution
 from bartviz.analysis.attribution_methods import METHODS
 from bartviz.analysis.words import Word
@@ -172,6 +173,13 @@ def test_a_damaged_file_is_refused_in_words(name: str, tmp_path: Path) -> None:
         open_attribution(file)
     with pytest.raises(RecordError, match="no such file"):
         open_attribution(tmp_path / "other.json")
+
+
+def test_a_notebook_shows_the_figure_of_its_words() -> None:
+    bundle = by_hand("rollout")._repr_mimebundle_()
+    (html,) = (value for name, value in bundle.items() if name == "text/html")
+    assert "abc" in html
+    assert bundle["application/vnd.plotly.v1+json"]["data"][0]["name"] == "attribution"
 
 
 def test_its_repr_is_one_line() -> None:

@@ -18,6 +18,7 @@ import pytest
 
 from bartviz import figures
 from bartviz.language import PSEUDO, speaking
+from tests.analysis.test_attribution import by_hand
 from tests.analysis.test_edits import reach
 from tests.figures.shown import LONG, attention
 from tests.support import stand_in, trees
@@ -31,6 +32,9 @@ TOKENS = {
         "Haus",
         "new",  # a word that the denoiser adds
         *reach().tokens.labels,
+        *by_hand("rollout").source.labels,
+        *(word.text for word in by_hand("rollout").source.words),
+        *(word.text for word in by_hand("rollout").steps.words),
     )
     for word in re.findall("[A-Za-z]+", label)
 } | {"Du", "kaufe", "kaufen"}
@@ -42,6 +46,8 @@ FIGURES: dict[str, Callable[[], go.Figure]] = {
     "all heads": lambda: figures.heads(attention("cross")),
     "heads of a layer": lambda: figures.heads(attention("cross"), layer=1),
     "one head": lambda: figures.heads(attention("decoder"), layer=1, head=2, hide_sinks=True),
+    "attribution, signed": lambda: figures.attribution(by_hand("leave-one-out", contrast="x")),
+    "attribution, shares": lambda: figures.attribution(by_hand("rollout").words()),
     "one head, long": lambda: figures.heads(LONG.attention("encoder"), layer=1, head=2),
 }
 for file in sorted((Path(__file__).parents[1] / "features").glob("*/drawn.py")):

@@ -9,6 +9,7 @@
     ribbons(record, "cross L2H5")           two lines of words, ribbons between them
     alignment(record, ["cross L2H5"])       weights between words, a dot on each link
     overview(record, "cross")               all heads, each a small map
+    attribution(found)                      what bartviz.attribute gives: steps by the tokens that were read
     latex(table)                            a table for LaTeX, such as one of these:
     parameters(name), measures(record, kind)   where a model's parameters are; every head's measures
 
@@ -18,10 +19,23 @@ text, what names the rows, and the version; ``picture.caption`` has it, and ``ca
 """
 
 from bartviz.drawing.paper.alignment import alignment
+from bartviz.drawing.paper.attribution import attribution
 from bartviz.drawing.paper.heads import lines, map, text  # noqa: A004
 from bartviz.drawing.paper.overview import overview
 from bartviz.drawing.paper.picture import Picture
 from bartviz.drawing.paper.ribbons import ribbons
 from bartviz.drawing.paper.table import latex, measures, parameters
 
-__all__ = ["Picture", "alignment", "latex", "lines", "map", "measures", "overview", "parameters", "ribbons", "text"]
+__all__ = [
+    "Picture",
+    "alignment",
+    "attribution",
+    "latex",
+    "lines",
+    "map",
+    "measures",
+    "overview",
+    "parameters",
+    "ribbons",
+    "text",
+]

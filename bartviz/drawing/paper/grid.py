@@ -28,10 +28,21 @@ _ENDS: dict[Range, tuple[str, str]] = {"fixed": ("0", "1"), "row": ("0%", "100%"
 _STEPS = 32  # of the colour bar
 
 
+@dataclass(frozen=True)
+class Reach:
+    """The colours of numbers that are not weights: from 0, or if they are ``signed`` from -``high``, to ``high``.
+    ``closed``: what a hatched cell is."""
+
+    high: float
+    signed: bool
+    unit: str
+    closed: str
+
+
 @dataclass(frozen=True, eq=False)
 class Cells:
     """The contents of a map: weights and mask (Q, K), labels, which of them are special, and the titles of both axes.
-    ``marks``: (row, column) of cells with a dot."""
+    ``marks``: (row, column) of cells with a dot. ``reach``: for numbers that are not weights."""
 
     weights: Floats
     mask: Bools
@@ -43,10 +54,26 @@ class Cells:
     titles: tuple[str, str]
     span: Range = "fixed"
     marks: Collection[tuple[int, int]] = ()
+    reach: Reach | None = None
+
+    @property
+    def scale(self) -> theme.Scale:
+        signed = self.reach is not None and self.reach.signed
+        return theme.difference_scale() if signed else theme.scale(self.kind)
+
+    @property
+    def places(self) -> Floats:
+        """(Q, K) in 0..1, where each cell is on the scale; NaN where it is masked."""
+        seen = np.where(self.mask, self.weights, np.float32(np.nan))
+        if self.reach is None:
+            return shares(seen, self.span)
+        parts = seen / self.reach.high
+        return np.asarray(parts / 2 + 0.5 if self.reach.signed else parts, np.float32)
 
 
-def grid(sheet: Sheet, cells: Cells) -> float:
-    """Draw the map; returns where it ends. Raises SettingError, BudgetError for more than 128 tokens."""
+def grid(sheet: Sheet, cells: Cells, start: float = 0) -> float:
+    """Draw the map from ``start`` on; returns where it ends. Raises SettingError, BudgetError for more than 128
+    tokens."""
     expect_word(cells.span, RANGES, "The colour range")
     down, across = cells.weights.shape
     if max(down, across) > MOST:
@@ -59,7 +86,7 @@ def grid(sheet: Sheet, cells: Cells) -> float:
     wide = min((sheet.width - left - 1) / across, _CELL)
     high = wide * axes.cell_ratio(down, across)
     steps = tuple(_every(count, size) for count, size in ((down, high), (across, wide)))
-    y = sheet.paragraph(0, "; ".join(map(_stepped, cells.titles, steps))) + 2
+    y = sheet.paragraph(start, "; ".join(map(_stepped, cells.titles, steps))) + 2
     top = y + above + 2
     for row in range(0, down, steps[0]):
         size, middle = _font(high * steps[0]), top + (row + 0.5) * high
@@ -79,13 +106,17 @@ def grid(sheet: Sheet, cells: Cells) -> float:
         radius = max(min(wide, high) / 5, 0.6)
         middle = left + (column + 0.5) * wide, top + (row + 0.5) * high
         sheet.circle(*middle, radius, INK, stroke="#ffffff", stroke_width=radius / 3, data_link=f"{row} {column}")
-    return color_bar(sheet, cells.kind, cells.span, y + 5, masked=not cells.mask.all())
+    hatched = not cells.mask.all()
+    if cells.reach is None:
+        return color_bar(sheet, cells.kind, cells.span, y + 5, masked=hatched)
+    high = f"{cells.reach.high:.2g}"
+    ends = (f"−{high}", f"+{high}") if cells.reach.signed else ("0", high)
+    return _bar(sheet, cells.scale, ends, cells.reach.unit, y + 5, closed=cells.reach.closed if hatched else "")
 
 
 def _weights(sheet: Sheet, cells: Cells, left: float, top: float, wide: float, high: float) -> None:
-    scale = theme.scale(cells.kind)
+    scale, places = cells.scale, cells.places
     gap = 0.3 if min(wide, high) > 4 else 0.0  # small cells touch
-    places = shares(np.where(cells.mask, cells.weights, np.float32(np.nan)), cells.span)  # (Q, K)
     sheet.rect(
         left, top, wide * cells.weights.shape[1], high * len(cells.weights), "none", stroke=GRID, stroke_width=0.5
     )
@@ -107,24 +138,28 @@ def _weights(sheet: Sheet, cells: Cells, left: float, top: float, wide: float, h
 
 def color_bar(sheet: Sheet, kind: Kind, span: Range, y: float, *, masked: bool = False) -> float:
     """One line: the colours from 0 to 1, what they mean, and how a masked cell looks; returns where it ends."""
-    low, high = _ENDS[span]
+    return _bar(sheet, theme.scale(kind), _ENDS[span], _(WEIGHT.bars[span]), y, closed=_("masked") if masked else "")
+
+
+def _bar(sheet: Sheet, scale: theme.Scale, ends: tuple[str, str], unit: str, y: float, *, closed: str) -> float:
+    low, high = ends
     baseline, x = y + SMALL, measure(low, SMALL) + 2
     sheet.text(0, baseline, low, fill=FAINT)
-    step, scale = 60 / _STEPS, theme.scale(kind)
+    step = 60 / _STEPS
     for place in range(_STEPS):
         color = theme.at(scale, (place + 0.5) / _STEPS)  # each reaches to the end, so that no gaps are seen
         sheet.rect(x + place * step, y + 1, 60 - place * step, SMALL - 1, color)
     sheet.rect(x, y + 1, 60, SMALL - 1, "none", stroke=GRID, stroke_width=0.4)
     x += 62
-    title = f"{high}   {_(WEIGHT.bars[span])}"
+    title = f"{high}   {unit}"
     sheet.text(x, baseline, title, fill=FAINT)
-    if masked:
+    if closed:
         x += measure(title, SMALL) + 8
-        if x + 12 + measure(_("masked"), SMALL) > sheet.width:
+        if x + 12 + measure(closed, SMALL) > sheet.width:
             x, y, baseline = 0, y + SMALL * LEADING + 1, baseline + SMALL * LEADING + 1
         sheet.rect(x, y + 1, 8, SMALL - 1, MASKED)
         sheet.path(f"M{number(x)} {number(y + SMALL)}L{number(x + 8)} {number(y + 1)}", stroke=HATCH, stroke_width=0.4)
-        sheet.text(x + 10, baseline, _("masked"), fill=FAINT)
+        sheet.text(x + 10, baseline, closed, fill=FAINT)
     return y + SMALL * LEADING
 
 
