@@ -145,6 +145,12 @@ class Tape:
         changes them."""
         return values
 
+    def outputs_of(self, kind: Kind, layer: int, outputs: Tensor) -> Tensor:
+        """The heads' outputs (B, Q, H, d) that a layer projects: the network's own, scaled where the tape says so,
+        unless a subclass changes them."""
+        factors = self.factors(kind, layer, outputs.shape[2])
+        return outputs if factors is None else outputs * factors.to(outputs.device)
+
     def changes(self, kind: Kind) -> bool:
         """Whether a head of this kind is scaled."""
         return any(name.kind == kind for name in self.scale_heads)
@@ -378,8 +384,7 @@ def _attend_on(
         entry.v = values[:, head : head + 1]
         if count > 1:
             entry.v = entry.v.clone()  # a view would keep the values of every head in memory
-    factors = tape.factors(site.kind, layer, query.shape[1])
-    return (output if factors is None else output * factors.to(output.device)), None
+    return tape.outputs_of(site.kind, layer, output), None
 
 
 def _repeated(part: Tensor, groups: int) -> Tensor:
