@@ -37,6 +37,7 @@ WITHOUT: dict[str, Callable[[Any, Record], object]] = {
     "edit": lambda model, record: bartviz.edit(model, record, 1, 5),
     "reach": lambda model, record: bartviz.reach(model, TEXT, 1),
     "attribute": bartviz.attribute,
+    "lens": bartviz.lens,
 }
 
 

@@ -123,7 +123,7 @@ class Replay:
     ) -> Outcome:
         """One pass under ``tape`` with the record's ids, or others of the same shape, in a batch of ``copies``.
 
-        ``encoded`` (1, n, w): the encoder's output, if already known.
+        ``encoded`` (1 or copies, n, w): the encoder's output, if already known.
         """
         given = self.beside(copies)
         ids = self.source if source is None else source
