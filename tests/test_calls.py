@@ -38,6 +38,7 @@ WITHOUT: dict[str, Callable[[Any, Record], object]] = {
     "reach": lambda model, record: bartviz.reach(model, TEXT, 1),
     "attribute": bartviz.attribute,
     "lens": bartviz.lens,
+    "patch": lambda model, record: bartviz.patch(model, record, TEXT),
 }
 
 
