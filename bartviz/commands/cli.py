@@ -67,7 +67,20 @@ def _again() -> str:
 
 def _parser() -> argparse.ArgumentParser:
     # Here and not above: what they import takes a while, in which Ctrl+C would end in a traceback.
-    from bartviz.commands import align, alive, app, completion, corpus, files, find, passport, run, serve, tables
+    from bartviz.commands import (
+        align,
+        alive,
+        app,
+        attribute,
+        completion,
+        corpus,
+        files,
+        find,
+        passport,
+        run,
+        serve,
+        tables,
+    )
 
     parser = _Parser(
         prog="bartviz", description="See, step through and test attention: an app, and the same from the shell."
@@ -75,7 +88,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=__version__)
     parser.set_defaults(run=lambda _options: _help(parser))
     commands = parser.add_subparsers(metavar="command")
-    for part in (app, serve, files, alive, run, align, corpus, find, passport, tables):
+    for part in (app, serve, files, alive, run, attribute, align, corpus, find, passport, tables):
         part.add(commands)
     completion.add(commands, parser)
     return parser

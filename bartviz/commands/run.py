@@ -96,7 +96,7 @@ def _forced(text: str) -> tuple[int, str]:
     return int(position), word
 
 
-def _text(options: argparse.Namespace) -> str:
+def given_text(options: argparse.Namespace) -> str:
     """The text of the command, or that of stdin without its last line break, as far as a text may be long. Raises
     EncodingError."""
     given: str = options.text
@@ -111,7 +111,7 @@ def _prepared(options: argparse.Namespace) -> str:
 
     if options.save is not None:
         check_ending(options.save)
-    return _text(options)
+    return given_text(options)
 
 
 def _capture(options: argparse.Namespace) -> int:

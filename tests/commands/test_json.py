@@ -25,7 +25,10 @@ from bartviz.safety import ray_cluster
 from bartviz.serving import ray_serve
 from tests.support import stand_in
 
-COMMANDS = ("app", "open", "capture", "decode", "align", "corpus", "export", "parameters", "models", "completion")
+COMMANDS = (
+    *("app", "open", "capture", "decode", "attribute", "align"),
+    *("corpus", "export", "parameters", "models", "completion"),
+)
 
 
 def _said(capsys: pytest.CaptureFixture[str]) -> Any:
