@@ -52,7 +52,7 @@ class RecordExplorer extends Explorer {
     if (turn !== this.wished) return next.forget();
     this.record = next;
     this.header.records = [entryIn(next, this.known, this.header)];
-    this.drawn = { canvas: "", player: "" };
+    this.drawn.canvas = "";
     this.kept.clear();
     this.to({ step });
   }

@@ -1,6 +1,7 @@
 // Where an explorer stands: on a page of its own, which has an address and a title. Another place is in within.js.
 
 /** @import { Around, Place } from "./types.js" */
+import { pause } from "./pause.js";
 
 const FRAMED = globalThis.location?.protocol === "about:";
 
@@ -14,6 +15,8 @@ export class OwnPage {
     this.frame = document.documentElement;
     this.languages = navigator.languages;
     this.asked = 0; // the last question of the page around a notebook's frame
+    /** @type {string | null} an address that is about to be written */
+    this.hash = null;
   }
 
   get address() {
@@ -35,18 +38,28 @@ export class OwnPage {
   }
 
   /**
+   * The address is written in a task of its own, where a browser takes 20 ms for it, and once for all that was told in one.
    * @param {Place} place
    * @param {string} hash
    */
   publish({ kind, layer, head, row }, hash) {
     if (FRAMED) return globalThis.parent.postMessage({ bartviz: { kind, layer, head, row, asked: this.asked } }, "*");
-    if (hash !== location.hash) history.replaceState(null, "", hash);
+    if (this.hash === null) pause().then(() => this.write());
+    this.hash = hash;
+  }
+
+  write() {
+    if (this.hash !== null && this.hash !== location.hash) history.replaceState(null, "", this.hash);
+    this.hash = null;
   }
 
   /** @param {(hash: string | null, wanted: { [name: string]: string }) => void} lead */
   listen(lead) {
     // Not `location`: what was being drawn may have written its own address since.
-    globalThis.onhashchange = ({ newURL }) => lead(new URL(newURL).hash, {});
+    globalThis.onhashchange = ({ newURL }) => {
+      this.hash = null; // the visitor's address counts
+      lead(new URL(newURL).hash, {});
+    };
     globalThis.onmessage = ({ source, data }) => {
       if (!FRAMED || source !== globalThis.parent || !data?.bartviz) return;
       this.asked = data.bartviz.asked;

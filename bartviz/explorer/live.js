@@ -167,8 +167,7 @@ export class Live extends Explorer {
       row: step && kind === entry.player?.kind ? entry.player.rows[step] : entry.kinds[kind].row,
       step,
     });
-    this.drawn = { canvas: "", player: "" };
-    this.$("ranking").replaceChildren();
+    this.drawn.canvas = "";
     await this.show();
   }
 
@@ -305,12 +304,12 @@ export class Live extends Explorer {
   }
 
   async copyLink() {
-    this.publish();
+    const link = new URL(this.hash(), location.href).href;
     try {
-      await navigator.clipboard.writeText(location.href);
+      await navigator.clipboard.writeText(link);
       this.tell(this.word("copied"));
     } catch {
-      this.tell(location.href);
+      this.tell(link);
     }
   }
 
@@ -432,12 +431,12 @@ export class Live extends Explorer {
     }
   }
 
-  /** Another address, or Python, asks for another place, and perhaps for another text. */
-  lead(place) {
-    super.lead(place);
-    const asked = this.askedBy(location.hash);
+  /** Another address asks for another place, and perhaps for another text. */
+  follow(hash) {
+    super.follow(hash);
+    const asked = this.askedBy(hash);
     if (asked && JSON.stringify(asked) !== JSON.stringify(this.askedBy(this.hash()))) {
-      this.run(asked, place.step);
+      this.run(asked, this.place.step);
       this.fill();
     }
   }

@@ -6,6 +6,7 @@ import { mapNumber, nameOf } from "../browser/canvas/numbers.js";
 import { filled, make } from "../browser/shared/helpers.js";
 import { onSteps, sendSteps } from "../browser/shared/steps.js";
 import { codesOf, headsOf, meanOf, packed, rowsOf, tiles } from "./file.js";
+import { pause } from "./pause.js";
 import { hashOf, placeOf, spokenIn } from "./url_hash.js";
 
 const KINDS = /** @type {const} */ (["encoder", "decoder", "cross"]);
@@ -38,7 +39,7 @@ export class Explorer {
     this.ends = { canvas: () => {}, player: () => {} };
     this.unfollow = () => {};
     this.datas = { canvas: null, player: null };
-    this.drawn = { canvas: "", player: "" }; // what each of them shows: changes with the record, the kind, the language
+    this.drawn = { canvas: "", player: "" }; // what they are drawn for: the canvas for a record, a kind and a language
     this.serial = 0;
     this.given = 0; // the serial that the canvas has
     this.led = 0; // grows where the address leads the player to a step
@@ -213,6 +214,7 @@ export class Explorer {
       Promise.all(numbers.map((number) => this.map(shown, number))),
       Promise.all(shown.arrays.map(async ([name, type, shape, part]) => [name, type, shape, await this.part(part)])),
     ]);
+    await pause(); // canvas and player in tasks of their own, between which the page answers
     if (turn !== this.turn.canvas) return;
     this.drawn.canvas = drawn;
     const header = { ...meta, words: shown.words[place.lang], ...this.now(numbers) };
@@ -238,7 +240,7 @@ export class Explorer {
   async showPlayer() {
     const { place, entry, played } = this,
       { player } = entry;
-    const drawn = `${place.record} ${place.lang}`,
+    const drawn = place.lang,
       turn = ++this.turn.player;
     if (!player) {
       this.ends.player();
@@ -255,6 +257,7 @@ export class Explorer {
       weights(player.kind),
       player.kind === "cross" ? weights("decoder") : new Float32Array(0),
     ]);
+    await pause();
     if (turn !== this.turn.player) return;
     const meta = player.meta[place.lang];
     const name = (kind) => nameOf({ words: entry.kinds[kind].words[place.lang] }, played);
@@ -268,7 +271,7 @@ export class Explorer {
     const fixed = { start: place.step, reading: "predicts", led: this.led, follows: false, scale: 1 };
     if (this.drawn.player !== drawn) {
       this.ends.player();
-      this.renew("player");
+      this.renew("player"); // a player that is there takes another record
     }
     this.drawn.player = drawn;
     this.mount("player", {
@@ -371,6 +374,14 @@ export class Explorer {
     this.show();
   }
 
+  /**
+   * The place of an address.
+   * @param {string} hash
+   */
+  follow(hash) {
+    this.lead(placeOf(hash, this.header, this.spoken));
+  }
+
   listen() {
     const language = /** @type {HTMLSelectElement} */ (this.$("language"));
     language.replaceChildren(
@@ -395,7 +406,7 @@ export class Explorer {
     };
     this.scheme.onchange = () => this.repaint();
     this.around.listen((hash, wanted) => {
-      if (hash !== null) return this.lead(placeOf(hash, this.header, this.spoken));
+      if (hash !== null) return this.follow(hash);
       const { lang, theme, record } = this.place;
       this.lead({
         ...placeOf(`#${new URLSearchParams({ record: String(record + 1), ...wanted })}`, this.header, lang),

@@ -4,6 +4,7 @@
 import { mapNumber, nameOf } from "../browser/canvas/numbers.js";
 import { percent } from "../browser/player/numbers.js";
 import { make } from "../browser/shared/helpers.js";
+import { pause } from "./pause.js";
 import { placeIn, exchanged, ribbonsOf } from "./ribbon_data.js";
 
 const OFFERED = 6; // candidates of a step
@@ -46,6 +47,7 @@ export class Words {
       turn = ++this.turn;
     const choice = page.choice(),
       codes = await page.map(shown, mapNumber(shown.meta.shape, choice));
+    await pause(); // a task of its own
     if (turn !== this.turn) return;
     const [, , , columns] = shown.meta.shape,
       { unit } = page.header;

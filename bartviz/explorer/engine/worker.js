@@ -4,6 +4,7 @@ import { TextError } from "./capture.js";
 import { effects } from "./effects.js";
 import { bytesOf, DamagedError, fetched, opened, within } from "./file.js";
 import { saved } from "./saved.js";
+import { pause } from "../pause.js";
 
 /** @type {import("./capture.js").Model[]} */
 const models = [];
@@ -29,15 +30,12 @@ async function watched(work, serial) {
     const { done, value } = work.next();
     if (done) return /** @type {T} */ (value);
     if (performance.now() - since < PATIENCE) continue;
-    await pause();
+    await pause(); // messages arrive in it
     if (latest !== serial) throw new Stopped();
     since = performance.now();
   }
 }
 const PATIENCE = 40; // ms between two pauses
-
-/** A pause in which messages arrive. */
-const pause = () => new Promise((resolve) => setTimeout(resolve));
 
 /** @type {{ [name: string]: (asked: any) => unknown }} */
 const ANSWERS = {
