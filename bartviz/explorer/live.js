@@ -11,13 +11,13 @@ import { entryOf } from "./entry.js";
 import { opened } from "./file.js";
 import { Explorer } from "./page.js";
 import { Words } from "./words.js";
-import { showChange, showGaps, showInside, showMask, showRanking } from "./panels.js";
+import { awaitRanking, showChange, showGaps, showInside, showMask, showRanking } from "./panels.js";
 import { spokenIn } from "./url_hash.js";
 
 const headName = ({ kind, layer, head }) => `${kind} L${layer}H${head}`;
 
-/** Both texts as one, to be compared. @param {Asked} asked */
-const textsOf = ({ text, pair }) => JSON.stringify([text, pair || null]);
+/** What was asked for besides the heads that are silenced, to be compared. @param {Asked} asked */
+const wholeOf = (asked) => JSON.stringify({ ...asked, ablate: undefined });
 
 export class Live extends Explorer {
   /**
@@ -35,9 +35,11 @@ export class Live extends Explorer {
     /** @type {Map<number, import("./client.js").LiveRecord>} what the engine found last, by model */
     this.records = new Map();
     this.lent = new WeakSet(); // records of scripts, which forget them themselves
-    /** @type {Map<number, { text: string, written: string }>} each model's text with all its heads */
+    /** @type {Map<number, { asked: string, written: string }>} each model's text with all its heads */
     this.whole = new Map();
+    this.ranked = ""; // what was asked for when the heads were ranked
     this.running = 0;
+    this.works = false;
     this.looked = 0;
     this.$("canvas").after(this.$("tried"));
     this.$("kinds").closest("section").before(this.$("gaps"));
@@ -113,6 +115,7 @@ export class Live extends Explorer {
       known = this.known,
       serial = ++this.running;
     this.busy(true);
+    if (wholeOf(asked) !== this.ranked) this.unrank();
     try {
       const model = await this.load(number);
       if (serial !== this.running) return;
@@ -144,11 +147,22 @@ export class Live extends Explorer {
 
   /** While the engine works, it can be stopped. */
   busy(is) {
+    this.works = is;
     this.$("stop").hidden = !is;
-    for (const name of ["silence", "rank", "save"]) {
-      const button = /** @type {HTMLButtonElement} */ (this.$(name));
-      button.disabled = is;
-    }
+    this.enable();
+  }
+
+  /** What can be pressed now. */
+  enable() {
+    const silenced = this.wanted.ablate ?? [];
+    const off = {
+      silence: silenced.includes(headName(this.place)),
+      restore: !silenced.length,
+      rank: false,
+      save: false,
+    };
+    for (const [name, is] of Object.entries(off))
+      /** @type {HTMLButtonElement} */ (this.$(name)).disabled = is || this.works;
   }
 
   /** What the engine found, in the place of what its model showed. */
@@ -205,20 +219,25 @@ export class Live extends Explorer {
   /** What silencing heads has changed, beside the text with all of them. */
   compare(record, asked) {
     const { written, found } = record,
-      text = textsOf(asked),
+      key = wholeOf(asked),
+      silenced = asked.ablate ?? [],
       gap = found.gaps.map(({ best }) => `${best[0].label} ${percent(best[0].p)}`).join(", ");
     const said = record.steps.length ? written : gap;
-    if (!asked.ablate?.length) this.whole.set(this.number, { text, written: said });
+    if (!silenced.length) this.whole.set(this.number, { asked: key, written: said });
     const whole = this.whole.get(this.number);
-    const lines =
-      asked.ablate?.length && whole?.text === text && said
-        ? [
-            [this.word("with all"), whole.written],
-            [this.word("without", { heads: asked.ablate.join(", ") }), said],
-          ]
-        : [];
-    const same = lines.length && whole.written === said ? this.word("unchanged") : "";
-    showChange(this.$("changed"), /** @type {any} */ (lines), same);
+    const compared = silenced.length && whole?.asked === key && said;
+    this.change(compared ? whole.written : "", silenced, said);
+  }
+
+  /**
+   * The text with all heads and without some; nothing where there is none.
+   * @param {string} whole
+   * @param {string[]} silenced
+   * @param {string | null} now null while it is written
+   */
+  change(whole, silenced, now) {
+    const names = [this.word("with all"), this.word("without", { heads: silenced.join(", ") })];
+    showChange(this.$("changed"), names, whole, now, this.word("unchanged"));
   }
 
   /** Write the text again with another token at a step, a candidate or what was typed. */
@@ -230,9 +249,12 @@ export class Live extends Explorer {
 
   /** Run the text with a head silenced, or with all heads again. */
   async silence(ablate) {
-    if (ablate.length && this.whole.get(this.number)?.text !== textsOf(this.wanted))
-      await this.run({ ...this.wanted, ablate: [] });
+    const whole = this.whole.get(this.number),
+      known = whole?.asked === wholeOf(this.wanted);
+    this.change(ablate.length ? (known ? whole.written : this.entry.target) : "", ablate, null); // its place is kept
+    if (ablate.length && !known) await this.run({ ...this.wanted, ablate: [] });
     await this.run({ ...this.wanted, ablate });
+    if ((this.wanted.ablate ?? []).join() !== ablate.join()) this.change("", [], null); // stopped, or another text
   }
 
   /** Show a head, of whatever kind. */
@@ -250,24 +272,36 @@ export class Live extends Explorer {
 
   /** Every head of the text by what the text loses without it. */
   async rank() {
-    const bar = /** @type {HTMLProgressElement} */ (this.$("ranked")),
-      serial = ++this.running;
+    const bar = /** @type {HTMLProgressElement} */ (this.$("ranked"));
+    this.busy(true);
+    this.$("ranking-said").hidden = false;
+    awaitRanking(this.$("ranking"), Object.values(this.entry.kinds));
+    this.ranked = wholeOf(this.wanted);
     if (!this.records.has(this.number)) await this.run(this.wanted);
-    const record = this.records.get(this.number);
-    if (!record) return;
-    this.running = serial;
+    const record = this.records.get(this.number),
+      serial = ++this.running;
+    if (!record) return this.unrank();
     [bar.value, bar.hidden] = [0, false];
     this.busy(true);
     try {
       const heads = await record.effects(({ progress }) => (bar.value = progress));
-      const words = { line: this.word("effect"), turned: this.word("turned") };
-      showRanking(this.$("ranking"), heads, words, (head) => this.choose(head));
+      if (serial !== this.running) return;
+      showRanking(this.$("ranking"), heads, { turned: this.word("turned") }, (head) => this.choose(head));
+      if (this.wanted.ablate?.length) this.ranked = ""; // it holds without the others alone
     } catch (error) {
+      if (serial !== this.running) return;
+      this.unrank();
       this.fail(error);
     } finally {
       bar.hidden = true;
       if (serial === this.running) this.busy(false);
     }
+  }
+
+  unrank() {
+    this.ranked = "";
+    this.$("ranking-said").hidden = true;
+    this.$("ranking").replaceChildren();
   }
 
   /** The inside of the row that is shown, where its box is open. */
@@ -382,17 +416,16 @@ export class Live extends Explorer {
   write() {
     super.write();
     const form = ["write", "run", "stop", "more-said", "pair-said", "given-said", "beams-said"];
-    const tried = ["silence-title", "silence-said", "restore", "rank", "inside-said", "save", "link"];
+    const tried = ["silence-title", "silence-said", "restore", "rank", "ranking-said", "inside-said", "save", "link"];
     for (const name of [...form, "change-run", "mask-word", ...tried]) this.$(name).textContent = this.word(name);
     this.words.field.setAttribute("aria-label", this.word("own word"));
     showMask(this.mask, this.shown.meta);
     this.mask.title = this.word("mask");
     const { kind, layer, head, what } = this.place,
       named = headName({ kind, layer, head });
-    const silenced = this.wanted.ablate ?? [];
     this.$("silence").textContent = this.word("silence", { head: named });
-    this.$("silence").hidden = what !== "head" || silenced.includes(named);
-    this.$("restore").hidden = !silenced.length;
+    this.$("silence").hidden = what !== "head";
+    this.enable();
     const words = { title: this.live.words[this.place.lang].gap, fill: this.live.words[this.place.lang].fill };
     showGaps(this.$("gaps"), this.entry.found?.gaps ?? [], words, (gap, label) => this.fillGap(gap, label));
   }
@@ -426,8 +459,8 @@ export class Live extends Explorer {
     super.go(to);
     if (to.record !== undefined) {
       this.fill();
-      showChange(this.$("changed"), [], "");
-      this.$("ranking").replaceChildren();
+      this.change("", [], null);
+      this.unrank();
     }
   }
 
@@ -464,6 +497,7 @@ export class Live extends Explorer {
       this.running++;
       this.engine.ask("stop").catch(() => {});
       this.busy(false);
+      if (this.$("ranking").querySelector(".waiting")) this.unrank();
       this.tell(this.word("stopped"));
     };
     this.$("silence").onclick = () => this.silence([...(this.wanted.ablate ?? []), headName(this.place)]);

@@ -78,7 +78,7 @@ def page() -> dict[str, str]:
         "with all": _("With all heads"),
         "without": _("Without {heads}"),
         "unchanged": _("Nothing changes: the model does not need it for this text."),
-        "effect": _("without it the same text is {share} as likely"),
+        "ranking-said": _("How likely the same text is without a head, compared with all heads:"),
         "turned": _("{count} other best tokens"),
         "inside-said": _("Inside this row: query, keys, scores, weights, values"),
         "inside query": _("Query of “{token}”"),

@@ -29,17 +29,20 @@ export function showGaps(box, gaps, words, fill) {
 }
 
 /**
- * Two texts, the words of the second that are not the first's marked.
+ * Two texts, the words of the second that are not the first's marked; nothing where there is no first.
  * @param {HTMLElement} box
- * @param {[name: string, text: string][]} lines
- * @param {string} said
+ * @param {string[]} names
+ * @param {string} before
+ * @param {string | null} now null while it is not known: its place is kept
+ * @param {string} same what is said where nothing changes
  */
-export function showChange(box, lines, said) {
-  const list = make("dl", "");
-  const [[, before]] = lines.length ? lines : [["", ""]];
-  for (const [i, [name, text]] of lines.entries())
-    list.append(make("dt", "", name), i ? marked(before, text) : make("dd", "", text));
-  box.replaceChildren(...(lines.length ? [list] : []), ...(said ? [make("p", "", said)] : []));
+export function showChange(box, names, before, now, same) {
+  if (!before) return box.replaceChildren();
+  const list = make("dl", ""),
+    alike = make("dd", now === null ? "waiting" : "", now === null ? before : same),
+    second = now === null || now === before ? alike : marked(before, now);
+  list.append(make("dt", "", names[0]), make("dd", "", before), make("dt", "", names[1]), second);
+  box.replaceChildren(list);
 }
 
 /** The words of `text` that are not in a longest common part with `before`, marked. */
@@ -63,11 +66,17 @@ function marked(before, text) {
 
 const SHOWN = 12; // heads of a ranking
 
+/** The place of a ranking. @param {HTMLElement} list @param {{ meta: { shape: number[] } }[]} kinds */
+export function awaitRanking(list, kinds) {
+  const heads = kinds.reduce((sum, { meta }) => sum + meta.shape[0] * meta.shape[1], 0);
+  list.replaceChildren(...Array.from({ length: Math.min(heads, SHOWN) }, () => make("li", "waiting", "…")));
+}
+
 /**
  * The heads without which the text is least likely.
  * @param {HTMLElement} list
  * @param {Effect[]} heads
- * @param {{ line: string, turned: string }} words
+ * @param {{ turned: string }} words
  * @param {(head: Effect) => void} go
  */
 export function showRanking(list, heads, words, go) {
@@ -78,8 +87,8 @@ export function showRanking(list, heads, words, go) {
         button = make("button", "", `${one.kind} L${one.layer}H${one.head}`);
       Object.assign(button, { type: "button" });
       button.onclick = () => go(one);
-      const said = filled(words.line, { share: percent(Math.min(Math.exp(one.change), 1)) });
-      item.append(button, ` ${said}`, one.turned ? ` · ${filled(words.turned, { count: one.turned })}` : "");
+      const share = percent(Math.min(Math.exp(one.change), 1));
+      item.append(button, ` ${share}`, one.turned ? ` · ${filled(words.turned, { count: one.turned })}` : "");
       return item;
     }),
   );
