@@ -20,6 +20,7 @@ PICTURES = (
     ("compare", "/compare?kind=cross", "light"),
     ("decoding", "/decoding?step=5", "light"),
     ("denoising", "/denoising", "light"),
+    ("why", "/why?level=intermediate", "light"),
     ("experiments", "/experiments", "light"),
     ("alignment", "/alignment", "dark"),
     ("classic", "/heads?view=classic", "light"),

@@ -10,7 +10,7 @@ from bartviz.app.frame import page_list
 from tests.support import stand_in
 from tests.support.pages import App
 
-RUN_IT_AGAIN = {"experiments", "denoising", "pitfalls"}  # what they show is a second run
+RUN_IT_AGAIN = {"experiments", "denoising", "pitfalls", "why"}  # what they show is a second run
 
 
 @pytest.mark.some("heads", "experiments")

@@ -78,6 +78,7 @@ SECTIONS: tuple[Section, ...] = (
     Section(
         mark("Test"),
         (
+            Page("why", mark("Why this word?"), mark("Why this word?"), weights=False),
             Page("experiments", mark("Experiments"), mark("Experiments: what changes if ...?"), weights=False),
             Page("denoising", mark("Denoising"), mark("Can denoising repair what was lost?")),
             Page("compare", mark("Compare"), mark("How do the heads compare?")),

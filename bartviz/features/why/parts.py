@@ -1,0 +1,191 @@
+"""The parts of the page: which word and method, the numbers as they come, the methods side by side, and the heads that
+looked at the strongest words."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from bartviz.analysis import sentence_words, start
+from bartviz.analysis.attribution import Attribution
+from bartviz.analysis.attribution_methods import METHODS
+from bartviz.analysis.masks import quote
+from bartviz.app.controls import experiment_tasks, pick, show
+from bartviz.app.frame import levels, page
+from bartviz.app.state import url_state
+from bartviz.features.why import numbers
+from bartviz.features.why.numbers import Carrier, Place, Refused, Shown
+from bartviz.language import _, later, mark
+from bartviz.language.percentages import percent
+from bartviz.record.record import Record
+
+if TYPE_CHECKING:
+    from bartviz.models.model import Model
+    from bartviz.serving.gate import Ticket
+
+Found = Attribution | Refused
+STYLE = Path(__file__).with_name("style.css")
+NAMES: Mapping[str, str] = {
+    "leave-one-out": mark("leave-one-out"),
+    "gradient x input": mark("gradient × input"),
+    "integrated gradients": mark("integrated gradients"),
+    "value zeroing": mark("value zeroing"),
+    "rollout": mark("rollout"),
+    "norms of weighted values": mark("norms of weighted values"),
+    "mean attention": mark("mean attention"),
+    "best head": mark("best head"),
+}
+"""What the methods are called on the page, in the order of METHODS."""
+QUICK = ("best head", "mean attention", "norms of weighted values", "rollout", "gradient x input")
+"""The methods that are computed first: they are there at once."""
+PASSES = 40  # runs of the model that the slowest method takes for one word, about
+HEADS = 5  # that are named with a link
+
+
+def place(record: Record, places: Sequence[Place]) -> int:
+    """The place that is explained: that of the row that was chosen, here or on another page (URL ``row``)."""
+    kind = start.kind_of(record)
+    row = pick.shown_row(record, kind)
+    at = numbers.chosen(record, places, row)
+    usual = places[numbers.chosen(record, places, None)].row
+    if row is not None:
+        pick.put_row(record, kind, places[at].row)
+    url_state.publish("row", (str(places[at].row),), (str(usual),))
+    return at
+
+
+def method() -> str:
+    """The method of the large picture (URL ``method``)."""
+    return pick.select(_("Method"), {name: _(label) for name, label in NAMES.items()}, key="method")
+
+
+def contrast(record: Record, at: int, name: str) -> str | None:
+    """Another token that the model could have written (URL ``instead``), or None: why this one and not that one?"""
+    if not METHODS[name].contrasts or at >= len(record.steps):
+        return None
+    step = record.steps[at]
+    others = [one for one in step.candidates if one.token_id != step.chosen.token_id]
+    names = {"": _("nothing: alone")} | {
+        f"#{one.token_id}": f"{show.plain(one.label)} {percent(one.probability)}" for one in others
+    }
+    label = _("Compared with")
+    return pick.select(label, names, key="instead", hint=_("Why the word that was written, and not this one?")) or None
+
+
+def found(record: Record, at: int, name: str, instead: str | None = None) -> Found | None:
+    """The numbers of one method for a place; None while they are computed, which a line of progress says."""
+
+    def work(model: Model, ticket: Ticket[Found]) -> Found:
+        from bartviz.features.why.run_attributions import explained
+
+        ticket.report(later("Asking a method: {method}", method=later(NAMES[name])))
+        return explained(model, record, name, at, instead, ticket.cancelled)
+
+    key: dict[str, object] = {"step": at, "instead": instead or ""}
+    button = _("Ask {method}", method=_(NAMES[name])) if experiment_tasks.large(record, PASSES) else None
+    task = f"why_{name}" if instead is None else "why_instead"
+    return experiment_tasks.ask(task, record, key, work, button=button)
+
+
+def in_order() -> list[str]:
+    """The methods, those that are there soonest first."""
+    return sorted(NAMES, key=lambda name: name not in QUICK)
+
+
+def named(place: Place, found: Attribution) -> str:
+    """The token that is explained, in quotes: the model's guess where it is a gap, and of which word it is a piece."""
+    (label,) = found.steps.labels
+    if place.word:
+        return _("{piece} in {word}", piece=quote(place.label), word=quote(place.word))
+    return quote(label)
+
+
+def said(name: str, place: Place, found: Attribution, shown: Shown) -> str:
+    """Which words a method names: “kaufen”: leave-one-out points at “buy”, “want” and “car”."""
+    token, method = named(place, found), _(NAMES[name])
+    if found.contrast is not None:
+        token = _("{token} and not {other}", token=token, other=quote(found.contrast))
+    words = [quote(shown.source[i].word.text) for i in shown.strongest()]
+    if not words:
+        return _("{token}: {method} points at no word of the text.", token=token, method=method)
+    if not levels.at_least("intermediate"):
+        return _(
+            "{token} rests most on {words}: without one of them it is less likely.", token=token, words=listed(words)
+        )
+    return _("{token}: {method} points at {words}.", token=token, method=method, words=listed(words))
+
+
+def written_before(places: Sequence[Place], shown: Shown) -> str:
+    """The word that was written before, where it counts more than all that was read; else nothing."""
+    if shown.before is None:
+        return ""
+    return _(
+        "More than on any of these it rests on {word}, which was written before.",
+        word=quote(places[shown.before].label),
+    )
+
+
+def listed(words: Sequence[str]) -> str:
+    """Words in a sentence: “a”, “b” and “c”."""
+    *before, last = words
+    return _("{words} and {last}", words=", ".join(before), last=last) if before else last
+
+
+def strips(record: Record, results: Mapping[str, Found], verdicts: Mapping[str, str], bold: str) -> str:
+    """One line for each method: its words, shaded, and what it is worth here."""
+    kind = start.kind_of(record)
+    lines = [_strip(record, name, results.get(name), verdicts.get(name, ""), name == bold) for name in NAMES]
+    return f"<div class='bv-why-strips bv-why-{kind}' role='list'>{''.join(lines)}</div>"
+
+
+def _strip(record: Record, name: str, result: Found | None, verdict: str, bold: bool) -> str:
+    label = html.escape(_(NAMES[name]))
+    label = f"<b>{label}</b>" if bold else label
+    body = "<span class='bv-note'>…</span>"
+    if isinstance(result, Refused):
+        body = f"<span class='bv-note'>{html.escape(str(result.error))}</span>"
+    elif result is not None:
+        body = "".join(_chip(chip) for chip in numbers.shown(record, result).source if not chip.word.special)
+    value = f"<em>{html.escape(verdict)}</em>"
+    return f"<div role='listitem'><span>{label} {value}</span><p dir='auto'>{body}</p></div>"
+
+
+def _chip(chip: numbers.Chip) -> str:
+    against = " bv-against" if chip.share < -0.05 else ""
+    style = f"--w:{50 * max(chip.share, 0.0):.0f}%"
+    title = sentence_words.signed(chip.value)
+    return f"<i class='bv-why-chip{against}' style='{style}' title='{title}'>{html.escape(chip.word.text)}</i>"
+
+
+def carried(record: Record, at: Place, found: Attribution, shown: Shown) -> None:
+    """The heads that looked at the strongest words when the token was chosen, each with a link, and the layers."""
+    strong = [shown.source[i].word for i in shown.strongest()]
+    if not strong:
+        return
+    heads = numbers.carriers(record, at.row, strong)
+    st.subheader(_("Which heads looked there?"), anchor=False)
+    show.note(
+        _(
+            "The share of a head's weight, in the row of {token}, that is on {words}. A head that looks there need not "
+            "be the one that matters: silence it to see.",
+            token=named(at, found),
+            words=listed([quote(word.text) for word in strong]),
+        )
+    )
+    with st.container(horizontal=True, gap="small", key="why_heads"):
+        for one in heads[:HEADS]:
+            _link(one, at.row)
+    if levels.at_least("intermediate"):
+        layers = ", ".join(f"{layer}: {percent(float(share))}" for layer, share in enumerate(numbers.by_layer(heads)))
+        show.note(_("The mean of each layer's heads: {layers}", layers=layers))
+
+
+def _link(one: Carrier, row: int) -> None:
+    head = one.head
+    name = sentence_words.head(head.kind, head.layer, head.head)
+    query = {"kind": head.kind, "layer": str(head.layer), "head": str(head.head), "row": str(row)}
+    page.link("heads", f"{name} · {percent(one.share)}", {**query, "weights": "head", "view": "map"})

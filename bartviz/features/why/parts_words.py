@@ -1,0 +1,86 @@
+"""The two lines of words: one that was written is chosen by a click, and all are shaded by what they have to do with
+it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from bartviz.analysis import sentence_words, start
+from bartviz.app.controls import pick
+from bartviz.browser.scripts import bundle
+from bartviz.features.why import numbers
+from bartviz.features.why.numbers import Chip, Place, Shown
+from bartviz.language import _
+from bartviz.record.record import Record
+
+KEY = "why_line"
+RIBBONS = 5  # the strongest words, for which ribbons are drawn
+FAINTEST = 0.1  # share, below which there is no ribbon
+LONG = 90  # words of both lines, above which each scrolls in itself
+_FILES = Path(__file__).parent
+_MOUNT = st.components.v2.component(
+    "bartviz.why",
+    html=(_FILES / "words.html").read_text("utf-8"),
+    css=(_FILES / "words.css").read_text("utf-8"),
+    js=bundle(_FILES / "words.js"),
+)
+
+
+def draw(record: Record, places: Sequence[Place], at: int, shown: Shown | None, guess: str = "") -> None:
+    """Both lines, with the place ``at`` chosen; not shaded until its numbers are there. ``guess``: what the model puts
+    into the gap, if the place is one."""
+    data = json.dumps(
+        payload(record, filled(places, at, guess), at, shown)
+    ).encode()  # bytes: anything else would import pandas
+    _MOUNT(data=data, key=KEY, on_place_change=partial(_choose, record, places))
+
+
+def filled(places: Sequence[Place], at: int, guess: str) -> tuple[Place, ...]:
+    """The places with the model's guess where a gap is chosen."""
+    fill = replace(places[at], label=guess, special=False) if places[at].special and guess else places[at]
+    return (*places[:at], fill, *places[at + 1 :])
+
+
+def payload(record: Record, places: Sequence[Place], at: int, shown: Shown | None) -> dict[str, Any]:
+    """The component's data: plain JSON, whose texts the component escapes."""
+    source = [Chip(word, 0.0, 0.0) for word in numbers.source_words(record)] if shown is None else shown.source
+    written = [0.0] * len(places) if shown is None else shown.written
+    strong = () if shown is None else shown.strongest(RIBBONS)
+    return {
+        "kind": start.kind_of(record),
+        "source": [
+            {
+                "text": chip.word.text,
+                "special": chip.word.special,
+                "share": round(chip.share, 3),
+                "say": "" if shown is None else sentence_words.signed(chip.value),
+            }
+            for chip in source
+        ],
+        "output": [
+            {"text": place.label, "joined": place.joined, "special": place.special, "share": round(share, 3), "say": ""}
+            for place, share in zip(places, written, strict=True)
+        ],
+        "chosen": at,
+        "edges": [[i, round(source[i].share, 3)] for i in strong if source[i].share >= FAINTEST],
+        "long": len(source) + len(places) > LONG,
+        "labels": {"all": _("Why this word?"), "source": _("text that was read"), "output": _("words to explain")},
+    }
+
+
+def _choose(record: Record, places: Sequence[Place]) -> None:
+    """Explain the word of a browser's message: a callback."""
+    if (index := asked(st.session_state[KEY].get("place"), len(places))) is not None:
+        pick.put_row(record, start.kind_of(record), places[index].row)
+
+
+def asked(message: object, count: int) -> int | None:
+    """The place in a browser's message; None unless there is one."""
+    return message if type(message) is int and 0 <= message < count else None

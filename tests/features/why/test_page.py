@@ -1,0 +1,120 @@
+"""The page: the word of the row that was chosen, its attribution as shades, and all methods beside each other."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bartviz.analysis.attribution import Attribution, Axis
+from bartviz.analysis.attribution_methods import METHODS
+from bartviz.app.controls import experiment_tasks
+from bartviz.errors import SettingError
+from bartviz.features.why import numbers, parts, parts_words
+from bartviz.record.record import Record
+from tests.support import node, stand_in, visits
+from tests.support.pages import App
+
+
+def answered(record: Record, method: str, step: int) -> Attribution:
+    """An attribution in which a word counts by its place in the text."""
+    cross = record.cross is not None
+    place = numbers.places(record)[step]
+    count = len(record.source)
+    earlier = np.zeros((1, len(record.attention("decoder").query)), np.float32) if cross else None
+    return Attribution(
+        record.model.name,
+        METHODS[method],
+        Axis.apart([place.label]),
+        np.array([place.row]),
+        np.zeros(1, np.float32),
+        Axis.of(record.source),
+        np.arange(count, dtype=np.float32)[None],
+        Axis.of(record.attention("decoder").query) if cross else None,
+        earlier,
+    )
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+    """Every task answers at once; returns what was asked for, in order."""
+    found: list[tuple[str, int]] = []
+
+    def ask(name: str, record: Record, key: dict[str, Any], *_: object, **__: object) -> object:
+        method = name.removeprefix("why_")
+        if method not in METHODS:
+            return None
+        found.append((method, key["step"]))
+        if method == "integrated gradients":
+            return numbers.Refused(SettingError("Not complete."))
+        return answered(record, method, key["step"])
+
+    monkeypatch.setattr(experiment_tasks, "ask", ask)
+    return found
+
+
+def sent(page: AppTest) -> dict[str, Any]:
+    """What the two lines of words were given."""
+    assert not page.exception
+    (part,) = [part for part in page.get("bidi_component") if part.proto.component_name == "bartviz.why"]
+    return json.loads(part.proto.bytes)  # type: ignore[no-any-return]
+
+
+def test_the_arithmetic_of_the_browser() -> None:
+    node.run_tests(Path(__file__).with_name("words.test.mjs"))
+
+
+def test_the_methods_of_the_page_are_those_of_the_library() -> None:
+    assert list(parts.NAMES) == list(METHODS)
+    assert set(parts.QUICK) < set(METHODS)
+
+
+def test_a_row_of_the_address_is_explained_by_every_method(app: App, asked: list[tuple[str, int]]) -> None:
+    page = app("why", row="5")
+    data = sent(page)
+    assert (data["chosen"], data["output"][5]["text"], data["kind"]) == (5, "kau", "cross")
+    assert [word["text"] for word in data["source"]][1:4] == ["I", "want", "to"]
+    assert data["source"][-1]["share"] == 1.0
+    assert [edge[0] for edge in data["edges"]] == [7, 6, 5, 4, 3]  # strongest first, without special tokens
+    assert {step for _, step in asked} == {5}
+    assert {method for method, _ in asked} == set(METHODS)
+    words = visits.words(page)
+    assert "“kau” in “kaufen”: leave-one-out points at “.”, “car” and “a”." in words
+    assert "Not complete." in words
+
+
+def test_a_beginner_is_asked_nothing_but_to_touch_a_word(app: App, asked: list[tuple[str, int]]) -> None:
+    page = app("why", row="4", level="beginner")
+    assert sent(page)["chosen"] == 4
+    assert asked == [("leave-one-out", 4)]
+    assert not {"method", "instead"} & {box.key for box in page.selectbox}
+    assert "“Auto” rests most on “.”, “car” and “a”" in visits.words(page)
+
+
+@pytest.mark.parametrize("kind", ["encoder", "encoder-decoder"])
+def test_the_words_of_every_model_are_drawn(app: App, asked: list[tuple[str, int]], kind: Any) -> None:
+    record = stand_in.record(kind=kind)
+    data = sent(app("why", record=record))
+    assert len(data["output"]) == len(numbers.places(record))
+    assert data["kind"] == ("encoder" if kind == "encoder" else "cross")
+
+
+def test_another_token_can_be_compared_by_methods_that_can(app: App, asked: list[tuple[str, int]]) -> None:
+    page = app("why", row="5")
+    assert [box.key for box in page.selectbox if box.key in ("method", "instead")] == ["method", "instead"]
+    page = app("why", row="5", method="rollout")
+    assert [box.key for box in page.selectbox if box.key in ("method", "instead")] == ["method"]
+
+
+def test_a_browser_may_name_only_places_that_are_there() -> None:
+    assert [parts_words.asked(message, 3) for message in (0, 2, 3, -1, True, "1", None, [0])] == [0, 2, *[None] * 6]
+
+
+def test_a_gap_shows_what_the_model_puts_into_it() -> None:
+    places = (numbers.Place(1, "[MASK]", special=True), numbers.Place(4, "[MASK]", special=True))
+    assert [place.label for place in parts_words.filled(places, 1, "small")] == ["[MASK]", "small"]
+    assert parts_words.filled(places, 0, "") == places

@@ -1,0 +1,15 @@
+// Where the keys lead along the written words, and where a ribbon runs, without a browser.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { reached, ribbon } from "../../../bartviz/features/why/words.js";
+
+test("arrow keys lead along the line in the direction in which it is read, and stay at its ends", () => {
+  assert.deepEqual([reached("ArrowRight", 0, 3), reached("ArrowRight", 2, 3), reached("ArrowLeft", 0, 3)], [1, 2, 0]);
+  assert.deepEqual([reached("ArrowRight", 1, 3, true), reached("ArrowLeft", 1, 3, true)], [0, 2]);
+  assert.deepEqual([reached("Home", 2, 3), reached("End", 0, 3), reached("Enter", 1, 3)], [0, 2, undefined]);
+});
+
+test("a ribbon leaves the middle of a word's upper edge and arrives at the middle of another's lower one", () => {
+  const path = ribbon({ x: 100, y: 80, width: 40, height: 20 }, { x: 10, y: 0, width: 20, height: 20 });
+  assert.equal(path, "M120.0,80.0 C120.0,50.0 20.0,50.0 20.0,20.0");
+});
