@@ -197,12 +197,13 @@ def _reference() -> str:
 
 
 def _classes() -> list[type]:
+    from bartviz.analysis.attribution import Attribution
     from bartviz.record.attention import Attention
     from bartviz.record.record import Record
     from bartviz.record.steps import Step
     from bartviz.text.tokens import Tokens
 
-    return [Record, Attention, Step, Tokens]
+    return [Record, Attention, Step, Tokens, Attribution]
 
 
 def _described(kind: str, value: object, *options: str) -> str:

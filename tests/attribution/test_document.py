@@ -1,0 +1,83 @@
+"""What docs/attributions.md says of the methods is what they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bartviz
+from bartviz.analysis.attribution_methods import METHODS
+from bartviz.attribution import gradients
+from bartviz.experiments.replay import Outcome, Replay
+from tests.attribution import subjects
+from tests.support import loaded
+
+TEXT = (Path(__file__).parents[2] / "docs" / "attributions.md").read_text("utf-8")
+
+
+def rows(title: str) -> list[list[str]]:
+    """The cells of the table below a heading."""
+    part = TEXT.split(f"## {title}\n")[1].split("\n## ")[0]
+    lines = [line for line in part.splitlines() if line.startswith("| ")][1:]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def test_every_method_is_in_every_table() -> None:
+    for title in ("The methods", "What a method costs", "What its numbers may be taken for"):
+        named = [name for row in rows(title) for name in row[0].split(", ")]
+        assert named == list(METHODS), title
+
+
+def test_sources_and_kinds_of_numbers_are_those_of_the_table_of_methods() -> None:
+    for (name, *_formula, numbers, source), method in zip(rows("The methods"), METHODS.values(), strict=True):
+        assert source == method.source, name
+        assert numbers == ("nats, signed" if method.sums is None else "shares"), name
+    together = [name for name, method in METHODS.items() if method.sums == "together"]
+    assert together == ["rollout"]
+    contrasting = [name for name, method in METHODS.items() if method.contrasts]
+    assert "leave-one-out,\ngradient x input and integrated gradients" in TEXT
+    assert contrasting == ["leave-one-out", "gradient x input", "integrated gradients"]
+    assert (len(METHODS), len(contrasting)) == (8, 3)
+    assert "three of the eight" in TEXT
+
+
+def test_its_share_is_the_limit() -> None:
+    assert f"{gradients.COMPLETE:.0%}" == "1%"
+    assert "within 1%" in TEXT
+
+
+@pytest.fixture
+def passes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The texts in each pass of the network that a replay makes."""
+    made: list[int] = []
+    run = Replay.run
+
+    def counted(replay: Replay, *given: Any, copies: int = 1, **more: Any) -> Outcome:
+        made.append(copies)
+        return run(replay, *given, copies=copies, **more)
+
+    monkeypatch.setattr(Replay, "run", counted)
+    return made
+
+
+@pytest.mark.slow
+def test_a_method_costs_as_many_passes_as_it_says(passes: list[int]) -> None:
+    one, model = subjects.record("bart"), loaded.model("bart")
+    cross, own = one.attention("cross"), one.attention("decoder")
+    layers, read, written = cross.shape[0], cross.shape[3], own.shape[3]
+    words = int((~one.source.special).sum() + (~own.query.special).sum())
+    costs = {
+        "leave-one-out": words,
+        "gradient x input": 0,  # those with gradients are no replays
+        "value zeroing": layers * (read + written),
+        "rollout": 1,
+        "norms of weighted values": 1,
+        "mean attention": 0,
+        "best head": 0,
+    }
+    for method, cost in costs.items():
+        passes.clear()
+        bartviz.attribute(model, one, method=method)
+        assert sum(passes) == 1 + cost, method
