@@ -5,6 +5,7 @@ from bartviz import figures as figures
 from bartviz.analysis.attribution import open_attribution as open_attribution
 from bartviz.analysis.parameters import parameters as parameters
 from bartviz.attribution.attribute import attribute as attribute
+from bartviz.attribution.faithfulness import faithfulness as faithfulness
 from bartviz.attribution.lens import lens as lens
 from bartviz.attribution.patching import patch as patch
 from bartviz.corpus.atlas import open_atlas as open_atlas

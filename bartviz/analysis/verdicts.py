@@ -42,15 +42,15 @@ def rank_test(own: float, random: Doubles, *, every: bool = False) -> float:
     return min(1.0, 2 * (tail + more) / (len(random) + more))
 
 
-def sign_test(values: Doubles, seed: int = 0) -> float:
-    """The probability of a mean as far from 0 as that of values (n,), if each had either sign as likely: two-sided, by
-    random flips (Fisher 1935)."""
+def sign_test(values: Doubles, seed: int = 0) -> Doubles:
+    """(C,) the probability of a mean as far from 0 as that of each row of values (C, n), if every value had either sign
+    as likely: two-sided, by random flips (Fisher 1935). A value of 0 has no say."""
     random = np.random.default_rng(seed)
-    seen, far = abs(values.sum()) * (1 - 1e-12), 0
+    seen, far = np.abs(values.sum(axis=1)) * (1 - 1e-12), np.zeros(len(values))
     for start in range(0, FLIPS, _BATCH):
-        signs = random.integers(0, 2, (min(_BATCH, FLIPS - start), len(values))) * 2 - 1
-        far += int((np.abs(signs @ values) >= seen).sum())
-    return (1 + far) / (1 + FLIPS)
+        signs = random.integers(0, 2, (values.shape[1], min(_BATCH, FLIPS - start))) * 2.0 - 1
+        far += (np.abs(values @ signs) >= seen[:, None]).sum(axis=1)
+    return np.asarray((1 + far) / (1 + FLIPS), np.float64)
 
 
 def adjusted(p: Doubles) -> Doubles:

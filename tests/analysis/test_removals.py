@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from bartviz.analysis import removals
+from bartviz.analysis.intervals import Doubles
 from bartviz.analysis.removals import MEASURES
 from bartviz.arrays import Bools
 
@@ -39,9 +40,12 @@ def test_measures_are_those_of_one_order_after_the_other(words: int) -> None:
 
     asked = list[Bools]()
 
-    def values_of(sets: Bools) -> np.ndarray:
+    def values_of(sets: Bools) -> Doubles:
         asked.extend(sets)
-        return np.array([[value(np.flatnonzero(row).tolist(), token) for token in range(2)] for row in sets])
+        gone = [np.flatnonzero(row).tolist() for row in sets]
+        found: Doubles = np.zeros((len(sets), 2))
+        found[:] = [[value(some, token) for token in range(2)] for some in gone]
+        return found
 
     found = removals.measured(orders, values_of)
     assert len({row.tobytes() for row in asked}) == len(asked)
@@ -61,6 +65,6 @@ def test_measures_are_those_of_one_order_after_the_other(words: int) -> None:
 
 def test_the_word_that_matters_first_is_best_by_every_measure() -> None:
     orders = np.array([[0, 1, 2], [2, 1, 0]])
-    found = removals.measured(orders, lambda sets: 1.0 - sets[:, :1])
+    found = removals.measured(orders, lambda sets: np.asarray(1.0 - sets[:, :1], np.float64))
     for measure, sign in MEASURES.items():
         assert sign * found[measure][0, 0] > sign * found[measure][1, 0]

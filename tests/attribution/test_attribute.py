@@ -6,16 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 import bartviz
 from bartviz.analysis.attribution_methods import METHODS
 from bartviz.attribution.attribute import COMPUTED
 from bartviz.errors import Cancelled, SettingError
-from bartviz.models.model import Model
 from tests.attribution import subjects
-from tests.support import loaded, networks, planted
-from tests.support.planted import SPECIAL, TOKEN, VOCABULARY, WORDS, translation
+from tests.attribution.planted_cause import copier, permuted
+from tests.support import loaded, networks
 
 
 def test_every_method_is_described_and_computed() -> None:
@@ -122,18 +120,6 @@ def test_silenced_heads_stay_silent() -> None:
     np.testing.assert_allclose(erased.explained, found.explained, atol=1e-5)
 
 
-def copier(seed: int) -> Model:
-    """A network that writes the source's token: cross-attention finds the word of which the decoder has just read the
-    translation, and adds it to the state, from which the output is read."""
-    model = planted.planted({"cross 0": ("alignment", "alignment")}, seed)
-    network: Any = model.network
-    cross = network.model.decoder.layers[0].encoder_attn
-    with torch.no_grad():
-        cross.v_proj.weight[:VOCABULARY, TOKEN : TOKEN + VOCABULARY] = torch.eye(VOCABULARY)
-        cross.out_proj.weight[:VOCABULARY, :VOCABULARY] = 3 * torch.eye(VOCABULARY)
-    return bartviz.wrap(network, model.tokenizer)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 4, 6])
 def test_a_planted_cause_is_named(seed: int) -> None:
@@ -141,14 +127,7 @@ def test_a_planted_cause_is_named(seed: int) -> None:
     names that position, among the words, in every step. (Not the best head: the row that reads the start looks at
     special tokens here, so the start page takes the head for one that looks back.)"""
     model = copier(seed)
-    random = np.random.default_rng(seed)
-    chain = [SPECIAL + int(random.integers(WORDS))]
-    for _ in range(6):
-        chain += np.flatnonzero(translation(seed) == chain[-1]).tolist()
-    text, target = (
-        " ".join(model.tokenizer.convert_ids_to_tokens(ids)) for ids in (random.permutation(chain[1:]).tolist(), chain)
-    )
-    one = bartviz.capture(model, text, target=target)
+    one, chain = permuted(model, seed)
     for method in METHODS.keys() - {"best head"}:
         found = bartviz.attribute(model, one, method=method)
         for step, word in enumerate(chain[1:], start=2):

@@ -59,7 +59,7 @@ def test_an_integral_that_stays_incomplete_is_refused_with_numbers(
             return super().answers(embeddings) + jump
 
     monkeypatch.setattr(gradients, "Embedded", Jump)
-    said = r"step 0 is 5\.000 nats away from the 11\.000 nats .* after 1,024 points; the limit is 1%"
+    said = r"step 0 is 5\.000 nats away from the 11\.000 nats .* after 160 points; the limit is 1%"
     with torch.no_grad(), pytest.raises(SettingError, match=said):
         gradients.integrated(question)
 

@@ -81,7 +81,11 @@ def test_the_steps_of_a_text_in_one_pass_are_those_of_each_alone() -> None:
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_leave_one_out_is_better_than_chance_and_inverted_it_is_worse(operator: Any) -> None:
     model = bartviz.load("bart-tiny-en-de")
-    own = {"right": COMPUTED["leave-one-out"], "inverted": inverted, "nothing": lambda q: Parts(np.zeros((6, 9)))}
+    own = {
+        "right": COMPUTED["leave-one-out"],
+        "inverted": inverted,
+        "nothing": lambda q: Parts(np.zeros((6, 9), np.float32)),
+    }
     found = judge(model, CAR, own, operator=operator)
     assert found["right"].verdict == BETTER
     assert found["inverted"].verdict == WORSE
