@@ -46,6 +46,7 @@ def attribute(
     step: int | None = None,
     contrast: str | int | None = None,
     cancelled: Callable[[], bool] = lambda: False,
+    on_progress: Callable[[str, float | None], None] = lambda note, fraction: None,
 ) -> Attribution:
     """Why this word? A number for each token that the model read, for each token that it wrote, by one method.
 
@@ -57,6 +58,7 @@ def attribute(
     step: explain one step alone, counted from 0 as ``record.steps``, or as the masks of the text; all if None.
     contrast: a token in the place of the one that is explained, as text, ``#id`` or id: why this one and not that one?
         f is then the difference of their logits; for gradients and leave-one-out.
+    ``on_progress`` gets a note and 0..1, or None where it is not known how much is left; ``cancelled`` ends the run.
     Raises SettingError for a method, step or token that is not there, for integrated gradients that do not become
     complete, for a model that predicts no tokens and for a record of another model; ModelError, TextError, BudgetError,
     Cancelled.
@@ -78,12 +80,22 @@ def attribute(
                 names=choices(name for name, one in METHODS.items() if one.contrasts),
             )
         )
+    note = later("Explaining by {method}", method=later(method))
+    on_progress(note, None)
     record = text if isinstance(text, Record) else captured(model, text, target, cancelled)
     expect_model(model, record)
     token = target if model.info.kind == "encoder" else None
     if isinstance(text, Record) and target is not None and token is None:
         raise SettingError(later("This record has its output already: leave the target out, or give the text."))
-    question = asked(model, record, token=token, contrast=contrast, step=step, cancelled=cancelled)
+    question = asked(
+        model,
+        record,
+        token=token,
+        contrast=contrast,
+        step=step,
+        cancelled=cancelled,
+        report=lambda share: on_progress(note, share),
+    )
     with torch.no_grad():
         parts = COMPUTED[method](question)
     return _answered(question, chosen, parts)

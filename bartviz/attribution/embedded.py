@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from bartviz.attribution.question import Question
-from bartviz.errors import ModelError
+from bartviz.errors import Cancelled, ModelError
 from bartviz.experiments.replay import vocabulary_logits
 from bartviz.language import later
 from bartviz.safety.other_libraries import guarded, run_failed
@@ -70,7 +70,12 @@ class Embedded:
         leaves = tuple(part.detach().clone().requires_grad_() for part in embeddings)
         with torch.enable_grad(), guarded(run_failed()):
             answers = self.answers(leaves).sum(0)  # (T,): a run's answers depend on its own embeddings alone
-            return [read(torch.autograd.grad(answers[step], leaves, retain_graph=True)) for step in steps]
+            found = []
+            for step in steps:
+                if self.question.cancelled():
+                    raise Cancelled(later("The run was stopped."))
+                found.append(read(torch.autograd.grad(answers[step], leaves, retain_graph=True)))
+            return found
 
     def _fits(self, scales: Sequence[float]) -> bool:
         """Whether the network answers the same with its tokens' embeddings, times these factors, as with its tokens."""

@@ -57,22 +57,28 @@ def leave_one_out(question: Question) -> Parts:
     read = question.record.source
     if replay.target is None:
         seen = np.arange(len(read)) <= last if question.kind == "decoder" else np.ones(len(read), np.bool_)
-        return Parts(_losses(question, replay.source, read, seen, token, source))
+        return Parts(_losses(question, replay.source, read, seen, token, source, (0, 1)))
     inputs = question.record.attention("decoder").query
     return Parts(
-        _losses(question, replay.source, read, np.ones(len(read), np.bool_), token, source),
-        _losses(question, replay.target, inputs, np.arange(len(inputs)) <= last, token, target),
+        _losses(question, replay.source, read, np.ones(len(read), np.bool_), token, source, (0, 2)),
+        _losses(question, replay.target, inputs, np.arange(len(inputs)) <= last, token, target, (1, 2)),
     )
 
 
 def _losses(
-    question: Question, ids: Tensor, tokens: Tokens, seen: Bools, token: int, run: Callable[[Tensor, int], Outcome]
+    question: Question,
+    ids: Tensor,
+    tokens: Tokens,
+    seen: Bools,
+    token: int,
+    run: Callable[[Tensor, int], Outcome],
+    part: tuple[int, int],
 ) -> Floats:
-    """(T, n) what f loses by each token of a stack."""
+    """(T, n) what f loses by each token of a stack, which is one part of the work."""
     own = torch.from_numpy(question.explained.copy())
     places = np.flatnonzero(seen & ~tokens.special)
     losses = np.zeros((len(own), len(tokens)), np.float32)
-    for batch in question.batches(len(places)):
+    for batch in question.batches(len(places), part):
         at = places[batch.start : batch.stop]
         changed = ids.repeat(len(at), 1)  # (B, n)
         changed[torch.arange(len(at)), torch.from_numpy(at)] = token

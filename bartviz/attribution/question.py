@@ -40,7 +40,8 @@ class Question:
     """The T steps of a record that are explained: their rows in the last stack, and the ids of their tokens.
 
     ``against``: the id of another token, in whose place each could stand. ``scaled``: the heads that the record's run
-    scaled; they are scaled again in every pass.
+    scaled; they are scaled again in every pass. ``report`` is told the share of the passes that are done, 0..1, or
+    None where it is not known.
     """
 
     replay: Replay
@@ -50,6 +51,7 @@ class Question:
     against: int | None
     cancelled: Callable[[], bool]
     scaled: Mapping[Head, float]
+    report: Callable[[float | None], None] = lambda share: None
 
     @property
     def model(self) -> Model:
@@ -101,12 +103,15 @@ class Question:
         """A tape for a batch of runs whose tokens differ."""
         return SideBySide(runs=[self.scaled] * copies, cancelled=self.cancelled)
 
-    def batches(self, count: int) -> Iterator[range]:
-        """``count`` runs as batches of as many as one pass should hold."""
+    def batches(self, count: int, part: tuple[int, int] | None = None) -> Iterator[range]:
+        """``count`` runs as batches of as many as one pass should hold. part: (2, 8) if they are the third of eight
+        such parts, so that the share that is done is known."""
         tokens = self.replay.source.shape[1] + (0 if self.replay.target is None else self.replay.target.shape[1])
         assert self.outcome.logits is not None
         most = max(1, min(TOKENS // tokens, LOGITS // self.outcome.logits.numel()))
-        return (range(start, min(start + most, count)) for start in range(0, count, most))
+        for start in range(0, count, most):
+            self.report(None if part is None else (part[0] + start / count) / part[1])
+            yield range(start, min(start + most, count))
 
 
 def asked(
@@ -117,6 +122,7 @@ def asked(
     contrast: str | int | None,
     step: int | None,
     cancelled: Callable[[], bool],
+    report: Callable[[float | None], None] = lambda share: None,
 ) -> Question:
     """The question about a record's steps, or about one of them, counted from 0.
 
@@ -155,4 +161,4 @@ def asked(
         against = token_id(model, contrast, old, int(rows[0]), part=part)
         if (ids == against).any():
             raise SettingError(later("A token cannot be compared with itself: name another one."))
-    return Question(replay, rows, ids, outcome, against, cancelled, factors)
+    return Question(replay, rows, ids, outcome, against, cancelled, factors, report)

@@ -43,28 +43,30 @@ def value_zeroing(question: Question) -> Parts:
     decoder's own. The state after the last layer is the one that the output layer reads, normalised where the
     network does so.
     """
-    source = _zeroed(question, question.kind)
-    return Parts(source, _zeroed(question, "decoder") if question.record.cross is not None else None)
+    if question.record.cross is None:
+        return Parts(_zeroed(question, question.kind, (0, 1)))
+    return Parts(_zeroed(question, "cross", (0, 2)), _zeroed(question, "decoder", (1, 2)))
 
 
-def _zeroed(question: Question, kind: Kind) -> Floats:
-    """(T, K) the shares for the keys of one kind of attention."""
+def _zeroed(question: Question, kind: Kind, part: tuple[int, int]) -> Floats:
+    """(T, K) the shares for the keys of one kind of attention, which is one part of the work."""
     attention = question.record.attention(kind)
     layers, _heads, _rows, columns = attention.shape
     total = np.zeros((len(question.rows), columns))
     for layer in range(layers):
-        total += shares(_distances(question, kind, layer, columns))
+        of_layer = part[0] * layers + layer, part[1] * layers
+        total += shares(_distances(question, kind, layer, columns, of_layer))
     return np.asarray(total / layers, np.float32)
 
 
-def _distances(question: Question, kind: Kind, layer: int, columns: int) -> Floats:
+def _distances(question: Question, kind: Kind, layer: int, columns: int, part: tuple[int, int]) -> Floats:
     """(T, K) how far the states after a layer move without each key's value, as 1 - cosine."""
     stack: Kind = "encoder" if kind == "encoder" else "decoder"
     rows = torch.from_numpy(question.rows.copy())
     own = question.outcome.hidden[stack][layer + 1][0, rows].double()  # (T, w)
     seen = torch.from_numpy(question.record.attention(kind).allowed(layer)[question.rows])  # (T, K)
     moved = torch.zeros(len(rows), columns, dtype=torch.float64)
-    for batch in question.batches(columns):
+    for batch in question.batches(columns, part):
         tape = Zeroing(
             runs=[question.scaled] * len(batch), cancelled=question.cancelled, kind=kind, layer=layer, tokens=batch
         )

@@ -134,3 +134,42 @@ def test_a_planted_cause_is_named(seed: int) -> None:
             (cause,) = np.flatnonzero(one.source.ids == word)
             spoken = np.where(one.source.special, -np.inf, found.values[step])
             assert spoken.argmax() == cause, (method, step)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("family", ["bart", "bert"])
+def test_progress_is_told_and_never_goes_back(family: str, method: str) -> None:
+    told: list[tuple[str, float | None]] = []
+    model, one = loaded.model(family), subjects.record(family)
+    bartviz.attribute(model, one, method=method, on_progress=lambda note, share: told.append((str(note), share)))
+    assert {note for note, _share in told} == {f"Explaining by {method}"}
+    shares = [share for _note, share in told if share is not None]
+    assert shares == sorted(shares)
+    assert all(0 <= share < 1 for share in shares)
+    if METHODS[method].needs == "more passes":
+        assert shares[0] == 0
+        assert len(shares) > 1 or family == "bert"  # whose few words are one batch
+
+
+@pytest.mark.slow
+def test_gradients_stop_between_steps() -> None:
+    """A pass back for each step follows the last pass of the tape, which is what asks elsewhere."""
+    model, one = loaded.model("bart"), subjects.record("bart")
+
+    def asked(**more: Any) -> int:
+        times = 0
+
+        def ask() -> bool:
+            nonlocal times
+            times += 1
+            return False
+
+        bartviz.attribute(model, one, method="gradient x input", cancelled=ask, **more)
+        return times
+
+    every = asked()
+    assert every - asked(step=0) == len(one.steps) - 1
+    left = iter([False] * (every - 1))
+    with pytest.raises(Cancelled):
+        bartviz.attribute(model, one, method="gradient x input", cancelled=lambda: next(left, True))
