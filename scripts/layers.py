@@ -79,7 +79,7 @@ def imports(path: Path, *, typing: bool = True) -> set[str]:
     """Every module that a file imports: in functions too, by a name in a string, and for the type checker alone
     unless ``typing`` is false."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    left_out = {id(node) for node in ast.walk(tree) if not typing for node in _typing_only(node)}
+    left_out = set() if typing else {id(node) for part in ast.walk(tree) for node in _typing_only(part)}
     found: set[str] = set()
     for node in ast.walk(tree):
         if id(node) in left_out:

@@ -63,17 +63,27 @@ def module_of(name: str) -> str:
     return ".".join(parts[: max(there)])
 
 
-def private_names(path: Path, ours: set[str]) -> set[str]:
+def private_names(path: Path, ours: list[Path]) -> set[str]:
     """The private modules of Streamlit that a file imports or names, and the private attributes that it touches: those
-    that are not in ``ours``, the names that our code defines."""
-    nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
+    that our code does not define in ``ours``, some files."""
+    text, imported_names = path.read_text("utf-8"), names_in(path)
+    touching = any(name.startswith(TOUCHING) for name in imported_names)
+    if not touching and "streamlit" not in text:
+        return set()  # most files: no need to look at each of their nodes
+    nodes = list(ast.walk(ast.parse(text)))
     texts = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
-    names = imports(path) | {text for text in texts if text.replace(".", "_").isidentifier()}
+    names = imported_names | {text for text in texts if text.replace(".", "_").isidentifier()}
     modules = {module_of(name) for name in names if name.split(".")[0] == "streamlit"} - PUBLIC
-    if not any(name.startswith(TOUCHING) for name in names):
+    if not touching and not any(name.startswith(TOUCHING) for name in names):
         return modules
     attributes = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
-    return modules | {one for one in attributes - ours if one.startswith("_") and not one.startswith("__")}
+    return modules | {one for one in attributes - defined(ours) if one.startswith("_") and not one.startswith("__")}
+
+
+@cache
+def names_in(path: Path) -> frozenset[str]:
+    """What one file imports."""
+    return frozenset(imports(path))
 
 
 def defined(files: list[Path]) -> set[str]:
@@ -97,7 +107,7 @@ def defined_in(path: Path) -> frozenset[str]:
 
 def imported(file: Path) -> list[Path]:
     """The files of ours that a file imports."""
-    paths = [ROOT.joinpath(*name.split(".")) for name in imports(file)]
+    paths = [ROOT.joinpath(*name.split(".")) for name in names_in(file)]
     return [path for place in paths for path in (place.with_suffix(".py"), place / "__init__.py") if path.is_file()]
 
 
@@ -109,7 +119,7 @@ def test_private_parts_of_streamlit_are_used_in_one_module() -> None:
     for file in files:
         # A test may touch what the modules that it imports define, and every other file what it defines itself.
         tested = imported(file) if ROOT / "tests" in file.parents else []
-        if names := private_names(file, defined([file, *tested])):
+        if names := private_names(file, [file, *tested]):
             using[file.relative_to(ROOT).as_posix()] = names
     assert using.pop("bartviz/app/streamlit_internals.py") > {"streamlit.runtime", "_send_query_param_msg"}
     assert {name: using[name] for name in using.keys() - OTHERS} == {}
@@ -126,7 +136,7 @@ def test_private_parts_are_found(tmp_path: Path) -> None:
         "        self._own = st.session_state._state\n        self._own._replace()\n"
     )
     modules = {"streamlit.runtime", "streamlit.runtime.scriptrunner", "streamlit.elements.widgets.slider"}
-    assert private_names(file, defined([file])) == modules | {"_state"}
+    assert private_names(file, [file]) == modules | {"_state"}
 
 
 def test_the_package_admits_the_installed_minor_release_alone() -> None:
