@@ -162,9 +162,7 @@ def test_the_queue_of_a_replica_is_seen_and_left(root: Path, replicas: Near) -> 
     held = threading.Event()
     gate.submit("ahead", lambda ticket: held.wait(60))
     run = engine.start("a", REQUEST)
-    until(lambda: run.position > 0)
-    assert run.state == "waiting"
-    assert engine.waiting == 1
+    until(lambda: run.position > 0 and (run.state, engine.waiting) == ("waiting", 1))
     newer = engine.start("a", Request("small-bart", TEXT + " again", max_new_tokens=4))
     assert isinstance(refused(run), Cancelled)
     until(lambda: len(gate) == 1)  # the older one has left the queue there
@@ -240,9 +238,9 @@ def test_a_run_that_no_replica_takes_can_be_stopped(replicas: Near) -> None:
     run = RemoteEngine(Limits(), First(replicas.replicas[0], silent)).start("a", REQUEST)
     assert not run.wait(0.5)
     run.cancel()
-    assert run.wait(5)
+    assert run.wait(60)
     assert isinstance(run.error, Cancelled)
-    assert silent.hung_up.is_set()
+    assert silent.hung_up.wait(60)
 
 
 def test_a_run_that_no_replica_takes_waits_and_replicas_that_are_gone_are_noticed(
@@ -254,12 +252,12 @@ def test_a_run_that_no_replica_takes_waits_and_replicas_that_are_gone_are_notice
     until(lambda: engine.ready)
     assert run.state == "waiting"
     until(lambda: not engine.ready)
-    assert engine.waiting == 1
+    until(lambda: engine.waiting == 1)
     run.cancel()
     until(lambda: engine.waiting == 0)
     finished(engine.start("b", REQUEST))
     assert engine.ready
-    assert engine.waiting == 0
+    until(lambda: engine.waiting == 0)
 
 
 def test_an_app_without_replicas_is_not_ready_until_they_are_reached_again(replicas: Near) -> None:
@@ -302,7 +300,7 @@ def test_a_run_whose_replica_falls_silent_begins_again(replicas: Near, monkeypat
     replica = replicas.replicas[0]
     finished(replica.engine.start("a", REQUEST))  # whose model is loaded
     assert finished(RemoteEngine(Limits(), First(replica, silent)).start("a", REQUEST)).source_text == TEXT
-    assert silent.hung_up.is_set()
+    assert silent.hung_up.wait(60)
 
 
 def test_an_older_run_whose_replica_is_lost_does_not_displace_the_newer_one(replicas: Near) -> None:
