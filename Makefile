@@ -24,7 +24,7 @@ test: $(VENV)/.dev $(VENV)/.node $(VENV)/.browser ## Set everything up and run t
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --durations=20 -m "not thorough" $(ARGS)
 
 thorough: $(VENV)/.dev $(VENV)/.node $(VENV)/.browser ## Run all tests: also every page, family and size, and what takes long
-	BARTVIZ_CORPUS="$(CORPUS)" OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --durations=20 $(ARGS)
+	BARTVIZ_CORPUS="$(CORPUS)" OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --durations=20 --hypothesis-profile=thorough $(ARGS)
 
 quick: $(VENV)/.dev ## Run the tests that need neither a browser nor long
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not browser and not slow and not thorough" $(ARGS)

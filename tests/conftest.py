@@ -15,8 +15,9 @@ from tests.support.lanes import pytest_collection_modifyitems
 
 __all__ = ["pytest_collection_modifyitems", "pytest_runtest_protocol", "pytest_terminal_summary"]
 
-# The same examples in every run, and no clock: a busy machine is no fault.
-settings.register_profile("bartviz", deadline=None, derandomize=True)
+# The same examples in every run, more of them in ``make thorough``, and no clock: a busy machine is no fault.
+settings.register_profile("bartviz", deadline=None, derandomize=True, max_examples=40)
+settings.register_profile("thorough", settings.get_profile("bartviz"), max_examples=100)
 settings.load_profile("bartviz")
 
 
