@@ -382,6 +382,7 @@ def test_every_answer_is_the_only_right_one(record: Record, seed: int) -> None:
             check(record, question)
 
 
+@pytest.mark.some("start")
 @pytest.mark.slow
 @pytest.mark.parametrize("file", SHIPPED, ids=lambda file: file.stem)
 def test_the_shipped_records_have_full_rounds_with_right_answers(file: Path) -> None:
@@ -405,19 +406,20 @@ def test_one_record_is_asked_for_every_kind() -> None:
     assert set(CHECKS) == set(KINDS) == {kind for kinds in AT_LEVEL.values() for kind in kinds}
 
 
+@pytest.mark.some("start")
 @pytest.mark.slow
-def test_rows_are_named_by_what_they_predict_and_a_link_shows_weights_where_a_sum_is_wrong() -> None:
-    for file in SHIPPED:
-        record = open_record(file)
-        asked = [one for level in AT_LEVEL for seed in range(6) for one in questions(record, seed, 20, level=level)]
-        assert not [one for one in asked if "reading" in one.query]
-        for one in asked:
-            kind = one.about.get("kind")
-            if kind in record.kinds and one.kind in ("look", "looked_at", "received"):
-                assert one.grids[0].rows == record.rows(str(kind), "predicts").labels  # type: ignore[arg-type]
-        for question in (one for one in asked if one.kind == "impossible"):
-            assert ("sum to" in _(question.why)) == (question.query["view"] == "weights")
-            assert ({"layer", "head"} <= set(question.query)) == (question.query["view"] == "weights")
+@pytest.mark.parametrize("file", SHIPPED, ids=lambda file: file.stem)
+def test_rows_are_named_by_what_they_predict_and_a_link_shows_weights_where_a_sum_is_wrong(file: Path) -> None:
+    record = open_record(file)
+    asked = [one for level in AT_LEVEL for seed in range(6) for one in questions(record, seed, 20, level=level)]
+    assert not [one for one in asked if "reading" in one.query]
+    for one in asked:
+        kind = one.about.get("kind")
+        if kind in record.kinds and one.kind in ("look", "looked_at", "received"):
+            assert one.grids[0].rows == record.rows(str(kind), "predicts").labels  # type: ignore[arg-type]
+    for question in (one for one in asked if one.kind == "impossible"):
+        assert ("sum to" in _(question.why)) == (question.query["view"] == "weights")
+        assert ({"layer", "head"} <= set(question.query)) == (question.query["view"] == "weights")
 
 
 @pytest.mark.slow
