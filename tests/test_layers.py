@@ -126,6 +126,7 @@ def test_records_tables_and_figures_need_no_torch() -> None:
     assert printed(code).splitlines() == [f"{name} set()" for name in names]
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_tests_of_records_numbers_and_models_need_no_streamlit() -> None:
     below = {name for floor in FLOORS[: floor_of("experiments", FLOORS)] for name in floor} - {"browser"}

@@ -74,6 +74,7 @@ def test_a_recipe_followed_to_the_letter_passes_its_own_tests(home: Path, recipe
     assert without.run(home, "-q", *command(recipe)) == 0
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_a_corpus_has_the_new_measure_in_its_tables(home: Path) -> None:
     follow(home, "measure")

@@ -98,6 +98,7 @@ def test_a_worker_that_is_killed_starts_again_and_every_row_counts_once(
     assert_same(tmp_path / "atlas", whole)
 
 
+@pytest.mark.thorough
 def test_a_caller_that_is_killed_leaves_no_process_and_is_resumed_without_ray(
     model: str, path: Path, whole: Path, tmp_path: Path
 ) -> None:

@@ -20,7 +20,7 @@ from packaging.requirements import Requirement
 from scripts.serving import ROOT, free_port, health, running
 from scripts.visitor import answered, wait_for
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 HERE = Path(np.__file__).parents[1]  # where the packages of the tests are installed
 LIBRARY = """
 from importlib.util import find_spec
@@ -62,7 +62,6 @@ def environment(built: tuple[Path, Path], tmp_path_factory: pytest.TempPathFacto
     return programs
 
 
-@pytest.mark.thorough
 def test_the_wheel_holds_every_file_of_the_package_and_the_app_and_nothing_else(built: tuple[Path, Path]) -> None:
     app = [
         Path("app.py"),
@@ -97,7 +96,6 @@ def test_the_library_alone_opens_a_record_where_torch_and_streamlit_are_not_inst
     assert (tmp_path / "record.html").stat().st_size > 100_000
 
 
-@pytest.mark.thorough
 def test_the_app_is_served_from_the_wheel_where_nothing_else_is_installed_than_it_asks_for(
     environment: Path, tmp_path: Path
 ) -> None:
