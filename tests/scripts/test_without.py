@@ -11,25 +11,24 @@ import pytest
 from scripts import node, without
 
 ROOT = Path(__file__).parents[2]
-# The tests that are most likely to notice.
+# The tests that are most likely to notice, the shortest first.
 NOTICE = (
     "tests/test_layers.py",
     "tests/test_documents.py",
-    "tests/language",
-    "tests/teaching",
-    "tests/figures",
+    "tests/language/test_language.py",
     "tests/app/frame/test_page.py",
     "tests/app/frame/test_related_links.py",
-    "tests/features/start",
 )
+ALSO = ("tests/language", "tests/teaching", "tests/figures", "tests/features/start")
 
 
-@pytest.mark.some("quiz")
+@pytest.mark.some("quiz-first")
 @pytest.mark.slow
+@pytest.mark.parametrize("tests", [NOTICE, ALSO], ids=["first", "also"])
 @pytest.mark.parametrize("feature", ["quiz", "alignment", "corpus"])
-def test_the_rest_works_without(feature: str) -> None:
+def test_the_rest_works_without(feature: str, tests: tuple[str, ...]) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "scripts.without", feature, "-q", *NOTICE],
+        [sys.executable, "-m", "scripts.without", feature, "-q", *tests],
         cwd=ROOT,
         capture_output=True,
         text=True,
