@@ -7,6 +7,8 @@ import re
 import shlex
 import shutil
 import tomllib
+from collections.abc import Callable
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -23,6 +25,7 @@ FLAGS = re.MULTILINE | re.DOTALL
 BLOCK = re.compile(r"^```(\{code-cell\}|\w+)\n(.*?)^```", FLAGS)
 TYPED = ("make", "pip", "python", "bartviz", "echo", ".venv/bin/python", "$")  # how a command begins
 SERVES = {"app", "open", "serve"}  # they would not end: only their options are tried
+PAIRS = "en\tde\nI want to buy a car.\tIch will ein Auto kaufen.\nIt is late.\tEs ist spät.\n"
 RECORD = EMBEDDED / "records" / "start.safetensors"
 
 
@@ -34,13 +37,13 @@ def named(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-COMMANDS = [
-    pytest.param(line.split("  #")[0].strip(), id=f"{named(path)}: {line}")
-    for path in DOCUMENTS
+COMMANDS = {  # command -> the first document that has it: a second one tells nothing new
+    line.split("  #")[0].strip(): named(path)
+    for path in reversed(DOCUMENTS)
     for block in blocks(path, "sh")
     for line in block.splitlines()
     if line.strip()
-]
+}
 CODE = [path for path in DOCUMENTS if blocks(path, "python", "{code-cell}")]
 
 
@@ -49,8 +52,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with the files that documents name."""
     shutil.copy(RECORD, tmp_path / "car.safetensors")
     shutil.copy(RECORD, tmp_path / "other.safetensors")
-    pairs = "en\tde\nI want to buy a car.\tIch will ein Auto kaufen.\nIt is late.\tEs ist spät.\n"
-    (tmp_path / "pairs.tsv").write_text(pairs, "utf-8")
+    (tmp_path / "pairs.tsv").write_text(PAIRS, "utf-8")
     (tmp_path / "models").mkdir()
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -72,19 +74,29 @@ def theirs() -> dict[str, object]:
     return {"network": network, "tokenizer": tokenizer, "output": output, "source": source, "target": target}
 
 
-def with_edges() -> None:
-    """The atlas of the pairs, with its single edges."""
-    options = ["--model", "bart-tiny-en-de", "--column", "en", "--target", "de", "--out", "atlas", "--edges", "0.2"]
-    assert main(["corpus", "pairs.tsv", *options]) == 0
+@pytest.fixture(scope="module")
+def edges(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Path]:
+    """Copies the atlas of the pairs, with its single edges, to the working directory; it is made once."""
+    home = tmp_path_factory.mktemp("pairs")
+
+    @cache
+    def made() -> Path:
+        (home / "pairs.tsv").write_text(PAIRS, "utf-8")
+        options = ["--model", "bart-tiny-en-de", "--column", "en", "--target", "de", "--edges", "0.2"]
+        assert main(["corpus", str(home / "pairs.tsv"), "--out", str(home / "atlas"), *options]) == 0
+        return home / "atlas"
+
+    return lambda: Path(shutil.copytree(made(), "atlas"))
 
 
 @pytest.mark.some(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("path", CODE, ids=named)
-def test_python_runs_from_top_to_bottom(path: Path, folder: Path) -> None:
+@pytest.mark.usefixtures("folder")
+def test_python_runs_from_top_to_bottom(path: Path, edges: Callable[[], Path]) -> None:
     names = theirs()
     if "open_atlas" in path.read_text("utf-8"):
-        with_edges()
+        edges()
     for text in blocks(path, "python", "{code-cell}"):
         exec(compile(text, path.name, "exec"), names)
 
@@ -105,9 +117,10 @@ def arguments(command: str) -> tuple[dict[str, str], list[str]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", COMMANDS, ids=[f"{path}: {command}" for command, path in COMMANDS.items()])
+@pytest.mark.usefixtures("folder")
 def test_a_command_runs_or_names_what_exists(
-    command: str, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    command: str, edges: Callable[[], Path], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     variables, (program, *rest) = arguments(command)
     if program == "make":
@@ -131,7 +144,7 @@ def test_a_command_runs_or_names_what_exists(
     else:
         assert program == "bartviz"
         if rest[0] in {"find", "passport"} or "atlas" in rest[1:2]:
-            with_edges()
+            edges()
         text = command.split(" | ", maxsplit=1)[0].removeprefix("echo ").strip('"') if " | " in command else None
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO((text or "").encode()), encoding="utf-8"))
         assert main(rest) == 0
