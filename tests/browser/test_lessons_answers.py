@@ -12,6 +12,7 @@ pytest.importorskip("bartviz.features.lessons")
 
 from bartviz.features.lessons.answers import MOST_PAINT, Painted
 from bartviz.serving import saved_records as records
+from scripts.settled import settle
 from tests.browser.conftest import Open
 from tests.browser.lessons import begun, named, stands
 
@@ -139,6 +140,7 @@ def test_a_lesson_is_walked_by_keys_alone_at_a_desk(shipped: str, visit: Open) -
     page = begun(visit, f"{shipped}/?lesson={LESSON}&at=1")
     for at, answer in enumerate(KEYS):
         stands(page, named(LESSON), at)
+        settle(page)  # the picture of the step before may still have the focus, and its own place
         answer(page)
         expect(page.locator(RIGHT)).to_be_visible()
         expect(page.locator("#bartviz-lesson-said")).not_to_be_empty()
