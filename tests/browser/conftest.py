@@ -133,6 +133,7 @@ def idle() -> Idle:
 def visit(chrome: Browser, idle: Idle) -> Iterator[Open]:
     """``visit(address, scheme="dark", size=(420, 900), still=True, locale="ko-KR")``: a page in a browser of its own.
 
+    ``before`` is called with the page while it is still empty, for instance to give it a script of its own.
     It may have files of that server in its cache, but nothing else that an earlier visit has stored. After the test it
     fails on any request to another machine (none arrives), on any error of a page, and on any message of the browser's
     console that says error.
@@ -156,6 +157,7 @@ def visit(chrome: Browser, idle: Idle) -> Iterator[Open]:
         size: tuple[int, int] = (1366, 768),
         still: bool = True,
         locale: str = "en-US",
+        before: Callable[[Page], None] | None = None,
     ) -> Page:
         made_with = (size[0] < 600, locale)  # what a context cannot change
         if idle[made_with]:
@@ -174,6 +176,8 @@ def visit(chrome: Browser, idle: Idle) -> Iterator[Open]:
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("console", console)
         forget(page, address)
+        if before is not None:
+            before(page)
         page.goto(address)
         settle(page)
         return page

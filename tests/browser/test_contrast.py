@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser
 
 from bartviz.app.frame.page_list import PAGES
 from scripts.contrast import SIZE, findings, record
-from scripts.settled import settle
 from tests.browser.conftest import Open
 
 # What is still too pale, by page and element; nothing is to be added.
@@ -22,25 +19,11 @@ PALE = {
 CASES = [(page.word, scheme) for page in PAGES for scheme in ("light", "dark")]
 
 
-@pytest.fixture
-def recorded(visit: Open) -> Callable[..., Page]:
-    """Like ``visit``, with notes of what canvases draw with."""
-
-    def open_page(address: str, **options: str) -> Page:
-        page = visit(address, size=SIZE, **options)
-        record(page)
-        page.reload()
-        settle(page)
-        return page
-
-    return open_page
-
-
-@pytest.mark.some("start-light", "decoding-dark", "heads-light", "experiments-dark")
+@pytest.mark.some("start-light", "decoding-dark", "heads-light")
 @pytest.mark.parametrize(("word", "scheme"), CASES, ids=["-".join(case) for case in CASES])
-def test_text_and_marks_stand_out(recorded: Callable[..., Page], shipped: str, word: str, scheme: str) -> None:
+def test_text_and_marks_stand_out(visit: Open, shipped: str, word: str, scheme: str) -> None:
     address = f"{shipped}/{'' if word == PAGES[0].word else word}?level=expert"
-    found = findings(recorded(address, scheme=scheme))
+    found = findings(visit(address, size=SIZE, scheme=scheme, before=record))
     assert [one for one in found if (word, one["where"]) not in PALE] == []
 
 
