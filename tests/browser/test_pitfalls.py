@@ -1,4 +1,4 @@
-"""The page of warnings in a browser, with the shipped model: claims, the runs that it needs, a link, Korean."""
+"""The page of warnings in a browser: claims, the runs of the shipped model that it needs, and a link."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from bartviz.features.pitfalls import numbers as pitfalls
 from bartviz.serving import first_record
 from scripts.settled import settle
 from tests.browser.conftest import Open
+from tests.support import stand_in
 
 
 @pytest.mark.thorough
@@ -31,11 +32,9 @@ def test_five_warnings_with_numbers_pictures_and_two_runs(visit: Open, shipped: 
     expect(page.locator(".js-plotly-plot")).to_have_count(11)
 
 
-def test_a_link_opens_the_head_with_its_sinks_hidden(visit: Open, shipped: str) -> None:
-    page = visit(f"{shipped}/pitfalls")
-    record = first_record.record()
-    assert record is not None
-    found = pitfalls.sinks(record)
+def test_a_link_opens_the_head_with_its_sinks_hidden(visit: Open, server: str) -> None:
+    page = visit(f"{server}/pitfalls")
+    found = pitfalls.sinks(stand_in.record())
     assert found is not None
     page.get_by_role("link", name="This head, sinks hidden").click()
     expect(page).to_have_url(re.compile("/heads"))
