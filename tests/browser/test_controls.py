@@ -11,7 +11,7 @@ from tests.browser.conftest import Open
 CASES = [(page.word, level) for page in PAGES for level in MOST]
 
 
-@pytest.mark.some("start-beginner", "decoding-beginner", "heads-beginner", "compare-expert")
+@pytest.mark.some("decoding-beginner", "compare-expert")
 @pytest.mark.parametrize(("word", "level"), CASES, ids=["-".join(case) for case in CASES])
 def test_the_first_screen_has_few_controls(visit: Open, shipped: str, word: str, level: str) -> None:
     address = f"{shipped}/{'' if word == PAGES[0].word else word}?level={level}"

@@ -133,6 +133,7 @@ def test_a_projectors_width_keeps_the_film_in_view_and_the_candidates_beside_it(
     assert (page.locator(".player .strip").bounding_box() or strip)["y"] == strip["y"]
 
 
+@pytest.mark.thorough
 def test_nothing_is_wider_than_a_phone(server: str, visit: Open) -> None:
     page = visit(f"{server}/decoding?step=5", size=(420, 900))
     counter(page, 5)
@@ -148,6 +149,7 @@ def test_nothing_is_wider_than_a_phone(server: str, visit: Open) -> None:
     assert inside
 
 
+@pytest.mark.thorough
 def test_the_steps_are_downloaded_as_csv(server: str, visit: Open, tmp_path: Path) -> None:
     page = visit(f"{server}/decoding")
     take(page, page.get_by_role("button", name="CSV", exact=True).first, tmp_path / "steps.csv")

@@ -19,6 +19,7 @@ def opened(visit: Open, address: str, **options: str | tuple[int, int]) -> Page:
     return page
 
 
+@pytest.mark.thorough
 def test_bert_is_shown_next_to_bart(visit: Open, shipped: str) -> None:
     page = opened(
         visit, f"{shipped}/denoising?level=intermediate&noise=masking&text_of=one+sentence&look=compare+with+BERT"

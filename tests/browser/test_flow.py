@@ -37,6 +37,7 @@ def test_the_start_record_is_the_models_own() -> None:
     assert saved.target_text == now.target_text
 
 
+@pytest.mark.thorough
 def test_a_visit_from_text_to_file(visit: Open, shipped: str) -> None:
     page = visit(f"{shipped}/?level=expert")  # who sees every page and the whole status line
     run(page, TEXT)

@@ -1,7 +1,7 @@
 """Every lesson is walked to its end in a browser: by turns in English with the mouse and in Korean with keys.
 
-``make test`` walks one in each language; ``tests/features/lessons/test_tour.py`` walks every one of them in both
-directions without a browser.
+``make test`` walks one by touch and by keys (``test_lessons_answers.py``), and one in both directions without a browser
+(``tests/features/lessons/test_tour.py``).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tests.browser.conftest import Open
 from tests.browser.lessons import WORDS, begun, named, walk
 
 
-@pytest.mark.some(1)
+@pytest.mark.thorough
 @pytest.mark.parametrize("word", WORDS[::2])
 def test_a_lesson_is_walked_to_its_end(server: str, visit: Open, word: str) -> None:
     walk(visit(f"{server}/?lesson={word}&at=1"), named(word), "en", by_keys=False)

@@ -97,6 +97,7 @@ def test_all_heads_are_ranked(opened: Page, translator: Model) -> None:
     expect(part(opened, "silence")).to_contain_text(first.inner_text())
 
 
+@pytest.mark.thorough
 def test_a_gap_is_filled(opened: Page) -> None:
     part(opened, "records").get_by_role("button").nth(1).click()
     run(opened, "The man went to the [MASK] to buy bread.")
@@ -191,6 +192,7 @@ def test_a_link_has_the_text_and_what_was_silenced(opened: Page, chrome: Browser
     expect(part(again, "restore")).to_be_enabled()
 
 
+@pytest.mark.some("reads at most 128")
 @pytest.mark.parametrize(("text", "said"), [(" ", "Type a text first."), ("word " * 200, "reads at most 128")])
 def test_a_text_that_cannot_be_read_is_refused(text: str, said: str, opened: Page) -> None:
     run(opened, TEXT)
@@ -211,6 +213,7 @@ def test_a_file_that_was_cut_says_so_and_shows_what_was_recorded(chrome: Browser
     page.close()
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_is_accessible_on_a_phone(scheme: str, chrome: Browser, file: Path) -> None:
     context = chrome.new_context(

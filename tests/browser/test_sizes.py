@@ -38,7 +38,7 @@ NARROW = [  # an address, and what stands there when the page is whole
 ]
 
 # Pages on which most stands next to each other; the others in make thorough.
-HERE = {"compare", "experiments?experiment=edit", "heads?view=map&layer=1&head=0"}
+HERE = {"compare", "heads?view=map&layer=1&head=0"}
 
 
 def there(address: str) -> bool:

@@ -32,6 +32,7 @@ def test_hover_highlights_the_ribbons_of_a_word_and_describes_them(visit: Open, 
     assert lit(page) == 0
 
 
+@pytest.mark.thorough
 def test_a_click_selects_a_word_and_another_click_deselects_it(visit: Open, server: str) -> None:
     page, found = visit(f"{server}/?level=intermediate"), ribbons(stand_in.record())
     word(page, "below", 2).click()
