@@ -68,6 +68,7 @@ def settled(page: AppTest) -> AppTest:
     return page.run()
 
 
+@pytest.mark.some("heads", "compare", "corpus", "denoising", "experiments", "pitfalls")
 @pytest.mark.slow
 @pytest.mark.parametrize("word", [page.word for page in PAGES if page.word not in OTHERS])
 def test_a_record_fetches_no_model(hub: Hub, word: str) -> None:

@@ -171,6 +171,7 @@ def test_the_facts_of_a_record(record: Record) -> None:
     assert facts(record)[2] == f"{record.nbytes / 1e6:.1f} MB of attention"
 
 
+@pytest.mark.some("heads", "abc")
 @pytest.mark.parametrize("value", ["-1", "99", "abc", "1e9", "inf", "", "x" * 5000])
 @pytest.mark.parametrize("word", ["heads", "decoding", "masks"])
 def test_an_invalid_link_is_clamped(app: App, word: str, value: str) -> None:

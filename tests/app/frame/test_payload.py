@@ -78,6 +78,7 @@ def test_the_style_stands_in_the_page(address: str) -> None:
         assert STYLE in answer.read().decode("utf-8").split("<body>")[1]
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_the_ledger_is_sent_once(address: str) -> None:
     first, second = runs(address, "textbook", 2, "chapter=all&guess=false")

@@ -89,7 +89,7 @@ def test_the_controls_are_those_that_made_the_record(name: str) -> None:
     }
 
 
-@pytest.mark.some(4)
+@pytest.mark.some(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("lesson", LESSONS, ids=[lesson.word for lesson in LESSONS])
 @pytest.mark.parametrize("at", [1, 4])
@@ -100,7 +100,7 @@ def test_a_link_opens_at_its_step(app: App, lesson: Lesson, at: int) -> None:
     assert shown(test).source_text == records.read(step.record).source_text
 
 
-@pytest.mark.some(2)
+@pytest.mark.some(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("lesson", LESSONS, ids=[lesson.word for lesson in LESSONS])
 def test_a_lesson_is_walked_to_its_end_and_back(app: App, lesson: Lesson) -> None:
@@ -119,7 +119,7 @@ def test_a_lesson_is_walked_to_its_end_and_back(app: App, lesson: Lesson) -> Non
     assert_own(test)
 
 
-@pytest.mark.some(3)
+@pytest.mark.some(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("lesson", LESSONS, ids=[lesson.word for lesson in LESSONS])
 def test_a_lesson_leaves_every_setting_as_it_was(app: App, lesson: Lesson) -> None:
