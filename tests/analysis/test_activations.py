@@ -27,6 +27,7 @@ def test_gelu_by_hand() -> None:
     assert activations.relu(np.array([-2.0, 3.0])).tolist() == [0, 3]
 
 
+@pytest.mark.some
 @pytest.mark.parametrize("family", networks.FAMILIES)
 def test_a_model_says_its_own(family: str) -> None:
     info = loaded.model(family).info

@@ -71,6 +71,7 @@ def test_a_stopped_run_stops(method: str) -> None:
         bartviz.attribute(loaded.model("bart"), subjects.record("bart"), method=method, cancelled=lambda: True)
 
 
+@pytest.mark.some
 @pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("family", [*subjects.WRITERS, "bert"])

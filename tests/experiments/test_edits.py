@@ -40,6 +40,7 @@ def another(one: Record, position: int) -> int:
     return next(int(i) for i in ids if i != ids[position])
 
 
+@pytest.mark.some
 @pytest.mark.slow
 @pytest.mark.parametrize("family", [*networks.ENCODERS, *networks.ENCODER_DECODERS])
 def test_a_change_reaches_every_position_of_a_bidirectional_encoder_after_one_layer(family: str) -> None:

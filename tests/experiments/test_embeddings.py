@@ -21,6 +21,7 @@ WORDS = st.lists(
 )
 
 
+@pytest.mark.some
 @pytest.mark.parametrize("family", networks.FAMILIES)
 def test_the_sum_is_the_networks_own_first_hidden_state(family: str) -> None:
     model = loaded.model(family)

@@ -25,6 +25,7 @@ def made(model: Model, **more: Any) -> Record:
     return bartviz.capture(model, TEXT, target=target, **more)
 
 
+@pytest.mark.some
 @pytest.mark.parametrize("family", networks.FAMILIES)
 def test_the_sum_is_the_networks_own_next_state(family: str) -> None:
     model = loaded.model(family)

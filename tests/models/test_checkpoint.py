@@ -73,6 +73,7 @@ def test_of_a_list_the_ids_of_the_vocabulary_stay(key: str, given: object, read:
     assert (key in "".join(settings.notices)) == (given != read)
 
 
+@pytest.mark.some
 @pytest.mark.parametrize("family", FAMILIES)
 def test_an_unreachable_id_closes_no_family(family: str) -> None:
     network, _ = networks.build(family)

@@ -181,6 +181,7 @@ def test_a_sentencepiece_model_is_bounded(tmp_path: Path) -> None:
         parts.check_sentencepiece(content[:-5])
 
 
+@pytest.mark.some
 @pytest.mark.parametrize("family", networks.FAMILIES)
 def test_the_files_of_every_family_pass(family: str, tmp_path: Path) -> None:
     networks.tokenizer(family).save_pretrained(tmp_path)

@@ -35,6 +35,7 @@ def eager(family: str, record: Record, *, double: bool) -> dict[Kind, tuple[Tens
     return {record.kinds[0]: out.attentions}
 
 
+@pytest.mark.some
 @pytest.mark.slow
 @pytest.mark.parametrize("family", networks.FAMILIES)
 def test_weights_are_as_exact_as_those_of_eager_attention(family: str) -> None:
@@ -83,6 +84,7 @@ def _assert_rows_are_those_of_one_pass(family: str, record: Record) -> None:
             torch.testing.assert_close(ours, weights[0], atol=2e-5, rtol=0)
 
 
+@pytest.mark.some
 @pytest.mark.slow
 @pytest.mark.parametrize("family", WRITERS)
 def test_steps_of_one_pass_are_those_of_the_networks_own_logits(family: str) -> None:

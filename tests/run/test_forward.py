@@ -106,6 +106,7 @@ def test_every_head_equals_eager(family: str) -> None:
     assert all(check.passed for check in record.provenance.checks)
 
 
+@pytest.mark.some
 @pytest.mark.slow
 @pytest.mark.parametrize("family", networks.FAMILIES)
 def test_a_padded_batch_equals_eager(family: str) -> None:
