@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bartviz.analysis.masks import quote
 from bartviz.analysis.readonly import Brief, array_bytes, freeze
@@ -72,13 +73,13 @@ class Lens(Brief):
         return np.asarray(len(first) - kept.sum(axis=0), np.int64)
 
     def to_dataframe(self) -> pd.DataFrame:
-        """One line for each layer (0: embeddings) and step (from 0): the record's token, its probability and rank, the
-        first choice and its probability, the entropy in bits."""
+        """One line for each layer and step (from 0): after which layer, the record's token, its probability and rank,
+        the first choice and its probability, the entropy in bits."""
         import pandas as pd
 
         lines = [
             (
-                layer,
+                "embedding" if layer == 0 else f"L{layer - 1}",
                 step,
                 self.steps[step],
                 float(self.probability[layer, step]),
@@ -90,7 +91,7 @@ class Lens(Brief):
             for layer in range(self.layers + 1)
             for step in range(len(self.steps))
         ]
-        columns = ["layer", "step", "token", "probability", "rank", "first choice", "its probability", "entropy"]
+        columns = ["after", "step", "token", "probability", "rank", "first choice", "its probability", "entropy"]
         return pd.DataFrame(lines, columns=columns)
 
 
@@ -124,3 +125,9 @@ def sentence(one: Lens) -> str:
     last = mark("The last to come is {token}, after layer {layer}.")
     never = mark("{token} is not the first choice even after the last layer.")
     return f"{said} {_(never if settled[late] > one.layers else last, layer=int(settled[late]) - 1, token=token)}"
+
+
+def arrays(one: Lens) -> dict[str, NDArray[np.generic]]:
+    """The numbers of every layer and step by their names."""
+    names = ("ids", "best", "probabilities", "probability", "rank", "entropy")
+    return {name: getattr(one, name) for name in names}

@@ -8,7 +8,8 @@ Every view of the app, as a notebook calls it (``att`` is one of ``record.encode
                  recurrence(one) of ``analysis.recurrence.recurrence(record)``
     inside       inside(att, layer, head, row), score(...) of one key, share(...), scaling(att, layer),
                  growth(att, row), activation(record), norms(record),
-                 residual(one) of ``experiments.residual.residual(model, record, stack, layer, row)``
+                 residual(one) of ``experiments.residual.residual(model, record, stack, layer, row)``,
+                 lens(one) of ``bartviz.lens(model, record, stack="encoder")``
     heads        heads(att), heads(att, layer=2), heads(att, layer=2, head=0), heads(att, layer=2, mean=True)
     compare      compare(att, x=..., y=...), compare(att, a=(2, 0), b=(3, 1)), likeness(att), rollout(att),
                  contribution(att, layer, head)

@@ -23,6 +23,7 @@ from bartviz.features.inputs.figure_notebook import bias as bias
 from bartviz.features.inputs.figure_notebook import positions as positions
 from bartviz.features.inputs.figure_notebook import shift as shift
 from bartviz.features.inside.figure import inside as inside
+from bartviz.features.inside.figure_lens import lens as lens
 from bartviz.features.inside.figure_notebook import activation as activation
 from bartviz.features.inside.figure_notebook import growth as growth
 from bartviz.features.inside.figure_notebook import norms as norms

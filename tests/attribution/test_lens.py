@@ -59,7 +59,7 @@ def test_a_token_settles_where_it_stays_the_first_choice() -> None:
 def test_the_table_has_a_line_for_each_layer_and_step() -> None:
     table = by_hand().to_dataframe()
     assert len(table) == 9
-    line = table[(table.layer == 1) & (table.step == 2)].iloc[0]
+    line = table[(table["after"] == "L0") & (table["step"] == 2)].iloc[0]
     assert (line.token, line["rank"], line["first choice"]) == ("c", 3, "x")
     assert line["its probability"] == pytest.approx(0.6)
     assert line.probability == pytest.approx(0.1)

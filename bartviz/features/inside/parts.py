@@ -23,6 +23,7 @@ from bartviz.features.inside import figure_products as products
 from bartviz.features.inside import parts_formula as formula
 from bartviz.features.inside.figure import arithmetic
 from bartviz.features.inside.figure_arithmetic import others
+from bartviz.features.inside.parts_lens import lens
 from bartviz.features.inside.parts_residual import residual
 from bartviz.language import _, mark, named
 from bartviz.record.attention import Attention
@@ -40,6 +41,7 @@ AROUND = {
     "activation": mark("GELU and ReLU"),
     "norms": mark("Before or after the norm"),
     "residual": mark("The residual sum"),
+    "lens": mark("Reading earlier layers"),
 }
 NO_VALUES = mark(
     "This record was saved without values, so the row ends at the weights: press Run to see what the head adds."
@@ -270,7 +272,7 @@ def share(chosen: Chosen) -> None:
 
 
 def around(record: Record, chosen: Chosen) -> None:
-    """The tabs on scaling, activation, norms and the residual sum."""
+    """The tabs on scaling, activation, norms, the residual sum and earlier layers."""
     part, tab = pick.tabs(named(AROUND), key="around")
     with tab:
         if part == "scaling":
@@ -279,6 +281,8 @@ def around(record: Record, chosen: Chosen) -> None:
             _norms(record, chosen)
         elif part == "residual":
             residual(record, chosen.one.kind, chosen.one.layer, chosen.one.row)
+        elif part == "lens":
+            lens(record)
         else:
             sentence = activations.sentence(record.model)
             show.note(sentence)

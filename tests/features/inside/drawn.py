@@ -11,6 +11,7 @@ from bartviz import figures
 from bartviz.analysis import inside, scaling
 from bartviz.features.inside import figure_around_attention as around_attention
 from bartviz.features.inside import figure_products as products
+from tests.attribution.test_lens import by_hand as lens
 from tests.figures.shown import LONG, RECORD, attention, biased
 
 
@@ -26,6 +27,7 @@ FIGURES: dict[str, Callable[[], go.Figure]] = {
     "share": lambda: products.share(one(3)),
     "scaling": lambda: around_attention.scaling(scaling.scaling(attention("decoder"), 1), "decoder"),
     "activation": lambda: around_attention.activation("gelu_new"),
+    "lens": lambda: figures.lens(lens()),
     "norms": lambda: around_attention.norms(True, "encoder"),
     "growth": lambda: around_attention.growth(np.arange(1.0, 4.0, dtype=np.float32), 1, "encoder"),
 }
@@ -42,4 +44,5 @@ CHARTS = {
     "inside_norms": "norms",
     "inside_growth": "growth",
     "inside_residual": "residual",
+    "inside_lens": "lens",
 }
