@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from bartviz.analysis import sentence_words
 from bartviz.analysis.masks import quote
 from bartviz.analysis.readonly import Brief, array_bytes, freeze
 from bartviz.arrays import Floats
 from bartviz.language import _, plural
-from bartviz.record.attention import Head, Kind
+from bartviz.record.attention import Kind
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,10 +87,11 @@ class Patching(Brief):
     def name(self, kind: Kind, index: tuple[int, ...]) -> str:
         """What is put back at an index: ``cross L2H5``, ``cross L2, row 3 (Auto)``, or both."""
         if self.by == "head":
-            return str(Head(kind, *index))
+            return sentence_words.head(kind, *index)
         row = index[-1]
         where = _("row {row} ({token})", row=row, token=self.rows[kind][row])
-        return f"{Head(kind, index[0], index[1]) if self.by != 'position' else f'{kind} L{index[0]}'}, {where}"
+        layer = f"{sentence_words.kind(kind)} L{index[0]}"
+        return f"{sentence_words.head(kind, index[0], index[1]) if self.by != 'position' else layer}, {where}"
 
     def to_dataframe(self) -> pd.DataFrame:
         """One line for each share: kind, layer, head (-1: all of the layer), row (-1: all), the tokens there in the

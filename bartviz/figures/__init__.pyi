@@ -17,6 +17,7 @@ from bartviz.features.denoising.figure import written as written
 from bartviz.features.experiments.figure import edits as edits
 from bartviz.features.experiments.figure_ablation import ablation as ablation
 from bartviz.features.experiments.figure_ablation import moved as moved
+from bartviz.features.experiments.figure_patching import patch_map as patch_map
 from bartviz.features.heads.figure_classic import classic as classic
 from bartviz.features.inputs.figure import inputs as inputs
 from bartviz.features.inputs.figure_notebook import bias as bias

@@ -17,6 +17,7 @@ from bartviz.app.frame import levels, page
 from bartviz.features.experiments import parts_headline as headline
 from bartviz.features.experiments.figure import View, edits
 from bartviz.features.experiments.figure_panels import written
+from bartviz.features.experiments.parts_patching import patching
 from bartviz.language import _, later, mark, named
 from bartviz.language.percentages import percent
 
@@ -81,6 +82,12 @@ def draw(record: Record) -> Edit | None:
     if result is not None:
         _outputs(result)
         show.table(analysis.hidden_table(result), title=_("Every state of every layer"))
+        if part == "source" and result.before is not None:
+            with levels.aside(
+                _("Which heads carry the change? Put each back"), key="patching", names=["put"]
+            ) as opened:
+                if opened:
+                    patching(record, result)
     return result
 
 

@@ -11,6 +11,7 @@ from bartviz.features.experiments.figure import reach as reached
 from bartviz.features.experiments.figure_ablation import moved, worth
 from tests.analysis.test_ablation import ablation, sweep
 from tests.analysis.test_edits import edit, reach
+from tests.attribution.test_patching import by_hand as patching
 
 FIGURES: dict[str, Callable[[], go.Figure]] = {
     "sweep": lambda: figures.ablation(sweep()),
@@ -21,6 +22,7 @@ FIGURES: dict[str, Callable[[], go.Figure]] = {
     "edit, encodings": lambda: figures.edits(edit()),
     "edit, attention": lambda: figures.edits(edit(), view="attention"),
     "edit, outputs": lambda: figures.edits(edit(), view="outputs"),
+    "patch map": lambda: figures.patch_map(patching(0, 0.2, 0.75)),
     "reach": lambda: reached(reach(), place=5),
 }
 
@@ -33,5 +35,6 @@ CHARTS = {
     "moved_": "moved",
     "edit_": "edits",
     "edit_outputs": "edits",
+    "edit_patching": "patch_map",
     "reach_": "edits",
 }
