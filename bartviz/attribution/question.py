@@ -131,6 +131,13 @@ def asked(
     model, and for a model that does not predict tokens; Cancelled.
     """
     replay = Replay(model, record)
+    if model.head is not None:
+        raise SettingError(
+            later(
+                "This model labels texts and predicts no tokens, so there is no word to explain: bartviz.ablate says "
+                "what its labels owe to a head, or choose a model that writes, or that fills masks."
+            )
+        )
     factors = scaled(record)
     outcome = replay.run(SideBySide(runs=[factors], cancelled=cancelled))
     if outcome.logits is None:

@@ -65,6 +65,28 @@ def test_a_model_that_predicts_no_tokens_is_refused(tmp_path: Any) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    "architecture",
+    [
+        "BertForSequenceClassification",
+        "BertForTokenClassification",
+        "BertForQuestionAnswering",
+        "BartForSequenceClassification",
+    ],
+)
+def test_a_model_that_labels_is_refused_and_told_what_asks_for_labels(architecture: str, tmp_path: Any) -> None:
+    family = architecture[:4].lower()
+    model = bartviz.load(networks.save(family, tmp_path / "labels", architecture=architecture))
+    with pytest.raises(SettingError, match=r"labels texts .* bartviz\.ablate"):
+        bartviz.attribute(model, subjects.TEXT)
+    one = bartviz.capture(model, subjects.TEXT)
+    before, after = one.prediction, bartviz.ablate(model, one, ["encoder L0H0"], write=False).changed.prediction
+    assert before is not None
+    assert after is not None
+    assert (before.logits != after.logits).any()
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_a_stopped_run_stops(method: str) -> None:
     with pytest.raises(Cancelled):
