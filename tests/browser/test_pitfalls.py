@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 
 pytest.importorskip("bartviz.features.pitfalls")
 from bartviz.features.pitfalls import numbers as pitfalls
@@ -40,3 +41,32 @@ def test_a_link_opens_the_head_with_its_sinks_hidden(visit: Open, server: str) -
     expect(page).to_have_url(re.compile("/heads"))
     expect(page.locator(".bv-lead").first).to_contain_text(found.head.short)
     expect(page.get_by_text("hidden; each row is renormalised")).to_be_visible()
+
+
+# What plotly does for each of hundreds of labels: write it where nobody sees it, and ask for its size.
+MEASURE = """() => {
+    const tester = document.querySelector("#js-plotly-tester");
+    const label = document.createElementNS("http://www.w3.org/2000/svg", "text");
+    label.textContent = "label";
+    tester.appendChild(label);
+    label.getBoundingClientRect();
+    label.remove();
+    tester.getBoundingClientRect();
+}"""
+
+
+@pytest.mark.parametrize("width", [1366, 1000])
+def test_measuring_a_label_makes_no_other_styles_be_looked_up(
+    chrome: Browser, visit: Open, shipped: str, width: int
+) -> None:
+    page = visit(f"{shipped}/pitfalls", size=(width, 768))
+    page.locator(".js-plotly-plot").first.wait_for()
+    settle(page)
+    page.evaluate(MEASURE)
+    chrome.start_tracing(page=page, categories=["devtools.timeline"])
+    page.evaluate(MEASURE)
+    events = json.loads(chrome.stop_tracing())["traceEvents"]
+    restyled = [event["args"]["elementCount"] for event in events if event["name"] == "UpdateLayoutTree"]
+    everything = page.evaluate("document.querySelectorAll('*').length")
+    assert restyled
+    assert max(restyled) < everything / 20  # a rule like `:has(...) div` would make it all of them
