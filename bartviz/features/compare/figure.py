@@ -126,7 +126,7 @@ def scatter(
             "cmax": max(layers - 1, 1),
             "opacity": strong,
             "colorscale": theme.scale(measured.kind, dark),
-            "line": {"width": 1, "color": colors.background},
+            "line": {"width": 1, "color": colors.line},
         },
         "selected": {"marker": {"opacity": 1}},
         "unselected": {"marker": {"opacity": 0.9}},

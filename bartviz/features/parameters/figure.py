@@ -93,7 +93,7 @@ def parameters(
             },
             marker={
                 "colors": [area.color for area in areas],
-                "line": {"width": 1, "color": theme.palette(dark).background},
+                "line": {"width": 1, "color": theme.palette(dark).line},
                 "pad": {"t": 20, "l": 2, "r": 2, "b": 2},
                 "cornerradius": 2,
                 "pattern": {

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bartviz.analysis.costs import Costs
 from bartviz.drawing import theme
-from bartviz.drawing.colors import DARK, KIND, LIGHT, Pair
+from bartviz.drawing.colors import DARK, KEY, KIND, LETTERS, LIGHT, VALUE, Pair
 from bartviz.language import _, mark
 
 HEIGHT = 330
@@ -23,7 +23,7 @@ _NAMES = 0.075  # least distance between the names of two curves, as a share of 
 _TEXT_WIDTH = 7.2  # pixels a character
 
 _VIOLET, _TEAL = KIND["cross"], KIND["encoder"]
-_BLUE, _ORANGE = ("#2f7fc4", "#5a9fdb"), ("#b96a0b", "#e79a3c")
+_BLUE, _ORANGE = LETTERS[VALUE], LETTERS[KEY]
 _GREY = (LIGHT.faint, DARK.faint)
 
 # name, what it sums, colour, dash
