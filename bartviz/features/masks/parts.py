@@ -13,6 +13,7 @@ import streamlit as st
 
 from bartviz.analysis import mask_value, masks, sentence_words
 from bartviz.analysis.mask_patterns import PATTERNS, cut, example_bias, pattern
+from bartviz.analysis.word_colors import NONE
 from bartviz.app.controls import pick, show, tasks
 from bartviz.app.frame import levels, page, row_names
 from bartviz.arrays import Floats
@@ -113,11 +114,20 @@ def squares(record: Record, shown: Shown) -> None:
             head=shown.head,
             query=record.rows(kind, shown.reading),
             colors=pick.colors_of_words(record).sides(kind, shown.reading),
+            partners=_partners(record, shown.reading) if kind == "encoder" else (),
         )
         for kind in record.kinds
     ]
     with st.container(key="squares"):
         parts_squares.show(drawn, row=shown.row, key="mask_squares")
+
+
+def _partners(record: Record, reading: Reading) -> list[int]:
+    """The row of the encoder for each row of the decoder: where the word of the same colour begins, -1 for none."""
+    if record.cross is None:
+        return []
+    rows, source = pick.colors_of_words(record).sides("cross", reading)
+    return [source.index(number) if number != NONE and number in source else -1 for number in rows]
 
 
 def _square(attention: Attention, shown: Shown, title: str, within: SharedSize, *, key: str) -> None:

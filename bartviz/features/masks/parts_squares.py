@@ -96,12 +96,14 @@ def square(
     query: Tokens | None = None,
     own: Bools | None = None,
     colors: tuple[Numbers, Numbers] | None = None,
+    partners: Sequence[int] = (),
 ) -> dict[str, Any]:
     """One square: plain JSON, whose texts the component escapes. Above ``SIDE`` cells a side, a cell is a block, and
     open where any of it is; its weight is the largest in it.
 
     ``own``: the model's own mask, where the attention's is one that is painted. ``colors``: those of the words of rows
-    and columns, as of ``pick.colors_of_words``; blocks of cells have none.
+    and columns, as of ``pick.colors_of_words``; blocks of cells have none. ``partners``: of the encoder's
+    square, its row for each row of the decoder, -1 for none.
     """
     rows = query or attention.query
     step = math.ceil(max(attention.mask.shape) / SIDE)
@@ -132,6 +134,7 @@ def square(
         "exact": f"{mask_value.number_of(number):.3g}".replace("-", "−").replace("inf", "∞"),
         "written": written,
         "stops": [list(theme.stops(attention.kind)), list(theme.stops(attention.kind, dark=True))],
+        "partners": list(partners) if step == 1 else [],
         "say": [masks.row_sentence(attention, each, query) for each in range(0, len(rows.labels), step)],
     }
 

@@ -2,7 +2,8 @@
 // data is UTF-8 JSON: {words, paint, row, squares: [{kind, title, alt, rows, columns, row_special, column_special,
 // row_colors, column_colors: places on the palette of words, -1 for none, palette: [light, dark], cells: "0110...",
 // own: the model's cells where they are painted, values: thousandths or none, sign, written: a text for each cell or none,
-// stops: [light, dark], say: a sentence for each row}]}
+// stops: [light, dark], say: a sentence for each row, partners: the row here for each row of the decoder, -1 for none;
+// empty where the rows are the decoder's}]}
 
 import { css, inkOn, rampOn, strongOf, themeOf } from "../../browser/shared/colors.js";
 import {
@@ -73,6 +74,12 @@ export function painted(cells, columns, row, column, open) {
   return next.slice(row * columns, (row + 1) * columns).some(Boolean) ? next : null;
 }
 
+/** The row of one square for a row of another: what each has as partners; null where no row belongs to it. */
+export function partnerOf(partners, others, row) {
+  const at = partners.length ? partners.indexOf(row) : (others[row] ?? -1);
+  return at < 0 ? null : at;
+}
+
 class Square {
   /** @type {View} */
   view;
@@ -104,6 +111,8 @@ class Square {
   stops;
   /** @type {string[]} */
   say = [];
+  /** @type {number[]} */
+  partners = [];
   /** @type {number | undefined} the state that a stroke of the pointer gives to cells */
   stroke;
   /** @type {number | null} the row of another square that is pointed at */
@@ -117,7 +126,7 @@ class Square {
     Object.assign(this, data, { view });
     if (before?.kind === this.kind) this.from = departure(before.canvas);
     this.cells = Array.from(data.cells, Number);
-    this.row = Math.min(view.row, this.rows.length - 1);
+    this.row = this.rowFor(view.row);
     this.hover = null; // {row, column} under the pointer or the keys' cursor
     this.node = make("figure", "square");
     this.title_ = make("figcaption", "title", data.title);
@@ -129,6 +138,11 @@ class Square {
     this.node.append(this.title_, this.canvas, this.said);
     this.listen();
     this.tell();
+  }
+
+  /** The row here for the chosen one: that of the same word, else the one with its number. */
+  rowFor(chosen) {
+    return partnerOf([], this.partners, chosen) ?? Math.min(chosen, this.rows.length - 1);
   }
 
   get shown() {
@@ -425,7 +439,10 @@ class View {
   }
 
   point(square, place) {
-    for (const other of this.alike(square)) {
+    const alike = this.alike(square);
+    for (const other of this.squares)
+      if (!alike.includes(other)) other.pointed = place && partnerOf(square.partners, other.partners, place.row);
+    for (const other of alike) {
       other.hover = place && { row: place.row, column: Math.min(place.column, other.columns.length - 1) };
       if (place && other !== square) other.hover = null;
       other.pointed = place?.row ?? null;
@@ -435,13 +452,15 @@ class View {
   }
 
   choose(square, row) {
-    for (const other of this.squares) {
-      other.row = Math.min(row, other.rows.length - 1);
-      other.tell();
+    const chosen = square.partners.length ? partnerOf(square.partners, [], row) : row;
+    square.row = row;
+    if (chosen !== null) {
+      for (const other of this.squares) if (other !== square) other.row = other.rowFor(chosen);
+      this.row = chosen;
+      this.said?.("row", chosen);
     }
-    this.row = row;
+    for (const other of this.squares) other.tell();
     this.draw();
-    this.said?.("row", row);
   }
 
   send(square) {

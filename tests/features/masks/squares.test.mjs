@@ -1,7 +1,7 @@
 // How large the squares are, which labels are drawn, and what is painted, without a browser.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fitting, labelled, layout, painted } from "../../../bartviz/features/masks/squares.js";
+import { fitting, labelled, layout, painted, partnerOf } from "../../../bartviz/features/masks/squares.js";
 
 const LABEL = { row: 60, column: 60, over: 30 };
 
@@ -50,4 +50,17 @@ test("a painted cell changes, and the last open one of a row stays", () => {
   assert.deepEqual(painted(cells, 2, 0, 1, 0), [1, 0, 0, 1]);
   assert.equal(painted(cells, 2, 1, 1, 0), null);
   assert.deepEqual(cells, [1, 1, 0, 1]);
+});
+
+test("a row of the output and the row of the word that it is aligned to belong together", () => {
+  const encoder = [1, -1, 4]; // the row there for each of three rows of the decoder
+  assert.deepEqual(
+    [0, 1, 2].map((row) => partnerOf([], encoder, row)),
+    [1, null, 4],
+  );
+  assert.deepEqual(
+    [0, 1, 4].map((row) => partnerOf(encoder, [], row)),
+    [null, 0, 2],
+  );
+  assert.equal(partnerOf([], [], 1), null);
 });

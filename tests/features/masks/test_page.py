@@ -16,6 +16,7 @@ from bartviz.errors import TextError
 from bartviz.experiments.drawn_mask import with_mask
 from bartviz.features.masks import parts_batch as batch
 from bartviz.record.record import Record
+from bartviz.serving import first_record
 from tests.support import records, stand_in, visits
 from tests.support.visits import words
 
@@ -57,6 +58,18 @@ def test_row_of_the_address_is_framed(record: Record) -> None:
     assert sent(opened(record))["row"] == start.row_of(record, "cross")
     assert sent(opened(record, row="2"))["row"] == 2
     assert sent(opened(record, row="99"))["row"] == 8
+
+
+def test_the_encoder_frames_the_word_that_the_row_of_the_decoder_is_aligned_to() -> None:
+    record = first_record.record()
+    assert record is not None
+    assert record.output is not None
+    partners = sent(opened(record))["squares"][0]["partners"]
+    words = {record.output.labels[row]: record.source.labels[at] for row, at in enumerate(partners) if at >= 0}
+    assert words["kaufen"] == "buy"
+    assert words["Ich"] == "I"
+    assert "</s>" not in words
+    assert partners[start.row_of(record, "cross")] == start.row_of(record, "encoder")
 
 
 def test_rows_of_a_decoder_are_named_as_on_the_page_heads(record: Record) -> None:
