@@ -70,9 +70,11 @@ def choose(record: Record) -> Chosen:
     noise = NOISES[short]
     with second:
         which = pick.one_of(_("Text"), named(TEXTS), key="text_of", default=_first_text(record))
-    third, fourth, fifth, sixth = st.columns([2, 1, 1, 2.6], gap="medium", vertical_alignment="center")
-    if not levels.at_least("intermediate"):  # the noise's own share; another seed comes with "Draw again"
+    if levels.at_least("intermediate"):
+        third, fourth, fifth, sixth = st.columns([2, 1, 1, 2.6], gap="medium", vertical_alignment="center")
+    else:  # the noise's own share; another seed comes with "Draw again"
         third = fourth = st.container(key="denoising_held")
+        fifth, sixth = st.columns([1, 3.6], gap="medium", vertical_alignment="center")
     with third:
         rate = _rate(noise, short)
     with fourth:

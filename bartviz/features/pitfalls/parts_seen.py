@@ -118,7 +118,7 @@ def averages(record: Record) -> None:
         pair[0].short: weights[finding.pair[0]],
         pair[1].short: weights[finding.pair[1]],
     }
-    with st.container(key="squares"):  # on a narrow screen two and one, as on Masks
+    with st.container(key="squares_mean"):  # on a narrow screen two and one, as on Masks
         map_columns = st.columns(3, gap="small", vertical_alignment="bottom")
     for number, (column, (sentence, drawn_weights)) in enumerate(zip(map_columns, maps.items(), strict=True)):
         with column, st.container(key=f"square_mean_{number}"):
