@@ -57,12 +57,13 @@ def page(records: Record | Sequence[Record], *, names: Sequence[str] | None = No
     parts = ("canvas", "player") if any(record.steps for record in shown) else ("canvas",)
     styles = {name: markup.inline(markup.style(name)) for name in (*parts, "explorer")}
     script = markup.script(_ENTRY, parts)
-    policy = _POLICY.format(scripts=markup.source(script), styles=" ".join(map(markup.source, styles.values())))
+    sources = f"{markup.source(markup.guard())} {markup.source(script)}"
+    policy = _POLICY.format(scripts=sources, styles=" ".join(map(markup.source, styles.values())))
     before = (
         f"{markup.opening(' · '.join(named), policy, [styles['explorer']])}{markup.read('explorer', '.html')}\n"
         f'{markup.templates(styles, parts)}<script type="text/plain" id="data">'
     ).encode("utf-8", "replace")
-    after = f'</script>\n<script type="module">{script}</script>\n</body>\n</html>\n'.encode()
+    after = f'</script>\n<script type="module">{script}</script>\n{markup.END}'.encode()
     data = encode(shown, named, None if most is None else most - len(before) - len(after))
     return before + data.encode() + after
 

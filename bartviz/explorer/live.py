@@ -36,7 +36,7 @@ MODEL = "model-{number}.bin"  # a model beside the page of a folder
 MODULE = "bartviz.js"  # beside it: the script for pages of others
 TYPES = "bartviz.d.ts"  # its types, for editors
 _POLICY = (
-    "default-src 'none'; base-uri 'none'; form-action 'none'; script-src {script} 'wasm-unsafe-eval'; "
+    "default-src 'none'; base-uri 'none'; form-action 'none'; script-src {scripts} 'wasm-unsafe-eval'; "
     "worker-src blob:; style-src {styles}; connect-src {models}"
 )
 _PARTS = ("canvas", "player")
@@ -102,7 +102,8 @@ def page(models: Sequence[Model], data: Sequence[bytes] | None, *, text: str | N
     styles["live"] = markup.inline((_HERE / "live.css").read_text("utf-8"))
     script = markup.script(_HERE / "live.js", _PAGE)
     sources = " ".join(map(markup.source, styles.values()))
-    policy = _POLICY.format(script=markup.source(script), styles=sources, models="'none'" if data else "'self'")
+    scripts = f"{markup.source(markup.guard())} {markup.source(script)}"
+    policy = _POLICY.format(scripts=scripts, styles=sources, models="'none'" if data else "'self'")
     encoded = [base64.b64encode(one).decode() for one in data or ()]
     known = _known(models, samples, texts, encoded)
     live = _json({"models": known, "words": _words(), "version": __version__}).replace("<", "\\u003c")
@@ -116,7 +117,7 @@ def page(models: Sequence[Model], data: Sequence[bytes] | None, *, text: str | N
         f'<script type="text/plain" id="data">{encode(records, names, None)}</script>\n'
     )
     parts = "".join(f'<script type="text/plain" id="model-{i}">{one}</script>\n' for i, one in enumerate(encoded))
-    return f"{before}{parts}</body>\n</html>\n".encode("utf-8", "replace")
+    return f"{before}{parts}{markup.END}".encode("utf-8", "replace")
 
 
 def module(models: Sequence[Model]) -> bytes:

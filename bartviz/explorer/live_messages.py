@@ -55,7 +55,7 @@ def page() -> dict[str, str]:
         "broken": _("The model could not run: {what}"),
         "memory": _("This device does not have enough memory for the model. Close other tabs, or use another device."),
         "damaged": _(
-            "This file is damaged: a part of the model is missing. The picture below was recorded. "
+            "This model is damaged: a part of it is missing or was changed. The picture below was recorded. "
             "Ask for the file again."
         ),
         "unreachable": _(

@@ -15,12 +15,14 @@ from pathlib import Path
 from bartviz.browser import BROWSER
 from bartviz.browser.scripts import ScriptError, bundle
 from bartviz.drawing import colors
-from bartviz.language import current
+from bartviz.explorer import messages
+from bartviz.language import LANGUAGES, current, speaking
 
 _FOLDERS = {"explorer": Path(__file__).parent, **{name: BROWSER / name for name in ("canvas", "player", "ribbons")}}
 _COMMENTS = re.compile(r"^ *(?://.*|/\*\*(?:[^*]|\*(?!/))*\*/)\n", re.MULTILINE)  # those that fill whole lines
 _REM = re.compile(r"([\d.]+)rem\b")
 _TYPE = 15  # pixels of a rem on a page of ours
+END = '<template id="end"></template>\n</body>\n</html>\n'  # a page without it was cut on its way
 _CLOSING = re.compile(r"</(?:script|style)|<!--", re.IGNORECASE)
 
 
@@ -32,8 +34,23 @@ def opening(title: str, policy: str, styles: Sequence[str]) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="referrer" content="no-referrer">\n<meta name="generator" content="bartviz">\n'
-        f"<title>{html.escape(title)}</title>\n{shown}</head>\n<body>\n"
+        f"<title>{html.escape(title)}</title>\n{_guard()}{shown}</head>\n<body>\n"
     )
+
+
+def guard() -> str:
+    """The script that says that a page is not whole: it comes first, and needs nothing of the page."""
+    return inline(_COMMENTS.sub("", bundle(_FOLDERS["explorer"] / "whole.js")))
+
+
+def _guard() -> str:
+    said: dict[str, list[str]] = {}
+    for language in LANGUAGES:  # which one is spoken is not known to a page that was cut
+        with speaking(language):
+            for name, words in messages.amiss().items():
+                said.setdefault(name, []).append(words)
+    data = " ".join(f'data-{name}="{html.escape(" · ".join(words))}"' for name, words in said.items())
+    return f"<script {data}>{guard()}</script>\n"
 
 
 def templates(styles: Mapping[str, str], parts: Sequence[str]) -> str:

@@ -32,6 +32,14 @@ def page(least: float) -> Messages:
     }
 
 
+def amiss() -> dict[str, str]:
+    """What a page says of itself that is not whole."""
+    return {
+        "cut": _("This file was cut on its way: its end is missing. Ask for the file again."),
+        "changed": _("This page cannot be shown: the file was changed on its way. Ask for the file again."),
+    }
+
+
 def about(record: Record) -> list[tuple[str, str]]:
     """Facts about a record, as pairs of name and value; texts in full."""
     model = record.model

@@ -69,6 +69,42 @@ def test_a_browser_that_is_older_still_says_so(locale: str, said: str, opened: O
     expect(part(page, "state")).to_contain_text(said)
 
 
+@pytest.mark.parametrize("where", ["<style>", 'type="module">', 'id="worker">', 'id="live">', 'id="data">'])
+def test_a_file_that_was_cut_before_its_model_says_so(where: str, chrome: Browser, file: Path, tmp_path: Path) -> None:
+    whole, cut = file.read_text("utf-8"), tmp_path / "cut.html"
+    cut.write_text(whole[: whole.index(where) + len(where) + 300], "utf-8")
+    page = chrome.new_page()
+    page.goto(cut.as_uri())
+    for said in ("its end is missing", "끝부분이 없습니다"):
+        expect(page.get_by_role("alert")).to_contain_text(said)
+    if where != "<style>":  # what cannot be used is not there
+        expect(part(page, "text")).to_be_hidden()
+    page.close()
+
+
+def test_a_record_that_was_changed_on_the_way_is_not_shown(chrome: Browser, file: Path, tmp_path: Path) -> None:
+    whole, changed = file.read_text("utf-8"), tmp_path / "changed.html"
+    at = whole.index('id="data">') + 400
+    changed.write_text(f"{whole[:at]}{'AAAA' if whole[at : at + 4] != 'AAAA' else 'BBBB'}{whole[at + 4 :]}", "utf-8")
+    page = chrome.new_page()
+    page.goto(changed.as_uri())
+    expect(page.get_by_role("alert")).to_contain_text("the file was changed on its way")
+    page.close()
+
+
+def test_a_model_that_a_host_does_not_give_could_not_be_fetched(chrome: Browser, tmp_path: Path) -> None:
+    bartviz.load("bart-tiny-en-de").save(tmp_path)
+    page = chrome.new_page()
+    page.route("http://pupils.example/**", lambda asked: asked.fulfill(body=(tmp_path / "index.html").read_bytes()))
+    page.route("**/model-0.bin", lambda asked: asked.abort("internetdisconnected"))
+    page.goto("http://pupils.example/index.html")
+    expect(part(page, "state")).to_contain_text("could not be fetched. Check the network", timeout=LIMIT)
+    expect(part(page, "source")).to_have_text(RECORDED)
+    page.route("**/model-0.bin", lambda asked: asked.fulfill(body=(tmp_path / "model-0.bin").read_bytes()))
+    run(page, TEXT)
+    page.close()
+
+
 def test_a_part_of_the_model_that_was_changed_on_the_way_is_found(opened: Opened, file: Path, tmp_path: Path) -> None:
     whole = file.read_text("utf-8")
     at = whole.index('id="model-0"') + 3_000_000

@@ -9,6 +9,9 @@ import { Tokenizer } from "./tokenizer.js";
 /** The file is damaged, or a part of it is missing. */
 export class DamagedError extends Error {}
 
+/** The file could not be fetched from its host. */
+export class UnreachableError extends Error {}
+
 /**
  * The bytes that a text of base64 stands for.
  * @param {string} text
@@ -49,13 +52,27 @@ export function fetched(address) {
   let whole = null;
   return async (from, to) => {
     if (whole) return whole.slice(from, to);
-    const answer = await fetch(address, { headers: { Range: `bytes=${from}-${to - 1}` } });
-    if (!answer.ok) throw new DamagedError(`${answer.status} ${address}`);
-    const bytes = new Uint8Array(await answer.arrayBuffer());
+    const answer = await arrived(fetch(address, { headers: { Range: `bytes=${from}-${to - 1}` } }));
+    if (!answer.ok) throw new UnreachableError(`${answer.status} ${address}`);
+    const bytes = new Uint8Array(await arrived(answer.arrayBuffer()));
     if (answer.status === 206) return bytes;
     whole = bytes;
     return whole.slice(from, to);
   };
+}
+
+/**
+ * What a host was asked for.
+ * @template T
+ * @param {Promise<T>} asked
+ */
+async function arrived(asked) {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof RangeError) throw error; // no memory for it
+    throw new UnreachableError(String(error), { cause: error });
+  }
 }
 
 /**
@@ -68,7 +85,7 @@ export async function opened(reader, report = () => {}) {
   try {
     return await read(reader, report);
   } catch (error) {
-    if (error instanceof RangeError) throw error; // no memory for it
+    if (error instanceof RangeError || error instanceof UnreachableError) throw error; // no memory for it, or no host
     throw new DamagedError(String(error), { cause: error });
   }
 }

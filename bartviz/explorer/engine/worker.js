@@ -2,7 +2,7 @@
 
 import { TextError } from "./capture.js";
 import { effects } from "./effects.js";
-import { bytesOf, DamagedError, fetched, opened, within } from "./file.js";
+import { bytesOf, DamagedError, fetched, opened, UnreachableError, within } from "./file.js";
 import { saved } from "./saved.js";
 import { pause } from "../pause.js";
 
@@ -173,6 +173,7 @@ function failureOf(error) {
   if (error instanceof TextError) return { code: error.code, values: error.values };
   if (error instanceof Stopped) return { code: "stopped", values: {} };
   if (error instanceof DamagedError) return { code: "damaged", values: {} };
+  if (error instanceof UnreachableError) return { code: "unreachable", values: {} };
   if (error instanceof RangeError) return { code: "memory", values: {} };
   return { code: "broken", values: { what: String(error) } };
 }

@@ -14,7 +14,7 @@ from tests.support import node
 PACKAGE = Path(bundle.__code__.co_filename).parents[1]
 SCRIPTS = {path for path in PACKAGE.rglob("*.js") if path.parent.name != "vendor"}
 ENTRIES = sorted(path for path in SCRIPTS if "export default" in path.read_text("utf-8"))
-WORKERS = sorted(path for path in SCRIPTS if path.name == "worker.js")  # begin by themselves
+ALONE = sorted(path for path in SCRIPTS if path.name in ("worker.js", "whole.js"))  # begin by themselves
 
 
 def written(folder: Path, **modules: str) -> Path:
@@ -80,7 +80,7 @@ def test_a_name_that_is_not_exported_and_a_second_default_are_refused(tmp_path: 
 
 def test_every_script_belongs_to_a_component() -> None:
     reached: set[Path] = set()
-    ahead = [*ENTRIES, *WORKERS]
+    ahead = [*ENTRIES, *ALONE]
     while ahead:
         path = ahead.pop()
         reached.add(path)
