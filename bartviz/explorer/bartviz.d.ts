@@ -14,7 +14,8 @@ export function show(record: LiveRecord, element: HTMLElement, place?: Place): V
 
 export interface Model {
   name: string;
-  /** Every head and step of a text. Throws an error whose `code` is "empty", "too long", "memory", "stopped", ... */
+  /** Every head and step of a text. Throws an error whose `code` is "empty", "too long", "memory", "stopped", ...,
+   * and a RangeError for what the model does not have: a head, a second text. */
   capture(text: string, options?: Options): Promise<LiveRecord>;
 }
 

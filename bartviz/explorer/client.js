@@ -67,25 +67,29 @@ export class LiveModel {
   /**
    * @param {Engine} engine
    * @param {number} number
-   * @param {string} name
+   * @param {{ name: string, kind: string }} known
    */
-  constructor(engine, number, name) {
+  constructor(engine, number, { name, kind }) {
     this.engine = engine;
     this.number = number;
     this.name = name;
+    this.kind = kind;
   }
 
   /**
    * Every head and step of a text.
    *
-   * target: an output that is read instead of written. pair: a second text, for models that read two. beams: of a beam search; 1 is greedy. ablate: heads that are
-   * silenced, such as "cross L2H5". force: tokens (ids or texts) by step. typed: whether a special token in the text,
-   * such as [MASK], counts as one. Throws EngineError, whose code is "too long", "empty", "memory", ...
+   * target: an output that is read instead of written. pair: a second text, for BERT and its relatives. beams: of a
+   * beam search; 1 is greedy. ablate: heads that are silenced, such as "cross L2H5". force: tokens (ids or texts) by
+   * step. typed: whether a special token in the text, such as [MASK], counts as one. Throws EngineError, whose code is
+   * "too long", "empty", "memory", ..., and RangeError for what the model does not have.
    * @param {string} text
    * @param {Options} asked
    */
   async capture(text, asked = {}, report = null) {
     const { target = null, pair = null, beams = 1, ablate = [], force = {}, typed = false } = asked;
+    if ((pair ?? null) !== null && this.kind !== "encoder")
+      throw new RangeError(`${this.name} reads one text: leave out "pair", which BERT and its relatives read.`);
     const options = {
       target,
       pair,

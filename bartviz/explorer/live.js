@@ -92,12 +92,10 @@ export class Live extends Explorer {
           throw new EngineError("damaged");
         const report = ({ progress }) => this.tell(this.word("loading", { share: percent(progress) }));
         const where = address ? { address: new URL(address, location.href).href } : { data: node.textContent };
-        await this.engine.ask("load", { number, ...where }, report).catch((error) => {
-          throw address && error.code === "damaged" ? new EngineError("unreachable") : error;
-        });
+        await this.engine.ask("load", { number, ...where }, report);
         node?.remove();
         this.tell("");
-        return new LiveModel(this.engine, number, this.live.models[number].name);
+        return new LiveModel(this.engine, number, this.live.models[number]);
       };
       const reading = read();
       this.models.set(number, reading);
@@ -383,7 +381,7 @@ export class Live extends Explorer {
     return {
       text,
       target: given.get("target") ?? "",
-      pair: given.get("pair") ?? "",
+      pair: this.known.kind === "encoder" ? (given.get("pair") ?? "") : "",
       beams: beams >= 1 && beams <= 5 ? Math.floor(beams) : 1,
       force: Object.fromEntries(forced),
       ablate: names.filter((name) => this.has(name)),

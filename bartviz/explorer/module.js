@@ -31,7 +31,7 @@ export default function start(mounts, { live: { models }, header, worker, parts 
     const address = new URL(models[number].address, base).href;
     const reading = engine
       .ask("load", { number, address }, ({ progress }) => report(progress))
-      .then(() => new LiveModel(engine, number, models[number].name));
+      .then(() => new LiveModel(engine, number, models[number]));
     loaded.set(number, reading);
     reading.catch(() => loaded.delete(number)); // the next call tries again
     return reading;

@@ -328,6 +328,12 @@ def test_a_model_that_is_not_there_is_refused_with_the_choices(opened: Page) -> 
     assert said == 'RangeError: There is no model "gpt" here. Choose 0 or "bart-tiny-en-de", 1 or "bert-tiny-en".'
 
 
+def test_a_second_text_is_refused_by_a_model_that_reads_one(opened: Page) -> None:
+    said = opened.evaluate("""async () => (await bartviz.model).capture("A dog sleeps.", { pair: "It is late." })
+        .catch(String)""")
+    assert said == 'RangeError: bart-tiny-en-de reads one text: leave out "pair", which BERT and its relatives read.'
+
+
 def test_a_record_of_a_script_is_shown_in_the_file(opened: Page) -> None:
     opened.evaluate("""async () => {
         const model = await bartviz.load("bart-tiny-en-de");
