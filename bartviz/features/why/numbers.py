@@ -128,6 +128,37 @@ def shown(record: Record, attribution: Attribution) -> Shown:
 
 
 @dataclass(frozen=True, slots=True)
+class Taken:
+    """What becomes of the token without some words (none: with all of them): its probability ``share``, the likeliest
+    token in its place with its own, and all that the model then writes (empty: it fills gaps)."""
+
+    words: tuple[str, ...]
+    share: float
+    likeliest: tuple[str, float]
+    output: str
+
+
+def removable(record: Record, place: Place) -> tuple[int, ...]:
+    """The words of the source that can be taken away from under a place: those that its row reads and that are not
+    special, and for a model that fills gaps not the word itself."""
+    read = source_words(record)
+    return tuple(
+        i
+        for i, word in enumerate(read)
+        if not word.special and (record.output is not None or not word.start <= place.row < word.end)
+    )
+
+
+def to_remove(record: Record, place: Place, found: Shown) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Up to three of the strongest words, at most half of all, and as many others at random: always the same ones."""
+    every = removable(record, place)
+    strong = [i for i in found.strongest(len(found.source)) if i in every][: min(STRONGEST, len(every) // 2)]
+    others = [i for i in every if i not in strong]
+    drawn = np.random.default_rng(place.row).permutation(len(others))[: len(strong)]
+    return tuple(strong), tuple(sorted(others[i] for i in drawn))
+
+
+@dataclass(frozen=True, slots=True)
 class Carrier:
     """A head and the share of its weight, at the row of the explained token, that is on the strongest words."""
 

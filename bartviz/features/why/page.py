@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from bartviz.analysis.attribution import Attribution
+from bartviz.analysis.attribution_methods import METHODS
 from bartviz.app.controls import show
 from bartviz.app.frame import levels, output_confidence, page, related_links
 from bartviz.features.why import numbers, parts
+from bartviz.features.why import parts_judged as judged
 from bartviz.features.why import parts_words as lines
-from bartviz.features.why.numbers import Refused
+from bartviz.features.why.numbers import Place, Refused
+from bartviz.features.why.parts import Choice
 from bartviz.language import _
 from bartviz.record.record import Record
+
+if TYPE_CHECKING:
+    from bartviz.app.streamlit_internals import DeltaGenerator
 
 
 def main() -> None:
@@ -26,51 +33,46 @@ def main() -> None:
     with show.place("lead"):
         lead = st.empty()
     drawn = show.place("why_words")
-    name, instead = next(iter(parts.NAMES)), None
-    if levels.at_least("intermediate"):
-        left, right = st.columns(2)
-        with left:
-            name = parts.method()
-        with right:
-            instead = parts.contrast(record, at, name)
-    result = parts.found(record, at, name, instead)
-    shown = numbers.shown(record, result) if isinstance(result, Attribution) else None
+    chosen = parts.choose(record, at)
+    result = parts.found(record, at, chosen.method, chosen.instead)
     with drawn:
-        guess = result.steps.labels[0] if isinstance(result, Attribution) and record.output is None else ""
-        lines.draw(record, places, at, shown, guess)
-        show.note(parts.written_before(places, shown) if shown is not None else "")
+        lines.draw(record, places, at, result if isinstance(result, Attribution) else None)
     output_confidence.warning(record)
-    with lead:
-        if isinstance(result, Attribution) and shown is not None:
-            show.lead(parts.said(name, places[at], result, shown))
-        else:
+    if isinstance(result, Attribution):
+        explained(record, places, at, chosen, result, lead)
+        show.downloads("why", table=result.to_dataframe, record=record)
+    else:
+        with lead:
             show.lead(_("Touch a word below: what in the text speaks for it?"))
-    if isinstance(result, Refused):
-        st.error(show.plain(str(result.error)))
-    if result is None:
-        levels.explain("why")
-        return
+        if isinstance(result, Refused):
+            st.error(show.plain(str(result.error)))
+    levels.explain("why")
+
+
+def explained(
+    record: Record, places: Sequence[Place], at: int, chosen: Choice, result: Attribution, lead: DeltaGenerator
+) -> None:
+    """What the numbers of a word say, whether the method is worth anything on this text, and what others say."""
+    shown = numbers.shown(record, result)
+    said = parts.said(chosen.method, places[at], result, shown)
+    with lead:
+        show.lead(said)
+    judged.remove(record, places[at], at, shown, chosen.operator)
+    progress, results, strips = st.container(), dict[str, parts.Found](), None
     with levels.aside(_("More: all methods side by side, and the heads that looked there"), key="why") as opened:
         if opened:
-            side_by_side(record, at, name, result if instead is None else None)
-            if shown is not None and isinstance(result, Attribution):
-                parts.carried(record, places[at], result, shown)
-    levels.explain("why")
-    if isinstance(result, Attribution):
-        show.downloads("why", table=partial(result.to_dataframe), record=record)
-
-
-def side_by_side(record: Record, at: int, name: str, known: parts.Found | None) -> None:
-    """Every method as a line of shaded words, those that are there soonest first; ``known``: that of ``name``."""
-    st.subheader(_("The same word by every method"), anchor=False)
-    drawn, results = st.empty(), dict[str, parts.Found]()
-    if known is not None:
-        results[name] = known
-    for each in parts.in_order():
-        drawn.html(parts.strips(record, results, {}, name))
-        if each not in results:
-            found = parts.found(record, at, each)
-            if found is None:
-                return
-            results[each] = found
-    drawn.html(parts.strips(record, results, {}, name))
+            strips = parts.side_by_side(record, at, chosen, result, results)
+            parts.carried(record, places[at], result, shown)
+    if opened and len(results) < len(METHODS):  # the others are computed first
+        return
+    with progress:
+        found = judged.judged(record, list(METHODS) if opened else [chosen.method], chosen.operator)
+        if isinstance(found, Refused):
+            show.note(str(found.error))
+    if found is None or isinstance(found, Refused):
+        return
+    with lead:
+        show.lead(judged.with_verdict(said, found[chosen.method].verdict))
+    if strips is not None:
+        worth = {one.method: _(one.verdict) for one in found.judgements}
+        strips.html(parts.strips(record, results, worth, chosen.method))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,22 +25,19 @@ from bartviz.language.percentages import percent
 from bartviz.record.record import Record
 
 if TYPE_CHECKING:
+    from bartviz.app.streamlit_internals import DeltaGenerator
+    from bartviz.attribution.removal import Operator
     from bartviz.models.model import Model
     from bartviz.serving.gate import Ticket
 
 Found = Attribution | Refused
 STYLE = Path(__file__).with_name("style.css")
-NAMES: Mapping[str, str] = {
-    "leave-one-out": mark("leave-one-out"),
-    "gradient x input": mark("gradient × input"),
-    "integrated gradients": mark("integrated gradients"),
-    "value zeroing": mark("value zeroing"),
-    "rollout": mark("rollout"),
-    "norms of weighted values": mark("norms of weighted values"),
-    "mean attention": mark("mean attention"),
-    "best head": mark("best head"),
+STAND_INS: dict[Operator, str] = {
+    "mask": mark("the mask token"),
+    "delete": mark("nothing: it is left out"),
+    "exchange": mark("another word of the text"),
+    "fill-in": mark("the guess of a masked model"),
 }
-"""What the methods are called on the page, in the order of METHODS."""
 QUICK = ("best head", "mean attention", "norms of weighted values", "rollout", "gradient x input")
 """The methods that are computed first: they are there at once."""
 PASSES = 40  # runs of the model that the slowest method takes for one word, about
@@ -60,7 +58,7 @@ def place(record: Record, places: Sequence[Place]) -> int:
 
 def method() -> str:
     """The method of the large picture (URL ``method``)."""
-    return pick.select(_("Method"), {name: _(label) for name, label in NAMES.items()}, key="method")
+    return pick.select(_("Method"), {name: _(name) for name in METHODS}, key="method")
 
 
 def contrast(record: Record, at: int, name: str) -> str | None:
@@ -76,24 +74,55 @@ def contrast(record: Record, at: int, name: str) -> str | None:
     return pick.select(label, names, key="instead", hint=_("Why the word that was written, and not this one?")) or None
 
 
+def operator() -> Operator:
+    """What stands in place of a word that is taken away (URL ``operator``)."""
+    names: dict[str, str] = {word: _(label) for word, label in STAND_INS.items()}
+    chosen = pick.select(_("In place of a word that is taken away"), names, key="operator")
+    return next(word for word in STAND_INS if word == chosen)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The method of the large picture, the token that is compared with, and what stands in for words taken away."""
+
+    method: str
+    instead: str | None
+    operator: Operator
+
+
+def choose(record: Record, at: int) -> Choice:
+    """The pickers; a beginner has none of them."""
+    name, instead, by = next(iter(METHODS)), None, next(iter(STAND_INS))
+    if levels.at_least("intermediate"):
+        columns = st.columns(3 if levels.at_least("expert") else 2)
+        with columns[0]:
+            name = method()
+        with columns[1]:
+            instead = contrast(record, at, name)
+        if len(columns) > 2:
+            with columns[2]:
+                by = operator()
+    return Choice(name, instead, by)
+
+
 def found(record: Record, at: int, name: str, instead: str | None = None) -> Found | None:
     """The numbers of one method for a place; None while they are computed, which a line of progress says."""
 
     def work(model: Model, ticket: Ticket[Found]) -> Found:
         from bartviz.features.why.run_attributions import explained
 
-        ticket.report(later("Asking a method: {method}", method=later(NAMES[name])))
+        ticket.report(later("Asking a method: {method}", method=later(name)))
         return explained(model, record, name, at, instead, ticket.cancelled)
 
     key: dict[str, object] = {"step": at, "instead": instead or ""}
-    button = _("Ask {method}", method=_(NAMES[name])) if experiment_tasks.large(record, PASSES) else None
+    button = _("Ask {method}", method=_(name)) if experiment_tasks.large(record, PASSES) else None
     task = f"why_{name}" if instead is None else "why_instead"
     return experiment_tasks.ask(task, record, key, work, button=button)
 
 
 def in_order() -> list[str]:
     """The methods, those that are there soonest first."""
-    return sorted(NAMES, key=lambda name: name not in QUICK)
+    return sorted(METHODS, key=lambda name: name not in QUICK)
 
 
 def named(place: Place, found: Attribution) -> str:
@@ -106,7 +135,7 @@ def named(place: Place, found: Attribution) -> str:
 
 def said(name: str, place: Place, found: Attribution, shown: Shown) -> str:
     """Which words a method names: “kaufen”: leave-one-out points at “buy”, “want” and “car”."""
-    token, method = named(place, found), _(NAMES[name])
+    token, method = named(place, found), _(name)
     if found.contrast is not None:
         token = _("{token} and not {other}", token=token, other=quote(found.contrast))
     words = [quote(shown.source[i].word.text) for i in shown.strongest()]
@@ -119,31 +148,42 @@ def said(name: str, place: Place, found: Attribution, shown: Shown) -> str:
     return _("{token}: {method} points at {words}.", token=token, method=method, words=listed(words))
 
 
-def written_before(places: Sequence[Place], shown: Shown) -> str:
-    """The word that was written before, where it counts more than all that was read; else nothing."""
-    if shown.before is None:
-        return ""
-    return _(
-        "More than on any of these it rests on {word}, which was written before.",
-        word=quote(places[shown.before].label),
-    )
-
-
 def listed(words: Sequence[str]) -> str:
     """Words in a sentence: “a”, “b” and “c”."""
     *before, last = words
     return _("{words} and {last}", words=", ".join(before), last=last) if before else last
 
 
+def side_by_side(
+    record: Record, at: int, chosen: Choice, known: Attribution, results: dict[str, Found]
+) -> DeltaGenerator:
+    """Every method as a line of shaded words, those that are there soonest first; ``known``: what was chosen. Fills
+    ``results``, and returns the place of the lines."""
+    st.subheader(_("The same word by every method"), anchor=False)
+    show.note(_("Beside each: is it better than random orders of the words, over all that was written from this text?"))
+    if chosen.instead is None:
+        results[chosen.method] = known
+    drawn = st.empty()
+    for name in in_order():
+        drawn.html(strips(record, results, {}, chosen.method))
+        if name not in results:
+            result = found(record, at, name)
+            if result is None:
+                return drawn
+            results[name] = result
+    drawn.html(strips(record, results, {}, chosen.method))
+    return drawn
+
+
 def strips(record: Record, results: Mapping[str, Found], verdicts: Mapping[str, str], bold: str) -> str:
     """One line for each method: its words, shaded, and what it is worth here."""
     kind = start.kind_of(record)
-    lines = [_strip(record, name, results.get(name), verdicts.get(name, ""), name == bold) for name in NAMES]
+    lines = [_strip(record, name, results.get(name), verdicts.get(name, ""), name == bold) for name in METHODS]
     return f"<div class='bv-why-strips bv-why-{kind}' role='list'>{''.join(lines)}</div>"
 
 
 def _strip(record: Record, name: str, result: Found | None, verdict: str, bold: bool) -> str:
-    label = html.escape(_(NAMES[name]))
+    label = html.escape(_(name))
     label = f"<b>{label}</b>" if bold else label
     body = "<span class='bv-note'>…</span>"
     if isinstance(result, Refused):

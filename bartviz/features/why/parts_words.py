@@ -13,7 +13,9 @@ from typing import Any
 import streamlit as st
 
 from bartviz.analysis import sentence_words, start
-from bartviz.app.controls import pick
+from bartviz.analysis.attribution import Attribution
+from bartviz.analysis.masks import quote
+from bartviz.app.controls import pick, show
 from bartviz.browser.scripts import bundle
 from bartviz.features.why import numbers
 from bartviz.features.why.numbers import Chip, Place, Shown
@@ -33,13 +35,16 @@ _MOUNT = st.components.v2.component(
 )
 
 
-def draw(record: Record, places: Sequence[Place], at: int, shown: Shown | None, guess: str = "") -> None:
-    """Both lines, with the place ``at`` chosen; not shaded until its numbers are there. ``guess``: what the model puts
-    into the gap, if the place is one."""
-    data = json.dumps(
-        payload(record, filled(places, at, guess), at, shown)
-    ).encode()  # bytes: anything else would import pandas
+def draw(record: Record, places: Sequence[Place], at: int, found: Attribution | None) -> None:
+    """Both lines, with the place ``at`` chosen, and what was written before where that counts most; not shaded until
+    the numbers are there."""
+    shown = None if found is None else numbers.shown(record, found)
+    guess = "" if found is None or record.output is not None else found.steps.labels[0]
+    data = json.dumps(payload(record, filled(places, at, guess), at, shown)).encode()  # bytes: else pandas is imported
     _MOUNT(data=data, key=KEY, on_place_change=partial(_choose, record, places))
+    before = None if shown is None else shown.before
+    word = "" if before is None else quote(places[before].label)
+    show.note(_("More than on any of these it rests on {word}, which was written before.", word=word) if word else "")
 
 
 def filled(places: Sequence[Place], at: int, guess: str) -> tuple[Place, ...]:

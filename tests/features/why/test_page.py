@@ -12,9 +12,11 @@ from streamlit.testing.v1 import AppTest
 
 from bartviz.analysis.attribution import Attribution, Axis
 from bartviz.analysis.attribution_methods import METHODS
+from bartviz.analysis.verdicts import ALIKE, BETTER, WORSE
 from bartviz.app.controls import experiment_tasks
 from bartviz.errors import SettingError
 from bartviz.features.why import numbers, parts, parts_words
+from bartviz.features.why import parts_judged as judging
 from bartviz.record.record import Record
 from tests.support import node, stand_in, visits
 from tests.support.pages import App
@@ -68,9 +70,9 @@ def test_the_arithmetic_of_the_browser() -> None:
     node.run_tests(Path(__file__).with_name("words.test.mjs"))
 
 
-def test_the_methods_of_the_page_are_those_of_the_library() -> None:
-    assert list(parts.NAMES) == list(METHODS)
-    assert set(parts.QUICK) < set(METHODS)
+def test_the_methods_that_are_there_at_once_are_computed_first() -> None:
+    assert sorted(parts.in_order()) == sorted(METHODS)
+    assert set(parts.in_order()[: len(parts.QUICK)]) == set(parts.QUICK)
 
 
 def test_a_row_of_the_address_is_explained_by_every_method(app: App, asked: list[tuple[str, int]]) -> None:
@@ -118,3 +120,57 @@ def test_a_gap_shows_what_the_model_puts_into_it() -> None:
     places = (numbers.Place(1, "[MASK]", special=True), numbers.Place(4, "[MASK]", special=True))
     assert [place.label for place in parts_words.filled(places, 1, "small")] == ["[MASK]", "small"]
     assert parts_words.filled(places, 0, "") == places
+
+
+TAKEN = (
+    numbers.Taken((), 0.97, ("kau", 0.97), "Ich möchte ein Auto kaufen."),
+    numbers.Taken(("buy", "car"), 0.01, ("<b>", 0.5), "<i>"),
+    numbers.Taken(("I", "."), 0.9, ("kau", 0.9), "Ich"),
+)
+
+
+def test_what_becomes_of_a_word_is_said_and_drawn_beside_random_words() -> None:
+    said = judging.fallen(TAKEN)
+    assert said == "Without “buy” and “car”: 97% → 1.0%. Without “I” and “.”, drawn at random: 97% → 90%."
+    drawn = judging.bars(TAKEN)
+    assert [f"--share:{share}%" in drawn for share in ("97.00", "1.00", "90.00")] == [True] * 3
+    assert "<b>" not in drawn.replace("<b>with", "")
+    assert "&lt;i&gt;" in drawn
+
+
+def test_the_sentence_begins_with_the_verdict_where_a_method_is_no_better_than_chance() -> None:
+    assert judging.with_verdict("“a”: b.", ALIKE).startswith("No better than chance on this text: ")
+    assert judging.with_verdict("“a”: b.", WORSE).startswith("Worse than chance on this text: ")
+    assert judging.with_verdict("“a”: b.", BETTER).startswith("“a”: b. On this text")
+
+
+@pytest.mark.slow
+def test_a_translation_falls_further_without_the_strongest_words_and_every_method_is_judged() -> None:
+    """The whole way with the model that ships, on the sentence of the start page."""
+    bartviz = pytest.importorskip("bartviz")
+    from bartviz.features.why import run_attributions as run
+
+    model = bartviz.load("bart-tiny-en-de")
+    record = bartviz.capture(model, "I want to buy a car.")
+    places = numbers.places(record)
+    at = next(i for i, place in enumerate(places) if place.label == "kaufen")
+    found = run.explained(model, record, "leave-one-out", at, None, bool)
+    assert isinstance(found, Attribution)
+    assert found.rows.tolist() == [places[at].row]
+    strong, others = numbers.to_remove(record, places[at], numbers.shown(record, found))
+    read = numbers.source_words(record)
+    assert read[strong[0]].text == "buy"
+    assert len(strong) == len(others) == 3
+    assert not set(strong) & set(others)
+    names = [[read[i].text for i in words] for words in (strong, others)]
+    taken = run.removed(model, record, at, (strong, others), names, "mask", bool)
+    assert not isinstance(taken, numbers.Refused)
+    whole, without, random = taken
+    assert without.share < random.share < whole.share
+    assert whole.output == "Ich möchte ein Auto kaufen."
+    assert whole.likeliest[0] == "kaufen"
+    judged = run.judged(model, record, ["leave-one-out", "best head"], "mask", bool, lambda done, total: None)
+    assert not isinstance(judged, numbers.Refused)
+    assert judged["leave-one-out"].verdict == BETTER
+    short = bartviz.capture(model, "Yes.")
+    assert isinstance(run.judged(model, short, ["rollout"], "mask", bool, lambda done, total: None), numbers.Refused)

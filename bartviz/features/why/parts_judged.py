@@ -1,0 +1,105 @@
+"""Is a method better than chance on this text, and what becomes of the word without the words that it names?"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from bartviz.analysis.masks import quote
+from bartviz.analysis.verdicts import ALIKE, BETTER, Verdict
+from bartviz.app.controls import experiment_tasks, show
+from bartviz.features.why import numbers
+from bartviz.features.why.numbers import Place, Refused, Shown, Taken
+from bartviz.features.why.parts import listed
+from bartviz.language import _, later, plural
+from bartviz.language.percentages import percent
+from bartviz.record.record import Record
+
+if TYPE_CHECKING:
+    from bartviz.attribution.judge import Judged
+    from bartviz.attribution.removal import Operator
+    from bartviz.models.model import Model
+    from bartviz.serving.gate import Ticket
+
+PASSES = 300  # runs of the model that one method's verdict takes, about
+
+
+def judged(record: Record, methods: Sequence[str], by: Operator) -> Judged | Refused | None:
+    """Each method against random orders of the words; None while that runs, which a line of progress says."""
+
+    def work(model: Model, ticket: Ticket[Judged | Refused]) -> Judged | Refused:
+        from bartviz.features.why.run_attributions import judged
+
+        def progress(done: int, total: int) -> None:
+            ticket.report(later("Judging the methods on this text"), done / (total + 1))
+
+        return judged(model, record, methods, by, ticket.cancelled, progress)
+
+    key: dict[str, object] = {"methods": list(methods), "operator": by}
+    button = _("Judge the methods on this text") if experiment_tasks.large(record, PASSES) else None
+    return experiment_tasks.ask("why_judged", record, key, work, button=button)
+
+
+def with_verdict(said: str, verdict: Verdict) -> str:
+    """A sentence of what a method names, which begins with the verdict where that is no good one."""
+    if verdict == BETTER:
+        return f"{said} {_('On this text the method is better than chance.')}"
+    if verdict == ALIKE:
+        return f"{_('No better than chance on this text:')} {said}"
+    return f"{_('Worse than chance on this text:')} {said}"
+
+
+def remove(record: Record, place: Place, at: int, shown: Shown, by: Operator) -> None:
+    """The button that takes the strongest words away, and what becomes of the token then, beside random words."""
+    strong, others = numbers.to_remove(record, place, shown)
+    if not strong:
+        return
+    sets = strong, others
+    names = [[shown.source[i].word.text for i in words] for words in sets]
+
+    def work(model: Model, ticket: Ticket[tuple[Taken, ...] | Refused]) -> tuple[Taken, ...] | Refused:
+        from bartviz.features.why.run_attributions import removed
+
+        ticket.report(later("Taking words away"))
+        return removed(model, record, at, sets, names, by, ticket.cancelled)
+
+    key: dict[str, object] = {"step": at, "sets": [list(words) for words in sets], "operator": by}
+    label = plural("Remove the strongest word and see", "Remove the {count} strongest words and see", len(strong))
+    found = experiment_tasks.ask("why_remove", record, key, work, button=label)
+    if isinstance(found, Refused):
+        st.error(show.plain(str(found.error)))
+    elif found is not None:
+        show.lead(fallen(found))
+        st.html(bars(found))
+
+
+def fallen(found: Sequence[Taken]) -> str:
+    """Without “buy”: 99% → 3%; without “to”, at random: 99% → 98%."""
+    whole, strong, random = (percent(one.share) for one in found)
+    return _(
+        "Without {words}: {before} → {after}. Without {others}, drawn at random: {before} → {random}.",
+        words=listed([quote(word) for word in found[1].words]),
+        others=listed([quote(word) for word in found[2].words]),
+        before=whole,
+        after=strong,
+        random=random,
+    )
+
+
+def bars(found: Sequence[Taken]) -> str:
+    """A bar for the token's probability with every word, without the strongest and without random ones, and beside each
+    what the model then writes."""
+    titles = [_("with every word"), _("without the strongest"), _("without random words")]
+    rows = []
+    for title, one in zip(titles, found, strict=True):
+        label, chance = one.likeliest
+        said = _("likeliest here: {token} {share}", token=quote(label), share=percent(chance))
+        text = f"<q dir='auto'>{html.escape(one.output)}</q>" if one.output else ""
+        rows.append(
+            f"<div><b>{html.escape(title)}</b><i style='--share:{100 * one.share:.2f}%'></i>"
+            f"<span>{percent(one.share)}</span><p>{text} <small>{html.escape(said)}</small></p></div>"
+        )
+    return f"<div class='bv-why-bars'>{''.join(rows)}</div>"
