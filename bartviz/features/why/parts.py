@@ -50,8 +50,8 @@ def place(record: Record, places: Sequence[Place]) -> int:
     row = pick.shown_row(record, kind)
     at = numbers.chosen(record, places, row)
     usual = places[numbers.chosen(record, places, None)].row
-    if row is not None:
-        pick.put_row(record, kind, places[at].row)
+    if row is not None:  # a link's row, too, is the choice of the runs that follow
+        url_state.choose("row", (str(places[at].row),))
     url_state.publish("row", (str(places[at].row),), (str(usual),))
     return at
 
