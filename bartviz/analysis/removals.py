@@ -32,12 +32,11 @@ def order(scores: Floats, random: np.random.Generator) -> Ints:
     return np.lexsort((random.random(len(scores)), -scores)).astype(np.int64)
 
 
-def random_orders(words: int, count: int, random: np.random.Generator) -> tuple[Ints, bool]:
-    """(N, W) random orders of the words, ``count`` of them; or, where there are no more than that, every order once.
-    Second: whether it is every order."""
+def random_orders(words: int, count: int, random: np.random.Generator) -> Ints:
+    """(N, W) random orders of the words, ``count`` of them; or, where there are no more than that, every order once."""
     if words < 20 and factorial(words) <= count:
-        return np.array(list(permutations(range(words))), np.int64), True
-    return np.array([random.permutation(words) for _ in range(count)], np.int64), False
+        return np.array(list(permutations(range(words))), np.int64)
+    return np.array([random.permutation(words) for _ in range(count)], np.int64)
 
 
 def measured(

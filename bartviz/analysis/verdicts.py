@@ -30,16 +30,15 @@ def ranks(own: Doubles, random: Doubles) -> Doubles:
     return np.asarray(below - 0.5, np.float64)
 
 
-def rank_test(own: float, random: Doubles, *, every: bool = False) -> float:
+def rank_test(own: float, random: Doubles) -> float:
     """The probability that a random order's number is as far up, or as far down, as this one: two-sided, from those of
-    random orders (R,). ``every``: they are all the orders that there are, this one among them.
+    random orders (R,).
 
     >>> rank_test(3.0, np.array([0.0, 1.0, 2.0]))  # of four orders the best: 1/4, and as likely the worst
     0.5
     """
-    more = 0 if every else 1
     tail = min(int((random >= own).sum()), int((random <= own).sum()))
-    return min(1.0, 2 * (tail + more) / (len(random) + more))
+    return min(1.0, 2 * (tail + 1) / (len(random) + 1))
 
 
 def sign_test(values: Doubles, seed: int = 0) -> Doubles:

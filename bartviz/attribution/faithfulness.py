@@ -72,9 +72,9 @@ def faithfulness(
 
     >>> texts = ["I want to buy a car.", "The dog is very old.", "We live near the sea.", "She reads a long letter.",
     ...          "He sold his house.", "My brother plays the piano."]
-    >>> table = bartviz.faithfulness(model, texts, ["leave-one-out"], ["mask"])
-    >>> table.loc[0, ["operator", "measure", "texts", "verdict"]].tolist()
-    ['mask', 'comprehensiveness', 6, 'better than chance']
+    >>> table = bartviz.faithfulness(model, texts * 2, ["leave-one-out"], ["mask"])
+    >>> table[["measure", "verdict"]].values.tolist()[0]
+    ['comprehensiveness', 'better than chance']
     """
     if isinstance(texts, str):
         raise TextError(later("Several texts are expected, a list and not one str."))

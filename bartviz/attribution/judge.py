@@ -37,6 +37,7 @@ Methods = Sequence[str] | Mapping[str, Scorer] | None
 FEWEST = 3
 """Words, below which no order can be told from chance."""
 MANY = 8  # words: of more there are fewer random orders
+DRAWS = 999  # of a random order for each step
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,10 +45,11 @@ class Judgement(Brief):
     """One method on one text, for T steps and W words that can be taken away.
 
     ``scores`` (T, W): the method's numbers; NaN for a word that a step does not read. ``values`` (T,): the measure of
-    their order, the highest first; ``random`` (R,): the mean over the steps of each random order, which is the same for
-    every step. ``rank``: the share of the random orders that the method's mean is better than, equal ones half, less
-    1/2: from -1/2 to 1/2. ``p``: how likely a random order is as far to one side; ``rate``: the same corrected for the
-    number of methods (Benjamini and Hochberg 1995), and ``verdict`` says whether it is at most 5%.
+    their order, the highest first; ``random`` (R,): the mean over the steps where each has a random order. ``rank``:
+    the share of these that the method's mean is better than, equal ones half, less 1/2: from -1/2 to 1/2.
+    ``p``: how likely random orders are as far to one side, one for all steps or another for each, whichever is
+    likelier; ``rate``: the same corrected for the number of methods (Benjamini and Hochberg 1995), and ``verdict`` says
+    whether it is at most 5%.
     """
 
     method: str
@@ -182,9 +184,7 @@ def judge(
             numbers.append(scorer(question).source)  # (steps, n)
     named = {place: word.text for one in readings for place, word in zip(one.places, one.words, strict=True)}
     places, random = sorted(named), np.random.default_rng(seed)
-    by_chance, every = removals.random_orders(
-        len(places), orders if len(places) <= MANY else max(1, orders // 10), random
-    )
+    by_chance = removals.random_orders(len(places), orders if len(places) <= MANY else max(1, orders // 10), random)
     pool = pool_of(model, corpus)
     parts = list[_Part]()
     for reading in readings:
@@ -208,7 +208,7 @@ def judge(
         measure,
         tuple(named[place] for place in places),
         tuple(places),
-        _judgements(tuple(chosen), scores, own, others.mean(axis=1), MEASURES[measure], every=every),
+        _judgements(tuple(chosen), scores, own, others, MEASURES[measure], random),
     )
 
 
@@ -225,15 +225,22 @@ class _Part(NamedTuple):
 
 
 def _judgements(
-    names: Sequence[str], scores: Floats, own: Doubles, others: Doubles, sign: int, *, every: bool
+    names: Sequence[str], scores: Floats, own: Doubles, others: Doubles, sign: int, random: np.random.Generator
 ) -> tuple[Judgement, ...]:
-    """From scores (M, T, W) and the measure of M methods (M, T) and of random orders (R,)."""
-    means = own.mean(axis=1)
-    p = np.array([verdicts.rank_test(sign * mean, sign * others, every=every) for mean in means])
+    """From scores (M, T, W) and the measure of M methods (M, T) and of random orders (R, T).
+
+    One random order for all steps and another one for each are two kinds of chance: where every step has a word of its
+    own, the first hardly varies, and where all have the same, the second. A method has to be apart from both.
+    """
+    means = sign * own.mean(axis=1)
+    drawn = random.integers(len(others), size=(max(len(others), DRAWS), others.shape[1]))
+    each = others[drawn, np.arange(others.shape[1])].mean(axis=1)  # another order for each step
+    kinds = [sign * others.mean(axis=1), sign * each]
+    p = np.array([max(verdicts.rank_test(mean, kind) for kind in kinds) for mean in means])
     rates = verdicts.adjusted(p)
-    ranks = verdicts.ranks(sign * means, np.broadcast_to(sign * others, (len(means), len(others))))
+    ranks = verdicts.ranks(means, np.broadcast_to(kinds[1], (len(means), len(each))))
     return tuple(
-        Judgement(name, scores[m], own[m], others, rank, float(p[m]), rate, verdicts.verdict(rank, rate))
+        Judgement(name, scores[m], own[m], each, rank, float(p[m]), rate, verdicts.verdict(rank, rate))
         for m, (name, rank, rate) in enumerate(zip(names, ranks.tolist(), rates.tolist(), strict=True))
     )
 

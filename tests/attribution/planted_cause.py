@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import gcd
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,13 @@ import bartviz
 from bartviz.models.model import Model
 from bartviz.record.record import Record
 from tests.support import planted
-from tests.support.planted import SPECIAL, TOKEN, VOCABULARY, WORDS, translation
+from tests.support.planted import SPECIAL, TOKEN, VOCABULARY, WORDS, shift, translation
+
+LENGTH = 6  # of the source
+
+
+SEEDS = [seed for seed in range(200) if WORDS // gcd(WORDS, shift(seed)) > LENGTH][:100]
+"""100 networks and records in which no word comes twice, so that a written word has one cause."""
 
 
 def copier(seed: int) -> Model:
@@ -31,7 +38,7 @@ def permuted(model: Model, seed: int) -> tuple[Record, list[int]]:
     has the same words in another order; and the chain."""
     random = np.random.default_rng(seed)
     chain = [SPECIAL + int(random.integers(WORDS))]
-    for _ in range(6):
+    for _ in range(LENGTH):
         chain += np.flatnonzero(translation(seed) == chain[-1]).tolist()
     text, target = (
         " ".join(model.tokenizer.convert_ids_to_tokens(ids)) for ids in (random.permutation(chain[1:]).tolist(), chain)

@@ -21,7 +21,7 @@ from bartviz.errors import Cancelled, SettingError, TextError
 from bartviz.record.attention import Kind
 from bartviz.record.record import Record
 from tests.attribution import subjects
-from tests.attribution.test_attribute import copier
+from tests.attribution.planted_cause import copier
 from tests.support import loaded, networks
 from tests.support.planted import SPECIAL, WORDS, translation
 

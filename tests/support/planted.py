@@ -26,10 +26,14 @@ STEPS = {"previous": 1, "next": -1, "itself": 0, "fourteen": 14, "fifteen": 15} 
 Heads = Mapping[str, tuple[str, str]]  # of "encoder 0", "encoder 1", "decoder 0", "decoder 1", "cross 0"
 
 
+def shift(seed: int) -> int:
+    """How many words after a word its translation is; after the last comes the first."""
+    return 1 + seed % (WORDS - 1)
+
+
 def translation(seed: int) -> np.ndarray:
     """(VOCABULARY,) the id of each token's translation; special tokens are their own, no word is."""
-    shift = 1 + seed % (WORDS - 1)
-    return np.array([*range(SPECIAL), *(SPECIAL + (word + shift) % WORDS for word in range(WORDS))])
+    return np.array([*range(SPECIAL), *(SPECIAL + (word + shift(seed)) % WORDS for word in range(WORDS))])
 
 
 def planted(heads: Heads, seed: int) -> Model:
