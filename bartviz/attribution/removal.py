@@ -84,10 +84,11 @@ class Reading:
     def of(cls, question: Question, steps: slice = ALL) -> Reading:
         question = question.only(steps)
         row, cross = int(question.rows[0]), question.kind == "cross"
-        seen = _seen(question.record)
+        record, seen = question.record, _seen(question.record)
+        spelled = words(record.source, *(() if record.reads_own_text else record.texts))
         found = [
             (place, word)
-            for place, word in enumerate(words(question.record.source))
+            for place, word in enumerate(spelled)
             if not word.special
             and seen[word.start]
             and (cross or (word.end <= row + 1 if question.kind == "decoder" else not word.start <= row < word.end))
