@@ -90,6 +90,14 @@ def test_ten_thousand_texts(name: str, part: int, tmp_path: Path) -> None:
     compare(bartviz.load(name), tmp_path, 500, seed=part)
 
 
+@pytest.mark.some("1")
+@pytest.mark.parametrize("part", range(1, 11))
+@pytest.mark.parametrize("family", ["marian", "mbart"])
+@pytest.mark.slow
+def test_ten_thousand_texts_in_sentence_pieces(family: str, part: int, tmp_path: Path) -> None:
+    compare(random_model(family), tmp_path, 500, seed=part)
+
+
 def test_ids_are_written_as_python_writes_them(tmp_path: Path) -> None:
     model, rng = bartviz.load("bart-tiny-en-de"), random.Random(2)
     ids = [[rng.randrange(8_000) for _ in range(rng.randint(1, 25))] for _ in range(150)]
