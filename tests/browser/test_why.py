@@ -1,0 +1,26 @@
+"""Why this word? in a browser: a word is touched or reached by keys, and the strongest words are taken away."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Open
+
+
+@pytest.mark.parametrize("size", [(1366, 768), (390, 844)], ids=["desk", "phone"])
+@pytest.mark.some("desk")
+def test_a_word_is_explained_and_its_strongest_words_are_removed(
+    visit: Open, shipped: str, size: tuple[int, int]
+) -> None:
+    page = visit(f"{shipped}/why?row=4", size=size)
+    lead = page.locator(".st-key-lead .bv-lead")
+    expect(lead).to_contain_text("“Auto” rests most on “car”")
+    page.locator(".why button", has_text="kaufen").click()
+    expect(lead).to_contain_text("“kaufen” rests most on “buy”")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Enter")
+    expect(lead).to_contain_text("“Auto” rests most on “car”")
+    page.get_by_role("button", name="strongest words and see").click()
+    expect(page.locator(".bv-why-bars > div")).to_have_count(3)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
