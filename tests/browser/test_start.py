@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from bartviz.analysis.start import ribbons
 from scripts.settled import settle
-from tests.browser.conftest import Open
+from tests.browser.conftest import Open, take
 from tests.support import stand_in
 
 
@@ -112,6 +114,20 @@ def test_a_newcomer_is_led_on_by_three_taps(visit: Open, shipped: str) -> None:
     expect(task).to_have_text("Now a sentence of your own: type it below.")
     page.keyboard.press("Escape")
     expect(sentence).to_have_text("Now a sentence of your own: type it below.")
+
+
+def test_the_model_comes_as_a_page_that_runs_it(visit: Open, shipped: str, chrome: Browser, tmp_path: Path) -> None:
+    page = visit(shipped)
+    file = tmp_path / "model.html"
+    assert take(page, page.get_by_role("button", name="Live page"), file) == "bartviz-model.html"
+    opened = chrome.new_page()
+    opened.goto(file.as_uri())
+    said = opened.evaluate("""async () => {
+        const record = await (await bartviz.model).capture("A dog sleeps.");
+        return [bartviz.names, record.source.ids.length]; }""")
+    opened.close()
+    assert said[0] == ["bart-tiny-en-de"]
+    assert said[1] > 3
 
 
 def test_hovering_asks_nothing_of_the_server(visit: Open, server: str) -> None:
