@@ -22,6 +22,7 @@ from bartviz.text.labels import CONTINUES, MASKS
 from bartviz.text.tokens import Tokens
 
 STRONGEST = 3
+NAMED = 0.2  # of the strongest word's number: what has less is not named beside it
 """Words that a sentence names, and that are taken away together."""
 
 
@@ -70,6 +71,11 @@ class Shown:
         """The words of the source that speak for the token most, the strongest first; special tokens are no words."""
         found = [i for i, chip in enumerate(self.source) if not chip.word.special and chip.value > 0]
         return tuple(sorted(found, key=lambda i: -self.source[i].value)[:count])
+
+    def named(self) -> tuple[int, ...]:
+        """The strongest words that a sentence names: those whose numbers come near that of the first."""
+        found = self.strongest()
+        return tuple(i for i in found if self.source[i].value >= NAMED * self.source[found[0]].value)
 
 
 def places(record: Record) -> tuple[Place, ...]:

@@ -134,18 +134,18 @@ def named(place: Place, found: Attribution) -> str:
 
 
 def said(name: str, place: Place, found: Attribution, shown: Shown) -> str:
-    """Which words a method names: “kaufen”: leave-one-out points at “buy”, “want” and “car”."""
+    """Which words a method names: “kaufen”: leave-one-out points to “buy”, “want” and “car”."""
     token, method = named(place, found), _(name)
     if found.contrast is not None:
         token = _("{token} and not {other}", token=token, other=quote(found.contrast))
-    words = [quote(shown.source[i].word.text) for i in shown.strongest()]
+    words = [quote(shown.source[i].word.text) for i in shown.named()]
     if not words:
-        return _("{token}: {method} points at no word of the text.", token=token, method=method)
+        return _("{token}: {method} points to no word of the text.", token=token, method=method)
     if not levels.at_least("intermediate"):
         return _(
             "{token} rests most on {words}: without one of them it is less likely.", token=token, words=listed(words)
         )
-    return _("{token}: {method} points at {words}.", token=token, method=method, words=listed(words))
+    return _("{token}: {method} points to {words}.", token=token, method=method, words=listed(words))
 
 
 def listed(words: Sequence[str]) -> str:

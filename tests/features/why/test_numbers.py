@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -60,6 +62,16 @@ def test_words_are_shaded_by_the_largest_number_and_special_tokens_are_no_words(
     assert [shown.source[i].word.text for i in shown.strongest()] == ["buy", "to", "car"]
     assert shown.written == (0.0,) * 9
     assert shown.before is None
+
+
+def test_a_sentence_names_no_word_far_behind_the_strongest() -> None:
+    record = stand_in.record()
+    shown = numbers.shown(record, explained(record, row=5))
+    spoken = [i for i, chip in enumerate(shown.source) if not chip.word.special]
+    values = dict.fromkeys(spoken, 0.0) | {spoken[2]: 5.0, spoken[0]: 1.0, spoken[1]: 0.9}
+    one = replace(shown, source=tuple(replace(c, value=values.get(i, 9.0)) for i, c in enumerate(shown.source)))
+    assert one.strongest() == (spoken[2], spoken[0], spoken[1])
+    assert one.named() == (spoken[2], spoken[0])
 
 
 def test_a_word_has_the_sum_of_its_tokens() -> None:

@@ -85,7 +85,7 @@ def test_a_row_of_the_address_is_explained_by_every_method(app: App, asked: list
     assert {step for _, step in asked} == {5}
     assert {method for method, _ in asked} == set(METHODS)
     words = visits.words(page)
-    assert "“kau” in “kaufen”: leave-one-out points at “.”, “car” and “a”." in words
+    assert "“kau” in “kaufen”: leave-one-out points to “.”, “car” and “a”." in words
     assert "Not complete." in words
     assert sent(page.run())["chosen"] == 5  # the runs that follow, as when a method is there
 
