@@ -147,45 +147,49 @@ function lightWord(target, lit) {
   if (word) document.dispatchEvent(new CustomEvent("bv-light", { detail: lit ? word.textContent : null }));
 }
 
-let listening = new AbortController();
+/** @type {Map<Node, { asks: string, then: (what: unknown) => void }>} */
+const strips = new Map(); // of those in the page, by their elements, in the order in which they came
+/** @type {Document | undefined} */
+let heard;
 
-/**
- * Listens to words that are pointed at and, where a step asks, to what is touched, in place of an older strip.
- * Returns what stops it, and not a newer strip, which may already be there.
- * @param {string} asks which side of the picture answers, "" for none
- * @param {(what: any) => void} then
- */
-export function listen(asks, then) {
-  listening.abort();
-  const own = (listening = new AbortController()),
-    { signal } = own;
+/** The strip that is answered: of those in the page the one that came last. The one of the step before may be drawn once
+ * more, and goes some time later. */
+const current = () => [...strips].reverse().find(([element]) => element.isConnected)?.[1];
+
+/** Tell `then` what is touched in a picture, while this strip is the last one in the page. Returns what ends it.
+ * @param {Node} element
+ * @param {string} asks
+ * @param {(what: unknown) => void} then */
+export function listen(element, asks, then) {
+  const own = { asks, then };
+  strips.set(element, own);
+  if (heard !== document) hear((heard = document));
+  return () => {
+    if (strips.get(element) === own) strips.delete(element);
+  };
+}
+
+/** Hear, once for all strips, what is pointed at and touched in a document. */
+function hear(page) {
   for (const [type, lit] of /** @type {[string, boolean][]} */ ([
     ["pointerover", true],
     ["focusin", true],
     ["pointerout", false],
     ["focusout", false],
   ]))
-    document.addEventListener(type, ({ target }) => lightWord(/** @type {Element} */ (target), lit), { signal });
-  if (asks) {
-    document.addEventListener(
-      "bv-touch",
-      (event) => {
-        event.preventDefault(); // a picture does nothing else with an answer that could not be taken back
-        then(/** @type {CustomEvent} */ (event).detail);
-      },
-      { signal },
-    );
-    document.addEventListener("pointerdown", (event) => askPlot(event), { capture: true, signal });
-    document.addEventListener(
-      "click",
-      (event) => {
-        const chip = chipOf(event.target);
-        if (chip) then(chip);
-      },
-      { signal },
-    );
-  }
-  return () => own.abort();
+    page.addEventListener(type, ({ target }) => lightWord(/** @type {Element} */ (target), lit));
+  page.addEventListener("bv-touch", (event) => {
+    const strip = current();
+    if (!strip?.asks) return;
+    event.preventDefault(); // a picture does nothing else with an answer that could not be taken back
+    strip.then(/** @type {CustomEvent} */ (event).detail);
+  });
+  page.addEventListener("pointerdown", (event) => void (current()?.asks && askPlot(event)), { capture: true });
+  page.addEventListener("click", (event) => {
+    const strip = current(),
+      chip = strip?.asks && chipOf(event.target);
+    if (chip) strip.then(chip);
+  });
 }
 
 // data: { step: "lesson at", page: its word, part: the selector of what it is about, "" on another page, below: whether that
@@ -199,7 +203,7 @@ export default function ({ parentElement, data, setTriggerValue }) {
   sayAloud(data.said);
   const see = document.querySelector(".bv-see");
   if (see) measuring.observe(see);
-  const close = listen(data.asks, (what) => setTriggerValue("touch", what));
+  const close = listen(parentElement, data.asks, (what) => setTriggerValue("touch", what));
   if (body.dataset.lessonKeys) return close; // one listener is enough, whichever page it came with
   body.dataset.lessonKeys = "yes";
   oneEntryForAStep();

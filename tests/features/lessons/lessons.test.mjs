@@ -142,11 +142,23 @@ test("an older strip that goes does not stop the newer one from listening", (t) 
   const heard = [];
   const touch = (row) =>
     globalThis.document.dispatchEvent(new CustomEvent("bv-touch", { detail: row, cancelable: true }));
-  const first = listen("cross", (row) => heard.push(["first", row]));
-  const second = listen("cross", (row) => heard.push(["second", row]));
-  first();
+  const [older, newer] = [{ isConnected: true }, { isConnected: true }];
+  const first = listen(older, "cross", (row) => heard.push(["first", row]));
+  const second = listen(newer, "cross", (row) => heard.push(["second", row]));
   touch(1);
-  second();
+  const again = listen(older, "cross", (row) => heard.push(["first", row])); // drawn once more
   touch(2);
-  assert.deepEqual(heard, [["second", 1]]);
+  first(); // of its first drawing
+  again();
+  touch(3);
+  newer.isConnected = false;
+  touch(4);
+  newer.isConnected = true;
+  second();
+  touch(5);
+  assert.deepEqual(heard, [
+    ["second", 1],
+    ["second", 2],
+    ["second", 3],
+  ]);
 });
