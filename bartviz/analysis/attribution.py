@@ -233,7 +233,8 @@ def open_attribution(path: str | PathLike[str]) -> Attribution:
 
     Raises RecordError, which says in one sentence what is wrong with the file; one that was changed since is refused.
 
+    >>> bartviz.attribute(model, record, method="rollout").save("why.json")
     >>> bartviz.open_attribution("why.json").words().steps.labels
-    ('Ich', 'möchte', 'ein', 'Auto', 'kaufen', '.', '</s>')
+    ('<s>', 'Ich', 'möchte', 'ein', 'Auto', 'kaufen', '.', '</s>')
     """
     return store.read_json(path, Attribution)

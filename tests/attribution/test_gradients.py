@@ -38,7 +38,9 @@ def question(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(gradients, "Embedded", Product)
     monkeypatch.setattr(gradients, "erased", lambda question: (torch.zeros(1, 2, dtype=torch.int64),))
     return SimpleNamespace(
-        rows=np.array([0]), batches=lambda count: (range(i, min(i + 5, count)) for i in range(0, count, 5))
+        rows=np.array([0]),
+        batches=lambda count: (range(i, min(i + 5, count)) for i in range(0, count, 5)),
+        cancelled=lambda: False,
     )
 
 

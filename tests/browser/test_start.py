@@ -122,6 +122,7 @@ def test_the_model_comes_as_a_page_that_runs_it(visit: Open, shipped: str, chrom
     assert take(page, page.get_by_role("button", name="Live page"), file) == "bartviz-model.html"
     opened = chrome.new_page()
     opened.goto(file.as_uri())
+    opened.locator("html[data-ready]").wait_for(state="attached")
     said = opened.evaluate("""async () => {
         const record = await (await bartviz.model).capture("A dog sleeps.");
         return [bartviz.names, record.source.ids.length]; }""")
