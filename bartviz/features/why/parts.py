@@ -20,7 +20,7 @@ from bartviz.app.frame import levels, page
 from bartviz.app.state import url_state
 from bartviz.features.why import numbers
 from bartviz.features.why.numbers import Carrier, Place, Refused, Shown
-from bartviz.language import _, later, mark
+from bartviz.language import _, later, mark, plural
 from bartviz.language.percentages import percent
 from bartviz.record.record import Record
 
@@ -142,8 +142,12 @@ def said(name: str, place: Place, found: Attribution, shown: Shown) -> str:
     if not words:
         return _("{token}: {method} points to no word of the text.", token=token, method=method)
     if not levels.at_least("intermediate"):
-        return _(
-            "{token} rests most on {words}: without one of them it is less likely.", token=token, words=listed(words)
+        return plural(
+            "{token} rests most on {words}: without this word it is less likely.",
+            "{token} rests most on {words}: without one of them it is less likely.",
+            len(words),
+            token=token,
+            words=listed(words),
         )
     return _("{token}: {method} points to {words}.", token=token, method=method, words=listed(words))
 
