@@ -53,15 +53,16 @@ TEXTS = [
 ]
 
 # What the page notes of itself: shifts of its layout, and whether its picture is there.
-_WATCH = """() => {
+_WATCH = """(patience) => {
     const seen = (window.seen = { shift: 0 });
     const watch = (type, each) => new PerformanceObserver((list) => list.getEntries().forEach(each)).observe(
         { type, buffered: true });
     watch("layout-shift", ({ value }) => (seen.shift += value));
     window.frames2 = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-    window.until = (node, options, holds) => new Promise((done) => {
+    window.until = (node, options, holds) => new Promise((done, fail) => {
         const observer = new MutationObserver(() => { if (holds()) { observer.disconnect(); done(); } });
         observer.observe(node, options);
+        setTimeout(() => fail(new Error(`nothing came in ${patience} ms`)), patience);
     });
     window.part = (name) => document.querySelector(`[data-is=${name}]`);
     seen.shown = until(document, { subtree: true, attributes: true, attributeFilter: ["data-ready"] },
@@ -72,7 +73,8 @@ _READ = "async () => { await bartviz.model; await frames2(); }"
 # A press of a button, to the second frame after canvas and player show the record that follows.
 _REDRAWN = """async ([button, text]) => {
     if (text) part("text").value = text;
-    const pictures = ["canvas", "player"].map((name) => until(part(name).shadowRoot, { childList: true }, () => true));
+    const pictures = ["canvas", "player"].map((name) =>
+        until(part(name).shadowRoot, { childList: true, subtree: true }, () => true));
     part(button).click();
     await Promise.all(pictures);
     await frames2(); }"""
@@ -173,7 +175,7 @@ def _page(browser: Browser, address: str) -> tuple[Page, list[str]]:
     page = browser.new_context(viewport={"width": 1366, "height": 768}).new_page()
     page.set_default_timeout(PATIENCE)
     page.on("request", ask)
-    page.add_init_script(f"({_WATCH})()")
+    page.add_init_script(f"({_WATCH})({PATIENCE})")
     page.goto(address, timeout=PATIENCE, wait_until="commit")
     page.evaluate("seen.shown")
     return page, outside
