@@ -78,8 +78,10 @@ _REDRAWN = """async ([button, text]) => {
     part(button).click();
     await Promise.all(pictures);
     await frames2(); }"""
+# All heads, one after the other; a list of places to be filled is no ranking.
 _RANKED = """async () => {
-    const list = part("ranking"), ranked = until(list, { childList: true }, () => list.childElementCount > 0);
+    part("ranking").replaceChildren();
+    const list = part("ranking"), ranked = until(list, { childList: true }, () => list.querySelector("button"));
     part("rank").click();
     await ranked;
     await frames2(); }"""
