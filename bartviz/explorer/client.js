@@ -1,6 +1,6 @@
 // The engine as a web page asks it: `bartviz` in the page's console, and in pages of others. A model runs in a worker.
 
-/** @import { Found, Head, Options } from "./types.js" */
+/** @import { Found, Head, LiveModel as Known, Options } from "./types.js" */
 
 /** What the engine could not do: `code` says why, `values` what a sentence needs. */
 export class EngineError extends Error {
@@ -67,13 +67,14 @@ export class LiveModel {
   /**
    * @param {Engine} engine
    * @param {number} number
-   * @param {{ name: string, kind: string }} known
+   * @param {Pick<Known, "name" | "kind" | "first">} known
    */
-  constructor(engine, number, { name, kind }) {
+  constructor(engine, number, { name, kind, first }) {
     this.engine = engine;
     this.number = number;
     this.name = name;
     this.kind = kind;
+    this.first = first;
   }
 
   /**
@@ -95,6 +96,7 @@ export class LiveModel {
       pair,
       beams,
       typed,
+      aligning: this.first.kind === "cross" ? this.first : null,
       silence: ablate.map(headOf),
       forced: Object.entries(force).map(([step, token]) => [Number(step), token]),
     };

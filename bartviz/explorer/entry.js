@@ -4,6 +4,7 @@
 import { percent } from "../browser/player/numbers.js";
 import { filled, inWord } from "../browser/shared/helpers.js";
 import { CONTINUES } from "./engine/continues.js";
+import { pairsOf, wordsOf } from "./ribbon_data.js";
 
 const BYTES = 4; // of a float32
 const LETTERED = /[\p{L}\p{N}]/u;
@@ -105,15 +106,28 @@ const touching = ({ words, segments }) =>
   words.map((word, i) => i > 0 && word !== null && word === words[i - 1] && segments[i] === segments[i - 1]);
 
 /**
- * The places of words on a palette, as `word_colors.of` has them; words of an output are not aligned here.
+ * The places of words on a palette, as `word_colors.of` has them: a word of an output has that of the word which it is
+ * aligned to by the head that is shown first.
  * @param {Found} found
  * @param {number} most of the palette
  */
-function colorsOf(found, most) {
-  const alone = !found.shapes.encoder,
-    reads = alone ? wordPlaces(found.read, most) : [];
-  const predicts = alone ? [...reads.slice(1), -1] : [];
-  return { source: alone ? reads : wordPlaces(found.source, most), reads, predicts };
+export function colorsOf(found, most) {
+  if (!found.shapes.encoder) {
+    const reads = wordPlaces(found.read, most);
+    return { source: reads, reads, predicts: [...reads.slice(1), -1] };
+  }
+  const source = wordPlaces(found.source, most),
+    predicts = found.aligning ? alignedPlaces(found, source) : [];
+  return { source, reads: predicts.length ? [-1, ...predicts.slice(0, -1)] : [], predicts };
+}
+
+/** For each token of the output the place of its word. @param {Found} found @param {number[]} source */
+function alignedPlaces({ source: tokens, output, aligning }, source) {
+  const [below, above] = [wordsOf(chips(output)), wordsOf(chips(tokens))],
+    places = output.labels.map(() => -1);
+  for (const [t, s] of pairsOf(below, above, (row, column) => aligning[row * tokens.labels.length + column]))
+    places.fill(source[above[s].from], below[t].from, below[t].to);
+  return places;
 }
 
 function wordPlaces(tokens, most) {

@@ -71,10 +71,12 @@ def style(name: str) -> str:
 
 
 def _colors() -> str:
-    """The colours that components take from Streamlit's theme, for both themes."""
+    """The colours that components take from the app's theme, for both themes."""
     kinds = {"green": colors.KIND["encoder"], "orange": colors.KIND["decoder"], "violet": colors.KIND["cross"]}
-    named = kinds | {"border": (colors.LIGHT.line, colors.DARK.line)}
-    light, dark = (" ".join(f"--st-{name}-color: {pair[at]};" for name, pair in named.items()) for at in (0, 1))
+    named = {f"st-{name}-color": pair for name, pair in kinds.items()}
+    named |= {"st-border-color": (colors.LIGHT.line, colors.DARK.line)}
+    named |= {f"bv-word{place}": pair for place, pair in enumerate(colors.WORDS)}
+    light, dark = (" ".join(f"--{name}: {pair[at]};" for name, pair in named.items()) for at in (0, 1))
     return (
         f".explorer {{ {light} }}\n"
         f'@media (prefers-color-scheme: dark) {{ .explorer:not([data-theme="light"]) {{ {dark} }} }}\n'

@@ -6,6 +6,7 @@ import { filled, isolated } from "../browser/shared/helpers.js";
 
 const FAINTEST = 0.02; // weights below this draw no ribbon
 const MOST = 48; // words of a line that are drawn
+const MOSTLY = 0.3; // of a word's weight, on the word that it is aligned to: `MOSTLY` in analysis/start.py
 
 /** A word: its pieces, and the tokens from and to which it goes. @typedef {{ pieces: string[], special: boolean,
  *   from: number, to: number }} Word */
@@ -45,13 +46,38 @@ export function between(rows, columns, weight) {
 }
 
 /**
+ * [t, s] of the words of an output and a source that choose each other, special tokens aside: `pairs` in
+ * analysis/start.py.
+ * @param {Word[]} below
+ * @param {Word[]} above
+ * @param {(row: number, column: number) => number} weight
+ * @returns {[number, number][]}
+ */
+export function pairsOf(below, above, weight) {
+  const plain = (line) => line.flatMap((word, i) => (word.special ? [] : [i])),
+    [rows, columns] = [plain(below), plain(above)];
+  const weights = between(
+    rows.map((t) => below[t]),
+    columns.map((s) => above[s]),
+    weight,
+  );
+  const best = (numbers) => numbers.indexOf(Math.max(...numbers));
+  return weights.flatMap((row, t) => {
+    const s = best(row),
+      mutual = s >= 0 && row[s] >= MOSTLY && best(weights.map((other) => other[s])) === t;
+    return mutual ? [/** @type {[number, number]} */ ([rows[t], columns[s]])] : [];
+  });
+}
+
+/**
  * The data of the ribbons. Special tokens are left out, but for gaps.
- * @param {{ kind: string, query_text: CanvasMeta["query_text"], key_text: CanvasMeta["key_text"] }} meta
+ * @param {Pick<CanvasMeta, "kind" | "query_text" | "key_text" | "query_colors" | "key_colors">} meta
  * @param {(row: number, column: number) => number} weight
  * @param {{ labels: { [name: string]: string }, row: string, column: string, none: string }} words
  * @param {{ mask: string | null, head: string, chosen: number | null }} more head: the name of the map
  */
-export function ribbonsOf({ kind, query_text: query, key_text: key }, weight, words, { mask, head, chosen }) {
+export function ribbonsOf(meta, weight, words, { mask, head, chosen }) {
+  const { kind, query_text: query, key_text: key } = meta;
   const kept = (chips) =>
     wordsOf(chips)
       .filter(({ special, pieces }) => !special || pieces[0] === mask)
@@ -64,13 +90,14 @@ export function ribbonsOf({ kind, query_text: query, key_text: key }, weight, wo
     if (best < 0 || own[best] < FAINTEST) return filled(words.none, { word: quoted(word) });
     return filled(template, { word: quoted(word), other: quoted(others[best]), weight: own[best].toFixed(2) });
   };
-  const shown = (line) => line.map(({ pieces, special }) => ({ pieces, special }));
+  const shown = (line, colors) =>
+    line.map(({ pieces, special, from }) => ({ pieces, special, color: colors[from] ?? -1 }));
   return {
     words: { above, below },
     data: {
       kind,
-      above: shown(above),
-      below: shown(below),
+      above: shown(above, meta.key_colors),
+      below: shown(below, meta.query_colors),
       edges: weights.flatMap((row, t) => row.flatMap((w, s) => (w >= FAINTEST ? [[t, s, w]] : []))),
       say: {
         below: below.map((word, t) => said(word, above, weights[t], words.row)),

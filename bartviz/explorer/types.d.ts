@@ -115,6 +115,7 @@ export interface Found {
   output: Tokens | null;
   start: number;
   stopped: string | null;
+  aligning: Float32Array | null; // the weights of the head that is shown first, of cross-attention
   gaps: { row: number; best: { id: number; label: string; p: number }[] }[];
   shapes: Partial<Record<Kind, [layers: number, heads: number, rows: number, columns: number]>>;
   steps: (Numbers & { label: string; best: { id: number; logit: number; p: number; label: string }[] })[];

@@ -13,7 +13,8 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 import bartviz
-from bartviz.analysis import start
+from bartviz.analysis import start, word_colors
+from bartviz.drawing.colors import word_places
 from bartviz.explorer import live
 from bartviz.models.model import Model
 from bartviz.record.attention import Head
@@ -115,6 +116,11 @@ def test_the_ribbons_are_those_of_the_head_that_is_shown(opened: Page, translato
     expect(ribbons.locator(".below .word")).to_have_count(len(found.below))
     expect(ribbons.locator("path")).to_have_count(len(found.edges()))
     assert ribbons.locator(".above .word").all_inner_texts() == ["\n".join(word.pieces) for word in found.above]
+    colors = word_colors.of(record, Head("cross", 3, 1)).sides("cross")
+    for line, words, numbers in zip((".below", ".above"), (found.below, found.above), colors, strict=True):
+        places = word_places(numbers[word.start] for word in words)
+        shown = ribbons.locator(f"{line} .word").evaluate_all("all => all.map((word) => word.style.cssText)")
+        assert shown == ["" if place < 0 else f"--word: var(--bv-word{place});" for place in places]
     opened.goto(opened.url.replace("layer=3", "layer=2"))
     other = start.simple(start.ribbons(record, head=Head("cross", 2, 1)))
     expect(ribbons.locator("path")).to_have_count(len(other.edges()))

@@ -1,7 +1,8 @@
 // The words of a live page and the weights between them, without a browser.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { between, placeIn, exchanged, ribbonsOf, wordsOf } from "../../bartviz/explorer/ribbon_data.js";
+import { colorsOf } from "../../bartviz/explorer/entry.js";
+import { between, placeIn, exchanged, pairsOf, ribbonsOf, wordsOf } from "../../bartviz/explorer/ribbon_data.js";
 
 const chip = (label, special = false, joined = false) => [label, 0, special, joined];
 const SOURCE = [chip("<s>", true), chip("buy"), chip("a"), chip("</s>", true)];
@@ -38,9 +39,15 @@ test("the ribbons leave out special tokens but gaps, and name the most", () => {
     row: "{word} > {other} {weight}",
     column: "{word} < {other} {weight}",
   };
-  const meta = { kind: "cross", query_text: OUTPUT, key_text: SOURCE };
+  const meta = {
+    kind: "cross",
+    query_text: OUTPUT,
+    key_text: SOURCE,
+    query_colors: [0, 0, -1],
+    key_colors: [-1, 0, 1, -1],
+  };
   const { data } = ribbonsOf(meta, weight, words, { mask: null, head: "cross L1H2", chosen: null });
-  assert.deepEqual(data.below, [{ pieces: ["kau", "fen"], special: false }]);
+  assert.deepEqual(data.below, [{ pieces: ["kau", "fen"], special: false, color: 0 }]);
   assert.deepEqual(
     data.above.map(({ pieces }) => pieces.join("")),
     ["buy", "a"],
@@ -48,9 +55,47 @@ test("the ribbons leave out special tokens but gaps, and name the most", () => {
   assert.deepEqual(data.say.below, ["“kaufen” > “buy” 0.60"]);
   assert.deepEqual(data.say.above, ["“buy” < “kaufen” 0.60", "“a” < “kaufen” 0.20"]);
   assert.equal(data.labels.table, "of cross L1H2");
-  const gap = { kind: "encoder", query_text: [chip("[MASK]", true)], key_text: [chip("[MASK]", true)] };
+  const gap = {
+    kind: "encoder",
+    query_text: [chip("[MASK]", true)],
+    key_text: [chip("[MASK]", true)],
+    query_colors: [],
+    key_colors: [],
+  };
   const masked = ribbonsOf(gap, () => 1, words, { mask: "[MASK]", head: "", chosen: null });
   assert.equal(masked.data.below.length, 1);
+});
+
+test("words that choose each other with most of the weight are pairs, and have one colour", () => {
+  const rows = wordsOf([chip("<s>", true), chip("a"), chip("b"), chip("c")]);
+  const columns = wordsOf([chip("x"), chip("y"), chip("z"), chip("</s>", true)]);
+  const weights = [
+    [1, 0, 0, 0],
+    [0.1, 0.5, 0.1, 0.3], // a and y choose each other
+    [0.1, 0.4, 0.1, 0.4], // b chooses y, which chooses a
+    [0.1, 0.1, 0.2, 0.6], // c chooses z, with too little weight
+  ];
+  assert.deepEqual(
+    pairsOf(rows, columns, (t, s) => weights[t][s]),
+    [[1, 1]],
+  );
+  const line = (labels, special) => ({
+    labels,
+    special,
+    words: labels.map((_, i) => i),
+    segments: labels.map(() => 0),
+  });
+  const found = {
+    shapes: { encoder: [], decoder: [], cross: [] },
+    source: line(["x", "y", "z", "</s>"], [false, false, false, true]),
+    output: line(["<s>", "a", "b", "c"], [true, false, false, false]),
+    aligning: Float32Array.from(weights.flat()),
+  };
+  assert.deepEqual(colorsOf(/** @type {any} */ (found), 8), {
+    source: [0, 1, 2, -1],
+    reads: [-1, -1, 1, -1],
+    predicts: [-1, 1, -1, -1],
+  });
 });
 
 const tokens = (spans, segments = spans.map(() => 0)) => ({ spans, segments });

@@ -58,7 +58,9 @@ const ANSWERS = {
     const record = await watched(model.capture(text, { ...wanted, report }), serial);
     records.set(serial, record);
     made.set(serial, { seconds: (performance.now() - since) / 1000, settings: settingsOf(options, record) });
-    return { ...plain(record), serial, given: options.target != null };
+    const { aligning: head } = options,
+      aligning = head && Float32Array.from(record.weights(head.kind, head.layer, head.head));
+    return { ...plain(record), serial, given: options.target != null, aligning };
   },
 
   /** What each head is worth to a record, head after head. */
