@@ -19,6 +19,7 @@ from bartviz.explorer.file import save as save
 from bartviz.explorer.widget import explore as explore
 from bartviz.models.load import load as load
 from bartviz.models.wrap import wrap as wrap
+from bartviz.patterns.masks import pattern_mask as pattern_mask
 from bartviz.record.given_weights import from_attentions as from_attentions
 from bartviz.record.record import open_record as _open
 from bartviz.run.branches import branch as branch

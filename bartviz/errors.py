@@ -66,6 +66,14 @@ class SettingError(BartvizError, ValueError):
     """A setting has a value that does not exist; the message lists the choices."""
 
 
+class PatternError(SettingError):
+    """A pattern of attention cannot be read; ``position`` is the index of the character where it goes wrong."""
+
+    def __init__(self, message: str, position: int) -> None:
+        super().__init__(message)
+        self.position = position
+
+
 class FontWarning(UserWarning):
     """A picture has characters that no font of this machine has, so that boxes are drawn for them."""
 

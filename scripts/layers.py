@@ -27,7 +27,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("safety", "families", "lazy"),
     ("text",),
     ("record", "reading"),
-    ("tape", "analysis"),
+    ("tape", "analysis", "patterns"),
     ("models", "drawing"),
     ("run", "browser"),
     ("experiments", "attribution", "corpus", "serving", "explorer"),

@@ -20,6 +20,7 @@ from bartviz.corpus.batch_measures import Edges
 from bartviz.corpus.encode import Encoded, Side
 from bartviz.corpus.find import CLASSES
 from bartviz.record.attention import KINDS, Kind
+from bartviz.text.labels import is_capitalised, is_number
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -107,9 +108,8 @@ class _Flat:
 
     def classify(self, labels: NDArray[np.object_]) -> None:
         """Add the classes that are seen in the label: number, and capitalised where the token is not special."""
-        bares = [label.strip(" ⋯") for label in labels]
-        number = np.array([bare.replace(",", "").replace(".", "").isdecimal() for bare in bares], bool)
-        capital = np.array([bare[:1].isupper() for bare in bares], bool)
+        number = np.array([is_number(label) for label in labels], bool)
+        capital = np.array([is_capitalised(label) for label in labels], bool)
         bits = number[self.codes] * CLASSES["number"] + (capital[self.codes] & ~self.special) * CLASSES["capitalised"]
         self.classes = self.classes + bits.astype(np.int8)
 

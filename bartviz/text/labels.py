@@ -207,6 +207,20 @@ def is_blank(text: str) -> bool:
     return _BLANK.fullmatch(text) is not None
 
 
+def is_number(label: str) -> bool:
+    """Whether a label is a number, with commas and points or without."""
+    return _bare(label).replace(",", "").replace(".", "").isdecimal()
+
+
+def is_capitalised(label: str) -> bool:
+    """Whether a label begins with a capital letter."""
+    return _bare(label)[:1].isupper()
+
+
+def _bare(label: str) -> str:
+    return label.strip(f" {CONTINUES}")
+
+
 def visible(text: str) -> str:
     """The text with everything made visible: ``␣`` for text that is only spaces, symbols or ``‹names›`` for line ends,
     tabs, zero-width and direction characters, and at most four combining marks per letter, the rest counted."""

@@ -1,0 +1,393 @@
+"""What a pattern is made of: classes of tokens, steps from a token to others, and what joins them.
+
+A class gives (n,) which tokens of a side belong to it; a step gives which tokens are reached from which. In
+cross-attention a path of steps begins in the text of the rows and has to end in that of the columns: ``link``, ``same``
+and classes lead across.
+
+Letters in shapes: Q query rows, K key columns, n and m tokens of a side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from typing import Protocol
+
+import numpy as np
+
+from bartviz.arrays import Bools
+from bartviz.language import later
+from bartviz.patterns.pair import Column, Pair, Side, Tree, Unfit
+from bartviz.text.labels import is_capitalised, is_number
+
+LABELS, COLUMNS, TREE, LINKS = "labels", "columns", "tree", "links"
+"""What a pattern may need of a corpus in addition to its tokens."""
+UPOS = "upos"  # the column of a CoNLL-U file with the parts of speech
+
+
+class Tokens(Protocol):
+    """A set of tokens."""
+
+    def of(self, side: Side) -> Bools:
+        """(n,) which tokens belong to it."""
+
+    def needs(self) -> frozenset[str]:
+        """What it reads in addition to the tokens."""
+
+    def columns(self) -> frozenset[str]:
+        """The columns of the corpus that it reads."""
+
+
+class Target(Protocol):
+    """The tokens that a row looks at."""
+
+    def cells(self, pair: Pair, start: Side) -> Bools:
+        """(Q, K) where a row of ``start`` looks. Raises Unfit."""
+
+    def needs(self) -> frozenset[str]:
+        """What it reads in addition to the tokens."""
+
+    def columns(self) -> frozenset[str]:
+        """The columns of the corpus that it reads."""
+
+
+CLASSES: Mapping[str, Callable[[Side], Bools]] = {
+    "any": lambda side: np.ones(len(side), np.bool_),
+    "word": lambda side: side.words >= 0,
+    "special": lambda side: side.special,
+    "punctuation": lambda side: side.punctuation,
+    "number": lambda side: np.array([is_number(label) for label in side.labels], np.bool_) & ~side.special,
+    "capitalised": lambda side: np.array([is_capitalised(label) for label in side.labels], np.bool_) & ~side.special,
+    "first": lambda side: np.arange(len(side)) == 0,
+    "last": lambda side: np.arange(len(side)) == len(side) - 1,
+    "first word": lambda side: side.words == 0,
+    "last word": lambda side: (side.words == side.words.max(initial=-1)) & (side.words >= 0),
+}
+_READ = frozenset({"number", "capitalised"})  # classes that are seen in the label
+
+
+@dataclass(frozen=True)
+class Class:
+    """A class of tokens, one of ``CLASSES``."""
+
+    name: str
+
+    def of(self, side: Side) -> Bools:
+        return CLASSES[self.name](side)
+
+    def needs(self) -> frozenset[str]:
+        return frozenset({LABELS}) if self.name in _READ else frozenset()
+
+    def columns(self) -> frozenset[str]:
+        return frozenset()
+
+
+@dataclass(frozen=True)
+class Written:
+    """The tokens of a word, in capitals or not."""
+
+    word: str
+
+    def of(self, side: Side) -> Bools:
+        wanted = self.word.casefold()
+        return np.array([word == wanted for word in side.written], np.bool_)
+
+    def needs(self) -> frozenset[str]:
+        return frozenset({LABELS})
+
+    def columns(self) -> frozenset[str]:
+        return frozenset()
+
+
+@dataclass(frozen=True)
+class Valued:
+    """The tokens of the words that have this value in a column of the corpus."""
+
+    column: str
+    value: str
+
+    def of(self, side: Side) -> Bools:
+        found = column_of(side, self.column)
+        rows = [at for at, value in enumerate(found.values) if value.casefold() == self.value.casefold()]
+        return np.asarray(found.members[rows].any(axis=0))
+
+    def needs(self) -> frozenset[str]:
+        return frozenset({LABELS, COLUMNS})
+
+    def columns(self) -> frozenset[str]:
+        return frozenset({self.column})
+
+
+def column_of(side: Side, name: str) -> Column:
+    """A column of the corpus; one without words for a text that has none. Raises Unfit for a side without columns."""
+    if not side.annotated:
+        raise Unfit(later("the columns of the corpus are about the source text"))
+    return side.columns.get(name) or Column((), np.zeros((0, len(side)), np.bool_))
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Both of two sets ("and"), or either of them ("or")."""
+
+    parts: tuple[Tokens, ...]
+    every: bool
+
+    def of(self, side: Side) -> Bools:
+        return reduce(np.logical_and if self.every else np.logical_or, (part.of(side) for part in self.parts))
+
+    def needs(self) -> frozenset[str]:
+        return frozenset().union(*(part.needs() for part in self.parts))
+
+    def columns(self) -> frozenset[str]:
+        return frozenset().union(*(part.columns() for part in self.parts))
+
+
+@dataclass(frozen=True)
+class Without:
+    """All tokens but those of a set ("not")."""
+
+    part: Tokens
+
+    def of(self, side: Side) -> Bools:
+        return ~self.part.of(side)
+
+    def needs(self) -> frozenset[str]:
+        return self.part.needs()
+
+    def columns(self) -> frozenset[str]:
+        return self.part.columns()
+
+
+class Step(Protocol):
+    """Where one gets from a token: to others of the same text, or across to the text of the columns."""
+
+    def reach(self, pair: Pair, side: Side) -> tuple[Bools, bool]:
+        """(n, m) which tokens are reached from those of a side, and whether they are those of the columns. From the
+        columns' side there is no way back. Raises Unfit."""
+
+    def needs(self) -> frozenset[str]:
+        """What it reads in addition to the tokens."""
+
+    def columns(self) -> frozenset[str]:
+        """The columns of the corpus that it reads."""
+
+
+@dataclass(frozen=True)
+class To:
+    """To all tokens of a set, wherever one comes from."""
+
+    tokens: Tokens
+
+    def reach(self, pair: Pair, side: Side) -> tuple[Bools, bool]:
+        there = self.tokens.of(pair.key)
+        return np.broadcast_to(there, (len(side), len(there))), True
+
+    def needs(self) -> frozenset[str]:
+        return self.tokens.needs()
+
+    def columns(self) -> frozenset[str]:
+        return self.tokens.columns()
+
+
+@dataclass(frozen=True)
+class Plain:
+    """A step that needs nothing but the tokens of its side."""
+
+    name: str
+    distance: int = 0
+
+    def reach(self, pair: Pair, side: Side) -> tuple[Bools, bool]:
+        return _PLAIN[self.name](side, self.distance), False
+
+    def needs(self) -> frozenset[str]:
+        return frozenset()
+
+    def columns(self) -> frozenset[str]:
+        return frozenset()
+
+
+def _offsets(side: Side) -> np.ndarray:
+    """(n, n) how many tokens a column is after the row."""
+    places = np.arange(len(side))
+    return places[None, :] - places[:, None]
+
+
+_PLAIN: Mapping[str, Callable[[Side, int], Bools]] = {
+    "itself": lambda side, _far: _offsets(side) == 0,
+    "ahead": lambda side, far: _offsets(side) == far,
+    "back": lambda side, far: _offsets(side) == -far,
+    "within": lambda side, far: (abs(_offsets(side)) <= far) & (_offsets(side) != 0),
+    "earlier": lambda side, _far: _offsets(side) < 0,
+    "later": lambda side, _far: _offsets(side) > 0,
+    "word ahead": lambda side, far: side.groups[None, :] - side.groups[:, None] == far,
+    "word back": lambda side, far: side.groups[:, None] - side.groups[None, :] == far,
+}
+
+
+@dataclass(frozen=True)
+class Same:
+    """To the same token or word at another place, or the words with the same value of a column; in cross-attention to
+    those of the other text, and for "position" to the token at the same place."""
+
+    what: str
+
+    def reach(self, pair: Pair, side: Side) -> tuple[Bools, bool]:
+        across = pair.crossing and side is not pair.key
+        other = pair.key if across else side
+        if self.what == "position":
+            if pair.crossing and not across:
+                raise Unfit(later("it crosses to the source twice"))
+            return np.arange(len(side))[:, None] == np.arange(len(other)), across
+        if self.what == "token":
+            found = (side.ids[:, None] == other.ids) & ~side.special[:, None] & ~other.special
+            own = np.eye(len(side), dtype=np.bool_)
+        elif self.what == "word":
+            found = (side.codes[:, None] == other.codes) & (side.codes >= 0)[:, None]
+            own = side.groups[:, None] == side.groups
+        else:
+            found, own = self._valued(side, other), side.groups[:, None] == side.groups
+        return (found if across else found & ~own), across
+
+    def _valued(self, side: Side, other: Side) -> Bools:
+        rows, columns = column_of(side, self.what), column_of(other, self.what)
+        equal = np.array(rows.values, object)[:, None] == np.array(columns.values, object)
+        return _through(rows.members, equal, columns.members)
+
+    def needs(self) -> frozenset[str]:
+        return frozenset({LABELS, COLUMNS}) if self.columns() else frozenset()
+
+    def columns(self) -> frozenset[str]:
+        return frozenset() if self.what in {"token", "word", "position"} else frozenset({self.what})
+
+
+@dataclass(frozen=True)
+class Linked:
+    """To the words of the source that an alignment by hand joins to the word of the row."""
+
+    def reach(self, pair: Pair, side: Side) -> tuple[Bools, bool]:
+        if not pair.crossing:
+            raise Unfit(later("links lead from an output to its source"))
+        if side is pair.key:
+            raise Unfit(later("it crosses to the source twice"))
+        found = np.zeros((len(side), len(pair.key)), np.bool_)
+        if pair.links is not None and pair.links.size:
+            rows, columns = side.words, pair.key.words
+            linked = pair.links[np.maximum(rows, 0)][:, np.maximum(columns, 0)]
+            found = linked & (rows >= 0)[:, None] & (columns >= 0)
+        return found, True
+
+    def needs(self) -> frozenset[str]:
+        return frozenset({LINKS})
+
+    def columns(self) -> frozenset[str]:
+        return frozenset()
+
+
+@dataclass(frozen=True)
+class Related:
+    """Within a tree of words: to the head of a word, or to the words that depend on it by a relation (None: by any)."""
+
+    up: bool
+    relation: str | None = None
+
+    def reach(self, pair: Pair, side: Side) -> tuple[Bools, bool]:
+        if not side.annotated:
+            raise Unfit(later("the trees of the corpus are about the source text"))
+        tree = side.tree or Tree(np.zeros(0, np.int64), (), np.zeros((0, len(side)), np.bool_))
+        arcs = tree.heads[:, None] == np.arange(len(tree.heads))  # (W, W) from a word to its head
+        if self.relation is not None:
+            arcs = arcs & np.array([relation == self.relation for relation in tree.relations], np.bool_)[:, None]
+        found = _through(tree.members, arcs if self.up else arcs.T, tree.members)
+        return found & (side.groups[:, None] != side.groups), False  # both words of "im" are the same tokens
+
+    def needs(self) -> frozenset[str]:
+        return frozenset({LABELS, TREE})
+
+    def columns(self) -> frozenset[str]:
+        return frozenset()
+
+
+def _through(first: Bools, between: Bools, second: Bools) -> Bools:
+    """(n, m) the tokens that words (W, n) lead to by way of (W, V) and (V, m)."""
+    if not first.shape[0] or not second.shape[0]:
+        return np.zeros((first.shape[1], second.shape[1]), np.bool_)
+    return np.asarray((first.T.astype(np.float32) @ between.astype(np.float32) @ second.astype(np.float32)) > 0)
+
+
+@dataclass(frozen=True)
+class Path:
+    """Steps one after the other, the last one first, as they are written: "next token of same token"."""
+
+    steps: tuple[Step, ...]
+
+    def cells(self, pair: Pair, start: Side) -> Bools:
+        side, found = start, None
+        for step in reversed(self.steps):
+            reached, across = step.reach(pair, side)
+            found = reached if found is None else (found.astype(np.float32) @ reached.astype(np.float32)) > 0
+            side = pair.key if across else side
+        if pair.crossing and side is not pair.key:
+            raise Unfit(later("it stays in the text of the rows"))
+        assert found is not None
+        return found
+
+    def needs(self) -> frozenset[str]:
+        return frozenset().union(*(step.needs() for step in self.steps))
+
+    def columns(self) -> frozenset[str]:
+        return frozenset().union(*(step.columns() for step in self.steps))
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Both of two targets ("and"), or either of them ("or")."""
+
+    parts: tuple[Target, ...]
+    every: bool
+
+    def cells(self, pair: Pair, start: Side) -> Bools:
+        joined = np.logical_and if self.every else np.logical_or
+        return reduce(joined, (part.cells(pair, start) for part in self.parts))
+
+    def needs(self) -> frozenset[str]:
+        return frozenset().union(*(part.needs() for part in self.parts))
+
+    def columns(self) -> frozenset[str]:
+        return frozenset().union(*(part.columns() for part in self.parts))
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """Everywhere but at a target ("not")."""
+
+    part: Target
+
+    def cells(self, pair: Pair, start: Side) -> Bools:
+        return ~self.part.cells(pair, start)
+
+    def needs(self) -> frozenset[str]:
+        return self.part.needs()
+
+    def columns(self) -> frozenset[str]:
+        return self.part.columns()
+
+
+@dataclass(frozen=True)
+class Clause:
+    """From some tokens to others. ``read``: in cross-attention a row stands for the token that it has just read."""
+
+    source: Tokens
+    target: Target
+    read: bool = False
+
+    def cells(self, pair: Pair) -> Bools:
+        """(Q, K). Raises Unfit."""
+        start = pair.reads if self.read else pair.query
+        return self.source.of(start)[:, None] & self.target.cells(pair, start)
+
+    def needs(self) -> frozenset[str]:
+        return self.source.needs() | self.target.needs()
+
+    def columns(self) -> frozenset[str]:
+        return self.source.columns() | self.target.columns()
