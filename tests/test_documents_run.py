@@ -25,7 +25,11 @@ FLAGS = re.MULTILINE | re.DOTALL
 BLOCK = re.compile(r"^```(\{code-cell\}|\w+)\n(.*?)^```", FLAGS)
 TYPED = ("make", "pip", "python", "bartviz", "echo", ".venv/bin/python", "$")  # how a command begins
 SERVES = {"app", "open", "serve"}  # they would not end: only their options are tried
-PAIRS = "en\tde\nI want to buy a car.\tIch will ein Auto kaufen.\nIt is late.\tEs ist spät.\n"
+PAIRS = (
+    "en\tde\tgold\n"
+    "I want to buy a car.\tIch will ein Auto kaufen.\t0-0 1-1 3-4 4-2 5-3 6-5\n"
+    "It is late.\tEs ist spät.\t0-0 1-1 2-2 3-3\n"
+)
 RECORD = EMBEDDED / "records" / "start.safetensors"
 
 
@@ -53,6 +57,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copy(RECORD, tmp_path / "car.safetensors")
     shutil.copy(RECORD, tmp_path / "other.safetensors")
     (tmp_path / "pairs.tsv").write_text(PAIRS, "utf-8")
+    (tmp_path / "train.en").write_text("It is late .\n", "utf-8")
+    (tmp_path / "train.de").write_text("Es ist spät .\n", "utf-8")
     (tmp_path / "models").mkdir()
     monkeypatch.chdir(tmp_path)
     return tmp_path

@@ -10,6 +10,8 @@ word of the token that has just been read, and align only by ``reads``. Words ar
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 
 Method = Literal["target", "source", "mutual", "union", "grow", "threshold"]
 METHODS: tuple[Method, ...] = get_args(Method)
+Split = Literal["tokenizer", "spaces"]
+SPLITS: tuple[Split, ...] = get_args(Split)
 THRESHOLD = 0.2
 _NEIGHBOURS = tuple((i, j) for i in (-1, 0, 1) for j in (-1, 0, 1) if (i, j) != (0, 0))
 
@@ -87,9 +91,27 @@ def target_tokens(record: Record) -> Tokens:
     return record.output if record.output is not None else cross_of(record).query
 
 
-def lines(record: Record) -> tuple[Line, Line]:
-    """The words of the source and of the output."""
-    return _line(cross_of(record).key, record.source_text), _line(target_tokens(record), record.target_text)
+def lines(record: Record, split: Split = "tokenizer") -> tuple[Line, Line]:
+    """The words of the source and of the output: those of the tokenizer, for which a sign is a word, or what stands
+    between ``spaces``, as in texts that were split into words before."""
+    sides = (cross_of(record).key, record.source_text), (target_tokens(record), record.target_text)
+    source, target = (
+        _line(tokens, text) if split == "tokenizer" else _spaced(tokens, text or "") for tokens, text in sides
+    )
+    return source, target
+
+
+def _spaced(tokens: Tokens, text: str) -> Line:
+    """Every word between spaces, also one without a token: words keep their numbers."""
+    found = [(word.start(), word.group()) for word in re.finditer(r"\S+", text)]
+    starts = [start for start, _word in found]
+    groups: list[list[int]] = [[] for _word in found]
+    for token, span in enumerate(tokens.spans):
+        if span is None or not (piece := text[slice(*span)]).strip():
+            continue
+        begin = span[0] + len(piece) - len(piece.lstrip())
+        groups[bisect_right(starts, begin) - 1].append(token)
+    return Line(tuple(word for _start, word in found), tuple(map(tuple, groups)))
 
 
 def _line(tokens: Tokens, text: str | None) -> Line:
@@ -146,31 +168,37 @@ def heads_of(record: Record, layer: int | None = None) -> tuple[Head, ...]:
     return tuple(Head("cross", at, head) for at in chosen for head in range(per_layer))
 
 
-def table(record: Record, heads: Sequence[Head], *, reading: Reading = "predicts") -> Table:
+def table(record: Record, heads: Sequence[Head], *, reading: Reading = "predicts", split: Split = "tokenizer") -> Table:
     """The weights between words of a set of heads: their mean. Raises SettingError."""
-    source, target = lines(record)
+    source, target = lines(record, split)
     return merged(record, mean_of(record, heads), source, target, reading=reading, name=name_of(record, heads))
 
 
 def merged(record: Record, weights: Floats, source: Line, target: Line, *, reading: Reading, name: str = "") -> Table:
     """Weights (Q, K) between tokens -> between words (T, S)."""
+    words, has_rows = between(record, weights, source, target, reading=reading)
+    special = np.where(has_rows, np.maximum(1 - words.sum(axis=-1), 0), 0).astype(np.float32)
+    return Table(name, reading, source, target, words, special, has_rows)
+
+
+def between(record: Record, weights: Floats, source: Line, target: Line, *, reading: Reading) -> tuple[Floats, Bools]:
+    """Weights (..., Q, K) between tokens -> (..., T, S) between words, and (T,) whether a word has a row."""
     rows = rows_of(record, target, reading)
-    columns = _sums(weights, source.groups)  # (Q, S)
-    words = np.zeros((len(target), len(source)), np.float32)
-    special = np.zeros(len(target), np.float32)
+    columns = _sums(weights, source.groups)  # (..., Q, S)
+    words = np.zeros((*weights.shape[:-2], len(target), len(source)), np.float32)
     for place, group in enumerate(rows):
         if group:
-            words[place] = columns[list(group)].mean(axis=0)
-            special[place] = max(0.0, 1.0 - float(words[place].sum()))
-    return Table(name, reading, source, target, words, special, np.array([bool(group) for group in rows], np.bool_))
+            words[..., place, :] = columns[..., list(group), :].mean(axis=-2)
+    return words, np.array([bool(group) for group in rows], np.bool_)
 
 
 def _sums(weights: Floats, groups: Groups) -> Floats:
-    """(Q, K) -> (Q, S): the sum over the columns of each group."""
-    total = np.zeros((len(weights), weights.shape[1] + 1), np.float64)
-    np.cumsum(weights, axis=1, out=total[:, 1:])
-    starts, ends = [group[0] for group in groups], [group[-1] + 1 for group in groups]
-    return np.asarray(total[:, ends] - total[:, starts], np.float32)
+    """(..., Q, K) -> (..., Q, S): the sum over the columns of each group."""
+    total = np.zeros((*weights.shape[:-1], weights.shape[-1] + 1), np.float64)
+    np.cumsum(weights, axis=-1, out=total[..., 1:])
+    starts = [group[0] if group else 0 for group in groups]
+    ends = [group[-1] + 1 if group else 0 for group in groups]
+    return np.asarray(total[..., ends] - total[..., starts], np.float32)
 
 
 def links(weights: Floats, method: Method = "mutual", *, threshold: float = THRESHOLD) -> Links:

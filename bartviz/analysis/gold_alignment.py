@@ -62,6 +62,15 @@ class Score:
     right: int  # |A & P|
     right_sure: int  # |A & S|
 
+    def __add__(self, other: Score) -> Score:
+        """Both together, as over a corpus: a rate of the sums is none of the means."""
+        return Score(
+            self.found + other.found,
+            self.sure + other.sure,
+            self.right + other.right,
+            self.right_sure + other.right_sure,
+        )
+
     @property
     def precision(self) -> float | None:
         return self.right / self.found if self.found else None
@@ -74,6 +83,11 @@ class Score:
     def error_rate(self) -> float | None:
         whole = self.found + self.sure
         return 1 - (self.right_sure + self.right) / whole if whole else None
+
+    def measures(self) -> str:
+        """The three as text; "-" for one that there is not."""
+        named = [("precision", self.precision), ("recall", self.recall), ("error rate", self.error_rate)]
+        return ", ".join(f"{name} {'-' if value is None else f'{value:.3f}'}" for name, value in named)
 
     @property
     def wrong(self) -> int:

@@ -1,4 +1,4 @@
-"""The command ``align``: word links of saved records in Pharaoh's format, one line per record. Needs no torch."""
+"""The command ``align``: word links in Pharaoh's format, of saved records (without torch), or of a corpus."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from bartviz.analysis import aligners as ranks
 from bartviz.analysis import alignment, gold_alignment
 from bartviz.analysis.gold_alignment import Gold, Score
+from bartviz.commands import align_corpus
 from bartviz.commands.output import EXAMPLES, print_json, rows_of, say, say_table
 from bartviz.errors import TextError
 from bartviz.record.attention import Head
@@ -25,33 +26,49 @@ def add(commands: Any) -> None:
     """Add the command to the parser."""
     align = commands.add_parser(
         "align",
-        help="print the word links of saved records",
-        description=(__doc__ or "").split("\n")[0],
+        help="print the word links of saved records, or of a corpus",
+        description="Print word links by cross-attention in Pharaoh's format: one line per saved record, or per row of "
+        "a corpus that a model (--model) reads. With --rank, which heads align instead.",
         epilog=EXAMPLES
         + "bartviz align car.safetensors\n  bartviz align *.safetensors --heads L2H0,L3H1 --gold gold.txt\n  "
-        + "bartviz align car.safetensors --rank --json",
+        + "bartviz align car.safetensors --rank --json\n"
+        "  bartviz align train.en --target-file train.de --model bart-tiny-en-de --split spaces\n"
+        "  bartviz align pairs.tsv --model models/marian --column en --target de --rank --format ctranslate2",
     )
-    align.add_argument("records", nargs="+", type=Path, metavar="FILE", help="a saved record, such as run.safetensors")
+    align.add_argument(
+        "records",
+        nargs="+",
+        type=Path,
+        metavar="FILE",
+        help="saved records, such as run.safetensors; with --model a corpus",
+    )
     align.add_argument(
         "--heads", metavar="L2H0,L3H1", help="mean of these heads (by default the head with the best agreement)"
     )
     align.add_argument("--layer", type=int, help="mean of a layer's heads instead")
     align.add_argument(
-        "--reading", choices=get_args(Reading), default="predicts", help="rows are named by (%(default)s)"
+        "--reading",
+        choices=get_args(Reading),
+        help="rows are named by what they do (predicts; over a corpus the better of both)",
     )
     align.add_argument("--method", choices=alignment.METHODS, default="mutual", help="how links are made (%(default)s)")
     align.add_argument("--threshold", type=float, default=alignment.THRESHOLD, help="of that method (%(default)s)")
     align.add_argument("--possible", action="store_true", help="add links found in only one direction, as 1?2")
-    align.add_argument("--gold", type=Path, metavar="FILE", help="alignments made by hand, one line per record")
+    align.add_argument("--gold", type=Path, metavar="FILE", help="alignments made by hand, one line per record or row")
     align.add_argument("--one-based", action="store_true", help="gold counts words from 1")
     align.add_argument("--swap", action="store_true", help="gold gives the target word first")
     align.add_argument("--rank", action="store_true", help="print all heads and layers instead, best first")
-    align.add_argument("--json", action="store_true", help="print JSON, one line per record")
+    align_corpus.add(align)
+    align.add_argument("--json", action="store_true", help="print JSON, one line per record or row")
     align.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print links to stdout, and their source and scores to stderr."""
+    if options.model is not None:
+        return align_corpus.run(options)
+    align_corpus.refuse_without_model(options)
+    options.reading = options.reading or "predicts"
     gold = _gold_lines(options)
     total = Score(0, 0, 0, 0)
     for index, path in enumerate(options.records):
@@ -65,7 +82,7 @@ def run(options: argparse.Namespace) -> int:
         links = alignment.links(shown.weights, options.method, threshold=options.threshold)
         either = alignment.links(shown.weights, "union") if options.possible else ()
         score = None if known is None else gold_alignment.score(links, known)
-        total = total if score is None else _sum(total, score)
+        total = total if score is None else total + score
         if options.json:
             possible = sorted(set(either) - set(links))
             judged = {} if score is None else {"error_rate": score.error_rate}
@@ -78,7 +95,7 @@ def run(options: argparse.Namespace) -> int:
         say(gold_alignment.write(links, either))
         say(f"{shown.name}, rows named by what they {options.reading.removesuffix('s')}", error=True)
     if gold and not options.rank:
-        say(_measures(total), error=True)
+        say(total.measures(), error=True)
     return 0
 
 
@@ -120,18 +137,3 @@ def _gold_lines(options: argparse.Namespace) -> list[str]:
 def _gold(record: Record, text: str, options: argparse.Namespace) -> Gold:
     source, target = alignment.lines(record)
     return gold_alignment.read(text, len(source), len(target), base=1 if options.one_based else 0, swap=options.swap)
-
-
-def _sum(first: Score, second: Score) -> Score:
-    return Score(
-        first.found + second.found,
-        first.sure + second.sure,
-        first.right + second.right,
-        first.right_sure + second.right_sure,
-    )
-
-
-def _measures(judged: Score) -> str:
-    """Precision, recall and error rate over all records together (Och and Ney 2003)."""
-    measures = [("precision", judged.precision), ("recall", judged.recall), ("error rate", judged.error_rate)]
-    return ", ".join(f"{name} {'-' if value is None else f'{value:.3f}'}" for name, value in measures)

@@ -105,7 +105,7 @@ def lines(
     number, columns, form = 0, columns or Columns(), form or Form()
     for name, file in files(path):
         for line, found in _rows(file, columns, form, paragraphs):
-            yield _checked(number, name, line, found, columns, form)
+            yield checked(number, name, line, found, columns, form)
             number += 1
 
 
@@ -127,7 +127,7 @@ def notices(path: Path, columns: Columns | None = None, form: Form | None = None
 
 
 def _judged(name: str, file: Path, columns: Columns, form: Form) -> Iterator[str]:
-    with _opened(file):
+    with opened(file):
         read = _table(file, columns, form)
         if not read.names:
             return
@@ -164,7 +164,7 @@ def digest(path: Path) -> str:
     """The digest of a corpus: of the names and the bytes of its files. Raises TextError."""
     whole = hashlib.sha256()
     for name, file in files(path):
-        with _opened(file), file.open("rb") as stream:
+        with opened(file), file.open("rb") as stream:
             whole.update(f"{name}\n{hashlib.file_digest(stream, 'sha256').hexdigest()}\n".encode())
     return whole.hexdigest()[:32]
 
@@ -176,7 +176,7 @@ def _suffix(path: Path) -> str:
     return suffixes[-1] if suffixes else ""
 
 
-def _checked(
+def checked(
     number: int, file: str, line: int, found: Mapping[str, str] | TextError, columns: Columns, form: Form
 ) -> Line | Bad:
     """The row, cleaned, or why it cannot be used."""
@@ -207,21 +207,21 @@ def _text(text: str | None, part: str, form: Form) -> str:
 
 def _rows(file: Path, columns: Columns, form: Form, paragraphs: bool) -> Iterator[Named]:
     suffix = _suffix(file)
-    with _opened(file):
+    with opened(file):
         if suffix in TABLES:
             yield from _named(_table(file, columns, form), columns, file.name)
             return
         if _asked(columns):
             raise SettingError(f"{file.name} has no columns: leave the names of columns out.")
-        with _stream(file, form) as stream:
+        with stream(file, form) as text:
             if suffix == ".conllu":
-                yield from conllu.sentences(line for _number, line in physical_lines(stream))
+                yield from conllu.sentences(line for _number, line in physical_lines(text))
             else:
-                yield from _paragraphs(stream) if paragraphs else _plain(stream)
+                yield from _paragraphs(text) if paragraphs else _plain(text)
 
 
 @contextmanager
-def _opened(file: Path) -> Iterator[None]:
+def opened(file: Path) -> Iterator[None]:
     """Raise TextError for a file that cannot be read."""
     try:
         yield
@@ -232,7 +232,7 @@ def _opened(file: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _stream(file: Path, form: Form) -> Iterator[io.TextIOBase]:
+def stream(file: Path, form: Form) -> Iterator[io.TextIOBase]:
     """The text of a file, unpacked; bytes that are not of its encoding become lone surrogates, which ``_text``
     refuses."""
     packed = file.suffix.lower() == ".gz"
@@ -277,7 +277,7 @@ def _table(file: Path, columns: Columns, form: Form) -> Rows:
     suffix, wanted = _suffix(file), _asked(columns)
     if suffix == ".parquet":
         return _parquet(file, wanted)
-    return table(lambda: _stream(file, form), suffix, header=form.header, quotes=form.quotes, wanted=wanted)
+    return table(lambda: stream(file, form), suffix, header=form.header, quotes=form.quotes, wanted=wanted)
 
 
 def _named(read: Rows, columns: Columns, file: str) -> Iterator[Named]:
