@@ -27,6 +27,21 @@ def test_the_quantiles_are_those_of_students_distribution() -> None:
     assert np.isnan(intervals.student(np.array([0, 1]))).all()
 
 
+def test_the_chance_of_a_t_is_the_area_beyond_it() -> None:
+    """Its density is integrated here, over the arc tangent of t; few degrees of freedom and many, near 0 and far."""
+    for free in (1.0, 1.5, 2.0, 5.0, 30.0, 1_000.0, 1e7):
+        for t in (0.0, 0.1, 1.0, 1.7, 2.0, 5.0, 40.0):
+            angles = np.linspace(math.atan(t / math.sqrt(free)), math.pi / 2, 400_001)
+            scale = math.exp(math.lgamma((free + 1) / 2) - math.lgamma(free / 2)) / math.sqrt(math.pi)
+            area = 2 * scale * np.trapezoid(np.cos(angles) ** (free - 1), angles)
+            for sign in (-1, 1):
+                found = intervals.chance(np.array([sign * t]), np.array([free]))[0]
+                assert found == pytest.approx(area, rel=1e-3, abs=1e-7), (free, t)
+    ends = intervals.chance(np.array([np.inf, np.nan, 2.0, 2.0]), np.array([5.0, 5.0, 0.0, np.nan]))
+    assert ends[0] == 0
+    assert np.isnan(ends[1:]).all()
+
+
 def share(random: np.random.Generator, size: tuple[int, ...]) -> Doubles:
     """A share of weight that differs from text to text."""
     return random.beta(4, 3, size)

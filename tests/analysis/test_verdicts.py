@@ -23,6 +23,13 @@ def test_a_rank_among_four_orders_is_at_best_a_half() -> None:
     assert verdicts.rank_test(-1.0, random) == 0.5
 
 
+def test_holms_levels_by_hand() -> None:
+    """Of 0.01, 0.02, 0.03 and 0.04: four times the first, three times the second, and none below the one before."""
+    found = verdicts.holm(np.array([0.04, 0.01, 0.03, 0.02]))
+    np.testing.assert_allclose(found, [0.06, 0.04, 0.06, 0.06])
+    np.testing.assert_allclose(verdicts.holm(np.array([0.9, 0.8])), [1.0, 1.0])
+
+
 def test_a_sign_test_is_that_of_all_signs() -> None:
     random = np.random.default_rng(0)
     signs = np.array(list(product([-1, 1], repeat=10)))
