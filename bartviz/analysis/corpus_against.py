@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bartviz.analysis import intervals
+from bartviz.analysis import intervals, verdicts
+from bartviz.analysis.corpus_measures import ALL
 from bartviz.analysis.corpus_roles import roles
+from bartviz.analysis.intervals import Doubles
+from bartviz.arrays import Floats
 from bartviz.errors import SettingError
 from bartviz.record.attention import KINDS, Head, Kind
 
 if TYPE_CHECKING:
     import pandas as pd
 
+ROUNDING = 1e-5
+"""How far two values of a text may be apart, of 1 or of their size, by arithmetic alone: a pass over other batches adds
+up in another order. A smaller difference is none, or a test of many texts would find it."""
 _HEAD = ["kind", "layer", "head"]
 _VALUES = ["mean", "low", "high"]
+_COLUMNS = [
+    *(*_HEAD, "measure", "n", *_VALUES, *(f"other_{name}" for name in _VALUES)),
+    *("difference", "difference_low", "difference_high", "p", "p_holm", "p_bh", "role", "other_role", "changed"),
+]
 
 
 def incomparable(heads: pd.DataFrame, other: pd.DataFrame) -> dict[Kind, str]:
@@ -31,37 +43,137 @@ def incomparable(heads: pd.DataFrame, other: pd.DataFrame) -> dict[Kind, str]:
     return found
 
 
-def against(heads: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
-    """A line for each head and measure that two tables of atlases share, heads whose role changes first.
-
-    Columns: kind, layer, head, measure; mean, low, high; other_mean, other_low, other_high; the difference, the other
-    mean less the first, with its 95% interval from difference_low to difference_high; role and other_role, empty
-    without one, and whether they changed (never of fewer than 30 texts, where no head has a role). The interval takes
-    the two corpora as independent. Raises SettingError where no kind of attention has the same layers and heads in
-    both.
-    """
+def shared_kinds(heads: pd.DataFrame, other: pd.DataFrame) -> list[Kind]:
+    """The kinds of attention whose heads can be compared. Raises SettingError where there is none."""
     reasons = incomparable(heads, other)
     shared = [kind for kind in KINDS if kind not in reasons and _shape(heads, kind) is not None]
     if not shared:
         raise SettingError(f"These atlases have no heads to compare: {'; '.join(reasons.values()) or 'none has any'}.")
+    return shared
+
+
+def against(heads: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
+    """A line for each head and measure that two tables of atlases share, heads whose role changes first.
+
+    Columns: kind, layer, head, measure; n, the texts of the smaller sample; mean, low, high; other_mean, other_low,
+    other_high; the difference, the other mean less the first, with its 95% interval from difference_low to
+    difference_high; p, the probability of a difference as large if there is none (Welch 1947); p_holm and p_bh, the
+    same for as many lines as the table has (``analysis.verdicts``); role and other_role, empty without one, and whether
+    they changed (never of fewer than 30 texts, where no head has a role). The interval and p take the two corpora as
+    independent. Raises SettingError where no kind of attention has the same layers and heads in both.
+    """
+    shared = shared_kinds(heads, other)
     one, two = (table[table["kind"].isin(shared)].dropna(subset=["mean"]) for table in (heads, other))
     both = one.merge(two, on=[*_HEAD, "measure"], suffixes=("", "_two"))
     both = both.rename(columns={f"{name}_two": f"other_{name}" for name in _VALUES})
     difference = both["other_mean"] - both["mean"]
     ends = (f"{side}{name}" for side in ("", "other_") for name in _VALUES)
     low, high = intervals.of_difference(*(both[name].to_numpy(np.float64) for name in ends))
-    both = both.assign(
-        difference=difference,
-        difference_low=low,
-        difference_high=high,
-        role=_named(heads, both),
-        other_role=_named(other, both),
-    )
+    both = both.assign(difference=difference, difference_low=low, difference_high=high, p=_welch(both))
     texts = both.groupby(_HEAD)[["n", "n_two"]].transform("max").min(axis=1)
-    both = both.assign(changed=(both["role"] != both["other_role"]) & (texts >= intervals.FEW))
-    columns = [*_HEAD, "measure", *_VALUES, *(f"other_{name}" for name in _VALUES)]
-    columns += ["difference", "difference_low", "difference_high", "role", "other_role", "changed"]
-    return both.sort_values("changed", ascending=False, kind="stable")[columns].reset_index(drop=True)
+    table = _finished(both.assign(n=both[["n", "n_two"]].min(axis=1)), heads, other, texts)
+    return table.sort_values("changed", ascending=False, kind="stable")[_COLUMNS].reset_index(drop=True)
+
+
+Pairs = Iterable[tuple[Kind, str, Floats, Floats]]
+
+
+def paired_against(heads: pd.DataFrame, other: pd.DataFrame, pairs: Pairs) -> pd.DataFrame:
+    """The same over texts that both atlases have measured, text by text; the most certain differences first.
+
+    ``pairs``: kind, measure, and the values of both for the same texts, (N, L, H) each, NaN where undefined; ``heads``
+    and ``other`` say the roles. A line counts the n texts where both values are defined, also in its means. The
+    interval and p are those of the mean of their differences by Student's t, where a difference of rounding
+    (``ROUNDING``) is none. Further columns: median and other_median
+    of the values, and difference_median, the median of the differences. Measures on random tokens have no texts and no
+    line.
+    """
+    import pandas as pd
+
+    tables = [_paired(*pair) for pair in pairs]
+    if not tables:
+        raise SettingError("These atlases have no measure of each text in common.")
+    both = pd.concat(tables, ignore_index=True)
+    both = both[both["n"] > 0]
+    texts = both.groupby(_HEAD)["n"].transform("max")
+    table = _finished(both, heads, other, texts)
+    order = np.lexsort((-np.abs(table["t"].to_numpy()), table["p"].to_numpy()))
+    return table.iloc[order][[*_COLUMNS, "median", "other_median", "difference_median"]].reset_index(drop=True)
+
+
+def _paired(kind: Kind, measure: str, one: Floats, two: Floats) -> pd.DataFrame:
+    """The lines of one measure. Letters: N texts, C heads."""
+    import pandas as pd
+
+    shape = one.shape[1:]
+    a, b = (values.reshape(len(values), -1).astype(np.float64) for values in (one, two))  # (N, C)
+    known = np.isfinite(a) & np.isfinite(b)
+    a, b, n = np.where(known, a, np.nan), np.where(known, b, np.nan), known.sum(axis=0)
+    layer, head = (index.ravel() for index in np.indices(shape))
+    columns: dict[str, Any] = {"kind": kind, "layer": layer, "head": head, "measure": measure, "n": n}
+    for name, values in (("", a), ("other_", b)):
+        mean, sd = _moments(values, n)
+        top = np.max(np.where(known, values, -np.inf), axis=0, initial=-np.inf)
+        low, high = intervals.of_means([ALL[measure]] * len(n), n, mean, sd, top)
+        columns |= {f"{name}mean": mean, f"{name}low": low, f"{name}high": high, f"{name}median": _median(values, n)}
+    moved = b - a
+    moved[np.abs(moved) <= ROUNDING * np.maximum(1, np.abs(a))] = 0.0
+    mean, sd = _moments(moved, n)
+    error = sd / np.sqrt(np.maximum(n, 1))
+    half = intervals.student(n) * error
+    most = ALL[measure].highest or np.inf
+    with np.errstate(invalid="ignore", divide="ignore"):
+        t = np.where(mean == 0, 0.0, mean / error)
+    columns |= {
+        "difference": mean,
+        "difference_low": np.maximum(mean - half, -most),
+        "difference_high": np.minimum(mean + half, most),
+        "difference_median": _median(moved, n),
+        "t": t,
+        "p": intervals.chance(t, np.where(n > 1, n - 1.0, np.nan)),
+    }
+    return pd.DataFrame(columns)
+
+
+def _moments(values: Doubles, n: NDArray[np.int64]) -> tuple[Doubles, Doubles]:
+    """(C,) the mean and the standard deviation (n - 1) of values (N, C), NaN left out."""
+    missing = np.full(len(n), np.nan)
+    mean = np.divide(np.nansum(values, axis=0), n, out=missing.copy(), where=n > 0)
+    squares = np.nansum((values - mean) ** 2, axis=0)
+    return mean, np.sqrt(np.divide(squares, n - 1, out=missing.copy(), where=n > 1))
+
+
+def _median(values: Doubles, n: NDArray[np.int64]) -> Doubles:
+    found = np.full(len(n), np.nan)
+    found[n > 0] = np.nanmedian(values[:, n > 0], axis=0)
+    return found
+
+
+def _welch(both: pd.DataFrame) -> Doubles:
+    """p of two means with their own standard deviations (Welch 1947)."""
+    n, m = both["n"].to_numpy(np.float64), both["n_two"].to_numpy(np.float64)
+    one, two = both["sd"].to_numpy() ** 2 / n, both["sd_two"].to_numpy() ** 2 / m
+    difference = (both["other_mean"] - both["mean"]).to_numpy()
+    with np.errstate(invalid="ignore", divide="ignore"):
+        t = np.where(difference == 0, 0.0, difference / np.sqrt(one + two))
+        free = (one + two) ** 2 / (one**2 / (n - 1) + two**2 / (m - 1))
+        free = np.where(one + two == 0, n + m - 2, free)
+    return intervals.chance(t, np.where((n > 1) & (m > 1), free, np.nan))
+
+
+def corrected(table: pd.DataFrame) -> pd.DataFrame:
+    """A table with ``p_holm`` and ``p_bh`` for as many tests as it has lines with a p."""
+    p = table["p"].to_numpy(np.float64)
+    known = np.isfinite(p)
+    holm, rate = np.full(len(p), np.nan), np.full(len(p), np.nan)
+    holm[known], rate[known] = verdicts.holm(p[known]), verdicts.adjusted(p[known])
+    return table.assign(p_holm=holm, p_bh=rate)
+
+
+def _finished(both: pd.DataFrame, heads: pd.DataFrame, other: pd.DataFrame, texts: pd.Series) -> pd.DataFrame:
+    """The lines with their corrected probabilities and the roles of their heads; ``texts`` by which a role is known."""
+    named = corrected(both).assign(role=_named(heads, both), other_role=_named(other, both))
+    return named.assign(changed=(named["role"] != named["other_role"]) & (texts >= intervals.FEW))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +189,9 @@ class Changes:
     difference: float
 
 
-def changes(heads: pd.DataFrame, other: pd.DataFrame, kind: Kind, measure: str) -> Changes:
-    """The differences of one measure, from two tables of atlases that ``against`` can compare."""
-    rows = against(heads, other)
+def changes(table: pd.DataFrame, kind: Kind, measure: str) -> Changes:
+    """The differences of one measure, from a table of ``against`` or ``paired_against``."""
+    rows: Any = table
     rows = rows[(rows["kind"] == kind) & (rows["measure"] == measure)]
     apart = rows[(rows["difference_low"] > 0) | (rows["difference_high"] < 0)]
     changed = int(rows["changed"].sum())

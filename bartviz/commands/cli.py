@@ -72,6 +72,7 @@ def _parser() -> argparse.ArgumentParser:
         alive,
         app,
         attribute,
+        compare,
         completion,
         corpus,
         files,
@@ -88,7 +89,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=__version__)
     parser.set_defaults(run=lambda _options: _help(parser))
     commands = parser.add_subparsers(metavar="command")
-    for part in (app, serve, files, alive, run, attribute, align, corpus, find, passport, tables):
+    for part in (app, serve, files, alive, run, attribute, align, corpus, compare, find, passport, tables):
         part.add(commands)
     completion.add(commands, parser)
     return parser

@@ -59,6 +59,9 @@ def add(commands: Any) -> None:
         "--edges", type=float, metavar="WEIGHT", help="store single edges above this weight, for bartviz find"
     )
     corpus.add_argument(
+        "--values", action="store_true", help="keep the value of each text, for medians and for bartviz compare"
+    )
+    corpus.add_argument(
         "--silence",
         type=int,
         default=0,
@@ -123,6 +126,7 @@ def run(options: argparse.Namespace, shown: Shown) -> int:
         edges=options.edges,
         silence=options.silence,
         truncate=options.truncate,
+        values=options.values,
         size=SIZE if options.size is None else options.size,
         report=shown.report,
     )

@@ -6,6 +6,7 @@ A folder of Parquet files and a description; it opens without torch.
 from __future__ import annotations
 
 import json
+import shutil
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -13,9 +14,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bartviz.analysis.corpus_against import against
+import numpy as np
+
+from bartviz.analysis.corpus_against import against, paired_against, shared_kinds
 from bartviz.analysis.corpus_roles import roles
-from bartviz.corpus import schema, tables
+from bartviz.arrays import Floats
+from bartviz.corpus import schema, tables, text_values
 from bartviz.corpus.find import LIMIT, Found, check_heads, find, least_of, with_head
 from bartviz.corpus.passport import passport
 from bartviz.corpus.read import Bad, Line
@@ -23,11 +27,12 @@ from bartviz.corpus.relations import Relations
 from bartviz.corpus.run_folder import FORMAT, Shard
 from bartviz.corpus.run_folder import write as write_file
 from bartviz.corpus.stability import stability
-from bartviz.corpus.sums import Partial, merged
-from bartviz.errors import SettingError, TextError, missing
+from bartviz.corpus.sums import Partial, Whole, merged
+from bartviz.errors import SettingError, TextError, choices, missing
 from bartviz.language import later
 from bartviz.record.attention import KINDS, Head, Kind
 from bartviz.safety import files
+from bartviz.version import versions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,13 +45,16 @@ MOST_BAD = 1_000_000  # rows that were left out and are listed; all are counted
 class Atlas:
     """The measures of every head over a corpus.
 
-    ``description`` has the model, the corpus, the settings and the number of texts. The tables of an atlas that was not
-    written to its ``path`` are ``held``, by name, as they would be in that folder.
+    ``description`` has the model, the corpus, the settings, the number of texts, and the versions (with the commit)
+    that it was computed with; ``began_with`` has those of the beginning, where a run was finished with others. The
+    tables of an atlas that was not written to its ``path`` are ``held``, by name, as they would be in that folder, and
+    the values of its texts are in ``kept``, a file or its bytes, if they are anywhere else.
     """
 
     path: Path
     description: Mapping[str, Any]
     held: Mapping[str, pd.DataFrame] = field(default_factory=dict, repr=False, compare=False)
+    kept: text_values.Source | None = field(default=None, repr=False, compare=False)
 
     def __repr__(self) -> str:
         of = self.description
@@ -107,11 +115,114 @@ class Atlas:
         """The heads that have a role, as ``analysis.corpus_roles.roles`` names them in the current language."""
         return roles(self.heads)
 
-    def against(self, other: Atlas | str | Path) -> pd.DataFrame:
+    @property
+    def numbers(self) -> Whole:
+        """(N,) the row in the corpus, from 0, of each text that has values. Raises SettingError as ``values``."""
+        return self._values.numbers
+
+    def values(self, kind: Kind, measure: str) -> Floats:
+        """The value of a measure for each text: (texts, layers, heads), NaN where it is not defined.
+
+        The texts are those of ``numbers``. Raises SettingError for an atlas without values, which ``bartviz corpus
+        --values`` keeps, or a kind or measure that it lacks.
+        """
+        known = self._values.measures
+        if kind not in known:
+            raise SettingError(f"The atlas has no {kind} attention: choose {choices(known)}.")
+        if measure not in known[kind]:
+            raise SettingError(f"There are no values of {measure} for each text: choose {choices(known[kind])}.")
+        return self._values.of(kind, measure)
+
+    def unpaired(self, other: Atlas) -> str:
+        """Why ``against`` cannot pair the texts of two atlases; empty if it can."""
+        for atlas in (self, other):
+            if not atlas.has_values:
+                return later("{name} has no values of each text", name=atlas.description["model"]["name"])
+        one, two = self._values, other._values
+        shared, first, second = np.intersect1d(one.numbers, two.numbers, assume_unique=True, return_indices=True)
+        differ = one.digests[first] != two.digests[second]
+        if differ.any():
+            row = int(shared[differ.argmax()]) + 1
+            return later("their texts differ, first in row {row:,}", row=row)
+        return "" if len(shared) else later("they share no text")
+
+    def against(self, other: Atlas | str | Path, *, paired: bool = False) -> pd.DataFrame:
         """This atlas and another one, or the one in a folder, head by head, with their difference, as
-        ``analysis.corpus_against.against`` compares them. Raises SettingError where no kind of attention has the same
-        layers and heads in both."""
-        return against(self.heads, (other if isinstance(other, Atlas) else open_atlas(other)).heads)
+        ``analysis.corpus_against.against`` compares them.
+
+        paired: over the same texts, text by text, as ``analysis.corpus_against.paired_against``: its intervals are
+        narrower, because a text that is hard for one model is hard for the other.
+        Raises SettingError where no kind of attention has the same layers and heads in both, and for ``paired`` where
+        an atlas has no values of each text, or their texts differ.
+
+        >>> table = atlas.against("other")
+        >>> bool((table["difference"] == table["other_mean"] - table["mean"]).all())
+        True
+        """
+        two = other if isinstance(other, Atlas) else open_atlas(other)
+        if not paired:
+            return against(self.heads, two.heads)
+        reason = self.unpaired(two)
+        if reason:
+            raise SettingError(
+                later(
+                    "These atlases cannot be compared text by text: {reason}. Create both with bartviz corpus --values "
+                    "over the same file.",
+                    reason=reason,
+                )
+            )
+        _, first, second = np.intersect1d(self.numbers, two.numbers, assume_unique=True, return_indices=True)
+        both = {
+            kind: [name for name in names if name in two._values.measures.get(kind, ())]
+            for kind, names in self._values.measures.items()
+        }
+        pairs = (
+            (kind, name, self.values(kind, name)[first], two.values(kind, name)[second])
+            for kind in shared_kinds(self.heads, two.heads)
+            for name in both[kind]
+        )
+        return paired_against(self.heads, two.heads, pairs)
+
+    @property
+    def has_values(self) -> bool:
+        """Whether it has the values of each text."""
+        return self.kept is not None or text_values.NAME in self.description.get("files", {})
+
+    @cached_property
+    def _values(self) -> text_values.TextValues:
+        if not self.has_values:
+            raise SettingError("This atlas has no values of each text: run bartviz corpus with --values.")
+        source = self._kept()
+        if source != self.kept:
+            self._check_kept(source)
+        shapes = {
+            kind: (int(rows["layer"].max()) + 1, int(rows["head"].max()) + 1)
+            for kind in self.kinds
+            for rows in [self.heads[self.heads["kind"] == kind]]
+        }
+        return text_values.TextValues(source, self.path.name, self.description["texts"], shapes)
+
+    def _kept(self) -> text_values.Source:
+        return self.path / text_values.FILE if self.kept is None else self.kept
+
+    def _check_kept(self, source: text_values.Source) -> None:
+        try:
+            same = text_values.digest(source) == self.description["files"][text_values.NAME]
+            reason = later("it was changed after the atlas was created")
+        except OSError:
+            same, reason = False, later("it is missing or cannot be read")
+        if not same:
+            raise self._unread(text_values.FILE, reason)
+
+    def kept_size(self) -> int:
+        """The bytes of the file of values."""
+        source = self._kept()
+        return len(source) if isinstance(source, bytes) else files.size_of(source)
+
+    def kept_bytes(self) -> bytes:
+        """The file of values."""
+        source = self._kept()
+        return source if isinstance(source, bytes) else files.read(source, schema.LARGEST)
 
     def passport(self, head: Head | str, *, measure: str | None = None) -> str:
         """All that is known of a head, such as "cross L2H5", as one HTML page that can be printed.
@@ -154,6 +265,8 @@ class Atlas:
     def check(self) -> None:
         """Raise SettingError if a table is damaged, was changed, or contradicts the others."""
         _ = self.heads, self.histograms, self.examples, self.bad, self.relations
+        if self.has_values:
+            _ = self.numbers
 
     def save(self, path: str | Path) -> Atlas:
         """Write the atlas to a folder, its tables first and at last its description; returns the one that is there.
@@ -161,7 +274,7 @@ class Atlas:
         Raises SettingError for a folder that has other files, OSError.
         """
         folder = Path(path)
-        known = {DESCRIPTION, *(f"{name}.parquet" for name in schema.TABLES)}
+        known = {DESCRIPTION, text_values.FILE, *(f"{name}.parquet" for name in schema.TABLES)}
         if folder.exists() and not {entry.name for entry in folder.iterdir()} <= known:
             raise SettingError(f"{folder.name} contains other files: choose a new folder.")
         folder.mkdir(parents=True, exist_ok=True)
@@ -174,6 +287,11 @@ class Atlas:
                 file=f"{name}.parquet",
                 name=self.path.name,
             )
+        )
+
+    def _unread(self, file: str, reason: str) -> SettingError:
+        return SettingError(
+            later("{file} of the atlas {name} cannot be read: {reason}.", file=file, name=self.path.name, reason=reason)
         )
 
     def _table(self, name: str) -> pd.DataFrame:
@@ -191,14 +309,7 @@ class Atlas:
             if schema.digest(data) != self.description["files"][name]:
                 reason = later("it was changed after the atlas was created")
         if reason is not None:
-            raise SettingError(
-                later(
-                    "{file} of the atlas {name} cannot be read: {reason}.",
-                    file=file.name,
-                    name=self.path.name,
-                    reason=reason,
-                )
-            )
+            raise self._unread(file.name, reason)
         return schema.read(name, data, file.name, self.path.name)
 
 
@@ -258,7 +369,7 @@ def added(manifest: Mapping[str, object], shards: Iterable[Shard], random: Shard
         if not bad:
             raise TextError(later("There are no rows."))
         raise TextError(later("None of the {count:,} rows can be used. {reason}", count=len(bad), reason=bad[0].reason))
-    about = dict(manifest) | ({"cut": cut} if cut else {})
+    about = dict(manifest) | {"versions": versions()} | ({"cut": cut} if cut else {})
     return in_memory(about, sums, random.sums, texts, bad, rows, relations)
 
 
@@ -292,6 +403,12 @@ def in_memory(
 def write(folder: Path, made: Atlas) -> Atlas:
     """Write the tables of an atlas to a folder, and at last its description; the atlas that is there."""
     description, data_of = packed(made)
+    if made.has_values:
+        source, target = made._kept(), folder / text_values.FILE
+        if isinstance(source, bytes):
+            write_file(target, source)
+        elif source != target:
+            shutil.copyfile(source, target)
     for name, data in data_of.items():
         write_file(folder / f"{name}.parquet", data)
     write_file(folder / DESCRIPTION, json.dumps(description, indent=1).encode())
@@ -299,10 +416,13 @@ def write(folder: Path, made: Atlas) -> Atlas:
 
 
 def packed(made: Atlas) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """The description and the tables of an atlas as its files hold them."""
-    tables_of = made.held or {name: made._table(name) for name in made.description["files"]}
+    """The description and the tables of an atlas as its files hold them; the values of each text are in the description
+    alone."""
+    names = [name for name in made.description.get("files", {}) if name != text_values.NAME]
+    tables_of = made.held or {name: made._table(name) for name in names}
     data = {name: schema.packed(name, table) for name, table in tables_of.items()}
-    return schema.sealed(made.description, data), data
+    more = {text_values.NAME: text_values.digest(made._kept())} if made.has_values else {}
+    return schema.sealed(made.description, data, more), data
 
 
 def _check_parquet() -> None:

@@ -10,7 +10,7 @@ from io import BytesIO
 from pathlib import Path, PurePosixPath
 from zipfile import ZipFile
 
-from bartviz.corpus import schema
+from bartviz.corpus import schema, text_values
 from bartviz.corpus.atlas import DESCRIPTION, Atlas, described, packed
 from bartviz.errors import SettingError
 from bartviz.language import later
@@ -21,8 +21,14 @@ LARGEST = 64 << 20  # bytes of what is in it
 
 
 def pack(atlas: Atlas) -> bytes:
-    """The bytes of the file. Parquet is compressed, so the archive is not."""
+    """The bytes of the file. Parquet is compressed, so the archive is not. The values of each text are left out where
+    the file would be too large to open."""
     description, tables = packed(atlas)
+    if text_values.NAME in description["files"]:
+        if sum(map(len, tables.values())) + atlas.kept_size() <= LARGEST:
+            tables |= {text_values.NAME: atlas.kept_bytes()}
+        else:
+            description = schema.sealed(atlas.description, tables)
     file = BytesIO()
     with ZipFile(file, "w") as archive:
         for name, data in tables.items():
@@ -46,10 +52,10 @@ def unpack(data: bytes, name: str) -> Atlas:
             )
         )
     description = described(files[DESCRIPTION], name)
-    held = {}
+    held, kept = {}, None
     for table, digest in description["files"].items():
         file = f"{table}.parquet"
-        if table not in schema.TABLES:
+        if table not in (*schema.TABLES, text_values.NAME):
             continue
         if schema.digest(files.get(file, b"")) != digest:
             raise SettingError(
@@ -57,8 +63,11 @@ def unpack(data: bytes, name: str) -> Atlas:
                     "{file} of the atlas {name} is missing, or was changed after it was created.", file=file, name=name
                 )
             )
+        if table == text_values.NAME:
+            kept = files[file]
+            continue
         held[table] = schema.read(table, files[file], file, name)
-    atlas = Atlas(Path(name), description, held)
+    atlas = Atlas(Path(name), description, held, kept)
     atlas.check()
     return atlas
 
@@ -66,7 +75,7 @@ def unpack(data: bytes, name: str) -> Atlas:
 def _unpacked(data: bytes, name: str) -> dict[str, bytes]:
     """The files of an atlas in an archive, by their names without folders."""
     unread = SettingError(later("{name} is not a zip archive, or it is damaged.", name=name))
-    known = {DESCRIPTION, *(f"{table}.parquet" for table in schema.TABLES)}
+    known = {DESCRIPTION, text_values.FILE, *(f"{table}.parquet" for table in schema.TABLES)}
     with guarded(unread), ZipFile(BytesIO(data)) as archive:
         found = [entry for entry in archive.infolist() if PurePosixPath(entry.filename).name in known]
         size = sum(entry.file_size for entry in found)

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from multiprocessing import active_children, get_context, parent_process
 from pathlib import Path
@@ -24,7 +24,7 @@ from pathlib import Path
 import torch
 
 from bartviz.analysis.corpus_measures import SILENCED, of_text
-from bartviz.corpus import atlas, cluster, head_ablation, read, work
+from bartviz.corpus import atlas, cluster, head_ablation, read, text_values, work
 from bartviz.corpus.cluster import Loading
 from bartviz.corpus.encode import check_columns
 from bartviz.corpus.read import Bad, Columns, Form, Line
@@ -35,6 +35,7 @@ from bartviz.models.model import Model
 from bartviz.safety.torch_defaults import torch_defaults
 from bartviz.tape.tape import depths
 from bartviz.text.clean import Truncate
+from bartviz.version import versions
 
 SIZE = 2_048  # rows of a part
 RANDOM = Job(RANDOM_PART, (), ())
@@ -80,6 +81,7 @@ def corpus(
     edges: float | None = None,
     silence: int = 0,
     truncate: Truncate | None = None,
+    values: bool = False,
     size: int = SIZE,
     report: Report = lambda _progress: None,
 ) -> atlas.Atlas:
@@ -94,6 +96,8 @@ def corpus(
     silence: about how many texts, drawn at random, each head is silenced on in turn; one pass per head. By default 0.
     truncate: which part is read of a text that is too long for the model, "first" or "last"; by default it is left out,
     as one with a tree or an alignment by hand always is.
+    values: keep the value of every measure, head and text (4 bytes each) for ``Atlas.values`` and for paired
+    comparisons; by default only their sums are kept.
     size: rows of a part: what is lost at most for each worker if the run is stopped.
     Raises TextError, SettingError, ModelError, PackageError without Ray, Cancelled where a worker is stopped.
     """
@@ -116,6 +120,8 @@ def corpus(
         kept["silence"] = silence
     if truncate is not None:
         kept["truncate"] = truncate
+    if values:
+        kept["values"] = True
     if form is not None and form != Form():
         kept["form"] = asdict(form)
     about = {"name": source.name.encode("utf-8", "replace").decode(), "digest": read.digest(source), "rows": count}
@@ -128,8 +134,8 @@ def corpus(
         measure = partial(_by_ray, folder, loaded, loading, ray, workers)
     else:
         measure = partial(_alone, folder, loaded) if workers == 1 else partial(_together, folder, loading, workers)
-    _measure(folder, measure, jobs(rows(), size, edges, silence / count, truncate), count, report)
-    return _finish(folder, jobs(rows(), size), rows())
+    _measure(folder, measure, jobs(rows(), size, edges, silence / count, truncate, values), count, report)
+    return _finish(folder, lambda: jobs(rows(), size), rows())
 
 
 @torch_defaults()
@@ -139,22 +145,26 @@ def of_lines(
     name: str,
     *,
     size: int = SIZE,
+    values: bool = False,
     report: Report = lambda _progress: None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> atlas.Atlas:
-    """The atlas of rows in memory, which are numbered from 0; nothing is written. ``name`` is that of the corpus.
+    """The atlas of rows in memory, which are numbered from 0; nothing is written. ``name`` is that of the corpus;
+    ``values`` as for ``corpus``.
 
     ``report`` is called after every ``size`` rows; what it raises ends the run. ``cancelled`` is looked at after every
     text and every layer. Raises TextError where no row can be used, Cancelled.
     """
     started, done = time.monotonic(), 0
     shards = []
-    for job in jobs(iter(rows), size):
+    for job in jobs(iter(rows), size, values=values):
         shards.append(work.measured(model, job, cancelled))
         done += job.rows
         report(Progress(done, len(rows), done, time.monotonic() - started))
     manifest = _manifest(model, {"name": name, "rows": len(rows)}, {"size": size})
-    return atlas.added(manifest, shards, work.random(model, cancelled), rows)
+    made = atlas.added(manifest, shards, work.random(model, cancelled), rows)
+    parts = [shard.tables[text_values.NAME] for shard in shards if text_values.NAME in shard.tables]
+    return replace(made, kept=text_values.joined(parts)) if parts else made
 
 
 def _manifest(
@@ -268,7 +278,13 @@ def _own_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _finish(folder: Folder, todo: Iterator[Job], rows: Iterator[Line | Bad]) -> atlas.Atlas:
+def _finish(folder: Folder, todo: Callable[[], Iterator[Job]], rows: Iterator[Line | Bad]) -> atlas.Atlas:
     """Add the shards up and write the atlas."""
-    shards = (folder.get(job) for job in todo)
-    return atlas.write(folder.path, atlas.added(folder.manifest, shards, folder.get(RANDOM), rows))
+    made = atlas.added(folder.manifest, map(folder.get, todo()), folder.get(RANDOM), rows)
+    if folder.manifest["settings"].get("values"):
+        kept = folder.path / text_values.FILE
+        shards = ((folder.path / text_values.NAME / f"{job.number:06d}.parquet", folder.get(job)) for job in todo())
+        text_values.join(kept, ((path, shard.sums) for path, shard in shards if shard.texts))
+        made = replace(made, kept=kept)
+    began = {} if folder.began == versions() else {"began_with": folder.began}
+    return atlas.write(folder.path, replace(made, description={**made.description, **began}))

@@ -6,7 +6,8 @@ damaged, or of another part, run or model, is refused.
 Where more is kept of each text, each part writes its tables too, before the sums, so that a part
 with sums has its tables, and one without is measured again and its tables are replaced.
 
-``run.json`` says what the run is of. A folder holds one run: another model, corpus or setting is refused.
+``run.json`` says what the run is of, and with which versions it began. A folder holds one run: another model, corpus
+or setting is refused.
 """
 
 from __future__ import annotations
@@ -35,12 +36,13 @@ from bartviz.record.attention import KINDS, Kind
 from bartviz.safety import files
 from bartviz.safety.other_libraries import guarded
 from bartviz.text.clean import Truncate
+from bartviz.version import versions
 
 FORMAT = 3
 MANIFEST = "run.json"
 FOLDER = "shards"
 SUFFIX = ".shard"
-TABLES = ("edges", "texts")  # folders of what is kept of each text
+TABLES = ("edges", "texts", "values")  # folders of what is kept of each text
 Files = Mapping[str, bytes]  # of a part, by folder
 _SUMS = ("count", "total", "squares", "histogram", "even_count", "even_total")
 _EXAMPLES = {"highest": EXAMPLES, "lowest": EXAMPLES, "drawn": DRAWN}
@@ -192,7 +194,8 @@ class Job:
     """A part of the corpus to measure: its number, its lines, and the rows that could not be read.
 
     ``edges`` is the weight above which single edges are kept, None for none; ``silence`` the share of texts on which
-    each head is silenced; ``truncate`` the part that is read of a text that is too long, None for none.
+    each head is silenced; ``truncate`` the part that is read of a text that is too long, None for none; ``values``:
+    whether the values of each text are kept.
     """
 
     number: int
@@ -201,6 +204,7 @@ class Job:
     edges: float | None = None
     silence: float = 0.0
     truncate: Truncate | None = None
+    values: bool = False
 
     @property
     def rows(self) -> int:
@@ -221,13 +225,14 @@ def jobs(
     edges: float | None = None,
     silence: float = 0.0,
     truncate: Truncate | None = None,
+    values: bool = False,
 ) -> Iterator[Job]:
     """The rows in parts of ``size``, in order."""
 
     def job() -> Job:
         lines = tuple(row for row in held if isinstance(row, Line))
         bad = tuple(row for row in held if isinstance(row, Bad))
-        return Job(number, lines, bad, edges, silence, truncate)
+        return Job(number, lines, bad, edges, silence, truncate, values)
 
     held: list[Line | Bad] = []
     number = 0
@@ -246,12 +251,13 @@ class Folder:
     def __init__(self, path: Path, manifest: Mapping[str, Any], *, resume: bool) -> None:
         self.path, self.manifest = path, dict(manifest) | {"format": FORMAT}
         _check(path, self.manifest, resume)
+        self.began = versions() if _is_new(path) else read_manifest(path).get("versions")
         self.shards = path / FOLDER
         path.mkdir(parents=True, exist_ok=True)
         for name in ("", FOLDER, *TABLES):
             for left in (path / name).glob("*.part"):
                 left.unlink()
-        write(path / MANIFEST, json.dumps(self.manifest, indent=1).encode())
+        write(path / MANIFEST, json.dumps(self.manifest | {"versions": self.began}, indent=1).encode())
         self.shards.mkdir(exist_ok=True)
         self.digest = hashlib.sha256(json.dumps(self.manifest, sort_keys=True).encode()).hexdigest()
 
@@ -349,7 +355,8 @@ def _check(path: Path, manifest: Mapping[str, Any], resume: bool) -> None:
         there = read_manifest(path)
     except SettingError as error:
         raise SettingError(f"{path.name} contains other files: choose a new folder.") from error
-    other = [name for name in sorted(manifest.keys() | there.keys()) if manifest.get(name) != there.get(name)]
+    names = sorted((manifest.keys() | there.keys()) - {"versions"})
+    other = [name for name in names if manifest.get(name) != there.get(name)]
     if other:
         raise SettingError(f"{path.name} contains another run: its {', '.join(other)} differ. Choose a new folder.")
     if not resume:

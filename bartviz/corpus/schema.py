@@ -10,6 +10,7 @@ import hashlib
 import io
 import json
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -54,9 +55,11 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def sealed(description: Mapping[str, Any], files: Mapping[str, bytes]) -> dict[str, Any]:
-    """The description with the digests of the files, and its own."""
-    whole = {**description, "files": {name: digest(data) for name, data in files.items()}}
+def sealed(
+    description: Mapping[str, Any], files: Mapping[str, bytes], digests: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, Any]:
+    """The description with the digests of the files, those of other files, and its own."""
+    whole = {**description, "files": {name: digest(data) for name, data in files.items()} | dict(digests)}
     return {**whole, "digest": _own_digest(whole)}
 
 
@@ -82,6 +85,7 @@ def _described(of: Any) -> bool:
         and isinstance(of["model"].get("fingerprint"), str)
         and all(_counted(of.get(name)) for name in ("texts", "left_out"))
         and _counted(of.get("cut", 0))
+        and isinstance(of.get("versions", {}), dict)
         and _weight(of["settings"].get("edges", 0.5))
         and of["files"].keys() >= TABLES.keys() - {"relations"}
         and isinstance(of.get("digest"), str)

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from bartviz.analysis.corpus_measures import SILENCED
-from bartviz.corpus import head_ablation
+from bartviz.corpus import head_ablation, text_values
 from bartviz.corpus.batch_measures import Edges, scores_of, visible
 from bartviz.corpus.edges import tables
 from bartviz.corpus.encode import Encoded, Padded, Side, encode, padding_token
@@ -45,8 +45,10 @@ def measured(model: Model, job: Job, cancelled: Callable[[], bool] = lambda: Fal
     bad.sort(key=lambda row: row.number)
     found: list[tuple[Sequence[Encoded], Kind, Edges]] = []
     relations: dict[Kind, Relations] = {}
-    sums = _sums(model, rows, job, found, relations, cancelled) if rows else {}
-    kept = {} if job.edges is None else tables(rows, found)
+    kept: dict[str, bytes] = {}
+    sums = _sums(model, rows, job, found, relations, kept, cancelled) if rows else {}
+    if job.edges is not None:
+        kept |= tables(rows, found)
     return Shard(sums, len(rows), tuple(bad), kept, relations, sum(row.cut for row in rows))
 
 
@@ -54,11 +56,13 @@ def _sums(
     model: Model,
     rows: list[Encoded],
     job: Job,
-    kept: list[tuple[Sequence[Encoded], Kind, Edges]],
+    edges: list[tuple[Sequence[Encoded], Kind, Edges]],
     relations: dict[Kind, Relations],
+    kept: dict[str, bytes],
     cancelled: Callable[[], bool],
 ) -> dict[Kind, Partial]:
-    """The sums; the edges of each batch are added to ``kept``, and what heads follow of trees to ``relations``."""
+    """The sums; the edges of each batch are added to ``edges``, what heads follow of trees to ``relations``, and the
+    file of the values of each text to ``kept``."""
     texts = np.array([row.line.number for row in rows], np.int64)
     values: dict[Kind, np.ndarray] = {}
     even: dict[Kind, np.ndarray] = {}
@@ -67,7 +71,7 @@ def _sums(
         batch_rows = [rows[index] for index in batch]
         for kind, found in measure(model, batch_rows, job.edges, cancelled).items():
             if found.edges is not None:
-                kept.append((batch_rows, kind, found.edges))
+                edges.append((batch_rows, kind, found.edges))
             if found.relations is not None and found.relations.distances:
                 relations[kind] = relations[kind] + found.relations if kind in relations else found.relations
             if kind not in values:
@@ -78,6 +82,8 @@ def _sums(
     if job.silence:
         _silence(model, rows, job.silence, values, even)
         names = {kind: (*known, SILENCED) for kind, known in names.items()}
+    if job.values:
+        kept[text_values.NAME] = text_values.packed([row.line for row in rows], values, names)
     return {kind: Partial.of(kind, names[kind], values[kind], even[kind], texts) for kind in values}
 
 

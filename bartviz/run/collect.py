@@ -6,9 +6,6 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import torch
-import transformers
-
 from bartviz.errors import ModelError
 from bartviz.language import later
 from bartviz.models.model import Model
@@ -21,7 +18,7 @@ from bartviz.record.steps import Step
 from bartviz.tape import assemble
 from bartviz.tape.tape import Tape, depths
 from bartviz.text.tokens import Tokens
-from bartviz.version import __version__
+from bartviz.version import versions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +70,7 @@ def collect(
         checks += (complete,)
         _ = attention[kind].difference
     provenance = Provenance(
-        versions={"bartviz": __version__, "transformers": transformers.__version__, "torch": str(torch.__version__)},
+        versions=versions(),
         settings={key: value for key, value in {**settings, **_device(model)}.items() if value not in (None, (), [])},
         seconds=time.perf_counter() - started,
         stopped=stopped,

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bartviz.analysis.corpus_against import against, incomparable
+from bartviz.analysis.corpus_against import Pairs, against, incomparable, paired_against
 from bartviz.errors import SettingError
 
 COLUMNS = ["kind", "layer", "head", "measure", "n", "mean", "sd", "low", "high", "even"]
@@ -69,3 +69,70 @@ def test_heads_of_another_shape_are_not_compared_and_the_reason_is_given() -> No
     assert reasons["decoder"] == "only one atlas has decoder attention"
     with pytest.raises(SettingError, match="only one atlas has decoder attention"):
         against(heads(0.8), heads(0.8, kind="decoder"))
+
+
+def test_p_of_two_independent_means_is_welchs() -> None:
+    """By hand: t = 0.2 / sqrt(0.2^2/100 + 0.3^2/400) = 8, and of 0.012: t = 0.48 with 168.3 degrees of freedom."""
+    far, near = (against(heads(0.8), heads(other, n=400, sd=0.3)).iloc[0] for other in (0.6, 0.812))
+    assert far["p"] == pytest.approx(1.9e-13, rel=0.1)
+    assert near["p"] == pytest.approx(0.632, abs=2e-3)
+    assert near["n"] == 100
+    table = against(heads(0.8, 0.5, 0.2), heads(0.75, 0.5, 0.1)).sort_values("p")
+    p = table["p"].to_numpy()
+    assert table["p_holm"].to_numpy() == pytest.approx([3 * p[0], 2 * p[1], p[2]])
+    assert table["p_bh"].to_numpy() == pytest.approx([3 * p[0], 3 * p[1] / 2, p[2]])
+
+
+def pairs(one: np.ndarray, two: np.ndarray) -> Pairs:
+    """Values (N, H) of one layer."""
+    return [("encoder", "entropy", one[:, None].astype(np.float32), two[:, None].astype(np.float32))]
+
+
+def test_a_paired_difference_by_hand() -> None:
+    """Differences 0.1, 0.2, 0.3, and a text that one model has no value for: mean 0.2, sd 0.1, t 4.3027."""
+    one = np.array([[0.5], [1.5], [2.5], [9.0]])
+    two = np.array([[0.6], [1.7], [2.8], [np.nan]])
+    row = paired_against(heads(0.5), heads(0.5), pairs(one, two)).iloc[0]
+    assert row["n"] == 3
+    assert (row["mean"], row["other_mean"]) == pytest.approx((1.5, 1.7))
+    assert (row["median"], row["other_median"], row["difference_median"]) == pytest.approx((1.5, 1.7, 0.2))
+    assert row["difference"] == pytest.approx(0.2)
+    assert row["difference_low"] == pytest.approx(0.2 - 4.3027 * 0.1 / 3**0.5, abs=1e-4)
+    assert row["difference_high"] == pytest.approx(0.2 + 4.3027 * 0.1 / 3**0.5, abs=1e-4)
+    # t = 3.4641 with 2 degrees of freedom: p = 1 - t / sqrt(t^2 + 2)
+    assert row["p"] == pytest.approx(1 - 12**0.5 / 14**0.5, abs=1e-5)
+
+
+def test_values_that_do_not_change_are_no_difference_and_one_text_has_no_test() -> None:
+    same = np.array([[0.5, 0.1], [1.5, 0.2]])
+    table = paired_against(heads(0.5, 0.5), heads(0.5, 0.5), pairs(same, same))
+    assert (table["p"] == 1).all()
+    assert (table[["difference_low", "difference_high"]].to_numpy() == 0).all()
+    one = paired_against(heads(0.5), heads(0.5), pairs(same[:1, :1], same[:1, :1] + 1))
+    assert one[["p", "p_holm", "p_bh", "difference_low"]].isna().all(axis=None)
+
+
+def test_arithmetic_in_another_order_is_no_difference() -> None:
+    random = np.random.default_rng(0)
+    one = random.uniform(0, 3, (500, 6))
+    for scale, apart in ((1e-6, False), (1e-3, True)):
+        table = paired_against(heads(0.5), heads(0.5), pairs(one, one + scale * random.uniform(1, 2, one.shape)))
+        assert (table["p"] < 1e-9).all() == apart
+        assert (table["difference"] > 0).all() == apart
+
+
+@pytest.mark.parametrize("n", [5, 20, 300])
+def test_the_paired_interval_holds_the_difference_in_93_to_97_of_100_draws(n: int) -> None:
+    """4,000 heads whose values rise and fall with the text by far more than the models differ."""
+    random = np.random.default_rng(n)
+    text = random.normal(2, 0.5, (n, 1))
+    one = text + random.normal(0, 0.1, (n, 4_000))
+    two = text + 0.05 + random.normal(0, 0.1, (n, 4_000))
+    table = paired_against(heads(0.5), heads(0.5), pairs(one, two))
+    held = ((table["difference_low"] <= 0.05) & (table["difference_high"] >= 0.05)).mean()
+    assert 0.93 <= held <= 0.97
+    nothing = paired_against(heads(0.5), heads(0.5), pairs(one, text + random.normal(0, 0.1, (n, 4_000))))
+    assert 0.03 <= (nothing["p"] <= 0.05).mean() <= 0.07
+    assert (nothing["p_holm"] <= 0.05).sum() <= 3
+    apart = (table["difference_low"] > 0) | (table["difference_high"] < 0)
+    assert apart.tolist() == (table["p"] < 0.05).tolist()

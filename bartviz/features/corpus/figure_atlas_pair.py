@@ -30,23 +30,25 @@ def atlas_pair(
     measure: str = "previous",
     kind: Kind = "encoder",
     names: tuple[str, str] = ("", ""),
+    table: pd.DataFrame | None = None,
     dark: bool = False,
 ) -> go.Figure:
     """The heads of one kind by one measure: across the mean in the first atlas, upwards that in the other one, with
     their 95% intervals. On the dotted diagonal both are the same; a filled point is a head whose difference has a 95%
     interval without 0.
 
-    ``heads`` and ``other`` are tables of atlases, ``names`` how they are called. Raises SettingError for a measure or
-    kind that they do not share.
+    ``heads`` and ``other`` are tables of atlases, ``names`` how they are called; ``table`` is that of ``Atlas.against``
+    where it is to be another than the one of independent texts, such as the paired one. Raises SettingError for a
+    measure or kind that they do not share.
 
     >>> atlas, other = bartviz.open_atlas("atlas"), bartviz.open_atlas("other")
     >>> figure = bartviz.figures.atlas_pair(atlas.heads, other.heads, measure="previous", kind="encoder")
     """
     import pandas as pd
 
-    for table in (heads, other):
-        expect(table, pd.DataFrame, TABLE)
-    both = against(heads, other)
+    for given in (heads, other, *([] if table is None else [table])):
+        expect(given, pd.DataFrame, TABLE)
+    both = against(heads, other) if table is None else table
     of_kind = both[both["kind"] == kind]
     if of_kind.empty:
         raise SettingError(f"The atlases share no {kind} attention: choose {choices(list(both['kind'].unique()))}.")

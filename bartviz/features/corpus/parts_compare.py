@@ -9,7 +9,9 @@ import streamlit as st
 
 from bartviz.analysis import corpus_against, sentence_words
 from bartviz.analysis.corpus import few
+from bartviz.analysis.corpus_measures import RANDOM
 from bartviz.analysis.intervals import FEW
+from bartviz.analysis.verdicts import LEVEL
 from bartviz.app.controls import pick, show
 from bartviz.app.frame import page
 from bartviz.app.state.result_cache import cached
@@ -42,9 +44,32 @@ def compare(chosen: Chosen) -> None:
         return
     held = own.version(other)
     show.lead(cached(partial(_said, chosen, other, held)))
+    reason = cached(partial(_unpaired, chosen, other, held))
+    if reason:
+        show.note(
+            _(
+                "The two are taken as independent, because they cannot be compared text by text: {reason}.",
+                reason=reason,
+            )
+        )
     alt = _("Each head by its mean in both atlases, with 95% intervals; on the diagonal both are the same")
     show.figure(partial(_picture, chosen, other, held, dark=page.dark()), key="corpus_against", alt=alt)
     show.table(partial(_table, chosen, other, held), title=_("All heads in both atlases"))
+
+
+def _unpaired(chosen: Chosen, other: str, version: int) -> str:
+    """Why the texts of the two atlases cannot be paired by the measure; empty if they can."""
+    return _(chosen.of.unpaired(own.atlas(other)) or _of_no_text(chosen))
+
+
+def _of_no_text(chosen: Chosen) -> str:
+    return "" if chosen.measure not in RANDOM else mark("this measure is of random tokens, not of the texts")
+
+
+def _compared(chosen: Chosen, other: str) -> pd.DataFrame:
+    """All heads in both atlases: text by text where that is possible."""
+    two = own.atlas(other)
+    return chosen.of.against(two, paired=not (chosen.of.unpaired(two) or _of_no_text(chosen)))
 
 
 def _comparable(chosen: Chosen, name: str, version: int) -> bool:
@@ -59,7 +84,10 @@ def _comparable(chosen: Chosen, name: str, version: int) -> bool:
 
 
 def _said(chosen: Chosen, other: str, version: int) -> str:
-    found = corpus_against.changes(chosen.of.heads, own.atlas(other).heads, chosen.head.kind, chosen.measure)
+    table = cached(partial(_rows, chosen, other, version))
+    found = corpus_against.changes(table, chosen.head.kind, chosen.measure)
+    if "difference_median" in table:
+        return f"{_paired(table)} {_largest(found)}".strip()
     texts = min(int(of.description["texts"]) for of in (chosen.of, own.atlas(other)))
     apart = mark(
         "{apart} of {heads} heads differ in this measure with a 95% interval that excludes 0; chance alone "
@@ -77,13 +105,27 @@ def _said(chosen: Chosen, other: str, version: int) -> str:
         apart=found.apart,
         chance=0.05 * found.heads,
     )
-    said = " ".join(filter(None, (said, few(texts))))
-    if found.largest is None:
-        return said
-    name = sentence_words.head(found.largest.kind, found.largest.layer, found.largest.head)
-    return f"{said} " + _(
-        "The largest difference: {head}, by {difference:+.2f}.", head=name, difference=found.difference
+    return " ".join(filter(None, (said, few(texts), _largest(found))))
+
+
+def _paired(rows: pd.DataFrame) -> str:
+    """What the test of each head says, over all that were tested."""
+    texts, apart = int(rows["n"].max()), int((rows["p_bh"] <= LEVEL).sum())
+    return _(
+        "The same {texts:,} texts went through both models: {apart} of {heads} heads differ in this measure at a false "
+        "discovery rate of 5%, {holm} of them with Holm's correction, over all measures of all heads.",
+        texts=texts,
+        apart=apart,
+        heads=len(rows),
+        holm=int((rows["p_holm"] <= LEVEL).sum()),
     )
+
+
+def _largest(found: corpus_against.Changes) -> str:
+    if found.largest is None:
+        return ""
+    name = sentence_words.head(found.largest.kind, found.largest.layer, found.largest.head)
+    return _("The largest difference: {head}, by {difference:+.2f}.", head=name, difference=found.difference)
 
 
 def _picture(chosen: Chosen, other: str, version: int, *, dark: bool) -> go.Figure:
@@ -93,14 +135,22 @@ def _picture(chosen: Chosen, other: str, version: int, *, dark: bool) -> go.Figu
         measure=chosen.measure,
         kind=chosen.head.kind,
         names=(chosen.atlas, other),
+        table=cached(partial(_rows, chosen, other, version)),
         dark=dark,
     )
 
 
+def _rows(chosen: Chosen, other: str, version: int) -> pd.DataFrame:
+    """The heads of the chosen kind and measure."""
+    rows = _compared(chosen, other)
+    return rows[(rows["kind"] == chosen.head.kind) & (rows["measure"] == chosen.measure)].reset_index(drop=True)
+
+
 def _table(chosen: Chosen, other: str, version: int) -> pd.DataFrame:
-    rows = corpus_against.against(chosen.of.heads, own.atlas(other).heads)
-    rows = rows[(rows["kind"] == chosen.head.kind) & (rows["measure"] == chosen.measure)]
+    rows = cached(partial(_rows, chosen, other, version))
     places = zip(rows["layer"].tolist(), rows["head"].tolist(), strict=True)
     heads = [str(Head(chosen.head.kind, layer, number)) for layer, number in places]
-    columns = ["mean", "other_mean", "difference", "difference_low", "difference_high", "role", "other_role"]
+    columns = ["mean", "other_mean", "difference", "difference_low", "difference_high"]
+    columns += [name for name in ("difference_median", "p", "p_holm", "p_bh") if name in rows]
+    columns += ["role", "other_role"]
     return rows[columns].assign(head=heads)[["head", *columns]].reset_index(drop=True)

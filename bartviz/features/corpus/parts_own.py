@@ -184,7 +184,7 @@ def _measure(name: str, rows: Sequence[Line | Bad], model: Model, ticket: Ticket
         return ticket.cancelled()
 
     few = _first(rows, MOST_LARGE) if model.info.parameters > LARGE else rows
-    return of_lines(model, few, name, size=_PART, report=report, cancelled=cancelled)
+    return of_lines(model, few, name, size=_PART, values=True, report=report, cancelled=cancelled)
 
 
 def _take(made: Atlas | None) -> None:

@@ -16,14 +16,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bartviz import load
+from bartviz import load, open_atlas
 from bartviz.app.controls import tasks
 from bartviz.app.state import session
 from bartviz.corpus import schema, shipped
 from bartviz.corpus.atlas import in_memory
 from bartviz.corpus.read import Line
-from bartviz.corpus.run import corpus
+from bartviz.corpus.run import corpus, of_lines
 from bartviz.corpus.sums import Partial
+from tests.support import loaded
 from tests.support.pages import App
 from tests.support.visits import words
 
@@ -81,6 +82,25 @@ def test_two_atlases_are_compared_head_by_head(app: App) -> None:
         page
     )
     assert len(page.get("plotly_chart")) == 3
+
+
+def test_two_models_over_the_same_texts_are_compared_text_by_text(
+    app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = [Line(number, "a", number + 1, f"The {word} is late.") for number, word in enumerate(["car", "cat", "bus"])]
+    for name, seed in (("before", 0), ("after", 1)):
+        of_lines(loaded.model("bert", seed), lines, "a", values=True).save(tmp_path / name)
+    monkeypatch.setenv("BARTVIZ_ATLASES", str(tmp_path))
+    page = app("corpus", record=None, atlas="before", against="after", by="entropy")
+    assert not page.exception
+    table = open_atlas(tmp_path / "before").against(tmp_path / "after", paired=True)
+    rows = table.query("kind == 'encoder' and measure == 'entropy'")
+    apart = int((rows["p_bh"] <= 0.05).sum())
+    assert f"The same 3 texts went through both models: {apart} of {len(rows)} heads differ" in words(page)
+    assert "independent" not in words(page)
+    page = app("corpus", record=None, atlas="before", against="after", by="induction")
+    assert not page.exception
+    assert "this measure is of random tokens, not of the texts" in words(page)
 
 
 def test_an_atlas_of_ones_own_is_shown_with_its_texts_but_no_map_of_a_model_that_is_not_there(
