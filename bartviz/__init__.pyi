@@ -9,6 +9,8 @@ from bartviz.attribution.faithfulness import faithfulness as faithfulness
 from bartviz.attribution.lens import lens as lens
 from bartviz.attribution.patching import patch as patch
 from bartviz.corpus.atlas import open_atlas as open_atlas
+from bartviz.corpus.find_heads import FoundHeads as FoundHeads
+from bartviz.corpus.find_heads import find_heads as find_heads
 from bartviz.drawing import paper as paper
 from bartviz.experiments.ablation import ablate as ablate
 from bartviz.experiments.ablation import ablate_sweep as ablate_sweep

@@ -19,8 +19,9 @@ Arc = tuple[int, int, int, str]  # where a word begins and ends in the text, the
 Tree = tuple[Arc, ...]
 _COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 _DIGITS = 6  # of the number of a word
-_SIGN = "\x1f"  # between the parts of a word, which have no control characters
+SIGN = "\x1f"  # between the parts of a word, which have no control characters
 _NONE = ("", "_")
+VALUES = ("upos", "xpos", "lemma")  # what is noted of each word, as columns of a corpus
 _GLOBAL = re.compile(r"#\s*global\.columns\s*=\s*(.*)")
 _TEXT = re.compile(r"#\s*(?:text|sentence[-_]text)\s*[=:]\s*(.*)")
 _FIRST = re.compile(r"1(?:-\d+)?[\t ]")
@@ -47,6 +48,7 @@ class _Word:
     head: str
     relation: str
     after: str  # white space
+    values: tuple[str, ...]  # of VALUES
 
 
 def sentences(lines: Iterable[str | TextError]) -> Iterator[tuple[int, dict[str, str] | TextError]]:
@@ -151,16 +153,18 @@ def _texts(sentence: _Sentence) -> dict[str, str]:
             raise _wrong(line, "the head of a word is not in the sentence.")
     forms = [(surface.form, place) for surface, count in surfaces for place in range(count)]
     lines = [
-        _SIGN.join((form, str(place), str(numbers[word.head]), word.relation))
+        SIGN.join((form, str(place), str(numbers[word.head]), word.relation))
         for (form, place), word in zip(forms, words, strict=True)
     ]
-    return {"text": text, "tree": "\n".join(lines)}
+    values = zip(*(word.values for word in words), strict=True)
+    noted = {f"={name}": SIGN.join(column) for name, column in zip(VALUES, values, strict=True)}
+    return {"text": text, "tree": "\n".join(lines), **noted}
 
 
 def _word(line: int, row: str, columns: Sequence[str]) -> _Word:
     """The fields of a line. Raises TextError."""
     cells = _fields(row, len(columns))
-    if len(cells) != len(columns) or _SIGN in row:
+    if len(cells) != len(columns) or SIGN in row:
         fields = "ten" if len(columns) == len(_COLUMNS) else str(len(columns))
         raise _wrong(line, f"a word has {fields} fields separated by tabs; this one has {len(cells)}.")
     named = dict(zip(columns, cells, strict=True))
@@ -170,8 +174,9 @@ def _word(line: int, row: str, columns: Sequence[str]) -> _Word:
     after = "" if misc.get("SpaceAfter", "").lower() == "no" else " "
     if "SpacesAfter" in misc:
         after = _unescaped(misc["SpacesAfter"])
+    values = tuple(named.get(name.upper(), "") for name in VALUES)
     form = _unescaped(misc["SpacesInToken"]) if "SpacesInToken" in misc else named["FORM"]
-    return _Word(named["ID"], form, named.get("HEAD", ""), named.get("DEPREL", ""), after)
+    return _Word(named["ID"], form, named.get("HEAD", ""), named.get("DEPREL", ""), after, values)
 
 
 def _fields(row: str, count: int) -> list[str]:
@@ -203,7 +208,7 @@ def placed(text: str, tree: str) -> Tree:
     plain, places = _folded(text)
     at = start = stop = 0
     for line in tree.split("\n") if tree else ():
-        form, place, head, relation = line.split(_SIGN)
+        form, place, head, relation = line.split(SIGN)
         if place == "0":  # else another word of the same form, such as the article in "im"
             written = _folded(clean(form).text)[0].strip()
             found = plain.find(written, at)
@@ -249,11 +254,16 @@ def _order(mark: tuple[str, int, int]) -> int:
 
 def word_tokens(tree: Tree, tokens: Tokens) -> NDArray[np.bool_]:
     """(W, n) which tokens each word of the tree is made of."""
+    return spanned([(arc[0], arc[1]) for arc in tree], tokens)
+
+
+def spanned(words: Sequence[tuple[int, int]], tokens: Tokens) -> NDArray[np.bool_]:
+    """(W, n) which tokens words of the first text are made of, by where they begin and end in it."""
     spans = [
         (-1, -1) if span is None or segment else span
         for span, segment in zip(tokens.spans, tokens.segments, strict=True)
     ]
     first, last = (np.array(ends) for ends in zip(*spans, strict=True))
-    starts, stops = (np.array([arc[place] for arc in tree])[:, None] for place in (0, 1))
+    starts, stops = (np.array([word[place] for word in words])[:, None] for place in (0, 1))
     found: NDArray[np.bool_] = (first < stops) & (last > starts)
     return found

@@ -5,6 +5,7 @@ Letters in shapes: n tokens, B texts of a batch.
 
 from __future__ import annotations
 
+import re
 import time
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
@@ -21,11 +22,12 @@ from torch import Tensor
 from bartviz.analysis import gold_alignment, word_matches
 from bartviz.analysis.gold_alignment import Gold
 from bartviz.analysis.words import word_groups
-from bartviz.corpus.conllu import Tree, word_tokens
+from bartviz.corpus.conllu import Tree, spanned, word_tokens
 from bartviz.corpus.read import Columns, Line
 from bartviz.errors import SettingError, TextError
 from bartviz.language import later
 from bartviz.models.model import Model
+from bartviz.patterns.pair import Column
 from bartviz.run.batch import start_token
 from bartviz.run.generate import write
 from bartviz.run.options import Options
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 Whole = NDArray[np.int64]
+_WORD = re.compile(r"\S+")
 _STARTS: WeakKeyDictionary[Model, dict[int, Side]] = WeakKeyDictionary()
 
 
@@ -75,6 +78,7 @@ class Encoded:
     ``inputs`` is what a decoder reads, ``output`` what each of its rows predicts; None for models without
     cross-attention, as is ``gold``, the links of an alignment by hand. ``tree``: of the source, with the tokens of its
     words. ``labels`` are the readable tokens of each, where they were asked for. ``cut``: only a part of it is read.
+    ``columns`` of the source, with the tokens of each word.
     """
 
     line: Line
@@ -85,6 +89,7 @@ class Encoded:
     tree: tuple[Tree, NDArray[np.bool_]] | None = None
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     cut: bool = False
+    columns: Mapping[str, Column] = field(default_factory=dict)
 
     @property
     def size(self) -> tuple[int, int]:
@@ -106,14 +111,14 @@ def encode(
     with a tree or an alignment by hand is never cut, for they are of the whole text.
     Raises TextError for a text that is too long, or an alignment that does not fit it.
     """
-    if line.tree is not None or line.gold is not None:
+    if line.tree is not None or line.gold is not None or line.columns:
         truncate = None
     return (None if labels else _quickly(model, line)) or _described(model, line, truncate, cancelled)
 
 
 def _quickly(model: Model, line: Line) -> Encoded | None:
     """A line of simple texts; None for one that needs ``_described``."""
-    if line.pair is not None or line.tree is not None or line.gold is not None:
+    if line.pair is not None or line.tree is not None or line.gold is not None or line.columns:
         return None
     limit = model.info.positions
     if model.info.kind != "encoder-decoder":
@@ -156,7 +161,24 @@ def _described(model: Model, line: Line, truncate: Truncate | None, cancelled: C
     gold = None
     if line.gold is not None and output is not None:
         gold = gold_alignment.read(line.gold, source.word_count, output.word_count)
-    return Encoded(line, source, inputs, output, gold, tree, labels, prepared.cut)
+    columns = _columns(line, tree, prepared.tokens)
+    return Encoded(line, source, inputs, output, gold, tree, labels, prepared.cut, columns)
+
+
+def _columns(line: Line, tree: tuple[Tree, NDArray[np.bool_]] | None, tokens: Tokens) -> dict[str, Column]:
+    """The columns of a line, and the tokens of their words: those of its tree, or what stands between spaces.
+
+    Raises TextError for a column that has not a value for each word.
+    """
+    if not line.columns:
+        return {}
+    members = spanned([found.span() for found in _WORD.finditer(line.text)], tokens) if tree is None else tree[1]
+    for name, values in line.columns:
+        if len(values) != len(members):
+            raise TextError(
+                f"Its column {name!r} has {len(values):,} values, but there are {len(members):,} words between spaces."
+            )
+    return {name: Column(values, members) for name, values in line.columns}
 
 
 def side(tokens: Tokens, texts: Sequence[str], known: dict[str, int]) -> Side:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
@@ -69,7 +69,7 @@ class Line:
     """A text of the corpus: its number among all rows, counted from 0, its file, its line, counted from 1.
 
     ``pair`` is a second sentence, ``target`` a given output, ``gold`` a manual alignment in Pharaoh's format, ``tree``
-    the words of a CoNLL-U sentence.
+    the words of a CoNLL-U sentence. ``columns``: others that were asked for, by name, a value for each word.
     """
 
     number: int
@@ -80,6 +80,7 @@ class Line:
     target: str | None = None
     gold: str | None = None
     tree: Tree | None = None
+    columns: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,26 +94,32 @@ class Bad:
 
 
 def lines(
-    path: Path, columns: Columns | None = None, form: Form | None = None, *, paragraphs: bool = False
+    path: Path,
+    columns: Columns | None = None,
+    form: Form | None = None,
+    *,
+    paragraphs: bool = False,
+    more: Collection[str] = (),
 ) -> Iterator[Line | Bad]:
     """Every row of the corpus, in order; of a folder file by file, sorted by path.
 
-    A text is a line of a .txt or .md, or with ``paragraphs`` what stands between blank lines.
+    A text is a line of a .txt or .md, or with ``paragraphs`` what stands between blank lines. ``more``: other columns
+    to read, whose cells have a value for each word, between spaces; in a .conllu some of ``conllu.VALUES``.
 
     Raises TextError for a path that holds no file in one of ``FORMATS`` or a file that cannot be opened, SettingError
     for a column that a file lacks.
     """
     number, columns, form = 0, columns or Columns(), form or Form()
     for name, file in files(path):
-        for line, found in _rows(file, columns, form, paragraphs):
-            yield checked(number, name, line, found, columns, form)
+        for line, found in _rows(file, columns, form, paragraphs, more):
+            yield checked(number, name, line, found, columns, form, more)
             number += 1
 
 
-def check(path: Path, columns: Columns | None = None, form: Form | None = None) -> None:
+def check(path: Path, columns: Columns | None = None, form: Form | None = None, more: Collection[str] = ()) -> None:
     """Read the beginning of every file. Raises what ``lines`` raises."""
     for _name, file in files(path):
-        next(_rows(file, columns or Columns(), form or Form(), paragraphs=False), None)
+        next(_rows(file, columns or Columns(), form or Form(), False, more), None)
 
 
 def notices(path: Path, columns: Columns | None = None, form: Form | None = None) -> tuple[str, ...]:
@@ -177,7 +184,13 @@ def _suffix(path: Path) -> str:
 
 
 def checked(
-    number: int, file: str, line: int, found: Mapping[str, str] | TextError, columns: Columns, form: Form
+    number: int,
+    file: str,
+    line: int,
+    found: Mapping[str, str] | TextError,
+    columns: Columns,
+    form: Form,
+    more: Collection[str] = (),
 ) -> Line | Bad:
     """The row, cleaned, or why it cannot be used."""
     if isinstance(found, TextError):
@@ -191,7 +204,9 @@ def checked(
         tree = conllu.placed(text, found["tree"]) if "tree" in found else None
     except TextError as error:
         return Bad(number, file, line, error.args[0])
-    return Line(number, file, line, text, pair, target, gold, tree)
+    separator = conllu.SIGN if "tree" in found else None
+    named = tuple((name, tuple(found.get(f"={name}", "").split(separator))) for name in sorted(more))
+    return Line(number, file, line, text, pair, target, gold, tree, named)
 
 
 def _text(text: str | None, part: str, form: Form) -> str:
@@ -205,13 +220,15 @@ def _text(text: str | None, part: str, form: Form) -> str:
     return clean(text).text
 
 
-def _rows(file: Path, columns: Columns, form: Form, paragraphs: bool) -> Iterator[Named]:
+def _rows(file: Path, columns: Columns, form: Form, paragraphs: bool, more: Collection[str] = ()) -> Iterator[Named]:
     suffix = _suffix(file)
     with opened(file):
         if suffix in TABLES:
-            yield from _named(_table(file, columns, form), columns, file.name)
+            yield from _named(_table(file, columns, form, more), columns, file.name, more)
             return
-        if _asked(columns):
+        if suffix == ".conllu" and (unknown := sorted(set(more) - set(conllu.VALUES))):
+            raise SettingError(f"{file.name} has no column {unknown[0]!r}: choose {choices(conllu.VALUES)}.")
+        if _asked(columns) or (more and suffix != ".conllu"):
             raise SettingError(f"{file.name} has no columns: leave the names of columns out.")
         with stream(file, form) as text:
             if suffix == ".conllu":
@@ -273,20 +290,21 @@ def _paragraphs(stream: io.TextIOBase) -> Iterator[Named]:
             held, length = [], 0
 
 
-def _table(file: Path, columns: Columns, form: Form) -> Rows:
-    suffix, wanted = _suffix(file), _asked(columns)
+def _table(file: Path, columns: Columns, form: Form, more: Collection[str] = ()) -> Rows:
+    suffix, wanted = _suffix(file), _asked(columns) | set(more)
     if suffix == ".parquet":
         return _parquet(file, wanted)
     return table(lambda: stream(file, form), suffix, header=form.header, quotes=form.quotes, wanted=wanted)
 
 
-def _named(read: Rows, columns: Columns, file: str) -> Iterator[Named]:
+def _named(read: Rows, columns: Columns, file: str, more: Collection[str] = ()) -> Iterator[Named]:
     """The texts of the chosen columns of each row. Raises SettingError for a column that is not there."""
     if not read.names:  # there is no row that can be read
         for row in read:
             yield row.first, row.cells if isinstance(row.cells, TextError) else {}
         return
-    chosen = {part: read.column(name, file) for part in _parts() if (name := getattr(columns, part)) is not None}
+    chosen = {f"={name}": read.column(name, file) for name in more}
+    chosen |= {part: read.column(name, file) for part in _parts() if (name := getattr(columns, part)) is not None}
     chosen.setdefault("text", read.usual)
     for row in read:
         if isinstance(row.cells, TextError):

@@ -163,7 +163,7 @@ def test_a_record_gives_the_tokens_of_its_kinds() -> None:
 def test_a_function_is_a_pattern_too() -> None:
     record = bartviz.open(EMBEDDED / "records" / "start.safetensors")
     diagonal = bartviz.pattern_mask(
-        record, "decoder", lambda own, _kind: np.eye(len(own.decoder.query), dtype=np.bool_)
+        record, "decoder", lambda own, _kind: np.eye(len(own.attention("decoder").query), dtype=np.bool_)
     )
     assert np.array_equal(diagonal, bartviz.pattern_mask(record, "decoder", "from any to itself"))
     with pytest.raises(SettingError, match=r"shape \(2, 2\)"):

@@ -18,11 +18,19 @@ from bartviz.models.model import Model
 from benchmarks.subjects import tokenizer
 
 SPECIAL, WORDS, POSITIONS, HEADS, WIDTH = 5, 24, 32, 2, 64
+KINDS = 8  # words of the first kind, and of the second
 VOCABULARY = SPECIAL + WORDS
 STATE = HEADS * WIDTH
 TOKEN, PLACE, BEFORE = 0, VOCABULARY, VOCABULARY + POSITIONS  # where the parts of a state begin
 ENCODER = ("previous", "next", "same", "first", "itself")
-STEPS = {"previous": 1, "next": -1, "itself": 0, "fourteen": 14, "fifteen": 15}  # positions back, whatever is there
+STEPS = {
+    "previous": 1,
+    "next": -1,
+    "itself": 0,
+    "three": 3,
+    "fourteen": 14,
+    "fifteen": 15,
+}  # positions back, whatever is there
 Heads = Mapping[str, tuple[str, str]]  # of "encoder 0", "encoder 1", "decoder 0", "decoder 1", "cross 0"
 
 
@@ -37,7 +45,8 @@ def translation(seed: int) -> np.ndarray:
 
 
 def planted(heads: Heads, seed: int) -> Model:
-    """The network with these heads. The first head of "decoder 0" is "previous": "induction" reads what it writes."""
+    """The network with these heads. The first head of "decoder 0" is "previous": "induction" reads what it writes; so
+    does "beside" in cross-attention, where the first head of "encoder 0" is."""
     network = _network(seed)
     generator = torch.Generator().manual_seed(seed)
     encoder, decoder = network.model.encoder, network.model.decoder
@@ -63,9 +72,10 @@ def planted(heads: Heads, seed: int) -> Model:
                 query, key = _pair(name, seed)
                 sites[site].q_proj.weight[rows] = turn @ query
                 sites[site].k_proj.weight[rows] = turn @ key
-        copy = decoder.layers[0].self_attn
-        copy.v_proj.weight[:VOCABULARY, :VOCABULARY] = torch.eye(VOCABULARY)
-        copy.out_proj.weight[BEFORE : BEFORE + VOCABULARY, :VOCABULARY] = torch.eye(VOCABULARY)
+        copies = [decoder, encoder] if "beside" in heads["cross 0"] else [decoder]
+        for copy in (stack.layers[0].self_attn for stack in copies):
+            copy.v_proj.weight[:VOCABULARY, :VOCABULARY] = torch.eye(VOCABULARY)
+            copy.out_proj.weight[BEFORE : BEFORE + VOCABULARY, :VOCABULARY] = torch.eye(VOCABULARY)
     return bartviz.wrap(network, tokenizer(VOCABULARY))
 
 
@@ -122,6 +132,15 @@ def _pair(name: str, seed: int) -> tuple[Tensor, Tensor]:
     elif name == "induction":
         query[:VOCABULARY, TOKEN:PLACE] = tokens
         key[:VOCABULARY, BEFORE : BEFORE + VOCABULARY] = tokens
+    elif name == "delimiter":
+        query[0, TOKEN:PLACE] = 1.0
+        key[0, :SPECIAL] = 1.0
+    elif name == "role":  # from words of one kind to those of another
+        query[0, SPECIAL : SPECIAL + KINDS] = 1.0
+        key[0, SPECIAL + KINDS : SPECIAL + 2 * KINDS] = 1.0
+    elif name == "beside":  # the token after the source of the word that was read
+        query[:VOCABULARY, TOKEN:PLACE] = tokens
+        key[torch.from_numpy(translation(seed)), BEFORE : BEFORE + VOCABULARY] = tokens
     elif name == "alignment":  # a row finds the source of the word that it has read
         query[:VOCABULARY, TOKEN:PLACE] = tokens
         key[torch.from_numpy(translation(seed)), :VOCABULARY] = tokens

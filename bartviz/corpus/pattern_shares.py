@@ -1,0 +1,160 @@
+"""How much weight each head puts on the marks of a pattern, text by text, while one pass runs.
+
+Letters in shapes: B texts of a batch, L layers, H heads, Q query rows, K key columns, n tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from bartviz.arrays import Bools
+from bartviz.corpus import encode
+from bartviz.corpus.batch_measures import scores_of
+from bartviz.corpus.edges import sides_of
+from bartviz.corpus.encode import Encoded
+from bartviz.corpus.measure import padded, run
+from bartviz.models.model import Model
+from bartviz.patterns import pair
+from bartviz.patterns.pair import Pair, Side, Tree
+from bartviz.record.attention import Kind
+from bartviz.tape.tape import Tape, depths
+from bartviz.text.labels import CONTINUES
+
+Masks = Mapping[Kind, Bools]
+SHARE, SHUFFLED, ABOVE = range(3)
+"""The columns of what is measured: the weight on marks, on the marks of other rows, and the first less the second."""
+
+
+@dataclass(frozen=True, eq=False)
+class Weighing:
+    """What the weights (Q, K) of a head are multiplied with, and added up, for one text: ``factors`` (3, Q, K) for
+    SHARE, SHUFFLED and ABOVE; ``even`` is the share of even attention; ``rows`` (Q,) those that count.
+
+    A row counts if the pattern marks some of the keys that it sees, and not all. Rows have the same part in the mean.
+    """
+
+    factors: NDArray[np.float32]
+    even: float
+    rows: Bools
+
+    @classmethod
+    def of(cls, marks: Bools, visible: Bools) -> Weighing:
+        """From the marks of a pattern (Q, K) among the keys that a row sees. NaN where no row counts.
+
+        Shuffled: a row has the marks of the other rows, in turn: of those whose marks differ from its own, and which
+        it sees as well. So a head that looks somewhere whatever the row is has as much weight there.
+        """
+        marked, seen = marks.sum(axis=1), visible.sum(axis=1)
+        rows = (marked > 0) & (marked < seen)
+        count = max(int(rows.sum()), 1)
+        flat = marks.astype(np.float32)
+        both = flat @ flat.T  # (Q, Q) marks in common
+        differ = (both < marked[:, None]) | (both < marked)
+        seen_too = visible.astype(np.float32) @ flat.T >= marked  # of row q, the marks of row r
+        others = (differ & seen_too & rows[:, None] & rows).astype(np.float32)  # (Q, Q)
+        number = others.sum(axis=1)
+        compared = number > 0
+        turns = others / np.maximum(number, 1)[:, None] / max(int(compared.sum()), 1)
+        share = flat * (rows / count)[:, None]
+        shuffled = turns @ flat
+        above = flat * (compared / max(int(compared.sum()), 1))[:, None] - shuffled
+        factors = np.stack([share, shuffled, above]).astype(np.float32)
+        if not rows.any():
+            factors[:] = np.nan
+        elif not compared.any():
+            factors[SHUFFLED:] = np.nan
+        even = float((marked / np.maximum(seen, 1))[rows].mean()) if rows.any() else np.nan
+        return cls(factors, even, rows)
+
+
+def pairs(row: Encoded, kinds: Sequence[Kind]) -> dict[Kind, Pair]:
+    """The rows and columns of a text, for these kinds of attention."""
+    source = _side(row.source, row.labels.get("source", ()), row)
+    target = None if row.inputs is None else _side(row.inputs, row.labels.get("inputs", ()))
+    output = None if row.output is None else _side(row.output, row.labels.get("output", ()))
+    known = {"source": source, "inputs": target, "output": output}
+    found = {}
+    for kind in kinds:
+        query_name, key_name = sides_of(kind, target is not None)
+        query, key = known[query_name], known[key_name]
+        assert query is not None
+        assert key is not None
+        reads = target if kind == "cross" and target is not None else query
+        mask = np.ones((len(query), len(key)), np.bool_)
+        links = None if row.gold is None or kind != "cross" else pair.links_of(row.gold, query, key)
+        found[kind] = Pair(kind, query, key, reads, np.tril(mask) if kind == "decoder" else mask, links)
+    return found
+
+
+def _side(tokens: encode.Side, labels: tuple[str, ...], row: Encoded | None = None) -> Side:
+    """The tokens of a text; ``row`` for the source, to which the columns and the tree belong."""
+    tree = None
+    if row is not None and row.tree is not None:
+        arcs, members = row.tree
+        tree = Tree(np.array([arc[2] for arc in arcs], np.int64), tuple(arc[3] for arc in arcs), members)
+    return Side(
+        ids=tokens.ids,
+        special=tokens.special != 0,
+        punctuation=tokens.punctuation != 0,
+        groups=tokens.groups,
+        words=tokens.words,
+        codes=tokens.codes,
+        labels=labels,
+        written=pair.written_words(labels, tokens.groups, CONTINUES) if labels else (),
+        columns={} if row is None else row.columns,
+        tree=tree,
+        annotated=row is not None,
+    )
+
+
+class _AllMeasured(Exception):
+    """Ends a pass after the last attention that is measured."""
+
+
+def shares(
+    model: Model,
+    rows: Sequence[Encoded],
+    weighings: Sequence[Mapping[Kind, Weighing]],
+    cancelled: Callable[[], bool] = lambda: False,
+) -> dict[Kind, NDArray[np.float32]]:
+    """(B, L, H, 3) SHARE, SHUFFLED and ABOVE of every head, for texts that fit one batch."""
+    kinds = tuple(weighings[0])
+    found: dict[Kind, list[Tensor]] = {kind: [] for kind in kinds}
+    with model.creating():
+        source, inputs, _output = padded(model, rows)
+        factors: dict[Kind, Tensor] = {}
+        left = sum(depth for kind, depth in depths(model.network).items() if kind in kinds)
+
+        def kernel(tape: Tape, kind: Kind, layer: int) -> Tensor:
+            nonlocal left
+            weights = scores_of(tape, kind, layer).softmax(dim=-1)  # (B, H, Q, K)
+            entry = tape.entries.pop((kind, layer))
+            assert entry.v is not None
+            if kind in kinds:
+                if kind not in factors:
+                    factors[kind] = _padded(weighings, kind, weights)
+                found[kind].append(weights.flatten(2) @ factors[kind])  # (B, H, 3)
+                left -= 1
+            if left == 0:
+                raise _AllMeasured
+            return (weights @ entry.v).transpose(1, 2).contiguous()
+
+        with suppress(_AllMeasured):
+            run(model, source, inputs, Tape(kernel=kernel, cancelled=cancelled))
+    return {kind: torch.stack(layers, dim=1).cpu().numpy() for kind, layers in found.items()}
+
+
+def _padded(weighings: Sequence[Mapping[Kind, Weighing]], kind: Kind, weights: Tensor) -> Tensor:
+    """(B, Q K, 3) the factors of the texts of a batch, 0 at the padding."""
+    whole = np.zeros((len(weighings), 3, *weights.shape[2:]), np.float32)
+    for text, one in enumerate(weighings):
+        factors = one[kind].factors
+        whole[text, :, : factors.shape[1], : factors.shape[2]] = factors
+    return torch.from_numpy(whole).to(weights).flatten(2).mT

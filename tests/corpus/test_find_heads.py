@@ -1,0 +1,223 @@
+"""Heads that follow a pattern by construction are found, replicated and nobody else is; random networks have few."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bartviz
+from bartviz.corpus.find_heads import FoundHeads
+from bartviz.corpus.pattern_shares import ABOVE, SHARE, SHUFFLED, Weighing
+from bartviz.errors import PatternError, SettingError, TextError
+from bartviz.models.model import Model
+from bartviz.record.attention import Kind
+from bartviz.record.record import Record
+from tests.support import loaded, planted
+
+TEXTS = 60
+PATTERNS = {
+    "previous": "from any to previous token",
+    "next": "from any to next token",
+    "itself": "from any to itself",
+    "three": "from any to 3 back",
+    "first": "from any to first token",
+    "delimiter": "from any to special",
+    "same": "from word to same token",
+    "role": 'from role="v" to role="s"',
+    "induction": "from word to next token of same token",
+    "alignment": "from word just read to link",
+    "beside": "from word just read to next token of link",
+}
+ENCODER = ("next", "itself", "first", "delimiter", "same", "role", "three")
+ALSO = {"delimiter": "first"}  # the first token is special
+MAYBE = {"first": "delimiter"}  # half of its weight is on the first token, give or take
+NETWORKS = 200
+
+
+def texts(seed: int) -> list[dict[str, str]]:
+    """Sources with words that come twice, their words in another order, some again, and who is linked to whom."""
+    generator, found = np.random.default_rng(seed), []
+    ids = planted.translation(seed)
+    for _ in range(TEXTS):
+        words = planted.SPECIAL + generator.permutation(planted.WORDS)[: generator.integers(5, 9)]
+        source = np.concatenate([words, words[:2]])
+        target = ids[generator.permutation(words)]
+        target = np.concatenate([target, target[:3]])
+        links = [f"{i}-{j}" for i, j in np.argwhere(ids[source][:, None] == target)]
+        role = ["vso"[min((word - planted.SPECIAL) // planted.KINDS, 2)] for word in source]
+        text, output = (" ".join(f"w{word}" for word in part) for part in (source, target))
+        found.append({"text": text, "target": output, "gold": " ".join(links), "role": " ".join(role)})
+    return found
+
+
+def network(seed: int) -> dict[str, tuple[str, str]]:
+    one, two, three = (ENCODER[(seed + step) % len(ENCODER)] for step in range(3))
+    return {
+        "encoder 0": ("previous", one),
+        "encoder 1": (two, three),
+        "decoder 0": ("previous", "same"),
+        "decoder 1": ("induction", ("three", "first", "itself")[seed % 3]),
+        "cross 0": ("alignment", "beside"),
+    }
+
+
+def names(found: FoundHeads) -> set[str]:
+    return set(found.replicated)
+
+
+@pytest.mark.some("0", "1", "2")
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(NETWORKS))
+def test_every_planted_head_is_found_and_no_other(seed: int) -> None:
+    heads = network(seed)
+    model, corpus = planted.planted(heads, seed), texts(seed)
+    places = {f"{site.replace(' ', ' L')}H{at}": one for site, both in heads.items() for at, one in enumerate(both)}
+    for name, pattern in PATTERNS.items():
+        wanted = {place for place, one in places.items() if one in (name, ALSO.get(name))}
+        maybe = {place for place, one in places.items() if one == MAYBE.get(name)}
+        if wanted:
+            found = names(bartviz.find_heads(model, corpus, pattern))
+            assert found - maybe == wanted - maybe, name
+
+
+@pytest.mark.some("0", "1")
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(NETWORKS))
+def test_no_random_head_is_found(seed: int) -> None:
+    model, corpus = planted.random(seed), texts(seed)
+    for pattern in PATTERNS.values():
+        assert not names(bartviz.find_heads(model, corpus, pattern))
+
+
+def test_what_is_measured_is_what_one_adds_up_by_hand() -> None:
+    marks = np.array([[0, 1, 0], [0, 0, 1], [1, 0, 0]], np.bool_)  # the next token, and from the last the first
+    visible = np.ones((3, 3), np.bool_)
+    weighing = Weighing.of(marks, visible)
+    weights = np.array([[0.1, 0.8, 0.1], [0.2, 0.3, 0.5], [0.6, 0.2, 0.2]], np.float32)
+    found = (weighing.factors * weights).sum(axis=(1, 2))
+    share = (0.8 + 0.5 + 0.6) / 3
+    shuffled = ((0.1 + 0.1) / 2 + (0.3 + 0.2) / 2 + (0.2 + 0.2) / 2) / 3  # each row with the marks of the two others
+    assert found.tolist() == pytest.approx([share, shuffled, share - shuffled])
+    assert weighing.even == pytest.approx(1 / 3)
+
+
+def test_rows_that_have_no_choice_do_not_count() -> None:
+    marks = np.array([[1, 0, 0], [1, 0, 0], [0, 0, 0]], np.bool_)  # to the first token
+    weighing = Weighing.of(marks, np.tril(np.ones((3, 3), np.bool_)))
+    assert weighing.rows.tolist() == [False, True, False]
+    assert weighing.even == 0.5
+    weights = np.array([[1, 0, 0], [0.7, 0.3, 0], [0, 0, 1]], np.float32)
+    assert (weighing.factors[SHARE] * weights).sum() == pytest.approx(0.7)
+    assert np.isnan(weighing.factors[[SHUFFLED, ABOVE]]).all()  # no other row has other marks
+
+
+def sentences() -> list[tuple[str, str]]:
+    words = ["we", "buy", "a", "red", "car", "and", "the", "cat", "sleeps", "in", "this", "old", "house", "garden"]
+    generator = np.random.default_rng(0)
+    pairs = [" ".join(generator.permutation(words)[: generator.integers(4, 9)]) for _ in range(24)]
+    return [(text, f"Wir sehen {number}") for number, text in enumerate(pairs)]
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    return loaded.model("bart")
+
+
+@pytest.fixture(scope="module")
+def table(model: Model) -> FoundHeads:
+    return bartviz.find_heads(model, sentences(), "from word to same position", least=0)
+
+
+def row_of(found: FoundHeads, kind: str, layer: int, head: int) -> pd.Series[float]:
+    whole = found.table
+    return whole[(whole["kind"] == kind) & (whole["layer"] == layer) & (whole["head"] == head)].iloc[0]
+
+
+def test_the_numbers_are_those_of_records(model: Model, table: FoundHeads) -> None:
+    """Against the weights of single captures, one text after the other."""
+    for kind in ("encoder", "cross"):
+        shares = []
+        for text, target in sentences():
+            record = bartviz.capture(model, text, target=target)
+            marks = bartviz.pattern_mask(record, kind, "from word to same position")
+            rows = (marks.sum(axis=1) > 0) & (marks.sum(axis=1) < record.attention(kind).mask.sum(axis=1))
+            weights = record.attention(kind).layer(1)  # (H, Q, K)
+            shares.append((weights * marks).sum(axis=-1)[:, rows].mean(axis=-1))
+        mine = np.mean(shares, axis=0)
+        for head, share in enumerate(mine):
+            row = row_of(table, kind, 1, head)
+            both = (row["n"] * row["share"] + row["held_out_n"] * row["held_out_share"]) / len(shares)
+            assert both == pytest.approx(share, abs=2e-6)
+
+
+def test_a_function_finds_what_its_pattern_finds(model: Model, table: FoundHeads) -> None:
+    def same_position(record: Record, kind: Kind) -> np.ndarray:
+        return bartviz.pattern_mask(record, kind, "from word to same position")
+
+    again = bartviz.find_heads(model, sentences(), same_position, least=0)
+    assert again.pattern == "function same_position"
+    numbers = table.table.columns[3:]
+    assert np.allclose(
+        again.table[numbers].astype(float), table.table[numbers].astype(float), atol=1e-5, equal_nan=True
+    )
+
+
+def test_repeated_texts_count_once(model: Model, table: FoundHeads) -> None:
+    twice = bartviz.find_heads(model, [*sentences(), *sentences()], "from word to same position", least=0)
+    assert (twice.texts, twice.repeated) == (24, 24)
+    assert (table.texts, table.repeated) == (24, 0)
+    assert twice.table["share"].tolist() == pytest.approx(table.table["share"].tolist(), abs=1e-6)
+
+
+def test_the_seed_draws_the_halves(model: Model, table: FoundHeads) -> None:
+    other = bartviz.find_heads(model, sentences(), "from word to same position", seed=1, least=0)
+    row, again = (row_of(one, "encoder", 0, 0) for one in (table, other))
+    assert row["n"] + row["held_out_n"] == again["n"] + again["held_out_n"]
+    assert row["share"] != again["share"]
+
+
+DOG = """# text = The dog sees a cat.
+1\tThe\t_\tDET\t_\t_\t2\tdet\t_\t_
+2\tdog\t_\tNOUN\t_\t_\t3\tnsubj\t_\t_
+3\tsees\t_\tVERB\t_\t_\t0\troot\t_\t_
+4\ta\t_\tDET\t_\t_\t5\tdet\t_\t_
+5\tcat\t_\tNOUN\t_\t_\t3\tobj\t_\tSpaceAfter=No
+6\t.\t_\tPUNCT\t_\t_\t3\tpunct\t_\t_
+
+"""
+
+
+def test_trees_and_parts_of_speech_of_a_corpus(tmp_path: Path) -> None:
+    file = tmp_path / "dogs.conllu"
+    words = ("pig", "ant", "fox", "hen", "cow", "rat")
+    file.write_text("".join(DOG.replace("dog", one).replace("cat", two) for one in words for two in words), "utf-8")
+    bert = loaded.model("bert")
+    found = bartviz.find_heads(bert, file, "from verb to its nsubj")
+    one = bartviz.capture(bert, "The dog sees a cat.")
+    assert found.texts == 36
+    assert found.corpus["name"] == "dogs.conllu"
+    assert len(found.table) == one.attention("encoder").shape[0] * one.attention("encoder").shape[1]
+    with pytest.raises(SettingError, match="has no column 'pos': choose upos, xpos or lemma"):
+        bartviz.find_heads(bert, file, 'from pos="V" to any')
+    with pytest.raises(TextError, match="applies in none of the texts"):
+        bartviz.find_heads(bert, file, "from verb to its vocative")
+
+
+def test_what_cannot_be_tried_is_refused(model: Model) -> None:
+    with pytest.raises(PatternError):
+        bartviz.find_heads(model, ["a"], "from any")
+    with pytest.raises(SettingError, match="alignments by hand"):
+        bartviz.find_heads(model, [("a", "b")], "from word to link")
+    with pytest.raises(SettingError, match="has no column pos"):
+        bartviz.find_heads(model, [("a", "b")], 'from pos="V" to any')
+    with pytest.raises(SettingError, match="encoder attention of this model alone"):
+        bartviz.find_heads(model, [("a", "b")], "from any to its head", kinds=["decoder"])
+    with pytest.raises(SettingError, match="Text 1 is not a string"):
+        bartviz.find_heads(model, ["a", 5], "from any to first")  # type: ignore[list-item]
+    with pytest.raises(TextError, match="no file at that path"):
+        bartviz.find_heads(model, "nowhere.txt", "from any to first")
+    with pytest.raises(SettingError, match="rate"):
+        bartviz.find_heads(model, ["a"], "from any to first", rate=0)
