@@ -32,7 +32,7 @@ class Served:
 
     def __init__(self, name: str, *, html: str, css: str, script: str) -> None:
         self.name, self.html, self.css, self.script = name, html, css, script
-        self._file = f"{name}-{hashlib.sha256(script.encode()).hexdigest()[:12]}.js"  # changes with the content
+        self._file = file_name(name, script)
         self._mounted: dict[str, Any] = {}  # the mounted components, by script location
 
     @classmethod
@@ -55,16 +55,36 @@ class Served:
 
     def _source(self) -> str:
         """The name of the script file, or the script itself if no file can be written."""
-        try:
-            file = Path(folder().name) / self.name / self._file
-            with _WRITING:
-                if not file.exists():  # some systems delete unused temporary files after days
-                    file.parent.mkdir(parents=True, exist_ok=True)
-                    file.write_text(self.script, "utf-8")
-        except OSError:
+        file = _kept(self.name, self._file, self.script)
+        if file is None:
             return self.script
         address(self.name, file.parent)
         return file.name
+
+
+def worker(name: str, script: str) -> dict[str, str]:
+    """Where the browser finds the script of a worker: its ``address``, relative to the pages, or the ``script`` itself
+    if no file can be written."""
+    file = _kept(name, file_name(name, script), script)
+    return {"script": script} if file is None else {"address": f"{address(name, file.parent)}/{file.name}"}
+
+
+def file_name(name: str, script: str) -> str:
+    """The name of the file of a script."""
+    return f"{name}-{hashlib.sha256(script.encode()).hexdigest()[:12]}.js"  # changes with the content
+
+
+def _kept(name: str, file: str, script: str) -> Path | None:
+    """The file of a script in the folder of its name; None if it cannot be written."""
+    try:
+        path = Path(folder().name) / name / file
+        with _WRITING:
+            if not path.exists():  # some systems delete unused temporary files after days
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(script, "utf-8")
+    except OSError:
+        return None
+    return path
 
 
 @read_once
