@@ -71,6 +71,7 @@ SECTIONS: tuple[Section, ...] = (
             Page("inputs", mark("Inputs"), mark("What are the model's inputs?")),
             Page("masks", mark("Masks"), mark("Which words do the masks hide?")),
             Page("inside", mark("Inside a head"), mark("What happens inside a head?"), weights=False),
+            Page("born", mark("How heads are born"), mark("How are heads born?"), run=False),
             Page("parameters", mark("Parameters"), mark("Where are the parameters?"), run=False),
             Page("models", mark("Models"), mark("How do the models differ?"), run=False),
         ),

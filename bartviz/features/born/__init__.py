@@ -1,0 +1,1 @@
+"""How heads are born: a small network learns in the browser, and the page."""

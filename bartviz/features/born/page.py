@@ -1,0 +1,25 @@
+"""How are heads born? A small network that learns before the reader's eyes."""
+
+from __future__ import annotations
+
+from bartviz.app.controls import show
+from bartviz.app.frame import levels, page
+from bartviz.features.born import parts
+from bartviz.language import _
+
+
+def main() -> None:
+    page.begin("born", needs_record=False)
+    show.lead(
+        _(
+            "A network that knows nothing yet learns in your browser. Guess first which cells will be bright, "
+            "then press Start and watch its heads find their job."
+        )
+    )
+    task = parts.task()
+    place = show.place("born")
+    with levels.aside(_("More: the network, its seed, its mask"), key="born", names=parts.NAMES) as opened:
+        network = parts.network(opened)
+    with place:
+        parts.draw(task, network)
+    levels.explain("born")

@@ -1,0 +1,145 @@
+"""The controls of the training, and the component that runs it in the browser: nothing of it goes to the server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import streamlit as st
+
+from bartviz.app.components import served
+from bartviz.app.controls import pick, show
+from bartviz.app.state import url_state
+from bartviz.browser.scripts import bundle
+from bartviz.drawing import theme
+from bartviz.explorer.learning import WORKER
+from bartviz.language import _, mark
+
+_COMPONENT = served.Served.of(Path(__file__).parent / "training")
+SCRIPT = bundle(WORKER)  # what the worker runs
+NAME = "learning"  # of its folder
+SEEDS = 99  # the largest
+TASKS = {
+    "reverse": mark("Turn letters around"),
+    "sort": mark("Sort letters"),
+    "translate": mark("Translate forty words"),
+}
+WIDTHS, HEADS, LAYERS, RATES = ("16", "32", "64"), ("1", "2", "4"), ("1", "2"), ("0.001", "0.005", "0.02")
+NAMES = ("width", "heads", "layers", "rate", "mask", "seed")  # of the address
+WORDS: Mapping[str, str] = {
+    "start": mark("Start"),
+    "stop": mark("Stop"),
+    "go": mark("Go on"),
+    "before": mark("Nothing is learnt yet: its weights are random."),
+    "now": mark("Step {step}: {own} of {all} texts that it has never seen are right."),
+    "both": mark(
+        "Step {step}: {told} of {all} texts that it has never seen are right if the words before are told, "
+        "and {own} if it writes itself."
+    ),
+    "stopped": mark("Stopped."),
+    "learnt": mark("Learnt."),
+    "broken": mark("Your browser could not start the training: it needs web workers. Another browser will have them."),
+    "head": mark("Layer {layer}, head {head}"),
+    "share": mark("{share} on the place that the word comes from"),
+    "map": mark(
+        "Cross-attention of layer {layer}, head {head}: a row for each word that it writes, a column for each that it "
+        "reads"
+    ),
+    "curves": mark("Against the step: the share of right texts, each head's weight on the right place, and the loss"),
+    "axis": mark("steps"),
+    "own": mark("texts right"),
+    "told": mark("right if told"),
+    "weight": mark("each head's weight on the right place"),
+    "loss": mark("training loss, in nats"),
+    "guess": mark("Guess first: which cells will be bright?"),
+    "same": mark("a line from top left to bottom right"),
+    "mirrored": mark("a line from top right to bottom left"),
+    "right": mark("one in each row, on no line"),
+    "other": mark("none of these"),
+    "fits": mark("Your guess was right: {answer}."),
+    "fails": mark("You guessed: {guess}. It became: {answer}."),
+    "measured": mark(
+        "Layer {layer}, head {head} has {same} of its weight on the place with the same number, {mirrored} on the one "
+        "counted from the end, and {right} on the one that the word comes from."
+    ),
+    "ahead": mark(
+        "Without the mask it reads the next word from the answer, so its training loss falls, and it need not look at "
+        "the text. When it writes itself there is no answer to read: {own} of {all} are right."
+    ),
+    "text": mark("A text of your own"),
+    "try": mark("Try"),
+    "letters": mark("Only the letters a to h, at most {most}."),
+    "known": mark("Only these words, at most {most}: {words}"),
+    "writes": mark("It writes"),
+    "should": mark("Right would be"),
+    "correct": mark("right"),
+    "wrong": mark("not right"),
+}  # fmt: skip
+
+
+class Network(NamedTuple):
+    """What the training begins with. ``rate``: the step of Adam."""
+
+    width: int = 32
+    heads: int = 2
+    layers: int = 1
+    rate: float = 0.005
+    causal: bool = True
+    seed: int = 1
+
+
+def task() -> str:
+    """The task (URL ``task``)."""
+    chosen, again = show.halves("born", [4, 1])
+    with chosen:
+        found = pick.one_of(_("It learns to"), {word: _(name) for word, name in TASKS.items()}, key="task")
+    with again:
+        st.button(_("Another seed"), on_click=_other_seed, help=_("Begin again with other random weights."))
+    return found
+
+
+def _other_seed() -> None:
+    held = url_state.number_chosen("seed") or Network().seed
+    url_state.put_number("seed", held % SEEDS + 1)
+
+
+def network(opened: bool) -> Network:
+    """The network (URL ``width``, ``heads``, ``layers``, ``rate``, ``mask``, ``seed``); as it is at first, if the
+    section is closed, but for its seed."""
+    usual = Network()
+    if not opened:
+        seed = url_state.number_chosen("seed")
+        return usual._replace(seed=min(max(seed or usual.seed, 1), SEEDS))
+    left, middle, right = st.columns(3)
+    with left:
+        width = pick.one_of(_("Width"), WIDTHS, key="width", default=str(usual.width))
+        rate = pick.one_of(_("Learning rate"), RATES, key="rate", default=str(usual.rate))
+    with middle:
+        heads = pick.one_of(_("Heads in a layer"), HEADS, key="heads", default=str(usual.heads))
+        layers = pick.one_of(_("Layers on each side"), LAYERS, key="layers", default=str(usual.layers))
+    with right:
+        seed = pick.slider(_("Seed"), 1, SEEDS, usual.seed, 1, key="seed")
+        causal = pick.switch(
+            _("Causal mask"),
+            key="mask",
+            default=True,
+            hint=_("Without it the decoder sees the words that it is to write."),
+        )
+    return Network(int(width), int(heads), int(layers), float(rate), causal, seed)
+
+
+def draw(task: str, network: Network) -> None:
+    """The training of this network on this task."""
+    _COMPONENT(data=json.dumps(payload(task, network)).encode(), key="training")
+
+
+def payload(task: str, network: Network) -> dict[str, object]:
+    """The component's data: plain JSON. ``worker`` is an address, or the script itself if no file can be written."""
+    return {
+        "settings": {"task": task, **network._asdict()},
+        "words": {name: _(text) for name, text in WORDS.items()},
+        "stops": [list(theme.stops("cross")), list(theme.stops("cross", dark=True))],
+        "worker": served.worker(NAME, SCRIPT),
+    }

@@ -1,0 +1,378 @@
+// A network that learns in a worker, and what is seen of it: the cross-attention of each head, two curves, and what it
+// writes. Text reaches the page only through textContent. data is UTF-8 JSON: {settings, words, stops: [light, dark],
+// worker: {address, name}, or {script}}.
+
+import { inkOn, css, rampOn, strongOf, themeOf } from "../../../browser/shared/colors.js";
+import { measured, shortened, typeSize, widest } from "../../../browser/shared/drawing.js";
+import { make, nameAll, speaker } from "../../../browser/shared/helpers.js";
+import { markReady } from "../../../browser/shared/ready.js";
+import { calm } from "../../../browser/shared/steps.js";
+import { TASKS } from "../../../explorer/learning/tasks.js";
+import { guessed, JUDGED, percent } from "./verdict.js";
+
+const SLOW = 1000, // milliseconds between two pictures for who wants little to move
+  SAID = 10_000, // and between two sentences for screen readers
+  GUESSES = ["same", "mirrored", "right", "other"];
+
+const VIEWS = new WeakMap(); // parentElement -> view; the default export runs again on every change of data or theme
+
+class View {
+  /** @type {any} */
+  data = null;
+  /** @type {Worker | null} */
+  worker = null;
+  /** @type {any} */
+  attempt = null;
+  /** @type {any[]} */
+  judgements = [];
+  running = false;
+  done = false;
+  begun = false;
+  guess = "";
+  said = 0;
+  drawn = 0;
+  asked = false;
+  /** @type {HTMLCanvasElement[]} */
+  maps = [];
+
+  constructor(root) {
+    this.root = root;
+    this.find = (name) => root.querySelector(name);
+    this.observer = new ResizeObserver(() => this.draw());
+    this.observer.observe(root);
+    this.find(".start").onclick = () => this.press();
+    this.find("form").onsubmit = (event) => {
+      event.preventDefault();
+      this.try();
+    };
+  }
+
+  receive(data) {
+    const before = JSON.stringify(this.data?.settings),
+      other = this.data?.settings.task !== data.settings.task;
+    this.data = data;
+    this.say = speaker(data.words);
+    nameAll(this.root, this.say);
+    if (before !== JSON.stringify(data.settings)) this.begin(other);
+    this.write();
+    this.draw();
+  }
+
+  /** A new network. The text that is shown stays, unless the task is another one. */
+  begin(other) {
+    const { settings, worker } = this.data,
+      goes = this.running;
+    this.worker?.terminate();
+    this.worker = null;
+    Object.assign(this, { judgements: [], running: false, done: false, begun: false, attempt: null });
+    if (other) {
+      this.own = null;
+      this.guess = "";
+      const { first, joined } = TASKS[settings.task];
+      this.find(".text").value = joined(first);
+    }
+    this.figures();
+    this.guesses();
+    try {
+      const address = worker.script
+        ? URL.createObjectURL(new Blob([worker.script], { type: "text/javascript" }))
+        : new URL(worker.address, document.baseURI);
+      this.worker = new Worker(address);
+    } catch {
+      this.fail();
+      return;
+    }
+    this.worker.onerror = () => this.fail();
+    this.worker.onmessage = ({ data }) => this.hear(data);
+    this.worker.postMessage({ start: settings, words: this.own });
+    if (goes) this.press();
+  }
+
+  fail() {
+    this.running = false;
+    this.find(".state").textContent = this.say("broken");
+    this.find(".start").disabled = true;
+  }
+
+  figures() {
+    const { layers, heads } = this.data.settings,
+      all = layers * heads;
+    this.find(".maps").style.setProperty("--across", String(Math.min(all, all === 8 ? 4 : 2)));
+    const made = Array.from({ length: all }, (_, at) => {
+      const figure = make("figure"),
+        canvas = document.createElement("canvas"),
+        place = { layer: Math.floor(at / heads), head: at % heads };
+      canvas.setAttribute("role", "img");
+      canvas.setAttribute("aria-label", this.say("map", place));
+      figure.append(make("figcaption", "", this.say("head", place)), canvas);
+      return { figure, canvas };
+    });
+    this.maps = made.map(({ canvas }) => canvas);
+    this.find(".maps").replaceChildren(...made.map(({ figure }) => figure));
+  }
+
+  guesses() {
+    this.find(".choices").replaceChildren(
+      ...GUESSES.map((name) => {
+        const label = make("label"),
+          input = Object.assign(document.createElement("input"), { type: "radio", name: "guess", value: name });
+        input.checked = name === this.guess;
+        input.onchange = () => (this.guess = name);
+        label.append(input, this.say(name));
+        return label;
+      }),
+    );
+  }
+
+  press() {
+    if (!this.worker) return;
+    this.running = !this.running;
+    this.begun = true;
+    this.done = false;
+    this.worker.postMessage(this.running ? { go: true } : { stop: true });
+    for (const input of this.find(".choices").querySelectorAll("input")) input.disabled = true;
+    this.write();
+  }
+
+  try() {
+    const { task } = this.data.settings,
+      { split, most, source } = TASKS[task],
+      words = split(this.find(".text").value),
+      known = source.slice(2);
+    if (!words.length || words.length > most || words.some((word) => !known.includes(word))) {
+      const advice = this.say(task === "translate" ? "known" : "letters", { most, words: known.join(" ") });
+      this.find(".answer").textContent = advice;
+      this.find(".live").textContent = advice;
+      return;
+    }
+    this.own = words;
+    this.asked = true;
+    this.worker?.postMessage({ words });
+  }
+
+  /** What the worker tells. */
+  hear({ attempt, judgement, running, done }) {
+    if (judgement) {
+      this.judgements.push(judgement);
+      this.write();
+    }
+    if (attempt) {
+      this.attempt = attempt;
+      if (this.asked || !this.running || !calm() || performance.now() - this.drawn > SLOW) this.draw();
+    }
+    if (running === undefined) return;
+    const ended = this.running && !running;
+    this.running = running;
+    this.done = done;
+    if (ended || !running) this.write();
+    if (!running) this.draw();
+  }
+
+  state() {
+    const last = this.judgements.at(-1);
+    if (!last) return this.say("before");
+    const [told, own] = [last.told, last.own].map((share) => Math.round(share * JUDGED));
+    return this.say(told === own ? "now" : "both", { step: last.steps, own, told, all: JUDGED });
+  }
+
+  /** All that is said in words, but for what it writes. */
+  write() {
+    const state = this.state(),
+      { running, begun, done } = this,
+      last = this.judgements.at(-1);
+    const ended = begun && !running && last,
+      whole = ended ? `${this.say(done ? "learnt" : "stopped")} ${state}` : state;
+    this.find(".start").textContent = this.say(running ? "stop" : begun ? "go" : "start");
+    this.find(".state").textContent = whole;
+    this.find(".verdict").textContent = ended ? this.verdict(last) : "";
+    if (ended || performance.now() - this.said > SAID) {
+      this.find(".live").textContent = whole;
+      this.said = performance.now();
+    }
+    this.root.dataset.running = String(running);
+    this.root.dataset.steps = String(last?.steps ?? 0);
+    last?.heads.forEach(({ layer, head, right }, at) => {
+      const caption = this.maps[at]?.previousElementSibling;
+      if (caption)
+        caption.textContent = `${this.say("head", { layer, head })}: ${this.say("share", { share: percent(right) })}`;
+    });
+  }
+
+  verdict(last) {
+    const { head, answer } = guessed(last.heads),
+      said = [];
+    if (this.guess) {
+      const values = { guess: this.say(this.guess), answer: this.say(answer) };
+      said.push(this.say(this.guess === answer ? "fits" : "fails", values));
+    }
+    const shares = Object.fromEntries(["same", "mirrored", "right"].map((name) => [name, percent(head[name])]));
+    said.push(this.say("measured", { layer: head.layer, head: head.head, ...shares }));
+    if (!this.data.settings.causal && last.told - last.own > 0.5)
+      said.push(this.say("ahead", { own: Math.round(last.own * JUDGED), all: JUDGED }));
+    return said.join(" ");
+  }
+
+  draw() {
+    if (!this.data || !this.root.clientWidth) return;
+    this.drawn = performance.now();
+    const theme = themeOf(this.root),
+      colors = rampOn(theme, this.data.stops),
+      size = typeSize(this.root);
+    this.curves(theme, strongOf(theme, colors), size);
+    if (!this.attempt) return;
+    const { layers, heads } = this.data.settings;
+    for (let at = 0; at < layers * heads; at++)
+      this.map(this.maps[at], this.attempt.maps[Math.floor(at / heads)][at % heads], theme, colors, size);
+    this.answer();
+  }
+
+  answer() {
+    const { words, written, answer } = this.attempt,
+      { joined } = TASKS[this.data.settings.task],
+      [own, right] = [written, answer].map((all) => joined(all.filter((word) => word !== "</s>"))),
+      fits = String(written) === String(answer);
+    const parts = [
+      this.say("writes"),
+      make("b", "", own || "–"),
+      `(${this.say(fits ? "correct" : "wrong")}).`,
+      ...(fits ? [] : [this.say("should"), make("b", "", right)]),
+    ];
+    this.find(".answer").replaceChildren(
+      make("b", "", joined(words.slice(0, -1))),
+      " → ",
+      ...parts.flatMap((part) => [part, " "]),
+    );
+    if (!this.asked) return;
+    this.asked = false;
+    this.find(".live").textContent = this.find(".answer").textContent;
+  }
+
+  /** The weights (rows, columns) of a head; a row for each word that was written, as many rows as the answer has. */
+  map(canvas, weights, theme, colors, scale) {
+    const { context, width, height } = measured(canvas),
+      { words, written } = this.attempt,
+      columns = words.length,
+      size = 12 * scale;
+    context.clearRect(0, 0, width, height);
+    context.font = `${size}px ${theme.mono}`;
+    const left = Math.min(widest(context, TASKS[this.data.settings.task].target) + 6, width / 3), // the same at each step
+      tall = Math.max(...words.map((word) => word.length)) > 1,
+      top = tall && size < 40 ? Math.min(0.75 * widest(context, words) + size, width / 3) : size + 8,
+      rows = Math.max(columns, written.length),
+      cell = Math.min((width - left - 1.5 * size) / columns, (height - top) / rows);
+    context.textBaseline = "middle";
+    context.fillStyle = theme.ink;
+    words.forEach((word, column) => {
+      context.save();
+      context.translate(left + (column + 0.5) * cell, top - 6);
+      if (tall) context.rotate(-Math.PI / 4);
+      context.textAlign = tall ? "left" : "center";
+      context.fillText(shortened(context, word, width / 3), 0, tall ? 0 : -size / 2 + 2);
+      context.restore();
+    });
+    context.textAlign = "right";
+    written.forEach((word, row) => {
+      context.fillStyle = theme.ink;
+      context.fillText(shortened(context, word, left - 4), left - 5, top + (row + 0.5) * cell);
+      for (let column = 0; column < columns; column++) {
+        const share = weights[row * columns + column],
+          color = colors[Math.round(255 * Math.min(1, share))];
+        context.fillStyle = css(color);
+        context.fillRect(left + column * cell, top + row * cell, cell - 1, cell - 1);
+        if (cell < 3 * size || share < 0.1) continue;
+        context.fillStyle = inkOn(color);
+        context.textAlign = "center";
+        context.fillText(share.toFixed(2), left + (column + 0.5) * cell - 0.5, top + (row + 0.5) * cell);
+        context.textAlign = "right";
+      }
+    });
+    context.strokeStyle = theme.faint;
+    context.strokeRect(left - 0.5, top - 0.5, columns * cell, rows * cell);
+  }
+
+  curves(theme, strong, scale) {
+    const canvas = this.find(".curves"),
+      { context, width, height } = measured(canvas),
+      { judgements } = this,
+      size = 12 * scale;
+    canvas.setAttribute("aria-label", `${this.say("curves")}. ${this.state()}`);
+    context.clearRect(0, 0, width, height);
+    context.font = `${size}px ${theme.font}`;
+    const left = 3.2 * size,
+      right = width - size / 2,
+      middle = 0.64 * height,
+      last = Math.max(100, judgements.at(-1)?.steps ?? 0),
+      most = Math.max(1, ...judgements.map(({ loss }) => loss).filter(Number.isFinite));
+    const x = (steps) => left + (steps / last) * (right - left);
+    const panel = (top, bottom, labels) => {
+      context.strokeStyle = theme.faint;
+      context.lineWidth = 1;
+      context.strokeRect(left, top, right - left, bottom - top);
+      context.fillStyle = theme.text;
+      context.textAlign = "right";
+      context.textBaseline = "middle";
+      context.fillText(labels[0], left - 5, top + size / 2);
+      context.fillText(labels[1], left - 5, bottom - size / 2);
+      return (share) => bottom - share * (bottom - top);
+    };
+    const line = (values, y, color, thick, dash = []) => {
+      context.strokeStyle = color;
+      context.lineWidth = thick;
+      context.setLineDash(dash);
+      context.beginPath();
+      values.forEach((value, at) => {
+        if (Number.isFinite(value)) context.lineTo(x(judgements[at].steps), y(value));
+      });
+      context.stroke();
+      context.setLineDash([]);
+    };
+    const share = panel(2, middle - 4, ["100%", "0%"]),
+      nats = panel(middle + 6, height - 1.6 * size, [most.toFixed(1), "0"]);
+    context.fillStyle = theme.text;
+    context.textBaseline = "bottom";
+    context.fillText(`${last} ${this.say("axis")}`, right, height - 1);
+    judgements[0]?.heads.forEach((_, head) =>
+      line(
+        judgements.map(({ heads }) => heads[head].right),
+        share,
+        strong,
+        2,
+      ),
+    );
+    line(
+      judgements.map(({ told }) => told),
+      share,
+      theme.ink,
+      2,
+      [5, 4],
+    );
+    line(
+      judgements.map(({ own }) => own),
+      share,
+      theme.ink,
+      3,
+    );
+    line(
+      judgements.map(({ loss }) => loss / most),
+      nats,
+      theme.ink,
+      1.2,
+    );
+  }
+
+  end() {
+    this.worker?.terminate();
+    this.observer.disconnect();
+  }
+}
+
+export default function ({ parentElement, data }) {
+  const view = VIEWS.get(parentElement) ?? new View(parentElement.querySelector(".training"));
+  VIEWS.set(parentElement, view);
+  view.receive(JSON.parse(new TextDecoder().decode(data)));
+  markReady(parentElement);
+  return () => {
+    view.end();
+    VIEWS.delete(parentElement);
+  };
+}

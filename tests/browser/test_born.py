@@ -1,0 +1,56 @@
+"""The training in the browser: it starts, its loss falls, it stops, goes on, and begins again with another seed."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from scripts.settled import settle
+from tests.browser.conftest import Open
+
+pytest.importorskip("bartviz.features.born")
+PATIENCE = 120_000  # milliseconds: a busy machine learns slowly
+
+
+def steps(page: Page) -> int:
+    return int(page.locator(".training").get_attribute("data-steps") or 0)
+
+
+def learns(page: Page, beyond: int) -> None:
+    expect(page.locator(".training")).not_to_have_attribute("data-steps", str(beyond), timeout=PATIENCE)
+
+
+def test_a_training_starts_stops_goes_on_and_begins_again(visit: Open, shipped: str) -> None:
+    page = visit(f"{shipped}/born?width=16")
+    training, state = page.locator(".training"), page.locator(".training .state")
+    expect(training.locator(".answer b").first).to_have_text("abchdef", timeout=PATIENCE)
+    expect(state).to_have_text("Nothing is learnt yet: its weights are random.")
+    page.get_by_label("a line from top right to bottom left").check()
+    page.get_by_role("button", name="Start", exact=True).click()
+    learns(page, 0)
+    learns(page, steps(page))
+    page.get_by_role("button", name="Stop", exact=True).click()
+    expect(state).to_have_text(re.compile(r"^Stopped\. Step \d+: "), timeout=PATIENCE)
+    expect(training.locator(".verdict")).to_contain_text("of its weight on the place")
+    settle(page)
+    before = steps(page)
+    assert before > 0
+
+    page.get_by_label("A text of your own").fill("hello")
+    page.get_by_role("button", name="Try", exact=True).click()
+    expect(training.locator(".answer")).to_have_text("Only the letters a to h, at most 7.")
+    page.get_by_label("A text of your own").fill("Deaf")
+    page.get_by_role("button", name="Try", exact=True).click()
+    expect(training.locator(".answer")).to_contain_text("faed", timeout=PATIENCE)
+
+    page.get_by_role("button", name="Go on", exact=True).click()
+    learns(page, before)
+    assert steps(page) > before
+    page.get_by_role("button", name="Stop", exact=True).click()
+    expect(state).to_have_text(re.compile(r"^Stopped\. "), timeout=PATIENCE)
+    page.get_by_role("button", name="Another seed", exact=True).click()
+    expect(page).to_have_url(re.compile("seed=2"))
+    expect(state).to_have_text("Nothing is learnt yet: its weights are random.", timeout=PATIENCE)
+    expect(training.locator(".answer")).to_contain_text("faed")
