@@ -102,6 +102,8 @@ def cards(record: Record | None, head: Head | None = None) -> None:
             page.link("start", _("**The first lesson**"), {"lesson": FIRST_LESSON, "at": "1"})
             show.note(_("Look, guess, and see: ten minutes, and no experience needed."))
             page.link("lessons", _("All lessons"))
+        if page_list.has("born"):
+            page.link("born", _("Watch a network learn to look"))
     with look.container(border=True, height="stretch", gap="xsmall"):
         links = related_links.for_head(record, head) if record is not None and head is not None else []
         query = next((link.query for link in links if link.to == "heads"), None)

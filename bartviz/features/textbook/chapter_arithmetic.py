@@ -457,7 +457,7 @@ CLAIMS: tuple[Claim, ...] = (
         {"experiment": "edit"},
         about="any network",
     ),
-    Claim("17b", "arithmetic", ("seq",), "masks", {"view": "draw"}, about="any network"),
+    Claim("17b", "arithmetic", ("seq",), "born", {"mask": "false"}, about="any network"),
     Claim(
         "18", "arithmetic", ("seq",), "experiments", {"experiment": "reach", "sentence": "article"}, about="any network"
     ),

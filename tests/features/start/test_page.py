@@ -71,7 +71,11 @@ def test_without_a_record_the_cards_lead_on(app: App) -> None:
     page = app(record=None)
     assert sent(page) == []
     labels = [link.proto.label for link in page.get("page_link")]
-    cards = {"lessons": ["**The first lesson**", "All lessons"], "heads": ["**Look inside this sentence**"]}
+    cards = {
+        "lessons": ["**The first lesson**", "All lessons"],
+        "born": ["Watch a network learn to look"],
+        "heads": ["**Look inside this sentence**"],
+    }
     assert labels == [label for word, texts in cards.items() if page_list.has(word) for label in texts]
 
 
