@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bartviz.features.lessons import facts
 from bartviz.features.lessons.answers import Choice
-from bartviz.features.lessons.heads_found import Place, at, neighbours
+from bartviz.features.lessons.heads import lacks_previous
+from bartviz.features.lessons.heads_found import Place, at, neighbours, row_to
 from bartviz.features.lessons.lesson import Lesson, Step, View
+from bartviz.language import _
 from bartviz.record.record import Record
 
 if TYPE_CHECKING:
     import pandas as pd
 
-BERT, TRANSLATOR = "bert-tiny-en", "bart-tiny-en-de"
-ROW = 8  # "because"
+TRANSLATOR = "bart-tiny-en-de"
 
 
 def _before(record: Record) -> Place:
@@ -57,14 +58,18 @@ def _view(model: str, kind: str, measure: str, place: Place) -> View:
     return {"atlas": model, "kind": kind, "by": measure, "layer": place[0], "head": place[1]}
 
 
-def _one(record: Record) -> Mapping[str, object]:
+def _row(record: Record) -> int:
+    return row_to(record, _before(record), -1)
+
+
+def _one(record: Record) -> Mapping[str, Any]:
     layer, head = _before(record)
     shares = facts.goes(facts.weights(record, "encoder", layer, head), -1)
     return {**shares, "name": f"L{layer}H{head}", "does": shares["share"] > 5 * shares["even"]}
 
 
-def _many(record: Record) -> Mapping[str, object]:
-    heads = _heads(BERT, "encoder", "previous")
+def _many(record: Record) -> Mapping[str, Any]:
+    heads = _heads(record.model.name, "encoder", "previous")
     layer, head = _before(record)
     own = heads[(heads["layer"] == layer) & (heads["head"] == head)].iloc[0]
     return {
@@ -79,8 +84,9 @@ def _many(record: Record) -> Mapping[str, object]:
     }
 
 
-def _others(record: Record) -> Mapping[str, object]:
-    heads, named = _heads(BERT, "encoder", "previous"), _with_role(BERT, "encoder", "previous")
+def _others(record: Record) -> Mapping[str, Any]:
+    model = record.model.name
+    heads, named = (read(model, "encoder", "previous") for read in (_heads, _with_role))
     layer, head = _before(record)
     other = heads[(heads["layer"] != layer) | (heads["head"] != head)].iloc[0]
     return {
@@ -129,36 +135,69 @@ def _rest(_record: Record) -> Mapping[str, object]:
     }
 
 
+def _lacks_atlas(record: Record) -> str:
+    """Why its model cannot be asked about: no atlas of it is part of the app."""
+    from bartviz.corpus import shipped
+
+    return "" if record.model.name in shipped.NAMES else _("its model was not measured over the sentences")
+
+
+def _lacks_job(record: Record) -> str:
+    return "" if _one(record)["does"] else lacks_previous(record) or _("no head looks clearly at the previous token")
+
+
+def _lacks_mean(record: Record) -> str:
+    wide = _("the interval of its head is wider than its point")
+    return _lacks_job(record) or _lacks_atlas(record) or ("" if _many(record)["narrow"] else wide)
+
+
+def _lacks_others(record: Record) -> str:
+    alone = _("no second head of its model does the same")
+    return _lacks_job(record) or _lacks_atlas(record) or ("" if _others(record)["also"] else alone)
+
+
+def _any(_record: Record) -> str:
+    return ""
+
+
 def _aligner(_record: Record) -> View:
     return _view(TRANSLATOR, "cross", "alignment", _best(TRANSLATOR, "cross", "alignment"))
+
+
+def _most_previous(record: Record) -> View:
+    name = record.model.name
+    return _view(name, "encoder", "previous", _best(name, "encoder", "previous"))
 
 
 LESSON = Lesson(
     "corpus",
     7,
     (
-        Step("heads", at(_before, kind="encoder", row=ROW), facts=_one, record="words", answer=Choice()),
+        Step(
+            "heads",
+            lambda record: {**at(_before, kind="encoder")(record), "row": _row(record)},
+            facts=_one,
+            record="words",
+            answer=Choice(),
+            own=_lacks_job,
+        ),
         Step(
             "corpus",
-            lambda record: _view(BERT, "encoder", "previous", _before(record)),
+            lambda record: _view(record.model.name, "encoder", "previous", _before(record)),
             facts=_many,
             record="words",
             answer=Choice(),
+            own=_lacks_mean,
         ),
-        Step(
-            "corpus",
-            lambda _record: _view(BERT, "encoder", "previous", _best(BERT, "encoder", "previous")),
-            facts=_others,
-            record="words",
-            answer=Choice(),
-        ),
-        Step("corpus", _aligner, facts=_spread, focus="corpus_values", answer=Choice()),
-        Step("corpus", _aligner, facts=_odd, focus="corpus_lowest_1", answer=Choice()),
+        Step("corpus", _most_previous, facts=_others, record="words", answer=Choice(), own=_lacks_others),
+        Step("corpus", _aligner, facts=_spread, focus="corpus_values", answer=Choice(), own=_any),
+        Step("corpus", _aligner, facts=_odd, focus="corpus_lowest_1", answer=Choice(), own=_any),
         Step(
             "corpus",
             lambda _record: _view(TRANSLATOR, "encoder", "special", _best(TRANSLATOR, "encoder", "special")),
             facts=_rest,
             answer=Choice(),
+            own=_any,
         ),
     ),
 )

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-
-import numpy as np
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
 
 from bartviz.analysis import aligners, alignment, start
 from bartviz.features.lessons import facts
 from bartviz.features.lessons.answers import Choice, Line, Number, Painted, Spot, Touch, row_of, strongest
-from bartviz.features.lessons.heads_found import Place, ahead, at, back
+from bartviz.features.lessons.heads_found import Place, ahead, at, back, listed
 from bartviz.features.lessons.lesson import Lesson, Step, Value, View
 from bartviz.language import _
 from bartviz.record.record import Record
 
-PAIRS = {"Ich": "I", "Auto": "car", "kaufen": "buy"}  # words whose translations are counted
+COUNTED = 3  # words whose translations are counted
 
 
 def _row(record: Record) -> int:
@@ -67,7 +67,7 @@ def _shifted(record: Record) -> Mapping[str, object]:
     return {**values, "predicts": record.output.labels[row], "reads": record.attention("cross").query.labels[row]}
 
 
-def _lacks_back(record: Record) -> str:
+def lacks_back(record: Record) -> str:
     """Why no head can be shown that looks back: none that looks at the translation of the word just read."""
     row = _row(record)
     backward, forward = (facts.weights(record, "cross", *find(record)) for find in (back, ahead))
@@ -77,39 +77,82 @@ def _lacks_back(record: Record) -> str:
     return "" if looks_back and not special else _("no head of this text looks back at the word just read")
 
 
-def _agree(record: Record) -> Mapping[str, object]:
-    """How many content words a head aligns, with rows labelled by the token read and by the token predicted."""
-    attention = record.attention("cross")
-    weights, keys = facts.weights(record, "cross", *back(record)), attention.key.labels
-    values: dict[str, object] = {"all": len(PAIRS)}
-    for name, tokens in (("reads", attention.query), ("predicts", record.output)):
-        assert tokens is not None
-        rows = [tokens.labels.index(word) for word in PAIRS]
-        best = [keys[int(place)] for place in np.asarray(weights[rows]).argmax(axis=1)]
-        values[f"{name}_right"] = sum(one == right for one, right in zip(best, PAIRS.values(), strict=True))
-    return {**values, **_shifted(record)}
+def translations(record: Record) -> dict[int, int]:
+    """The last words of the output that are one token, and each of which is linked with a word of the source: the row
+    that predicts it, and its column. They are linked by the head that looks at the word to come."""
+    attention, found = record.attention("cross"), start.ribbons(record)
+    links = alignment.links(facts.weights(record, "cross", *ahead(record)), "mutual", threshold=alignment.THRESHOLD)
+    words = {word.start for word in found.below if len(word.pieces) == 1 and not word.special and word.text.isalpha()}
+    last = len(attention.query) - 1  # no row reads what the last one predicts
+    pairs = {row: column for column, row in links if row in words and row < last}
+    return {row: pairs[row] for row in sorted(pairs)[-COUNTED:]}
+
+
+def _agree(record: Record) -> dict[str, Any]:
+    """How many of these words a head aligns, with rows labelled by the token read and by the token predicted."""
+    assert record.output is not None
+    pairs, weights = translations(record), facts.weights(record, "cross", *back(record))
+    right = {by: sum(int(weights[row + by].argmax()) == column for row, column in pairs.items()) for by in (0, 1)}
+    names = [f"“{record.output.labels[row]}”" for row in pairs]
+    return {
+        "all": len(pairs),
+        "words": listed(names) if names else "",
+        "predicts_right": right[0],
+        "reads_right": right[1],  # what a row predicts is read by the next
+        **_shifted(record),
+    }
+
+
+def _lacks_agreement(record: Record) -> str:
+    """Why the two names of the rows cannot be compared: too few words, or neither name fits better."""
+    found = _agree(record)
+    if found["all"] < COUNTED:
+        return _("too few of its words are linked with one word of the source")
+    better = found["reads_right"] > found["predicts_right"]
+    return "" if better else _("no head of this text looks back at the word just read")
 
 
 def _right(record: Record) -> float:
-    found = _agree(record)["reads_right"]
-    assert isinstance(found, int)
-    return float(found)
+    return float(_agree(record)["reads_right"])
 
 
-def _links(record: Record) -> Mapping[str, object]:
+def _linked(record: Record) -> tuple[alignment.Table, list[tuple[int, int]]]:
+    """The table of the head that aligns best, and its links of words, (target, source), by target."""
     ranked = aligners.best(aligners.aligners(record), "predicts")
     shown = alignment.table(record, ranked.heads, reading="predicts")
     links = alignment.links(shown.weights, "mutual", threshold=alignment.THRESHOLD)
-    words = {shown.target.labels[target]: shown.source.labels[source] for source, target in links}
-    crossings = sorted(
-        (shown.target.labels[earlier], shown.target.labels[later])  # the earlier in German is the later in English
-        for source, earlier in links
-        for other, later in links
-        if earlier < later and source > other
-    )
-    values = {name.lower(): words[name] for name in ("ein", "Auto", "kaufen")}
-    with_verb = {frozenset(pair) for pair in crossings} == {frozenset({"kaufen", one}) for one in ("ein", "Auto")}
-    return {**values, "crossings": crossings, "count": len(links), "name": ranked.name, "with_verb": with_verb}
+    return shown, sorted((target, source) for source, target in links)
+
+
+def _crossed(links: Sequence[tuple[int, int]], link: tuple[int, int]) -> list[tuple[int, int]]:
+    """The links that one link crosses."""
+    return [one for one in links if (one[0] - link[0]) * (one[1] - link[1]) < 0]
+
+
+def _links(record: Record) -> dict[str, Any]:
+    shown, links = _linked(record)
+    named = {(target, source): f"“{shown.target.labels[target]}”" for target, source in links}
+    pairs = {one: f"{name} – “{shown.source.labels[one[1]]}”" for one, name in named.items()}
+    most = max(links, key=lambda link: len(_crossed(links, link)), default=None)
+    crossed = [] if most is None else _crossed(links, most)
+    aside = next((pair for pair in pairwise(links) if pair[0][1] < pair[1][1]), None)
+    return {
+        "count": len(links),
+        "crosses": bool(crossed),
+        "word": "" if most is None else named[most],
+        "pair": "" if most is None else pairs[most],
+        "others": listed([named[one] for one in crossed]) if crossed else "",
+        "other_pairs": listed([pairs[one] for one in crossed]) if crossed else "",
+        "aside": aside is not None,
+        "left": "" if aside is None else named[aside[0]],
+        "right": "" if aside is None else named[aside[1]],
+    }
+
+
+def _lacks_crossing(record: Record) -> str:
+    """Why crossing links cannot be asked about: none cross, or all that are neighbours do."""
+    found = _links(record)
+    return "" if found["crosses"] and found["aside"] else _("no link of its words crosses another")
 
 
 def _guessed_row(record: Record) -> int:
@@ -144,9 +187,9 @@ LESSON = Lesson(
     (
         Step("heads", _in_row(ahead), facts=_meet, answer=Choice(), own=_any),
         Step("heads", _in_row(ahead, view="lines"), facts=_columns, answer=Touch("row", _looking), own=_any),
-        Step("heads", _in_row(back), facts=_shifted, answer=Choice(), own=_lacks_back),
-        Step("heads", _in_row(back, reading="reads"), facts=_agree, answer=Number(_right)),
-        Step("alignment", facts=_links, answer=Choice()),
+        Step("heads", _in_row(back), facts=_shifted, answer=Choice(), own=lacks_back),
+        Step("heads", _in_row(back, reading="reads"), facts=_agree, answer=Number(_right), own=_lacks_agreement),
+        Step("alignment", facts=_links, answer=Choice(), own=_lacks_crossing),
         Step("inside", _in_row(ahead), facts=_meet, answer=Choice(), own=_any),
         Step(
             "heads",

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
+from bartviz.analysis import start
+from bartviz.arrays import Floats
 from bartviz.features.lessons.answers import Choice, Number, Spot, Touch, second, strongest
-from bartviz.features.lessons.lesson import Lesson, Step
+from bartviz.features.lessons.lesson import Lesson, Step, View
+from bartviz.language import _
 from bartviz.record.record import Record
 
+LAYER = 2  # whose mean shades the source; the last one of a smaller model
+READABLE = 0.1  # bits; fewer can hardly be read off a curve
 
-def _at(record: Record, index: int) -> dict[str, object]:
+
+def _at(record: Record, index: int) -> dict[str, Any]:
     step = record.steps[index]
     other = next(candidate for candidate in step.candidates if candidate.token_id != step.chosen.token_id)
     return {
@@ -25,7 +32,7 @@ def _at(record: Record, index: int) -> dict[str, object]:
     }
 
 
-def _first(record: Record) -> Mapping[str, object]:
+def _first(record: Record) -> Mapping[str, Any]:
     assert record.decoder is not None
     first = record.steps[0]
     return {
@@ -35,40 +42,113 @@ def _first(record: Record) -> Mapping[str, object]:
     }
 
 
-def _moechte(record: Record) -> Mapping[str, object]:
-    return _at(record, 2)
+def _lacks_rule(record: Record) -> str:
+    """Why the first step cannot be asked about: no rule decided it, or it would have been another token."""
+    found = record.steps[0].rule is not None and _first(record)["wanted"]
+    return "" if found else _("its first token was not decided by a rule that the model agrees with")
+
+
+def _unsure(record: Record) -> int:
+    """The step, neither the first nor the last, whose token was least probable."""
+    return min(range(1, len(record.steps) - 1), key=lambda at: record.steps[at].chosen.probability)
+
+
+def _doubt(record: Record) -> Mapping[str, object]:
+    index = _unsure(record)
+    return {**_at(record, index), "reads": record.steps[index - 1].chosen.label}
 
 
 def _rivals(record: Record) -> list[Spot]:
-    return second(record.steps[2])
+    return second(record.steps[_unsure(record)])
 
 
-def _auto(record: Record) -> Mapping[str, object]:
-    before = _at(record, 2)
-    return {**_at(record, 4), "before": before["token"], "before_bits": before["bits"]}
+def _surer(record: Record) -> int | None:
+    """The first step after that one with less than half of its entropy, else one before it; None if there is none."""
+    doubt = _unsure(record)
+    order = [*range(doubt + 1, len(record.steps)), *range(1, doubt)]
+    limit = record.steps[doubt].entropy / 2
+    return next((at for at in order if READABLE <= record.steps[at].entropy < limit), None)
+
+
+def _surer_step(record: Record) -> int:
+    found = _surer(record)
+    return _unsure(record) if found is None else found
+
+
+def _sure(record: Record) -> Mapping[str, object]:
+    before = _at(record, _unsure(record))
+    return {**_at(record, _surer_step(record)), "before": before["token"], "before_bits": before["bits"]}
 
 
 def _bits(record: Record) -> float:
-    return record.steps[4].entropy
+    return record.steps[_surer_step(record)].entropy
+
+
+def _lacks_surer(record: Record) -> str:
+    none = _("no step of it has between {least} bits and half of those of the least sure one", least=READABLE)
+    return "" if _surer(record) is not None else none
+
+
+def _followed(record: Record) -> int:
+    """The step that wrote the word which the start page tells a newcomer to follow."""
+    row = start.row_of(record, "cross")
+    return next(at for at, step in enumerate(record.steps) if step.row == row)
+
+
+def _layer(record: Record) -> int:
+    return min(LAYER, record.attention("cross").shape[0] - 1)
+
+
+def _line(record: Record) -> Floats:
+    """(K,) the weights of that step, the mean of a layer."""
+    line: Floats = record.attention("cross").layer(_layer(record)).mean(axis=0)[record.steps[_followed(record)].row]
+    return line
 
 
 def _row(record: Record) -> Mapping[str, object]:
-    row = record.steps[5].row
-    line = record.attention("cross").layer(2).mean(axis=0)[row]  # (K,)
+    line = _line(record)
     return {
-        **_at(record, 5),
+        **_at(record, _followed(record)),
         "key": record.attention("cross").key.labels[int(line.argmax())],
         "weight": float(line.max()),
+        "layer": _layer(record),
     }
 
 
 def _source(record: Record) -> list[Spot]:
-    line = record.attention("cross").layer(2).mean(axis=0)[record.steps[5].row]  # (K,)
-    return strongest(line, record.attention("cross").key.labels)
+    return strongest(_line(record), record.attention("cross").key.labels)
+
+
+def _lacks_source(record: Record) -> str:
+    special = record.attention("cross").key.special[int(_line(record).argmax())]
+    return _("this row looks mostly at a special token") if special else ""
+
+
+def _lacks_end(record: Record) -> str:
+    ended = record.output is not None and record.output.special[record.steps[-1].row]
+    return "" if ended else _("its output was cut off before the end")
+
+
+def _any(_record: Record) -> str:
+    return ""
+
+
+def _step(index: Callable[[Record], int]) -> Callable[[Record], View]:
+    """The view of a step, which the page counts from 1."""
+    return lambda record: {"step": index(record) + 1}
+
+
+def _step_of_row(record: Record) -> View:
+    return {"step": _followed(record) + 1, "layer": _layer(record)}
+
+
+def _last(record: Record) -> int:
+    return len(record.steps) - 1
 
 
 def _end(record: Record) -> Mapping[str, object]:
-    return {**_at(record, len(record.steps) - 1), "steps": len(record.steps)}
+    before = record.steps[-2].chosen.label
+    return {**_at(record, _last(record)), "steps": len(record.steps), "before": before}
 
 
 def _whole(record: Record) -> Mapping[str, object]:
@@ -109,12 +189,12 @@ LESSON = Lesson(
     "decoding",
     8,
     (
-        Step("decoding", {"step": 1}, facts=_first, answer=Choice()),
-        Step("decoding", {"step": 3}, facts=_moechte, answer=Touch("candidate", _rivals)),
-        Step("decoding", {"step": 5}, facts=_auto, answer=Number(_bits, within=0.12)),
-        Step("decoding", {"step": 6}, facts=_row, answer=Touch("column", _source)),
-        Step("decoding", {"step": 8}, facts=_end, answer=Choice()),
-        Step("decoding", {"step": 3}, facts=_whole, answer=Touch("frame", _least)),
+        Step("decoding", {"step": 1}, facts=_first, answer=Choice(), own=_lacks_rule),
+        Step("decoding", _step(_unsure), facts=_doubt, answer=Touch("candidate", _rivals), own=_any),
+        Step("decoding", _step(_surer_step), facts=_sure, answer=Number(_bits, within=0.12), own=_lacks_surer),
+        Step("decoding", _step_of_row, facts=_row, answer=Touch("column", _source), own=_lacks_source),
+        Step("decoding", _step(_last), facts=_end, answer=Choice(), own=_lacks_end),
+        Step("decoding", _step(_unsure), facts=_whole, answer=Touch("frame", _least), own=_any),
         Step("decoding", {"step": 5}, facts=_given, record="given", answer=Touch("frame", _least)),
     ),
 )

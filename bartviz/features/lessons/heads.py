@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import reduce
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
+from bartviz.analysis import start
 from bartviz.analysis.measure_inputs import entropy
 from bartviz.analysis.measures import of_record
 from bartviz.features.lessons import facts
 from bartviz.features.lessons.answers import Choice, Spot, Touch
-from bartviz.features.lessons.heads_found import Place, at, neighbours, resting
+from bartviz.features.lessons.heads_found import Place, at, listed, neighbours, resting, row_to
 from bartviz.features.lessons.lesson import Lesson, Step, View
 from bartviz.language import _
 from bartviz.record.record import Record
 
-ROW = 8  # "because"
-REST_ROW = 4  # "buy"
 NEAR = 0.05  # bits; layers within this of the clearest count as clear
 
 
@@ -33,7 +32,7 @@ def _overview(record: Record) -> Mapping[str, object]:
         "first_layer": int(np.argmax(bits)) == 0,
         "bits": max(bits),
         "fewest": min(bits),
-        "clear": reduce(lambda one, other: _("{one} and {other}", one=one, other=other), near),
+        "clear": listed(near),
     }
 
 
@@ -60,32 +59,86 @@ def _after(record: Record) -> Place:
     return neighbours(record)[1]
 
 
+def _next_row(record: Record) -> int:
+    return row_to(record, _after(record), 1)
+
+
+def _row_before(record: Record) -> int:
+    return row_to(record, _before(record), -1)
+
+
 def _mean_of_both(record: Record) -> View:
-    return {"kind": "encoder", "weights": "layer", "layer": _after(record)[0], "row": ROW}
+    return {"kind": "encoder", "weights": "layer", "layer": _after(record)[0], "row": _next_row(record)}
 
 
-def _neighbour(record: Record, head: Place, by: int) -> Mapping[str, object]:
-    weights = facts.weights(record, "encoder", *head)
+def _in_row(find: Callable[[Record], Place], row: Callable[[Record], int]) -> Callable[[Record], View]:
+    return lambda record: {**at(find, kind="encoder")(record), "row": row(record)}
+
+
+def followed(record: Record) -> int:
+    """The row of the encoder that is asked about: of the word which the start page tells a newcomer to follow."""
+    return start.row_of(record, "encoder")
+
+
+def _neighbour(record: Record, head: Place, by: int) -> dict[str, Any]:
+    row, weights = row_to(record, head, by), facts.weights(record, "encoder", *head)
     return {
-        **facts.looks_at(record, "encoder", *head, ROW),
-        "row": record.attention("encoder").query.labels[ROW],
+        **facts.looks_at(record, "encoder", *head, row),
+        "row": record.attention("encoder").query.labels[row],
         **facts.goes(weights, by),
         "other_way": facts.goes(weights, -by)["share"],
         "itself": facts.goes(weights, 0)["share"],
         "to_first": float(weights[:, 0].mean()),
         "line": facts.goes(weights, by)["share"] > 0.6,
+        "meets": int(weights[row].argmax()) == row + by,
     }
 
 
-def _next(record: Record) -> Mapping[str, object]:
+def _next(record: Record) -> dict[str, Any]:
     return _neighbour(record, _after(record), 1)
 
 
-def _previous(record: Record) -> Mapping[str, object]:
+def _previous(record: Record) -> dict[str, Any]:
     return _neighbour(record, _before(record), -1)
 
 
-def _mean(record: Record) -> Mapping[str, object]:
+def _does(found: Mapping[str, Any]) -> bool:
+    """Whether a head looks at one neighbour more than anywhere else that its question names, and so does the row."""
+    others = max(found[name] for name in ("other_way", "itself", "to_first"))
+    return bool(found["share"] > max(others, 2 * found["even"]) and found["meets"])
+
+
+def _lacks_next(record: Record) -> str:
+    return "" if _does(_next(record)) else _("no head of its encoder looks mostly at the next token")
+
+
+def lacks_previous(record: Record) -> str:
+    """Why no head can be shown that looks at the previous token."""
+    return "" if _does(_previous(record)) else _("no head of its encoder looks mostly at the previous token")
+
+
+def _lacks_both(record: Record) -> str:
+    return _lacks_next(record) or lacks_previous(record)
+
+
+def _lacks_pale(record: Record) -> str:
+    """Why a mean cannot be said to hide what its heads do."""
+    clear = _("the mean of its heads shows the same as each of them")
+    return _lacks_both(record) or ("" if _mean(record)["pale"] else clear)
+
+
+def lacks_rest(record: Record) -> str:
+    """Why no head can be shown that rests at both edges."""
+    found, special = _rest(record), record.attention("encoder").key.special
+    stands = special[0] and special[-1] and found["stands"]
+    return "" if stands else _("no head of its encoder looks mostly at special tokens at both ends")
+
+
+def _any(_record: Record) -> str:
+    return ""
+
+
+def _mean(record: Record) -> dict[str, Any]:
     mean = record.attention("encoder").layer(_after(record)[0]).mean(axis=0)  # (Q, K)
     shares = {"previous": facts.goes(mean, -1)["share"], "next": facts.goes(mean, 1)["share"]}
     own = {
@@ -93,10 +146,12 @@ def _mean(record: Record) -> Mapping[str, object]:
         for name, head, by in (("previous", _before(record), -1), ("next", _after(record), 1))
     }
     pale = all(shares[name] < own[f"{name}_head"] / 2 for name in shares)
-    return {"heads": record.attention("encoder").shape[1], **shares, **own, "pale": pale}
+    heads = record.attention("encoder").layer(_after(record)[0])  # (H, Q, K)
+    apart = float((np.abs(heads - mean).sum(axis=2) / 2).mean(axis=1).min())  # 0 for a head that is as the mean
+    return {"heads": len(heads), **shares, **own, "pale": pale, "unlike": apart > 0.2}
 
 
-def _rest(record: Record) -> Mapping[str, object]:
+def _rest(record: Record) -> dict[str, Any]:
     key = record.attention("encoder").key
     share, even = facts.special_share(record, "encoder", *resting(record)), float(np.mean(key.special))
     return {"first": key.labels[0], "last": key.labels[-1], "share": share, "even": even, "stands": share > 2 * even}
@@ -145,17 +200,19 @@ LESSON = Lesson(
             {"kind": "cross", "layer": 0, "head": 0, "row": 5},
             facts=_overview,
             answer=Touch("head", _by_layer),
+            own=_any,
         ),
-        Step("heads", at(_after, kind="encoder", row=ROW), facts=_next, record="words", answer=Choice()),
-        Step("heads", at(_before, kind="encoder", row=ROW), facts=_previous, record="words", answer=Choice()),
-        Step("heads", _mean_of_both, facts=_mean, record="words", answer=Choice()),
-        Step("heads", at(resting, kind="encoder", row=REST_ROW), facts=_rest, answer=Touch("column", _edges)),
+        Step("heads", _in_row(_after, _next_row), facts=_next, record="words", answer=Choice(), own=_lacks_next),
+        Step("heads", _in_row(_before, _row_before), facts=_previous, record="words", answer=Choice(), own=_lacks_both),
+        Step("heads", _mean_of_both, facts=_mean, record="words", answer=Choice(), own=_lacks_pale),
+        Step("heads", _in_row(resting, followed), facts=_rest, answer=Touch("column", _edges), own=lacks_rest),
         Step(
             "compare",
             {"kind": "encoder", "x": "previous", "y": "next", "colour": "entropy"},
             facts=_points,
             record="words",
             answer=Touch("point", _furthest),
+            own=_any,
         ),
     ),
 )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import reduce
 
 import numpy as np
 
 from bartviz.analysis import aligners, contributions
 from bartviz.features.lessons import facts
 from bartviz.features.lessons.lesson import Value, View
+from bartviz.language import _
 from bartviz.record.attention import Kind
 from bartviz.record.record import Reading, Record
 
@@ -50,8 +52,15 @@ def neighbours(record: Record) -> tuple[Place, Place]:
     for layer in range(layers):
         best = [max((_goes(record, by)(layer, head), head) for head in range(heads)) for by in (-1, 1)]
         found.append((min(best)[0], (layer, best[0][1]), (layer, best[1][1])))
-    _, before, after = max(found)
+    _least, before, after = max(found)
     return before, after
+
+
+def row_to(record: Record, head: Place, by: int) -> int:
+    """The encoder's row of a word that gives most of its weight to the token ``by`` further on."""
+    key, weights = record.attention("encoder").key, facts.weights(record, "encoder", *head)
+    rows = [row for row in range(len(key)) if 0 <= row + by < len(key) and not key.special[row]]
+    return max(rows or [0], key=lambda row: float(weights[row, row + by]))
 
 
 def resting(record: Record) -> Place:
@@ -59,9 +68,13 @@ def resting(record: Record) -> Place:
     return _most(record, "encoder", lambda layer, head: facts.special_share(record, "encoder", layer, head))
 
 
-def surest(record: Record, row: int, key: str) -> Place:
-    """The cross head with most weight on the source token ``key`` in a row."""
-    column = record.attention("cross").key.labels.index(key)
+def listed(names: Sequence[str]) -> str:
+    """Names in one phrase: "ein and Auto"."""
+    return reduce(lambda one, other: _("{one} and {other}", one=one, other=other), names)
+
+
+def surest(record: Record, row: int, column: int) -> Place:
+    """The cross head with most weight on a token of the source in a row."""
     return _most(record, "cross", lambda layer, head: float(facts.weights(record, "cross", layer, head)[row, column]))
 
 

@@ -67,7 +67,7 @@ def test_in_the_first_record_the_heads_of_cross_attention_look_as_they_are_said_
     ahead, back, sure = (
         heads_found.ahead(record),
         heads_found.back(record),
-        heads_found.surest(record, record.output.labels.index("kaufen"), "buy"),
+        heads_found.surest(record, record.output.labels.index("kaufen"), column),
     )
     writes, reads = (tokens.labels.index("kaufen") for tokens in (record.output, cross.query))
     assert cross.head(*ahead)[writes].argmax() == column

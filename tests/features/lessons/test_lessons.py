@@ -13,7 +13,7 @@ from bartviz.analysis import head_view
 from bartviz.analysis.inside import inside
 from bartviz.analysis.start import ribbons
 from bartviz.corpus import shipped
-from bartviz.features.lessons import arithmetic, heads_found
+from bartviz.features.lessons import arithmetic, cross, heads_found
 from bartviz.features.lessons.parts_course import WRITTEN
 from bartviz.record.record import Record
 from bartviz.serving import saved_records as records
@@ -172,13 +172,18 @@ def test_encoder_meets_decoder(start: Record) -> None:
     shifted = facts("cross", 3)
     assert (shifted["key"], shifted["reads"], shifted["predicts"]) == ("car", "Auto", "kaufen")
     assert shifted["weight"] == pytest.approx(weights(start, "cross", *heads_found.back(start))[5, 6], abs=1e-4)
-    assert (facts("cross", 4)["reads_right"], facts("cross", 4)["predicts_right"]) == (3, 0)
+    translated = {"Ich": "I", "möchte": "want", "ein": "a", "Auto": "car", "kaufen": "buy"}  # by a dictionary
+    assert start.output is not None
+    rows, columns = start.output.labels, start.source.labels
+    pairs = {rows[row]: columns[column] for row, column in cross.translations(start).items()}
+    assert pairs.items() <= translated.items()
+    back = weights(start, "cross", *heads_found.back(start)).argmax(axis=1)
+    right = [[columns[back[rows.index(word) + by]] == pairs[word] for word in pairs] for by in (1, 0)]
+    assert (facts("cross", 4)["reads_right"], facts("cross", 4)["predicts_right"]) == tuple(map(sum, right)) == (3, 0)
     linked = facts("cross", 5)
-    assert (linked["ein"], linked["auto"], linked["kaufen"]) == ("a", "car", "buy")
-    assert {frozenset(pair) for pair in linked["crossings"]} == {
-        frozenset({"kaufen", "ein"}),
-        frozenset({"kaufen", "Auto"}),
-    }
+    assert linked["pair"] == "“kaufen” – “buy”"  # the verb comes last in German
+    assert linked["other_pairs"] == "“ein” – “a” and “Auto” – “car”"
+    assert (linked["left"], linked["right"]) == ("“Ich”", "“möchte”")
     assert facts("cross", 6)["width"] == 32
 
 

@@ -37,7 +37,13 @@ TEXTS = (
     "We saw it.",
     "He says that he says that he says it.",
     "Where is the station, please?",
+    "My friend from 서울 reads a book.",
+    "When the children came home in the evening, the old man had already closed the door.",
 )
+DAILY = (TEXTS[5],)
+# Words of the shipped sentences, whose place those of the visitor's own text take.
+SHIPPED = re.compile(r"\b(kaufen|Auto|Ich|ein|Haus|buy|car|BERT)\b")
+ALWAYS = {("pitfalls", 7), ("decoding", 7), ("masks", 7)}  # steps about another record
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +56,9 @@ def read() -> Callable[[str], Record]:
     return made.__getitem__
 
 
-@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize(
+    "text", [text if text in DAILY else pytest.param(text, marks=pytest.mark.thorough) for text in TEXTS]
+)
 @pytest.mark.parametrize("lesson", OWN, ids=lambda lesson: lesson.word)
 def test_every_step_is_asked_of_another_text_or_says_why_not(
     lesson: Lesson, text: str, read: Callable[[str], Record]
@@ -69,7 +77,7 @@ def test_every_step_is_asked_of_another_text_or_says_why_not(
                 for said in (told.see, told.ask, told.answer):
                     assert said
                     assert not re.search(r"[{}\[\]]|\bnan\b", said.replace("[CLS]", ""))
-                    assert "kaufen" not in said
+                    assert not set(SHIPPED.findall(said)) - set(SHIPPED.findall(f"{text} {record.target_text}"))
                 answers_well(lesson, at, record)
         view = step.whole_of(record)
         if "kind" in view and "layer" in view:
