@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
+from functools import lru_cache
 
 import pandas as pd
 
@@ -26,8 +28,19 @@ from bartviz.features.textbook import chapter_masks as masks
 from bartviz.features.textbook import chapter_parts
 from bartviz.features.textbook import chapter_pretraining as pretraining
 from bartviz.features.textbook import chapter_sizes as sizes
-from bartviz.features.textbook.judging import CHAPTERS, WORDS, Claim, Evidence, Number, Verdict, Word, text
-from bartviz.language import _
+from bartviz.features.textbook.judging import (
+    CHAPTERS,
+    WORDS,
+    AsksForRun,
+    Claim,
+    Evidence,
+    NoRun,
+    Number,
+    Verdict,
+    Word,
+    text,
+)
+from bartviz.language import LANGUAGES, _, current
 from bartviz.record.record import Record
 
 _PARTS = (sizes, chapter_parts, masks, arithmetic, inputs, generation, pretraining, cost, heads)
@@ -60,9 +73,24 @@ def verdict(number: str, record: Record | None = None) -> Verdict | None:
 
 def verdicts(record: Record | None = None, more: Mapping[str, Verdict] | None = None) -> dict[str, Verdict]:
     """The verdicts of all lines that can be judged here, by number, and ``more`` from ``textbook.measured``."""
-    evidence = Evidence(record)
-    found = {line.number: line.judged(line.check(evidence)) for line in CLAIMS if line.check is not None}
+    known, evidence = _fixed(current()), Evidence(record)
+    found = {
+        line.number: known.get(line.number) or line.judged(line.check(evidence))
+        for line in CLAIMS
+        if line.check is not None
+    }
     return found | dict(more or {})
+
+
+@lru_cache(maxsize=len(LANGUAGES))
+def _fixed(language: str) -> Mapping[str, Verdict]:
+    """The verdicts that are the same whatever a visitor has run, by number, in the current language."""
+    found = {}
+    for line in CLAIMS:
+        if line.check is not None:
+            with suppress(AsksForRun):
+                found[line.number] = line.judged(line.check(NoRun()))
+    return found
 
 
 def tally(found: Mapping[str, Verdict]) -> dict[Word, int]:

@@ -236,6 +236,18 @@ class Evidence:
         return None if own is None or own.from_weights or not own.model.trained else own
 
 
+class AsksForRun(Exception):
+    """A check wants to know what the visitor has run."""
+
+
+@dataclass(frozen=True)
+class NoRun(Evidence):
+    """Evidence for the checks that no run of a visitor changes; the others raise AsksForRun."""
+
+    def _trained(self) -> Record | None:
+        raise AsksForRun
+
+
 @lru_cache
 def _shipped(name: str) -> Record:
     return open_record(EMBEDDED / "records" / f"{name}.safetensors")
