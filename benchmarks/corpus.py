@@ -19,9 +19,10 @@ import bartviz
 from bartviz.corpus.encode import Encoded, encode
 from bartviz.corpus.measure import batches, forward, measure, padded
 from bartviz.corpus.read import Columns, Line
-from bartviz.corpus.run import Progress, corpus
+from bartviz.corpus.run import corpus
 from bartviz.corpus.run_folder import Job
 from bartviz.corpus.work import measured
+from bartviz.corpus.workers import Progress
 from bartviz.experiments.similar_tokens import words
 from bartviz.models.model import Model
 from benchmarks.pairs import paired

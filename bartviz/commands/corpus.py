@@ -13,7 +13,7 @@ from bartviz.reading.encodings import ENCODINGS
 from bartviz.text.clean import Truncate
 
 if TYPE_CHECKING:
-    from bartviz.corpus.run import Progress
+    from bartviz.corpus.workers import Progress
 
 
 def add(commands: Any) -> None:

@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from itertools import islice
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 
-from bartviz.corpus import work
 from bartviz.corpus.run_folder import Files, Job
 from bartviz.errors import BartvizError, Cancelled, SettingError
 from bartviz.models.model import Model
@@ -23,22 +22,35 @@ from bartviz.safety.ray_cluster import connected
 CPUS = 0.5  # of a worker, so that it starts on a machine whose CPUs are all taken but half a one
 RESTARTS = 10  # of a worker
 REPEATS = 3  # of a part, each after its worker was stopped
-Loading = Callable[[], Model]
 PATIENCE = 600.0  # seconds until a first worker has started
 
 
+class Measuring(Protocol):
+    """What measures parts of a corpus with a model."""
+
+    @property
+    def model(self) -> Model: ...
+
+    def files(self, job: Job) -> Files:
+        """The files of a part."""
+
+
+Starting = Callable[[], Measuring]
+
+
 def together(
-    model: Model, loading: Loading, address: str, workers: int, todo: Iterator[Job]
+    measuring: Measuring, starting: Starting, address: str, workers: int, todo: Iterator[Job]
 ) -> Iterator[tuple[Job, Files]]:
     """The results of all parts, as they come; no more than two parts wait for each worker.
 
-    loading: gives a worker its model. address: of a cluster, or "local" for a Ray of this run's own.
+    measuring: has the model that the workers must have; starting: gives a worker what it measures with. address:
+    of a cluster, or "local" for a Ray of this run's own.
     Raises PackageError without Ray, SettingError where no worker starts or a worker has another model, and Cancelled
     where workers are stopped again and again.
     """
     ray = connected(address, workers)
     try:
-        yield from _results(ray, model, loading, workers, todo)
+        yield from _results(ray, measuring, starting, workers, todo)
     except ray.exceptions.RayTaskError as error:
         if isinstance(error.cause, BartvizError):
             raise error.cause from error
@@ -52,24 +64,24 @@ def together(
 class Worker:
     """A process that holds the model."""
 
-    def __init__(self, loading: Loading) -> None:
+    def __init__(self, starting: Starting) -> None:
         torch.set_num_threads(1)
-        self._model = loading()
+        self._measuring = starting()
 
     def model(self) -> dict[str, Any]:
         """A description of the model, with the digest of its weights."""
-        return asdict(self._model.info)
+        return asdict(self._measuring.model.info)
 
     def measured(self, job: Job) -> Files:
         """The files of a part."""
-        return work.measured(self._model, job).files()
+        return self._measuring.files(job)
 
 
 def _results(
-    ray: Any, model: Model, loading: Loading, workers: int, todo: Iterator[Job]
+    ray: Any, measuring: Measuring, starting: Starting, workers: int, todo: Iterator[Job]
 ) -> Iterator[tuple[Job, Files]]:
     actor = ray.remote(num_cpus=CPUS, max_restarts=RESTARTS, max_task_retries=REPEATS)(Worker)
-    starting = {worker.model.remote(): worker for worker in (actor.remote(loading) for _ in range(workers))}
+    waiting = {worker.model.remote(): worker for worker in (actor.remote(starting) for _ in range(workers))}
     running: dict[Any, tuple[Any, Job]] = {}
 
     def give(worker: Any, count: int) -> None:
@@ -77,16 +89,16 @@ def _results(
             running[worker.measured.remote(job)] = worker, job
 
     started = 0
-    while starting or running:
+    while waiting or running:
         if started and not running:
             return
-        done, _ = ray.wait([*running, *starting], timeout=None if started else PATIENCE)
+        done, _ = ray.wait([*running, *waiting], timeout=None if started else PATIENCE)
         if not done:
             raise SettingError("No worker of Ray started: its machines have no free CPU, or it cannot be reached.")
         result = ray.get(done[0])
-        if done[0] in starting:
-            worker = starting.pop(done[0])
-            if result != asdict(model.info):
+        if done[0] in waiting:
+            worker = waiting.pop(done[0])
+            if result != asdict(measuring.model.info):
                 raise SettingError("A worker of Ray has another model under that name: put the same files there.")
             started += 1
             give(worker, 2)

@@ -5,31 +5,20 @@ A run that was stopped, by whatever, is resumed: parts whose shard is there are 
 
 from __future__ import annotations
 
-import gc
-import os
-import signal
-import sys
-import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import partial
-from multiprocessing import active_children, get_context, parent_process
 from pathlib import Path
 
-import torch
-
 from bartviz.analysis.corpus_measures import SILENCED, of_text
-from bartviz.corpus import atlas, cluster, head_ablation, read, text_values, work
-from bartviz.corpus.cluster import Loading
+from bartviz.corpus import atlas, head_ablation, read, text_values, work
+from bartviz.corpus import workers as workers_of
 from bartviz.corpus.encode import check_columns
 from bartviz.corpus.read import Bad, Columns, Form, Line
 from bartviz.corpus.run_folder import RANDOM_PART, Folder, Job, jobs
-from bartviz.errors import Cancelled, SettingError, TextError
+from bartviz.corpus.workers import Progress, Report
+from bartviz.errors import SettingError, TextError
 from bartviz.models.load import load
 from bartviz.models.model import Model
 from bartviz.safety.torch_defaults import torch_defaults
@@ -39,29 +28,6 @@ from bartviz.version import versions
 
 SIZE = 2_048  # rows of a part
 RANDOM = Job(RANDOM_PART, (), ())
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a run is: ``rows`` of ``all`` are done, ``fresh`` of them in the last ``seconds``, by this run."""
-
-    rows: int
-    all: int
-    fresh: int
-    seconds: float
-
-    @property
-    def rate(self) -> float:
-        """Rows per second."""
-        return self.fresh / self.seconds if self.seconds > 0 else 0.0
-
-    @property
-    def left(self) -> float | None:
-        """Seconds left; None before anything was measured."""
-        return (self.all - self.rows) / self.rate if self.rate else None
-
-
-Report = Callable[[Progress], None]
 
 
 @torch_defaults()
@@ -130,11 +96,9 @@ def corpus(
     folder = Folder(Path(out), manifest, resume=resume)
     if not folder.has(RANDOM):
         folder.put(RANDOM, work.random(loaded).files())
-    if ray is not None:
-        measure = partial(_by_ray, folder, loaded, loading, ray, workers)
-    else:
-        measure = partial(_alone, folder, loaded) if workers == 1 else partial(_together, folder, loading, workers)
-    _measure(folder, measure, jobs(rows(), size, edges, silence / count, truncate, values), count, report)
+    todo = jobs(rows(), size, edges, silence / count, truncate, values)
+    starting = partial(_measuring, loading)
+    workers_of.measure(folder, work.Measuring(loaded), starting, todo, count, report, workers=workers, ray=ray)
     return _finish(folder, lambda: jobs(rows(), size), rows())
 
 
@@ -167,115 +131,16 @@ def of_lines(
     return replace(made, kept=text_values.joined(parts)) if parts else made
 
 
+def _measuring(loading: Callable[[], Model]) -> work.Measuring:
+    """What a worker of its own measures with."""
+    return work.Measuring(loading())
+
+
 def _manifest(
     model: Model, about: Mapping[str, object], settings: Mapping[str, object], more: Sequence[str] = ()
 ) -> dict[str, object]:
     measures = {kind: [measure.name for measure in of_text(kind)] + [*more] for kind in depths(model.network)}
     return {"model": asdict(model.info), "corpus": about, "settings": settings, "measures": measures}
-
-
-def _measure(
-    folder: Folder, measure: Callable[[Iterator[Job]], Iterator[Job]], todo: Iterator[Job], count: int, report: Report
-) -> None:
-    """Measure the parts whose shards are missing, and report after each."""
-    there, fresh, started = 0, 0, time.monotonic()
-
-    def missing() -> Iterator[Job]:
-        nonlocal there
-        for job in todo:
-            if folder.has(job):
-                there += job.rows
-            else:
-                yield job
-
-    for job in measure(missing()):
-        fresh += job.rows
-        report(Progress(there + fresh, count, fresh, time.monotonic() - started))
-
-
-def _alone(folder: Folder, model: Model, todo: Iterator[Job]) -> Iterator[Job]:
-    for job in todo:
-        folder.put(job, work.measured(model, job).files())
-        yield job
-
-
-def _by_ray(
-    folder: Folder, model: Model, loading: Loading, address: str, workers: int, todo: Iterator[Job]
-) -> Iterator[Job]:
-    for job, files in cluster.together(model, loading, address, workers, todo):
-        folder.put(job, files)
-        yield job
-
-
-_worker: dict[str, Callable[[Job], None]] = {}  # of this process, one of several
-
-
-def _start(folder: Folder, loading: Loading) -> None:
-    threading.Thread(target=_end_with_the_run, daemon=True).start()
-    torch.set_num_threads(1)
-    model = loading()
-    gc.freeze()  # what is loaded stays: no collection looks at it again
-    _worker["put"] = lambda job: folder.put(job, work.measured(model, job).files())
-
-
-def _end_with_the_run() -> None:
-    """End this process when the one that started it is gone, however it went: a pool's workers would wait forever."""
-    run = parent_process()
-    if run is not None:
-        run.join()
-        os._exit(1)
-
-
-def _put(job: Job) -> None:
-    _worker["put"](job)
-
-
-def _together(folder: Folder, loading: Loading, workers: int, todo: Iterator[Job]) -> Iterator[Job]:
-    """Several processes, each of which writes what it measured: a pool waits forever for the rest of a long reply whose
-    worker is killed. In order; enough parts are queued to keep every worker busy.
-    """
-    others = set(active_children())
-    with ProcessPoolExecutor(workers, get_context("spawn"), _start, (folder, loading)) as pool:
-        try:
-            waiting: deque[tuple[Job, Future[None]]] = deque()
-
-            def first() -> Job:
-                job, written = waiting.popleft()
-                written.result()
-                return job
-
-            for job in todo:
-                with _own_interrupts():
-                    begun = pool.submit(_put, job)
-                waiting.append((job, begun))
-                if len(waiting) > 2 * workers:
-                    yield first()
-            while waiting:
-                yield first()
-        except BrokenProcessPool as error:
-            raise Cancelled("A worker was stopped. Resume the run: finished parts are kept.") from error
-        except KeyboardInterrupt:  # a part takes long, and shards are written whole or not at all
-            for worker in set(active_children()) - others:
-                worker.terminate()
-            raise
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-
-
-@contextmanager
-def _own_interrupts() -> Iterator[None]:
-    """Start processes that Ctrl+C does not reach: a terminal sends it to all, and each would print a traceback.
-
-    A signal that is blocked here is delivered afterwards, and stays blocked in a process that is started meanwhile.
-    """
-    if sys.platform == "win32":
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _finish(folder: Folder, todo: Callable[[], Iterator[Job]], rows: Iterator[Line | Bad]) -> atlas.Atlas:

@@ -246,7 +246,7 @@ def jobs(
         yield job()
 
 
-class Folder:
+class Store:
     """The folder of one run. Raises SettingError for one that holds another, or one to resume without ``resume``."""
 
     def __init__(self, path: Path, manifest: Mapping[str, Any], *, resume: bool) -> None:
@@ -266,7 +266,7 @@ class Folder:
         """Whether the part is measured. Raises SettingError if its shard is damaged, or of something else."""
         if not self._file(job).exists():
             return False
-        self.get(job)
+        self.expect(job)
         return True
 
     def put(self, job: Job, made: Files) -> None:
@@ -277,15 +277,35 @@ class Folder:
                 write(self.path / name / f"{job.number:06d}.parquet", data)
         write(self._file(job), sealed(self._file(job).name, made[FOLDER]))
 
+    def expect(self, job: Job) -> None:
+        """Raise SettingError if the shard of a part is damaged, or of something else."""
+        self.content(job)
+
+    def content(self, job: Job) -> bytes:
+        """What is stored of a part. Raises SettingError if it is damaged, or of something else."""
+        return content(self._file(job))
+
+    def foreign(self, job: Job) -> SettingError:
+        """The error of a part that is damaged, or of something else."""
+        return _foreign(self._file(job).name)
+
+    def _file(self, job: Job) -> Path:
+        return self.shards / job.name(self.digest)
+
+
+class Folder(Store):
+    """That of an atlas."""
+
+    def expect(self, job: Job) -> None:
+        """Raise SettingError if the shard of a part is damaged, or of something else."""
+        self.get(job)
+
     def get(self, job: Job) -> Shard:
         """The shard of a part. Raises SettingError if it is damaged, or of something else."""
         shard = stored(self._file(job), self.manifest)
         if job.number != RANDOM_PART and shard.texts + len(shard.bad) != job.rows:
-            raise _foreign(self._file(job).name)
+            raise self.foreign(job)
         return shard
-
-    def _file(self, job: Job) -> Path:
-        return self.shards / job.name(self.digest)
 
 
 def sealed(name: str, data: bytes) -> bytes:
@@ -297,18 +317,24 @@ def _digest(name: str, data: bytes) -> bytes:
     return hashlib.sha256(name.encode() + b"\0" + data).digest()
 
 
-def stored(file: Path, manifest: Mapping[str, Any]) -> Shard:
-    """The shard in a file of the run of this manifest. Raises SettingError if it is damaged, or of something else."""
+def content(file: Path) -> bytes:
+    """What is behind the digest of a shard's file. Raises SettingError if it is damaged."""
     try:
         data = files.read(file, LARGEST)
     except OSError as error:
         raise _foreign(file.name) from error
     start, digest = data[: len(_SEALED)], data[len(_SEALED) : len(_SEALED) + 32]
-    content = data[len(_SEALED) + 32 :]
-    if start != _SEALED or digest != _digest(file.name, content):
+    held = data[len(_SEALED) + 32 :]
+    if start != _SEALED or digest != _digest(file.name, held):
         raise _foreign(file.name)
+    return held
+
+
+def stored(file: Path, manifest: Mapping[str, Any]) -> Shard:
+    """The shard in a file of the run of this manifest. Raises SettingError if it is damaged, or of something else."""
+    held = content(file)
     with guarded(_foreign(file.name)):
-        shard = Shard.unpack(content)
+        shard = Shard.unpack(held)
         of_random = file.name.startswith(f"{RANDOM_PART:06d}-")
         for kind, sums in shard.sums.items():
             names = tuple(OF_RANDOM) if of_random else tuple(manifest["measures"][kind])

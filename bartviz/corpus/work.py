@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -15,7 +16,7 @@ from bartviz.corpus.encode import Encoded, Padded, Side, encode, padding_token
 from bartviz.corpus.measure import batches, measure, run
 from bartviz.corpus.read import Bad
 from bartviz.corpus.relations import Relations
-from bartviz.corpus.run_folder import Job, Shard
+from bartviz.corpus.run_folder import Files, Job, Shard
 from bartviz.corpus.sums import Partial
 from bartviz.errors import Cancelled, TextError
 from bartviz.language import later
@@ -26,6 +27,17 @@ from bartviz.tape.tape import Tape, depths
 
 REPEATED = 24  # random tokens that are read twice
 SEQUENCES = 64
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """What measures every head of a model over parts of a corpus."""
+
+    model: Model
+
+    def files(self, job: Job) -> Files:
+        """The files of a part."""
+        return measured(self.model, job).files()
 
 
 def measured(model: Model, job: Job, cancelled: Callable[[], bool] = lambda: False) -> Shard:

@@ -21,8 +21,9 @@ import bartviz
 from bartviz.commands.cli import main
 from bartviz.corpus.atlas import Atlas
 from bartviz.corpus.read import Columns
-from bartviz.corpus.run import Progress, corpus
+from bartviz.corpus.run import corpus
 from bartviz.corpus.run_folder import Shard, sealed
+from bartviz.corpus.workers import Progress
 from bartviz.errors import SettingError
 from bartviz.record.record import Record
 from tests.support.process import ROOT

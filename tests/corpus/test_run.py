@@ -21,7 +21,8 @@ from bartviz.analysis.corpus_measures import ALL, RANDOM
 from bartviz.commands.cli import main
 from bartviz.corpus.encode import encode
 from bartviz.corpus.read import Bad, Columns, Form, Line, lines
-from bartviz.corpus.run import Progress, corpus, of_lines
+from bartviz.corpus.run import corpus, of_lines
+from bartviz.corpus.workers import Progress
 from bartviz.errors import SettingError, TextError
 from bartviz.run.prepare import prepare
 from bartviz.text.clean import Truncate

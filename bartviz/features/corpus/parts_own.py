@@ -23,7 +23,7 @@ from bartviz.language import _, later, plural
 from bartviz.reading.uploads import FORMATS, check_file
 
 if TYPE_CHECKING:
-    from bartviz.corpus.run import Progress
+    from bartviz.corpus.workers import Progress
     from bartviz.models.model import Model
     from bartviz.serving.gate import Ticket
 
