@@ -26,35 +26,15 @@ def add(commands: Any) -> None:
         "  bartviz corpus pairs.tsv --model bart-tiny-en-de --column en --target de --out atlas --workers 2 --resume\n"
         "  bartviz corpus texts.txt --model bert-tiny-en --out atlas --workers 8 --ray local",
     )
-    corpus.add_argument(
-        "corpus", type=Path, metavar="FILE", help=".txt, .csv, .tsv, .json, .jsonl, .parquet, .conllu, .gz, or a folder"
-    )
+    add_file(corpus)
     corpus.add_argument("--model", required=True, help="a name of the catalogue, or a folder with a checkpoint")
     corpus.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the atlas")
     corpus.add_argument("--column", metavar="COLUMN", help="of the texts: a name, or a number from 1")
     corpus.add_argument("--pair", metavar="COLUMN", help="of second sentences, for encoder models")
     corpus.add_argument("--target", metavar="COLUMN", help="of given outputs, for encoder-decoder models")
     corpus.add_argument("--gold", metavar="COLUMN", help="of alignments made by hand, such as 0-0 1?2")
-    corpus.add_argument(
-        "--header",
-        action=BooleanOptionalAction,
-        help="whether the first row of a .csv or .tsv names the columns (detected by default)",
-    )
-    corpus.add_argument(
-        "--quotes",
-        action=BooleanOptionalAction,
-        help="whether cells are quoted (default: in a .csv; in a .tsv if detected)",
-    )
-    corpus.add_argument("--encoding", metavar="NAME", help=f"{choices(ENCODINGS)} (by its byte order mark, else utf-8)")
-    corpus.add_argument(
-        "--paragraphs", action="store_true", help="texts are separated by blank lines, not by line ends"
-    )
-    corpus.add_argument("--name", help="what to call the model; by default the name of its folder or repository")
-    corpus.add_argument("--device", default="cpu", metavar="NAME", help=DEVICE)
-    corpus.add_argument("--workers", type=int, default=1, metavar="N", help="processes (%(default)s)")
-    corpus.add_argument(
-        "--ray", metavar="ADDRESS", help="use workers of this Ray cluster; local starts Ray on this machine"
-    )
+    add_form(corpus)
+    add_workers(corpus)
     corpus.add_argument(
         "--edges", type=float, metavar="WEIGHT", help="store single edges above this weight, for bartviz find"
     )
@@ -82,6 +62,41 @@ def add(commands: Any) -> None:
     corpus.set_defaults(run=lambda options: run(options, shown), stopped=shown.stopped)
 
 
+def add_file(parser: argparse.ArgumentParser) -> None:
+    """Add the file of the texts."""
+    parser.add_argument(
+        "corpus", type=Path, metavar="FILE", help=".txt, .csv, .tsv, .json, .jsonl, .parquet, .conllu, .gz, or a folder"
+    )
+
+
+def add_form(parser: argparse.ArgumentParser) -> None:
+    """Add how the file is written, and where the model runs."""
+    parser.add_argument(
+        "--header",
+        action=BooleanOptionalAction,
+        help="whether the first row of a .csv or .tsv names the columns (detected by default)",
+    )
+    parser.add_argument(
+        "--quotes",
+        action=BooleanOptionalAction,
+        help="whether cells are quoted (default: in a .csv; in a .tsv if detected)",
+    )
+    parser.add_argument("--encoding", metavar="NAME", help=f"{choices(ENCODINGS)} (by its byte order mark, else utf-8)")
+    parser.add_argument(
+        "--paragraphs", action="store_true", help="texts are separated by blank lines, not by line ends"
+    )
+    parser.add_argument("--name", help="what to call the model; by default the name of its folder or repository")
+    parser.add_argument("--device", default="cpu", metavar="NAME", help=DEVICE)
+
+
+def add_workers(parser: argparse.ArgumentParser) -> None:
+    """Add who computes."""
+    parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes (%(default)s)")
+    parser.add_argument(
+        "--ray", metavar="ADDRESS", help="use workers of this Ray cluster; local starts Ray on this machine"
+    )
+
+
 class Shown:
     """Progress as it is printed to stderr, and what to say when Ctrl+C ends the run."""
 
@@ -91,7 +106,7 @@ class Shown:
     def report(self, progress: Progress) -> None:
         self.last = progress
         left = "" if progress.left is None else f", {_time(progress.left)} left"
-        say(f"{progress.rows:,} of {progress.all:,} rows, {progress.rate:,.0f} rows/s{left}", error=True)
+        say(f"{progress.rows:,} of {progress.all:,} rows, {_rate(progress.rate)} rows/s{left}", error=True)
 
     def stopped(self) -> str:
         """The number of texts measured so far, and how to continue the run."""
@@ -145,6 +160,10 @@ def run(options: argparse.Namespace, shown: Shown) -> int:
         say(f"{role}: {names}")
     say(f"saved    {options.out}")
     return 0
+
+
+def _rate(rate: float) -> str:
+    return f"{rate:,.0f}" if rate >= 10 else f"{rate:.1f}"
 
 
 def _time(seconds: float) -> str:
