@@ -81,6 +81,7 @@ def _parser() -> argparse.ArgumentParser:
         run,
         serve,
         tables,
+        why,
     )
 
     parser = _Parser(
@@ -89,7 +90,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=__version__)
     parser.set_defaults(run=lambda _options: _help(parser))
     commands = parser.add_subparsers(metavar="command")
-    for part in (app, serve, files, alive, run, attribute, align, corpus, compare, find, passport, tables):
+    for part in (app, serve, files, alive, run, attribute, align, corpus, why, compare, find, passport, tables):
         part.add(commands)
     completion.add(commands, parser)
     return parser

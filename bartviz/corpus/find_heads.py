@@ -24,7 +24,7 @@ from bartviz.corpus.encode import Encoded, check_columns, encode
 from bartviz.corpus.measure import batches
 from bartviz.corpus.pattern_shares import ABOVE, SHARE, SHUFFLED, Weighing
 from bartviz.corpus.read import Bad, Columns, Form, Line
-from bartviz.corpus.run import Progress, Report
+from bartviz.corpus.workers import Progress, Report
 from bartviz.errors import Cancelled, SettingError, TextError, choices
 from bartviz.language import later
 from bartviz.models.model import Model
