@@ -4,8 +4,10 @@
 // index of an output, edges: [[index of a source, share]], long: whether lines scroll, labels: {all, source, output}}
 
 import { markReady } from "../../browser/shared/ready.js";
+import { onLight, sayTouched } from "../../browser/shared/touched.js";
 
 const WIDEST = 16; // pixels of the ribbon of the largest share
+const NARROW = 4; // the same of one that runs behind other lines of words
 const DARKEST = 50; // percent of the colour: letters stay readable on it
 
 /** The output that a key leads to from the one at `at` of `count`; undefined for other keys. */
@@ -13,6 +15,21 @@ export function reached(key, at, count, backwards = false) {
   const step = backwards ? -1 : 1;
   const steps = { ArrowRight: at + step, ArrowLeft: at - step, Home: 0, End: count - 1 };
   return key in steps ? Math.min(Math.max(steps[key], 0), count - 1) : undefined;
+}
+
+/** Whether a ribbon between two boxes runs behind a line of words: `source` and `output` are the boxes of all words. */
+export function behind(from, to, source, output) {
+  const below = (box, other) => other.y >= box.y + box.height;
+  return source.some((box) => below(to, box)) || output.some((box) => below(box, from));
+}
+
+/** The line and the word that a key leads to from the word at `at` of a line; undefined for other keys. Up leads from what was
+ * written to what was read, and down back to the one that is `chosen`. */
+export function led(key, line, at, counts, chosen, backwards = false) {
+  if (line === "output" && key === "ArrowUp" && counts.source) return { line: "source", at: 0 };
+  if (line === "source" && key === "ArrowDown") return { line: "output", at: chosen };
+  const next = reached(key, at, counts[line], backwards);
+  return next === undefined ? undefined : { line, at: next };
 }
 
 /** A ribbon from the middle of a box's upper edge to the middle of another's lower one. */
@@ -38,6 +55,7 @@ class View {
     this.written = "";
     this.observer = new ResizeObserver(() => this.draw());
     this.observer.observe(root);
+    this.deaf = onLight((label) => this.light(label));
   }
 
   receive(data, choose) {
@@ -65,11 +83,17 @@ class View {
         textContent: word.text,
       });
     };
-    this.chips.source = this.data.source.map((word) => chip("span", word));
+    this.chips.source = this.data.source.map((word, index) => {
+      const read = Object.assign(chip("span", word), { tabIndex: -1 });
+      const touch = () => sayTouched(read, { above: index, label: word.text });
+      read.onclick = touch;
+      read.onkeydown = (event) => (event.key === "Enter" ? touch() : this.key(event, "source", index));
+      return read;
+    });
     this.chips.output = this.data.output.map((word, index) => {
       const button = Object.assign(chip("button", word), { type: "button" });
       button.onclick = () => this.pick(index);
-      button.onkeydown = (event) => this.key(event, index);
+      button.onkeydown = (event) => this.key(event, "output", index);
       return button;
     });
     for (const name of ["source", "output"]) this.lines[name].replaceChildren(...this.chips[name]);
@@ -90,18 +114,25 @@ class View {
   }
 
   pick(index) {
-    if (index === this.at) return;
+    if (sayTouched(this.root, { below: index }) || index === this.at) return; // an answer chooses nothing
     this.choice(index);
     this.root.classList.add("waits"); // until the numbers of this word are there
     this.choose(index);
   }
 
-  key(event, index) {
-    const backwards = getComputedStyle(this.lines.output).direction === "rtl";
-    const next = reached(event.key, index, this.chips.output.length, backwards);
+  key(event, line, index) {
+    const backwards = getComputedStyle(this.lines[line]).direction === "rtl";
+    const counts = { source: this.chips.source.length, output: this.chips.output.length };
+    const next = led(event.key, line, index, counts, this.at, backwards);
     if (next === undefined) return;
     event.preventDefault();
-    this.chips.output[next].focus();
+    this.chips[next.line][next.at].focus();
+  }
+
+  /** Light the words that say this; null: none. */
+  light(label) {
+    for (const chip of [...this.chips.source, ...this.chips.output])
+      chip.classList.toggle("lit", chip.textContent === label);
   }
 
   draw() {
@@ -112,13 +143,17 @@ class View {
       const { left, top, width, height } = chip.getBoundingClientRect();
       return { x: left - frame.left, y: top - frame.top, width, height };
     };
-    const from = this.chips.output[this.data.chosen];
+    const source = this.chips.source.map(box),
+      output = this.chips.output.map(box),
+      from = output[this.data.chosen];
     const paths = this.data.long || !from ? [] : this.data.edges;
     this.svg.replaceChildren(
       ...paths.map(([index, share]) => {
-        const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
-        path.setAttribute("d", ribbon(box(from), box(this.chips.source[index])));
-        path.setAttribute("stroke-width", String(Math.max(1.5, WIDEST * share)));
+        const path = document.createElementNS("http://www.w3.org/2000/svg", "path"),
+          to = source[index],
+          widest = behind(from, to, source, output) ? NARROW : WIDEST;
+        path.setAttribute("d", ribbon(from, to));
+        path.setAttribute("stroke-width", String(Math.max(1.5, widest * share)));
         return path;
       }),
     );
@@ -132,6 +167,7 @@ export default function ({ parentElement, data, setTriggerValue }) {
   markReady(parentElement);
   return () => {
     view.observer.disconnect();
+    view.deaf();
     VIEWS.delete(parentElement);
   };
 }

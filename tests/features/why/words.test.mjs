@@ -1,7 +1,7 @@
 // Where the keys lead along the written words, and where a ribbon runs, without a browser.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { reached, ribbon } from "../../../bartviz/features/why/words.js";
+import { behind, led, reached, ribbon } from "../../../bartviz/features/why/words.js";
 
 test("arrow keys lead along the line in the direction in which it is read, and stay at its ends", () => {
   assert.deepEqual([reached("ArrowRight", 0, 3), reached("ArrowRight", 2, 3), reached("ArrowLeft", 0, 3)], [1, 2, 0]);
@@ -12,4 +12,21 @@ test("arrow keys lead along the line in the direction in which it is read, and s
 test("a ribbon leaves the middle of a word's upper edge and arrives at the middle of another's lower one", () => {
   const path = ribbon({ x: 100, y: 80, width: 40, height: 20 }, { x: 10, y: 0, width: 20, height: 20 });
   assert.equal(path, "M120.0,80.0 C120.0,50.0 20.0,50.0 20.0,20.0");
+});
+
+test("up leads from the written words to those that were read, and down back to the chosen one", () => {
+  const counts = { source: 3, output: 2 };
+  assert.deepEqual(led("ArrowUp", "output", 1, counts, 1), { line: "source", at: 0 });
+  assert.deepEqual(led("ArrowDown", "source", 2, counts, 1), { line: "output", at: 1 });
+  assert.deepEqual(led("End", "source", 0, counts, 1), { line: "source", at: 2 });
+  assert.deepEqual(led("ArrowLeft", "output", 0, counts, 1, true), { line: "output", at: 1 });
+  assert.equal(led("ArrowDown", "output", 0, counts, 1), undefined);
+});
+
+test("a ribbon runs behind other words where a line was broken between its two ends", () => {
+  const box = (x, y) => ({ x, y, width: 40, height: 20 });
+  const [first, second, written, below] = [box(0, 0), box(0, 30), box(50, 100), box(0, 130)];
+  assert.equal(behind(written, second, [first, second], [written, below]), false);
+  assert.equal(behind(written, first, [first, second], [written, below]), true);
+  assert.equal(behind(below, second, [first, second], [written, below]), true);
 });
