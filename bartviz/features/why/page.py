@@ -57,9 +57,11 @@ def explained(
     said = parts.said(chosen.method, places[at], result, shown)
     with lead:
         show.lead(said)
-    judged.remove(record, places[at], at, shown, chosen.operator)
+    with st.container(key="why_removal"):
+        judged.remove(record, places[at], at, shown, chosen.operator)
     progress, results, strips = st.container(), dict[str, parts.Found](), None
-    with levels.aside(_("More: all methods side by side, and the heads that looked there"), key="why") as opened:
+    label = _("More: all methods side by side, and the heads that looked there")
+    with st.container(key="why_every"), levels.aside(label, key="why") as opened:
         if opened:
             strips = parts.side_by_side(record, at, chosen, result, results)
             parts.carried(record, places[at], result, shown)

@@ -15,7 +15,7 @@ from bartviz.analysis import sentence_words, start
 from bartviz.analysis.attribution import Attribution
 from bartviz.analysis.attribution_methods import METHODS
 from bartviz.analysis.masks import quote
-from bartviz.app.controls import experiment_tasks, pick, show
+from bartviz.app.controls import expander, experiment_tasks, pick, show
 from bartviz.app.frame import levels, page
 from bartviz.app.state import url_state
 from bartviz.features.why import numbers
@@ -38,8 +38,9 @@ STAND_INS: dict[Operator, str] = {
     "exchange": mark("another word of the text"),
     "fill-in": mark("the guess of a masked model"),
 }
-QUICK = ("best head", "mean attention", "norms of weighted values", "rollout", "gradient x input")
-"""The methods that are computed first: they are there at once."""
+USUAL = next(iter(METHODS))
+SOONEST = "weights", "values", "gradients", "more passes"
+"""What methods need, that which is there at once first."""
 PASSES = 40  # runs of the model that the slowest method takes for one word, about
 HEADS = 5  # that are named with a link
 
@@ -91,8 +92,8 @@ class Choice:
 
 
 def choose(record: Record, at: int) -> Choice:
-    """The pickers; a beginner has none of them."""
-    name, instead, by = next(iter(METHODS)), None, next(iter(STAND_INS))
+    """The pickers; a beginner has none of them, but that of the method where a link or a lesson has chosen one."""
+    name, instead, by = USUAL, None, next(iter(STAND_INS))
     if levels.at_least("intermediate"):
         columns = st.columns(3 if levels.at_least("expert") else 2)
         with columns[0]:
@@ -102,6 +103,8 @@ def choose(record: Record, at: int) -> Choice:
         if len(columns) > 2:
             with columns[2]:
                 by = operator()
+    elif expander.requested("why_method", ["method"]):
+        name = method()
     return Choice(name, instead, by)
 
 
@@ -122,7 +125,7 @@ def found(record: Record, at: int, name: str, instead: str | None = None) -> Fou
 
 def in_order() -> list[str]:
     """The methods, those that are there soonest first."""
-    return sorted(METHODS, key=lambda name: name not in QUICK)
+    return sorted(METHODS, key=lambda name: SOONEST.index(METHODS[name].needs))
 
 
 def named(place: Place, found: Attribution) -> str:
@@ -141,7 +144,7 @@ def said(name: str, place: Place, found: Attribution, shown: Shown) -> str:
     words = [quote(shown.source[i].word.text) for i in shown.named()]
     if not words:
         return _("{token}: {method} points to no word of the text.", token=token, method=method)
-    if not levels.at_least("intermediate"):
+    if name == USUAL and not levels.at_least("intermediate"):
         return plural(
             "{token} rests most on {words}: without this word it is less likely.",
             "{token} rests most on {words}: without one of them it is less likely.",

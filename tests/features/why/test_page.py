@@ -71,8 +71,10 @@ def test_the_arithmetic_of_the_browser() -> None:
 
 
 def test_the_methods_that_are_there_at_once_are_computed_first() -> None:
+    needs = [METHODS[name].needs for name in parts.in_order()]
     assert sorted(parts.in_order()) == sorted(METHODS)
-    assert set(parts.in_order()[: len(parts.QUICK)]) == set(parts.QUICK)
+    assert set(needs) == set(parts.SOONEST)
+    assert needs == sorted(needs, key=parts.SOONEST.index)
 
 
 def test_a_row_of_the_address_is_explained_by_every_method(app: App, asked: list[tuple[str, int]]) -> None:
@@ -96,6 +98,13 @@ def test_a_beginner_is_asked_nothing_but_to_touch_a_word(app: App, asked: list[t
     assert asked == [("leave-one-out", 4)]
     assert not {"method", "instead"} & {box.key for box in page.selectbox}
     assert "“Auto” rests most on “.”, “car” and “a”" in visits.words(page)
+
+
+def test_a_method_that_a_link_names_is_shown_to_a_beginner_too(app: App, asked: list[tuple[str, int]]) -> None:
+    page = app("why", row="4", level="beginner", method="best head")
+    assert asked == [("best head", 4)]
+    assert [box.key for box in page.selectbox if box.key in ("method", "instead", "operator")] == ["method"]
+    assert "best head points to" in visits.words(page)
 
 
 @pytest.mark.parametrize("kind", ["encoder", "encoder-decoder"])
