@@ -66,6 +66,7 @@ evaluate: $(VENV)/.dev ## Measure the models that ship (CORPUS=folder with the d
 
 records: $(VENV)/.dev ## Make the saved records that the start page and lessons show
 	$(BIN)/python -m training.records
+	$(BIN)/python -m training.judged
 
 atlases: $(VENV)/.dev ## Measure every head of the shipped models over sentences held out (CORPUS=folder with the data)
 	$(BIN)/python -m training.atlases --corpus "$(CORPUS)"

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Open
+from tests.browser.lessons import begun
 
 
 @pytest.mark.parametrize("size", [(1366, 768), (390, 844)], ids=["desk", "phone"])
@@ -24,3 +25,22 @@ def test_a_word_is_explained_and_its_strongest_words_are_removed(
     page.get_by_role("button", name="strongest words and see").click()
     expect(page.locator(".bv-why-bars > div")).to_have_count(3)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_lesson_is_answered_by_the_words_that_were_read(visit: Open, shipped: str) -> None:
+    page = begun(visit, f"{shipped}/why?lesson=why&at=1")
+    page.locator(".why .source .word", has_text="car").click()
+    expect(page.locator(".bv-answer.bv-wrong")).to_contain_text("“car” got 0.05")
+    page.locator(".why button[aria-pressed=true]").focus()
+    for key in ("ArrowUp", *["ArrowRight"] * 4, "Enter"):
+        page.keyboard.press(key)
+    expect(page.locator(".bv-answer.bv-right")).to_contain_text("“buy”, with 0.86")
+
+
+def test_the_removal_of_a_lesson_is_read_and_typed(visit: Open, shipped: str) -> None:
+    page = begun(visit, f"{shipped}/why?lesson=why&at=5")
+    page.get_by_role("button", name="strongest words and see").click()
+    share = page.locator(".bv-why-bars > div").nth(1).locator("span").inner_text()
+    page.locator(".st-key-lesson_number input").fill(share.rstrip("%"))
+    page.locator(".st-key-lesson_number input").press("Enter")
+    expect(page.locator(".bv-answer.bv-right")).to_contain_text("without “buy”")

@@ -36,6 +36,7 @@ DEFAULTS: Mapping[str, View] = {
     "decoding": {"step_weights": "layer", "layer": 2, "step": 1, "reading": "predicts"},
     "denoising": {"noise": "infilling", "text_of": "sentence", "noise_seed": 2, "look": "words"},
     "experiments": {},
+    "why": {"method": "leave-one-out", "instead": "", "operator": "mask"},
     "alignment": {"align": "best", "reading": "predicts"},
     "parameters": {"of": "facebook/bart-base", "part": "all"},
     "corpus": {"atlas": "bart-tiny-en-de", "kind": "cross", "by": "alignment", "layer": 0, "head": 0},
@@ -52,6 +53,7 @@ PICTURES: Mapping[str, str] = {
     "alignment": ".st-key-alignment_lines",
     "parameters": ".st-key-parameters",
     "corpus": ".st-key-corpus_heads",
+    "why": ".st-key-why_words",
 }
 ADDRESS: Mapping[str, tuple[str, ...]] = {"decoding": ("step", "reading")}  # read from the address, not from a widget
 

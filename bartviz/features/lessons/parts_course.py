@@ -14,6 +14,7 @@ from bartviz.features.lessons import (
     masks,
     parameters,
     pitfalls,
+    why,
 )
 from bartviz.features.lessons.lesson import Lesson
 
@@ -27,6 +28,7 @@ WRITTEN: tuple[Lesson, ...] = (
     denoising.LESSON,
     parameters.LESSON,
     pitfalls.LESSON,
+    why.LESSON,
     corpus.LESSON,
 )
 LESSONS: tuple[Lesson, ...] = tuple(

@@ -11,9 +11,10 @@ import pytest
 
 from bartviz.analysis import head_view
 from bartviz.analysis.inside import inside
-from bartviz.analysis.start import ribbons
+from bartviz.analysis.start import ribbons, row_of
 from bartviz.corpus import shipped
 from bartviz.features.lessons import arithmetic, cross, heads_found
+from bartviz.features.lessons.judged import judged
 from bartviz.features.lessons.parts_course import WRITTEN
 from bartviz.record.record import Record
 from bartviz.serving import saved_records as records
@@ -324,3 +325,40 @@ def test_from_one_sentence_to_many() -> None:
     assert (odd["text"], odd["target"]) == ("Enjoy your food.", "Lassen Sie sich's schmecken!")  # "a free translation"
     assert odd["value"] == pytest.approx(spread["lowest"])
     assert facts("corpus", 6)["named"] > facts("corpus", 6)["heads"] / 2
+
+
+def test_is_attention_an_explanation(start: Record) -> None:
+    one = judged()
+    assert one.row == row_of(start, "cross")  # the row that the page shows first, as its steps name none
+    assert one.words == tuple(start.source.labels)  # each word is one token
+    best = ribbons(start).head
+    looked = facts("why", 1)
+    assert (looked["head"], looked["word"], looked["token"]) == (f"L{best.layer}H{best.head}", "buy", "kaufen")
+    row = weights(start, "cross", best.layer, best.head)[5]
+    assert np.allclose(one.of("best head"), row, atol=1e-5)
+    every = np.stack([weights(start, "cross", layer, head)[5] for layer, head in np.ndindex(4, 8)])
+    mean = facts("why", 3)
+    assert np.allclose(one.of("mean attention"), every.mean(axis=0), atol=1e-5)
+    assert mean["agree"] == int((every.argmax(axis=1) == one.words.index(mean["idle"])).sum()) < 16
+    assert mean["rest"] == pytest.approx(every[:, [0, 8]].sum(axis=1).mean(), abs=1e-4)
+    assert facts("why", 2)["after"] == pytest.approx(one.chance * np.exp(-one.of("leave-one-out")[4]))
+    gradient = facts("why", 4)
+    assert (gradient["named"], gradient["best"]) == ("want", "buy")
+    assert gradient["left"] > 2 * gradient["lower"]  # "need not tell what a missing word does"
+    assert facts("why", 5)["after"] < facts("why", 5)["drawn"] / 2
+    verdicts = facts("why", 6)
+    assert (verdicts["names"], verdicts["count"]) == ("gradient x input", 8)
+    assert facts("why", 7)["left"] < 0.5  # the right sentence of the report, and "without “buy”"
+
+
+@pytest.mark.slow
+def test_the_numbers_of_that_lesson_are_those_of_the_model_that_ships() -> None:
+    pytest.importorskip("torch")
+    from training.judged import made
+
+    saved, now = judged(), made()
+    assert (saved.row, saved.methods, saved.words) == (now.row, now.methods, now.words)
+    assert np.allclose(saved.values, now.values, rtol=1e-3, atol=1e-4)
+    assert (saved.verdicts, saved.removed, saved.drawn) == (now.verdicts, now.removed, now.drawn)
+    found = [(one.chance, one.without, one.at_random) for one in (saved, now)]
+    assert found[0] == pytest.approx(found[1], rel=1e-3)
