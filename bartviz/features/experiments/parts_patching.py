@@ -53,6 +53,7 @@ def patching(record: Record, changed: Edit) -> None:
             "Shares do not add up, as heads work together."
         )
     )
+    page.link("why", _("Why this word?"), {"row": str(found.row)}, icon=":material/arrow_forward:")
     show.table(found.to_dataframe(), title=_("Every recovered share"))
     show.downloads(
         "patching",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 import streamlit as st
 
 from bartviz.analysis import lens as analysis
+from bartviz.analysis import start
 from bartviz.app.controls import pick, show
 from bartviz.app.controls.experiment_tasks import ask
 from bartviz.app.frame import page
@@ -43,6 +44,9 @@ def lens(record: Record) -> None:
     )
     warning = _("No layer but the last learnt to be read so: what is not seen here may be there in another form.")
     show.note(f"{_(read)} {warning}")
+    row = pick.shown_row(record, start.kind_of(record))
+    query = None if row is None else {"row": str(row)}
+    page.link("why", _("Why this word?"), query, icon=":material/arrow_forward:")
     show.table(one.to_dataframe())
     show.downloads(
         "inside-lens",

@@ -15,6 +15,7 @@ from bartviz.analysis import sentence_words, start
 from bartviz.analysis.attribution import Attribution
 from bartviz.analysis.attribution_methods import METHODS
 from bartviz.analysis.masks import quote
+from bartviz.analysis.words import Word
 from bartviz.app.controls import expander, experiment_tasks, pick, show
 from bartviz.app.frame import levels, page
 from bartviz.app.state import url_state
@@ -226,9 +227,19 @@ def carried(record: Record, at: Place, found: Attribution, shown: Shown) -> None
     with st.container(horizontal=True, gap="small", key="why_heads"):
         for one in heads[:HEADS]:
             _link(one, at.row)
+    _further(record, at, strong[0])
     if levels.at_least("intermediate"):
         layers = ", ".join(f"{layer}: {percent(float(share))}" for layer, share in enumerate(numbers.by_layer(heads)))
         show.note(_("The mean of each layer's heads: {layers}", layers=layers))
+
+
+def _further(record: Record, at: Place, word: Word) -> None:
+    """What else is known of the token and its strongest word: the layers before the last, and heads put back."""
+    with st.container(horizontal=True, gap="small", key="why_further"):
+        seen = {"kind": start.kind_of(record), "row": str(at.row), "around": "lens"}
+        page.link("inside", _("Reading earlier layers"), seen, icon=":material/arrow_forward:")
+        changed = {"experiment": "edit", "side": "source", "position": str(word.start), "put": "head"}
+        page.link("experiments", _("Which heads carry the change?"), changed, icon=":material/arrow_forward:")
 
 
 def _link(one: Carrier, row: int) -> None:

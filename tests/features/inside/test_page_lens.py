@@ -28,6 +28,7 @@ def test_the_layers_of_the_chosen_stack_are_read(app: App, name: str, stack: Sta
     said = html.unescape(visits.words(page))
     assert analysis.sentence(one) in said
     assert ("DecoderLens" in said) == one.decodes
+    assert "Why this word?" in [link.proto.label for link in page.get("page_link")]
     frame = next(part.value for part in page.dataframe if "first choice" in part.value)
     shown = one.to_dataframe()["probability"].tolist()
     assert frame["probability"].tolist() == pytest.approx(shown, rel=1e-3, abs=1e-6)
