@@ -5,12 +5,12 @@ import streamlit as st
 from bartviz.app.controls import show
 from bartviz.app.frame import levels, page
 from bartviz.features.pitfalls import numbers as analysis
-from bartviz.features.pitfalls.parts_rerun import silence, surprise, untrained
+from bartviz.features.pitfalls.parts_rerun import judged, silence, surprise, untrained
 from bartviz.features.pitfalls.parts_seen import averages, by_hand, shifted, sinks, weight_and_effect
 from bartviz.language import _, mark
 
 LEAD = mark("A picture of attention shows where a head looks, not why the model says what it says.")
-PARTS = (weight_and_effect, silence, averages, sinks, shifted, untrained)
+PARTS = (weight_and_effect, silence, judged, averages, sinks, shifted, untrained)
 
 
 def main() -> None:

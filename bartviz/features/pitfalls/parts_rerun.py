@@ -1,4 +1,5 @@
-"""Pitfalls that need another run: sharp heads that can be silenced, and the same architecture untrained."""
+"""Pitfalls that need another run: sharp heads that can be silenced, attention put to a test, and the same architecture
+untrained."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ import streamlit as st
 
 from bartviz.analysis import start
 from bartviz.analysis.measures import of_record
+from bartviz.analysis.verdicts import BETTER, Verdict
 from bartviz.app.controls import pick, show
 from bartviz.app.controls.experiment_tasks import ask
 from bartviz.app.frame import levels, page
@@ -18,7 +20,7 @@ from bartviz.app.state.result_cache import cached
 from bartviz.features.pitfalls import figure as figures
 from bartviz.features.pitfalls import numbers_experiment_findings as experiment_findings
 from bartviz.features.pitfalls.parts import capitalized, kind_of, named, one_map, sources_and_link, title
-from bartviz.language import _
+from bartviz.language import _, later
 from bartviz.language.percentages import percent
 from bartviz.record.attention import Head, Kind
 
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from bartviz.record.record import Record
     from bartviz.serving.gate import Ticket
 
+Verdicts = tuple[tuple[str, Verdict], ...]
+READINGS = ("best head", "mean attention")  # of METHODS, those that read nothing but weights
 RANDOM_SEED = 0
 LARGE = 50_000_000
 """Parameters from which a second network (200 MB) is created only on request."""
@@ -142,6 +146,42 @@ def _quiet_sentence(finding: experiment_findings.Quiet) -> str:
         "{limit:.0%}.",
         **plain,
     )
+
+
+def judged(record: Record) -> None:
+    """Take the words away that attention names, on request: does it name them better than chance?"""
+
+    def work(model: Model, ticket: Ticket[Verdicts]) -> Verdicts:
+        from bartviz.features.pitfalls.run_judged import verdicts
+
+        ticket.report(later("Taking words away in random orders"))
+        return verdicts(model, record, READINGS, ticket.cancelled)
+
+    label = _("Test whether attention names the words that matter")
+    found: Verdicts | None = ask("pitfalls_judged", record, {}, work, button=label)
+    if found is None:
+        return
+    show.lead(judged_sentence(found))
+    sources_and_link(
+        _(
+            "Words are taken away in the order of their weights, and in random orders (Samek et al. 2017; Benjamini "
+            "and Hochberg 1995)."
+        ),
+        "why",
+        _("Why this word?"),
+        {"method": READINGS[0]},
+    )
+
+
+def judged_sentence(found: Verdicts) -> str:
+    """The verdicts on two readings of attention, and what they allow to say of this text."""
+    said = _("On this text: {verdicts}.", verdicts="; ".join(f"{_(name)}: {_(verdict)}" for name, verdict in found))
+    good = sum(verdict == BETTER for _name, verdict in found)
+    if good == len(found):
+        return f"{said} " + _("So here attention names words that matter. The map did not show that; the test did.")
+    if good:
+        return f"{said} " + _("So it depends on how attention is read, and a map does not say which reading holds.")
+    return f"{said} " + _("So nothing shows that attention names the words that matter here, however clear the map is.")
 
 
 def untrained(record: Record) -> None:

@@ -12,10 +12,12 @@ from streamlit.testing.v1 import AppTest
 import bartviz
 from bartviz.analysis import start
 from bartviz.analysis.ablation import Guesses
+from bartviz.analysis.attribution_methods import METHODS
+from bartviz.analysis.verdicts import ALIKE, BETTER, WORSE, Verdict
 from bartviz.app.controls import tasks
 from bartviz.app.frame import page_list
 from bartviz.features.pitfalls import numbers as pitfalls
-from bartviz.features.pitfalls.parts_rerun import surprise_sentence
+from bartviz.features.pitfalls.parts_rerun import READINGS, judged_sentence, surprise_sentence
 from bartviz.record.record import Record, open_record
 from bartviz.serving import first_record
 from tests.support import records, stand_in, visits
@@ -123,3 +125,29 @@ def test_on_the_first_text_the_head_of_the_picture_is_not_what_makes_it_likely()
     assert found.after is not None
     assert found.effect > 0.01
     assert "more likely, not less" in surprise_sentence("", found.before, found.after)
+
+
+def test_what_is_said_of_a_test_is_what_the_verdicts_allow() -> None:
+    def said(*verdicts: Verdict) -> str:
+        return judged_sentence(tuple(zip(READINGS, verdicts, strict=True)))
+
+    assert said(BETTER, BETTER).startswith("On this text: best head: better than chance; mean attention: better than")
+    assert "names words that matter" in said(BETTER, BETTER)
+    assert "depends on how attention is read" in said(BETTER, ALIKE)
+    assert "depends on how attention is read" in said(WORSE, BETTER)
+    assert "nothing shows" in said(ALIKE, WORSE)
+    weights_alone = [name for name, method in METHODS.items() if method.needs == "weights"]
+    assert set(READINGS) == set(weights_alone)
+
+
+@pytest.mark.slow
+def test_the_verdicts_are_those_of_the_judge() -> None:
+    pytest.importorskip("torch")
+    from bartviz.attribution.judge import judge
+    from bartviz.features.pitfalls.run_judged import verdicts
+
+    model, record = bartviz.load("bart-tiny-en-de"), first_record.record()
+    assert record is not None
+    found = judge(model, record, READINGS)
+    assert dict(verdicts(model, record, READINGS, lambda: False)) == {name: found[name].verdict for name in READINGS}
+    assert {found[name].verdict for name in READINGS} == {BETTER}  # of the sentence that the app starts with
