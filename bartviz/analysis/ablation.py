@@ -108,6 +108,23 @@ class Ablation(Brief):
         return prediction.divergence(self.said, now, ~self.record.source.special)
 
     @property
+    def label_log_probability(self) -> float:
+        """The change of the log probability of the label that is said, in nats: negative where it is less likely now
+        (``prediction.said_label``); NaN for a model that labels nothing."""
+        return self._said_label()[0]
+
+    @property
+    def label_margin(self) -> float:
+        """The change of how far that label's logit is above the best other one's; NaN as above."""
+        return self._said_label()[1]
+
+    def _said_label(self) -> tuple[float, float]:
+        now = self.changed.prediction
+        if self.said is None or now is None:
+            return float("nan"), float("nan")
+        return prediction.said_label(self.said, now, ~self.record.source.special)
+
+    @property
     def turned(self) -> Ints:
         """Indices of the rows (of T) whose best token changed."""
         if self.before is None or self.after is None:
@@ -128,7 +145,8 @@ class Sweep(Brief):
     Arrays (N,) in the order of ``heads``: ``log_probability`` the change of the summed log p of the record's tokens
     (nats, negative: less likely; NaN where the model does not predict tokens), ``divergence`` the mean KL of a row
     (nats), ``changed`` the number of rows whose best token is another one, ``labels`` the KL of what a head that labels
-    says (nats; empty or NaN without one), ``distance`` the mean 1 - cosine of the last hidden state.
+    says (nats; empty or NaN without one), ``label_log_probability`` and ``label_margin`` the changes of the label that
+    it said (``prediction.said_label``; empty or NaN likewise), ``distance`` the mean 1 - cosine of the last state.
     """
 
     heads: tuple[Head, ...]
@@ -141,6 +159,8 @@ class Sweep(Brief):
     changed: Ints
     distance: Floats
     labels: Floats = field(default_factory=lambda: np.zeros(0, np.float32))
+    label_log_probability: Floats = field(default_factory=lambda: np.zeros(0, np.float32))
+    label_margin: Floats = field(default_factory=lambda: np.zeros(0, np.float32))
 
     def __post_init__(self) -> None:
         freeze(self)

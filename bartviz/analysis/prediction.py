@@ -69,6 +69,43 @@ def divergence(before: Prediction, after: Prediction, rows: Bools | None = None)
     return max(float(found.mean()), 0.0)
 
 
+def said_label(before: Prediction, after: Prediction, rows: Bools | None = None) -> tuple[float, float]:
+    """What becomes of the label that was said: the change of its log probability (nats), and of its margin, how far its
+    logit is above that of the best other label. Below 0 the label is less sure, below minus its margin another is said.
+
+    Of tokens the mean over ``rows`` (n,), by default over all; of an answer the mean of its two ends; of labels that do
+    not exclude each other the log probability of what is said of all of them, and the margin of the least sure. NaN for
+    a head whose output has no probabilities.
+    """
+    if before.scale == "none":
+        return float("nan"), float("nan")
+    was, now = (one.logits.astype(np.float64) for one in (before, after))
+    if before.scale == "sigmoid":
+        sign = np.where(was >= 0, 1.0, -1.0)
+        log_p = np.logaddexp(0, -sign * was) - np.logaddexp(0, -sign * now)
+        return float(log_p.sum(axis=1).mean()), float(((sign * now).min(axis=1) - (sign * was).min(axis=1)).mean())
+    if before.task == "answer":
+        was, now = was.T, now.T  # (2, n)
+    elif before.task == "tokens" and rows is not None and rows.any():
+        was, now = was[rows], now[rows]
+    said = was.argmax(axis=1)[:, None]  # (R, 1)
+    log_p, margin = (of(now, said) - of(was, said) for of in (_log_p_of, _margin_of))
+    return float(log_p.mean()), float(margin.mean())
+
+
+def _log_p_of(logits: Doubles, label: NDArray[np.int64]) -> Doubles:
+    """(R,) from logits (R, C) and a label of each row (R, 1)."""
+    return np.asarray(np.take_along_axis(logits, label, 1)[:, 0] - np.logaddexp.reduce(logits, axis=1))
+
+
+def _margin_of(logits: Doubles, label: NDArray[np.int64]) -> Doubles:
+    """(R,) NaN where there is no other label."""
+    others = logits.copy()
+    np.put_along_axis(others, label, -np.inf, 1)
+    best = others.max(axis=1)
+    return np.asarray(np.take_along_axis(logits, label, 1)[:, 0] - np.where(np.isinf(best), np.nan, best))
+
+
 def _relative(was: Doubles, now: Doubles) -> Doubles:
     """The parts of a Kullback-Leibler divergence, from log probabilities."""
     return np.asarray(np.exp(was) * (was - now))

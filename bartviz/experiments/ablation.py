@@ -143,7 +143,7 @@ def ablate_sweep(
         divergence.astype(np.float32),
         changed.astype(np.int64),
         distance.astype(np.float32),
-        labels.astype(np.float32),
+        *labels.T.astype(np.float32),
     )
 
 
@@ -170,7 +170,7 @@ class _Measurements:
             self.own = score(self.logits, self.logits, self.targets)
             self.baseline = float(self.own.log_probability.double().sum())
         self.said = replay.said(self.first)
-        self.lines: list[tuple[float, float, int, float, float]] = []
+        self.lines: list[tuple[float, float, int, tuple[float, float, float], float]] = []
 
     @property
     def batch_size(self) -> int:
@@ -197,11 +197,14 @@ class _Measurements:
             turned = int((other.best != self.own.best).sum())
             self.lines.append((change, float(other.divergence.mean()), turned, labels, float(distance.mean())))
 
-    def _labels(self, after: Outcome, index: int) -> float:
-        """The divergence of the head's prediction from the first one, in nats; NaN without a head."""
+    def _labels(self, after: Outcome, index: int) -> tuple[float, float, float]:
+        """The divergence of the head's prediction from the first one, in nats, and what becomes of the log probability
+        and the margin of the label that was said; NaN without a head."""
         now = self.replay.said(after, index)
         words = ~self.replay.record.source.special
-        return float("nan") if self.said is None or now is None else prediction.divergence(self.said, now, words)
+        if self.said is None or now is None:
+            return float("nan"), float("nan"), float("nan")
+        return prediction.divergence(self.said, now, words), *prediction.said_label(self.said, now, words)
 
 
 def _check_factors(model: Model, heads: Heads) -> Factors:

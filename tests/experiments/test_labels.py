@@ -40,6 +40,27 @@ def theirs(folder: Path, architecture: str, texts: tuple[str, ...], head: Head |
     return logits[0]
 
 
+def said(
+    was: torch.Tensor, now: torch.Tensor, task: str, problem: str | None, words: torch.Tensor
+) -> tuple[float, float]:
+    """The change of the log probability and of the margin of what ``was`` says, label by label."""
+    if problem is not None:
+        yes = was > 0
+        p, q = (torch.where(yes, one.sigmoid(), 1 - one.sigmoid()) for one in (was, now))
+        sure, surer = (torch.where(yes, one, -one).min() for one in (was, now))
+        return float((q / p).log().sum()), float(surer - sure)
+    rows = (was.T, now.T) if task == "QuestionAnswering" else (torch.atleast_2d(was), torch.atleast_2d(now))
+    log_p, margin = [], []
+    for row, (one, two) in enumerate(zip(*rows, strict=True)):
+        if task == "TokenClassification" and not words[row]:
+            continue
+        label = int(one.argmax())
+        others = [place for place in range(len(one)) if place != label]
+        log_p.append(float((two.softmax(0)[label] / one.softmax(0)[label]).log()))
+        margin.append(float((two[label] - two[others].max()) - (one[label] - one[others].max())))
+    return float(np.mean(log_p)), float(np.mean(margin))
+
+
 @pytest.mark.some(1)
 @pytest.mark.parametrize(
     ("task", "problem"),
@@ -62,7 +83,7 @@ def test_a_head_is_measured_by_what_it_does_to_the_labels(task: str, problem: st
     assert sweep.measures == ("labels", "distance")
     was = theirs(folder, architecture, texts, None)
     words = torch.from_numpy(~record.source.special)
-    expected = []
+    expected, log_p, margins = [], [], []
     for head in sweep.heads:
         now = theirs(folder, architecture, texts, head)
         if problem is not None:
@@ -74,13 +95,21 @@ def test_a_head_is_measured_by_what_it_does_to_the_labels(task: str, problem: st
             moved = (p.exp() * (p - q)).sum(along)
             moved = moved[words].mean() if task == "TokenClassification" else moved.mean()
         expected.append(float(moved))
+        chosen = said(was, now, task, problem, words)
+        log_p.append(chosen[0])
+        margins.append(chosen[1])
     np.testing.assert_allclose(sweep.labels, expected, rtol=2e-3, atol=1e-5)
+    np.testing.assert_allclose(sweep.label_log_probability, log_p, rtol=2e-3, atol=1e-4)
+    np.testing.assert_allclose(sweep.label_margin, margins, rtol=2e-3, atol=1e-4)
+    assert min(log_p) < -1e-3 < 1e-3 < max(np.abs(margins))
     first = sweep.ranked()[0]
     assert first == int(np.argmax(expected))
     assert sweep_table(sweep)["KL of the labels (nats)"].iloc[0] == sweep.labels[first]
     assert f"{sweep.labels[first]:.3g} nats" in sweep_notice(sweep)
     found = bartviz.ablate(model, record, [str(sweep.heads[first])])
     assert found.labels == pytest.approx(expected[first], rel=2e-3, abs=1e-5)
+    assert found.label_log_probability == pytest.approx(log_p[first], rel=2e-3, abs=1e-4)
+    assert found.label_margin == pytest.approx(margins[first], rel=2e-3, abs=1e-4)
     assert f"labels {found.labels:.4g} nats" in repr(found)
     assert found.changed.prediction is not None
     silent = theirs(folder, architecture, texts, sweep.heads[first]).float().numpy()
@@ -107,6 +136,7 @@ def test_what_is_said_of_a_changed_text_is_kept_with_it(task: str, tmp_path: Pat
 def test_a_number_without_probabilities_has_no_divergence() -> None:
     one = Prediction("text", ("stars",), np.array([[3.5]], np.float32), "none")
     assert np.isnan(prediction.divergence(one, one))
+    assert np.isnan(prediction.said_label(one, one)).all()
 
 
 def test_a_translator_has_no_labels() -> None:
@@ -114,4 +144,6 @@ def test_a_translator_has_no_labels() -> None:
     record = bartviz.capture(model, "It is late.", target="Es ist spät.")
     sweep = bartviz.ablate_sweep(model, record, kinds="cross")
     assert "labels" not in sweep.measures
-    assert np.isnan(bartviz.ablate(model, record, ["cross L0H0"], write=False).labels)
+    found = bartviz.ablate(model, record, ["cross L0H0"], write=False)
+    assert np.isnan([found.labels, found.label_log_probability, found.label_margin]).all()
+    assert np.isnan(sweep.label_margin).all()
