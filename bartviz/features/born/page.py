@@ -12,7 +12,7 @@ def main() -> None:
     page.begin("born", needs_record=False)
     show.lead(
         _(
-            "A network that knows nothing yet learns in your browser. Guess first which cells will be bright, "
+            "A network that knows nothing yet learns in your browser. Guess first which cells will stand out, "
             "then press Start and watch its heads find their job."
         )
     )

@@ -53,7 +53,7 @@ WORDS: Mapping[str, str] = {
     "told": mark("right if told"),
     "weight": mark("each head's weight on the right place"),
     "loss": mark("training loss, in nats"),
-    "guess": mark("Guess first: which cells will be bright?"),
+    "guess": mark("Guess first: which cells will stand out?"),
     "same": mark("a line from top left to bottom right"),
     "mirrored": mark("a line from top right to bottom left"),
     "right": mark("one in each row, on no line"),
