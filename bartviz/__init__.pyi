@@ -11,6 +11,7 @@ from bartviz.attribution.patching import patch as patch
 from bartviz.corpus.atlas import open_atlas as open_atlas
 from bartviz.corpus.find_heads import FoundHeads as FoundHeads
 from bartviz.corpus.find_heads import find_heads as find_heads
+from bartviz.corpus.verify_heads import verify_heads as verify_heads
 from bartviz.drawing import paper as paper
 from bartviz.experiments.ablation import ablate as ablate
 from bartviz.experiments.ablation import ablate_sweep as ablate_sweep

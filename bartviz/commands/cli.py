@@ -77,6 +77,7 @@ def _parser() -> argparse.ArgumentParser:
         corpus,
         files,
         find,
+        heads,
         passport,
         run,
         serve,
@@ -90,7 +91,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=__version__)
     parser.set_defaults(run=lambda _options: _help(parser))
     commands = parser.add_subparsers(metavar="command")
-    for part in (app, serve, files, alive, run, attribute, align, corpus, why, compare, find, passport, tables):
+    parts = (app, serve, files, alive, run, attribute, align, corpus, why, compare, find, heads, passport, tables)
+    for part in parts:
         part.add(commands)
     completion.add(commands, parser)
     return parser

@@ -10,7 +10,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import islice
 from os import PathLike
@@ -18,8 +18,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import torch
+import transformers
 
-from bartviz.corpus import pattern_shares, read
+from bartviz.corpus import pattern_shares, read, receipt
 from bartviz.corpus.encode import Encoded, check_columns, encode
 from bartviz.corpus.measure import batches
 from bartviz.corpus.pattern_shares import ABOVE, SHARE, SHUFFLED, Weighing
@@ -38,6 +40,7 @@ from bartviz.run.forward import capture
 from bartviz.safety.torch_defaults import torch_defaults
 from bartviz.tape.tape import depths
 from bartviz.text.clean import clean
+from bartviz.version import __version__
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,6 +50,7 @@ RATE = 0.01
 """The false-discovery rate over all heads that are tried, in each half."""
 LEAST = 0.5
 """The least share of weight, at the lower end of its interval (as for the names of heads, ``head_names.THRESHOLD``)."""
+FUNCTION = "function "  # before the name of a pattern that is one
 _FIELDS = ("text", "pair", "target", "gold")
 Texts = str | PathLike[str] | Iterable[str | Sequence[str] | Mapping[str, Any]]
 
@@ -82,6 +86,33 @@ class FoundHeads:
         """The heads that were found and replicated, such as "cross L2H5"."""
         rows = self.table[self.table["replicated"]].itertuples()
         return tuple(f"{row.kind} L{row.layer}H{row.head}" for row in rows)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows of the table."""
+        return [{str(name): value for name, value in row.items()} for row in self.table.to_dict("records")]
+
+    def content(self) -> dict[str, Any]:
+        """What a receipt holds."""
+        return {
+            "pattern": self.pattern,
+            "model": {"name": self.model.name, "fingerprint": self.model.fingerprint},
+            "corpus": dict(self.corpus),
+            "settings": dict(self.settings),
+            "versions": {
+                "bartviz": __version__,
+                "transformers": transformers.__version__,
+                "torch": str(torch.__version__),
+                "numpy": np.__version__,
+            },
+            "texts": self.texts,
+            "repeated": self.repeated,
+            "left_out": len(self.bad),
+            "table": self.rows(),
+        }
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the receipt: digests of model and corpus, pattern, seed, versions, the table, and a digest of all."""
+        receipt.write(Path(path), self.content())
 
     def __repr__(self) -> str:
         found = int(self.table["found"].sum())
@@ -136,7 +167,7 @@ def find_heads(
         report(Progress(done, max(done, int(str(corpus["rows"]))), done, time.monotonic() - started))
     settings = {"seed": seed, "rate": rate, "least": least, "kinds": list(wanted)}
     table = values.table(rate, least)
-    text = known.text if isinstance(known, Pattern) else f"function {getattr(known, '__name__', 'without a name')}"
+    text = known.text if isinstance(known, Pattern) else f"{FUNCTION}{getattr(known, '__name__', 'without a name')}"
     return FoundHeads(text, table, model.info, corpus, settings, values.texts, values.repeated, tuple(values.bad))
 
 
@@ -168,7 +199,8 @@ def _rows(
         lines = partial(read.lines, path, columns, form, more=more)
         about = {"name": path.name, "digest": read.digest(path), "rows": sum(1 for _ in lines())}
         asked = {name: value for name in _FIELDS if (value := getattr(columns, name)) is not None}
-        return about | {"columns": asked}, lines()
+        written = {} if form is None or form == Form() else {"form": asdict(form)}
+        return about | {"columns": asked} | written, lines()
     rows = [_line(number, text, more) for number, text in enumerate(texts)]
     has = {name: any(getattr(row, name) is not None for row in rows) for name in _FIELDS}
     check_columns(model, Columns(None, *(name if has[name] else None for name in _FIELDS[1:])))

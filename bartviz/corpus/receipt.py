@@ -1,0 +1,70 @@
+"""The receipt of heads that were found: everything that is needed to compute them again, sealed by its own digest.
+
+A file of JSON, written in one way: whatever is changed in it, a space too, is seen. The digest shows damage and edits;
+that the numbers are right is shown by computing them again (``verify_heads``).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from bartviz.errors import SettingError
+from bartviz.language import later
+from bartviz.record import store
+from bartviz.safety import files
+
+FORMAT = 1
+LARGEST = 1 << 24  # bytes; a row takes about 500
+_FIELDS = frozenset(
+    {"bartviz receipt", "pattern", "model", "corpus", "settings", "versions", "texts", "repeated", "left_out", "table"}
+)
+
+
+def write(path: Path, content: Mapping[str, Any]) -> None:
+    """Write the receipt of this content, whole or not at all; what is not finite becomes null."""
+    whole = _finite({"bartviz receipt": FORMAT, **content})
+    store.replace(path, _written({**whole, "digest": _digest(whole)}))
+
+
+def read(path: Path) -> dict[str, Any]:
+    """The content of a receipt. Raises SettingError for one that was altered, or is none."""
+    altered = SettingError(
+        later("{file} is not a receipt as bartviz wrote it: it was altered or damaged.", file=path.name)
+    )
+    try:
+        data = files.read(path, LARGEST)
+    except OSError as error:
+        raise SettingError(later("The receipt {file} cannot be read.", file=path.name)) from error
+    try:
+        whole = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise altered from error
+    if not isinstance(whole, dict) or whole.keys() != _FIELDS | {"digest"} or whole["bartviz receipt"] != FORMAT:
+        raise altered
+    digest = whole.pop("digest")
+    if digest != _digest(whole) or _written({**whole, "digest": digest}) != data:
+        raise altered
+    return whole
+
+
+def _digest(whole: Mapping[str, Any]) -> str:
+    return hashlib.sha256(_written(whole)).hexdigest()
+
+
+def _written(whole: Mapping[str, Any]) -> bytes:
+    return f"{json.dumps(whole, indent=1, sort_keys=True)}\n".encode()
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(name): _finite(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(one) for one in value]
+    if hasattr(value, "item"):
+        return _finite(value.item())
+    return None if isinstance(value, float) and not math.isfinite(value) else value

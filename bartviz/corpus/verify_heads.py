@@ -1,0 +1,98 @@
+"""A receipt, computed again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from bartviz.corpus import receipt
+from bartviz.corpus.find_heads import FUNCTION, FoundHeads, Texts, find_heads
+from bartviz.corpus.read import Columns, Form
+from bartviz.corpus.run import Report
+from bartviz.errors import SettingError
+from bartviz.language import later
+from bartviz.models.load import load
+from bartviz.models.model import Model
+
+CLOSE = 1e-6  # how far numbers may differ that are equal
+_KEY = ("kind", "layer", "head")
+
+
+@dataclass(frozen=True)
+class HeadsVerified:
+    """A receipt that was computed again: the ``differences``, empty where all is equal; true if there are none."""
+
+    differences: tuple[str, ...]
+
+    def __bool__(self) -> bool:
+        return not self.differences
+
+
+def verify_heads(
+    path: str | PathLike[str],
+    texts: Texts | None = None,
+    model: Model | None = None,
+    *,
+    report: Report = lambda _progress: None,
+) -> HeadsVerified:
+    """Compute the heads of a receipt again and compare every number, to 1e-6.
+
+    texts: what was measured; by default the corpus of the name in the receipt, beside it or in this folder.
+    model: by default the one of that name. Another corpus or model is a difference, and then nothing is computed.
+    Raises SettingError for a receipt that was altered, or one of a function, which no receipt can hold.
+    """
+    file = Path(path)
+    known = receipt.read(file)
+    if known["pattern"].startswith(FUNCTION):
+        raise SettingError(later("The receipt is of a function, which is not in it: only patterns are verified."))
+    name = known["corpus"]["name"]
+    if texts is None:
+        texts = next((place for place in (file.parent / name, Path(name)) if place.exists()), None)
+    if texts is None:
+        raise SettingError(later("The corpus {name} is not beside the receipt, nor here: name it.", name=name))
+    model = model or load(known["model"]["name"])
+    if model.info.fingerprint != known["model"]["fingerprint"]:
+        return HeadsVerified(("the model has other weights or settings",))
+    settings, corpus = known["settings"], known["corpus"]
+    again = find_heads(
+        model,
+        texts,
+        known["pattern"],
+        seed=settings["seed"],
+        columns=Columns(**corpus.get("columns", {})),
+        form=Form(**corpus["form"]) if "form" in corpus else None,
+        kinds=settings["kinds"],
+        rate=settings["rate"],
+        least=settings["least"],
+        report=report,
+    )
+    return HeadsVerified(tuple(_differences(known, again)))
+
+
+def _differences(known: Mapping[str, Any], again: FoundHeads) -> list[str]:
+    found = []
+    if known["corpus"]["digest"] != again.corpus["digest"]:
+        found.append("the corpus has other texts")
+    for name, count in (("texts", again.texts), ("repeated", again.repeated), ("left_out", len(again.bad))):
+        if known[name] != count:
+            found.append(f"{name}: {count:,} instead of {known[name]:,}")
+    rows = {tuple(row[name] for name in _KEY): row for row in again.rows()}
+    told = {tuple(row[name] for name in _KEY): row for row in known["table"]}
+    if rows.keys() != told.keys():
+        return [*found, "other heads were tried"]
+    for key, row in told.items():
+        for name, value in row.items():
+            if not _equal(value, rows[key].get(name)):
+                head = f"{key[0]} L{key[1]}H{key[2]}"
+                found.append(f"{head}, {name}: {rows[key].get(name)} instead of {value}")
+    return found
+
+
+def _equal(one: object, other: object) -> bool:
+    if isinstance(one, bool) or not isinstance(one, int | float) or not isinstance(other, int | float):
+        return one == other or (one is None and isinstance(other, float) and math.isnan(other))
+    return abs(one - other) <= CLOSE

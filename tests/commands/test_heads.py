@@ -1,0 +1,149 @@
+"""The command ``heads``, as somebody types it: a receipt is written, verified, and refused where it was altered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bartviz
+from bartviz.commands.cli import main
+from bartviz.corpus import receipt
+from bartviz.errors import SettingError
+
+WORDS = ["we", "buy", "a", "red", "car", "and", "the", "cat", "sleeps", "in", "this", "old", "house", "garden"]
+PATTERN = "from any to previous token"
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A receipt beside its corpus."""
+    folder, generator = tmp_path_factory.mktemp("heads"), np.random.default_rng(0)
+    lines = [" ".join(generator.permutation(WORDS)[: generator.integers(4, 9)]) for _ in range(60)]
+    (folder / "texts.txt").write_text("\n".join(lines), "utf-8")
+    out, texts = folder / "receipt.json", str(folder / "texts.txt")
+    assert main(["heads", texts, "--model", "bert-tiny-en", "--pattern", PATTERN, "--out", str(out)]) == 0
+    return out
+
+
+def test_a_receipt_has_what_is_needed_to_repeat_it(written: Path) -> None:
+    known = receipt.read(written)
+    assert known["pattern"] == PATTERN
+    assert known["model"]["fingerprint"] == bartviz.load("bert-tiny-en").info.fingerprint
+    assert known["corpus"]["name"] == "texts.txt"
+    assert known["settings"]["seed"] == 0
+    assert known["versions"]["bartviz"] == bartviz.__version__
+    assert known["texts"] == 60
+    assert any(row["replicated"] for row in known["table"])
+
+
+def test_a_receipt_is_verified(written: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["heads", "--verify", str(written)]) == 0
+    assert "equal" in capsys.readouterr().out
+    assert main(["heads", "--verify", str(written), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"receipt": str(written), "equal": True, "differences": []}
+
+
+def test_what_differs_is_named(written: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Numbers that somebody sealed anew, another corpus, another model."""
+    known = receipt.read(written)
+    table = known["table"]
+    table[0]["share"] += 2e-6
+    table[1]["found"] = not table[1]["found"]
+    sealed = tmp_path / "sealed.json"
+    receipt.write(sealed, {name: value for name, value in known.items() if name != "bartviz receipt"})
+    corpus = written.parent / "texts.txt"
+    assert main(["heads", str(corpus), "--verify", str(sealed)]) == 1
+    out = capsys.readouterr().out
+    assert out.count("differs") == 2
+    assert f"{table[0]['kind']} L{table[0]['layer']}H{table[0]['head']}, share" in out
+    other = tmp_path / "texts.txt"
+    other.write_text(corpus.read_text("utf-8").replace("car", "cat"), "utf-8")
+    assert main(["heads", str(other), "--verify", str(written)]) == 1
+    assert "the corpus has other texts" in capsys.readouterr().out
+    assert main(["heads", "--verify", str(written), "--model", "bart-tiny-en-de"]) == 1
+    assert "the model has other weights" in capsys.readouterr().out
+
+
+def change(name: str, value: Any, part: str | None = None) -> Callable[[dict[str, Any]], object]:
+    return lambda whole: (whole if part is None else whole[part]).__setitem__(name, value)
+
+
+def row(name: str, value: Any) -> Callable[[dict[str, Any]], object]:
+    return lambda whole: whole["table"][0].__setitem__(name, value)
+
+
+ALTERED: dict[str, Callable[[dict[str, Any]], object]] = {
+    "pattern": change("pattern", "from any to next token"),
+    "format": change("bartviz receipt", 2),
+    "texts": change("texts", 61),
+    "repeated": change("repeated", 1),
+    "left out": change("left_out", 1),
+    "digest": change("digest", "0" * 64),
+    "field": change("note", "mine"),
+    "seed": change("seed", 1, "settings"),
+    "rate": change("rate", 0.5, "settings"),
+    "least": change("least", 0.1, "settings"),
+    "kinds": change("kinds", [], "settings"),
+    "model": change("name", "other", "model"),
+    "fingerprint": change("fingerprint", "0", "model"),
+    "corpus": change("digest", "0", "corpus"),
+    "version": change("torch", "1", "versions"),
+    "share": row("share", 1.0),
+    "found": row("found", None),
+    "p": row("p", 2.0),
+    "head": row("head", 99),
+    "row": lambda whole: whole["table"].pop(),
+    "order": lambda whole: whole["table"].reverse(),
+    "missing": lambda whole: whole.pop("versions"),
+}
+BYTES: dict[str, Callable[[bytes], bytes]] = {
+    "space": lambda data: data + b" ",
+    "shorter": lambda data: data[:-20],
+    "twice": lambda data: data.replace(b'"texts": 60', b'"texts": 60, "texts": 60'),
+    "empty": lambda _data: b"",
+    "list": lambda _data: b"[]",
+}
+
+
+@pytest.mark.parametrize("name", [*ALTERED, *BYTES])
+def test_an_altered_receipt_is_refused(name: str, written: Path, tmp_path: Path) -> None:
+    data = written.read_bytes()
+    if name in BYTES:
+        altered = BYTES[name](data)
+    else:
+        whole = json.loads(data)
+        ALTERED[name](whole)
+        altered = f"{json.dumps(whole, indent=1, sort_keys=True)}\n".encode()
+    assert altered != data
+    (tmp_path / "receipt.json").write_bytes(altered)
+    with pytest.raises(SettingError, match="altered or damaged"):
+        receipt.read(tmp_path / "receipt.json")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["heads"], "FILE is missing"),
+        (["heads", "x.txt", "--model", "bert-tiny-en", "--pattern", "from verbb to any"], "Character 6"),
+        (["heads", "--verify", "nowhere.json"], "cannot be read"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+
+
+def test_a_receipt_of_a_function_cannot_be_verified(tmp_path: Path) -> None:
+    texts = ["we buy a red car", "the cat sleeps here", "this old house"]
+    model = bartviz.load("bert-tiny-en")
+    found = bartviz.find_heads(model, texts, lambda record, kind: np.eye(len(record.attention(kind).query)))
+    found.save(tmp_path / "receipt.json")
+    with pytest.raises(SettingError, match="of a function"):
+        bartviz.verify_heads(tmp_path / "receipt.json", texts, model)
