@@ -5,13 +5,13 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from bartviz.analysis import attention_vs_contribution, head_view, sentence_words
+from bartviz.analysis import rollout as analysis
 from bartviz.analysis.weight_scale import Range
 from bartviz.arrays import Floats
 from bartviz.drawing import maps
 from bartviz.drawing.arguments import ATTENTION, expect
 from bartviz.drawing.maps import Says
 from bartviz.drawing.side_by_side import side_by_side
-from bartviz.features.compare import numbers_rollout as analysis
 from bartviz.language import _, mark
 from bartviz.record.attention import Attention
 from bartviz.text.tokens import Tokens

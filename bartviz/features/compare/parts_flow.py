@@ -9,12 +9,12 @@ import streamlit as st
 
 from bartviz.analysis import attention_vs_contribution, contributions, sentence_words
 from bartviz.analysis.head_view import mean
+from bartviz.analysis.rollout import rollout
 from bartviz.app.controls import pick, show
 from bartviz.app.frame import page
 from bartviz.app.state.result_cache import cached
 from bartviz.arrays import Floats
 from bartviz.features.compare import figure_flow as flow
-from bartviz.features.compare.numbers_rollout import rollout
 from bartviz.features.compare.parts import Chosen
 from bartviz.language import _
 from bartviz.record.attention import Attention, Kind

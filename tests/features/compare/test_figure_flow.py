@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import bartviz
-from bartviz.analysis import attention_vs_contribution
+from bartviz.analysis import attention_vs_contribution, rollout
 from bartviz.errors import SettingError
-from bartviz.features.compare import numbers_rollout as rollout
 from tests.support import records
 
 RECORD = records.encoder_decoder()

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bartviz.analysis import rollout
 from bartviz.errors import SettingError
-from bartviz.features.compare import numbers_rollout as rollout
 from bartviz.record.attention import Attention
 from tests.analysis.test_measures import head
 from tests.support import records
