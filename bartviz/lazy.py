@@ -35,6 +35,9 @@ def _is_there(module: str) -> bool:
 def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """``__getattr__``, ``__dir__`` and ``__all__`` of a package. ``import *`` leaves Python's own ``open`` alone."""
     listed = homes(file)
+    for name, home in listed.items():
+        if home != (package, name) and Path(file).with_name(name).is_dir():
+            _give_way(package, name)
 
     def get(name: str) -> Any:
         if name not in listed:
@@ -45,6 +48,14 @@ def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], 
         return value
 
     return get, lambda: sorted(listed), [name for name in sorted(listed) if not hasattr(builtins, name)]
+
+
+def _give_way(package: str, name: str) -> None:
+    """Where a public name is also that of a folder of modules, as ``bartviz.corpus``, leave the attribute to the public
+    name. Python sets a folder as an attribute of its package when it is first imported, and never again: so it is
+    imported now, and the attribute removed. ``from bartviz.corpus.read import Line`` does not look at it."""
+    import_module(f"{package}.{name}")
+    delattr(sys.modules[package], name)
 
 
 def _loaded(package: str, name: str, home: str, attribute: str) -> Any:

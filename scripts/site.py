@@ -186,11 +186,12 @@ def _glossary() -> str:
 def _reference() -> str:
     """Every public name with its docstring."""
     parts = ["# Library", "What `import bartviz` gives. Docstrings state shapes, units and errors.", "## bartviz"]
-    for name in dir(bartviz):
-        value = getattr(bartviz, name)
-        if callable(value):
-            parts.append(_described("class" if isinstance(value, type) else "function", value))
-    parts += ["## Records", *(_described("class", value, ":members:") for value in _classes())]
+    public = [getattr(bartviz, name) for name in dir(bartviz)]
+    parts += [_described("function", value) for value in public if callable(value) and not isinstance(value, type)]
+    own = [value for value in public if isinstance(value, type)]
+    parts += ["## Types", *(_described("class", value, ":members:") for value in dict.fromkeys([*own, *_classes()]))]
+    parts += ["## bartviz.errors", "Every error is a `BartvizError`; its message says what to do next."]
+    parts += ["```{eval-rst}\n.. automodule:: bartviz.errors\n   :members:\n   :show-inheritance:\n```"]
     parts += ["## bartviz.figures", "Arrays and records to plotly figures; each takes `dark=True`."]
     parts += [_described("function", getattr(figures, name)) for name in dir(figures)]
     return "\n\n".join(parts) + "\n"
@@ -198,12 +199,13 @@ def _reference() -> str:
 
 def _classes() -> list[type]:
     from bartviz.analysis.attribution import Attribution
+    from bartviz.analysis.measures import Measured
+    from bartviz.analysis.own_measures import BothTokens, Labelled
     from bartviz.record.attention import Attention
-    from bartviz.record.record import Record
     from bartviz.record.steps import Step
     from bartviz.text.tokens import Tokens
 
-    return [Record, Attention, Step, Tokens, Attribution]
+    return [Attention, Step, Tokens, Measured, BothTokens, Labelled, Attribution]
 
 
 def _described(kind: str, value: object, *options: str) -> str:

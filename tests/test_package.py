@@ -19,11 +19,25 @@ from tests.support.process import printed
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.mark.parametrize("name", [name for name in dir(bartviz) if name not in {"__version__", "figures", "paper"}])
+@pytest.mark.parametrize(
+    "name", [name for name in dir(bartviz) if name not in {"__version__", "errors", "figures", "paper"}]
+)
 def test_a_public_name_is_a_documented_function(name: str) -> None:
     function = getattr(bartviz, name)
     assert callable(function)
     assert function.__doc__
+
+
+def test_a_public_name_that_is_a_folder_too_is_the_public_one_whatever_was_imported() -> None:
+    code = """
+import sys, bartviz
+assert "torch" not in sys.modules
+import bartviz.corpus.read
+from bartviz.corpus import schema
+import bartviz.corpus as again
+print(callable(bartviz.corpus), again is bartviz.corpus, schema.__name__, sys.modules["bartviz.corpus"].__name__)
+"""
+    assert printed(code) == "True True bartviz.corpus.schema bartviz.corpus\n"
 
 
 def test_the_figures_are_explained_in_the_docstring_of_their_package() -> None:

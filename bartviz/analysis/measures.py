@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from array_api_compat import array_namespace, device
@@ -23,6 +23,9 @@ from bartviz.arrays import Array, Bools, Floats
 from bartviz.record.attention import Attention, Kind
 from bartviz.record.record import Record
 from bartviz.text.tokens import Tokens
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 BLOCK = 1 << 22  # weights held at a time: 16 MB
 
@@ -107,6 +110,18 @@ class Measured:
     def defined(self) -> tuple[str, ...]:
         """The measures that have a value for at least one head, in reading order."""
         return tuple(name for name, values in self.values.items() if np.isfinite(values).any())
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """A line for each head and measure: kind, layer, head, measure, value, even, rows."""
+        import pandas as pd
+
+        layer, head = (index.ravel() for index in np.indices(self.shape))
+        lines = [
+            {"kind": self.kind, "layer": layer, "head": head, "measure": name, "value": values.ravel()}
+            | {"even": self.even[name], "rows": self.rows[name]}
+            for name, values in self.values.items()
+        ]
+        return pd.concat([pd.DataFrame(line) for line in lines], ignore_index=True)
 
 
 def of_record(record: Record, kind: Kind) -> Measured:

@@ -49,6 +49,11 @@ class Atlas:
     that it was computed with; ``began_with`` has those of the beginning, where a run was finished with others. The
     tables of an atlas that was not written to its ``path`` are ``held``, by name, as they would be in that folder, and
     the values of its texts are in ``kept``, a file or its bytes, if they are anywhere else.
+
+    >>> atlas = bartviz.open_atlas("atlas")
+    >>> cross = atlas.heads[(atlas.heads["kind"] == "cross") & (atlas.heads["measure"] == "alignment")]
+    >>> cross.nlargest(1, "mean")[["layer", "head"]].values.tolist()  # the head that aligns best
+    [[1, 4]]
     """
 
     path: Path

@@ -209,6 +209,13 @@ def checked(
     return Line(number, file, line, text, pair, target, gold, tree, named)
 
 
+def row(number: int, file: str, text: str, pair: str | None = None, target: str | None = None) -> Line | Bad:
+    """The row of a text in memory."""
+    found = {name: value for name, value in (("text", text), ("pair", pair), ("target", target)) if value is not None}
+    given = Columns(**{name: name for name in found})
+    return checked(number, file, number + 1, found, given, Form())
+
+
 def _text(text: str | None, part: str, form: Form) -> str:
     """A cell as a model reads it. Raises TextError."""
     if not text or is_blank(text):

@@ -7,20 +7,28 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from torch import nn
+from transformers import PreTrainedTokenizerBase
 
 from bartviz.analysis.corpus_measures import SILENCED, of_text
-from bartviz.corpus import atlas, head_ablation, read, text_values, work
+from bartviz.corpus import atlas, head_ablation, text_values, work
 from bartviz.corpus import workers as workers_of
 from bartviz.corpus.encode import check_columns
 from bartviz.corpus.read import Bad, Columns, Form, Line
 from bartviz.corpus.run_folder import RANDOM_PART, Folder, Job, jobs
+from bartviz.corpus.source import Source, Texts, of_files, of_texts
 from bartviz.corpus.workers import Progress, Report
 from bartviz.errors import SettingError, TextError
 from bartviz.models.load import load
 from bartviz.models.model import Model
+from bartviz.models.wrap import model_of
 from bartviz.safety.torch_defaults import torch_defaults
 from bartviz.tape.tape import depths
 from bartviz.text.clean import Truncate
@@ -32,12 +40,13 @@ RANDOM = Job(RANDOM_PART, (), ())
 
 @torch_defaults()
 def corpus(
-    path: str | Path,
-    model: str,
-    out: str | Path,
+    texts: str | Path | Texts,
+    model: str | Model | nn.Module,
+    out: str | Path | None = None,
     *,
-    columns: Columns | None = None,
-    form: Form | None = None,
+    tokenizer: PreTrainedTokenizerBase | None = None,
+    columns: Columns | Mapping[str, str] | None = None,
+    form: Form | Mapping[str, Any] | None = None,
     paragraphs: bool = False,
     name: str | None = None,
     device: str = "cpu",
@@ -50,13 +59,21 @@ def corpus(
     values: bool = False,
     size: int = SIZE,
     report: Report = lambda _progress: None,
+    cancelled: Callable[[], bool] = lambda: False,
 ) -> atlas.Atlas:
-    """Measure every head of a model over a corpus, and write the atlas to the folder ``out``.
+    """Measure every head of a model over many texts: an atlas, each number with the 95% interval of its mean.
 
-    model: a name as ``bartviz.load`` accepts it; each of the ``workers`` processes loads it once.
-    name, device: what the model is called, and where each of them computes, as for ``bartviz.load``.
+    texts: a file or a folder (.txt, .csv, .tsv, .json, .jsonl, .parquet, .conllu, also .gz), whose texts are read as a
+    stream; or the texts themselves, each a str or a pair: with the output of an encoder-decoder, or the second sentence
+    of an encoder.
+    model: a name as ``bartviz.load`` accepts it, which each of the ``workers`` processes loads once; or a model that is
+    loaded, or a network of transformers with its ``tokenizer``, as they are in this process, which works alone.
+    out: the folder that the atlas is written to, and that a stopped run goes on from; None: it stays in memory.
+    name, device: what a model that is named here is called, and where each worker computes, as for ``bartviz.load``.
     ray: the address of a Ray cluster on which the workers run, or "local" for a Ray of this run's own.
-    columns, form, paragraphs: what to read, as in ``read.lines``.
+    columns, form, paragraphs: what to read of files: ``{"text": "en", "target": "de"}`` names columns, also "pair" and
+    "gold"; ``{"header": True, "quotes": False, "encoding": "cp1252"}`` says how a table is written; paragraphs instead
+    of lines are the texts of a .txt.
     resume: finish a run that was stopped, with the same model, corpus and settings.
     edges: keep every single edge above this weight for ``Atlas.find``, and the tokens; by default none.
     silence: about how many texts, drawn at random, each head is silenced on in turn; one pass per head. By default 0.
@@ -65,41 +82,96 @@ def corpus(
     values: keep the value of every measure, head and text (4 bytes each) for ``Atlas.values`` and for paired
     comparisons; by default only their sums are kept.
     size: rows of a part: what is lost at most for each worker if the run is stopped.
-    Raises TextError, SettingError, ModelError, PackageError without Ray, Cancelled where a worker is stopped.
+    report: called with a ``Progress`` after each part. cancelled: looked at after every text and layer, if this process
+    works alone; True ends the run.
+    Rows that cannot be used are in ``atlas.bad`` with the reason. Units and articles of the measures are those of
+    ``bartviz.measures``.
+    Raises TextError, SettingError, ModelError, PackageError without Ray, Cancelled.
+
+    >>> atlas = bartviz.corpus(["I want to buy a car.", "It is late.", "We sleep."], model)
+    >>> sorted(set(atlas.heads["kind"])), atlas.description["texts"]
+    (['cross', 'decoder', 'encoder'], 3)
     """
-    source, chosen = Path(path), columns or Columns()
+    chosen = Columns(**columns) if isinstance(columns, Mapping) else columns or Columns()
+    written = Form(**form) if isinstance(form, Mapping) else form
+    _check(model, out, workers, size, edges, (name, device, ray, resume))
+    given: Source | None = None
+    held: Texts = ()
+    if isinstance(texts, str | Path):  # before a model is loaded
+        given = of_files(Path(texts), chosen, written, paragraphs=paragraphs)
+    elif chosen != Columns() or written is not None or paragraphs:
+        raise SettingError("Columns, form and paragraphs are of files: leave them out for texts in memory.")
+    else:
+        held = texts
+    loading = None
+    if isinstance(model, str):
+        loading = partial(load, model, name=name, device=device)
+        loaded = model_of(loading(), tokenizer)
+    else:
+        loaded = model_of(model, tokenizer)
+    source = given or of_texts(held, loaded.info.kind)
+    check_columns(loaded, chosen)
+    head_ablation.check(loaded, silence)
+    count = sum(1 for _ in source.rows())
+    if count == 0:
+        raise TextError("The corpus has no rows.")
+    asked = {
+        "edges": edges,
+        "silence": silence or None,
+        "truncate": truncate,
+        "values": values or None,
+        "form": None if written is None or written == Form() else asdict(written),
+    }
+    kept = {option: value for option, value in asked.items() if value is not None}
+    about = {"name": source.name, "digest": source.digest, "rows": count}
+    settings = {"columns": asdict(chosen), "paragraphs": paragraphs, "size": size} | kept
+    manifest = _manifest(loaded, about, settings, [SILENCED] * bool(silence))
+    with _folder(out) as path:
+        folder = Folder(path, manifest, resume=resume)
+        if not folder.has(RANDOM):
+            folder.put(RANDOM, work.random(loaded).files())
+        todo = jobs(source.rows(), size, edges, silence / count, truncate, values)
+        starting = partial(_measuring, loading or (lambda: loaded))  # what workers of their own start with
+        own = work.Measuring(loaded, cancelled)
+        workers_of.measure(folder, own, starting, todo, count, report, workers=workers, ray=ray)
+        made = _added(folder, lambda: jobs(source.rows(), size), source.rows())
+        if out is not None:
+            return atlas.write(folder.path, made)
+        return replace(made, kept=made.kept.read_bytes()) if isinstance(made.kept, Path) else made
+
+
+def _check(
+    model: str | Model | nn.Module,
+    out: str | Path | None,
+    workers: int,
+    size: int,
+    edges: float | None,
+    others: tuple[str | None, str, str | None, bool],
+) -> None:
+    """Raise SettingError for settings that do not exist, or not together."""
+    name, device, ray, resume = others
     if workers < 1 or size < 1:
         raise SettingError("Workers and rows of a part are at least 1.")
     if edges is not None and not 0 < edges < 1:
         raise SettingError("The weight above which edges are kept is between 0 and 1.")
-    rows = partial(read.lines, source, chosen, form, paragraphs=paragraphs)
-    read.check(source, chosen, form)  # before a model is loaded
-    loading = partial(load, model, name=name, device=device)
-    loaded = loading()
-    check_columns(loaded, chosen)
-    head_ablation.check(loaded, silence)
-    count = sum(1 for _ in rows())
-    if count == 0:
-        raise TextError("The corpus has no rows.")
-    kept: dict[str, object] = {} if edges is None else {"edges": edges}
-    if silence:
-        kept["silence"] = silence
-    if truncate is not None:
-        kept["truncate"] = truncate
-    if values:
-        kept["values"] = True
-    if form is not None and form != Form():
-        kept["form"] = asdict(form)
-    about = {"name": source.name.encode("utf-8", "replace").decode(), "digest": read.digest(source), "rows": count}
-    settings = {"columns": asdict(chosen), "paragraphs": paragraphs, "size": size} | kept
-    manifest = _manifest(loaded, about, settings, [SILENCED] * bool(silence))
-    folder = Folder(Path(out), manifest, resume=resume)
-    if not folder.has(RANDOM):
-        folder.put(RANDOM, work.random(loaded).files())
-    todo = jobs(rows(), size, edges, silence / count, truncate, values)
-    starting = partial(_measuring, loading)
-    workers_of.measure(folder, work.Measuring(loaded), starting, todo, count, report, workers=workers, ray=ray)
-    return _finish(folder, lambda: jobs(rows(), size), rows())
+    if out is None and (resume or edges is not None):
+        raise SettingError("An atlas in memory cannot be resumed and keeps no single edges: name a folder, out=.")
+    if not isinstance(model, str) and (workers > 1 or ray is not None):
+        raise SettingError("Several workers each load the model: give its name or its folder, or use one worker.")
+    if not isinstance(model, str) and (name is not None or device != "cpu"):
+        raise SettingError(
+            "A loaded model has its name and device: leave them out, or see bartviz.wrap(..., name=) and model.to()."
+        )
+
+
+@contextmanager
+def _folder(out: str | Path | None) -> Iterator[Path]:
+    """The folder of a run, for as long as it lasts where the atlas stays in memory."""
+    if out is not None:
+        yield Path(out)
+        return
+    with TemporaryDirectory() as folder:
+        yield Path(folder)
 
 
 @torch_defaults()
@@ -143,8 +215,8 @@ def _manifest(
     return {"model": asdict(model.info), "corpus": about, "settings": settings, "measures": measures}
 
 
-def _finish(folder: Folder, todo: Callable[[], Iterator[Job]], rows: Iterator[Line | Bad]) -> atlas.Atlas:
-    """Add the shards up and write the atlas."""
+def _added(folder: Folder, todo: Callable[[], Iterator[Job]], rows: Iterator[Line | Bad]) -> atlas.Atlas:
+    """The atlas of all shards; the values of its texts are in the folder, where they are kept."""
     made = atlas.added(folder.manifest, map(folder.get, todo()), folder.get(RANDOM), rows)
     if folder.manifest["settings"].get("values"):
         kept = folder.path / text_values.FILE
@@ -152,4 +224,4 @@ def _finish(folder: Folder, todo: Callable[[], Iterator[Job]], rows: Iterator[Li
         text_values.join(kept, ((path, shard.sums) for path, shard in shards if shard.texts))
         made = replace(made, kept=kept)
     began = {} if folder.began == versions() else {"began_with": folder.began}
-    return atlas.write(folder.path, replace(made, description={**made.description, **began}))
+    return replace(made, description={**made.description, **began})

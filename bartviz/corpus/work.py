@@ -34,10 +34,11 @@ class Measuring:
     """What measures every head of a model over parts of a corpus."""
 
     model: Model
+    cancelled: Callable[[], bool] = lambda: False
 
     def files(self, job: Job) -> Files:
         """The files of a part."""
-        return measured(self.model, job).files()
+        return measured(self.model, job, self.cancelled).files()
 
 
 def measured(model: Model, job: Job, cancelled: Callable[[], bool] = lambda: False) -> Shard:

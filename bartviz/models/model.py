@@ -47,6 +47,9 @@ class Model:
     ``head``: what a fine-tuned checkpoint labels; None for any other. ``network`` is on the CPU, to read its matrices;
     ``runner`` is what runs: the same, or its copy on another ``device``. ``output_alone``: its output layer alone makes
     the logits from the last states. ``unapplied``: the checkpoint's generation settings that runs do not apply.
+
+    >>> model.info.name, model.info.kind, model.info.parameters
+    ('bart-tiny-en-de', 'encoder-decoder', 7387136)
     """
 
     info: ModelInfo

@@ -32,7 +32,13 @@ _HEAD = re.compile(rf"\s*(?:({'|'.join(KINDS)})\s+)?L([0-9]{{1,9}})H([0-9]{{1,9}
 
 @dataclass(frozen=True, order=True, slots=True)
 class Head:
-    """The name of one attention head, such as ``cross L2H5``."""
+    """The name of one attention head, such as ``cross L2H5``: its kind, its layer and its number in the layer, both
+    counted from 0. Heads can be sorted and compared.
+
+    >>> head = bartviz.Head("cross", 2, 5)
+    >>> str(head), bartviz.Head.parse("cross L2H5") == head
+    ('cross L2H5', True)
+    """
 
     kind: Kind
     layer: int

@@ -144,6 +144,9 @@ class Record:
     ``prediction`` is what the model's head says of the text, if it was fine-tuned to label texts; else None.
     ``seal``: ``made`` by this run, or opened from a file that is ``unchanged`` since it was saved, ``changed``, or
     ``older`` than the digest that would show it.
+
+    >>> record.kinds, record.source.labels[1:4], record.target_text
+    (('encoder', 'decoder', 'cross'), ('I', 'want', 'to'), 'Ich möchte ein Auto kaufen.')
     """
 
     model: ModelInfo

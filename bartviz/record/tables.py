@@ -71,6 +71,12 @@ def labelled(record: Record, kinds: Sequence[str], reading: Reading | None) -> d
 def _chosen(record: Record, kinds: Sequence[str], size: int) -> list[Attention]:
     """The attention of these kinds, all if none is named; ``size``: bytes of each weight in the result."""
     chosen = [record.attention(kind) for kind in dict.fromkeys(kinds or record.kinds)]
+    check_size(chosen, size)
+    return chosen
+
+
+def check_size(chosen: Sequence[Attention], size: int = _CELL) -> None:
+    """Raise BudgetError where arrays with a cell of ``size`` bytes for each weight are too large."""
     needed = size * sum(int(np.prod(attention.shape)) for attention in chosen)
     if needed > MAX_BYTES:
         raise BudgetError(
@@ -81,7 +87,6 @@ def _chosen(record: Record, kinds: Sequence[str], size: int) -> list[Attention]:
                 limit=MAX_BYTES / 1e9,
             )
         )
-    return chosen
 
 
 def _weights(attention: Attention) -> Floats:

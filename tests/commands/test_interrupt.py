@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,8 @@ def test_every_command_ends_in_one_line(
     stand_in.record().save(tmp_path / "run.safetensors")
     for name in ("load", "parameters"):
         monkeypatch.delitem(vars(bartviz), name, raising=False)  # it is looked up again
-    monkeypatch.setattr(where, _interrupted)
+    module, name = where.rsplit(".", 1)
+    monkeypatch.setattr(import_module(module), name, _interrupted)
     known = {"RECORD": str(tmp_path / "run.safetensors"), "OUT.html": str(tmp_path / "out.html")}
     assert main([known.get(word, word) for word in arguments]) == 130
     said = capsys.readouterr()
