@@ -30,7 +30,7 @@ from bartviz.corpus.stability import stability
 from bartviz.corpus.sums import Partial, Whole, merged
 from bartviz.errors import SettingError, TextError, choices, missing
 from bartviz.language import later
-from bartviz.record.attention import KINDS, Head, Kind
+from bartviz.record.attention import KINDS, Head, HeadName, Kind
 from bartviz.safety import files
 from bartviz.version import versions
 
@@ -229,13 +229,13 @@ class Atlas:
         source = self._kept()
         return source if isinstance(source, bytes) else files.read(source, schema.LARGEST)
 
-    def passport(self, head: Head | str, *, measure: str | None = None) -> str:
+    def passport(self, head: HeadName, *, measure: str | None = None) -> str:
         """All that is known of a head, such as "cross L2H5", as one HTML page that can be printed.
 
         ``measure``: of its distribution and examples, by default the one that names it. Raises SettingError for a head
         or a measure that the atlas lacks.
         """
-        return passport(self, Head.parse(head, kinds=self.kinds) if isinstance(head, str) else head, measure)
+        return passport(self, Head.parse(head, kinds=self.kinds), measure)
 
     def stability(self, *, seed: int = 0) -> pd.DataFrame:
         """The interval of each mean by a bootstrap over the parts of the run, as ``corpus.stability.stability``

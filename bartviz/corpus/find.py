@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from bartviz.errors import SettingError, missing
 from bartviz.language import later
-from bartviz.record.attention import KINDS, Head, Kind
+from bartviz.record.attention import KINDS, Head, Kind, is_head
 from bartviz.safety.other_libraries import guarded
 
 if TYPE_CHECKING:
@@ -120,10 +120,10 @@ def _best(source: str) -> str:
 def with_head(fields: Mapping[str, Any], kinds: Sequence[Kind]) -> dict[str, Any]:
     """The fields, in which a head that is written as "cross L2H5" has become kind, layer and head."""
     name = fields.get("head")
-    if not isinstance(name, Head | str) or (isinstance(name, str) and name.strip().lstrip("+-").isdecimal()):
+    if not is_head(name) or (isinstance(name, str) and name.strip().lstrip("+-").isdecimal()):
         return dict(fields)
     kind = fields.get("kind")
-    head = name if isinstance(name, Head) else Head.parse(name, kinds=(kind,) if kind in KINDS else kinds)
+    head = Head.parse(name, kinds=(kind,) if kind in KINDS else kinds)
     if kind not in (None, head.kind) or fields.get("layer") is not None:
         raise SettingError(f"The head {head} has its kind and its layer in its name: leave out those fields.")
     return {**fields, "kind": head.kind, "layer": head.layer, "head": head.head}

@@ -17,7 +17,7 @@ from bartviz.drawing.cells import BUTTONS, Part, unseen
 from bartviz.drawing.maps import attention_map
 from bartviz.errors import SettingError
 from bartviz.language import _
-from bartviz.record.attention import Attention, Kind
+from bartviz.record.attention import Attention, HeadName, Kind
 from bartviz.text.tokens import Tokens
 
 GAP = 0.1  # of a small map, between two of them
@@ -27,7 +27,7 @@ def heads(
     attention: Attention,
     *,
     layer: int | None = None,
-    head: int | None = None,
+    head: int | HeadName | None = None,
     mean: bool = False,
     query: Tokens | None = None,
     words: bool = False,
@@ -36,8 +36,8 @@ def heads(
     range: Range = "fixed",  # noqa: A002
     dark: bool = False,
 ) -> go.Figure:
-    """Attention of one kind: thumbnails of all heads; with ``layer`` the heads of that layer; with ``head`` too, one
-    large map.
+    """Attention of one kind: thumbnails of all heads; with ``layer`` the heads of that layer; with ``head`` too, or
+    with its name alone ("cross L2H5"), one large map.
 
     ``mean``: the mean of the heads of ``layer`` (without it of all heads), large; the title says so. Rows attend to
     columns. The large map is exact; small ones show the largest weight of each block of tokens. ``query`` replaces the
@@ -47,6 +47,10 @@ def heads(
     >>> figure = bartviz.figures.heads(record.cross, layer=2)
     """
     expect(attention, Attention, ATTENTION)
+    if head is not None and not isinstance(head, int):
+        if layer is not None:
+            raise SettingError("The name of a head has its layer in it: leave the layer out.")
+        layer, head = attention.place(head)
     if head is not None and layer is None:
         raise SettingError("A head belongs to a layer: name the layer too, or leave both out for all heads.")
     if head is not None and mean:

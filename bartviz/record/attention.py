@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Integral
-from typing import get_args
+from typing import TypeAlias, get_args
 
 import numpy as np
 
@@ -45,9 +45,14 @@ class Head:
     head: int
 
     @classmethod
-    def parse(cls, name: str, *, kinds: Sequence[Kind] = KINDS) -> Head:
-        """Read ``"cross L2H5"``, in capitals or not. Where heads are of a single kind, ``kinds``, ``"L2H5"`` is enough.
-        Raises SettingError for anything else."""
+    def parse(cls, name: HeadName, *, kinds: Sequence[Kind] = KINDS) -> Head:
+        """A head in any form: ``"cross L2H5"``, in capitals or not, ``("cross", 2, 5)``, or a head itself. Where heads
+        are of a single kind, ``kinds``, ``"L2H5"`` and ``(2, 5)`` are enough. Raises SettingError for anything else."""
+        if isinstance(name, Head):
+            return name
+        if is_head(name) and not isinstance(name, str):
+            *kind, layer, head = name
+            name = " ".join([*map(str, kind), f"L{layer}H{head}"])
         match = _HEAD.fullmatch(name) if isinstance(name, str) else None
         if match is None:
             raise SettingError(
@@ -75,6 +80,19 @@ class Head:
 
     def __str__(self) -> str:
         return f"{self.kind} {self.short}"
+
+
+HeadName: TypeAlias = Head | str | tuple[str, int, int] | tuple[int, int]
+"""The forms of a head's name, which ``Head.parse`` reads."""
+
+
+def is_head(name: object) -> bool:
+    """Whether it has the form of a single head's name."""
+    if not isinstance(name, tuple):
+        return isinstance(name, Head | str)
+    *kind, layer, head = name if len(name) in (2, 3) else (None, None)
+    numbers = isinstance(layer, Integral) and isinstance(head, Integral)
+    return numbers and all(isinstance(one, str) for one in kind)
 
 
 @dataclass(frozen=True)
@@ -323,6 +341,15 @@ class Attention(Rebuilt):
         if bias is not None:
             scores += bias[head]
         return self.capped(scores)
+
+    def place(self, head: HeadName) -> tuple[int, int]:
+        """The layer and the number of a head of this attention, such as "L2H5" or "cross L2H5". Raises SettingError for
+        one of another kind, or that is not there."""
+        named = Head.parse(head, kinds=(self.kind,))
+        if named.kind != self.kind:
+            raise SettingError(f"{named} is no head of {self.kind} attention: choose one such as {self.kind} L0H0.")
+        self.check(named.layer, named.head)
+        return named.layer, named.head
 
     def head(self, layer: int, head: int) -> Floats:
         """(Q, K) float32 weights of one head; masked cells are exactly 0; rows sum to 1, or to less if there is a sink.

@@ -22,7 +22,7 @@ from bartviz.families.family import Family, ModelKind
 from bartviz.families.registry import FAMILIES, family_of, unlisted
 from bartviz.language import later
 from bartviz.record import checks, store, tables
-from bartviz.record.attention import KINDS, Attention, Kind
+from bartviz.record.attention import KINDS, Attention, Head, HeadName, Kind
 from bartviz.record.beam_tree import BeamTree
 from bartviz.record.checks import Check
 from bartviz.record.prediction import Prediction
@@ -225,6 +225,12 @@ class Record:
             attention: Attention = getattr(self, kind)
             return attention
         raise SettingError(f"This record has no {kind} attention: choose {choices(self.kinds)}.")
+
+    def head(self, name: HeadName) -> Floats:
+        """(Q, K) the weights of one head, such as "cross L2H5", ``("cross", 2, 5)`` or a ``Head``: those of
+        ``record.cross.head(2, 5)``. Rows sum to 1. Raises SettingError for a head that is not there."""
+        head = Head.parse(name, kinds=self.kinds)
+        return self.attention(head.kind).head(head.layer, head.head)
 
     def rows(self, kind: Kind, reading: Reading | None = None) -> Tokens:
         """The tokens that label the rows of one kind: what a decoder row *reads*, or what it *predicts*.

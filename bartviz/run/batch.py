@@ -12,12 +12,12 @@ from torch import Tensor
 from bartviz.errors import ModelError, SettingError
 from bartviz.language import later
 from bartviz.models.model import Model
-from bartviz.record.attention import Head
+from bartviz.record.attention import Head, HeadName, is_head
 from bartviz.tape.tape import check_heads, depths
 from bartviz.text import tokenize
 from bartviz.text.tokens import Tokens
 
-Heads = Mapping[str | Head, float] | Iterable[str | Head] | str | Head
+Heads = Mapping[HeadName, float] | Mapping[str, float] | Mapping[Head, float] | Iterable[HeadName] | HeadName
 
 
 @dataclass(frozen=True)
@@ -100,14 +100,12 @@ def shifted(model: Model, start: int, output: Tokens) -> Tokens:
 
 def head_factors(model: Model, ablate: Heads) -> dict[Head, float]:
     """Heads by name -> factor of their output (0 silences). Raises SettingError for a head that does not exist."""
-    named = (ablate,) if isinstance(ablate, str | Head) else ablate
+    named = (ablate,) if is_head(ablate) else ablate
     if not isinstance(named, Iterable):
         raise _not_heads()
     pairs = named.items() if isinstance(named, Mapping) else ((name, 0.0) for name in named)
     kinds = tuple(depths(model.network))
-    factors = {
-        name if isinstance(name, Head) else Head.parse(name, kinds=kinds): _factor(factor) for name, factor in pairs
-    }
+    factors = {Head.parse(name, kinds=kinds): _factor(factor) for name, factor in pairs}
     check_heads(model.network, factors)
     return factors
 

@@ -19,7 +19,7 @@ from bartviz.drawing.paper.size import COLUMN, check_width
 from bartviz.errors import SettingError
 from bartviz.language import _, later, mark
 from bartviz.language.percentages import percent
-from bartviz.record.attention import Head, Kind
+from bartviz.record.attention import Head, HeadName, Kind
 from bartviz.record.record import Reading, Record
 
 _LINKS: dict[Method, str] = {
@@ -34,7 +34,7 @@ _LINKS: dict[Method, str] = {
 
 def alignment(
     record: Record,
-    heads: Sequence[Head | str] | None = None,
+    heads: Sequence[HeadName] | None = None,
     *,
     reading: Reading = "predicts",
     method: Method = "mutual",
@@ -55,11 +55,7 @@ def alignment(
     if not len(source) or not len(target):
         raise SettingError(later("There are only special tokens here: nothing to align."))
     cross: tuple[Kind, ...] = ("cross",)
-    parsed = (
-        None
-        if heads is None
-        else tuple(Head.parse(head, kinds=cross) if isinstance(head, str) else head for head in heads)
-    )
+    parsed = None if heads is None else tuple(Head.parse(head, kinds=cross) for head in heads)
     chosen = best(aligners(record), reading).heads if parsed is None else parsed
     shown = analysis.table(record, chosen, reading=reading)
     links = analysis.links(shown.weights, method, threshold=threshold)

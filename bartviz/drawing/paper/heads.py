@@ -18,9 +18,9 @@ from bartviz.drawing.paper.grid import MOST, Cells, color_bar, grid
 from bartviz.drawing.paper.picture import Picture
 from bartviz.drawing.paper.sheet import FAINT, GRID, INK, Sheet, measure, number
 from bartviz.drawing.paper.size import COLUMN, check_width
-from bartviz.errors import BudgetError
+from bartviz.errors import BudgetError, SettingError
 from bartviz.language import _, later
-from bartviz.record.attention import Kind
+from bartviz.record.attention import Head, HeadName
 from bartviz.record.record import Reading, Record
 
 FAINTEST = 0.05
@@ -33,7 +33,7 @@ _THICK = 2.2  # a line of weight 1
 
 def map(  # noqa: A001
     record: Record,
-    kind: Kind,
+    kind: HeadName,
     layer: int | None = None,
     head: int | None = None,
     *,
@@ -47,10 +47,10 @@ def map(  # noqa: A001
 ) -> Picture:
     """The weights of a head as a map: a row attends to columns, and masked cells are hatched.
 
-    Without ``head`` the mean of the layer, without ``layer`` the mean of all heads. reading: what names the rows of a
-    decoder, as in ``record.rows``. ``words`` merges pieces, ``hide_sinks`` leaves out special tokens and ends of
-    sentences, whose share the caption states. width: in points; ``captioned``: with its caption below. Raises
-    SettingError, BudgetError for more than 128 rows or columns.
+    ``kind`` may be the name of a head, such as "cross L2H5". Without ``head`` the mean of the layer, without ``layer``
+    the mean of all heads. reading: what names the rows of a decoder, as in ``record.rows``. ``words`` merges pieces,
+    ``hide_sinks`` leaves out special tokens and ends of sentences, whose share the caption states. width: in points;
+    ``captioned``: with its caption below. Raises SettingError, BudgetError for more than 128 rows or columns.
     """
     shown = _view(record, kind, layer, head, reading, words, hide_sinks, renormalise)
     sheet = Sheet(check_width(width))
@@ -72,7 +72,7 @@ def map(  # noqa: A001
 
 def lines(
     record: Record,
-    kind: Kind,
+    kind: HeadName,
     layer: int | None = None,
     head: int | None = None,
     *,
@@ -130,7 +130,7 @@ def lines(
 
 def text(
     record: Record,
-    kind: Kind,
+    kind: HeadName,
     layer: int | None = None,
     head: int | None = None,
     row: int | None = None,
@@ -154,7 +154,7 @@ def text(
     cells = _one_row(shown, chosen, range)
     top = sheet.paragraph(0, _("row {row}: {token}", row=chosen, token=shown.query_labels[chosen]), fill=INK) + 3
     x, y, scale = 0.0, top, theme.scale(shown.kind)
-    backwards = record.attention(kind).key.direction == "rtl"
+    backwards = record.attention(shown.kind).key.direction == "rtl"
     sheet.begin(class_="weights")
     for place, label in enumerate(shown.key_labels):
         wide = min(measure(label, _TOKEN, mono=True) + 3, width)
@@ -182,7 +182,7 @@ def _one_row(shown: View, row: int, span: Range) -> Sequence[float]:
 
 def _view(
     record: Record,
-    kind: Kind,
+    kind: HeadName,
     layer: int | None,
     head: int | None,
     reading: Reading | None,
@@ -191,8 +191,13 @@ def _view(
     renormalise: bool,
 ) -> View:
     expect(record, Record, RECORD)
-    attention = record.attention(kind)
-    rows = record.rows(kind, reading)
+    if not isinstance(kind, str) or any(char.isdigit() for char in kind):
+        if layer is not None or head is not None:
+            raise SettingError("The name of a head has its layer in it: leave layer and head out.")
+        named = Head.parse(kind, kinds=record.kinds)
+        kind, layer, head = named.kind, named.layer, named.head
+    attention = record.attention(str(kind))
+    rows = record.rows(attention.kind, reading)
     return analysis.view(
         attention, layer, head, query=rows, words=words, hide_sinks=hide_sinks, renormalise=renormalise
     )

@@ -16,7 +16,7 @@ from bartviz.drawing.paper.sheet import FAINT, INK, Sheet, measure, number
 from bartviz.drawing.paper.size import COLUMN, check_width
 from bartviz.errors import BudgetError
 from bartviz.language import _, later
-from bartviz.record.attention import Head
+from bartviz.record.attention import Head, HeadName
 from bartviz.record.record import Record
 
 _SIZE, _GAP = 7.0, 4.0  # points: the font size of words, and the space between them
@@ -24,9 +24,7 @@ _TURNED = 8.0  # from word to word of a line that does not fit and is turned
 _LONGEST, _HIGH, _WIDEST = 70.0, 84.0, 7.0  # of a turned word, between both lines, and of a ribbon of weight 1
 
 
-def ribbons(
-    record: Record, head: Head | str | None = None, *, width: float = COLUMN, captioned: bool = True
-) -> Picture:
+def ribbons(record: Record, head: HeadName | None = None, *, width: float = COLUMN, captioned: bool = True) -> Picture:
     """The words of a record and the weights of one head between them: a ribbon for each weight from 0.02 on.
 
     head: such as "cross L2H5"; by default the one that aligns best. Rows are words by what a decoder row predicts in
@@ -35,7 +33,7 @@ def ribbons(
     """
     expect(record, Record, RECORD)
     sheet = Sheet(check_width(width))
-    shown = start.ribbons(record, head=Head.parse(head, kinds=record.kinds) if isinstance(head, str) else head)
+    shown = start.ribbons(record, head=None if head is None else Head.parse(head, kinds=record.kinds))
     lines = shown.above, shown.below
     turned = any(_length(line) > width for line in lines)
     most = int(width / _TURNED) if turned else start.MOST_WORDS

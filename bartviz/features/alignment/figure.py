@@ -25,7 +25,7 @@ from bartviz.drawing.arguments import RECORD, expect, expect_word
 from bartviz.drawing.cells import BUTTONS, Part, unseen
 from bartviz.drawing.maps import attention_map
 from bartviz.language import _, mark
-from bartviz.record.attention import Head
+from bartviz.record.attention import Head, HeadName
 from bartviz.record.record import Reading, Record
 
 Colors = tuple[Numbers, Numbers]
@@ -61,7 +61,7 @@ _WEIGHTS = (
 
 def alignment(
     record: Record,
-    heads: Sequence[Head | str] | None = None,
+    heads: Sequence[HeadName] | None = None,
     *,
     reading: Reading = "predicts",
     method: Method = "mutual",
@@ -83,16 +83,16 @@ def alignment(
     expect(record, Record, RECORD)
     expect_word(view, ("lines", "matrix"), "The view of an alignment")
     expect_word(reading, get_args(Reading), "The reading")
-    chosen = best(aligners(record), reading).heads if heads is None else tuple(map(_head, heads))
+    chosen = (
+        best(aligners(record), reading).heads
+        if heads is None
+        else tuple(Head.parse(head, kinds=("cross",)) for head in heads)
+    )
     shown = analysis.table(record, chosen, reading=reading)
     found = analysis.links(shown.weights, method, threshold=threshold)
     if view == "matrix":
         return matrix(shown, found, gold=gold, dark=dark)
     return lines(shown, found, gold=gold, first=first, dark=dark)
-
-
-def _head(named: Head | str) -> Head:
-    return named if isinstance(named, Head) else Head.parse(named, kinds=("cross",))
 
 
 def colors_of(shown: Table, colors: WordColors) -> Colors:

@@ -21,7 +21,7 @@ from bartviz.errors import SettingError
 from bartviz.features.compare.figure_contrast import pair, pin_color
 from bartviz.features.compare.numbers_similar import Likeness
 from bartviz.language import _
-from bartviz.record.attention import Attention
+from bartviz.record.attention import Attention, HeadName
 from bartviz.text.tokens import Tokens
 
 LABEL = (0.1, 0.065)  # room of a label, as shares of the scatter's width and height
@@ -36,8 +36,8 @@ def compare(
     x: str | None = None,
     y: str | None = None,
     color: str | None = None,
-    a: tuple[int, int] | None = None,
-    b: tuple[int, int] | None = None,
+    a: HeadName | None = None,
+    b: HeadName | None = None,
     other: Attention | None = None,
     query: Tokens | None = None,
     words: bool = False,
@@ -48,12 +48,12 @@ def compare(
     """All heads of one kind: left as points over two measures, right one measure as layers x heads.
 
     ``x``, ``y`` and ``color`` are names of ``analysis.head_measures.MEASURES``, or "to_a": the Jensen-Shannon distance
-    from head ``a`` (layer, head), which is marked. With ``a`` and ``b`` it is the two heads side by side with their
-    signed difference, B minus A; B may be of another attention (``other``) over the same tokens, and ``words`` merges
-    pieces. ``query`` replaces the labels of rows, and says which rows count: ``record.rows("cross")`` are those of the
-    page. ``measured`` has the measures to draw; by default they are computed from
-    the attention alone. ``analysis.measures.of_record(record, kind)`` also uses the texts and their ends, and gives the
-    numbers of the page. Raises SettingError for a measure or head not there.
+    from head ``a``, such as "cross L2H5" or (2, 5), which is marked. With ``a`` and ``b`` it is the two heads side by
+    side with their signed difference, B minus A; B may be of another attention (``other``) over the same tokens, and
+    ``words`` merges pieces. ``query`` replaces the labels of rows, and says which rows count: ``record.rows("cross")``
+    are those of the page. ``measured`` has the measures to draw; by default they are computed from the attention alone.
+    ``analysis.measures.of_record(record, kind)`` also uses the texts and their ends, and gives the numbers of the page.
+    Raises SettingError for a measure or head not there.
 
     >>> figure = bartviz.figures.compare(record.encoder, x="distance", y="previous")
     """
@@ -64,17 +64,20 @@ def compare(
         raise SettingError("other and words are for comparing two heads: name a and b as well.")
     if b is not None and any(name is not None for name in (x, y, color, measured)):
         raise SettingError("x, y, color and measured are for all heads: leave them out, or leave b out.")
-    if a is not None and b is not None:
-        first = head_view.view(attention, *a, query=query, words=words)
-        second = head_view.view(other or attention, *b, query=query if other is None else None, words=words)
+    at = None if a is None else attention.place(a)
+    if at is not None and b is not None:
+        first = head_view.view(attention, *at, query=query, words=words)
+        second = head_view.view(
+            other or attention, *(other or attention).place(b), query=query if other is None else None, words=words
+        )
         return pair(first, second, range=range, dark=dark)
     measured = measured or measures(attention, query=query)
     start = defaults(attention.kind)
-    to_a = distances(attention, *a, rows=counted(attention, query)) if a is not None else None
+    to_a = distances(attention, *at, rows=counted(attention, query)) if at is not None else None
     across, up, shade = (
         field(measured, name or default, to_a=to_a) for name, default in zip((x, y, color), start, strict=True)
     )
-    return together(measured, across, up, shade, pins={"A": a} if a is not None else {}, dark=dark)
+    return together(measured, across, up, shade, pins={"A": at} if at is not None else {}, dark=dark)
 
 
 def together(
