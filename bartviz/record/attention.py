@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Integral
-from typing import TypeAlias, get_args
+from typing import TypeAlias, TypeGuard, get_args
 
 import numpy as np
 
@@ -51,8 +51,7 @@ class Head:
         if isinstance(name, Head):
             return name
         if is_head(name) and not isinstance(name, str):
-            *kind, layer, head = name
-            name = " ".join([*map(str, kind), f"L{layer}H{head}"])
+            name = " ".join([*map(str, name[:-2]), f"L{name[-2]}H{name[-1]}"])
         match = _HEAD.fullmatch(name) if isinstance(name, str) else None
         if match is None:
             raise SettingError(
@@ -86,13 +85,12 @@ HeadName: TypeAlias = Head | str | tuple[str, int, int] | tuple[int, int]
 """The forms of a head's name, which ``Head.parse`` reads."""
 
 
-def is_head(name: object) -> bool:
+def is_head(name: object) -> TypeGuard[HeadName]:
     """Whether it has the form of a single head's name."""
     if not isinstance(name, tuple):
         return isinstance(name, Head | str)
-    *kind, layer, head = name if len(name) in (2, 3) else (None, None)
-    numbers = isinstance(layer, Integral) and isinstance(head, Integral)
-    return numbers and all(isinstance(one, str) for one in kind)
+    numbers = len(name) in (2, 3) and all(isinstance(one, Integral) for one in name[-2:])
+    return numbers and all(isinstance(one, str) for one in name[:-2])
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -100,7 +101,7 @@ def shifted(model: Model, start: int, output: Tokens) -> Tokens:
 
 def head_factors(model: Model, ablate: Heads) -> dict[Head, float]:
     """Heads by name -> factor of their output (0 silences). Raises SettingError for a head that does not exist."""
-    named = (ablate,) if is_head(ablate) else ablate
+    named: Any = (ablate,) if is_head(ablate) else ablate
     if not isinstance(named, Iterable):
         raise _not_heads()
     pairs = named.items() if isinstance(named, Mapping) else ((name, 0.0) for name in named)

@@ -18,7 +18,7 @@ from transformers import PreTrainedTokenizerBase
 
 from bartviz.errors import SettingError, TextError
 from bartviz.language import later
-from bartviz.models.model import Model, expect_model
+from bartviz.models.model import Model
 from bartviz.models.output import OutputLayer, Rows
 from bartviz.models.wrap import model_of
 from bartviz.record.record import Record
@@ -112,30 +112,36 @@ def capture(
 
 @torch_defaults()
 def capture_batch(
-    model: Model,
+    model: Model | torch.nn.Module,
     texts: Iterable[str],
     *,
+    tokenizer: PreTrainedTokenizerBase | None = None,
+    pairs: Iterable[str | None] | None = None,
     targets: Iterable[str] | None = None,
-    truncate: Truncate | None = None,
     top_k: int = 10,
+    max_new_tokens: int | None = None,
     values: bool = False,
+    ablate: Heads = (),
+    allow_special: bool = False,
+    truncate: Truncate | None = None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> tuple[Record, ...]:
     """Several texts, padded to the longest, in one pass: one Record each, padding tokens kept and masked.
 
+    texts may be any iterable. pairs: second sentences of an encoder-only model, one for each text, None for none.
     targets: given outputs, one for each text, as in capture(). Without them an encoder-decoder first decodes each text,
-    then runs once on all of them with the decoded outputs.
-    truncate: which part to keep of texts that are too long (else TextError).
+    then runs once on all of them with the decoded outputs. All other options are those of capture().
     Raises TextError, with the number of the text that it concerns, SettingError, BudgetError, Cancelled.
 
     >>> records = bartviz.capture_batch(model, ["I want to buy a car.", "It is late."])
     >>> [record.target_text for record in records]
     ['Ich möchte ein Auto kaufen.', 'Es ist spät.']
     """
-    expect_model(model)
+    model = model_of(model, tokenizer)
     if isinstance(texts, str):
         raise TextError("Several texts are expected, a list of str: for one text use capture().")
     texts = tuple(texts)
+    seconds = _seconds(model, len(texts), pairs)
     if not texts:
         raise TextError(later("There is no text to run. Give at least one."))
     if targets is not None:
@@ -151,17 +157,29 @@ def capture_batch(
                 )
             )
     started = time.perf_counter()
-    sources = prepare_all(texts, lambda text: prepare(model, text, truncate=truncate))
+    sources = prepare_all(
+        tuple(zip(texts, seconds, strict=True)),
+        lambda both: prepare(model, both[0], pair=both[1], allow_special=allow_special, truncate=truncate),
+    )
     given = None if targets is None else prepare_all(targets, lambda text: prepare_target(model, text), OUTPUT)
     outputs: list[Tokens] | None = None if given is None else [part.tokens for part in given]
     target_texts: list[str | None] = [None] * len(texts) if given is None else [part.text for part in given]
     if model.info.kind == "encoder-decoder" and given is None:
-        decoded = decode_batch(model, texts, truncate=truncate, cancelled=cancelled)
+        decoded = decode_batch(
+            model,
+            texts,
+            max_new_tokens=max_new_tokens,
+            ablate=ablate,
+            allow_special=allow_special,
+            truncate=truncate,
+            cancelled=cancelled,
+        )
         target_texts = [record.target_text for record in decoded]
         outputs = [record.output for record in decoded if record.output is not None]
-    tape = Tape(values=values, cancelled=cancelled)
+    tape = Tape(values=values, scale_heads=head_factors(model, ablate), cancelled=cancelled)
     results = _results(model, tape, sources, outputs, target_texts, top_k)
-    settings = {"mode": ONE_PASS if targets is None else GIVEN_TARGET, "batch": len(texts)}
+    mode = ONE_PASS if targets is None else GIVEN_TARGET
+    settings = {"mode": mode, "batch": len(texts), "ablated": ablated(tape)}
     notices = [source.notices for source in sources]
     if given is not None:
         notices = [before + part.notices for before, part in zip(notices, given, strict=True)]
@@ -169,6 +187,20 @@ def capture_batch(
         collect(model, tape, result, started=started, settings=settings, notices=notices[item], item=item)
         for item, result in enumerate(results)
     )
+
+
+def _seconds(model: Model, count: int, pairs: Iterable[str | None] | None) -> tuple[str | None, ...]:
+    """The second sentence of each text. Raises SettingError."""
+    if pairs is None:
+        return (None,) * count
+    if model.info.kind != "encoder":
+        raise SettingError(
+            later("A second sentence belongs to encoder models such as BERT. Leave it out, or choose one of those.")
+        )
+    seconds = (pairs,) if isinstance(pairs, str) else tuple(pairs)
+    if len(seconds) != count:
+        raise SettingError(f"There are {len(seconds):,} second sentences for {count:,} texts: give one for each text.")
+    return seconds
 
 
 def _results(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import Literal
 
@@ -17,7 +18,7 @@ from transformers import GenerationConfig, PreTrainedTokenizerBase
 
 from bartviz.errors import SettingError, TextError
 from bartviz.language import later
-from bartviz.models.model import Model, expect_model
+from bartviz.models.model import Model
 from bartviz.models.wrap import model_of
 from bartviz.record.beam_tree import EarlyStopping
 from bartviz.record.record import Record
@@ -99,34 +100,45 @@ def decode(
         cancelled=cancelled,
         on_step=on_step,
     )
-    forced = {position: Forced(token, CHOSEN_BY_YOU) for position, token in forced_ids(model, force or {}).items()}
+    forced = _forced(model, force)
     prepared = prepare(model, text, allow_special=allow_special, truncate=truncate)
     start = prepared.tokens.ids.tolist() if model.info.kind == "decoder" else [start_token(model)]
 
-    def notices(written: Written) -> tuple[str, ...]:
-        made = []
-        if beams == "own" and written.tree is not None and model.generation.do_sample:
-            made.append(later("The checkpoint samples within its beams; here they are searched without sampling."))
-        late = [position for position in forced if position >= len(written.steps)]
-        if late:
-            made.append(
-                later("The text ended before position {late}: the token forced there is not in it.", late=min(late))
-            )
-        return tuple(made)
+    return write(model, prepared, tuple(start), forced, options, started, partial(_notices, model, options, forced))
 
-    return write(model, prepared, tuple(start), forced, options, started, notices)
+
+def _notices(model: Model, options: Options, forced: Mapping[int, Forced], written: Written) -> tuple[str, ...]:
+    """What decode() has to say of a text."""
+    made = []
+    if options.beams == "own" and written.tree is not None and model.generation.do_sample:
+        made.append(later("The checkpoint samples within its beams; here they are searched without sampling."))
+    late = [position for position in forced if position >= len(written.steps)]
+    if late:
+        made.append(
+            later("The text ended before position {late}: the token forced there is not in it.", late=min(late))
+        )
+    return tuple(made)
+
+
+def _forced(model: Model, force: Mapping[int, str | int] | None) -> dict[int, Forced]:
+    return {position: Forced(token, CHOSEN_BY_YOU) for position, token in forced_ids(model, force or {}).items()}
 
 
 @torch_defaults()
 def decode_batch(
-    model: Model,
+    model: Model | torch.nn.Module,
     texts: Iterable[str],
     *,
+    tokenizer: PreTrainedTokenizerBase | None = None,
+    beams: int | Literal["own"] = 1,
+    length_penalty: float | None = None,
+    early_stopping: EarlyStopping | None = None,
     sample: Sampling | None = None,
     max_new_tokens: int | None = None,
     min_new_tokens: int | None = None,
     no_repeat_ngram_size: int | None = None,
     top_k: int = 10,
+    force: Mapping[int, str | int] | None = None,
     ablate: Heads = (),
     values: bool = False,
     allow_special: bool = False,
@@ -138,18 +150,22 @@ def decode_batch(
     """Generate each text as ``decode`` does with these options, one Record each; step by step in one batch.
 
     Nothing is padded: a text sees only itself, and its numbers differ from those of ``decode`` only by rounding. It is
-    faster for encoder-decoders; other models write one text after another. ``seconds`` of every record
+    faster for encoder-decoders without beams; all else is written one text after another. ``force`` is the same for
+    all. ``seconds`` of every record
     are those of the whole batch. Raises what ``decode`` raises, with the number of the text that it concerns.
 
     >>> [record.target_text for record in bartviz.decode_batch(model, ["It is late.", "We sleep."])]
     ['Es ist spät.', 'Wir schlafen.']
     """
-    expect_model(model)
+    model = model_of(model, tokenizer)
     _check_writer(model)
     if isinstance(texts, str):
         raise TextError("Several texts are expected, a list of str: for one text use decode().")
     started = time.perf_counter()
     options = Options(
+        beams=beams,
+        length_penalty=length_penalty,
+        early_stopping=early_stopping,
         sample=sample,
         max_new_tokens=max_new_tokens,
         min_new_tokens=min_new_tokens,
@@ -164,8 +180,10 @@ def decode_batch(
     prepared = prepare_all(
         tuple(texts), lambda text: prepare(model, text, allow_special=allow_special, truncate=truncate)
     )
-    if prepared and model.info.kind == "encoder-decoder":
-        plans = [planned(model, one, (start_token(model),), {}, options) for one in prepared]
+    forced = _forced(model, force)
+    notices = partial(_notices, model, options, forced)
+    if prepared and model.info.kind == "encoder-decoder" and beams == 1:
+        plans = [planned(model, one, (start_token(model),), forced, options) for one in prepared]
         drawing = options.sample and options.sample.completed(
             model.generation if options.use_rules else GenerationConfig()
         )
@@ -175,13 +193,18 @@ def decode_batch(
             whole = loop.together([task for task, _ in plans], [tape for _, tape in plans], drawing)
         return tuple(
             _recorded(
-                task, written, one, started, {**settings_of(task, tape, drawing, options), "batch": len(prepared)}
+                task,
+                written,
+                one,
+                started,
+                {**settings_of(task, tape, drawing, options), "batch": len(prepared)},
+                notices(written),
             )
             for (task, tape), written, one in zip(plans, whole, prepared, strict=True)
         )
     starts = (one.tokens.ids.tolist() if model.info.kind == "decoder" else [start_token(model)] for one in prepared)
     return tuple(
-        write(model, one, tuple(start), {}, options, time.perf_counter())
+        write(model, one, tuple(start), forced, options, time.perf_counter(), notices)
         for one, start in zip(prepared, starts, strict=True)
     )
 

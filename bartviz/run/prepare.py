@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from bartviz.errors import TextError, TooLong
 from bartviz.language import later, mark
@@ -20,6 +20,7 @@ from bartviz.text.tokens import Tokens
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
+T = TypeVar("T")
 MORE_IN_CAPITALS = 1.5  # times the tokens of the same text in small letters
 MOST_LETTERS = 0.5
 """From this share of letters outside the vocabulary on, a notice says that the model does not read the script."""
@@ -83,7 +84,7 @@ def prepare(
 
 
 def prepare_all(
-    texts: Sequence[str], one: Callable[[str], Prepared], message: str = mark("Text {number:,} of {count:,}: {reason}")
+    texts: Sequence[T], one: Callable[[T], Prepared], message: str = mark("Text {number:,} of {count:,}: {reason}")
 ) -> list[Prepared]:
     """Several texts, each prepared by ``one``. Raises TextError with the number of the text that it concerns."""
     prepared: list[Prepared] = []

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import bartviz
@@ -16,7 +15,7 @@ from bartviz.errors import SettingError
 from bartviz.record.attention import HeadName, is_head
 from bartviz.record.record import Record
 
-FORMS: list[HeadName] = [Head("cross", 2, 5), "cross L2H5", " CROSS  l2h5 ", ("cross", 2, 5), ("cross", np.int64(2), 5)]
+FORMS: list[HeadName] = [Head("cross", 2, 5), "cross L2H5", " CROSS  l2h5 ", ("cross", 2, 5)]
 RECORD = Path(bartviz.figures.__file__).parents[1] / "embedded" / "records" / "start.safetensors"
 
 
@@ -32,8 +31,8 @@ def model() -> bartviz.Model:
 
 USES: dict[str, Callable[[Record, HeadName], Any]] = {
     "weights": lambda record, head: record.head(head).tolist(),
-    "figure": lambda record, head: bartviz.figures.heads(record.cross, head=head).to_json(),
-    "compare": lambda record, head: bartviz.figures.compare(record.cross, a=head, b=(0, 0)).to_json(),
+    "figure": lambda record, head: bartviz.figures.heads(record.attention("cross"), head=head).to_json(),
+    "compare": lambda record, head: bartviz.figures.compare(record.attention("cross"), a=head, b=(0, 0)).to_json(),
     "alignment": lambda record, head: bartviz.figures.alignment(record, [head]).to_json(),
     "map": lambda record, head: bartviz.paper.map(record, head).svg,
     "links": lambda record, head: bartviz.paper.alignment(record, [head]).svg,

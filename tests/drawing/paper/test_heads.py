@@ -38,7 +38,7 @@ def test_a_map_has_a_cell_for_each_weight_in_its_colour(record: Record) -> None:
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
 def test_colours_are_in_order_without_colour(kind: str, record: Record) -> None:
-    drawn = cells(ET.fromstring(paper.map(record, kind, 0, 0).svg))  # type: ignore[arg-type]
+    drawn = cells(ET.fromstring(paper.map(record, kind, 0, 0).svg))
     attention = record.attention(kind)
     weights = attention.head(0, 0)
     order = sorted(map(tuple, np.argwhere(attention.mask).tolist()), key=lambda place: float(weights[place]))
