@@ -10,6 +10,7 @@ import pytest
 from packaging.version import Version
 
 import bartviz
+from bartviz.analysis.corpus_measures import ALL
 
 ROOT = Path(__file__).parent.parent
 NOTES = sorted((ROOT / "benchmarks").rglob("*.md"))
@@ -65,3 +66,12 @@ def test_links_within_the_repository_lead_to_files(path: Path) -> None:
 def test_make_targets_that_are_named_exist(path: Path) -> None:
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.M))
     assert set(re.findall(r"`make ([a-z]+)", path.read_text("utf-8"))) <= targets
+
+
+def test_the_page_of_measures_lists_each_with_its_unit_and_source() -> None:
+    text = (ROOT / "docs" / "measures.md").read_text("utf-8")
+    rows = [line for line in text.splitlines() if line.startswith("| `")]
+    assert rows == [
+        f"| `{name}` | {one.title} | {one.unit}, {'0 to 1' if one.highest else 'from 0'} | {one.source} |"
+        for name, one in ALL.items()
+    ]

@@ -50,7 +50,8 @@ class Head:
         are of a single kind, ``kinds``, ``"L2H5"`` and ``(2, 5)`` are enough. Raises SettingError for anything else."""
         if isinstance(name, Head):
             return name
-        if is_head(name) and not isinstance(name, str):
+        formed = is_head(name)
+        if formed and isinstance(name, tuple):
             name = " ".join([*map(str, name[:-2]), f"L{name[-2]}H{name[-1]}"])
         match = _HEAD.fullmatch(name) if isinstance(name, str) else None
         if match is None:
