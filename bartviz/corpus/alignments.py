@@ -121,7 +121,7 @@ class Ranking:
         for layer in range(cross.shape[0]):
             weights = cross.layer(layer)  # (H, Q, K)
             means = np.cumsum(weights, axis=0) / np.arange(1, len(weights) + 1, dtype=np.float32)[:, None, None]
-            sets = [((head,), head == 0) for head in range(len(weights))]
+            sets: list[tuple[tuple[int, ...], bool]] = [((head,), head == 0) for head in range(len(weights))]
             sets += [(tuple(range(count)), True) for count in range(2, len(weights) + 1)]
             tried = np.concatenate([weights, means[1:]])  # (N, Q, K), as ``sets``
             looks = look_ahead.record_directions(record, tried)
