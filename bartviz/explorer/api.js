@@ -57,11 +57,31 @@ class RecordExplorer extends Explorer {
     this.to({ step });
   }
 
+  /** Throw RangeError for a place that is not there, which names what is. @param {Partial<Place>} wanted */
+  check(wanted) {
+    const { kinds, player } = this.entry,
+      kind = wanted.kind ?? this.place.kind;
+    if (!kinds[kind]) throw new RangeError(`There is no kind "${kind}": choose ${Object.keys(kinds).join(", ")}.`);
+    const [layers, heads, rows] = kinds[kind].meta.shape;
+    const counted = /** @type {Counted[]} */ ([
+      ["layer", layers],
+      ["head", heads],
+      ["row", rows],
+      ["step", player?.rows.length ?? 0],
+    ]);
+    for (const [name, count] of counted) {
+      const number = wanted[name];
+      if (number !== undefined && !(Number.isInteger(number) && number >= 0 && number < count))
+        throw new RangeError(`There is no ${name} ${number}: choose 0 to ${count - 1}.`);
+    }
+  }
+
   /**
    * Another place: what is left out stays, where it can.
    * @param {Partial<Place>} wanted
    */
   to(wanted) {
+    this.check(wanted);
     const given = new URLSearchParams(this.hash().slice(1));
     const gone = wanted.kind
       ? ["layer", "head", "row", "step"]
@@ -79,6 +99,8 @@ class RecordExplorer extends Explorer {
     this.lead(place);
   }
 }
+
+/** A number of a place, and how many there are. @typedef {[name: "layer" | "head" | "row" | "step", count: number]} Counted */
 
 const entryIn = (record, known, header) => {
   const entry = entryOf(record.found, known, header, 0);

@@ -14,18 +14,19 @@ export function show(record: LiveRecord, element: HTMLElement, place?: Place): V
 
 export interface Model {
   name: string;
-  /** Every head and step of a text. Throws an error whose `code` is "empty", "too long", "memory", "stopped", ...,
-   * and a RangeError for what the model does not have: a head, a second text. */
+  /** Every head and step of a text. Throws an error whose `code` is "empty", "too long", "memory", "stopped", ...
+   * (with "target" before it where the given output is meant), a RangeError for what the model does not have, such as a
+   * head or a second text, and a TypeError for what is no text or no option. */
   capture(text: string, options?: Options): Promise<LiveRecord>;
 }
 
 export interface Options {
   target?: string; // an output that is read instead of written
   pair?: string; // a second text, for BERT and its relatives
-  beams?: number; // 1 is greedy
+  beams?: number; // 1 is greedy; at most 16
   ablate?: string[]; // heads that are silenced, such as "cross L2H5"
-  force?: Record<number, number | string>; // tokens by step, as ids or texts
-  typed?: boolean; // whether a special token in the text, such as [MASK], counts as one
+  force?: Record<number, number | string>; // tokens from a step on, as an id or a text; a word begins with a space: " Haus"
+  typed?: boolean; // whether a special token in the text, such as [MASK], counts as one; false by default
 }
 
 export interface LiveRecord {
@@ -92,6 +93,7 @@ export interface Place {
 export interface View {
   readonly record: LiveRecord; // another one after a reader has chosen another token at a step
   readonly drawn: Promise<void>; // when the first picture is there
+  /** A step is before a row where both are given. Throws a RangeError for a place that is not there. */
   go(place: Place): void;
   end(): void;
 }

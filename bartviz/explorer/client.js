@@ -67,14 +67,16 @@ export class LiveModel {
   /**
    * @param {Engine} engine
    * @param {number} number
-   * @param {Pick<Known, "name" | "kind" | "first">} known
+   * @param {Pick<Known, "name" | "kind" | "first" | "heads" | "predicts">} known
    */
-  constructor(engine, number, { name, kind, first }) {
+  constructor(engine, number, { name, kind, first, heads, predicts }) {
     this.engine = engine;
     this.number = number;
     this.name = name;
     this.kind = kind;
     this.first = first;
+    this.heads = heads;
+    this.predicts = predicts;
   }
 
   /**
@@ -88,7 +90,13 @@ export class LiveModel {
    * @param {Options} asked
    */
   async capture(text, asked = {}, report = null) {
-    const { target = null, pair = null, beams = 1, ablate = [], force = {}, typed = false } = asked;
+    const { target = null, pair = null, beams = 1, ablate = [], force = {}, typed = false, ...unknown } = asked;
+    if (typeof text !== "string") throw new TypeError("capture(text, options): the text is a string.");
+    if (Object.keys(unknown).length)
+      throw new TypeError(`There is no option "${Object.keys(unknown)[0]}": choose ${OPTIONS.join(", ")}.`);
+    if (!(Number.isInteger(beams) && beams >= 1 && beams <= BEAMS))
+      throw new RangeError(`beams is a whole number from 1 to ${BEAMS}.`);
+    if (!Array.isArray(ablate)) throw new TypeError('ablate is a list of heads, such as ["cross L2H5"].');
     if ((pair ?? null) !== null && this.kind !== "encoder")
       throw new RangeError(`${this.name} reads one text: leave out "pair", which BERT and its relatives read.`);
     const options = {
@@ -97,12 +105,34 @@ export class LiveModel {
       beams,
       typed,
       aligning: this.first.kind === "cross" ? this.first : null,
-      silence: ablate.map(headOf),
+      silence: ablate.map((name) => this.headOf(name)),
       forced: Object.entries(force).map(([step, token]) => [Number(step), token]),
     };
     const found = await this.engine.ask("capture", { model: this.number, text, options }, report);
     return new LiveRecord(this, found, asked);
   }
+
+  /**
+   * A head of this model, of its name. Throws RangeError, which names the heads that there are.
+   * @param {string} name
+   */
+  headOf(name) {
+    const found = headOf(name);
+    if (has(this.heads[found.kind], found)) return found;
+    throw missing(found, this.heads, this.name);
+  }
+}
+
+const OPTIONS = ["target", "pair", "beams", "ablate", "force", "typed"];
+const BEAMS = 16; // at most
+
+const has = ([layers, heads] = [0, 0], { layer, head }) => inside(layer, layers) && inside(head, heads);
+const inside = (number, count) => Number.isInteger(number) && number >= 0 && number < count;
+
+/** What is not there, and what is. */
+function missing({ kind, layer, head }, shapes, where) {
+  const there = Object.entries(shapes).map(([one, [layers, heads]]) => `${one} L0H0 to L${layers - 1}H${heads - 1}`);
+  return new RangeError(`There is no ${kind} L${layer}H${head} in ${where}, which has ${there.join(", ")}.`);
 }
 
 /** A text as a model has read it. */
@@ -124,6 +154,7 @@ export class LiveRecord {
     this.output = found.output;
     this.steps = found.steps;
     this.gaps = found.gaps;
+    this.gone = false;
   }
 
   /**
@@ -134,28 +165,40 @@ export class LiveRecord {
    * @returns {Promise<number[][]>}
    */
   async head(kind, layer, head) {
-    const [layers, heads] = this.found.shapes[kind] ?? [0, 0];
-    if (!(layer >= 0 && layer < layers && head >= 0 && head < heads))
-      throw new RangeError(`There is no ${kind} L${layer}H${head}.`);
+    this.check(kind, layer, head);
     return (await this.engine.ask("head", { record: this.serial, kind, layer, head })).rows;
   }
 
   /** What a row of a head computes: query, keys, products, scores, weights, values, output. */
   async inside(kind, layer, head, row) {
+    this.check(kind, layer, head);
+    const rows = this.found.shapes[kind][2];
+    if (!inside(row, rows)) throw new RangeError(`There is no row ${row}: this text has rows 0 to ${rows - 1}.`);
     return (await this.engine.ask("inside", { record: this.serial, kind, layer, head, row })).inside;
   }
 
   /** Every head with the change of log p of the text, in nats, without it. */
   async effects(report = null) {
+    this.check();
+    if (!this.model.predicts) throw new RangeError(`${this.model.name} predicts no tokens: no head changes one.`);
     return (await this.engine.ask("effects", { record: this.serial }, report)).heads;
   }
 
   /** The bytes of the file that `bartviz.open` reads in Python. */
   async saved(version) {
+    this.check();
     return (await this.engine.ask("save", { record: this.serial, version })).file;
   }
 
+  /** Throw an Error for a record that was forgotten, RangeError for a head that it does not have. */
+  check(kind = null, layer = 0, head = 0) {
+    if (this.gone) throw new Error("This record was forgotten. Run the text again.");
+    if (kind !== null && !has(this.found.shapes[kind], { layer, head }))
+      throw missing({ kind, layer, head }, this.found.shapes, "this record");
+  }
+
   forget() {
+    this.gone = true;
     this.engine.ask("forget", { record: this.serial }).catch(() => {});
   }
 }

@@ -105,15 +105,16 @@ export class Live extends Explorer {
   }
 
   /**
-   * Run a text, and show it, at a step.
+   * Run a text, and show it, at a step -> whether it is shown: something else may have been asked for since.
    * @param {Asked} asked
    */
   async run(asked, step = 0) {
+    let shown = false;
     const number = this.number,
       known = this.known,
       serial = ++this.running;
     this.busy(true);
-    if (wholeOf(asked) !== this.ranked) this.unrank();
+    if (wholeOf(asked) !== this.ranked || this.$("ranking").querySelector(".waiting")) this.unrank();
     try {
       const model = await this.load(number);
       if (serial !== this.running) return;
@@ -131,11 +132,13 @@ export class Live extends Explorer {
       const drawn = this.put(record.found, number, asked, step);
       this.compare(record, asked);
       await drawn;
+      shown = true;
     } catch (error) {
       if (serial === this.running) this.fail(error);
     } finally {
       if (serial === this.running) this.busy(false);
     }
+    return shown && serial === this.running;
   }
 
   fail(error) {
@@ -156,9 +159,13 @@ export class Live extends Explorer {
     const off = {
       silence: silenced.includes(headName(this.place)),
       restore: !silenced.length,
-      rank: false,
+      rank: !this.known.predicts,
       save: false,
     };
+    const quiet = this.$("silenced");
+    quiet.hidden = !silenced.length;
+    quiet.textContent = this.word("silenced", { heads: silenced.join(", ") });
+    this.$("silence-said").textContent = this.word(this.known.predicts ? "silence-said" : "silence-maps");
     for (const [name, is] of Object.entries(off))
       /** @type {HTMLButtonElement} */ (this.$(name)).disabled = is || this.works;
   }
@@ -173,12 +180,10 @@ export class Live extends Explorer {
     const kind = entry.kinds[place.kind] ? place.kind : entry.first.kind;
     const { shape } = entry.kinds[kind].meta;
     const stays = kind === place.kind && place.layer < shape[0] && place.head < shape[1];
-    Object.assign(place, {
-      ...(stays ? {} : entry.first),
-      kind,
-      row: step && kind === entry.player?.kind ? entry.player.rows[step] : entry.kinds[kind].row,
-      step,
-    });
+    const { row } = entry.kinds[kind],
+      steps = kind === entry.player?.kind ? entry.player.rows : [];
+    const at = step || Math.max(steps.indexOf(row), 0); // map and player show the same row
+    Object.assign(place, { ...(stays ? {} : entry.first), kind, row: steps[at] ?? row, step: at });
     this.drawn.canvas = "";
     await this.show();
   }
@@ -245,13 +250,14 @@ export class Live extends Explorer {
     this.run({ ...asked, target: "", beams: 1, force: { ...Object.fromEntries(kept), [step]: token ?? text } }, step);
   }
 
-  /** Run the text with a head silenced, or with all heads again. */
-  async silence(ablate) {
+  /** Run a text with heads silenced, or with all of them again. @param {string[]} ablate @param {Asked} asked */
+  async silence(ablate, asked = this.wanted, step = 0) {
     const whole = this.whole.get(this.number),
-      known = whole?.asked === wholeOf(this.wanted);
-    this.change(ablate.length ? (known ? whole.written : this.entry.target) : "", ablate, null); // its place is kept
-    if (ablate.length && !known) await this.run({ ...this.wanted, ablate: [] });
-    await this.run({ ...this.wanted, ablate });
+      known = whole?.asked === wholeOf(asked),
+      same = wholeOf(asked) === wholeOf(this.wanted);
+    this.change(ablate.length ? (known ? whole.written : same ? this.entry.target : "") : "", ablate, null); // its place
+    if (ablate.length && !known && this.known.predicts && !(await this.run({ ...asked, ablate: [] }, step))) return;
+    await this.run({ ...asked, ablate }, step);
     if ((this.wanted.ablate ?? []).join() !== ablate.join()) this.change("", [], null); // stopped, or another text
   }
 
@@ -388,6 +394,13 @@ export class Live extends Explorer {
     };
   }
 
+  /** Say which heads of a link this model does not have. */
+  tellUnknown(hash, { ablate = [] }) {
+    const names = (new URLSearchParams(hash.replace(/^#/, "")).get("without") ?? "").split(",").filter(Boolean),
+      unknown = names.filter((name) => !ablate.includes(name));
+    if (unknown.length) this.tell(this.word("no heads", { heads: unknown.join(", ") }));
+  }
+
   has(name) {
     try {
       const { kind, layer, head } = headOf(name),
@@ -414,7 +427,7 @@ export class Live extends Explorer {
   write() {
     super.write();
     const form = ["write", "run", "stop", "more-said", "pair-said", "given-said", "beams-said"];
-    const tried = ["silence-title", "silence-said", "restore", "rank", "ranking-said", "inside-said", "save", "link"];
+    const tried = ["silence-title", "restore", "rank", "ranking-said", "inside-said", "save", "link"];
     for (const name of [...form, "change-run", "mask-word", ...tried]) this.$(name).textContent = this.word(name);
     this.words.field.setAttribute("aria-label", this.word("own word"));
     showMask(this.mask, this.shown.meta);
@@ -467,8 +480,10 @@ export class Live extends Explorer {
     super.follow(hash);
     const asked = this.askedBy(hash);
     if (asked && JSON.stringify(asked) !== JSON.stringify(this.askedBy(this.hash()))) {
-      this.run(asked, this.place.step);
-      this.fill();
+      this.silence(asked.ablate, asked, this.place.step).then(() => {
+        this.fill();
+        this.tellUnknown(hash, asked);
+      });
     }
   }
 
@@ -483,7 +498,7 @@ export class Live extends Explorer {
       const asked = encodes
         ? { text: area("text").value, pair: area("pair").value }
         : { text: area("text").value, target: area("given").value, beams: Number(area("beams").value) };
-      this.run({ ...asked, ablate: this.wanted.ablate ?? [] });
+      this.silence(this.wanted.ablate ?? [], asked);
     };
     for (const name of ["text", "given", "pair"])
       area(name).onkeydown = (event) => {
@@ -528,6 +543,7 @@ export default async function start(mounts) {
   await new Promise((resolve) =>
     document.readyState === "loading" ? document.addEventListener("DOMContentLoaded", resolve) : resolve(null),
   );
+  if (!document.getElementById("live")) return; // the file was cut before it, which is said
   const live = JSON.parse(document.getElementById("live").textContent),
     what = lacks();
   if (what === "DecompressionStream") {
@@ -537,6 +553,9 @@ export default async function start(mounts) {
     return;
   }
   const { header, part } = await opened(document.getElementById("data").textContent);
+  if (!what)
+    for (const { player } of header.records)
+      for (const meta of Object.values(player?.meta ?? {})) meta.asks = !meta.given;
   const page = new Live(mounts, header, part, live);
   page.listen();
   const asked = page.askedBy(location.hash);
@@ -557,7 +576,7 @@ export default async function start(mounts) {
   if (asked) {
     page.header.records[page.number].asked = asked;
     page.fill();
-    page.run(asked, page.place.step);
+    page.silence(asked.ablate, asked, page.place.step).then(() => page.tellUnknown(location.hash, asked));
   } else
     // The picture first: a device may have one core.
     requestAnimationFrame(() => requestAnimationFrame(() => page.load().catch((error) => page.fail(error))));

@@ -20,6 +20,7 @@ from bartviz.errors import SettingError
 from bartviz.explorer import live_messages, markup
 from bartviz.explorer.data import empty, encode
 from bartviz.explorer.data import first as first_of
+from bartviz.explorer.engine import model as networks
 from bartviz.explorer.engine.packed import packed
 from bartviz.explorer.engine.supported import LARGEST, TEXT
 from bartviz.language import LANGUAGES, later, speaking
@@ -196,6 +197,8 @@ def _live(model: Model, samples: dict[str, Record], text: str) -> dict[str, Any]
         "text": text,
         "width": model.info.width,
         "first": {name: value for name, value in first_of(sample).items() if name != "row"},
+        "heads": {kind: sample.attention(kind).shape[:2] for kind in sample.kinds},
+        "predicts": networks.predicts(model),
         "canvas": canvas,
         "player": live_messages.of_player(sample) if sample.steps else None,
         "words": words,

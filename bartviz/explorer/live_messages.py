@@ -52,6 +52,9 @@ def page() -> dict[str, str]:
         "empty": _("Type a text first."),
         "too long": _("The text has {count} tokens; this model reads at most {limit}. Shorten it."),
         "too many characters": _("The text is too long: at most {limit} characters. Shorten it."),
+        "target empty": _("Type a given output, or leave it empty: the model then writes its own."),
+        "target too long": _("The given output has {count} tokens; this model reads at most {limit}. Shorten it."),
+        "target too many characters": _("The given output is too long: at most {limit} characters. Shorten it."),
         "broken": _("The model could not run: {what}"),
         "memory": _("This device does not have enough memory for the model. Close other tabs, or use another device."),
         "damaged": _(
@@ -71,15 +74,20 @@ def page() -> dict[str, str]:
         "gap": _("Gap {number}:"),
         "fill": _("Fill the gap with “{token}”"),
         "silence-title": _("Which heads does it need?"),
-        "silence-said": _("Silence a head, and the model writes the text again without it."),
+        "silence-said": _("Silence a head, and the model reads the text again without it."),
+        "silence-maps": _(
+            "Silence a head: the maps show what later layers do without it. This model predicts no tokens."
+        ),
+        "silenced": _("Without {heads}, for every text, until all heads are used again."),
+        "no heads": _("This model does not have these heads of the link: {heads}."),
         "silence": _("Silence {head}"),
         "restore": _("Use all heads again"),
         "rank": _("Rank all heads"),
         "with all": _("With all heads"),
         "without": _("Without {heads}"),
         "unchanged": _("Nothing changes: the model does not need it for this text."),
-        "ranking-said": _("How likely the same text is without a head, compared with all heads:"),
-        "turned": _("{count} other best tokens"),
+        "ranking-said": _("How likely the same output is without a head, compared with all heads:"),
+        "turned": _("other best tokens: {count}"),
         "inside-said": _("Inside this row: query, keys, scores, weights, values"),
         "inside query": _("Query of “{token}”"),
         "inside divided": _(

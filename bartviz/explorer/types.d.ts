@@ -131,6 +131,8 @@ export interface LiveModel {
   address: string | null; // of its file, if it is not in the page
   width: number;
   first: Entry["first"];
+  heads: Partial<Record<Kind, [layers: number, heads: number]>>;
+  predicts: boolean; // whether it has an output layer
   canvas: any;
   player: any;
   words: Record<string, any>;

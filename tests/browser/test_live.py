@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
@@ -360,3 +361,97 @@ def test_a_folder_reads_its_model_from_a_host(chrome: Browser, host: str) -> Non
     page.locator("html[data-ready]").wait_for(state="attached")
     run(page, "A dog sleeps.")
     page.close()
+
+
+def test_silenced_heads_are_said_for_the_next_text_and_of_a_link(opened: Page, translator: Model) -> None:
+    run(opened, TEXT)
+    expect(part(opened, "silenced")).to_be_hidden()
+    part(opened, "silence").click()
+    expect(part(opened, "silenced")).to_contain_text("cross L3H1")
+    run(opened, "I want to buy a car.")
+    expect(part(opened, "silenced")).to_contain_text("cross L3H1")
+    expect(part(opened, "changed")).to_contain_text(
+        str(bartviz.decode(translator, "I want to buy a car.").target_text), timeout=LIMIT
+    )
+    opened.goto(opened.url.replace("without=cross+L3H1", "without=cross+L3H2,nonsense"))
+    expect(part(opened, "silenced")).to_contain_text("cross L3H2", timeout=LIMIT)
+    expect(part(opened, "state")).to_contain_text("nonsense", timeout=LIMIT)
+    part(opened, "restore").click()
+    expect(part(opened, "silenced")).to_be_hidden(timeout=LIMIT)
+
+
+def test_the_first_picture_answers_to_a_candidate(opened: Page) -> None:
+    expect(opened.locator(".bars li[role=button]").first).to_be_visible()
+    before = part(opened, "target").inner_text()
+    opened.locator(".bars li[role=button]:not(.chosen)").first.click()
+    expect(part(opened, "target")).not_to_have_text(before, timeout=LIMIT)
+
+
+def test_map_and_player_show_one_row_after_a_run(opened: Page, translator: Model) -> None:
+    run(opened, TEXT)
+    record = bartviz.decode(translator, TEXT)
+    assert record.output is not None
+    opened.wait_for_url("**row=**")
+    row = int(parse_qs(urlsplit(opened.url).fragment)["row"][0])
+    expect(opened.locator(".frame.current .name")).to_have_text(record.output.labels[row])
+
+
+@pytest.mark.parametrize("height", [650, 800])
+def test_no_part_of_the_player_lies_on_another(opened: Page, height: int) -> None:
+    opened.set_viewport_size({"width": 1366, "height": height})
+    run(opened, TEXT)
+    over = opened.locator(".player .panel").evaluate_all(
+        "all => all.filter((one) => one.scrollHeight > one.clientHeight + 6).map((one) => one.className)"
+    )
+    assert over == []
+
+
+def test_a_given_output_that_cannot_be_read_is_what_is_named(opened: Page) -> None:
+    run(opened, TEXT)
+    part(opened, "more-said").click()
+    for given, said in (("x " * 300, "The given output has"), (" \n", "Type a given output")):
+        part(opened, "given").fill(given)
+        part(opened, "run").click()
+        expect(part(opened, "state")).to_contain_text(said, timeout=LIMIT)
+
+
+def test_a_link_in_an_open_page_fills_the_box(opened: Page) -> None:
+    run(opened, TEXT)
+    opened.evaluate("location.hash = '#text=It+is+late.'")
+    expect(part(opened, "source")).to_have_text("It is late.", timeout=LIMIT)
+    expect(part(opened, "text")).to_have_value("It is late.")
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ('capture("It is late.", { ablate: ["cross L9H9"] })', "RangeError: There is no cross L9H9 in bart-tiny-en-de"),
+        ('capture("It is late.", { ablate: "cross L2H5" })', "TypeError: ablate is a list of heads"),
+        ('capture("It is late.", { beam: 3 })', 'TypeError: There is no option "beam"'),
+        ('capture("It is late.", { beams: 0 })', "RangeError: beams is a whole number"),
+        ("capture(5)", "TypeError: capture(text, options)"),
+        ('capture("It is late.").then((one) => one.inside("cross", 2, 5, 99))', "RangeError: There is no row 99"),
+        ('capture("It is late.").then((one) => (one.forget(), one.head("cross", 2, 5)))', "Error: This record was"),
+    ],
+)
+def test_what_a_script_asks_in_vain_is_answered(opened: Page, asked: str, said: str) -> None:
+    found = opened.evaluate(f"bartviz.model.then((model) => model.{asked}).then(() => '', String)")
+    assert found.startswith(said)
+
+
+def test_a_model_without_an_output_layer_says_so(chrome: Browser, tmp_path: Path) -> None:
+    model = bartviz.load("bert-tiny-en")
+    headless = bartviz.wrap(model.network.base_model, model.tokenizer, name="encoder")
+    live.save([headless], tmp_path / "encoder.html")
+    context = chrome.new_context(viewport={"width": 1366, "height": 900}, offline=True)
+    page, wrong = context.new_page(), list[str]()
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.goto((tmp_path / "encoder.html").as_uri())
+    page.locator("html[data-ready]").wait_for(state="attached")
+    run(page, "The man went home.")
+    expect(part(page, "silence-said")).to_contain_text("predicts no tokens")
+    expect(part(page, "rank")).to_be_disabled()
+    part(page, "silence").click()
+    expect(part(page, "silenced")).to_contain_text("encoder L", timeout=LIMIT)
+    assert not wrong
+    context.close()

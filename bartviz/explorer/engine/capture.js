@@ -70,9 +70,13 @@ export class Model {
 
   /** The tokens of a given output, with the end token that closes it. */
   targeted(target) {
-    const ids = this.tokenizer.encode(clean(target), { target: true }).map(({ id }) => id);
-    this.fits(ids.length);
-    return ids;
+    try {
+      const ids = this.tokenizer.encode(clean(target), { target: true }).map(({ id }) => id);
+      this.fits(ids.length);
+      return ids;
+    } catch (error) {
+      throw error instanceof TextError ? new TextError(`target ${error.code}`, error.values) : error;
+    }
   }
 
   fits(count) {

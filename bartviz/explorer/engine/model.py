@@ -92,6 +92,12 @@ def _writes(row: Parameter) -> bool:
     return row.role.startswith("output ")
 
 
+def predicts(model: Model) -> bool:
+    """Whether it has an output layer over its vocabulary: an encoder alone may lack it."""
+    rows = parameter_rows(configuration(model), None)
+    return model.info.kind != "encoder" or any(row.component == "head" and _writes(row) for row in rows)
+
+
 def _stacks(sizes: Sizes) -> Iterator[tuple[str, Stack | None]]:
     yield "encoder", sizes.encoder
     yield "decoder", sizes.decoder
