@@ -10,6 +10,7 @@ from bartviz.analysis.verdicts import BETTER, WORSE
 from bartviz.commands.attribute import NAMES
 from bartviz.commands.corpus import Shown, add_file, add_form, add_workers
 from bartviz.commands.output import EXAMPLES, print_json, rows_of, say
+from bartviz.language.percentages import percent
 
 if TYPE_CHECKING:
     import argparse
@@ -87,7 +88,7 @@ def run(options: argparse.Namespace, shown: Shown) -> int:
     for line in _counts(found.table):
         say(line)
     if found.agree is not None:
-        say(f"halves   {found.agree:.1%} of the verdicts are the same in each half of the texts")
+        say(f"halves   {percent(found.agree)} of the verdicts are the same in each half of the texts")
     say(f"saved    {options.out}: {CSV}, {PARQUET}")
     return 0
 
