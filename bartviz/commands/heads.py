@@ -11,7 +11,7 @@ from bartviz.errors import SettingError
 if TYPE_CHECKING:
     import argparse
 
-    from bartviz.corpus.run import Progress
+    from bartviz.corpus.workers import Progress
 
 DIFFERS = 1  # the exit status where a receipt is not what is computed
 

@@ -12,7 +12,7 @@ from typing import Any
 from bartviz.corpus import receipt
 from bartviz.corpus.find_heads import FUNCTION, FoundHeads, Texts, find_heads
 from bartviz.corpus.read import Columns, Form
-from bartviz.corpus.run import Report
+from bartviz.corpus.workers import Report
 from bartviz.errors import SettingError
 from bartviz.language import later
 from bartviz.models.load import load

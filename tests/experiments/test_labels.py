@@ -49,7 +49,11 @@ def said(
         p, q = (torch.where(yes, one.sigmoid(), 1 - one.sigmoid()) for one in (was, now))
         sure, surer = (torch.where(yes, one, -one).min() for one in (was, now))
         return float((q / p).log().sum()), float(surer - sure)
-    rows = (was.T, now.T) if task == "QuestionAnswering" else (torch.atleast_2d(was), torch.atleast_2d(now))
+    rows = (
+        (was.T, now.T)
+        if task == "QuestionAnswering"
+        else (was.reshape(-1, was.shape[-1]), now.reshape(-1, now.shape[-1]))
+    )
     log_p, margin = [], []
     for row, (one, two) in enumerate(zip(*rows, strict=True)):
         if task == "TokenClassification" and not words[row]:
