@@ -125,7 +125,8 @@ export class Live extends Explorer {
       const wanted = { typed, target: target || null, pair: pair || null, beams, force, ablate };
       const record = await model.capture(text, wanted, report);
       if (serial !== this.running) return record.forget();
-      this.tell("");
+      const cut = record.found.stopped === "length limit";
+      this.tell(cut ? this.word("limit", { count: record.steps.length }) : "");
       const before = this.records.get(number);
       if (before && !this.lent.has(before)) before.forget();
       this.records.set(number, record);

@@ -52,6 +52,7 @@ def page() -> dict[str, str]:
         "empty": _("Type a text first."),
         "too long": _("The text has {count} tokens; this model reads at most {limit}. Shorten it."),
         "too many characters": _("The text is too long: at most {limit} characters. Shorten it."),
+        "limit": _("The output was cut off after {count} tokens: the model did not end it. Does it know the language?"),
         "target empty": _("Type a given output, or leave it empty: the model then writes its own."),
         "target too long": _("The given output has {count} tokens; this model reads at most {limit}. Shorten it."),
         "target too many characters": _("The given output is too long: at most {limit} characters. Shorten it."),

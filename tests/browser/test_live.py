@@ -415,6 +415,20 @@ def test_a_given_output_that_cannot_be_read_is_what_is_named(opened: Page) -> No
         expect(part(opened, "state")).to_contain_text(said, timeout=LIMIT)
 
 
+def test_an_output_that_the_model_did_not_end_is_said_to_be_cut_off(opened: Page) -> None:
+    """A text in a language that it has not learnt: it repeats itself."""
+    text = "مرحبا يا صديقي 안녕하세요 😀"
+    part(opened, "text").fill(text)
+    part(opened, "run").click()
+    expect(part(opened, "source")).to_have_text(text, timeout=LIMIT)
+    expect(part(opened, "stop")).to_be_hidden(timeout=LIMIT)
+    stopped, steps = opened.evaluate(f"""bartviz.model.then((model) => model.capture("{text}")).then(
+        ({{ found, steps }}) => [found.stopped, steps.length])""")
+    assert stopped == "length limit"
+    assert steps == 127
+    expect(part(opened, "state")).to_contain_text("after 127 tokens")
+
+
 def test_a_link_in_an_open_page_fills_the_box(opened: Page) -> None:
     run(opened, TEXT)
     opened.evaluate("location.hash = '#text=It+is+late.'")
