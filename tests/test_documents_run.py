@@ -57,6 +57,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copy(RECORD, tmp_path / "car.safetensors")
     shutil.copy(RECORD, tmp_path / "other.safetensors")
     (tmp_path / "pairs.tsv").write_text(PAIRS, "utf-8")
+    (tmp_path / "texts.txt").write_text("I want to buy a car.\n" + "The old man sleeps.\n" * 5, "utf-8")
     (tmp_path / "train.en").write_text("It is late .\n", "utf-8")
     (tmp_path / "train.de").write_text("Es ist spät .\n", "utf-8")
     (tmp_path / "models").mkdir()

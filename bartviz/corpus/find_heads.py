@@ -65,6 +65,11 @@ class FoundHeads:
     against both, one-sided; ``q`` the false-discovery rate (Benjamini and Hochberg 1995); ``found``. The same with
     ``held_out_`` before it for the other half of the texts; ``replicated``: found, and passed there too.
     ``texts`` that were measured, ``repeated`` that were left out because they had been read before, and ``bad`` rows.
+
+    >>> texts = ["I want to buy a car.", "We see a dog."]
+    >>> found = bartviz.find_heads(model, texts, "from any to first", kinds=["decoder"])
+    >>> found.pattern, found.texts, len(found.table)
+    ('from any to first', 2, 32)
     """
 
     pattern: str
@@ -151,8 +156,10 @@ def find_heads(
     Raises PatternError, SettingError for settings or a pattern without a meaning for the model, TextError where the
     pattern applies in no text, Cancelled.
 
-        found = bartviz.find_heads(model, "pairs.tsv", "from word to link")
-        found.replicated
+    >>> texts = ["I want to buy a car.", "The old man sleeps.", "We see a dog.", "She reads two books."]
+    >>> texts += ["He is my friend.", "Tom lives in Boston."]
+    >>> bartviz.find_heads(model, texts, "from any to previous token", kinds=["encoder"]).found["head"].tolist()
+    [4]
     """
     if not 0 < rate < 1 or not 0 <= least < 1:
         raise SettingError(later("The rate is between 0 and 1, and the least share at least 0 and below 1."))

@@ -44,6 +44,11 @@ def verify_heads(
     texts: what was measured; by default the corpus of the name in the receipt, beside it or in this folder.
     model: by default the one of that name. Another corpus or model is a difference, and then nothing is computed.
     Raises SettingError for a receipt that was altered, or one of a function, which no receipt can hold.
+
+    >>> texts = ["I want to buy a car.", "The old man sleeps.", "We see a dog.", "She reads two books."]
+    >>> bartviz.find_heads(model, texts, "from any to previous token", kinds=["encoder"]).save("receipt.json")
+    >>> bool(bartviz.verify_heads("receipt.json", texts, model))
+    True
     """
     file = Path(path)
     known = receipt.read(file)

@@ -29,7 +29,8 @@ def pattern_mask(record: Record, kind: Kind, pattern: str | Pattern | Function, 
     Raises PatternError for a pattern that cannot be read, SettingError for one without a meaning for the kind, or a
     mask of another shape.
 
-        bartviz.pattern_mask(record, "encoder", "from any to previous token")
+    >>> bartviz.pattern_mask(record, "encoder", "from any to previous token").sum(axis=1).tolist()
+    [0, 1, 1, 1, 1, 1, 1, 1, 1]
     """
     attention = record.attention(kind)
     if callable(pattern) and not isinstance(pattern, Pattern):

@@ -31,7 +31,9 @@ def test_texts_of_a_list_a_generator_and_a_file_give_one_atlas(tmp_path: Path) -
     of_file = bartviz.corpus(file, str(loaded.folder() / "bert-0"), tmp_path / "atlas")
     same(of_file, bartviz.corpus(TEXTS, model))
     same(of_file, bartviz.corpus((text for text in TEXTS), model, tmp_path / "second"))
-    same(of_file, bartviz.corpus(file, loaded.reference("bert"), tokenizer=model.tokenizer))
+    same(
+        of_file, bartviz.corpus(file, bartviz.load(str(loaded.folder() / "bert-0")).network, tokenizer=model.tokenizer)
+    )
     assert bartviz.open_atlas(tmp_path / "second").description["texts"] == len(TEXTS)
 
 

@@ -17,8 +17,8 @@ from bartviz.families.registry import FAMILIES
 from scripts.layers import PACKAGE, ROOT, files
 from tests.support import networks
 
-# Names of models on the hub that are spelt like their family.
-MODEL_NAMES = {("bartviz/analysis/article_models.py", "gpt2")}
+# Names of models on the hub and of other tools that are spelt like a family.
+MODEL_NAMES = {("bartviz/analysis/article_models.py", "gpt2"), ("bartviz/commands/align_corpus.py", "marian")}
 
 
 def strings(source: str) -> Iterator[tuple[int, str]]:

@@ -81,8 +81,7 @@ def test_decoded_together_is_decoded_alone(family: str, options: dict[str, Any])
 
 def test_a_network_and_its_tokenizer_are_wrapped_for_the_call() -> None:
     model = loaded.model("bart")
-    records = bartviz.decode_batch(
-        loaded.reference("bart"), TEXTS, tokenizer=model.tokenizer, max_new_tokens=3, ablate="cross L0H0"
-    )
+    network = bartviz.load(str(loaded.folder() / "bart-0")).network
+    records = bartviz.decode_batch(network, TEXTS, tokenizer=model.tokenizer, max_new_tokens=3, ablate="cross L0H0")
     for record, text in zip(records, TEXTS, strict=True):
         assert_same(record, bartviz.decode(model, text, max_new_tokens=3, ablate="cross L0H0"))

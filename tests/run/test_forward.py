@@ -430,7 +430,7 @@ def test_any_text_gives_weights_that_sum_to_one(family: str, text: str) -> None:
     assert all(check.passed for check in record.provenance.checks)
 
 
-@pytest.mark.parametrize("heads", [[("encoder", 0, 0)], 3, [None], {"encoder L0H0": "off"}, {"encoder L0H0": None}])
+@pytest.mark.parametrize("heads", [[("encoder", 0)], 3, [None], {"encoder L0H0": "off"}, {"encoder L0H0": None}])
 def test_heads_that_are_named_otherwise_are_refused_in_words(heads: Any) -> None:
     with pytest.raises(SettingError):
         bartviz.capture(loaded.model("bert"), TEXT, ablate=heads)
