@@ -87,7 +87,7 @@ def why(
     ``bartviz.corpus.run.corpus``.
 
     The table is the same however many workers there are and whenever the run was stopped. Rows that cannot be read, and
-    texts that are too long or have fewer than 3 words, are left out.
+    texts that are too long or have fewer than 3 words (4 for a model that fills gaps), are left out.
     Raises TextError for fewer than 5 texts, SettingError, ModelError, PackageError without Ray, Cancelled where a
     worker is stopped.
     """
