@@ -163,9 +163,7 @@ export class Live extends Explorer {
       rank: !this.known.predicts,
       save: false,
     };
-    const quiet = this.$("silenced");
-    quiet.hidden = !silenced.length;
-    quiet.textContent = this.word("silenced", { heads: silenced.join(", ") });
+    this.$("silenced").textContent = silenced.length ? this.word("silenced", { heads: silenced.join(", ") }) : "";
     this.$("silence-said").textContent = this.word(this.known.predicts ? "silence-said" : "silence-maps");
     for (const [name, is] of Object.entries(off))
       /** @type {HTMLButtonElement} */ (this.$(name)).disabled = is || this.works;
