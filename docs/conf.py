@@ -7,6 +7,7 @@ from typing import Any
 
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
+from pygments.lexers.special import TextLexer
 from sphinx.application import Sphinx
 
 import bartviz
@@ -47,6 +48,7 @@ exclude_patterns = ["extra"]
 def setup(app: Sphinx) -> None:
     """Formulas become MathML, which browsers draw without a script; a Korean page says that it is Korean; wide tables
     scroll by keys."""
+    app.add_lexer("pattern", TextLexer)  # the language of patterns has no colours
     app.add_html_math_renderer("mathml", inline_renderers=(_inline, None), block_renderers=(_block, None))
     app.connect("html-page-context", _language)
     app.connect("html-page-context", _tables)
