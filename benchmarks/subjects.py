@@ -53,10 +53,11 @@ def text(tokens: int) -> str:
     return " ".join(f"w{i}" for i in ids(tokens)[1:-1])
 
 
-def tokenizer(vocabulary: int) -> transformers.PreTrainedTokenizerFast:
-    """A word is a token: a text of n words has exactly n + 2."""
+def tokenizer(vocabulary: int, numbers: int = 0) -> transformers.PreTrainedTokenizerFast:
+    """A word is a token: a text of n words has exactly n + 2. The last ``numbers`` words are numbers."""
     special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
-    words = {word: i for i, word in enumerate(special)} | {f"w{i}": i for i in range(5, vocabulary)}
+    words = {word: i for i, word in enumerate(special)} | {f"w{i}": i for i in range(5, vocabulary - numbers)}
+    words |= {str(i): i for i in range(vocabulary - numbers, vocabulary)}
     core = Tokenizer(WordLevel(words, unk_token="<unk>"))
     core.pre_tokenizer = Whitespace()
     core.post_processor = TemplateProcessing(single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)])

@@ -15,81 +15,23 @@ from bartviz.errors import PatternError, SettingError, TextError
 from bartviz.models.model import Model
 from bartviz.record.attention import Kind
 from bartviz.record.record import Record
-from tests.support import loaded, planted
-
-TEXTS = 60
-PATTERNS = {
-    "previous": "from any to previous token",
-    "next": "from any to next token",
-    "itself": "from any to itself",
-    "three": "from any to 3 back",
-    "first": "from any to first token",
-    "delimiter": "from any to special",
-    "same": "from word to same token",
-    "role": 'from role="v" to role="s"',
-    "induction": "from word to next token of same token",
-    "alignment": "from word just read to link",
-    "beside": "from word just read to next token of link",
-}
-ENCODER = ("next", "itself", "first", "delimiter", "same", "role", "three")
-ALSO = {"delimiter": "first"}  # the first token is special
-MAYBE = {"first": "delimiter"}  # half of its weight is on the first token, give or take
-NETWORKS = 200
-
-
-def texts(seed: int) -> list[dict[str, str]]:
-    """Sources with words that come twice, their words in another order, some again, and who is linked to whom."""
-    generator, found = np.random.default_rng(seed), []
-    ids = planted.translation(seed)
-    for _ in range(TEXTS):
-        words = planted.SPECIAL + generator.permutation(planted.WORDS)[: generator.integers(5, 9)]
-        source = np.concatenate([words, words[:2]])
-        target = ids[generator.permutation(words)]
-        target = np.concatenate([target, target[:3]])
-        links = [f"{i}-{j}" for i, j in np.argwhere(ids[source][:, None] == target)]
-        role = ["vso"[min((word - planted.SPECIAL) // planted.KINDS, 2)] for word in source]
-        text, output = (" ".join(f"w{word}" for word in part) for part in (source, target))
-        found.append({"text": text, "target": output, "gold": " ".join(links), "role": " ".join(role)})
-    return found
-
-
-def network(seed: int) -> dict[str, tuple[str, str]]:
-    one, two, three = (ENCODER[(seed + step) % len(ENCODER)] for step in range(3))
-    return {
-        "encoder 0": ("previous", one),
-        "encoder 1": (two, three),
-        "decoder 0": ("previous", "same"),
-        "decoder 1": ("induction", ("three", "first", "itself")[seed % 3]),
-        "cross 0": ("alignment", "beside"),
-    }
-
-
-def names(found: FoundHeads) -> set[str]:
-    return set(found.replicated)
+from tests.corpus import planted_heads
+from tests.support import loaded
 
 
 @pytest.mark.some("0", "1", "2")
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(NETWORKS))
+@pytest.mark.parametrize("seed", range(planted_heads.NETWORKS))
 def test_every_planted_head_is_found_and_no_other(seed: int) -> None:
-    heads = network(seed)
-    model, corpus = planted.planted(heads, seed), texts(seed)
-    places = {f"{site.replace(' ', ' L')}H{at}": one for site, both in heads.items() for at, one in enumerate(both)}
-    for name, pattern in PATTERNS.items():
-        wanted = {place for place, one in places.items() if one in (name, ALSO.get(name))}
-        maybe = {place for place, one in places.items() if one == MAYBE.get(name)}
-        if wanted:
-            found = names(bartviz.find_heads(model, corpus, pattern))
-            assert found - maybe == wanted - maybe, name
+    for name, wanted, found in planted_heads.of_planted(seed):
+        assert found == wanted, name
 
 
 @pytest.mark.some("0", "1")
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(NETWORKS))
+@pytest.mark.parametrize("seed", range(planted_heads.NETWORKS))
 def test_no_random_head_is_found(seed: int) -> None:
-    model, corpus = planted.random(seed), texts(seed)
-    for pattern in PATTERNS.values():
-        assert not names(bartviz.find_heads(model, corpus, pattern))
+    assert not [(name, found) for name, found in planted_heads.of_random(seed) if found]
 
 
 def test_what_is_measured_is_what_one_adds_up_by_hand() -> None:

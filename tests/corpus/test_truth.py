@@ -27,7 +27,7 @@ def job(seed: int) -> Job:
         words = planted.SPECIAL + generator.permutation(planted.WORDS)[: generator.integers(5, 9)]
         target = ids[generator.permutation(words)]
         twice = np.concatenate([words, words[:2]]) if number % 2 else words
-        text, output = (" ".join(f"w{word}" for word in part) for part in (twice, target))
+        text, output = planted.written(twice), planted.written(target)
         lines.append(Line(number, "corpus.tsv", number + 1, text, None, output))
     return Job(0, tuple(lines), ())
 

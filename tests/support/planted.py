@@ -6,7 +6,7 @@ head compares, and the first head of the decoder writes the token before into th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import torch
@@ -17,9 +17,10 @@ import bartviz
 from bartviz.models.model import Model
 from benchmarks.subjects import tokenizer
 
-SPECIAL, WORDS, POSITIONS, HEADS, WIDTH = 5, 24, 32, 2, 64
+SPECIAL, WORDS, NUMBERS, POSITIONS, HEADS, WIDTH = 5, 24, 4, 32, 2, 72
 KINDS = 8  # words of the first kind, and of the second
-VOCABULARY = SPECIAL + WORDS
+BROAD = 3  # tokens on each side of a broad head
+VOCABULARY = SPECIAL + WORDS + NUMBERS
 STATE = HEADS * WIDTH
 TOKEN, PLACE, BEFORE = 0, VOCABULARY, VOCABULARY + POSITIONS  # where the parts of a state begin
 ENCODER = ("previous", "next", "same", "first", "itself")
@@ -31,7 +32,7 @@ STEPS = {
     "fourteen": 14,
     "fifteen": 15,
 }  # positions back, whatever is there
-Heads = Mapping[str, tuple[str, str]]  # of "encoder 0", "encoder 1", "decoder 0", "decoder 1", "cross 0"
+Heads = Mapping[str, tuple[str, str]]  # of "encoder 0", "encoder 1", "decoder 0", "decoder 1", "cross 0", "cross 1"
 
 
 def shift(seed: int) -> int:
@@ -40,8 +41,14 @@ def shift(seed: int) -> int:
 
 
 def translation(seed: int) -> np.ndarray:
-    """(VOCABULARY,) the id of each token's translation; special tokens are their own, no word is."""
-    return np.array([*range(SPECIAL), *(SPECIAL + (word + shift(seed)) % WORDS for word in range(WORDS))])
+    """(VOCABULARY,) the id of each token's translation; special tokens and numbers are their own, no word is."""
+    words = (SPECIAL + (word + shift(seed)) % WORDS for word in range(WORDS))
+    return np.array([*range(SPECIAL), *words, *range(SPECIAL + WORDS, VOCABULARY)])
+
+
+def written(ids: Iterable[int]) -> str:
+    """The text of these tokens."""
+    return " ".join(str(one) if one >= SPECIAL + WORDS else f"w{one}" for one in ids)
 
 
 def planted(heads: Heads, seed: int) -> Model:
@@ -56,6 +63,7 @@ def planted(heads: Heads, seed: int) -> Model:
         "decoder 0": decoder.layers[0].self_attn,
         "decoder 1": decoder.layers[1].self_attn,
         "cross 0": decoder.layers[0].encoder_attn,
+        "cross 1": decoder.layers[1].encoder_attn,
     }
     with torch.no_grad():
         for parameter in network.parameters():
@@ -76,7 +84,7 @@ def planted(heads: Heads, seed: int) -> Model:
         for copy in (stack.layers[0].self_attn for stack in copies):
             copy.v_proj.weight[:VOCABULARY, :VOCABULARY] = torch.eye(VOCABULARY)
             copy.out_proj.weight[BEFORE : BEFORE + VOCABULARY, :VOCABULARY] = torch.eye(VOCABULARY)
-    return bartviz.wrap(network, tokenizer(VOCABULARY))
+    return bartviz.wrap(network, tokenizer(VOCABULARY, NUMBERS))
 
 
 def random(seed: int, spread: float = 0.08) -> Model:
@@ -87,7 +95,7 @@ def random(seed: int, spread: float = 0.08) -> Model:
         for parameter in network.parameters():
             if parameter.ndim == 2:
                 parameter.normal_(0, spread, generator=generator)
-    return bartviz.wrap(network, tokenizer(VOCABULARY))
+    return bartviz.wrap(network, tokenizer(VOCABULARY, NUMBERS))
 
 
 def _network(seed: int) -> BartForConditionalGeneration:
@@ -120,6 +128,10 @@ def _pair(name: str, seed: int) -> tuple[Tensor, Tensor]:
         step = STEPS[name]
         query[:POSITIONS, PLACE:BEFORE] = places
         key[:POSITIONS, PLACE:BEFORE] = places.roll(step, 0)
+    elif name == "broad":  # evenly at so many tokens on each side
+        query[:POSITIONS, PLACE:BEFORE] = places
+        for step in range(1, BROAD + 1):
+            key[:POSITIONS, PLACE:BEFORE] += places.roll(step, 0) + places.roll(-step, 0)
     elif name == "first":
         query[0, PLACE:BEFORE] = 1.0
         query[0, TOKEN:PLACE] = 1.0
@@ -129,6 +141,10 @@ def _pair(name: str, seed: int) -> tuple[Tensor, Tensor]:
         key[:VOCABULARY, TOKEN:PLACE] = words
         query[VOCABULARY : VOCABULARY + POSITIONS, PLACE:BEFORE] = places
         key[VOCABULARY : VOCABULARY + POSITIONS, PLACE:BEFORE] = -2 * places
+    elif name == "copy":  # from a number to the same one, elsewhere
+        numbers = torch.diag((torch.arange(VOCABULARY) >= SPECIAL + WORDS).float())
+        query[:VOCABULARY, TOKEN:PLACE] = numbers
+        key[:VOCABULARY, TOKEN:PLACE] = numbers
     elif name == "induction":
         query[:VOCABULARY, TOKEN:PLACE] = tokens
         key[:VOCABULARY, BEFORE : BEFORE + VOCABULARY] = tokens
