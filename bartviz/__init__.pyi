@@ -8,6 +8,7 @@ from bartviz.analysis.numbers import contributions as contributions
 from bartviz.analysis.numbers import measures as measures
 from bartviz.analysis.numbers import rollout as rollout
 from bartviz.analysis.parameters import parameters as parameters
+from bartviz.analysis.pattern_masks import pattern_mask as pattern_mask
 from bartviz.attribution.attribute import attribute as attribute
 from bartviz.attribution.faithfulness import faithfulness as faithfulness
 from bartviz.attribution.lens import lens as lens
@@ -29,7 +30,6 @@ from bartviz.explorer.widget import explore as explore
 from bartviz.models.load import load as load
 from bartviz.models.model import Model as Model
 from bartviz.models.wrap import wrap as wrap
-from bartviz.patterns.masks import pattern_mask as pattern_mask
 from bartviz.record.attention import Head as Head
 from bartviz.record.given_weights import from_attentions as from_attentions
 from bartviz.record.record import Record as Record

@@ -21,6 +21,8 @@ import numpy as np
 import torch
 import transformers
 
+from bartviz.analysis.evidence import Doubles, Evidence
+from bartviz.analysis.pattern_masks import Function, checked
 from bartviz.corpus import pattern_shares, read, receipt
 from bartviz.corpus.encode import Encoded, check_columns, encode
 from bartviz.corpus.measure import batches
@@ -31,9 +33,7 @@ from bartviz.errors import Cancelled, SettingError, TextError, choices
 from bartviz.language import later
 from bartviz.models.model import Model
 from bartviz.patterns import nodes
-from bartviz.patterns.evidence import Doubles, Evidence
 from bartviz.patterns.grammar import Pattern, parse
-from bartviz.patterns.masks import Function, checked
 from bartviz.record.attention import KINDS, Kind
 from bartviz.record.record import ModelInfo
 from bartviz.run.forward import capture

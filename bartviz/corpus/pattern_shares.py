@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from bartviz.analysis import pattern_masks
 from bartviz.arrays import Bools
 from bartviz.corpus import encode
 from bartviz.corpus.batch_measures import scores_of
@@ -21,8 +22,7 @@ from bartviz.corpus.edges import sides_of
 from bartviz.corpus.encode import Encoded
 from bartviz.corpus.measure import padded, run
 from bartviz.models.model import Model
-from bartviz.patterns import pair
-from bartviz.patterns.pair import Pair, Side, Tree
+from bartviz.patterns.pair import Pair, Side, Tree, written_words
 from bartviz.record.attention import Kind
 from bartviz.tape.tape import Tape, depths
 from bartviz.text.labels import CONTINUES
@@ -88,7 +88,7 @@ def pairs(row: Encoded, kinds: Sequence[Kind]) -> dict[Kind, Pair]:
         assert key is not None
         reads = target if kind == "cross" and target is not None else query
         mask = np.ones((len(query), len(key)), np.bool_)
-        links = None if row.gold is None or kind != "cross" else pair.links_of(row.gold, query, key)
+        links = None if row.gold is None or kind != "cross" else pattern_masks.links_of(row.gold, query, key)
         found[kind] = Pair(kind, query, key, reads, np.tril(mask) if kind == "decoder" else mask, links)
     return found
 
@@ -107,7 +107,7 @@ def _side(tokens: encode.Side, labels: tuple[str, ...], row: Encoded | None = No
         words=tokens.words,
         codes=tokens.codes,
         labels=labels,
-        written=pair.written_words(labels, tokens.groups, CONTINUES) if labels else (),
+        written=written_words(labels, tokens.groups, CONTINUES) if labels else (),
         columns={} if row is None else row.columns,
         tree=tree,
         annotated=row is not None,

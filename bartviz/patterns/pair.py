@@ -12,14 +12,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from bartviz.analysis import word_matches
-from bartviz.analysis.gold_alignment import Gold
-from bartviz.analysis.words import word_groups, word_labels
 from bartviz.arrays import Bools
 from bartviz.errors import SettingError
 from bartviz.record.attention import Kind
-from bartviz.record.record import Record
-from bartviz.text.tokens import Tokens
 
 Whole = NDArray[np.int64]
 
@@ -93,55 +88,9 @@ class Pair:
         return self.kind == "cross"
 
 
-def of_record(record: Record, kind: Kind, gold: Gold | None = None) -> Pair:
-    """The rows and columns of a record's attention, and the links of an alignment by hand.
-
-    Raises SettingError for a kind that the record does not have.
-    """
-    attention = record.attention(kind)
-    query_text, key_text = word_matches.texts_of(record, kind)
-    known: dict[str, int] = {}
-    named = _side(record.rows(kind), query_text, known)
-    reads = _side(attention.query, query_text, known) if kind == "cross" else named
-    key = _side(attention.key, key_text, known) if kind == "cross" else named
-    links = None if gold is None or kind != "cross" else links_of(gold, named, key)
-    return Pair(kind, named, key, reads, np.asarray(attention.mask, np.bool_), links)
-
-
-def links_of(gold: Gold, target: Side, source: Side) -> Bools:
-    """(T, S) which words of the output and the source an alignment joins, surely or possibly."""
-    found = np.zeros((int(target.words.max(initial=-1)) + 1, int(source.words.max(initial=-1)) + 1), np.bool_)
-    for at_source, at_target in gold.possible:
-        if at_target < len(found) and at_source < found.shape[1]:
-            found[at_target, at_source] = True
-    return found
-
-
 def written_words(labels: tuple[str, ...], groups: Whole, continues: str) -> tuple[str, ...]:
     """The word of each token, put together from the readable tokens of its group."""
     words: dict[int, str] = {}
     for label, group in zip(labels, groups.tolist(), strict=True):
         words[group] = words.get(group, "") + label.removeprefix(continues)
     return tuple(words[group].casefold() for group in groups.tolist())
-
-
-def _side(tokens: Tokens, texts: word_matches.Texts, known: dict[str, int]) -> Side:
-    numbers, count = np.full(len(tokens), -1, np.int64), 0
-    written = [""] * len(tokens)
-    for group, label in zip(word_groups(tokens), word_labels(tokens, texts), strict=True):
-        for token in group:
-            written[token] = label.strip().casefold()
-        if tokens.words[group[0]] is not None and not tokens.special[group[0]]:
-            numbers[list(group)] = count
-            count += 1
-    return Side(
-        ids=tokens.ids,
-        special=tokens.special,
-        punctuation=word_matches.punctuation(tokens, texts),
-        groups=word_matches.groups(tokens),
-        words=numbers,
-        codes=word_matches.numbered(tokens, texts, known),
-        labels=tokens.labels,
-        written=tuple(written),
-        annotated=False,
-    )

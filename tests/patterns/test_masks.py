@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 import bartviz
 from bartviz.analysis import gold_alignment
+from bartviz.analysis.pattern_masks import of_record
 from bartviz.errors import SettingError
 from bartviz.families.catalogue import EMBEDDED
 from bartviz.patterns.grammar import parse
-from bartviz.patterns.pair import Column, Pair, Side, Tree, Unfit, of_record
+from bartviz.patterns.pair import Column, Pair, Side, Tree, Unfit
 from bartviz.record.attention import Kind
 
 # <s> The dog sees The 7 . </s>, "sees" in two pieces

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from bartviz.patterns.evidence import Evidence, benjamini_hochberg, student_tail, upper_tail
+from bartviz.analysis.evidence import Evidence, benjamini_hochberg, student_tail, upper_tail
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,108 @@
+"""The mask of a pattern for a record.
+
+Letters in shapes: Q query rows, K key columns, T and S words of the output and the source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from bartviz.analysis import word_matches
+from bartviz.analysis.gold_alignment import Gold
+from bartviz.analysis.words import word_groups, word_labels
+from bartviz.arrays import Bools
+from bartviz.errors import SettingError
+from bartviz.language import later
+from bartviz.patterns.grammar import Pattern, parse, without_meaning
+from bartviz.patterns.pair import Pair, Side, Unfit
+from bartviz.record.attention import Kind
+from bartviz.record.record import Record
+from bartviz.text.tokens import Tokens
+
+Function = Callable[[Record, Kind], Any]
+"""A pattern of one's own: a record and a kind of attention -> (Q, K) where the rows look."""
+
+
+def pattern_mask(record: Record, kind: Kind, pattern: str | Pattern | Function, *, gold: Gold | None = None) -> Bools:
+    """(Q, K) where the rows of a record's attention look that follow a pattern, of what they may see.
+
+    pattern: in the language of docs/patterns.md, or a function of the record and the kind that returns such a mask.
+    gold: an alignment by hand, to which ``link`` refers. Trees and columns belong to a corpus, not to a record.
+    Raises PatternError for a pattern that cannot be read, SettingError for one without a meaning for the kind, or a
+    mask of another shape.
+
+    >>> bartviz.pattern_mask(record, "encoder", "from any to previous token").sum(axis=1).tolist()
+    [0, 1, 1, 1, 1, 1, 1, 1, 1]
+    """
+    attention = record.attention(kind)
+    if callable(pattern) and not isinstance(pattern, Pattern):
+        return checked(pattern(record, kind), np.asarray(attention.mask, np.bool_))
+    known = pattern if isinstance(pattern, Pattern) else parse(pattern)
+    try:
+        return known.mask(of_record(record, kind, gold))
+    except Unfit as reason:
+        raise without_meaning(kind, reason) from reason
+
+
+def checked(given: Any, visible: Bools) -> Bools:
+    """The mask (Q, K) that a function returned, of what rows may see. Raises SettingError for another shape."""
+    found = np.asarray(given)
+    if found.shape != visible.shape:
+        raise SettingError(
+            later(
+                "The pattern returned a mask of shape {shape}, but there are {rows} rows and {columns} columns.",
+                shape=found.shape,
+                rows=visible.shape[0],
+                columns=visible.shape[1],
+            )
+        )
+    return found.astype(np.bool_) & visible
+
+
+def of_record(record: Record, kind: Kind, gold: Gold | None = None) -> Pair:
+    """The rows and columns of a record's attention, and the links of an alignment by hand.
+
+    Raises SettingError for a kind that the record does not have.
+    """
+    attention = record.attention(kind)
+    query_text, key_text = word_matches.texts_of(record, kind)
+    known: dict[str, int] = {}
+    named = _side(record.rows(kind), query_text, known)
+    reads = _side(attention.query, query_text, known) if kind == "cross" else named
+    key = _side(attention.key, key_text, known) if kind == "cross" else named
+    links = None if gold is None or kind != "cross" else links_of(gold, named, key)
+    return Pair(kind, named, key, reads, np.asarray(attention.mask, np.bool_), links)
+
+
+def links_of(gold: Gold, target: Side, source: Side) -> Bools:
+    """(T, S) which words of the output and the source an alignment joins, surely or possibly."""
+    found = np.zeros((int(target.words.max(initial=-1)) + 1, int(source.words.max(initial=-1)) + 1), np.bool_)
+    for at_source, at_target in gold.possible:
+        if at_target < len(found) and at_source < found.shape[1]:
+            found[at_target, at_source] = True
+    return found
+
+
+def _side(tokens: Tokens, texts: word_matches.Texts, known: dict[str, int]) -> Side:
+    numbers, count = np.full(len(tokens), -1, np.int64), 0
+    written = [""] * len(tokens)
+    for group, label in zip(word_groups(tokens), word_labels(tokens, texts), strict=True):
+        for token in group:
+            written[token] = label.strip().casefold()
+        if tokens.words[group[0]] is not None and not tokens.special[group[0]]:
+            numbers[list(group)] = count
+            count += 1
+    return Side(
+        ids=tokens.ids,
+        special=tokens.special,
+        punctuation=word_matches.punctuation(tokens, texts),
+        groups=word_matches.groups(tokens),
+        words=numbers,
+        codes=word_matches.numbered(tokens, texts, known),
+        labels=tokens.labels,
+        written=tuple(written),
+        annotated=False,
+    )
