@@ -18,9 +18,11 @@ from bartviz.analysis.removals import MEASURES
 from bartviz.analysis.words import words
 from bartviz.arrays import Floats
 from bartviz.attribution.attribute import captured
+from bartviz.attribution.filling import filler_of, fills
 from bartviz.attribution.judge import FEWEST, Methods, Scorer, chosen_methods, pool_of
 from bartviz.attribution.question import asked
-from bartviz.attribution.removal import OPERATORS, Ids, Operator, Reading, Removal, filler_of, fills
+from bartviz.attribution.reading import Ids, Reading
+from bartviz.attribution.removal import OPERATORS, Operator, Removal
 from bartviz.errors import SettingError, TextError, choices
 from bartviz.language import later
 from bartviz.models.model import Model, expect_model

@@ -19,7 +19,8 @@ from bartviz.analysis.words import word_groups
 from bartviz.arrays import Floats, Ints
 from bartviz.attribution.attribute import COMPUTED, captured
 from bartviz.attribution.question import Parts, Question, asked
-from bartviz.attribution.removal import Ids, Operator, Reading, Removal
+from bartviz.attribution.reading import Ids, Reading
+from bartviz.attribution.removal import Operator, Removal
 from bartviz.errors import SettingError, TextError, choices
 from bartviz.language import later
 from bartviz.models.model import Model, expect_model

@@ -15,7 +15,8 @@ from bartviz.attribution.attribute import COMPUTED
 from bartviz.attribution.erasure import replacement
 from bartviz.attribution.judge import FEWEST, judge, without
 from bartviz.attribution.question import Parts, Question, asked
-from bartviz.attribution.removal import OPERATORS, Reading, Removal
+from bartviz.attribution.reading import Reading
+from bartviz.attribution.removal import OPERATORS, Removal
 from bartviz.errors import SettingError, TextError
 from tests.attribution import subjects
 from tests.support import loaded, networks
