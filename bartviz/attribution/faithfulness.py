@@ -18,7 +18,7 @@ from bartviz.analysis.removals import MEASURES
 from bartviz.analysis.words import words
 from bartviz.arrays import Floats
 from bartviz.attribution.attribute import captured
-from bartviz.attribution.filling import filler_of, fills
+from bartviz.attribution.filling import filler_of, known
 from bartviz.attribution.judge import FEWEST, Methods, Scorer, chosen_methods, pool_of
 from bartviz.attribution.question import asked
 from bartviz.attribution.reading import Ids, Reading
@@ -55,11 +55,11 @@ def faithfulness(
 
     Of each text one token of the output is drawn; of a model that fills masks one word of the text, which is masked.
     Its source words are ranked by each method and in 20 random orders, and taken away by each operator: ``delete``;
-    ``mask`` (or the unknown token); ``exchange`` (a word of the other texts stands in its place); ``fill-in`` (a masked
-    model's guess, which is another word).
+    ``mask`` (or the unknown token); ``exchange`` (a word of the other texts stands in its place); ``fill-in`` (another
+    word, the guess of a model that fills gaps).
 
     methods: as in ``bartviz.attribution.judge.judge``. operators: all if None, but fill-in only where there is a
-    ``filler``: the given one, the model itself where it fills masks, ``bert-tiny-en`` for models that ship.
+    ``filler``: the given one, a masked model itself, ``bart-tiny-denoise`` for the others that ship.
 
     ``comprehensiveness``: the fall of the token's probability without the first 10%, 20% and 50% of the words, in the
     mean; ``sufficiency``: the fall with these alone, the smaller the better; ``area``: the mean probability while all
@@ -122,7 +122,7 @@ class Trial:
                 raise SettingError(
                     later("There is no operator {name}: choose {names}.", name=name, names=choices(OPERATORS))
                 )
-        filled = filler is not None or fills(model) or model.info.source == "embedded"
+        filled = filler is not None or known(model)
         used = tuple(operators) if operators else OPERATORS if filled else OPERATORS[:3]
         if "fill-in" in used and filler is None:
             filler = filler_of(model)

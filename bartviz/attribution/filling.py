@@ -1,11 +1,11 @@
 """What a model that fills masks puts in the place of missing words.
 
-Letters in shapes: n tokens, B texts in one batch, V vocabulary.
+Letters in shapes: n tokens, W words, B texts in one batch, G gaps, V vocabulary.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -19,22 +19,25 @@ from bartviz.experiments.replay import SideBySide, vocabulary_logits
 from bartviz.language import later
 from bartviz.models.load import load
 from bartviz.models.model import Model
+from bartviz.models.output import OutputLayer
+from bartviz.run.batch import start_token
 from bartviz.safety.other_libraries import guarded, run_failed
 from bartviz.tape.tape import recording
 from bartviz.text import tokenize
 from bartviz.text.tokens import Tokens
 
-FILLER = "bert-tiny-en"  # fills gaps in the texts of the models that ship
-_WHOLE: WeakKeyDictionary[Model, Tensor] = WeakKeyDictionary()
+DENOISER = "bart-tiny-denoise"  # fills the gaps in its own texts, and in those of the other models that ship
+SPACES = ("Ġ", "▁")  # with which pieces of words begin where a space is before them
+_WHOLE: WeakKeyDictionary[Model, tuple[Tensor, Tensor]] = WeakKeyDictionary()
 
 
 def filler_of(model: Model) -> Model:
-    """The model that fills the gaps in another one's texts: itself, if it fills masks; ``bert-tiny-en`` for those that
-    ship and read English. Raises SettingError for others."""
-    if fills(model):
+    """The model that fills the gaps in another one's texts: itself where it is a masked model; for those that ship the
+    denoiser among them, ``bart-tiny-denoise``. Raises SettingError for others."""
+    if model.info.kind == "encoder" and fills(model):
         return model
     if model.info.source == "embedded":
-        return load(FILLER)
+        return model if model.info.name == DENOISER else load(DENOISER)
     raise SettingError(
         later(
             "This model fills no masks of its own, and which language it reads is not known: give a model that fills "
@@ -44,13 +47,24 @@ def filler_of(model: Model) -> Model:
     )
 
 
+def known(model: Model) -> bool:
+    """Whether ``filler_of`` knows a model that fills the gaps in this one's texts."""
+    return model.info.source == "embedded" or (model.info.kind == "encoder" and fills(model))
+
+
 def fills(model: Model) -> bool:
-    """Whether a model guesses the words at its masks."""
-    return model.info.kind == "encoder" and model.tokenizer.mask_token_id is not None and model.head is None
+    """Whether a model can be asked for the words at its masks: a masked model guesses them all at once, one with a
+    decoder writes the text again. Whether it was trained to write what is missing, as BART was, cannot be seen."""
+    writes = model.info.kind in ("encoder", "encoder-decoder")
+    return writes and model.tokenizer.mask_token_id is not None and model.head is None
 
 
 class Filling:
-    """A masked model's guesses for the words that are missing, as ids of the model that is explained."""
+    """The guesses of a model that fills masks for the words that are missing, as ids of the model that is explained.
+
+    A guess is a whole word, and never the word that is missing. A model with a decoder writes them one after the other:
+    it is given the text up to each gap, and chooses the likeliest word there.
+    """
 
     def __init__(self, reading: Reading, filler: Model) -> None:
         if not fills(filler):
@@ -66,56 +80,104 @@ class Filling:
             pair = None if record.pair_text is None else second
             tokens = tokenize.encode(filler.tokenizer, first, pair=pair, allow_special=True)
             groups = [_covering(tokens, *place) for place in self._spans]
+        self._mask = int(filler.tokenizer.mask_token_id)
+        self._start = start_token(filler, tokens) if filler.info.kind == "encoder-decoder" else None
         self._runs = runs(tokens, groups, range(len(tokens)))
-        own = {part.word: part.ids[0] for part in self._runs}
-        self._own = [own.get(word, -1) for word in range(len(reading.words))]
-        self._allowed = _whole_words(filler)
+        whole, begins = _whole_words(filler)
+        self._allowed = whole.repeat(len(reading.words) + 1, 1)  # (W + 1, V), last any gap that the text has itself
+        for part in self._runs:
+            if part.word >= 0:  # of the words that begin as this one does, with a space or without
+                self._allowed[part.word] &= begins == begins[part.ids[0]]
+                self._allowed[part.word, part.ids[0]] = False
         self._ids = dict[tuple[int, bool], Ids]()
 
     def guesses(self, sets: Sequence[Sequence[int]]) -> list[dict[int, Ids]]:
         """For each set of missing words the ids that stand in their places."""
-        mask = (int(self.filler.tokenizer.mask_token_id),)
-        texts = [spliced(self._runs, frozenset(gone), lambda word: mask) for gone in sets]
+        texts = [spliced(self._runs, frozenset(gone), lambda word: (self._mask,)) for gone in sets]
         found: list[dict[int, Ids]] = [{} for _ in sets]
         for some in batches(self.reading.question, [len(text.ids) for text in texts]):
-            logits = self._logits([texts[place] for place in some])  # (B, n, V)
-            for row, place in zip(logits, some, strict=True):
-                found[place] |= {word: self._best(row[at], word) for word, at in texts[place].gaps}
+            masked = torch.tensor([texts[place].ids for place in some])  # (B, n)
+            gaps = [dict(_turned(texts[place].gaps)) for place in some]
+            if self._start is None:
+                filled = self._guessed(masked, gaps, texts[some[0]])
+            else:
+                filled = self._written(masked, gaps, self._start)
+            for row, place in zip(filled.tolist(), some, strict=True):
+                found[place] = {word: self._as_read(row[at], word) for word, at in texts[place].gaps}
         return found
 
-    def _best(self, logits: Tensor, word: int) -> Ids:
-        """The ids of the guess, from the filler's logits (V,) at the word's mask."""
-        allowed = self._allowed.clone()
-        if self._own[word] >= 0:
-            allowed[self._own[word]] = False
-        best = int(torch.where(allowed, logits, -torch.inf).argmax())
+    def _as_read(self, guess: int, word: int) -> Ids:
+        """A guess as tokens of the model that is explained."""
         if self.filler is self.model:
-            return (best,)
+            return (guess,)
         segment, start, _ = self._spans[word]
         spaced = self._texts[segment][:start][-1:].isspace()
-        if (best, spaced) not in self._ids:
-            guess = self.filler.tokenizer.decode([best]).strip()
-            self._ids[best, spaced] = _words_ids(self.model, guess, spaced=spaced)
-        return self._ids[best, spaced]
+        if (guess, spaced) not in self._ids:
+            text = self.filler.tokenizer.decode([guess]).strip()
+            self._ids[guess, spaced] = _words_ids(self.model, text, spaced=spaced)
+        return self._ids[guess, spaced]
+
+    def _best(self, logits: Tensor, words: Sequence[int]) -> Tensor:
+        """(G,) the guesses at gaps, from the filler's logits (G, V) there."""
+        return logits.masked_fill(~self._allowed[list(words)], -torch.inf).argmax(-1)
+
+    def _tape(self, copies: int) -> SideBySide:
+        question = self.reading.question
+        if self.filler is self.model:
+            return question.tape(copies)
+        return SideBySide(runs=[{}] * copies, cancelled=question.cancelled)
 
     @torch.inference_mode()
-    def _logits(self, texts: Sequence[Text]) -> Tensor:
-        filler = self.filler
-        given: dict[str, Any] = {"input_ids": torch.tensor([text.ids for text in texts], device=filler.device)}
+    def _guessed(self, masked: Tensor, gaps: Sequence[Mapping[int, int]], text: Text) -> Tensor:
+        """(B, n) the texts with a masked model's guesses, all from one pass."""
+        filler, rows = self.filler, [(b, at) for b, places in enumerate(gaps) for at in places]
+        if not rows:
+            return masked
+        given: dict[str, Any] = {"input_ids": masked.to(filler.device)}
         if getattr(filler.config, "type_vocab_size", 0) > 1:
-            given["token_type_ids"] = torch.tensor([text.segments for text in texts], device=filler.device)
-        tape = self.reading.question.tape(len(texts))
-        if filler is not self.model:
-            tape = SideBySide(runs=[{}] * len(texts), cancelled=self.reading.question.cancelled)
-        with recording(tape), guarded(run_failed()):
-            logits = vocabulary_logits(filler.runner(**given), filler.info.vocabulary)
+            given["token_type_ids"] = torch.tensor([text.segments] * len(masked), device=filler.device)
+        with recording(self._tape(len(masked))), guarded(run_failed()):
+            logits = vocabulary_logits(filler.runner(**given), filler.info.vocabulary)  # (B, n, V)
         if logits is None:
             raise _cannot_fill()
-        return logits
+        where = tuple(torch.tensor(rows).T)
+        masked[where] = self._best(logits[where], [gaps[b][at] for b, at in rows])
+        return masked
+
+    @torch.inference_mode()
+    def _written(self, masked: Tensor, gaps: Sequence[Mapping[int, int]], start: int) -> Tensor:
+        """(B, n) the texts as a denoiser writes them: their own tokens, and at the gaps its likeliest words."""
+        filler, copies = self.filler, len(masked)
+        at = masked == self._mask
+        rows = at.any(dim=0).nonzero()[:, 0].tolist()
+        written = masked.clone()
+        inputs = torch.cat([torch.full((copies, 1), start), masked[:, :-1]], dim=1)  # row n is followed by token n
+        layer = OutputLayer.of(filler.runner) if filler.output_alone else None
+        network = filler.runner if layer is None else filler.runner.base_model
+        given: dict[str, Any] = {"use_cache": True}
+        with recording(self._tape(copies)), guarded(run_failed()):
+            given["encoder_outputs"] = filler.runner.get_encoder()(input_ids=masked.to(filler.device))
+            begin = 0
+            for row in range(rows[0], rows[-1] + 1) if rows else ():
+                out = network(**given, decoder_input_ids=inputs[:, begin : row + 1].to(filler.device))
+                given["past_key_values"], begin = out.past_key_values, row + 1
+                here = at[:, row].nonzero()[:, 0]
+                if len(here):
+                    logits = (
+                        layer.logits(out.last_hidden_state[here, -1]) if layer is not None else out.logits[here, -1]
+                    )
+                    best = self._best(logits.cpu(), [gaps[b].get(row, -1) for b in here.tolist()])
+                    written[here, row] = best
+                    inputs[here, row + 1 : row + 2] = best[:, None]
+        return written
+
+
+def _turned(gaps: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    return ((at, word) for word, at in gaps)
 
 
 def _cannot_fill() -> SettingError:
-    return SettingError(later("Gaps are filled by a model that fills masks, such as BERT: give one."))
+    return SettingError(later("Gaps are filled by a model that fills masks, such as BERT or BART: give one."))
 
 
 def _with_mask_of(filler: Model, model: Model, text: str) -> str:
@@ -124,16 +186,19 @@ def _with_mask_of(filler: Model, model: Model, text: str) -> str:
     return text if own is None or len(other) > len(own) else text.replace(own, other.ljust(len(own)))
 
 
-def _whole_words(model: Model) -> Tensor:
-    """(V,) which tokens are words by themselves, letters alone; made once for each model."""
-    if (known := _WHOLE.get(model)) is not None:
-        return known
+def _whole_words(model: Model) -> tuple[Tensor, Tensor]:
+    """(V,) which tokens are words by themselves, letters alone, and (V,) which begin with a space; made once for each
+    model."""
+    if (made := _WHOLE.get(model)) is not None:
+        return made
     size, special = model.info.vocabulary, set(model.tokenizer.all_special_ids)
-    written = model.tokenizer.batch_decode([[token] for token in range(min(size, len(model.tokenizer)))])
-    whole = torch.zeros(size, dtype=torch.bool)
-    for token, text in enumerate(written):
+    tokens = range(min(size, len(model.tokenizer)))
+    whole, begins = torch.zeros(2, size, dtype=torch.bool)
+    pieces = model.tokenizer.convert_ids_to_tokens([*tokens])
+    for token, text in enumerate(model.tokenizer.batch_decode([[token] for token in tokens])):
         whole[token] = text.strip().isalpha() and token not in special
-    return _WHOLE.setdefault(model, whole)
+        begins[token] = (pieces[token] or "")[:1] in SPACES
+    return _WHOLE.setdefault(model, (whole, begins))
 
 
 def _words_ids(model: Model, word: str, *, spaced: bool) -> Ids:

@@ -156,7 +156,8 @@ def judge(
         token which is not special and read a word.
     operator: what becomes of a word that is taken away (``bartviz.attribution.removal.OPERATORS``).
     corpus: texts whose words "exchange" puts in; without any, the other words of the text. filler: the model that
-        guesses for "fill-in"; if None the model itself where it fills masks, and for models that ship ``bert-tiny-en``.
+        guesses for "fill-in"; if None a masked model itself, and for others that ship
+        ``bart-tiny-denoise``.
     orders: random orders at most; for more than 8 words a tenth. Where there are no more, every order once.
     on_progress gets the number of methods done, and their total. Raises as ``attribute``, SettingError for an operator
     that the model has not, TextError for fewer than 3 words.

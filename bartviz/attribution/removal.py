@@ -24,8 +24,8 @@ from bartviz.models.model import Model
 Operator = Literal["delete", "mask", "exchange", "fill-in"]
 OPERATORS: tuple[Operator, ...] = get_args(Operator)
 """What becomes of a word that is taken away: it is left out; each of its tokens becomes the mask token (the unknown
-one, where there is none); a word of other texts stands in its place; a masked model's guess stands there, which is
-asked for all missing words at once and may not give the word itself."""
+one, where there is none); a word of other texts stands in its place; the guess of a model that fills gaps stands
+there, which is asked for all missing words at once and may not give the word itself."""
 
 
 class Removal:

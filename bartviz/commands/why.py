@@ -43,7 +43,7 @@ def add(commands: Any) -> None:
         choices=OPERATORS,
         help="what becomes of a word that is taken away; may be repeated (all; fill-in where a model fills gaps)",
     )
-    why.add_argument("--filler", metavar="MODEL", help="a model that fills masks, for fill-in")
+    why.add_argument("--filler", metavar="MODEL", help="a model that fills masks, for fill-in: BERT or BART")
     why.add_argument("--texts", type=int, metavar="N", help="read the first N rows (all); a resumed run may read more")
     why.add_argument("--seed", type=int, default=0, metavar="N", help="of what is drawn at random (%(default)s)")
     add_workers(why)

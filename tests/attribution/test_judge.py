@@ -17,6 +17,7 @@ from bartviz.attribution.judge import FEWEST, judge, without
 from bartviz.attribution.question import Parts, Question, asked
 from bartviz.attribution.reading import Reading
 from bartviz.attribution.removal import OPERATORS, Removal
+from bartviz.corpus.shipped import NAMES
 from bartviz.errors import SettingError, TextError
 from tests.attribution import subjects
 from tests.support import loaded, networks
@@ -131,11 +132,16 @@ def test_without_the_word_another_one_is_written() -> None:
 
 @pytest.mark.slow
 def test_a_guess_is_a_word_and_never_the_one_that_is_missing() -> None:
-    translator, filler = bartviz.load("bart-tiny-en-de"), bartviz.load("bert-tiny-en")
-    for model, text in ((translator, CAR), (filler, "I want to <mask> a car.")):
+    translator, denoiser, masked = (bartviz.load(name) for name in NAMES)
+    for model, text, filler in (
+        (translator, CAR, None),
+        (translator, CAR, masked),
+        (denoiser, CAR, None),
+        (masked, "I want to <mask> a car.", None),
+    ):
         kept = [word.text for word in words(bartviz.capture(model, text, allow_special=True).source)][1:-1]
         for place in (1, 2):  # I, want
-            found = without(model, text, [place], operator="fill-in")
+            found = without(model, text, [place], operator="fill-in", filler=filler)
             read = found.read.replace(str(model.tokenizer.mask_token), " <mask>").split()
             assert read[place - 1].isalpha()
             assert read[place - 1].lower() != kept[place - 1].lower()
@@ -147,7 +153,7 @@ WHAT: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "a measure": ({"measure": "beauty"}, SettingError, "no measure beauty: choose comprehensiveness"),
     "a filler": ({"operator": "fill-in"}, SettingError, "fills no masks of its own"),
     "a wrong filler": (
-        {"operator": "fill-in", "filler": loaded.model("bart")},
+        {"operator": "fill-in", "filler": loaded.model("gpt2")},
         SettingError,
         "filled by a model that fills masks",
     ),
