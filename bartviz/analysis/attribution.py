@@ -91,9 +91,10 @@ class Attribution(Brief):
     that a decoder alone reads, of which those after the step's own row count 0. ``earlier_values`` (T, M): the same by
     the decoder's inputs, of an encoder-decoder; None for other models, and for a method that says nothing of them.
     ``method.sums`` says which rows sum to 1; of other methods the numbers are signed, in nats. ``explained`` (T,): f of
-    each step, log p of its token, or with ``contrast`` its logit minus that of the other token. ``rows`` (T,): where in
-    the model's last stack each step is, so that of a decoder it reads what it wrote up to there. ``kind``: the
-    attention whose keys are the source tokens.
+    each step, log p of its token, or against another token its logit minus that of the other one. That one is
+    ``contrast``; None where steps have different ones, as by the method "contrast". ``rows`` (T,): where in the model's
+    last stack each step is, so that of a decoder it reads what it wrote up to there. ``kind``: the attention whose keys
+    are the source tokens.
 
     >>> found = bartviz.attribute(model, "I want to buy a car.", method="leave-one-out")
     >>> table = found.words().to_dataframe()

@@ -26,7 +26,8 @@ class Method:
     ``sums``: numbers are shares of at least 0. Those of a step's source tokens sum to 1, and so do those of its earlier
     outputs (``each``), or both sides sum to 1 ``together``. None: numbers are signed, in the unit of f (nats), and a
     positive one speaks for the token.
-    ``contrasts``: whether it can explain why one token and not another, the difference of their logits.
+    ``contrasts``: whether it can explain why one token and not another, the difference of their logits;
+    ``always_contrasts``: it does so in any case, against the likeliest other token where none is named.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Method:
     needs: Needs
     sums: Sums | None = None
     contrasts: bool = False
+    always_contrasts: bool = False
 
 
 _ALL = (
@@ -46,6 +48,14 @@ _ALL = (
         contrasts=True,
     ),
     Method(mark("gradient x input"), "x_j . df/dx_j", "Shrikumar et al. 2016", "gradients", contrasts=True),
+    Method(
+        mark("contrast"),
+        mark("x_j . d(f - g)/dx_j, with the logits f of the token and g of the likeliest other one"),
+        "Yin and Neubig 2022",
+        "gradients",
+        contrasts=True,
+        always_contrasts=True,
+    ),
     Method(
         mark("integrated gradients"),
         mark(

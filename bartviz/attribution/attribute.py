@@ -25,6 +25,7 @@ COMPUTED: Mapping[str, Callable[[Question], Parts]] = MappingProxyType(
     {
         "leave-one-out": erasure.leave_one_out,
         "gradient x input": gradients.times_input,
+        "contrast": gradients.contrast,
         "integrated gradients": gradients.integrated,
         "value zeroing": zeroing.value_zeroing,
         "rollout": flow.rollout,
@@ -57,7 +58,8 @@ def attribute(
         "norms of weighted values", "mean attention" and "best head" run the model again.
     step: explain one step alone, counted from 0 as ``record.steps``, or as the masks of the text; all if None.
     contrast: a token in the place of the one that is explained, as text, ``#id`` or id: why this one and not that one?
-        f is then the difference of their logits; for gradients and leave-one-out.
+        f is then the difference of their logits; for gradients and leave-one-out. The method "contrast" always asks so:
+        if no token is named, against the likeliest other one of each step.
     ``on_progress`` gets a note and 0..1, or None where it is not known how much is left; ``cancelled`` ends the run.
     Raises SettingError for a method, step or token that is not there, for integrated gradients that do not become
     complete, for a model that predicts no tokens and for a record of another model; ModelError, TextError, BudgetError,
@@ -96,6 +98,8 @@ def attribute(
         cancelled=cancelled,
         report=lambda share: on_progress(note, share),
     )
+    if chosen.always_contrasts:
+        question = question.contrasted
     with torch.no_grad():
         parts = COMPUTED[method](question)
     return _answered(question, chosen, parts)
@@ -117,7 +121,7 @@ def _answered(question: Question, method: Method, parts: Parts) -> Attribution:
     record, rows = question.record, question.rows
     causal = record.attention("decoder").query if record.cross is not None else None
     source = parts.source if question.kind != "decoder" else _before(parts.source, question)
-    other = question.against
+    others: list[int] = [] if question.against is None else np.unique(question.against).tolist()
     return Attribution(
         record.model.name,
         method,
@@ -128,7 +132,7 @@ def _answered(question: Question, method: Method, parts: Parts) -> Attribution:
         source,
         None if parts.earlier is None or causal is None else Axis.of(causal, *_written(record)),
         None if parts.earlier is None else _before(parts.earlier, question),
-        None if other is None else tokenize.label(question.model.tokenizer, other),
+        tokenize.label(question.model.tokenizer, others[0]) if len(others) == 1 else None,
         question.kind,
     )
 

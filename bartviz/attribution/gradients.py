@@ -1,4 +1,4 @@
-"""Attribution by gradients: gradient x input, and integrated gradients.
+"""Attribution by gradients: gradient x input, the same of a contrast, and integrated gradients.
 
 Letters in shapes: P points of the line, n tokens of a stack, e embedding width, T steps.
 """
@@ -39,6 +39,15 @@ def times_input(question: Question) -> Parts:
 
     found = embedded.gradients(own, range(len(question.rows)), read)
     return _parts([torch.stack(rows) for rows in zip(*found, strict=True)])
+
+
+def contrast(question: Question) -> Parts:
+    """Gradient x input of the token's logit minus that of another one: why this word, and not that one (Yin and Neubig
+    2022, section 3). Where no other token is named, it is the likeliest other one of each step.
+
+    What speaks for both words alike, such as what makes any verb likely, cancels out.
+    """
+    return times_input(question.contrasted)
 
 
 def integrated(question: Question) -> Parts:

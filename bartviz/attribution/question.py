@@ -39,8 +39,8 @@ class Parts(NamedTuple):
 class Question:
     """The T steps of a record that are explained: their rows in the last stack, and the ids of their tokens.
 
-    ``against``: the id of another token, in whose place each could stand. ``scaled``: the heads that the record's run
-    scaled; they are scaled again in every pass. ``report`` is told the share of the passes that are done, 0..1, or
+    ``against`` (T,): the id of another token, in whose place each could stand. ``scaled``: the heads that the record's
+    run scaled; they are scaled again in every pass. ``report`` is told the share of the passes that are done, 0..1, or
     None where it is not known.
     """
 
@@ -48,7 +48,7 @@ class Question:
     rows: Ints
     ids: Ints
     outcome: Outcome
-    against: int | None
+    against: Ints | None
     cancelled: Callable[[], bool]
     scaled: Mapping[Head, float]
     report: Callable[[float | None], None] = lambda share: None
@@ -72,15 +72,27 @@ class Question:
 
     def of_steps(self, chosen: Tensor) -> Tensor:
         """f (..., T) from the logits of the steps alone (..., T, V)."""
-        ids = torch.from_numpy(self.ids.copy()).expand(chosen.shape[:-1])[..., None]
-        own = chosen.gather(-1, ids)[..., 0]
-        return own - (chosen.logsumexp(-1) if self.against is None else chosen[..., self.against])
+
+        def of(ids: Ints) -> Tensor:
+            return chosen.gather(-1, torch.from_numpy(ids.copy()).expand(chosen.shape[:-1])[..., None])[..., 0]
+
+        return of(self.ids) - (chosen.logsumexp(-1) if self.against is None else of(self.against))
 
     @cached_property
     def explained(self) -> Floats:
         """f (T,) of the record's own tokens."""
         assert self.outcome.logits is not None  # ``asked`` refuses other models
         return np.asarray(self.answers(self.outcome.logits)[0].float().numpy(), np.float32)
+
+    @cached_property
+    def contrasted(self) -> Question:
+        """Why this token and not another one: where none is named, the likeliest other one of each step."""
+        if self.against is not None:
+            return self
+        assert self.outcome.logits is not None  # ``asked`` refuses other models
+        logits = self.outcome.logits[0, torch.from_numpy(self.rows.copy())]  # (T, V)
+        others = logits.scatter(-1, torch.from_numpy(self.ids.copy())[:, None], -torch.inf)
+        return replace(self, against=others.argmax(-1).numpy())
 
     @cached_property
     def valued(self) -> Record:
@@ -97,7 +109,8 @@ class Question:
 
     def only(self, steps: slice | list[int]) -> Question:
         """The question about some of its steps, by their places among them."""
-        return replace(self, rows=self.rows[steps], ids=self.ids[steps])
+        against = None if self.against is None else self.against[steps]
+        return replace(self, rows=self.rows[steps], ids=self.ids[steps], against=against)
 
     def tape(self, copies: int) -> SideBySide:
         """A tape for a batch of runs whose tokens differ."""
@@ -162,10 +175,10 @@ def asked(
         ids = outcome.logits[0, torch.from_numpy(rows.copy())].argmax(-1).numpy()
     else:
         ids = ids[chosen]
-    against = None
+    against: Ints | None = None
     if contrast is not None:
         part: Part = "target" if record.cross is not None else "source"
-        against = token_id(model, contrast, old, int(rows[0]), part=part)
+        against = np.full(len(rows), token_id(model, contrast, old, int(rows[0]), part=part), np.int64)
         if (ids == against).any():
             raise SettingError(later("A token cannot be compared with itself: name another one."))
     return Question(replay, rows, ids, outcome, against, cancelled, factors, report)

@@ -22,6 +22,7 @@ def test_every_method_is_described_and_computed() -> None:
     assert {method.name for method in METHODS.values() if method.contrasts} == {
         "leave-one-out",
         "gradient x input",
+        "contrast",
         "integrated gradients",
     }
 
@@ -31,7 +32,7 @@ WHAT: dict[str, tuple[dict[str, Any], str]] = {
     "a step": ({"step": 99}, "no step 99 to explain: choose 0 to "),
     "a contrast by weights": (
         {"method": "mean attention", "contrast": 5},
-        "leave-one-out, gradient x input or integrated",
+        "leave-one-out, gradient x input, contrast or integrated",
     ),
     "a token id": ({"contrast": 10**6}, "not in the vocabulary"),
     "a second target": ({"target": "Ja."}, "has its output already"),

@@ -37,10 +37,11 @@ def test_sources_and_kinds_of_numbers_are_those_of_the_table_of_methods() -> Non
     together = [name for name, method in METHODS.items() if method.sums == "together"]
     assert together == ["rollout"]
     contrasting = [name for name, method in METHODS.items() if method.contrasts]
-    assert "leave-one-out,\ngradient x input and integrated gradients" in TEXT
-    assert contrasting == ["leave-one-out", "gradient x input", "integrated gradients"]
-    assert (len(METHODS), len(contrasting)) == (8, 3)
-    assert "three of the eight" in TEXT
+    assert "leave-one-out, gradient x input and integrated gradients" in TEXT
+    assert contrasting == ["leave-one-out", "gradient x input", "contrast", "integrated gradients"]
+    assert (len(METHODS), len(contrasting)) == (9, 4)
+    assert "There are nine methods" in TEXT
+    assert "four of the nine" in TEXT
 
 
 def test_its_share_is_the_limit() -> None:
@@ -71,6 +72,7 @@ def test_a_method_costs_as_many_passes_as_it_says(passes: list[int]) -> None:
     costs = {
         "leave-one-out": words,
         "gradient x input": 0,  # those with gradients are no replays
+        "contrast": 0,
         "value zeroing": layers * (read + written),
         "rollout": 1,
         "norms of weighted values": 1,

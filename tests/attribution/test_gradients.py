@@ -152,3 +152,33 @@ def test_a_contrast_is_the_difference_of_both_tokens(method: str) -> None:
     near = 0.03 * np.abs(one.values).max() if method == "integrated gradients" else 1e-3
     np.testing.assert_allclose(both.values, one.values - other.values, atol=near)
     assert both.contrast == model.tokenizer.convert_ids_to_tokens(40).removeprefix("##") or both.contrast
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", [*WRITERS, "bert"])
+def test_the_method_contrast_compares_each_step_with_its_likeliest_other_token(family: str) -> None:
+    """That is gradient x input against a named token, which is the second best of the step."""
+    model, one, module = loaded.model(family), subjects.record(family), subjects.network(family)
+    rows, ids = subjects.steps(family)
+    with torch.no_grad():
+        logits = subjects.logits(module, subjects.given(one))[rows]
+    others = logits.scatter(-1, torch.tensor(ids)[:, None], -torch.inf).argmax(-1).tolist()
+    found = bartviz.attribute(model, one, method="contrast")
+    differences = [float(row[own] - row[other]) for row, own, other in zip(logits, ids, others, strict=True)]
+    np.testing.assert_allclose(found.explained, differences, rtol=1e-4, atol=1e-4)
+    last = len(rows) - 1
+    named = bartviz.attribute(model, one, method="gradient x input", step=last, contrast=others[last])
+    alone = bartviz.attribute(model, one, method="contrast", step=last)
+    np.testing.assert_allclose(alone.values, named.values, atol=1e-6)
+    np.testing.assert_allclose(found.values[last:], named.values, atol=2e-4 * max(1.0, np.abs(named.values).max()))
+    assert alone.contrast == named.contrast
+    assert (found.contrast is None) == (len(set(others)) > 1)
+
+
+@pytest.mark.slow
+def test_the_method_contrast_takes_a_named_token_too() -> None:
+    model = loaded.model("bert")
+    named = bartviz.attribute(model, subjects.GAP, "#20", method="contrast", contrast="#40")
+    same = bartviz.attribute(model, subjects.GAP, "#20", method="gradient x input", contrast="#40")
+    np.testing.assert_array_equal(named.values, same.values)
+    assert named.contrast == same.contrast

@@ -37,7 +37,7 @@ STAND_INS: dict[Operator, str] = {
     "mask": mark("the mask token"),
     "delete": mark("nothing: it is left out"),
     "exchange": mark("another word of the text"),
-    "fill-in": mark("the guess of a masked model"),
+    "fill-in": mark("the guess of a model that fills gaps"),
 }
 USUAL = next(iter(METHODS))
 SOONEST = "weights", "values", "gradients", "more passes"
@@ -69,9 +69,8 @@ def contrast(record: Record, at: int, name: str) -> str | None:
         return None
     step = record.steps[at]
     others = [one for one in step.candidates if one.token_id != step.chosen.token_id]
-    names = {"": _("nothing: alone")} | {
-        f"#{one.token_id}": f"{show.plain(one.label)} {percent(one.probability)}" for one in others
-    }
+    alone = _("the likeliest other token") if METHODS[name].always_contrasts else _("nothing: alone")
+    names = {"": alone} | {f"#{one.token_id}": f"{show.plain(one.label)} {percent(one.probability)}" for one in others}
     label = _("Compared with")
     return pick.select(label, names, key="instead", hint=_("Why the word that was written, and not this one?")) or None
 
