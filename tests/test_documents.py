@@ -11,6 +11,7 @@ from packaging.version import Version
 
 import bartviz
 from bartviz.analysis.corpus_measures import ALL
+from bartviz.analysis.head_measures import Measure
 
 ROOT = Path(__file__).parent.parent
 NOTES = sorted((ROOT / "benchmarks").rglob("*.md"))
@@ -68,10 +69,13 @@ def test_make_targets_that_are_named_exist(path: Path) -> None:
     assert set(re.findall(r"`make ([a-z]+)", path.read_text("utf-8"))) <= targets
 
 
+def _range(one: Measure) -> str:
+    if one.lowest is None:
+        return ""
+    return ", 0 to 1" if one.highest else ", from 0"
+
+
 def test_the_page_of_measures_lists_each_with_its_unit_and_source() -> None:
     text = (ROOT / "docs" / "measures.md").read_text("utf-8")
     rows = [line for line in text.splitlines() if line.startswith("| `")]
-    assert rows == [
-        f"| `{name}` | {one.title} | {one.unit}, {'0 to 1' if one.highest else 'from 0'} | {one.source} |"
-        for name, one in ALL.items()
-    ]
+    assert rows == [f"| `{name}` | {one.title} | {one.unit}{_range(one)} | {one.source} |" for name, one in ALL.items()]

@@ -29,9 +29,22 @@ from bartviz.record.record import Record
 if TYPE_CHECKING:
     import pandas as pd
 
-Measure = Literal["log_probability", "divergence", "changed", "labels", "distance"]
+Measure = Literal[
+    "log_probability",
+    "divergence",
+    "changed",
+    "labels",
+    "label_log_probability",
+    "label_margin",
+    "value_change",
+    "distance",
+]
 MEASURES: tuple[Measure, ...] = get_args(Measure)
 OF_WORDS: tuple[Measure, ...] = ("log_probability", "divergence", "changed")
+OF_LABELS: tuple[Measure, ...] = ("labels", "label_log_probability", "label_margin")
+SIGNED: tuple[Measure, ...] = ("log_probability", "label_log_probability", "label_margin", "value_change")
+FALLING: tuple[Measure, ...] = ("log_probability", "label_log_probability", "label_margin")
+"""What is less sure without a head that matters: the largest fall ranks first, and of other measures the largest."""
 ROUNDING = 1e-4  # nats; a smaller change of log p is float32 arithmetic in another order
 QUIET = 0.05  # nats; below it no change of a token's log p is worth a word
 SMALLEST = 1e-3  # probability of a text; a smaller one is said as log p alone
@@ -87,6 +100,8 @@ class Ablation(Brief):
             effect = f"log p {self.effect:+.4g} nats, {len(self.turned)} of {len(self.rows)} best tokens changed"
         elif np.isfinite(self.labels):
             effect = f"KL of the labels {self.labels:.4g} nats"
+        elif np.isfinite(self.value_change):
+            effect = f"value {self.value_change:+.4g}"
         else:
             effect = f"largest cosine distance of a state {self.distance.max():.4g}"
         return f"<Ablation of {', '.join(heads[:LONGEST])}{more}: {effect}>"
@@ -100,29 +115,35 @@ class Ablation(Brief):
 
     @property
     def labels(self) -> float:
-        """How far the probabilities of the labels move, KL(before || after) in nats (``prediction.divergence``); NaN
-        for a model that labels nothing."""
-        now = self.changed.prediction
-        if self.said is None or now is None:
-            return float("nan")
-        return prediction.divergence(self.said, now, ~self.record.source.special)
+        """How far the probabilities of the labels move, KL(before || after) in nats (``prediction.divergence``): of the
+        text, the mean of its tokens, or of the two ends of an answer; NaN for a model that labels nothing."""
+        return self.label_change.divergence
 
     @property
     def label_log_probability(self) -> float:
         """The change of the log probability of the label that is said, in nats: negative where it is less likely now
         (``prediction.said_label``); NaN for a model that labels nothing."""
-        return self._said_label()[0]
+        return self.label_change.log_probability
 
     @property
     def label_margin(self) -> float:
         """The change of how far that label's logit is above the best other one's; NaN as above."""
-        return self._said_label()[1]
+        return self.label_change.margin
 
-    def _said_label(self) -> tuple[float, float]:
-        now = self.changed.prediction
-        if self.said is None or now is None:
-            return float("nan"), float("nan")
-        return prediction.said_label(self.said, now, ~self.record.source.special)
+    @property
+    def label_turned(self) -> float:
+        """The share of what is said in whose place another label is said now, 0..1 (``prediction.turned``)."""
+        return self.label_change.turned
+
+    @property
+    def value_change(self) -> float:
+        """The change of the number that a head for regression gives, in its own unit; NaN for any other model."""
+        return self.label_change.value
+
+    @property
+    def label_change(self) -> prediction.LabelChange:
+        """All numbers of what the head says."""
+        return prediction.change(self.said, self.changed.prediction, ~self.record.source.special)
 
     @property
     def turned(self) -> Ints:
@@ -144,9 +165,11 @@ class Sweep(Brief):
 
     Arrays (N,) in the order of ``heads``: ``log_probability`` the change of the summed log p of the record's tokens
     (nats, negative: less likely; NaN where the model does not predict tokens), ``divergence`` the mean KL of a row
-    (nats), ``changed`` the number of rows whose best token is another one, ``labels`` the KL of what a head that labels
-    says (nats; empty or NaN without one), ``label_log_probability`` and ``label_margin`` the changes of the label that
-    it said (``prediction.said_label``; empty or NaN likewise), ``distance`` the mean 1 - cosine of the last state.
+    (nats), ``changed`` the number of rows whose best token is another one, ``distance`` the mean 1 - cosine of the last
+    state. Of a model that was fine-tuned to label, empty or NaN for others: ``labels`` the KL of what its head says
+    (nats), ``label_log_probability`` and ``label_margin`` the changes of the label that it said
+    (``prediction.said_label``), ``label_turned`` the share of labels that are others now (``prediction.turned``), and
+    ``value_change`` that of a number that it gives instead (regression).
     """
 
     heads: tuple[Head, ...]
@@ -161,6 +184,8 @@ class Sweep(Brief):
     labels: Floats = field(default_factory=lambda: np.zeros(0, np.float32))
     label_log_probability: Floats = field(default_factory=lambda: np.zeros(0, np.float32))
     label_margin: Floats = field(default_factory=lambda: np.zeros(0, np.float32))
+    label_turned: Floats = field(default_factory=lambda: np.zeros(0, np.float32))
+    value_change: Floats = field(default_factory=lambda: np.zeros(0, np.float32))
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -172,8 +197,8 @@ class Sweep(Brief):
     @property
     def measures(self) -> tuple[Measure, ...]:
         """The measures that this model has."""
-        missing = [] if np.isfinite(self.log_probability).all() else [*OF_WORDS]
-        missing += [] if len(self.labels) and np.isfinite(self.labels).all() else ["labels"]
+        missing = set() if np.isfinite(self.log_probability).all() else {*OF_WORDS}
+        missing |= {measure for measure in (*OF_LABELS, "value_change") if not _measured(getattr(self, measure))}
         return tuple(measure for measure in MEASURES if measure not in missing)
 
     @property
@@ -204,10 +229,16 @@ class Sweep(Brief):
         return cells
 
     def ranked(self, measure: Measure | None = None) -> tuple[int, ...]:
-        """Indices of the heads by effect, largest first: the greatest fall of log p, else the largest value."""
+        """Indices of the heads by effect, largest first: the greatest fall of what is sure (log p, the margin), the
+        largest change of a number either way, else the largest value."""
         chosen = measure or self.measures[0]
         values = self.values(chosen)
-        return tuple(int(i) for i in np.argsort(values if chosen == "log_probability" else -values, kind="stable"))
+        order = values if chosen in FALLING else -np.abs(values)
+        return tuple(int(i) for i in np.argsort(order, kind="stable"))
+
+
+def _measured(values: Floats) -> bool:
+    return bool(len(values) and np.isfinite(values).all())
 
 
 def sweep_table(sweep: Sweep) -> pd.DataFrame:
@@ -216,17 +247,30 @@ def sweep_table(sweep: Sweep) -> pd.DataFrame:
 
     order = list(sweep.ranked())
     heads = [sweep.heads[place] for place in order]
-    labels = {"KL of the labels (nats)": sweep.labels[order]} if "labels" in sweep.measures else {}
+    words = {
+        "log p change (nats)": sweep.log_probability[order],
+        "mean KL (nats)": sweep.divergence[order],
+        "best tokens changed": sweep.changed[order],
+    }
+    labels, value = {}, {}
+    if "labels" in sweep.measures:
+        labels = {
+            "KL of the labels (nats)": sweep.labels[order],
+            "log p of the label, change (nats)": sweep.label_log_probability[order],
+            "margin of the label, change": sweep.label_margin[order],
+            "share of labels changed": sweep.label_turned[order],
+        }
+    if "value_change" in sweep.measures:
+        value = {"value, change": sweep.value_change[order]}
     return pd.DataFrame(
         {
             "rank": np.arange(1, len(order) + 1),
             "kind": [head.kind for head in heads],
             "layer": [head.layer for head in heads],
             "head": [head.head for head in heads],
-            "log p change (nats)": sweep.log_probability[order],
-            "mean KL (nats)": sweep.divergence[order],
-            "best tokens changed": sweep.changed[order],
+            **(words if "log_probability" in sweep.measures or not (labels or value) else {}),
             **labels,
+            **value,
             "mean cosine distance": sweep.distance[order],
         }
     )
@@ -274,7 +318,7 @@ def _place(head: Head) -> tuple[Kind, int, int]:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """One token, or one label of a text, and its probability before and after."""
+    """One token, one label of a text or of a token, or an answer, and its probability before and after."""
 
     token: str
     was: float
@@ -282,17 +326,80 @@ class Moved:
 
 
 def most_moved(found: Ablation) -> Moved | None:
-    """The token whose probability changes most; of a model that labels texts, the label. None without predictions."""
-    if found.before is not None and found.after is not None:
-        was, now = (np.exp(one.log_probability) for one in (found.before, found.after))
-        labels = found.targets
-    elif (scaled := _scaled(found)) is not None:
-        said, changed = scaled
-        was, now, labels = said.probabilities[0], changed.probabilities[0], said.labels
-    else:
-        return None
+    """The token whose probability changes most; of a model that labels, the label of the text or of a token, or the
+    answer that it gave. None without predictions."""
+    if found.before is None or found.after is None:
+        return None if (said := _said(found)) is None else _moved_label(found, *said)
+    was, now = (np.exp(one.log_probability) for one in (found.before, found.after))
     most = int(np.argmax(np.abs(now - was)))
-    return Moved(labels[most], float(was[most]), float(now[most]))
+    return Moved(found.targets[most], float(was[most]), float(now[most]))
+
+
+def _moved_label(found: Ablation, was: Prediction, now: Prediction) -> Moved | None:
+    p, q = was.probabilities, now.probabilities
+    if was.scale == "none":
+        return None
+    if was.task == "answer":
+        answer = prediction.answer(found.record, was)
+        if answer is None:
+            return None
+        return Moved(answer.text, answer.probability, float(q[answer.first, 0]) * float(q[answer.last, 1]))
+    if was.task == "text":
+        most = int(np.abs(q[0] - p[0]).argmax())
+        return Moved(was.labels[most], float(p[0, most]), float(q[0, most]))
+    rows = _labelled(found, len(p))
+    said = p[rows].argmax(axis=1)
+    before, after = (one[rows, said] for one in (p, q))
+    most = int(np.abs(after - before).argmax())
+    token = found.record.source.labels[rows[most]]
+    return Moved(f"{token}: {was.labels[said[most]]}", float(before[most]), float(after[most]))
+
+
+def _labelled(found: Ablation, count: int) -> Ints:
+    """The tokens whose labels count: those that are not special, if there are any."""
+    words = np.flatnonzero(~found.record.source.special[:count])
+    return words if len(words) else np.arange(count)
+
+
+def value(found: Ablation) -> tuple[str, float, float] | None:
+    """The number that a head for regression gives and that changes most: its name, before, after; None without."""
+    said = _said(found)
+    if said is None or said[0].scale != "none":
+        return None
+    was, now = (one.logits[0].astype(np.float64) for one in said)
+    most = int(np.abs(now - was).argmax())
+    return said[0].labels[most], float(was[most]), float(now[most])
+
+
+def labels_table(found: Ablation) -> pd.DataFrame | None:
+    """What the head says before and after, a line for each label of a text, for each token that is labelled, or for the
+    start and end of an answer; None for a model that labels nothing."""
+    import pandas as pd
+
+    said = _said(found)
+    if said is None:
+        return None
+    was, now = said
+    p, q = was.probabilities, now.probabilities
+    if was.task == "text":
+        names = ("value before", "value after") if was.scale == "none" else ("p before", "p after")
+        return pd.DataFrame({"label": was.labels, **dict(zip(names, (p[0], q[0]), strict=True))})
+    axis = 0 if was.task == "answer" else 1
+    best, other = p.argmax(axis=axis), q.argmax(axis=axis)
+    if was.task == "answer":
+        labels, ends = found.record.source.labels, np.arange(2)
+        said_at = {"token": [labels[place] for place in best], "token after": [labels[place] for place in other]}
+        return pd.DataFrame({"label": was.labels, **said_at, "p before": p[best, ends], "p after": q[best, ends]})
+    rows = _labelled(found, len(p))
+    return pd.DataFrame(
+        {
+            "token": [found.record.source.labels[row] for row in rows],
+            "label": [was.labels[best[row]] for row in rows],
+            "label after": [was.labels[other[row]] for row in rows],
+            "p before": p[rows, best[rows]],
+            "p after": q[rows, best[rows]],
+        }
+    )
 
 
 def notice(found: Ablation) -> str:
@@ -300,13 +407,16 @@ def notice(found: Ablation) -> str:
     heads = {kind: found.record.attention(kind).shape[1] for kind in found.record.kinds}
     who = {"heads": name(found.factors, heads), "done": doing(set(found.factors.values()))}
     moved_most = most_moved(found)
+    if found.before is None and (number := value(found)) is not None:
+        label, first, second = number
+        said = {"token": quote(label), "was": f"{first:.3f}", "now": f"{second:.3f}"}
+        return _("With {heads} {done}, {token} went from {was} to {now}.", **said, **who)
     if found.before is None and moved_most is not None:
         said = {"token": quote(moved_most.token), "was": percent(moved_most.was), "now": percent(moved_most.now)}
-        if said["was"] != said["now"]:
-            return _("With {heads} {done}, {token} went from {was} to {now}.", **said, **who)
-        return _(
-            "With {heads} {done}, the probabilities of the labels hardly change: {token} stays at {now}.", **said, **who
-        )
+        went = mark("With {heads} {done}, {token} went from {was} to {now}.")
+        if said["was"] == said["now"]:
+            went = mark("With {heads} {done}, the probabilities of the labels hardly change: {token} stays at {now}.")
+        return f"{_(went, **said, **who)} {_label_numbers(found)}"
     if found.before is None or found.after is None or moved_most is None:
         most = int(found.distance.argmax())
         label = found.changed.attention(found.changed.kinds[-1]).query.labels[most]
@@ -350,12 +460,20 @@ def notice(found: Ablation) -> str:
     return f"{went} {best}; {changed}"
 
 
-def _scaled(found: Ablation) -> tuple[Prediction, Prediction] | None:
-    """What a model says of the text before and after, as probabilities of labels; None where it says no such thing."""
+def _said(found: Ablation) -> tuple[Prediction, Prediction] | None:
+    """What a model's head says before and after; None for a model that labels nothing."""
     was, now = found.said, found.changed.prediction
-    if was is None or now is None or was.task != "text" or was.scale == "none":
-        return None
-    return was, now
+    return None if was is None or now is None else (was, now)
+
+
+def _label_numbers(found: Ablation) -> str:
+    """A sentence: log p, margin and KL of what the head says."""
+    change = found.label_change
+    log_p, margin = (sentence_words.signed(one, "+.2f") for one in (change.log_probability, change.margin))
+    numbers = {"log_p": log_p, "margin": margin, "kl": f"{change.divergence:.3g}"}
+    if np.isnan(change.margin):
+        return _("Log p of what it says: {log_p} nats; KL {kl} nats.", **numbers)
+    return _("Log p of what it says: {log_p} nats, its margin {margin}; KL {kl} nats.", **numbers)
 
 
 def doing(factors: set[float]) -> str:
@@ -379,6 +497,9 @@ def sweep_notice(sweep: Sweep) -> str:
     if sweep.measures[0] == "labels":
         message = mark("{what}, {head} moves the probabilities of the labels most (KL {nats} nats).")
         return _(message, what=what, head=head, nats=f"{sweep.labels[worst]:.3g}")
+    if sweep.measures[0] == "value_change":
+        moved = sentence_words.signed(float(sweep.value_change[worst]), "+.3g")
+        return _("{what}, {head} changes the value most ({change}).", what=what, head=head, change=moved)
     if sweep.measures == ("distance",):
         return _("{what}, {head} moves the hidden states most.", what=what, head=head)
     if np.abs(change).max() < ROUNDING:

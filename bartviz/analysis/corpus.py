@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bartviz.analysis import sentence_words
-from bartviz.analysis.corpus_measures import ALL, SILENCED
+from bartviz.analysis.corpus_measures import ALL, OF_LABELS, SILENCED, VALUE_MOVED
 from bartviz.analysis.corpus_roles import roles
 from bartviz.analysis.head_names import NAMES, THRESHOLD
 from bartviz.analysis.intervals import FEW
@@ -93,8 +93,15 @@ def few(n: int) -> str:
 
 
 def effect(heads: pd.DataFrame, head: Head) -> str:
-    """The effect of silencing a head, as a sentence; empty where the run has not measured it."""
-    kind = heads[(heads["kind"] == head.kind) & (heads["measure"] == SILENCED)].dropna(subset=["mean"])
+    """The effect of silencing a head, in sentences: on the predictions, and on the labels of a model that labels, or on
+    its value; empty where the run has not measured it."""
+    return " ".join(
+        filter(None, (_effect(heads, head, SILENCED), _on_labels(heads, head), _effect(heads, head, VALUE_MOVED)))
+    )
+
+
+def _effect(heads: pd.DataFrame, head: Head, name: str) -> str:
+    kind = heads[(heads["kind"] == head.kind) & (heads["measure"] == name)].dropna(subset=["mean"])
     row = of_head(kind, head)
     if row.empty:
         return ""
@@ -107,6 +114,15 @@ def effect(heads: pd.DataFrame, head: Head) -> str:
         "Silencing it moves the predictions by {mean:.3f} nats (95% interval {low:.3f} to {high:.3f}, {n:,} texts): "
         "rank {rank} of {count} among the heads of its kind."
     )
+    if name == VALUE_MOVED:
+        without = mark(
+            "Silencing it moves the value by {mean:.3g} ({n:,} texts, too few for an interval): rank {rank} of {count} "
+            "among the heads of its kind."
+        )
+        whole = mark(
+            "Silencing it moves the value by {mean:.3g} (95% interval {low:.3g} to {high:.3g}, {n:,} texts): rank "
+            "{rank} of {count} among the heads of its kind."
+        )
     return _(
         without if np.isnan(low) else whole,
         mean=mean,
@@ -115,6 +131,22 @@ def effect(heads: pd.DataFrame, head: Head) -> str:
         n=int(row["n"].iloc[0]),
         rank=int((kind["mean"] > mean).sum()) + 1,
         count=len(kind),
+    )
+
+
+def _on_labels(heads: pd.DataFrame, head: Head) -> str:
+    """What becomes of the labels that the model says."""
+    rows = of_head(heads, head).set_index("measure")
+    means = {name: float(rows["mean"].get(name, np.nan)) for name in OF_LABELS}
+    log_p, margin, turned = means.values()
+    if np.isnan(log_p):
+        return ""
+    return _(
+        "Without it the log probability of the label that is said changes by {log_p} nats, its margin by {margin}, and "
+        "{turned:.1%} of the labels are others.",
+        log_p=sentence_words.signed(log_p, "+.3f"),
+        margin="–" if np.isnan(margin) else sentence_words.signed(margin, "+.3f"),
+        turned=turned,
     )
 
 

@@ -121,21 +121,79 @@ TREES: Mapping[str, Measure] = {
         ),
     )
 }
-SILENCED = "silenced"
+SILENCED, VALUE_MOVED = "silenced", "value_moved"
+OF_LABELS = ("label_log_probability", "label_margin", "label_turned")
+_LOST = mark("Michel et al. 2019, 3 (there: accuracy lost)")
+_DRAWN = mark("texts drawn at random")
 EFFECTS: Mapping[str, Measure] = {
-    SILENCED: Measure(
-        SILENCED,
-        mark("effect of silencing"),
-        "KL(p ‖ q)",
-        mark(
-            "How far the probabilities of the predicted tokens (or labels) move when the head's output is "
-            "set to 0, averaged over a text. A head may attend to a lot and change little."
+    known.name: known
+    for known in (
+        Measure(
+            SILENCED,
+            mark("effect of silencing"),
+            "KL(p ‖ q)",
+            mark(
+                "How far the probabilities of the predicted tokens (or labels) move when the head's output is "
+                "set to 0, averaged over a text. A head may attend to a lot and change little."
+            ),
+            _LOST,
+            mark("nats"),
+            None,
+            over=_DRAWN,
+            uneven=True,
         ),
-        mark("Michel et al. 2019, 3 (there: accuracy lost)"),
-        mark("nats"),
-        None,
-        over=mark("texts drawn at random"),
-        uneven=True,
+        Measure(
+            "label_log_probability",
+            mark("the label's log probability without it"),
+            mark("log q(y) - log p(y), where y = argmax p"),
+            mark(
+                "What becomes of the label that the model says of a text when the head's output is set to 0: below 0 "
+                "the model is less sure of it. Of tokens and of the two ends of an answer it is their mean."
+            ),
+            _LOST,
+            mark("nats"),
+            None,
+            over=_DRAWN,
+            lowest=None,
+        ),
+        Measure(
+            "label_margin",
+            mark("the label's margin without it"),
+            mark("m(q) - m(p), where m is the logit of y less that of the best other label"),
+            mark(
+                "What becomes of the lead of the label that the model says over the second one: where it falls by more "
+                "than the lead, another label is said."
+            ),
+            _LOST,
+            mark("logits"),
+            None,
+            over=_DRAWN,
+            lowest=None,
+        ),
+        Measure(
+            "label_turned",
+            mark("labels changed without it"),
+            mark("share of labels with argmax q ≠ argmax p"),
+            mark("How often another label is said when the head's output is set to 0."),
+            _LOST,
+            mark("share of labels"),
+            over=_DRAWN,
+            uneven=True,
+        ),
+        Measure(
+            VALUE_MOVED,
+            mark("the value moved without it"),
+            mark("|y(without) - y(with)|"),
+            mark(
+                "How far the number moves that the model gives a text (regression) when the head's output is set to 0, "
+                "in the unit that it was trained on."
+            ),
+            _LOST,
+            mark("of the value"),
+            None,
+            over=_DRAWN,
+            uneven=True,
+        ),
     )
 }
 ALL: Mapping[str, Measure] = {**MEASURES, **NORMS, **GOLD, **TREES, **RANDOM, **EFFECTS}

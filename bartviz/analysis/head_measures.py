@@ -86,10 +86,11 @@ def coverage(received: Received) -> Array:
 class Measure:
     """One number of a head: ``name`` in tables and links, ``title`` for a reader, the mean of ``formula`` over rows.
 
-    ``highest`` is its largest possible value, None where that grows with the text; the lowest is 0. ``rows`` says which
-    rows it is averaged over, beyond the rule for all of them (``measures.counted``); ``uneven`` that a
-    few texts make most of its mean over a corpus (``intervals``). Its texts are stored in English
-    (``named``, ``computed``, ``meaning``, ``article``, ``measured_in``, ``over``) and translated by the properties.
+    ``highest`` is its largest possible value, None where that grows with the text; ``lowest`` is 0, or None for a
+    change that may go either way. ``rows`` says which rows it is averaged over, beyond the rule for all of them
+    (``measures.counted``); ``uneven`` that a few texts make most of its mean over a corpus (``intervals``). Its texts
+    are stored in English (``named``, ``computed``, ``meaning``, ``article``, ``measured_in``, ``over``) and translated
+    by the properties.
     ``compute`` is the formula as a function; None for what only a corpus measures.
     """
 
@@ -103,6 +104,7 @@ class Measure:
     kinds: tuple[Kind, ...] = KINDS
     over: str = ROWS
     uneven: bool = False
+    lowest: float | None = 0.0
     compute: Compute | None = None
 
     @property
@@ -313,4 +315,6 @@ def definitions(kind: Kind | None = None) -> pd.DataFrame:
 
 def _range(one: Measure) -> str:
     """The unit and the range."""
+    if one.lowest is None:
+        return one.unit
     return _("{unit}, 0 to 1", unit=one.unit) if one.highest else _("{unit}, from 0", unit=one.unit)

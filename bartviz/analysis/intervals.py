@@ -99,7 +99,8 @@ def of_means(
     open_ended = uneven & ~bounded
     if open_ended.any():
         low[open_ended], high[open_ended] = _with_one_more(*(one[open_ended] for one in (n, mean, sd, largest)))
-    return np.maximum(low, 0.0), np.minimum(high, highest)
+    lowest = np.array([-np.inf if measure.lowest is None else measure.lowest for measure in measures])
+    return np.maximum(low, lowest), np.minimum(high, highest)
 
 
 def _with_ends(n: Whole, mean: Doubles, sd: Doubles, highest: Doubles) -> tuple[Doubles, Doubles]:

@@ -93,6 +93,60 @@ def said_label(before: Prediction, after: Prediction, rows: Bools | None = None)
     return float(log_p.mean()), float(margin.mean())
 
 
+def turned(before: Prediction, after: Prediction, rows: Bools | None = None) -> float:
+    """The share of what was said, 0..1, in whose place another label is said now: of the text 0 or 1, of tokens that of
+    ``rows`` (n,), of an answer that of its two ends, of labels that do not exclude each other that of all of them. NaN
+    for a head whose output has no probabilities.
+    """
+    if before.scale == "none":
+        return float("nan")
+    was, now = before.logits, after.logits
+    if before.scale == "sigmoid":
+        return float(((was >= 0) != (now >= 0)).mean())
+    axis = 0 if before.task == "answer" else 1
+    other = was.argmax(axis=axis) != now.argmax(axis=axis)
+    if before.task == "tokens" and rows is not None and rows.any():
+        other = other[rows]
+    return float(other.mean())
+
+
+def value_change(before: Prediction, after: Prediction) -> float:
+    """The change of the number that a head without probabilities gives (regression), in the unit that it was trained
+    on; of several numbers that of the one that changes most. NaN for a head with probabilities.
+    """
+    if before.scale != "none":
+        return float("nan")
+    moved = (after.logits.astype(np.float64) - before.logits).ravel()
+    return float(moved[np.abs(moved).argmax()])
+
+
+@dataclass(frozen=True, slots=True)
+class LabelChange:
+    """What becomes of a prediction, by ``divergence``, ``said_label``, ``turned`` and ``value_change``: NaN where the
+    head says nothing of the kind."""
+
+    divergence: float
+    log_probability: float
+    margin: float
+    turned: float
+    value: float
+
+
+NO_LABELS = LabelChange(*[float("nan")] * 5)
+
+
+def change(before: Prediction | None, after: Prediction | None, rows: Bools | None = None) -> LabelChange:
+    """All of it; NaN without predictions. ``rows`` (n,): the tokens that count where tokens are labelled."""
+    if before is None or after is None:
+        return NO_LABELS
+    return LabelChange(
+        divergence(before, after, rows),
+        *said_label(before, after, rows),
+        turned(before, after, rows),
+        value_change(before, after),
+    )
+
+
 def _log_p_of(logits: Doubles, label: NDArray[np.int64]) -> Doubles:
     """(R,) from logits (R, C) and a label of each row (R, 1)."""
     return np.asarray(np.take_along_axis(logits, label, 1)[:, 0] - np.logaddexp.reduce(logits, axis=1))
@@ -111,17 +165,19 @@ def _relative(was: Doubles, now: Doubles) -> Doubles:
     return np.asarray(np.exp(was) * (was - now))
 
 
-def answer(record: Record) -> Answer | None:
+def answer(record: Record, said: Prediction | None = None) -> Answer | None:
     """The pair of ends of the largest probability, the end not before the start and at most LONGEST tokens.
 
     Both are in the second text, whose tokens the first one, the question, asks about; None without a second text.
+    ``said``: a prediction of another pass over the record's texts, in place of its own.
     """
-    p, source = prediction_of(record).probabilities, record.source  # p (n, 2)
+    said = prediction_of(record) if said is None else said
+    p, source = said.probabilities, record.source  # p (n, 2)
     inside = np.array(
         [segment == 1 and span is not None for segment, span in zip(source.segments, source.spans, strict=True)]
     )[: len(p)]
     places = np.flatnonzero(inside)
-    if prediction_of(record).task != "answer" or record.pair_text is None or not len(places):
+    if said.task != "answer" or record.pair_text is None or not len(places):
         return None
     starts, ends = p[places, 0].astype(float), p[places, 1].astype(float)
     joint = np.triu(np.outer(starts, ends)) - np.triu(np.full((len(places), len(places)), np.inf), LONGEST)

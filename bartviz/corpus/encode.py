@@ -143,12 +143,16 @@ def _described(model: Model, line: Line, truncate: Truncate | None, cancelled: C
     labels = {"source": prepared.tokens.labels}
     if model.info.kind == "encoder-decoder":
         target = line.target
-        if target is None:
+        labels_it = model.head is not None and target is None  # its decoder reads the text itself, as for ``capture``
+        if target is None and not labels_it:
             options = Options(cancelled=cancelled)
             target = write(model, prepared, (start_token(model),), {}, options, time.perf_counter()).target_text
-        if not target:
+        if labels_it:
+            given = prepared
+        elif target:
+            given = prepare_target(model, target)
+        else:
             raise TextError(later("The model wrote nothing."))
-        given = prepare_target(model, target)
         first = start_token(model, given.tokens)
         before = tokenize.from_ids(model.tokenizer, [first])[1].labels
         output = side(given.tokens, (given.text,), known)

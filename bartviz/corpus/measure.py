@@ -85,8 +85,8 @@ def run(model: Model, source: Padded, inputs: Padded | None, tape: Tape) -> None
         forward(model, model.runner.base_model, source, inputs)
 
 
-def forward(model: Model, network: nn.Module, source: Padded, inputs: Padded | None) -> Any:
-    """One pass of a network of that model, or of its stacks -> its output."""
+def forward(model: Model, network: nn.Module, source: Padded, inputs: Padded | None, *, states: bool = False) -> Any:
+    """One pass of a network of that model, or of its stacks -> its output, with the states of every layer if asked."""
     arguments: dict[str, Any] = {"input_ids": source.ids}
     if not source.valid.all():
         arguments["attention_mask"] = source.valid.long()
@@ -98,6 +98,8 @@ def forward(model: Model, network: nn.Module, source: Padded, inputs: Padded | N
             arguments["decoder_attention_mask"] = inputs.valid.long()
     if model.info.kind != "encoder":
         arguments["use_cache"] = False
+    if states:
+        arguments["output_hidden_states"] = True
     return network(**arguments)
 
 

@@ -89,14 +89,16 @@ def _bars(histograms: pd.DataFrame, head: Head, measure: str) -> str:
     width = bin_width(measure)
     starts, counts = rows["bin"].tolist(), rows["texts"].tolist()
     top, end = max(counts), ALL[measure].highest or starts[-1] + width
+    begin = min(starts[0], 0.0)
+    span = end - begin
     sheet = Sheet(_WIDE)
     color = theme.kind_color(head.kind)
     for start, count in zip(starts, counts, strict=True):
         high = _HIGH * count / top
-        sheet.rect(_WIDE * start / end, _HIGH - high, _WIDE * width / end - 1, high, color)
+        sheet.rect(_WIDE * (start - begin) / span, _HIGH - high, _WIDE * width / span - 1, high, color)
     sheet.path(f"M0 {number(_HIGH)}H{number(_WIDE)}", stroke=FAINT, fill="none")
     for share, anchor in ((0.0, "start"), (0.5, "middle"), (1.0, "end")):
-        sheet.text(share * _WIDE, _HIGH + 10, f"{share * end:g}", anchor=anchor, fill=FAINT)
+        sheet.text(share * _WIDE, _HIGH + 10, f"{begin + share * span:g}", anchor=anchor, fill=FAINT)
     said = _("The tallest bar: {count:,} texts", count=top)
     sheet.text(_WIDE, 8, said, anchor="end", fill=FAINT)
     return sheet.picture(_HIGH + 14, said, written=False).svg

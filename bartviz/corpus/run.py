@@ -17,7 +17,7 @@ from typing import Any
 from torch import nn
 from transformers import PreTrainedTokenizerBase
 
-from bartviz.analysis.corpus_measures import SILENCED, of_text
+from bartviz.analysis.corpus_measures import of_text
 from bartviz.corpus import atlas, head_ablation, text_values, work
 from bartviz.corpus import workers as workers_of
 from bartviz.corpus.encode import check_columns
@@ -77,6 +77,7 @@ def corpus(
     resume: finish a run that was stopped, with the same model, corpus and settings.
     edges: keep every single edge above this weight for ``Atlas.find``, and the tokens; by default none.
     silence: about how many texts, drawn at random, each head is silenced on in turn; one pass per head. By default 0.
+        Of a model that was fine-tuned to label, what becomes of its labels is measured.
     truncate: which part is read of a text that is too long for the model, "first" or "last"; by default it is left out,
     as one with a tree or an alignment by hand always is.
     values: keep the value of every measure, head and text (4 bytes each) for ``Atlas.values`` and for paired
@@ -111,7 +112,7 @@ def corpus(
         loaded = model_of(model, tokenizer)
     source = given or of_texts(held, loaded.info.kind)
     check_columns(loaded, chosen)
-    head_ablation.check(loaded, silence)
+    head_ablation.check(loaded, silence, source.rows)
     count = sum(1 for _ in source.rows())
     if count == 0:
         raise TextError("The corpus has no rows.")
@@ -125,7 +126,7 @@ def corpus(
     kept = {option: value for option, value in asked.items() if value is not None}
     about = {"name": source.name, "digest": source.digest, "rows": count}
     settings = {"columns": asdict(chosen), "paragraphs": paragraphs, "size": size} | kept
-    manifest = _manifest(loaded, about, settings, [SILENCED] * bool(silence))
+    manifest = _manifest(loaded, about, settings, head_ablation.measures(loaded) if silence else ())
     with _folder(out) as path:
         folder = Folder(path, manifest, resume=resume)
         if not folder.has(RANDOM):

@@ -48,6 +48,7 @@ LARGEST_DESCRIPTION = 1 << 20
 LONGEST_NAME = 1_000  # characters of a name in the description
 MOST_PLACES = 4_096  # layers, and heads of a layer
 _TYPES = {"text": "str", "none": "str", "whole": "int64", "number": "float64"}
+_LOWEST = {name: -np.inf if known.lowest is None else known.lowest for name, known in ALL.items()}
 _DAMAGED = mark("its contents contradict each other")
 
 
@@ -208,12 +209,13 @@ def _heads(table: pd.DataFrame) -> bool:
     numbers = table[["mean", "sd", "low", "high", "even"]].to_numpy()
     n, mean = table["n"].to_numpy(), table["mean"].to_numpy()
     top = table["measure"].map({name: known.highest or np.inf for name, known in ALL.items()}).to_numpy(np.float64)
+    bottom = table["measure"].map(_LOWEST).to_numpy(np.float64)
     with np.errstate(invalid="ignore"):
         return bool(
             (n >= 0).all()
             and not np.isinf(numbers).any()
             and (np.isnan(mean) == (n == 0)).all()
-            and not ((mean < -1e-6) | (mean > top + 1e-3)).any()
+            and not ((mean < bottom - 1e-6) | (mean > top + 1e-3)).any()
             and not (table["sd"].to_numpy() < 0).any()
             and not ((table["low"].to_numpy() > mean + 1e-9) | (table["high"].to_numpy() < mean - 1e-9)).any()
         )
@@ -221,7 +223,10 @@ def _heads(table: pd.DataFrame) -> bool:
 
 def _histograms(table: pd.DataFrame) -> bool:
     bins = table["bin"].to_numpy()
-    return _measured(table) and bool((np.isfinite(bins) & (bins >= 0)).all() and (table["texts"] > 0).all())
+    if not _measured(table):
+        return False
+    known = np.isfinite(bins) & (bins >= table["measure"].map(_LOWEST).to_numpy(np.float64))
+    return bool(known.all() and (table["texts"] > 0).all())
 
 
 def _examples(table: pd.DataFrame) -> bool:

@@ -59,7 +59,9 @@ def stability(path: Path, *, resamples: int = RESAMPLES, seed: int = 0) -> pd.Da
         wider = intervals.student(known) / intervals.NORMAL * np.sqrt(known / np.maximum(known - 1, 1))
         low, high = mean[defined] + (ends - mean[defined]) * wider
         highest = np.tile([ALL[name].highest or np.inf for name in names], layers * heads)[defined]
-        numbers = {"mean": mean[defined], "low": np.maximum(low, 0), "high": np.minimum(high, highest)}
+        below = [-np.inf if ALL[name].lowest is None else 0.0 for name in names]
+        lowest = np.tile(below, layers * heads)[defined]
+        numbers = {"mean": mean[defined], "low": np.maximum(low, lowest), "high": np.minimum(high, highest)}
         labels = {"layer": layer[defined], "head": head[defined], "measure": np.array(names)[measure[defined]]}
         tables.append(pd.DataFrame({"kind": kind} | labels | numbers))
     return pd.concat(tables, ignore_index=True)

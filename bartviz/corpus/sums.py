@@ -11,13 +11,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bartviz.analysis.corpus_measures import ALL
 from bartviz.arrays import Floats
 from bartviz.record.attention import Kind
 
 EXAMPLES = 3  # of the highest, and of the lowest values
 DRAWN = 12  # texts that are drawn at random, the same for every cell where they have a value
 BINS = 20
-_WIDTHS = {"entropy": 0.5, "distance": 1.0, "first_value": 0.1}  # of a bin; the last has all that is above
+# Of a bin; the last has all that is above, and the first of a measure that may be below 0 all that is below.
+_WIDTHS = {"entropy": 0.5, "distance": 1.0, "first_value": 0.1, "label_log_probability": 0.1, "label_margin": 0.2}
 _NOWHERE = np.iinfo(np.int64).max
 
 Doubles = NDArray[np.float64]
@@ -25,8 +27,13 @@ Whole = NDArray[np.int64]
 
 
 def bin_width(measure: str) -> float:
-    """The width of a bin of a measure's histogram; the first begins at 0."""
+    """The width of a bin of a measure's histogram."""
     return _WIDTHS.get(measure, 1 / BINS)
+
+
+def first_bin(measure: str) -> float:
+    """Where the first bin begins: at 0, or so that 0 is in the middle for a measure that may be below it."""
+    return 0.0 if ALL[measure].lowest == 0 else -bin_width(measure) * BINS / 2
 
 
 def lots(texts: Whole) -> NDArray[np.uint64]:
@@ -124,7 +131,8 @@ class Partial:
         known = np.isfinite(flat)
         filled = np.where(known, flat, 0.0)
         widths = np.tile([bin_width(name) for name in names], values.shape[1] * values.shape[2])  # (C,)
-        bins = np.clip(filled / widths, 0, BINS - 1).astype(np.int64) + np.arange(flat.shape[1]) * BINS
+        first = np.tile([first_bin(name) for name in names], values.shape[1] * values.shape[2])
+        bins = np.clip((filled - first) / widths, 0, BINS - 1).astype(np.int64) + np.arange(flat.shape[1]) * BINS
         histogram = np.bincount(bins[known], minlength=flat.shape[1] * BINS).reshape(-1, BINS)
         flat[~known] = np.nan
         return cls(

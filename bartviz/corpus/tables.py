@@ -12,7 +12,7 @@ from bartviz.analysis import intervals
 from bartviz.analysis.corpus_measures import ALL
 from bartviz.corpus.read import Bad, Line
 from bartviz.corpus.relations import Relations
-from bartviz.corpus.sums import BINS, Partial, bin_width
+from bartviz.corpus.sums import BINS, Partial, bin_width, first_bin
 from bartviz.record.attention import Kind
 
 if TYPE_CHECKING:
@@ -51,7 +51,9 @@ def histograms(part: Partial) -> pd.DataFrame:
     cell, place = np.nonzero(part.histogram)
     labels = {name: values if isinstance(values, str) else values[cell] for name, values in _cells(part).items()}
     widths = np.array([bin_width(name) for name in part.names])
-    bins = place * np.tile(widths, part.histogram.size // BINS // len(widths))[cell]
+    first = np.array([first_bin(name) for name in part.names])
+    of_cell = part.histogram.size // BINS // len(widths)
+    bins = np.tile(first, of_cell)[cell] + place * np.tile(widths, of_cell)[cell]
     return pd.DataFrame(labels | {"bin": bins.round(6), "texts": part.histogram[cell, place]})
 
 

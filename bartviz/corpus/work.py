@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from bartviz.analysis.corpus_measures import SILENCED
 from bartviz.corpus import head_ablation, text_values
 from bartviz.corpus.batch_measures import Edges, scores_of, visible
 from bartviz.corpus.edges import tables
@@ -94,7 +93,7 @@ def _sums(
             values[kind][batch], even[kind][batch] = found.values, found.even
     if job.silence:
         _silence(model, rows, job.silence, values, even)
-        names = {kind: (*known, SILENCED) for kind, known in names.items()}
+        names = {kind: (*known, *head_ablation.measures(model)) for kind, known in names.items()}
     if job.values:
         kept[text_values.NAME] = text_values.packed([row.line for row in rows], values, names)
     return {kind: Partial.of(kind, names[kind], values[kind], even[kind], texts) for kind in values}
@@ -105,13 +104,14 @@ def _silence(
 ) -> None:
     """Add to the values what silencing each head changes, NaN for texts that are not drawn."""
     drawn = head_ablation.chosen([row.line.number for row in rows], share)
-    found = head_ablation.effects(model, [rows[index] for index in drawn]) if drawn else {}
+    found = head_ablation.outcomes(model, [rows[index] for index in drawn]) if drawn else {}
+    count = len(head_ablation.measures(model))
     for kind, known in values.items():
-        added = np.full((*known.shape[:3], 1), np.nan, np.float32)
+        added = np.full((*known.shape[:3], count), np.nan, np.float32)
         if drawn:
-            added[drawn, :, :, 0] = found[kind]
+            added[drawn] = found[kind]
         values[kind] = np.concatenate([known, added], axis=3)
-        even[kind] = np.pad(even[kind], ((0, 0), (0, 1)), constant_values=np.nan)
+        even[kind] = np.pad(even[kind], ((0, 0), (0, count)), constant_values=np.nan)
 
 
 def random(model: Model, cancelled: Callable[[], bool] = lambda: False) -> Shard:

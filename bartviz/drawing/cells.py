@@ -53,11 +53,15 @@ def grid(factor: int) -> Part:
     return {"x0": middle, "dx": factor, "y0": middle, "dy": factor}
 
 
-def written(values: Floats, texts: Any, top: float, scale: theme.Scale, *, size: int = 11, **more: Any) -> Part:
-    """A text on each finite cell of a heatmap from 0 to ``top``, in the ink that can be read on the cell's color;
+def written(
+    values: Floats, texts: Any, top: float, scale: theme.Scale, *, low: float = 0.0, size: int = 11, **more: Any
+) -> Part:
+    """A text on each finite cell of a heatmap from ``low`` to ``top``, in the ink that can be read on the cell's color;
     plotly's own choice of grey or white cannot be read on colors in the middle."""
     rows, columns = np.nonzero(np.isfinite(values))
-    inks = [theme.ink_on(theme.at(scale, float(values[at]) / top)) for at in zip(rows, columns, strict=True)]
+    inks = [
+        theme.ink_on(theme.at(scale, (float(values[at]) - low) / (top - low))) for at in zip(rows, columns, strict=True)
+    ]
     return {
         "type": "scatter",
         "mode": "text",

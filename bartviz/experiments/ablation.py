@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import astuple
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from bartviz.analysis import prediction
 from bartviz.analysis.ablation import Ablation, Sweep
 from bartviz.analysis.edits import changed_rows
 from bartviz.analysis.measures import padding
+from bartviz.analysis.prediction import LabelChange
 from bartviz.arrays import Floats, Ints
 from bartviz.errors import SettingError, TextError, choices
 from bartviz.experiments.replay import Outcome, Replay, SideBySide, score
@@ -72,7 +74,7 @@ def ablate(
     before = after = None
     labels: tuple[str, ...] = ()
     divergence = np.zeros(0, np.float32)
-    if was.logits is not None and now.logits is not None:
+    if was.logits is not None and now.logits is not None and replay.predicts_words:
         at = torch.from_numpy(rows.copy())
         first = was.logits[0, at]  # (T, V)
         targets = first.argmax(-1) if ids is None else torch.from_numpy(ids.copy())
@@ -131,19 +133,18 @@ def ablate_sweep(
         measurements.measure(groups[start:stop])
         done += stop - start
         on_progress(done, len(groups))
-    columns = zip(*measurements.lines, strict=True)
-    change, divergence, changed, labels, distance = (np.array(column) for column in columns)
+    change, divergence, changed, labels, distance = zip(*measurements.lines, strict=True)
     return Sweep(
         heads,
         factor,
         keep,
         measurements.baseline,
         len(measurements.rows),
-        change.astype(np.float32),
-        divergence.astype(np.float32),
-        changed.astype(np.int64),
-        distance.astype(np.float32),
-        *labels.T.astype(np.float32),
+        np.array(change, np.float32),
+        np.array(divergence, np.float32),
+        np.array(changed, np.int64),
+        np.array(distance, np.float32),
+        *np.array([astuple(one) for one in labels], np.float32).T,
     )
 
 
@@ -164,13 +165,13 @@ class _Measurements:
         self.real = ~padding(replay.record, replay.record.kinds[-1])
         self.at = torch.from_numpy(self.rows.copy())
         self.baseline, self.targets, self.logits = float("nan"), torch.zeros(0, dtype=torch.int64), None
-        if self.first.logits is not None:
+        if self.first.logits is not None and replay.predicts_words:
             self.logits = self.first.logits[0, self.at]  # (T, V)
             self.targets = self.logits.argmax(-1) if ids is None else torch.from_numpy(ids.copy())
             self.own = score(self.logits, self.logits, self.targets)
             self.baseline = float(self.own.log_probability.double().sum())
         self.said = replay.said(self.first)
-        self.lines: list[tuple[float, float, int, tuple[float, float, float], float]] = []
+        self.lines: list[tuple[float, float, int, LabelChange, float]] = []
 
     @property
     def batch_size(self) -> int:
@@ -197,14 +198,9 @@ class _Measurements:
             turned = int((other.best != self.own.best).sum())
             self.lines.append((change, float(other.divergence.mean()), turned, labels, float(distance.mean())))
 
-    def _labels(self, after: Outcome, index: int) -> tuple[float, float, float]:
-        """The divergence of the head's prediction from the first one, in nats, and what becomes of the log probability
-        and the margin of the label that was said; NaN without a head."""
-        now = self.replay.said(after, index)
-        words = ~self.replay.record.source.special
-        if self.said is None or now is None:
-            return float("nan"), float("nan"), float("nan")
-        return prediction.divergence(self.said, now, words), *prediction.said_label(self.said, now, words)
+    def _labels(self, after: Outcome, index: int) -> LabelChange:
+        """What becomes of the head's prediction."""
+        return prediction.change(self.said, self.replay.said(after, index), ~self.replay.record.source.special)
 
 
 def _check_factors(model: Model, heads: Heads) -> Factors:
@@ -274,6 +270,8 @@ def own_writing(model: Model, record: Record) -> dict[str, Any] | None:
     Raises SettingError.
     """
     if model.info.kind == "encoder" or (record.cross is None and not _generated(record)):
+        return None
+    if model.head is not None and record.prediction is not None:  # fine-tuned to label what it reads, not to write
         return None
     seen = ~padding(record, "encoder") if record.cross is not None else slice(record.steps[0].row + 1)
     special = _special(model, record.source_text, record.source.ids[seen])

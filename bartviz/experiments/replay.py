@@ -141,6 +141,12 @@ class Replay:
             labels = None if said is None else predict.logits(self.model, out, said.row)
         return Outcome(vocabulary_logits(out, self.model.info.vocabulary), _hidden(out, self.model.info.kind), labels)
 
+    @property
+    def predicts_words(self) -> bool:
+        """Whether the logits of words mean anything: a classifier of BART's has labels in their place, and its output
+        layer was not trained with them."""
+        return self.model.head is None or self.record.prediction is None
+
     @torch.inference_mode()
     def encoded(self, cancelled: Callable[[], bool]) -> Tensor | None:
         """(1, n, w) the encoder's output for the unchanged source; None for models that are not encoder-decoders."""

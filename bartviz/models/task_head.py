@@ -15,10 +15,9 @@ from bartviz.errors import ModelError
 from bartviz.families.config import Sizes
 from bartviz.families.family import DECODER_HEAD, Task
 from bartviz.language import later
-from bartviz.record.prediction import ENDS, Scale
+from bartviz.record.prediction import ENDS, FOLLOWS, Scale
 
 LONGEST_LABEL = 100  # characters
-FOLLOWS = ("B follows A", "B does not follow A")  # the columns of a judgement on two texts, in transformers' order
 
 
 @dataclass(frozen=True)

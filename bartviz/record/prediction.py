@@ -17,6 +17,7 @@ from bartviz.text.tokens import writable
 
 Scale = Literal["softmax", "sigmoid", "none"]
 ENDS = ("start", "end")  # the columns of an answer
+FOLLOWS = ("B follows A", "B does not follow A")  # the columns of a judgement on two texts, in transformers' order
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ import torch
 from torch import Tensor, nn
 
 from bartviz.models.model import Model
-from bartviz.models.task_head import FOLLOWS, TaskHead
-from bartviz.record.prediction import Prediction
+from bartviz.models.task_head import TaskHead
+from bartviz.record.prediction import FOLLOWS, Prediction
 from bartviz.text.tokens import Tokens
 
 

@@ -71,6 +71,43 @@ def test_a_table_has_a_line_for_each_label_or_token() -> None:
         analysis.table(record)
 
 
+def test_what_becomes_of_a_prediction_by_hand() -> None:
+    """Two labels at 80 and 20 percent, then at 40 and 60; their logits are log 4 and 0, then log 2 and log 3."""
+    one, two = (
+        Prediction("text", ("good", "bad"), np.log(np.array([shares], np.float32))) for shares in ([4, 1], [2, 3])
+    )
+    found = analysis.change(one, two)
+    assert found.divergence == pytest.approx(0.8 * np.log(0.8 / 0.4) + 0.2 * np.log(0.2 / 0.6), abs=1e-6)
+    assert found.log_probability == pytest.approx(np.log(0.4 / 0.8), abs=1e-6)
+    assert found.margin == pytest.approx(np.log(2 / 3) - np.log(4), abs=1e-6)
+    assert found.turned == 1
+    assert np.isnan(found.value)
+
+
+def test_the_share_of_what_turned_by_hand() -> None:
+    rows = np.array([[2, 1], [0, 3], [4, 1], [1, 0]], np.float32)
+    one, two = (Prediction("tokens", ("O", "NAME"), values) for values in (rows, rows[:, ::-1].copy()))
+    three = Prediction("tokens", ("O", "NAME"), np.array([[2, 1], [3, 0], [4, 1], [1, 0]], np.float32))
+    assert analysis.turned(one, two) == 1
+    assert analysis.turned(one, three) == 0.25
+    assert analysis.turned(one, three, np.array([True, False, True, True])) == 0
+    ends = [np.zeros((3, 2), np.float32) for _ in range(2)]
+    ends[0][[0, 2], [0, 1]], ends[1][[1, 2], [0, 1]] = 1, 1  # the start moves, the end does not
+    before, after = (Prediction("answer", ENDS, logits) for logits in ends)
+    assert analysis.turned(before, after) == 0.5
+    both, first = (Prediction("text", ("a", "b"), np.array([row], np.float32), "sigmoid") for row in ([1, 2], [1, -2]))
+    assert analysis.turned(both, first) == 0.5
+
+
+def test_a_value_changes_by_its_own_unit() -> None:
+    one, two = (Prediction("text", ("x", "y"), np.array([value], np.float32), "none") for value in ([1, 5], [2, 3]))
+    assert analysis.value_change(one, two) == -2
+    found = analysis.change(one, two)
+    assert found.value == -2
+    assert np.isnan([found.divergence, found.log_probability, found.margin, found.turned]).all()
+    assert np.isnan(analysis.change(None, two).value)
+
+
 def test_labels_that_do_not_exclude_each_other_are_all_named() -> None:
     record = stand_in.record(kind="encoder")
     several = Prediction("text", ("a", "b", "c"), np.array([[2.0, 1.0, -1.0]], np.float32), "sigmoid")

@@ -10,17 +10,20 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+import transformers
 
 import bartviz
-from bartviz.analysis.corpus_measures import SILENCED
+from bartviz.analysis import corpus as analysis
+from bartviz.analysis.corpus_measures import OF_LABELS, SILENCED
 from bartviz.commands.cli import main
 from bartviz.corpus.encode import Encoded, encode
-from bartviz.corpus.head_ablation import chosen, effects
+from bartviz.corpus.head_ablation import chosen, effects, outcomes
+from bartviz.corpus.passport import passport
 from bartviz.corpus.read import Columns, Line
 from bartviz.corpus.run import corpus
 from bartviz.errors import SettingError
 from bartviz.models.model import Model
-from bartviz.record.attention import Kind
+from bartviz.record.attention import Head, Kind
 from tests.support import networks
 
 TEXTS = ("It is late.", "The teacher gave the old book to a friend of mine.", "Why?", "We will be there in an hour.")
@@ -89,6 +92,115 @@ def test_a_classifier_is_compared_on_its_labels(task: str, tmp_path: Path) -> No
             assert found[index, layer, head] == pytest.approx(
                 moved(model, inputs, projection, head, counted), rel=1e-3, abs=1e-5
             )
+
+
+@pytest.mark.parametrize("problem", ["multi_label_classification", "regression", "answer"])
+def test_every_head_for_a_task_is_compared_on_what_it_says(problem: str, tmp_path: Path) -> None:
+    """Against transformers' class in float64: labels that do not exclude each other, a number, the ends of answers."""
+    architecture = "BertForQuestionAnswering" if problem == "answer" else "BertForSequenceClassification"
+    options: dict[str, Any] = {} if problem == "answer" else {"problem_type": problem, "id2label": {0: "a", 1: "b"}}
+    folder = networks.save("bert-pretraining", tmp_path, architecture=architecture, spread=0.3, trained=True, **options)
+    model = bartviz.load(folder)
+    second = "It is late, and we will be there in an hour." if problem == "answer" else None
+    rows = [encode(model, Line(i, "file", i, text, second, None)) for i, text in enumerate(TEXTS)]
+    found = outcomes(model, rows)["encoder"]
+    network = getattr(transformers, architecture).from_pretrained(folder, attn_implementation="eager").double().eval()
+    width = model.info.width // model.info.encoder_heads
+    for index, row in enumerate(rows):
+        inputs = {
+            "input_ids": torch.tensor(row.source.ids)[None],
+            "token_type_ids": torch.tensor(row.source.segments)[None],
+        }
+        with torch.no_grad():
+            was = network(**inputs)
+        for layer, head in np.ndindex(found.shape[1:3]):
+            projection = network.bert.encoder.layer[layer].attention.output.dense
+            with torch.no_grad(), zeroed(projection, head, width):
+                now = network(**inputs)
+            np.testing.assert_allclose(found[index, layer, head], expected(was, now, problem), rtol=2e-3, atol=1e-4)
+    assert np.abs(found).max() > 1e-3
+
+
+def expected(was: Any, now: Any, problem: str) -> list[float]:
+    """What becomes of what is said, as docs/measures.md has it."""
+    if problem == "regression":
+        moved = (now.logits - was.logits)[0]
+        return [float(moved.abs().max())]
+    if problem == "answer":
+        ends = [(was[name][0], now[name][0]) for name in ("start_logits", "end_logits")]
+        parts = [softened(one, two) for one, two in ends]
+        return [float(part) for part in np.mean(parts, axis=0)]
+    one, two = was.logits[0], now.logits[0]
+    yes = one >= 0
+    p, q = (torch.where(yes, logits.sigmoid(), 1 - logits.sigmoid()) for logits in (one, two))
+    apart = float((p * (p / q).log() + (1 - p) * ((1 - p) / (1 - q)).log()).sum())
+    sure, surer = (float(torch.where(yes, logits, -logits).min()) for logits in (one, two))
+    return [apart, float((q / p).log().sum()), surer - sure, float((yes != (two >= 0)).double().mean())]
+
+
+def softened(one: torch.Tensor, two: torch.Tensor) -> list[float]:
+    """KL, the changes of log p and margin of the likeliest, and whether it is another."""
+    p, q, said = one.log_softmax(0), two.log_softmax(0), int(one.argmax())
+    others = [place for place in range(len(one)) if place != said]
+    margin = float((two[said] - two[others].max()) - (one[said] - one[others].max()))
+    return [float((p.exp() * (p - q)).sum()), float(q[said] - p[said]), margin, float(int(two.argmax()) != said)]
+
+
+def test_a_classifier_with_a_decoder_reads_the_text_on_both_sides(tmp_path: Path) -> None:
+    """BART's head, in a batch of texts of several lengths: as ``bartviz.ablate_sweep`` has it, text by text."""
+    options: dict[str, Any] = {"architecture": "BartForSequenceClassification", "id2label": {0: "a", 1: "b", 2: "c"}}
+    model = bartviz.load(networks.save("bart", tmp_path, spread=0.3, trained=True, **options))
+    rows = encoded(model, (None,) * 4)
+    found = outcomes(model, rows)
+    for index, text in enumerate(TEXTS):
+        record = bartviz.capture(model, text)
+        assert rows[index].source.ids.tolist() == record.source.ids.tolist()
+        sweep = bartviz.ablate_sweep(model, record)
+        for head, *wanted in zip(
+            sweep.heads, sweep.labels, sweep.label_log_probability, sweep.label_margin, sweep.label_turned, strict=True
+        ):
+            measured = found[head.kind][index, head.layer, head.head]
+            np.testing.assert_allclose(measured, wanted, rtol=2e-3, atol=2e-5)
+    assert np.abs(found["cross"][..., 1]).max() > 1e-3
+
+
+def test_an_atlas_of_a_classifier_has_the_changes_of_its_labels(path: Path, tmp_path: Path) -> None:
+    options: dict[str, Any] = {"architecture": "BertForSequenceClassification", "id2label": {0: "bad", 1: "good"}}
+    model = bartviz.load(networks.save("bert-pretraining", tmp_path / "m", spread=0.3, trained=True, **options))
+    atlas = corpus(path, model, tmp_path / "atlas", silence=60, size=16)
+    again = bartviz.open_atlas(tmp_path / "atlas")
+    for name in (SILENCED, *OF_LABELS):
+        rows = atlas.heads[atlas.heads["measure"] == name]
+        assert set(rows["n"]) == {60}
+        np.testing.assert_allclose(rows["mean"], again.heads.loc[again.heads["measure"] == name, "mean"])
+    signed = atlas.heads[atlas.heads["measure"] == "label_log_probability"]
+    assert signed["mean"].min() < 0
+    assert (signed["low"] <= signed["mean"]).all()
+    bins = atlas.histograms[atlas.histograms["measure"] == "label_log_probability"]
+    assert bins["bin"].min() < 0
+    assert set(bins.groupby(["layer", "head"])["texts"].sum()) == {60}
+    shares = atlas.heads[atlas.heads["measure"] == "label_turned"]["mean"]
+    assert shares.between(0, 1).all()
+    head = Head("encoder", 0, 0)
+    assert "Without it the log probability of the label that is said changes by" in analysis.effect(atlas.heads, head)
+    assert passport(atlas, head, "label_margin").startswith("<!doctype html>")
+    figure = bartviz.figures.atlas(atlas.heads, measure="label_margin", kind="encoder")
+    assert figure.data[0].zmin == -figure.data[0].zmax
+    assert (
+        bartviz.figures.distribution(atlas.histograms, measure="label_margin", head=head, width=0.2).data[0].y.sum()
+        == 60
+    )
+
+
+def test_what_no_head_can_say_of_the_rows_is_refused_before_the_run(path: Path, tmp_path: Path) -> None:
+    options: dict[str, Any] = {"architecture": "BartForSequenceClassification", "id2label": {0: "a", 1: "b"}}
+    model = bartviz.load(networks.save("bart", tmp_path / "bart", spread=0.3, trained=True, **options))
+    with pytest.raises(SettingError, match="leave the column of the target out"):
+        corpus([("It is late.", "Es ist spät.")], model, silence=1)
+    judge = bartviz.load(networks.save("bert", tmp_path / "judge", architecture="BertForNextSentencePrediction"))
+    with pytest.raises(SettingError, match="whether a second text follows"):
+        corpus(["It is late."], judge, silence=1)
+    assert len(corpus([("It is late.", "We sleep.")], judge, silence=1).heads.query("measure == 'label_turned'"))
 
 
 @pytest.mark.thorough

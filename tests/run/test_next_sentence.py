@@ -11,7 +11,7 @@ import torch
 import transformers
 
 import bartviz
-from bartviz.models.task_head import FOLLOWS
+from bartviz.record.prediction import FOLLOWS
 from tests.support import networks
 
 A, B = "The cat is sleeping.", "What time is it?"

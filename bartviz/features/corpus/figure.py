@@ -67,7 +67,7 @@ def atlas(
         "xaxis2": {
             "domain": [0.6, 1],
             "anchor": "y2",
-            "rangemode": "tozero",
+            "rangemode": "tozero" if ALL[measure].lowest == 0 else "normal",
             "title": title | {"text": _label(measure)},
         },
         "yaxis2": {
@@ -98,14 +98,18 @@ def _matrix(rows: pd.DataFrame) -> Floats:
 
 def _mosaic(rows: pd.DataFrame, measure: str, kind: Kind, dark: bool) -> list[Part]:
     means = _matrix(rows)
-    top = ALL[measure].highest or float(np.nanmax(means, initial=1e-6))
-    scale = theme.scale(kind, dark)
+    known = ALL[measure]
+    top = known.highest or float(np.nanmax(np.abs(means), initial=1e-6))
+    scale, bottom = theme.scale(kind, dark), 0.0
     bar = _("{measure}, 0 to {top:.3g}", measure=_label(measure), top=top)
+    if known.lowest is None:
+        scale, bottom = theme.difference_scale(dark), -top
+        bar = _("{measure}, −{top:.3g} to {top:.3g}", measure=_label(measure), top=top)
     cells: Part = {
         "type": "heatmap",
         "name": measure,
         "z": means,
-        "zmin": 0,
+        "zmin": bottom,
         "zmax": top,
         "colorscale": scale,
         "xgap": 2,
@@ -118,7 +122,7 @@ def _mosaic(rows: pd.DataFrame, measure: str, kind: Kind, dark: bool) -> list[Pa
     clicks = unseen(across, down, name="cells", size=18, customdata=means.ravel(), hovertemplate=said)
     if means.shape[1] > WRITTEN:
         return [cells, clicks]
-    return [cells, written(means, np.char.mod("%.2f", means), top, scale), clicks]
+    return [cells, written(means, np.char.mod("%.2f", means), top, scale, low=bottom), clicks]
 
 
 def _points(rows: pd.DataFrame, measure: str, kind: Kind, dark: bool) -> Part:

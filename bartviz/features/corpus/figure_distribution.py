@@ -54,6 +54,10 @@ def distribution(
     }
     title = {"font": {"size": 13, "color": theme.palette(dark).faint}, "standoff": 6}
     bounds = {} if known.highest is None else {"range": [0.0, known.highest]}
-    across = {"title": title | {"text": f"{known.title}, {known.unit}"}, "rangemode": "tozero", **bounds}
+    across = {
+        "title": title | {"text": f"{known.title}, {known.unit}"},
+        "rangemode": "tozero" if known.lowest == 0 else "normal",
+        **bounds,
+    }
     layout = {"xaxis": across, "yaxis": {"title": title | {"text": _("texts")}}, "bargap": 0}
     return theme.build([bars], layout, dark=dark, height=280)

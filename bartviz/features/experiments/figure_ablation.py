@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bartviz.analysis import sentence_words
-from bartviz.analysis.ablation import Ablation, Measure, Sweep
+from bartviz.analysis.ablation import SIGNED, Ablation, Measure, Sweep
 from bartviz.arrays import Floats, Ints
 from bartviz.drawing import axes, theme
 from bartviz.drawing.arguments import expect
@@ -21,6 +21,9 @@ UNITS: Mapping[Measure, str] = {
     "divergence": mark("mean KL, nats"),
     "changed": mark("best tokens changed"),
     "labels": mark("KL of the labels, nats"),
+    "label_log_probability": mark("change of log p of the label, nats"),
+    "label_margin": mark("change of the label's margin"),
+    "value_change": mark("change of the value"),
     "distance": mark("mean cosine distance"),
 }
 _TOKEN = "<b>%{customdata}</b>"
@@ -30,6 +33,9 @@ _DIGITS: Mapping[Measure, str] = {
     "divergence": ".4f",
     "changed": ".0f",
     "labels": ".4f",
+    "label_log_probability": "+.3f",
+    "label_margin": "+.3f",
+    "value_change": "+.3f",
     "distance": ".4f",
 }
 _LEAST: Mapping[Measure, float] = {
@@ -37,6 +43,9 @@ _LEAST: Mapping[Measure, float] = {
     "divergence": 0.01,
     "changed": 1,
     "labels": 0.01,
+    "label_log_probability": 0.1,
+    "label_margin": 0.1,
+    "value_change": 0.01,
     "distance": 0.01,
 }
 
@@ -101,7 +110,7 @@ def _heads(
     bar: bool,
 ) -> Panel:
     layers, heads = values.shape
-    signed = what == "log_probability"
+    signed = what in SIGNED
     number = f"%{{customdata:{_DIGITS[what]}}}"
     unit = _(UNITS[what])
     said = f"{unit}: {number}" if measured else _("not measured yet")

@@ -9,6 +9,7 @@ import numpy as np
 import streamlit as st
 
 from bartviz.analysis import ablation as analysis
+from bartviz.analysis import prediction
 from bartviz.analysis.ablation import Ablation
 from bartviz.analysis.edits import Edit
 from bartviz.analysis.masks import quote
@@ -17,15 +18,21 @@ from bartviz.language import _, mark, plural
 from bartviz.language.percentages import percent
 
 STYLE = Path(__file__).with_name("style.css")
+_STAYS = mark("{condition}: {token} stays at {now}")
 
 
 def headline(found: Ablation) -> str:
     """“Without this head: “ein” 78% → 61%”; empty where the model predicts nothing."""
+    if (number := analysis.value(found)) is not None:
+        label, first, second = number
+        said = {"token": quote(label), "was": f"{first:.2f}", "now": f"{second:.2f}"}
+        message = mark("{condition}: {token} {was} → {now}") if said["was"] != said["now"] else _STAYS
+        return _(message, condition=_condition(found), **said)
     moved = analysis.most_moved(found)
     if moved is None:
         return ""
     was, now = percent(moved.was), percent(moved.now)
-    message = mark("{condition}: {token} {was} → {now}") if was != now else mark("{condition}: {token} stays at {now}")
+    message = mark("{condition}: {token} {was} → {now}") if was != now else _STAYS
     return _(message, condition=_condition(found), token=quote(moved.token), was=was, now=now)
 
 
@@ -40,7 +47,7 @@ def _condition(found: Ablation) -> str:
 def meaning(found: Ablation) -> str:
     """What the change does to all that the model writes or guesses, in words without numbers."""
     if found.before is None or found.after is None:
-        return ""
+        return _of_labels(found)
     if found.written is not None:
         before, after = (part.output for part in found.written)
         if before is not None and after is not None and before.ids.tolist() != after.ids.tolist():
@@ -54,6 +61,51 @@ def meaning(found: Ablation) -> str:
     if not turned:
         return _("Its best guesses stay the same.")
     return plural("Its best guess changes in {count} place.", "Its best guess changes in {count} places.", turned)
+
+
+def _of_labels(found: Ablation) -> str:
+    """The same of a model that was fine-tuned to label: what it says now, and how sure it is."""
+    was, now = found.said, found.changed.prediction
+    if was is None or now is None or was.scale == "none":
+        return ""
+    if was.task == "tokens":
+        count = int((~found.record.source.special[: len(was.logits)]).sum())
+        turned = round(found.label_turned * count)
+        if not turned:
+            return _("Every token keeps its label.")
+        return plural(
+            "{count} token of {all} gets another label.",
+            "{count} tokens of {all} get another label.",
+            turned,
+            all=count,
+        )
+    if was.task == "answer":
+        first, second = (prediction.answer(found.record, one) for one in (was, now))
+        if first is None or second is None:
+            return ""
+        same = (first.first, first.last) == (second.first, second.last)
+        return (
+            _still(found, quote(first.text))
+            if same
+            else _("The model now answers {answer}.", answer=quote(second.text))
+        )
+    if was.scale == "sigmoid":
+        others = np.flatnonzero((was.logits[0] >= 0) != (now.logits[0] >= 0))
+        if not len(others):
+            return _("The model finds the same labels as before.")
+        listed = ", ".join(quote(was.labels[place]) for place in others)
+        return _("What it finds changes for these labels: {labels}.", labels=listed)
+    label, other = (quote(one.labels[int(one.logits[0].argmax())]) for one in (was, now))
+    return _still(found, label) if label == other else _("The model now says {label}.", label=other)
+
+
+def _still(found: Ablation, said: str) -> str:
+    """What it says is the same, and how sure it is."""
+    if found.label_log_probability > analysis.QUIET:
+        return _("The model still says {label}, and is even surer of it.", label=said)
+    if found.label_log_probability < -analysis.QUIET:
+        return _("The model still says {label}, but is less sure of it.", label=said)
+    return _("The model still says {label}, and is about as sure of it.", label=said)
 
 
 def replaced(found: Edit) -> str:

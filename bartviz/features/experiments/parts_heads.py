@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, cast
@@ -21,6 +22,7 @@ from bartviz.features.experiments.numbers_output_diff import aligned, paired
 from bartviz.features.experiments.parts_lines import lines
 from bartviz.language import _, later, mark, named
 from bartviz.record.attention import Head, Kind
+from bartviz.record.prediction import FOLLOWS
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -35,7 +37,19 @@ MEASURES = {
     "divergence": mark("KL"),
     "changed": mark("best tokens"),
     "labels": mark("labels"),
+    "label_log_probability": mark("log p of the label"),
+    "label_margin": mark("margin"),
+    "value_change": mark("change of the value"),
     "distance": mark("states"),
+}
+_WITHOUT_WORDS: Mapping[Measure, str] = {
+    "labels": mark(
+        "This model does not predict tokens, so heads are measured by how far the probabilities of its labels move."
+    ),
+    "value_change": mark(
+        "This model does not predict tokens, so heads are measured by how far the number that it gives moves."
+    ),
+    "distance": mark("This model does not predict tokens, so heads are measured by how far the hidden states move."),
 }
 MODES = {"each": mark("scale it"), "only": mark("scale the rest of its layer")}
 SILENCED, FACTOR, LOUDEST = "silenced", "factor", 2.0
@@ -75,6 +89,9 @@ def draw(record: Record) -> tuple[Ablation | None, Sweep | None]:
         with levels.aside(_("Every token, and every other head"), key="ablation_more") as opened:
             if opened:
                 _effects(ablation)
+                labels = analysis.labels_table(ablation)
+                if labels is not None:
+                    show.table(labels, title=_("What the model says, before and after"))
                 show.table(analysis.rows_table(ablation), title=_("Every token, before and after"))
     if len(heads) == 1 and levels.at_least("intermediate"):
         related_links.to_other_views(record, "experiments", heads[0])
@@ -119,15 +136,27 @@ def _every_head(record: Record, heads: list[Head], factor: float) -> Sweep | Non
 
 
 def _settings(record: Record, factor: float) -> Chosen:
-    measures = {key: title for key, title in MEASURES.items() if key != "labels" or record.prediction is not None}
+    there = _measures(record)
+    measures: dict[str, str] = {key: title for key, title in MEASURES.items() if key in there}
     if not (levels.at_least("intermediate") or expander.requested("sweep_settings", ("measure", "mode"))):
-        return Chosen("log_probability", keep=False, factor=factor)
+        return Chosen(there[0], keep=False, factor=factor)
     first, second = st.columns([2.2, 2], vertical_alignment="center")
     with first:
         measure = pick.one_of(_("Coloured by the change of"), named(measures), key="measure")
     with second:
         mode = pick.one_of(_("For each head"), named(MODES), key="mode")
     return Chosen(cast("Measure", measure), mode == "only", factor)
+
+
+def _measures(record: Record) -> tuple[Measure, ...]:
+    """The measures that a sweep of this record may have, as far as the record itself can say."""
+    said = record.prediction
+    if said is None:
+        return (*analysis.OF_WORDS, "distance")
+    if said.scale == "none":
+        return ("value_change", "distance")
+    words = analysis.OF_WORDS if record.pair_text is not None and said.labels == FOLLOWS else ()
+    return (*words, *analysis.OF_LABELS, "distance")
 
 
 def _sweep(record: Record, chosen: Chosen) -> Sweep | None:
@@ -157,19 +186,13 @@ def _maps(record: Record, chosen: Chosen, sweep: Sweep | None, heads: list[Head]
     """One grid for each kind, side by side, in the same colours; a click selects or deselects a head."""
     shapes = _shapes(record)
     measure = chosen.measure
-    if sweep is not None and measure not in sweep.measures:
-        measure = sweep.measures[0]
-        show.note(
-            _(
-                "This model does not predict tokens, so heads are measured by how far the probabilities of its "
-                "labels move."
-            )
-            if measure == "labels"
-            else _("This model does not predict tokens, so heads are measured by how far the hidden states move.")
-        )
+    if sweep is not None:
+        measure = measure if measure in sweep.measures else sweep.measures[0]
+        if "log_probability" not in sweep.measures and measure in _WITHOUT_WORDS:
+            show.note(_(_WITHOUT_WORDS[measure]))
     high = None if sweep is None else largest(sweep, measure)
     columns = st.columns([shape[1] + 3 for shape in shapes.values()], gap="small")
-    same = measure == "log_probability"  # all kinds share its colour scale
+    same = measure in analysis.SIGNED  # all kinds share its colour scale
     for column, kind in zip(columns, record.kinds, strict=True):
         bar = not same or kind == record.kinds[0]
         figure = partial(

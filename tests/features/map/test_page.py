@@ -14,8 +14,7 @@ from streamlit.testing.v1 import AppTest
 from bartviz.app.frame import page_list
 from bartviz.families.family import ModelKind
 from bartviz.features.map import numbers, parts
-from bartviz.models.task_head import FOLLOWS
-from bartviz.record.prediction import Prediction
+from bartviz.record.prediction import FOLLOWS, Prediction
 from bartviz.record.record import Record
 from bartviz.serving import saved_records
 from tests.support import node, stand_in, visits
