@@ -18,6 +18,9 @@ from bartviz.corpus.atlas import open_atlas as open_atlas
 from bartviz.corpus.find_heads import FoundHeads as FoundHeads
 from bartviz.corpus.find_heads import find_heads as find_heads
 from bartviz.corpus.run import corpus as corpus
+from bartviz.corpus.run_series import series as series
+from bartviz.corpus.series import Series as Series
+from bartviz.corpus.series import open_series as open_series
 from bartviz.corpus.verify_heads import verify_heads as verify_heads
 from bartviz.drawing import paper as paper
 from bartviz.experiments.ablation import ablate as ablate

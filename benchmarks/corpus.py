@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,9 +22,11 @@ from bartviz.corpus.measure import batches, forward, measure, padded
 from bartviz.corpus.read import Columns, Line
 from bartviz.corpus.run import corpus
 from bartviz.corpus.run_folder import Job
+from bartviz.corpus.run_series import series
 from bartviz.corpus.work import measured
 from bartviz.corpus.workers import Progress
 from bartviz.experiments.similar_tokens import words
+from bartviz.families.catalogue import EMBEDDED
 from bartviz.models.model import Model
 from benchmarks.pairs import paired
 
@@ -32,6 +35,7 @@ ROWS = 2_048
 MEMORY = (5_000, 20_000)  # rows of the runs whose memory is compared
 WORKERS = 2
 PARTS = 8  # of the runs by several workers
+CHECKPOINTS = 10
 
 
 def report(*, rows: int = ROWS, seconds: float = 20.0, sizes: tuple[int, int] = MEMORY) -> None:
@@ -49,6 +53,9 @@ def report(*, rows: int = ROWS, seconds: float = 20.0, sizes: tuple[int, int] = 
     print(f"Lines in a second of the clock: {WORKERS} workers / plain passes with {WORKERS} threads")
     for name in MODELS:
         print(f"  {name:16} {together(name, PARTS * rows):6.0f}   {threaded(name, rows):6.0f}", flush=True)
+    print(f"A series of {CHECKPOINTS} checkpoints of bart-tiny-en-de, {rows:,} lines each")
+    clock, busy = of_checkpoints(rows)
+    print(f"  {clock:6.0f} s of the clock, {busy:.0f} s of CPU time", flush=True)
     print("Highest resident memory of a run (a process of its own), bert-tiny-en")
     for size in sizes:
         command = [sys.executable, "-m", "benchmarks.corpus", str(size)]
@@ -65,6 +72,19 @@ def together(name: str, rows: int) -> float:
     begun = seen[WORKERS - 1]
     fresh, seconds = seen[-1].fresh - begun.fresh, seen[-1].seconds - begun.seconds
     return fresh / seconds
+
+
+def of_checkpoints(rows: int) -> tuple[float, float]:
+    """Seconds of the clock and of CPU time for a series, from the first checkpoint's file to the last table."""
+    model = bartviz.load("bart-tiny-en-de")
+    pairs = [(line.text, line.target or "") for line in lines(model, rows)]
+    with tempfile.TemporaryDirectory() as folder:
+        taken = [Path(folder) / f"step-{step}" for step in range(CHECKPOINTS)]
+        for path in taken:
+            shutil.copytree(EMBEDDED / "bart-tiny-en-de", path)
+        clock, busy = time.monotonic(), time.process_time()
+        series(pairs, taken, Path(folder) / "series")
+        return time.monotonic() - clock, time.process_time() - busy
 
 
 def threaded(name: str, rows: int) -> float:

@@ -17,6 +17,7 @@ import pytest
 from bartviz.commands.app import check_settings
 from bartviz.commands.cli import main
 from bartviz.families.catalogue import EMBEDDED
+from tests.support import trained
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -61,6 +62,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "train.en").write_text("It is late .\n", "utf-8")
     (tmp_path / "train.de").write_text("Es ist spät .\n", "utf-8")
     (tmp_path / "models").mkdir()
+    trained.checkpoints(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

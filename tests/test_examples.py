@@ -14,7 +14,7 @@ import pytest
 import bartviz
 from bartviz import figures, lazy
 from bartviz.corpus import shipped
-from tests.support import loaded
+from tests.support import loaded, trained
 
 PUBLIC = {
     f"{package.__name__}.{name}": getattr(package, name)
@@ -47,11 +47,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("name", EXPLAINED)
-def test_the_example_of_a_public_name_runs(name: str) -> None:
+def test_the_example_of_a_public_name_runs(name: str, folder: Path) -> None:
     (example,) = doctest.DocTestFinder(recurse=False).find(EXPLAINED[name], name, globs=shared())
     assert example.examples, "a public name has an example in its docstring"
+    if any("run/step" in line.source for line in example.examples):
+        trained.checkpoints(folder)
     said: list[str] = []
     failed, _ = doctest.DocTestRunner(verbose=False).run(example, out=said.append, clear_globs=False)
     assert not failed, "".join(said)

@@ -7,8 +7,9 @@ from argparse import BooleanOptionalAction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
+from bartviz.commands import corpus_series
 from bartviz.commands.output import DEVICE, EXAMPLES, print_json, rows_of, say
-from bartviz.errors import choices
+from bartviz.errors import SettingError, choices
 from bartviz.reading.encodings import ENCODINGS
 from bartviz.text.clean import Truncate
 
@@ -24,10 +25,22 @@ def add(commands: Any) -> None:
         description="Measure every head of a model over a file of texts, and store the results as an atlas.",
         epilog=EXAMPLES + "bartviz corpus texts.txt --model bert-tiny-en --out atlas\n"
         "  bartviz corpus pairs.tsv --model bart-tiny-en-de --column en --target de --out atlas --workers 2 --resume\n"
-        "  bartviz corpus texts.txt --model bert-tiny-en --out atlas --workers 8 --ray local",
+        "  bartviz corpus texts.txt --model bert-tiny-en --out atlas --workers 8 --ray local\n"
+        "  bartviz corpus pairs.tsv --checkpoints run/* --column en --target de --out series",
     )
     add_file(corpus)
-    corpus.add_argument("--model", required=True, help="a name of the catalogue, or a folder with a checkpoint")
+    measured = corpus.add_mutually_exclusive_group(required=True)
+    measured.add_argument("--model", help="a name of the catalogue, or a folder with a checkpoint")
+    measured.add_argument(
+        "--checkpoints",
+        type=Path,
+        nargs="+",
+        metavar="DIR",
+        help="the checkpoints of a training instead: a series, an atlas for each",
+    )
+    corpus.add_argument(
+        "--steps", type=int, nargs="+", metavar="N", help="of the checkpoints (default: what their names end with)"
+    )
     corpus.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the atlas")
     corpus.add_argument("--column", metavar="COLUMN", help="of the texts: a name, or a number from 1")
     corpus.add_argument("--pair", metavar="COLUMN", help="of second sentences, for encoder models")
@@ -39,7 +52,9 @@ def add(commands: Any) -> None:
         "--edges", type=float, metavar="WEIGHT", help="store single edges above this weight, for bartviz find"
     )
     corpus.add_argument(
-        "--values", action="store_true", help="keep the value of each text, for medians and for bartviz compare"
+        "--values",
+        action=BooleanOptionalAction,
+        help="keep the value of each text, for medians, bartviz compare and change points (default: of a series)",
     )
     corpus.add_argument(
         "--silence",
@@ -121,6 +136,10 @@ def run(options: argparse.Namespace, shown: Shown) -> int:
     from bartviz.corpus.read import Columns, Form, notices
     from bartviz.corpus.run import SIZE, corpus
 
+    if options.checkpoints is not None:
+        return corpus_series.run(options, shown.report)
+    if options.steps is not None:
+        raise SettingError("Steps are of --checkpoints: leave --steps out for one model.")
     columns = Columns(options.column, options.pair, options.target, options.gold)
     form = Form(options.header, options.quotes, options.encoding)
     notes = notices(options.corpus, columns, form)
@@ -141,7 +160,7 @@ def run(options: argparse.Namespace, shown: Shown) -> int:
         edges=options.edges,
         silence=options.silence,
         truncate=options.truncate,
-        values=options.values,
+        values=bool(options.values),
         size=SIZE if options.size is None else options.size,
         report=shown.report,
     )

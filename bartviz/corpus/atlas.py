@@ -138,6 +138,10 @@ class Atlas:
             raise SettingError(f"There are no values of {measure} for each text: choose {choices(known[kind])}.")
         return self._values.of(kind, measure)
 
+    def measures_with_values(self, kind: Kind) -> tuple[str, ...]:
+        """The measures that ``values`` gives for this kind. Raises SettingError for an atlas without values."""
+        return self._values.measures.get(kind, ())
+
     def unpaired(self, other: Atlas) -> str:
         """Why ``against`` cannot pair the texts of two atlases; empty if it can."""
         for atlas in (self, other):

@@ -1,0 +1,212 @@
+"""The checkpoints of a training over the same texts: an atlas for each, which together are a series.
+
+A run that was stopped is resumed: moments that are finished are compared and kept, the one that was not is finished.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from bartviz.corpus import series as series_of
+from bartviz.corpus.read import Columns, Form
+from bartviz.corpus.run import SIZE, corpus
+from bartviz.corpus.series import Series, name_of
+from bartviz.corpus.source import Texts
+from bartviz.corpus.workers import Progress, Report
+from bartviz.errors import BartvizError, Cancelled, SettingError
+from bartviz.models.load import load
+from bartviz.models.model import Model
+from bartviz.safety import files
+from bartviz.text.clean import Truncate
+
+CONFIG = "config.json"
+_STEP = re.compile(r"(\d+)$")
+
+
+def series(
+    texts: str | Path | Texts,
+    checkpoints: Sequence[str | Path],
+    out: str | Path,
+    *,
+    steps: Sequence[int] | None = None,
+    columns: Columns | Mapping[str, str] | None = None,
+    form: Form | Mapping[str, Any] | None = None,
+    paragraphs: bool = False,
+    device: str = "cpu",
+    workers: int = 1,
+    ray: str | None = None,
+    resume: bool = False,
+    truncate: Truncate | None = None,
+    values: bool = True,
+    size: int = SIZE,
+    report: Report = lambda _progress: None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Series:
+    """Measure every head at each moment of a training, over the same texts.
+
+    checkpoints: the folders of the models of one training; entries without a config.json are left out, so that all that
+    a training has written may be given (``Path("run").iterdir()``). steps: their steps; None: the number that their
+    names end with, as in "checkpoint-500" or "000128".
+    out: the folder of the series, which a stopped run goes on from. values: keep the value of each text, which change
+    points need. texts and the others: as for ``bartviz.corpus``, which measures each of them; an encoder-decoder needs
+    given outputs, because what it writes by itself changes from moment to moment.
+    Raises SettingError for checkpoints without a step, of another shape or with another vocabulary, named; and what
+    ``bartviz.corpus`` raises.
+
+    >>> series = bartviz.series([("It is late.", "Es ist spät.")], ["run/step-0", "run/step-100"], "moments")
+    >>> series.steps
+    (0, 100)
+    """
+    moments = ordered(checkpoints, steps)
+    _check_shapes(moments)
+    held = texts if isinstance(texts, str | Path) else list(texts)
+    folder = Path(out)
+    _check_folder(folder, moments, resume)
+    folder.mkdir(parents=True, exist_ok=True)
+    alone = workers == 1 and ray is None
+    first: Model | None = None
+    for index, (step, path) in enumerate(moments.items()):
+        model = _loaded(path, device)
+        first = first or model
+        _check_vocabulary(path, model, first)
+        _check_outputs(model, held, columns)
+        corpus(
+            held,
+            model if alone else str(path),
+            folder / name_of(step),
+            columns=columns,
+            form=form,
+            paragraphs=paragraphs,
+            name=None if alone else path.name,
+            device="cpu" if alone else device,
+            workers=workers,
+            ray=ray,
+            resume=(folder / name_of(step)).exists(),
+            truncate=truncate,
+            values=values,
+            size=size,
+            report=_of_all(report, index, len(moments)),
+            cancelled=cancelled,
+        )
+    return series_of.write(folder, list(moments))
+
+
+def ordered(checkpoints: Sequence[str | Path], steps: Sequence[int] | None = None) -> dict[int, Path]:
+    """The checkpoints by their steps, ascending. Raises SettingError for fewer than two, and for steps that are
+    missing or not different."""
+    given = [Path(checkpoint) for checkpoint in checkpoints]
+    paths = [path for path in given if (path / CONFIG).is_file()]
+    if len(paths) < 2:
+        raise SettingError(
+            f"{len(paths)} of {len(given)} checkpoints are folders with a {CONFIG}. A series needs at least two."
+        )
+    if steps is not None and len(steps) != len(paths):
+        raise SettingError(f"There are {len(steps)} steps for {len(paths)} checkpoints: give one for each.")
+    found: dict[int, Path] = {}
+    for path, step in zip(paths, steps if steps is not None else map(_step, paths), strict=True):
+        if step in found:
+            raise SettingError(f"The checkpoints {found[step].name} and {path.name} have the same step, {step:,}.")
+        if step < 0:
+            raise SettingError(f"The step of {path.name} is {step:,}: it must be at least 0.")
+        found[step] = path
+    return dict(sorted(found.items()))
+
+
+def left_out(checkpoints: Sequence[str | Path]) -> list[str]:
+    """The names of what was given and is no checkpoint."""
+    return [Path(path).name for path in checkpoints if not (Path(path) / CONFIG).is_file()]
+
+
+def _step(path: Path) -> int:
+    found = _STEP.search(path.name)
+    if found is None:
+        raise SettingError(
+            f"The name of the checkpoint {path.name} does not end with its step, as checkpoint-500 does: give the step "
+            "of each, with --steps or steps=."
+        )
+    return int(found[1])
+
+
+def _check_shapes(moments: Mapping[int, Path]) -> None:
+    """Raise SettingError for a checkpoint whose sizes are not those of the first, before any is measured."""
+    first, *others = moments.values()
+    expected = _sizes(first)
+    for path in others:
+        found = _sizes(path)
+        for name in sorted(expected.keys() | found.keys()):
+            if expected.get(name) != found.get(name):
+                raise SettingError(
+                    f"The checkpoints are not of one training: {name} is {expected.get(name)} in {first.name}, and "
+                    f"{found.get(name)} in {path.name}."
+                )
+
+
+def _sizes(path: Path) -> dict[str, object]:
+    """The model type and all whole numbers of a configuration."""
+    try:
+        read = json.loads(files.read(path / CONFIG, 1 << 20))
+    except (OSError, ValueError, RecursionError):
+        read = None
+    if not isinstance(read, dict):
+        raise SettingError(f"The {CONFIG} of the checkpoint {path.name} cannot be read.")
+    return {name: value for name, value in read.items() if name == "model_type" or type(value) is int}
+
+
+def _check_folder(folder: Path, moments: Mapping[int, Path], resume: bool) -> None:
+    """Raise SettingError for a folder with something else, or with this run if it is not resumed."""
+    there = {entry.name for entry in folder.iterdir()} if folder.is_dir() else set()
+    if not there:
+        return
+    known = {*map(name_of, moments), series_of.DESCRIPTION}
+    if others := sorted(there - known):
+        raise SettingError(f"{folder.name} contains something else, such as {others[0]}: choose a new folder.")
+    if not resume:
+        raise SettingError(f"{folder.name} already contains this run: add --resume to finish it, or choose a new one.")
+
+
+def _loaded(path: Path, device: str) -> Model:
+    try:
+        return load(path, name=path.name, device=device)
+    except Cancelled:
+        raise
+    except BartvizError as error:
+        raise SettingError(f"The checkpoint {path.name} cannot be used. {error}") from error
+
+
+def _check_vocabulary(path: Path, model: Model, first: Model) -> None:
+    if model.tokenizer.get_vocab() != first.tokenizer.get_vocab():
+        raise SettingError(
+            f"The checkpoint {path.name} has another vocabulary than {first.info.name}: its tokens would be others."
+        )
+
+
+def _check_outputs(
+    model: Model, texts: str | Path | Sequence[object], columns: Columns | Mapping[str, str] | None
+) -> None:
+    """Raise SettingError for texts that an encoder-decoder would have to complete by itself."""
+    if model.info.kind != "encoder-decoder":
+        return
+    if isinstance(texts, str | Path):
+        chosen = Columns(**columns) if isinstance(columns, Mapping) else columns or Columns()
+        given = chosen.target is not None
+    else:
+        given = not any(isinstance(text, str) for text in texts)
+    if not given:
+        raise SettingError(
+            "A series of an encoder-decoder needs given outputs, a column of the file (target) or pairs: what it "
+            "writes by itself changes from moment to moment."
+        )
+
+
+def _of_all(report: Report, index: int, count: int) -> Report:
+    """The progress of one moment as that of the series."""
+
+    def told(progress: Progress) -> None:
+        report(replace(progress, rows=index * progress.all + progress.rows, all=count * progress.all))
+
+    return told

@@ -1,0 +1,236 @@
+"""A series: the curves are those of the atlases, change points those of the values, and a stopped run goes on."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from pandas.testing import assert_frame_equal
+
+import bartviz
+from bartviz.analysis.change_points import change_points
+from bartviz.commands.cli import main
+from bartviz.corpus.atlas import Atlas
+from bartviz.corpus.run_series import ordered, series
+from bartviz.corpus.series import Series
+from bartviz.errors import SettingError
+from tests.support import loaded
+
+TEXTS = [f"the {one} sat on the {two}" for one in ("cat", "dog", "mat", "man") for two in ("mat", "dog", "cat and it")]
+PAIRS = [(text, text) for text in TEXTS]
+STEPS = (0, 60, 900)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three checkpoints of one training, and what else lies in its folder: the queries grow."""
+    folder = tmp_path_factory.mktemp("run")
+    loaded.model("bart")
+    for step, scale in zip(STEPS, (0.01, 0.5, 1.0), strict=True):
+        network, checkpoint = loaded.reference("bart"), folder / f"checkpoint-{step}"
+        shutil.copytree(loaded.folder() / "bart-0", checkpoint)
+        with torch.no_grad():
+            for name, weights in network.named_parameters():
+                if "q_proj" in name:
+                    weights.mul_(scale)
+            network.save_pretrained(checkpoint)
+            for name, weights in network.named_parameters():
+                if "q_proj" in name:
+                    weights.div_(scale)
+    (folder / "curve.tsv").write_text("step\tloss\n")
+    (folder / "runs").mkdir()
+    return folder
+
+
+@pytest.fixture(scope="module")
+def measured(run: Path, tmp_path_factory: pytest.TempPathFactory) -> Series:
+    return series(PAIRS, sorted(run.iterdir()), tmp_path_factory.mktemp("out") / "series")
+
+
+def test_the_curves_are_those_of_the_atlases_in_the_order_of_the_steps(run: Path, measured: Series) -> None:
+    assert measured.steps == STEPS
+    for step in STEPS:
+        alone = bartviz.corpus(PAIRS, bartviz.load(run / f"checkpoint-{step}")).heads
+        curve = measured.heads[measured.heads["step"] == step].drop(columns="step").reset_index(drop=True)
+        assert_frame_equal(curve, alone)
+    wide = measured.to_dataframe()
+    heads = measured.heads
+    row = heads[(heads["kind"] == "cross") & (heads["measure"] == "entropy")].iloc[-1]
+    same = wide[(wide["step"] == row["step"]) & (wide["kind"] == "cross")].iloc[-1]
+    assert (same["layer"], same["head"]) == (row["layer"], row["head"])
+    assert same["entropy"] == row["mean"]
+    assert len(wide) == len(heads.drop_duplicates(["step", "kind", "layer", "head"]))
+
+
+def test_change_points_are_those_of_the_values(measured: Series) -> None:
+    found = measured.change_points("peak", "encoder", least=0.001, resamples=100)
+    values = np.stack([atlas.values("encoder", "peak") for atlas in measured.atlases])
+    expected = change_points(values.reshape(3, len(TEXTS), -1), STEPS, least=0.001, resamples=100)
+    np.testing.assert_array_equal(found["step"], expected.step)
+    np.testing.assert_array_equal(found["change_high"], expected.change_high)
+    assert (found["reason"] == "").any()  # scaled queries make weights more peaked
+    known = found.dropna(subset="step")
+    assert (known["low"] <= known["step"]).all()
+    assert (known["step"] <= known["high"]).all()
+    every = measured.change_points("peak", resamples=10)
+    assert set(every["kind"]) == {"encoder", "decoder", "cross"}
+    with pytest.raises(SettingError, match=r"choose .*peak"):
+        measured.change_points("nothing")
+    with pytest.raises(SettingError, match="no values of alignment"):
+        measured.change_points("alignment", "encoder")
+
+
+def test_roles_are_those_of_the_last_moment_with_their_change_points() -> None:
+    """Three moments by hand: one head pairs words from the second moment on."""
+    values = [0.05, 0.1, 0.9]
+
+    class Given:
+        def __init__(self, value: float) -> None:
+            self.value = value
+            self.kinds = ("cross",)
+            self.has_values = True
+
+        def measures_with_values(self, kind: str) -> tuple[str, ...]:
+            return ("alignment",)
+
+        def values(self, kind: str, measure: str) -> np.ndarray:
+            return np.full((40, 1, 1), self.value)
+
+        @property
+        def roles(self) -> pd.DataFrame:
+            named = {"role": "one to one", "measure": "alignment", "mean": self.value, "low": 0.8, "high": 0.95}
+            rows = [{"kind": "cross", "layer": 0, "head": 0, **named}]
+            rows.append({"kind": "encoder", "layer": 1, "head": 0, **named, "measure": "induction"})
+            return pd.DataFrame(rows)
+
+    atlases = cast("list[Atlas]", [Given(value) for value in values])
+    found = Series(Path("given"), (0, 60, 900), atlases).roles()
+    aligning, induction = found.to_dict("records")
+    assert 60 < aligning["step_low"] == aligning["step"] == aligning["step_high"] < 900  # no text differs
+    assert aligning["low"] == 0.8
+    assert np.isnan(induction["step"])  # without values of texts
+
+
+def test_a_series_that_was_stopped_goes_on(run: Path, measured: Series, tmp_path: Path) -> None:
+    out = tmp_path / "series"
+
+    class Stop(Exception):
+        pass
+
+    def stop(progress: object) -> None:
+        if getattr(progress, "rows", 0) > len(PAIRS):
+            raise Stop
+
+    with pytest.raises(Stop):
+        series(PAIRS, list(run.iterdir()), out, report=stop)
+    with pytest.raises(SettingError, match="--resume"):
+        bartviz.open_series(out)
+    with pytest.raises(SettingError, match="already contains this run"):
+        series(PAIRS, list(run.iterdir()), out)
+    resumed = series(PAIRS, list(run.iterdir()), out, resume=True)
+    assert_frame_equal(resumed.heads, measured.heads)
+    (out / "other").mkdir()
+    with pytest.raises(SettingError, match="other"):
+        series(PAIRS, list(run.iterdir()), out, resume=True)
+
+
+def test_several_workers_measure_the_same(run: Path, measured: Series, tmp_path: Path) -> None:
+    file = tmp_path / "pairs.tsv"
+    file.write_text("en\tde\n" + "".join(f"{one}\t{two}\n" for one, two in PAIRS))
+    columns = {"text": "en", "target": "de"}
+    found = series(file, list(run.iterdir())[:3], tmp_path / "one", columns=columns, size=5)
+    together = series(file, list(run.iterdir())[:3], tmp_path / "two", columns=columns, size=5, workers=2)
+    assert_frame_equal(found.heads, together.heads)
+    np.testing.assert_allclose(found.heads["mean"], measured.heads.query("step in @found.steps")["mean"], atol=1e-6)
+
+
+def test_what_is_not_of_one_training_is_refused_by_its_name(run: Path, tmp_path: Path) -> None:
+    other = shutil.copytree(run / "checkpoint-60", tmp_path / "checkpoint-61")
+    config = json.loads((other / "config.json").read_text())
+    (other / "config.json").write_text(json.dumps(config | {"encoder_ffn_dim": 8}))
+    with pytest.raises(SettingError, match=r"encoder_ffn_dim is .* in checkpoint-0, and 8 in checkpoint-61"):
+        series(PAIRS, [run / "checkpoint-0", other], tmp_path / "out")
+    (other / "config.json").write_text("{")
+    with pytest.raises(SettingError, match="checkpoint-61 cannot be read"):
+        series(PAIRS, [run / "checkpoint-0", other], tmp_path / "out")
+    shutil.copy(run / "checkpoint-60" / "config.json", other)
+    (other / "model.safetensors").write_bytes(b"nothing")
+    with pytest.raises(SettingError, match="The checkpoint checkpoint-61 cannot be used"):
+        series(PAIRS, [run / "checkpoint-0", other], tmp_path / "out")
+    with pytest.raises(SettingError, match="given outputs"):
+        series(TEXTS, list(run.iterdir()), tmp_path / "outputs")
+
+
+def test_another_vocabulary_is_refused(run: Path, tmp_path: Path) -> None:
+    other = shutil.copytree(run / "checkpoint-60", tmp_path / "checkpoint-61")
+    file = other / "tokenizer.json"
+    written = json.loads(file.read_text())
+    vocabulary = written["model"]["vocab"]
+    one, two = sorted(vocabulary, key=vocabulary.get)[-2:]
+    vocabulary[one], vocabulary[two] = vocabulary[two], vocabulary[one]
+    file.write_text(json.dumps(written))
+    with pytest.raises(SettingError, match="checkpoint-61 has another vocabulary than checkpoint-0"):
+        series(PAIRS, [run / "checkpoint-0", other], tmp_path / "out")
+
+
+def test_steps_are_read_from_names_or_given(run: Path, tmp_path: Path) -> None:
+    for name in ("best", "000128", "step1000"):
+        shutil.copytree(run / "checkpoint-0", tmp_path / name)
+    with pytest.raises(SettingError, match="checkpoint best does not end with its step"):
+        ordered([tmp_path / "best", tmp_path / "step1000"])
+    assert list(ordered([tmp_path / "step1000", tmp_path / "000128"])) == [128, 1000]
+    assert list(ordered([tmp_path / "best", tmp_path / "step1000"], [7, 3])) == [3, 7]
+    with pytest.raises(SettingError, match="3 steps for 2"):
+        ordered([tmp_path / "best", tmp_path / "step1000"], [7, 3, 1])
+    with pytest.raises(SettingError, match="best and step1000 have the same step, 7"):
+        ordered([tmp_path / "best", tmp_path / "step1000"], [7, 7])
+    with pytest.raises(SettingError, match="at least two"):
+        ordered([tmp_path / "best", tmp_path])
+
+
+def test_a_series_without_values_has_curves_and_no_change_points(run: Path, tmp_path: Path) -> None:
+    found = series(PAIRS, list(run.iterdir()), tmp_path / "series", values=False)
+    assert len(found.heads)
+    with pytest.raises(SettingError, match="--values"):
+        found.change_points("peak")
+
+
+def test_it_opens_without_torch_and_not_if_damaged(measured: Series, tmp_path: Path) -> None:
+    code = (
+        f"import bartviz, sys; found = bartviz.open_series({str(measured.path)!r}); found.change_points('peak'); "
+        "print(found, 'torch' in sys.modules)"
+    )
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert printed == "<Series of 3 moments: 12 texts of texts> False\n"
+    with pytest.raises(SettingError, match="bartviz corpus --checkpoints writes one"):
+        bartviz.open_series(tmp_path)
+    for content in ("{", "[]", '{"format": 1, "steps": [3, 1]}', '{"format": 1, "steps": []}', '{"format": 2}'):
+        (tmp_path / "series.json").write_text(content)
+        with pytest.raises(SettingError, match="damaged"):
+            bartviz.open_series(tmp_path)
+
+
+def test_the_command_writes_a_series(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "pairs.tsv"
+    file.write_text("en\tde\n" + "".join(f"{one}\t{two}\n" for one, two in PAIRS))
+    out = tmp_path / "series"
+    command = ["corpus", str(file), "--checkpoints", *map(str, sorted(run.iterdir())), "--out", str(out)]
+    assert main([*command, "--column", "en", "--target", "de"]) == 0
+    printed = capsys.readouterr()
+    assert "steps    0, 60, 900" in printed.out
+    assert "Left out, because they hold no config.json: curve.tsv, runs." in printed.err
+    assert "36 of 36 rows" in printed.err
+    assert main([*command, "--column", "en", "--target", "de", "--resume", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["steps"] == [*STEPS]
+    assert main([*command, "--edges", "0.3"]) == 2
+    assert "A series has no --edges" in capsys.readouterr().err
+    assert main(["corpus", str(file), "--model", "bert-tiny-en", "--steps", "3", "--out", str(out)]) == 2
+    assert "--steps" in capsys.readouterr().err
