@@ -27,6 +27,7 @@ from bartviz.text import tokenize
 from bartviz.text.tokens import Tokens
 
 DENOISER = "bart-tiny-denoise"  # fills the gaps in its own texts, and in those of the other models that ship
+STEPWISE = 4  # times as many texts as other passes hold where one token of each is computed at a time
 SPACES = ("Ġ", "▁")  # with which pieces of words begin where a space is before them
 _WHOLE: WeakKeyDictionary[Model, tuple[Tensor, Tensor]] = WeakKeyDictionary()
 
@@ -95,7 +96,8 @@ class Filling:
         """For each set of missing words the ids that stand in their places."""
         texts = [spliced(self._runs, frozenset(gone), lambda word: (self._mask,)) for gone in sets]
         found: list[dict[int, Ids]] = [{} for _ in sets]
-        for some in batches(self.reading.question, [len(text.ids) for text in texts]):
+        times = 1 if self._start is None else STEPWISE
+        for some in batches(self.reading.question, [len(text.ids) for text in texts], times):
             masked = torch.tensor([texts[place].ids for place in some])  # (B, n)
             gaps = [dict(_turned(texts[place].gaps)) for place in some]
             if self._start is None:

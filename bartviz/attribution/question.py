@@ -116,12 +116,12 @@ class Question:
         """A tape for a batch of runs whose tokens differ."""
         return SideBySide(runs=[self.scaled] * copies, cancelled=self.cancelled)
 
-    def batches(self, count: int, part: tuple[int, int] | None = None) -> Iterator[range]:
+    def batches(self, count: int, part: tuple[int, int] | None = None, *, times: int = 1) -> Iterator[range]:
         """``count`` runs as batches of as many as one pass should hold. part: (2, 8) if they are the third of eight
-        such parts, so that the share that is done is known."""
+        such parts, so that the share that is done is known. times: as many more, for short passes."""
         tokens = self.replay.source.shape[1] + (0 if self.replay.target is None else self.replay.target.shape[1])
         assert self.outcome.logits is not None
-        most = max(1, min(TOKENS // tokens, LOGITS // self.outcome.logits.numel()))
+        most = max(1, min(times * TOKENS // tokens, LOGITS // self.outcome.logits.numel()))
         for start in range(0, count, most):
             self.report(None if part is None else (part[0] + start / count) / part[1])
             yield range(start, min(start + most, count))

@@ -176,12 +176,12 @@ def spliced(parts: Sequence[Run], gone: frozenset[int], stand_ins: Callable[[int
     return Text(tuple(ids), tuple(segments), now, tuple(gaps))
 
 
-def batches(question: Question, lengths: Sequence[int]) -> Iterable[list[int]]:
-    """The places of texts of one length, as many as one pass should hold."""
+def batches(question: Question, lengths: Sequence[int], times: int = 1) -> Iterable[list[int]]:
+    """The places of texts of one length, as many as one pass should hold; or some times more, for short passes."""
     by_length = sorted(range(len(lengths)), key=lambda place: lengths[place])
     for _, group in groupby(by_length, key=lambda place: lengths[place]):
         places = list(group)
-        for batch in question.batches(len(places)):
+        for batch in question.batches(len(places), times=times):
             yield places[batch.start : batch.stop]
 
 
