@@ -81,10 +81,14 @@ def run(options: argparse.Namespace, shown: Shown) -> int:
         report=shown.report,
     )
     if options.json:
-        counts = {"texts": found.texts, "left_out": found.left_out, "agree": found.agree}
+        counts = {"texts": found.texts, "left_out": found.left_out, "reasons": {**found.reasons}}
+        counts |= {"refused": {**found.refused}, "agree": found.agree}
         print_json({**counts, "table": rows_of(found.table), "saved": str(options.out)})
         return 0
-    say(f"texts    {found.texts:,}, {found.left_out:,} rows left out")
+    reasons = ", ".join(f"{reason}: {count:,}" for reason, count in found.reasons.items())
+    say(f"texts    {found.texts:,}, {found.left_out:,} rows left out" + (f" ({reasons})" if reasons else ""))
+    for method, times in found.refused.items():
+        say(f"refused  {method}: {times:,} texts")
     for line in _counts(found.table):
         say(line)
     if found.agree is not None:

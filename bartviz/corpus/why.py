@@ -7,7 +7,8 @@ Letters in shapes: M methods, O operators, n texts.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import islice
@@ -37,21 +38,30 @@ SIZE = 20  # rows of a part
 POOL = 10_000  # rows whose words "exchange" puts in
 CSV, PARQUET = "faithfulness.csv", "faithfulness.parquet"
 HALVES = ("one half", "other half")  # columns
+UNREADABLE, UNFIT, SHORT = "not readable", "too long for the model, or empty", "too few words"
+_GAPS = {np.inf: UNFIT, -np.inf: SHORT}  # what stands in place of the numbers of a text that has none
 Loading = Callable[[], Model]
 
 
 @dataclass(frozen=True)
 class Verdicts:
-    """What ``why`` has found over ``texts`` texts; ``left_out`` rows are not among them.
+    """What ``why`` has found over ``texts`` texts; ``left_out`` rows are not among them, by ``reasons``.
 
+    ``refused``: by how many of the texts each method gave no numbers, of those that refused any, such as integrated
+    gradients that do not become complete; the lines of the table have their texts without them.
     ``table``: that of ``bartviz.faithfulness``, and the verdicts of each half of the texts alone, every second one.
     ``agree``: the share of lines for which the halves have the same verdict; None where a half has fewer than 5 texts.
     """
 
     table: pd.DataFrame
     texts: int
-    left_out: int
+    reasons: Mapping[str, int]
+    refused: Mapping[str, int]
     agree: float | None
+
+    @property
+    def left_out(self) -> int:
+        return sum(self.reasons.values())
 
 
 @torch_defaults()
@@ -87,7 +97,7 @@ def why(
     ``bartviz.corpus.run.corpus``.
 
     The table is the same however many workers there are and whenever the run was stopped. Rows that cannot be read, and
-    texts that are too long or have fewer than 3 words (4 for a model that fills gaps), are left out.
+    texts that are too long or have fewer than 3 words (4 for a model that fills gaps), are left out and counted.
     Raises TextError for fewer than 5 texts, SettingError, ModelError, PackageError without Ray, Cancelled where a
     worker is stopped.
     """
@@ -126,7 +136,14 @@ def why(
         trial=trial,
     )
     workers_of.measure(folder, judging, starting, jobs(rows(), size), count, report, workers=workers, ray=ray)
-    found = [one for job in jobs(rows(), size) for one in folder.get(job) if not np.isnan(one).all()]
+    found, missing = list[Doubles](), Counter[str]()
+    for job in jobs(rows(), size):
+        missing[UNREADABLE] += len(job.bad)
+        for one in folder.get(job):
+            if (why_not := _GAPS.get(one.flat[0])) is None:
+                found.append(one)
+            else:
+                missing[why_not] += 1
     lines = table(tuple(trial.methods), trial.operators, found, seed)
     agree = None
     if len(found) >= 2 * FEWEST_TEXTS:
@@ -137,7 +154,9 @@ def why(
     packed = io.BytesIO()
     lines.to_parquet(packed, index=False)
     run_folder.write(folder.path / PARQUET, packed.getvalue())
-    return Verdicts(lines, len(found), count - len(found), agree)
+    refusals = np.isnan(found).any(axis=(2, 3, 4)).sum(axis=0)  # (M,)
+    refused = dict(zip(trial.methods, refusals.tolist(), strict=True))
+    return Verdicts(lines, len(found), +missing, {name: times for name, times in refused.items() if times}, agree)
 
 
 def _judging(
@@ -164,15 +183,14 @@ class _Judging:
         return self.trial.model
 
     def files(self, job: Job) -> Files:
-        """The numbers of a part, (n, M, O, measures, COLUMNS); NaN for a text that is left out."""
-        found = np.full((len(job.lines), *_shape(self.trial)), np.nan)
+        """The numbers of a part, (n, M, O, measures, COLUMNS); for a text that is left out those of ``_GAPS``."""
+        found = np.full((len(job.lines), *_shape(self.trial)), np.inf)
         for index, line in enumerate(job.lines):
             try:
                 one = self.trial.measured(line.number, line.text, lambda: False)
             except TextError:
                 continue
-            if one is not None:
-                found[index] = one
+            found[index] = -np.inf if one is None else one
         return {FOLDER: found.astype("<f8").tobytes()}
 
 

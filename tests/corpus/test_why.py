@@ -16,6 +16,10 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 import bartviz
+from bartviz.attribution import judge as judging
+from bartviz.attribution.attribute import COMPUTED
+from bartviz.attribution.judge import Scorer
+from bartviz.attribution.question import Parts, Question
 from bartviz.attribution.removal import OPERATORS
 from bartviz.commands import why as command
 from bartviz.commands.cli import main
@@ -55,7 +59,9 @@ def whole(path: Path, out: Path) -> Verdicts:
 def test_the_table_is_that_of_faithfulness(whole: Verdicts, out: Path) -> None:
     expected = bartviz.faithfulness(bartviz.load(MODEL), TEXTS, METHODS, SETTINGS["operators"])
     assert_frame_equal(whole.table.drop(columns=[*module.HALVES]), expected)
-    assert (whole.texts, whole.left_out) == (11, 1)  # "Go!" has too few words
+    assert (whole.texts, whole.left_out) == (11, 1)
+    assert whole.reasons == {module.SHORT: 1}  # "Go!"
+    assert whole.refused == {}
     assert_frame_equal(pd.read_parquet(out / PARQUET), whole.table)
     assert_frame_equal(pd.read_csv(out / CSV), whole.table, rtol=1e-6, atol=1e-9)
 
@@ -148,7 +154,7 @@ def test_the_command_prints_verdicts(whole: Verdicts, path: Path, tmp_path: Path
     said = capsys.readouterr()
     assert "12 of 12 rows" in said.err
     lines = said.out.splitlines()
-    assert lines[0] == "texts    11, 1 rows left out"
+    assert lines[0] == "texts    11, 1 rows left out (too few words: 1)"
     best = whole.table[(whole.table.method == METHODS[0]) & (whole.table.operator == "mask")].verdict
     row = next(line for line in lines if line.startswith(METHODS[0]))
     assert f"+{(best == 'better than chance').sum()} of 3" in row
@@ -156,6 +162,31 @@ def test_the_command_prints_verdicts(whole: Verdicts, path: Path, tmp_path: Path
     found = json.loads(capsys.readouterr().out)
     assert found["agree"] == whole.agree
     assert [row["verdict"] for row in found["table"]] == whole.table.verdict.tolist()
+
+
+def test_every_row_that_is_missing_has_a_reason(path: Path, tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
+    file = tmp_path / "texts.tsv"
+    rows = [*TEXTS, "a very long row " * 400, " ", "Go!"]
+    file.write_text("text\n" + "".join(f"{row}\n" for row in rows) + "one\ttoo many\n", "utf-8")
+    scorers = {"leave-one-out": COMPUTED["leave-one-out"], "mean attention": _refusing("sea")}
+    monkeypatch.setattr(judging, "COMPUTED", scorers)
+    found = why(file, MODEL, tmp_path / "why", **SETTINGS)
+    assert found.texts + found.left_out == len(TEXTS) + 4
+    assert found.reasons == {module.UNREADABLE: 2, module.SHORT: 2, module.UNFIT: 1}
+    assert found.refused == {"mean attention": 1}
+    counts = found.table.groupby("method").texts.unique()
+    assert (counts["leave-one-out"].tolist(), counts["mean attention"].tolist()) == ([11], [10])
+
+
+def _refusing(word: str) -> Scorer:
+    """Mean attention, which refuses a text with a word."""
+
+    def scorer(question: Question) -> Parts:
+        if word in question.record.source_text:
+            raise SettingError("Not this text.")
+        return COMPUTED["mean attention"](question)
+
+    return scorer
 
 
 def test_operators_are_those_of_the_library() -> None:
