@@ -85,7 +85,8 @@ def theirs() -> dict[str, object]:
 
 @pytest.fixture(scope="module")
 def edges(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Path]:
-    """Copies the atlas of the pairs, with its single edges, to the working directory; it is made once."""
+    """Copies the atlas of the pairs, with its single edges, to the working directory, and again as another one; it is
+    made once."""
     home = tmp_path_factory.mktemp("pairs")
 
     @cache
@@ -95,7 +96,11 @@ def edges(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Path]:
         assert main(["corpus", str(home / "pairs.tsv"), "--out", str(home / "atlas"), *options]) == 0
         return home / "atlas"
 
-    return lambda: Path(shutil.copytree(made(), "atlas"))
+    def copied() -> Path:
+        shutil.copytree(made(), "other")
+        return Path(shutil.copytree(made(), "atlas"))
+
+    return copied
 
 
 @pytest.mark.some(4)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import bartviz
-from bartviz import figures, lazy
+from bartviz import figures, lazy, paper
 from bartviz.corpus import shipped
 from tests.support import loaded, trained
 
@@ -21,7 +21,11 @@ PUBLIC = {
     for package in (bartviz, figures)
     for name in lazy.homes(str(package.__file__))
 }
-EXPLAINED = {name: thing for name, thing in PUBLIC.items() if callable(thing)}
+EXPLAINED = {name: thing for name, thing in PUBLIC.items() if callable(thing)} | {
+    f"bartviz.paper.{name}": getattr(paper, name)
+    for name in paper.__all__
+    if ">>>" in str(getattr(paper, name).__doc__)
+}
 
 
 @cache

@@ -40,6 +40,16 @@ Measure = Literal[
     "distance",
 ]
 MEASURES: tuple[Measure, ...] = get_args(Measure)
+UNITS: Mapping[Measure, str] = {
+    "log_probability": mark("change of log p, nats"),
+    "divergence": mark("mean KL, nats"),
+    "changed": mark("best tokens changed"),
+    "labels": mark("KL of the labels, nats"),
+    "label_log_probability": mark("change of log p of the label, nats"),
+    "label_margin": mark("change of the label's margin"),
+    "value_change": mark("change of the value"),
+    "distance": mark("mean cosine distance"),
+}
 OF_WORDS: tuple[Measure, ...] = ("log_probability", "divergence", "changed")
 OF_LABELS: tuple[Measure, ...] = ("labels", "label_log_probability", "label_margin")
 SIGNED: tuple[Measure, ...] = ("log_probability", "label_log_probability", "label_margin", "value_change")

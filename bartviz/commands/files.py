@@ -25,11 +25,13 @@ def add(commands: Any) -> None:
         + "bartviz export car.safetensors head.svg --kind cross --layer 3 --head 2\n  "
         + "bartviz export car.safetensors heads.pdf --kind encoder --picture overview --width 480\n  "
         + "bartviz export car.safetensors measures.tex --kind encoder\n  "
-        + "bartviz export atlas heads.csv\n  bartviz export atlas both.csv --against other",
+        + "bartviz export atlas heads.csv\n  bartviz export atlas both.csv --against other\n  "
+        + "bartviz export atlas heads.svg --measure previous --kind encoder\n  "
+        + "bartviz export atlas heads.tex --measure previous,entropy --kind encoder",
     )
     export.add_argument("records", nargs="+", type=Path, metavar="FILE", help="saved records; each becomes a tab")
     export.add_argument(
-        "page", type=Path, metavar="OUT", help="the file to write: .html, .svg, .pdf, .png or .tex; .csv of an atlas"
+        "page", type=Path, metavar="OUT", help="the file to write: .html, .svg, .pdf, .png, .tex; of an atlas .csv, too"
     )
     export.add_argument("--exact", action="store_true", help="keep every weight, however large the file")
     export.add_argument("--json", action="store_true", help="print JSON")

@@ -14,7 +14,7 @@ from bartviz.record.record import Reading, Record
 if TYPE_CHECKING:
     from bartviz.drawing.paper import Picture
 
-PICTURES = ("map", "lines", "text", "ribbons", "alignment", "overview")
+PICTURES = ("map", "lines", "text", "ribbons", "alignment", "overview", "rollout", "contributions")
 SUFFIXES = (".svg", ".pdf", ".png", ".tex")
 
 
@@ -31,7 +31,8 @@ def add_arguments(export: argparse.ArgumentParser) -> None:
     group.add_argument("--width", type=float, default=240.0, help="points (%(default)g)")
     group.add_argument("--ppi", type=int, default=300, help="pixels per inch of a .png (%(default)s)")
     group.add_argument(
-        "--columns", help="measures of a .tex, such as entropy,previous; by default those that fit a page"
+        "--columns",
+        help="measures of a .tex, such as entropy,previous, by default those that fit a page; of an atlas, columns",
     )
     group.add_argument("--no-caption", action="store_true", help="omit the caption")
 
@@ -78,6 +79,10 @@ def _drawn(record: Record, kind: Any, options: argparse.Namespace) -> Picture:
         head = Head(kind, options.layer, options.head)
     if options.picture == "overview":
         return paper.overview(record, kind, **size)
+    if options.picture == "rollout":
+        return paper.rollout(record, options.kind, options.layer, **size)
+    if options.picture == "contributions":
+        return paper.contributions(record, kind, options.layer, options.head, reading=options.reading, **size)
     if options.picture in ("ribbons", "alignment"):
         if head is None and (options.layer is not None or options.head is not None):
             raise SettingError(later("Name both layer and head, or leave both out for the head that aligns best."))

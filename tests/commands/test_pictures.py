@@ -23,6 +23,7 @@ from bartviz.commands.cli import main
         ("--picture text --layer 0 --head 1 --row 2", lambda r: paper.text(r, "cross", 0, 1, 2)),
         ("--picture ribbons --width 320", lambda r: paper.ribbons(r, width=320)),
         ("--picture alignment --layer 1 --head 2", lambda r: paper.alignment(r, ["cross L1H2"])),
+        ("--picture rollout --kind decoder --layer 1", lambda r: paper.rollout(r, "decoder", 1)),
         ("--picture overview --kind encoder --no-caption", lambda r: paper.overview(r, "encoder", captioned=False)),
     ],
 )

@@ -1,4 +1,4 @@
-"""Pictures of a record for paper and slide: vector, in points, text as text, with a caption, drawn without a browser.
+"""Pictures of results for paper and slide: vector, in points, text as text, with a caption, drawn without a browser.
 
     picture = bartviz.paper.map(record, "cross", 2, 5, width=240)    # a column of 240 points
     picture.save("head.svg")                                         # .pdf and .png with the extra "paper"
@@ -10,7 +10,20 @@
     alignment(record, ["cross L2H5"])       weights between words, a dot on each link
     overview(record, "cross")               all heads, each a small map
     attribution(found)                      what bartviz.attribute gives: steps by the tokens that were read
-    latex(table)                            a table for LaTeX, such as one of these:
+    rollout(record, kind)                   the share of each token after all layers, by the weights
+    contributions(record, "cross L2H5")     the length of what each key adds to a row, through one head
+
+Of all heads over a corpus or in an experiment:
+
+    atlas(atlas, measure, kind)             the mean of each head, and which intervals leave out even attention
+    atlas_pair(atlas, other, measure, kind) what differs between two atlases, head by head, tested
+    scatter(atlas, x, y, kind)              one measure by another, with the intervals of both
+    sweep(found, record)                    what silencing each head changes, of bartviz.ablate_sweep
+
+Tables, for ``latex(table, columns=[...])``:
+
+    heads(atlas, kind, measures)            means of heads with their intervals
+    rounded(table)                          numbers with an interval, such as those of bartviz.find_heads, rounded by it
     parameters(name), measures(record, kind)   where a model's parameters are; every head's measures
 
 Colours go from white to dark evenly in lightness, so that they are ordered in print without colour, too. The same
@@ -19,17 +32,25 @@ text, what names the rows, and the version; ``picture.caption`` has it, and ``ca
 """
 
 from bartviz.drawing.paper.alignment import alignment
+from bartviz.drawing.paper.atlas import atlas, atlas_pair, scatter
 from bartviz.drawing.paper.attribution import attribution
+from bartviz.drawing.paper.flow import contributions, rollout
 from bartviz.drawing.paper.heads import lines, map, text  # noqa: A004
 from bartviz.drawing.paper.overview import overview
 from bartviz.drawing.paper.picture import Picture
 from bartviz.drawing.paper.ribbons import ribbons
-from bartviz.drawing.paper.table import latex, measures, parameters
+from bartviz.drawing.paper.sweep import sweep
+from bartviz.drawing.paper.table import heads, heads_caption, latex, measures, parameters, rounded, with_interval
 
 __all__ = [
     "Picture",
     "alignment",
+    "atlas",
+    "atlas_pair",
     "attribution",
+    "contributions",
+    "heads",
+    "heads_caption",
     "latex",
     "lines",
     "map",
@@ -37,5 +58,10 @@ __all__ = [
     "overview",
     "parameters",
     "ribbons",
+    "rollout",
+    "rounded",
+    "scatter",
+    "sweep",
     "text",
+    "with_interval",
 ]

@@ -111,7 +111,7 @@ def grid(sheet: Sheet, cells: Cells, start: float = 0) -> float:
         return color_bar(sheet, cells.kind, cells.span, y + 5, masked=hatched)
     high = f"{cells.reach.high:.2g}"
     ends = (f"−{high}", f"+{high}") if cells.reach.signed else ("0", high)
-    return _bar(sheet, cells.scale, ends, cells.reach.unit, y + 5, closed=cells.reach.closed if hatched else "")
+    return bar(sheet, cells.scale, ends, cells.reach.unit, y + 5, closed=cells.reach.closed if hatched else "")
 
 
 def _weights(sheet: Sheet, cells: Cells, left: float, top: float, wide: float, high: float) -> None:
@@ -138,10 +138,10 @@ def _weights(sheet: Sheet, cells: Cells, left: float, top: float, wide: float, h
 
 def color_bar(sheet: Sheet, kind: Kind, span: Range, y: float, *, masked: bool = False) -> float:
     """One line: the colours from 0 to 1, what they mean, and how a masked cell looks; returns where it ends."""
-    return _bar(sheet, theme.scale(kind), _ENDS[span], _(WEIGHT.bars[span]), y, closed=_("masked") if masked else "")
+    return bar(sheet, theme.scale(kind), _ENDS[span], _(WEIGHT.bars[span]), y, closed=_("masked") if masked else "")
 
 
-def _bar(sheet: Sheet, scale: theme.Scale, ends: tuple[str, str], unit: str, y: float, *, closed: str) -> float:
+def bar(sheet: Sheet, scale: theme.Scale, ends: tuple[str, str], unit: str, y: float, *, closed: str) -> float:
     low, high = ends
     baseline, x = y + SMALL, measure(low, SMALL) + 2
     sheet.text(0, baseline, low, fill=FAINT)

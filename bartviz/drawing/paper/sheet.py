@@ -86,10 +86,11 @@ class Sheet:
             y += SMALL * LEADING
         return y
 
-    def picture(self, height: float, caption: str, *, written: bool) -> Picture:
-        """The drawing, with its caption below if it is ``written``, and in any case as its description."""
+    def picture(self, height: float, caption: str, *, written: bool, most: int = CAPTION_LINES) -> Picture:
+        """The drawing, with its caption below if it is ``written``, up to ``most`` lines, and in any case as its
+        description."""
         if written:
-            height = self.paragraph(height + SMALL, caption, most=CAPTION_LINES) + 2
+            height = self.paragraph(height + SMALL, caption, most=most) + 2
         size = f'width="{number(self.width)}pt" height="{number(height)}pt"'
         head = (
             f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {number(self.width)} {number(height)}" '

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -13,7 +14,9 @@ from bartviz.analysis.head_measures import MEASURES
 from bartviz.analysis.parameter_totals import sublayer
 from bartviz.analysis.parameters import Model, from_table
 from bartviz.analysis.parameters import parameters as every_matrix
-from bartviz.drawing.arguments import RECORD, expect
+from bartviz.drawing.arguments import RECORD, expect, expect_word
+from bartviz.drawing.paper.atlas import NEEDED, Atlas, rows_of
+from bartviz.drawing.paper.atlas import caption as about
 from bartviz.errors import SettingError, choices
 from bartviz.language import _, later, speaking
 from bartviz.record.attention import Kind
@@ -31,7 +34,11 @@ _SIGNS = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     '"': r"\textquotedbl{}",
+    "−": "$-$",
 } | {char: f"\\{char}" for char in "{}$&#_%"}  # fmt: skip
+MOST_DIGITS = 6  # decimals of a number that is rounded to its interval
+_VALUES = ("mean", "share")
+_EVEN = "even attention"
 
 
 SHORT = ("entropy", "distance", "previous", "next", "first", "special", "alignment")
@@ -87,20 +94,108 @@ def parameters(model: Model) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=["component", "part", "parameters", "share"])
 
 
-def latex(table: pd.DataFrame, *, caption: str = "", label: str = "", digits: int = 3) -> str:
+def with_interval(value: float, low: float, high: float, *, digits: int = 3) -> str:
+    """A number with its interval, "0.934 [0.921, 0.947]", rounded so that half the interval has two digits that count;
+    without an interval with ``digits`` decimals, and empty if it is missing itself.
+
+    >>> bartviz.paper.with_interval(0.93412, 0.92107, 0.94722)
+    '0.934 [0.921, 0.947]'
+    """
+    if math.isnan(value):
+        return ""
+    half = (high - low) / 2
+    known = math.isfinite(half) and half > 0
+    places = min(max(1 - math.floor(math.log10(half)), 0), MOST_DIGITS) if known else digits
+    number, *ends = (f"{one:.{places}f}".replace("-", "−") for one in (value, low, high))
+    return f"{number} [{', '.join(ends)}]" if math.isfinite(half) else number
+
+
+def rounded(table: pd.DataFrame, *, digits: int = 3) -> pd.DataFrame:
+    """The table with every number that has an interval in one column with it, rounded to it (``with_interval``).
+
+    ``mean`` or ``share`` has the columns ``low`` and ``high``, ``other_mean`` has ``other_low`` and ``other_high``, and
+    ``difference`` has ``difference_low`` and ``difference_high``, as in ``Atlas.heads``, ``Atlas.against`` and
+    ``bartviz.find_heads(...).table``; kind, layer and head become one column, such as "cross L2H5". Other columns stay.
+
+    >>> heads = bartviz.open_atlas("atlas").heads
+    >>> one = bartviz.paper.rounded(heads[heads["measure"] == "previous"])
+    >>> one.loc[0, ["head", "mean"]].tolist()
+    ['encoder L0H0', '0.1232 [0.1213, 0.1251]']
+    >>> written = bartviz.paper.latex(one, columns=["head", "mean", "n"], caption="Weight on the previous token.")
+    """
+    made = table.copy()
+    for prefix in ("", "other_", "held_out_", "difference_"):
+        ends = f"{prefix}low", f"{prefix}high"
+        names = ["difference"] if prefix == "difference_" else [f"{prefix}{name}" for name in _VALUES]
+        value = next((name for name in names if name in table), None)
+        if value is None or not {*ends} <= {*table.columns}:
+            continue
+        numbers = (table[name].astype(float) for name in (value, *ends))
+        made[value] = [with_interval(*one, digits=digits) for one in zip(*numbers, strict=True)]
+        made = made.drop(columns=[*ends])
+    if {"kind", "layer", "head"} <= {*made.columns}:
+        names = [
+            f"{kind} L{layer}H{head}"
+            for kind, layer, head in zip(made["kind"], made["layer"], made["head"], strict=True)
+        ]
+        made = made.assign(head=names).drop(columns=["kind", "layer"])
+        made.insert(0, "head", made.pop("head"))
+    return made.reset_index(drop=True)
+
+
+def heads(atlas: Atlas, kind: Kind, measures: Sequence[str], *, digits: int = 3) -> pd.DataFrame:
+    """The heads of a kind by some measures, a line for each: its name, and its mean with the 95% interval for each.
+
+    The last line is even attention. Raises SettingError for a kind or measure that the atlas lacks.
+
+    >>> table = bartviz.paper.heads(bartviz.open_atlas("atlas"), "encoder", ["previous", "entropy"])
+    >>> list(table.columns)
+    ['head', 'previous', 'entropy']
+    """
+    import pandas as pd
+
+    expect(atlas, Atlas, NEEDED)
+    columns: dict[str, dict[str, str]] = {}
+    for measure in measures:
+        _kind, rows = rows_of(atlas, measure, kind)
+        lines = zip(rows["layer"], rows["head"], rows["mean"], rows["low"], rows["high"], strict=True)
+        column = {f"L{layer}H{head}": with_interval(*numbers, digits=digits) for layer, head, *numbers in lines}
+        even = float(rows["even"].iloc[0])
+        columns[measure] = column | {_EVEN: "" if math.isnan(even) else f"{even:.{digits}f}"}
+    order = list(dict.fromkeys(name for column in columns.values() for name in column if name != _EVEN))
+    whole = pd.DataFrame(columns).reindex([*order, _EVEN]).fillna("")
+    return whole.reset_index(names="head")
+
+
+def heads_caption(atlas: Atlas, kind: Kind, measures: Sequence[str]) -> str:
+    """What the table of ``heads`` shows, of which model over which texts. Raises SettingError as ``heads``."""
+    rows = rows_of(atlas, measures[0], kind)[1]
+    return about(atlas, measures, kind, rows, _("Means over the texts with their 95% intervals."))
+
+
+def latex(
+    table: pd.DataFrame, *, columns: Sequence[str] | None = None, caption: str = "", label: str = "", digits: int = 3
+) -> str:
     r"""A LaTeX ``table`` with ``\toprule`` and its kin (``\usepackage{booktabs}``), every text escaped.
 
-    Columns of numbers are set to the right, whole numbers with thousands apart, others with ``digits`` decimals; a
-    missing value is a dash. caption: plain text; label: the key of ``\ref``.
+    columns: those that are wanted, in their order; None for all. Columns of numbers are set to the right, whole numbers
+    with thousands apart, others with ``digits`` decimals, or as a power of ten where these would be zeros; a
+    missing value is a dash. caption: plain text; label: the
+    key of ``\ref``. Raises SettingError for a column that the table lacks.
     """
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-    columns = [table[name] for name in table.columns]
-    numbers = [is_numeric_dtype(column) and not is_bool_dtype(column) for column in columns]
+    if columns is not None:
+        known = [str(name) for name in table.columns]
+        for name in columns:
+            expect_word(name, known, "A column")
+        table = table[list(columns)]
+    series = [table[name] for name in table.columns]
+    numbers = [is_numeric_dtype(column) and not is_bool_dtype(column) for column in series]
     rows = [" & ".join(escape(str(name)) for name in table.columns)]
     cells = [
         ["--" if missing else _cell(value, digits) for value, missing in zip(column, column.isna(), strict=True)]
-        for column in columns
+        for column in series
     ]
     rows += [" & ".join(row) for row in zip(*cells, strict=True)]
     head, *body = (f"    {_begun(row)} \\\\" for row in rows)
@@ -134,6 +229,9 @@ def escape(text: str) -> str:
 def _cell(value: Any, digits: int) -> str:
     plain = value.item() if hasattr(value, "item") else value
     if isinstance(plain, bool) or not isinstance(plain, int | float):
-        return escape(str(plain))
+        return escape(str(plain)) or "--"
+    if plain and abs(plain) < 0.5 * 10.0**-digits:
+        digit, power = f"{plain:.1e}".split("e")
+        return f"${digit} \\times 10^{{{int(power)}}}$"
     shown = f"{plain:,}" if isinstance(plain, int) else f"{plain:,.{digits}f}"
     return shown.replace(",", "\\,").replace("-", "$-$")

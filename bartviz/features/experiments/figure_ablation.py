@@ -8,24 +8,14 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bartviz.analysis import sentence_words
-from bartviz.analysis.ablation import SIGNED, Ablation, Measure, Sweep
+from bartviz.analysis.ablation import SIGNED, UNITS, Ablation, Measure, Sweep
 from bartviz.arrays import Floats, Ints
 from bartviz.drawing import axes, theme
 from bartviz.drawing.arguments import expect
 from bartviz.features.experiments.figure_panels import Panel, panels
-from bartviz.language import _, mark
+from bartviz.language import _
 from bartviz.record.attention import Head, Kind
 
-UNITS: Mapping[Measure, str] = {
-    "log_probability": mark("change of log p, nats"),
-    "divergence": mark("mean KL, nats"),
-    "changed": mark("best tokens changed"),
-    "labels": mark("KL of the labels, nats"),
-    "label_log_probability": mark("change of log p of the label, nats"),
-    "label_margin": mark("change of the label's margin"),
-    "value_change": mark("change of the value"),
-    "distance": mark("mean cosine distance"),
-}
 _TOKEN = "<b>%{customdata}</b>"
 _HEIGHT = 300  # pixels of the bars
 _DIGITS: Mapping[Measure, str] = {

@@ -17,7 +17,7 @@ from bartviz.app.frame import levels, page, related_links
 from bartviz.app.state import url_state
 from bartviz.errors import SettingError
 from bartviz.features.experiments import parts_headline as headline
-from bartviz.features.experiments.figure_ablation import UNITS, largest, moved, probabilities, worth
+from bartviz.features.experiments.figure_ablation import largest, moved, probabilities, worth
 from bartviz.features.experiments.numbers_output_diff import aligned, paired
 from bartviz.features.experiments.parts_lines import lines
 from bartviz.language import _, later, mark, named
@@ -216,7 +216,7 @@ def _maps(record: Record, chosen: Chosen, sweep: Sweep | None, heads: list[Head]
             kind=sentence_words.capitalized(sentence_words.kind(kind)),
             layers=shapes[kind][0],
             heads=shapes[kind][1],
-            measure=_(UNITS[measure]),
+            measure=_(analysis.UNITS[measure]),
         )
         with column:
             _clickable(figure, kind, alt)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,6 +11,7 @@ import pytest
 import bartviz
 from bartviz import paper
 from bartviz.analysis import measures
+from bartviz.corpus import shipped
 from bartviz.drawing.paper.table import units
 from bartviz.errors import SettingError
 from bartviz.record.record import Record
@@ -65,3 +68,54 @@ def test_measures_of_a_record_have_a_line_for_each_head(record: Record) -> None:
     measured = measures.of_record(record, "encoder").values["entropy"]
     read = [float(row[made[0].index("entropy (bits)")]) for row in made[1:]]
     assert read == pytest.approx(measured.ravel().tolist(), abs=5.1e-4)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "written"),
+    [
+        ((0.93412, 0.92107, 0.94722), "0.934 [0.921, 0.947]"),
+        ((-0.5, -0.62, -0.38), "−0.50 [−0.62, −0.38]"),
+        ((12.34, 2.0, 22.7), "12 [2, 23]"),
+        ((0.5, np.nan, np.nan), "0.500"),
+        ((0.5, 0.5, 0.5), "0.500 [0.500, 0.500]"),
+        ((np.nan, 0.1, 0.2), ""),
+        ((0.1, 0.1 - 1e-12, 0.1 + 1e-12), "0.100000 [0.100000, 0.100000]"),
+    ],
+)
+def test_a_number_is_rounded_to_its_interval(numbers: tuple[float, float, float], written: str) -> None:
+    assert paper.with_interval(*numbers) == written
+
+
+def test_tables_with_intervals_become_columns_that_can_be_chosen() -> None:
+    atlas = shipped.atlas("bart-tiny-en-de")
+    heads = atlas.heads[atlas.heads["measure"] == "alignment"]
+    made = rows(paper.latex(paper.rounded(heads), columns=["head", "mean", "n"]))
+    assert made[0] == ["head", "mean", "n"]
+    best = next(row for row in made if row[0] == "cross L1H4")
+    assert best[1].startswith("0.69")
+    assert best[2] == r"1\,960"
+    both = paper.rounded(atlas.against(shipped.atlas("bart-tiny-denoise")))
+    assert {"mean", "other_mean", "difference"} <= {*both.columns}
+    assert not {name for name in both.columns if name.endswith(("low", "high"))}
+    with pytest.raises(SettingError, match="A column is one of"):
+        paper.latex(both, columns=["weather"])
+
+
+def test_heads_have_a_column_for_each_measure_and_even_attention_last() -> None:
+    atlas = shipped.atlas("bart-tiny-en-de")
+    table = paper.heads(atlas, "encoder", ["previous", "first_value"])
+    assert list(table.columns) == ["head", "previous", "first_value"]
+    assert len(table) == 33
+    lines: Any = atlas.heads[(atlas.heads["kind"] == "encoder") & (atlas.heads["measure"] == "previous")].itertuples()
+    for row in lines:
+        said = table.loc[table["head"] == f"L{row.layer}H{row.head}", "previous"].item()
+        assert float(said.split()[0]) == pytest.approx(row.mean, abs=(row.high - row.low) / 20)
+    assert rows(paper.latex(table))[-1] == ["even attention", "0.101", "--"]
+    assert "1,960 texts" in paper.heads_caption(atlas, "encoder", ["previous"])
+    with pytest.raises(SettingError, match="No encoder attention"):
+        paper.heads(atlas, "encoder", ["alignment"])
+
+
+def test_what_would_be_written_as_nothing_is_a_power_of_ten() -> None:
+    frame = pd.DataFrame({"p": [3.14e-5, 0.0, -2e-7, 0.5]})
+    assert rows(paper.latex(frame))[1:] == [[r"$3.1 \times 10^{-5}$"], ["0.000"], [r"$-2.0 \times 10^{-7}$"], ["0.500"]]
