@@ -17,6 +17,7 @@ from bartviz.corpus.atlas import Atlas as Atlas
 from bartviz.corpus.atlas import open_atlas as open_atlas
 from bartviz.corpus.find_heads import FoundHeads as FoundHeads
 from bartviz.corpus.find_heads import find_heads as find_heads
+from bartviz.corpus.head_means import head_means as head_means
 from bartviz.corpus.run import corpus as corpus
 from bartviz.corpus.run_series import series as series
 from bartviz.corpus.series import Series as Series
@@ -43,6 +44,7 @@ from bartviz.run.forward import capture_batch as capture_batch
 from bartviz.run.generate import decode as decode
 from bartviz.run.generate import decode_batch as decode_batch
 from bartviz.run.sampling import Sampling as Sampling
+from bartviz.tape.head_means import HeadMeans as HeadMeans
 from bartviz.version import __version__ as __version__
 
 open = _open  # noqa: A001

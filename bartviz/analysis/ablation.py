@@ -84,7 +84,7 @@ class Ablation(Brief):
     of each head, (L, H), 0..1. Rows that only pad a batch have distance 0, and no mean counts them. ``changed`` is the
     record of the changed pass. ``written`` is what the model then writes itself, without and with the change; None for
     a model that writes nothing. ``said`` is what a model's head that labels says before the change, as
-    ``changed.prediction`` after it; None without one.
+    ``changed.prediction`` after it; None without one. ``mean``: heads were scaled toward a mean in place of 0.
     """
 
     record: Record
@@ -99,6 +99,7 @@ class Ablation(Brief):
     changed: Record
     written: tuple[Record, Record] | None = None
     said: Prediction | None = None
+    mean: bool = False
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -171,7 +172,8 @@ class Ablation(Brief):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sweep(Brief):
-    """Every head of some kinds scaled by ``factor``, one after the other; with ``keep`` all *other* heads of its layer.
+    """Every head of some kinds scaled by ``factor``, one after the other; with ``keep`` all *other* heads of its layer;
+    with ``mean`` toward a mean in place of 0.
 
     Arrays (N,) in the order of ``heads``: ``log_probability`` the change of the summed log p of the record's tokens
     (nats, negative: less likely; NaN where the model does not predict tokens), ``divergence`` the mean KL of a row
@@ -191,6 +193,7 @@ class Sweep(Brief):
     divergence: Floats
     changed: Ints
     distance: Floats
+    mean: bool = False
     labels: Floats = field(default_factory=lambda: np.zeros(0, np.float32))
     label_log_probability: Floats = field(default_factory=lambda: np.zeros(0, np.float32))
     label_margin: Floats = field(default_factory=lambda: np.zeros(0, np.float32))
@@ -415,12 +418,12 @@ def labels_table(found: Ablation) -> pd.DataFrame | None:
 def notice(found: Ablation) -> str:
     """One sentence of what the ablation did to this text, with its numbers."""
     heads = {kind: found.record.attention(kind).shape[1] for kind in found.record.kinds}
-    who = {"heads": name(found.factors, heads), "done": doing(set(found.factors.values()))}
+    who = {"heads": name(found.factors, heads), "done": doing(set(found.factors.values()), mean=found.mean)}
     moved_most = most_moved(found)
     if found.before is None and (number := value(found)) is not None:
         label, first, second = number
         said = {"token": quote(label), "was": f"{first:.3f}", "now": f"{second:.3f}"}
-        return _("With {heads} {done}, {token} went from {was} to {now}.", **said, **who)
+        return _("With {heads} {done}, the value {token} went from {was} to {now}.", **said, **who)
     if found.before is None and moved_most is not None:
         said = {"token": quote(moved_most.token), "was": percent(moved_most.was), "now": percent(moved_most.now)}
         went = mark("With {heads} {done}, {token} went from {was} to {now}.")
@@ -486,16 +489,19 @@ def _label_numbers(found: Ablation) -> str:
     return _("Log p of what it says: {log_p} nats, its margin {margin}; KL {kl} nats.", **numbers)
 
 
-def doing(factors: set[float]) -> str:
+def doing(factors: set[float], *, mean: bool = False) -> str:
     """In words, what these factors do to heads."""
     if factors == {0.0}:
-        return _("silenced")
+        return _("replaced by the mean") if mean else _("silenced")
+    if mean:
+        shown = _(choices(f"{factor:g}" for factor in sorted(factors)))
+        return _("multiplied by {factors} toward the mean", factors=shown)
     return _("multiplied by {factors}", factors=_(choices(f"{factor:g}" for factor in sorted(factors))))
 
 
 def sweep_notice(sweep: Sweep) -> str:
     """One sentence: which head mattered most, and how many hardly did."""
-    done, change, worst = doing({sweep.factor}), sweep.log_probability, sweep.ranked()[0]
+    done, change, worst = doing({sweep.factor}, mean=sweep.mean), sweep.log_probability, sweep.ranked()[0]
     what = (
         _("With every other head of its layer {done}", done=done)
         if sweep.keep

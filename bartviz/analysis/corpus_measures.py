@@ -134,7 +134,8 @@ EFFECTS: Mapping[str, Measure] = {
             "KL(p ‖ q)",
             mark(
                 "How far the probabilities of the predicted tokens (or labels) move when the head's output is "
-                "set to 0, averaged over a text. A head may attend to a lot and change little."
+                "set to 0 (or to its mean, if the run was asked for that), averaged over a text. A head may attend to "
+                "a lot and change little."
             ),
             _LOST,
             mark("nats"),

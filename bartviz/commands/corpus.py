@@ -64,6 +64,11 @@ def add(commands: Any) -> None:
         help="silence each head in turn on about N texts, drawn at random",
     )
     corpus.add_argument(
+        "--mean",
+        action="store_true",
+        help="with --silence: put a head's mean over the text in place of its output, not 0",
+    )
+    corpus.add_argument(
         "--truncate",
         choices=get_args(Truncate),
         help="read this part of a text that is too long, instead of skipping it",
@@ -159,6 +164,7 @@ def run(options: argparse.Namespace, shown: Shown) -> int:
         resume=options.resume,
         edges=options.edges,
         silence=options.silence,
+        mean=options.mean,
         truncate=options.truncate,
         values=bool(options.values),
         size=SIZE if options.size is None else options.size,

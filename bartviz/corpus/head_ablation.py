@@ -6,7 +6,7 @@ M measures, n tokens, C labels.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from bartviz.analysis import prediction
 from bartviz.analysis.corpus_measures import OF_LABELS, SILENCED, VALUE_MOVED
 from bartviz.arrays import Bools, Floats
 from bartviz.corpus.encode import Encoded, Padded
-from bartviz.corpus.measure import forward, padded
+from bartviz.corpus.measure import forward, padded, run
 from bartviz.corpus.read import Bad, Line
 from bartviz.corpus.sums import lots
 from bartviz.errors import SettingError
@@ -25,6 +25,7 @@ from bartviz.models.model import Model
 from bartviz.record.attention import Head, Kind
 from bartviz.record.prediction import FOLLOWS, Prediction
 from bartviz.run import predict
+from bartviz.tape.head_means import Averaging, HeadMeans, Mean
 from bartviz.tape.tape import Tape, depths, recording
 
 LOGITS = 1 << 23  # of a batch: texts x rows x vocabulary
@@ -70,31 +71,49 @@ def measures(model: Model) -> tuple[str, ...]:
     return (VALUE_MOVED,) if model.head.scale == "none" else (SILENCED, *OF_LABELS)
 
 
-def effects(model: Model, rows: Sequence[Encoded]) -> dict[Kind, Floats]:
+def effects(model: Model, rows: Sequence[Encoded], mean: Mean = False) -> dict[Kind, Floats]:
     """The first of the measures for each text: (N, L, H) of each kind; nats, or what the model's number counts."""
-    return {kind: found[..., 0] for kind, found in outcomes(model, rows).items()}
+    return {kind: found[..., 0] for kind, found in outcomes(model, rows, mean).items()}
 
 
 @torch.inference_mode()
-def outcomes(model: Model, rows: Sequence[Encoded]) -> dict[Kind, Floats]:
+def outcomes(model: Model, rows: Sequence[Encoded], mean: Mean = False) -> dict[Kind, Floats]:
     """What becomes of the predictions of each text without each head: (N, L, H, M) of each kind, by ``measures``.
 
     ``silenced`` is KL(p || q), averaged over the text's rows that predict a token of it, or of a model that labels
     texts or their tokens over its labels; p are the probabilities of the whole model, q those with the head's output
-    set to 0 (as in Michel et al. 2019, section 3, who count lost accuracy). The others are those of
-    ``analysis.prediction.change``.
+    set to 0 (as in Michel et al. 2019, section 3, who count lost accuracy), or to its mean over the positions of the
+    text, or to given means (Wang et al. 2023). The others are those of ``analysis.prediction.change``.
     """
     heads = {kind: (depth, _heads(model, kind)) for kind, depth in depths(model.network).items()}
     names = measures(model)
     found = {kind: np.empty((len(rows), *shape, len(names)), np.float32) for kind, shape in heads.items()}
     compared = _words if model.head is None else _labels
     for batch in _batches(model, rows):
-        changes = compared(model, [rows[index] for index in batch])
+        some = [rows[index] for index in batch]
+        changes, toward = compared(model, some), _toward(model, some, mean)
         for kind, (depth, count) in heads.items():
             for layer, head in np.ndindex(depth, count):
-                tape = Tape(scale_heads={Head(kind, layer, head): 0.0})
+                tape = Tape(scale_heads={Head(kind, layer, head): 0.0}, toward=toward)
                 found[kind][batch, layer, head] = changes(tape)
     return found
+
+
+def _toward(model: Model, rows: Sequence[Encoded], mean: Mean) -> Mapping[tuple[Kind, int], Tensor]:
+    """What heads are set to in place of 0: for a batch its means, (B, 1, H, d) of each layer."""
+    if isinstance(mean, HeadMeans):
+        return mean.toward()
+    return averaged(model, rows).means if mean else {}
+
+
+def averaged(model: Model, rows: Sequence[Encoded], cancelled: Callable[[], bool] = lambda: False) -> Averaging:
+    """The mean output of every head for each text of a batch, over its positions without padding."""
+    source, inputs, _output = padded(model, rows)
+    reads = source.valid if inputs is None else inputs.valid
+    counted = {kind: source.valid if kind == "encoder" else reads for kind in depths(model.network)}
+    tape = Averaging(rows=counted, cancelled=cancelled)
+    run(model, source, inputs, tape)
+    return tape
 
 
 def _words(model: Model, rows: Sequence[Encoded]) -> Callable[[Tape], Floats]:

@@ -30,6 +30,7 @@ from bartviz.models.load import load
 from bartviz.models.model import Model
 from bartviz.models.wrap import model_of
 from bartviz.safety.torch_defaults import torch_defaults
+from bartviz.tape.head_means import HeadMeans, Mean
 from bartviz.tape.tape import depths
 from bartviz.text.clean import Truncate
 from bartviz.version import versions
@@ -55,6 +56,7 @@ def corpus(
     resume: bool = False,
     edges: float | None = None,
     silence: int = 0,
+    mean: Mean = False,
     truncate: Truncate | None = None,
     values: bool = False,
     size: int = SIZE,
@@ -78,6 +80,8 @@ def corpus(
     edges: keep every single edge above this weight for ``Atlas.find``, and the tokens; by default none.
     silence: about how many texts, drawn at random, each head is silenced on in turn; one pass per head. By default 0.
         Of a model that was fine-tuned to label, what becomes of its labels is measured.
+    mean: what a silenced head's output becomes in place of 0, as for ``bartviz.ablate``: True its mean over the
+        positions of each text, or what ``bartviz.head_means`` computed.
     truncate: which part is read of a text that is too long for the model, "first" or "last"; by default it is left out,
     as one with a tree or an alignment by hand always is.
     values: keep the value of every measure, head and text (4 bytes each) for ``Atlas.values`` and for paired
@@ -113,12 +117,15 @@ def corpus(
     source = given or of_texts(held, loaded.info.kind)
     check_columns(loaded, chosen)
     head_ablation.check(loaded, silence, source.rows)
+    if isinstance(mean, HeadMeans):
+        mean.check(loaded.info.fingerprint)
     count = sum(1 for _ in source.rows())
     if count == 0:
         raise TextError("The corpus has no rows.")
     asked = {
         "edges": edges,
         "silence": silence or None,
+        "mean": _named(mean) if silence else None,
         "truncate": truncate,
         "values": values or None,
         "form": None if written is None or written == Form() else asdict(written),
@@ -131,7 +138,7 @@ def corpus(
         folder = Folder(path, manifest, resume=resume)
         if not folder.has(RANDOM):
             folder.put(RANDOM, work.random(loaded).files())
-        todo = jobs(source.rows(), size, edges, silence / count, truncate, values)
+        todo = jobs(source.rows(), size, edges, silence / count, truncate, values, mean)
         starting = partial(_measuring, loading or (lambda: loaded))  # what workers of their own start with
         own = work.Measuring(loaded, cancelled)
         workers_of.measure(folder, own, starting, todo, count, report, workers=workers, ray=ray)
@@ -139,6 +146,13 @@ def corpus(
         if out is not None:
             return atlas.write(folder.path, made)
         return replace(made, kept=made.kept.read_bytes()) if isinstance(made.kept, Path) else made
+
+
+def _named(mean: Mean) -> str | None:
+    """How a manifest names what silenced heads become."""
+    if isinstance(mean, HeadMeans):
+        return f"given: {mean.digest}"
+    return "text" if mean else None
 
 
 def _check(

@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 from zipfile import ZIP_STORED, ZipFile
 
 import numpy as np
@@ -37,6 +37,9 @@ from bartviz.safety import files
 from bartviz.safety.other_libraries import guarded
 from bartviz.text.clean import Truncate
 from bartviz.version import versions
+
+if TYPE_CHECKING:
+    from bartviz.tape.head_means import Mean
 
 FORMAT = 3
 MANIFEST = "run.json"
@@ -195,8 +198,8 @@ class Job:
     """A part of the corpus to measure: its number, its lines, and the rows that could not be read.
 
     ``edges`` is the weight above which single edges are kept, None for none; ``silence`` the share of texts on which
-    each head is silenced; ``truncate`` the part that is read of a text that is too long, None for none; ``values``:
-    whether the values of each text are kept.
+    each head is silenced, ``mean`` what its output becomes; ``truncate`` the part that is read of a text that is too
+    long, None for none; ``values``: whether the values of each text are kept.
     """
 
     number: int
@@ -206,6 +209,7 @@ class Job:
     silence: float = 0.0
     truncate: Truncate | None = None
     values: bool = False
+    mean: Mean = False
 
     @property
     def rows(self) -> int:
@@ -227,13 +231,14 @@ def jobs(
     silence: float = 0.0,
     truncate: Truncate | None = None,
     values: bool = False,
+    mean: Mean = False,
 ) -> Iterator[Job]:
     """The rows in parts of ``size``, in order."""
 
     def job() -> Job:
         lines = tuple(row for row in held if isinstance(row, Line))
         bad = tuple(row for row in held if isinstance(row, Bad))
-        return Job(number, lines, bad, edges, silence, truncate, values)
+        return Job(number, lines, bad, edges, silence, truncate, values, mean)
 
     held: list[Line | Bad] = []
     number = 0

@@ -92,7 +92,7 @@ def _sums(
                 names[kind] = found.names
             values[kind][batch], even[kind][batch] = found.values, found.even
     if job.silence:
-        _silence(model, rows, job.silence, values, even)
+        _silence(model, rows, job, values, even)
         names = {kind: (*known, *head_ablation.measures(model)) for kind, known in names.items()}
     if job.values:
         kept[text_values.NAME] = text_values.packed([row.line for row in rows], values, names)
@@ -100,11 +100,11 @@ def _sums(
 
 
 def _silence(
-    model: Model, rows: Sequence[Encoded], share: float, values: dict[Kind, np.ndarray], even: dict[Kind, np.ndarray]
+    model: Model, rows: Sequence[Encoded], job: Job, values: dict[Kind, np.ndarray], even: dict[Kind, np.ndarray]
 ) -> None:
     """Add to the values what silencing each head changes, NaN for texts that are not drawn."""
-    drawn = head_ablation.chosen([row.line.number for row in rows], share)
-    found = head_ablation.outcomes(model, [rows[index] for index in drawn]) if drawn else {}
+    drawn = head_ablation.chosen([row.line.number for row in rows], job.silence)
+    found = head_ablation.outcomes(model, [rows[index] for index in drawn], job.mean) if drawn else {}
     count = len(head_ablation.measures(model))
     for kind, known in values.items():
         added = np.full((*known.shape[:3], count), np.nan, np.float32)

@@ -7,7 +7,8 @@ useless: others may do the same work.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import astuple
 from typing import Any
@@ -29,10 +30,12 @@ from bartviz.models.model import Model
 from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Record
 from bartviz.record.vocabulary import GREEDY, ONE_PASS
-from bartviz.run.batch import Heads, head_factors
-from bartviz.run.generate import decode
+from bartviz.run import generate
+from bartviz.run.batch import Heads, head_factors, start_token
+from bartviz.run.options import Options
 from bartviz.run.prepare import prepare
 from bartviz.safety.torch_defaults import torch_defaults
+from bartviz.tape.head_means import Averaging, HeadMeans, Mean
 from bartviz.tape.tape import Tape
 
 LARGEST = 16.0  # factor
@@ -41,6 +44,7 @@ _LENGTHS = {"max_new_tokens": int, "min_new_tokens": int, "no_repeat_ngram_size"
 LOGITS = 32 << 20  # logits in one batch of runs
 
 Factors = dict[Head, float]
+Toward = Mapping[tuple[Kind, int], Tensor]
 
 
 @torch_defaults()
@@ -49,26 +53,36 @@ def ablate(
     record: Record,
     heads: Heads,
     *,
+    mean: Mean = False,
     write: bool = True,
     cancelled: Callable[[], bool] = lambda: False,
     on_progress: Callable[[str, float | None], None] = lambda note, fraction: None,
 ) -> Ablation:
     """The changes in a record when heads are silenced ("cross L2H5", ...), or scaled (a mapping to factors 0..16).
 
-    The record's own tokens are given in both runs (teacher forcing), so that its rows stay comparable. ``write``: let
-    the model also write its own output, without and with the change. ``on_progress`` gets a note and 0..1 or None.
-    Raises SettingError for a head or factor that does not exist or a record of another model, Cancelled.
+    The record's own tokens are given in both runs (teacher forcing), so that its rows stay comparable.
+    mean: what a silenced head's output becomes in place of 0, which it may never have been: True its mean over the
+        positions of this text, without padding, or what ``bartviz.head_means`` computed over a corpus (mean ablation,
+        Wang et al. 2023). With a factor f, an output z and a mean m it is f z + (1 - f) m. The mean of a decoder's text
+        contains positions that a row may not see; that of a corpus does not.
+    write: let the model also write its own output, without and with the change.
+    on_progress: gets a note and 0..1 or None.
+
+    Raises SettingError for a head or factor that does not exist or a record or means of another model, Cancelled.
 
     >>> found = bartviz.ablate(model, record, ["cross L2H0"])
     >>> found.effect < 0  # nats: the same output is less likely without this head
     True
     >>> found.written[1].target_text  # what the model writes without it
     'Ich möchte ein Auto kaufen.'
+    >>> bartviz.ablate(model, record, ["cross L2H0"], mean=True).effect < 0
+    True
     """
     replay = Replay(model, record)
     factors = _check_factors(model, heads)
     on_progress(later("Running the text again"), None)
-    tapes = Tape(cancelled=cancelled), Tape(scale_heads=factors, cancelled=cancelled)
+    toward = _toward(replay, mean, cancelled)
+    tapes = Tape(cancelled=cancelled), Tape(scale_heads=factors, toward=toward, cancelled=cancelled)
     was, now = (replay.run(tape) for tape in tapes)
     rows, ids = replay.scored()
     before = after = None
@@ -89,11 +103,23 @@ def ablate(
         ].mean(axis=2)
         for kind in record.kinds
     }
-    written = _written(model, record, factors, cancelled, on_progress) if write else None
+    written = _written(model, record, factors, toward, cancelled, on_progress) if write else None
     distance = np.where(padding(record, record.kinds[-1]), np.float32(0), _distance(was, now)[0])
     said = first_pass.prediction
     return Ablation(
-        record, factors, rows, labels, before, after, divergence, distance, attention, changed, written, said
+        record,
+        factors,
+        rows,
+        labels,
+        before,
+        after,
+        divergence,
+        distance,
+        attention,
+        changed,
+        written,
+        said,
+        mean=mean is not False,
     )
 
 
@@ -105,6 +131,7 @@ def ablate_sweep(
     kinds: Sequence[Kind] | Kind | None = None,
     keep: bool = False,
     factor: float = 0.0,
+    mean: Mean = False,
     cancelled: Callable[[], bool] = lambda: False,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Sweep:
@@ -113,7 +140,8 @@ def ablate_sweep(
 
     ``keep``: scale all *other* heads of its layer instead, so that only it remains (Michel et al. 2019, "all heads but
     one"). Several runs share one pass; if no encoder head changes, the encoder runs only once.
-    ``on_progress`` gets the number of heads done and their total. Raises SettingError, Cancelled.
+    ``mean``: scale toward each head's mean instead of 0, as in ``ablate``. ``on_progress`` gets the number of heads
+    done and their total. Raises SettingError, Cancelled.
 
     >>> sweep = bartviz.ablate_sweep(model, record, kinds="cross")
     >>> most = sweep.heads[sweep.ranked()[0]]  # the head whose silencing costs this output most
@@ -127,7 +155,7 @@ def ablate_sweep(
     heads = tuple(head for kind in record.kinds if kind in chosen_kinds for head in heads_of(record, kind))
     _check_factors(model, {heads[0]: factor})
     groups = [_factors(record, head, factor, keep) for head in heads]
-    measurements = _Measurements(replay, cancelled)
+    measurements = _Measurements(replay, _toward(replay, mean, cancelled), cancelled)
     done = 0
     for start, stop in _batches(groups, measurements.batch_size):
         measurements.measure(groups[start:stop])
@@ -144,6 +172,7 @@ def ablate_sweep(
         np.array(divergence, np.float32),
         np.array(changed, np.int64),
         np.array(distance, np.float32),
+        mean is not False,
         *np.array([astuple(one) for one in labels], np.float32).T,
     )
 
@@ -157,8 +186,8 @@ def heads_of(record: Record, kind: Kind) -> tuple[Head, ...]:
 class _Measurements:
     """The unchanged run as baseline, and one line of numbers for each run compared with it."""
 
-    def __init__(self, replay: Replay, cancelled: Callable[[], bool]) -> None:
-        self.replay, self.cancelled = replay, cancelled
+    def __init__(self, replay: Replay, toward: Toward, cancelled: Callable[[], bool]) -> None:
+        self.replay, self.toward, self.cancelled = replay, toward, cancelled
         self.encoded = replay.encoded(cancelled)  # (1, n, w) or None
         self.first = replay.run(SideBySide(runs=({},), cancelled=cancelled), encoded=self.encoded)
         self.rows, ids = replay.scored()
@@ -185,7 +214,7 @@ class _Measurements:
     def measure(self, groups: Sequence[Factors]) -> None:
         """Run these ablations in one batch, and keep the numbers of each."""
         encoder = any(head.kind == "encoder" for group in groups for head in group)
-        tape = SideBySide(runs=groups, cancelled=self.cancelled)
+        tape = SideBySide(runs=groups, toward=self.toward, cancelled=self.cancelled)
         after = self.replay.run(tape, copies=len(groups), encoded=None if encoder else self.encoded)
         distances = _distance(self.first, after)[:, self.real]  # (B, rows that are no padding)
         for index, distance in enumerate(distances):
@@ -201,6 +230,21 @@ class _Measurements:
     def _labels(self, after: Outcome, index: int) -> LabelChange:
         """What becomes of the head's prediction."""
         return prediction.change(self.said, self.replay.said(after, index), ~self.replay.record.source.special)
+
+
+def _toward(replay: Replay, mean: Mean, cancelled: Callable[[], bool]) -> Toward:
+    """What heads are scaled toward; nothing for 0. Raises SettingError for the means of another model."""
+    if isinstance(mean, HeadMeans):
+        mean.check(replay.model.info.fingerprint)
+        return mean.toward()
+    if not mean:
+        return {}
+    record = replay.record
+    tape = Averaging(
+        rows={kind: torch.from_numpy(~padding(record, kind)) for kind in record.kinds}, cancelled=cancelled
+    )
+    replay.run(tape)
+    return tape.means
 
 
 def _check_factors(model: Model, heads: Heads) -> Factors:
@@ -241,25 +285,28 @@ def _written(
     model: Model,
     record: Record,
     factors: Factors,
+    toward: Toward,
     cancelled: Callable[[], bool],
     on_progress: Callable[[str, float | None], None],
 ) -> tuple[Record, Record] | None:
     """The model's own greedy output for the record's source, without and with the change."""
-    options = own_writing(model, record)
-    if options is None:
+    found = own_writing(model, record)
+    if found is None:
         return None
+    prepared = prepare(model, record.source_text, allow_special=found.pop("allow_special"))
+    begin = prepared.tokens.ids.tolist() if model.info.kind == "decoder" else [start_token(model)]
     settings = record.provenance.settings
     greedy = record.provenance.mode == GREEDY and not settings.keys() & {"forced", "ablated"}
 
     def write(factors: Factors) -> Record:
-        return decode(
-            model,
-            record.source_text,
-            **options,
+        options = Options(
+            **found,
             ablate=factors,
+            toward=toward if factors else {},
             cancelled=cancelled,
             on_step=lambda step, _: on_progress(later("Writing: token {step}", step=step), None),
         )
+        return generate.write(model, prepared, tuple(begin), {}, options, time.perf_counter())
 
     return (record if greedy else write({})), write(factors)
 

@@ -19,6 +19,7 @@ BEAM_SEARCH: Final[Mode] = mark("beam search")
 SAMPLING: Final[Mode] = mark("sampling")
 ONE_PASS: Final[Mode] = mark("one pass")
 GIVEN_TARGET: Final[Mode] = mark("given target")
+TO_MEAN: Final = " to mean"  # of a head that was scaled toward a mean, which a record does not keep
 ABLATED: Final[Mode] = mark("ablated")
 EDITED: Final[Mode] = mark("edited")
 GIVEN_WEIGHTS: Final[Mode] = mark("given weights")

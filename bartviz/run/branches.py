@@ -14,7 +14,7 @@ from bartviz.language import later
 from bartviz.models.model import Model, expect_model
 from bartviz.record.attention import Head
 from bartviz.record.record import Record
-from bartviz.record.vocabulary import BEAM_SEARCH, BRANCHED_AT, CHOSEN_BY_YOU, DECODER_START, KEPT, SAMPLING
+from bartviz.record.vocabulary import BEAM_SEARCH, BRANCHED_AT, CHOSEN_BY_YOU, DECODER_START, KEPT, SAMPLING, TO_MEAN
 from bartviz.run import generate
 from bartviz.run.loop import Forced, Written
 from bartviz.run.options import Options, forced_ids
@@ -169,6 +169,10 @@ def as_before(record: Record) -> dict[str, Any]:
 def scaled(record: Record) -> dict[Head, float]:
     """The scaled heads and their factors, parsed from provenance ("cross L2H5 x 0"). Raises SettingError."""
     entries = record.provenance.settings.get("ablated", ())
+    if isinstance(entries, tuple) and any(str(entry).endswith(TO_MEAN) for entry in entries):
+        raise SettingError(
+            later("Heads of this record were replaced by a mean, which a record does not keep: run its text again.")
+        )
     parts = [str(entry).rpartition(" x ") for entry in (entries if isinstance(entries, tuple) else ())]
     try:
         return {Head.parse(name): float(factor) for name, _, factor in parts}

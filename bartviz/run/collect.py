@@ -15,6 +15,7 @@ from bartviz.record.checks import Check
 from bartviz.record.prediction import Prediction
 from bartviz.record.record import Provenance, Record, now
 from bartviz.record.steps import Step
+from bartviz.record.vocabulary import TO_MEAN
 from bartviz.tape import assemble
 from bartviz.tape.tape import Tape, depths
 from bartviz.text.tokens import Tokens
@@ -117,5 +118,6 @@ def _device(model: Model) -> dict[str, object]:
 
 
 def ablated(tape: Tape) -> tuple[str, ...]:
-    """The heads that a run scaled, by name, with their factors."""
-    return tuple(f"{name} x {factor:g}" for name, factor in tape.scale_heads.items())
+    """The heads that a run scaled, by name, with their factors, and whether it was toward a mean in place of 0."""
+    more = TO_MEAN if tape.toward else ""
+    return tuple(f"{name} x {factor:g}{more}" for name, factor in tape.scale_heads.items())

@@ -254,6 +254,7 @@ def planned(
         scale_heads=head_factors(model, options.ablate),
         cancelled=options.cancelled,
         open_cells=options.open_cells,
+        toward=options.toward,
     )
     return task, tape
 

@@ -245,7 +245,9 @@ def _compared(task: Task, stepper: Stepper, written: Written, first: Tensor) -> 
     network = task.model.network
     longest, worst = _COMPARED.get(network, (0, 0.0))
     if len(written.steps) > 2 * longest:
-        with recording(Tape(scale_heads=written.tape.scale_heads, cancelled=written.tape.cancelled)):
+        with recording(
+            Tape(scale_heads=written.tape.scale_heads, toward=written.tape.toward, cancelled=written.tape.cancelled)
+        ):
             logits = stepper.at_once(written.ids[:-1])
         worst = max(worst, task.summary.compared(written.steps[-1], logits).value or 0.0)
         _COMPARED[network] = (len(written.steps), worst)

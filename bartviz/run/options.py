@@ -44,6 +44,7 @@ class Options:
     values: bool = False
     use_rules: bool = True
     open_cells: Mapping[Kind, Tensor] = field(default_factory=dict)  # as of ``Tape``
+    toward: Mapping[tuple[Kind, int], Tensor] = field(default_factory=dict)  # as of ``Tape``
     cancelled: Callable[[], bool] = lambda: False
     on_step: Callable[[int, int], None] = lambda step, longest: None
 

@@ -76,7 +76,8 @@ class Tape:
 
     ``values``: keep v and the output projection of every layer; otherwise only v of one head per layer, a different one
     in each, for the self-check.
-    ``scale_heads``: factor for a head's output (0 silences it; Michel et al. 2019).
+    ``scale_heads``: factor f for a head's output z (0 silences it; Michel et al. 2019). ``toward``: for a layer, the
+    outputs m that its heads are scaled toward in place of 0, (H, d), or (B, 1, H, d) for each text: f z + (1 - f) m.
     ``cancelled``: called at every layer; True stops the run with Cancelled.
     ``kernel``: computes the heads' outputs (B, Q, H, d) of a layer from what was recorded, in place of the fast kernel.
     ``open_cells``: for a kind, the cells (Q, K) that every layer and head may see, in place of the model's own mask.
@@ -84,6 +85,7 @@ class Tape:
 
     values: bool = False
     scale_heads: Mapping[Head, float] = field(default_factory=dict)
+    toward: Mapping[tuple[Kind, int], Tensor] = field(default_factory=dict)
     cancelled: Callable[[], bool] = lambda: False
     kernel: Callable[[Tape, Kind, int], Tensor] | None = None
     open_cells: Mapping[Kind, Tensor] = field(default_factory=dict)
@@ -149,7 +151,11 @@ class Tape:
         """The heads' outputs (B, Q, H, d) that a layer projects: the network's own, scaled where the tape says so,
         unless a subclass changes them."""
         factors = self.factors(kind, layer, outputs.shape[2])
-        return outputs if factors is None else outputs * factors.to(outputs.device)
+        if factors is None:
+            return outputs
+        factors, toward = factors.to(outputs.device), self.toward.get((kind, layer))
+        scaled = outputs * factors
+        return scaled if toward is None else scaled + toward.to(outputs) * (1 - factors)
 
     def changes(self, kind: Kind) -> bool:
         """Whether a head of this kind is scaled."""

@@ -168,7 +168,7 @@ def test_a_head_of_a_regression_is_measured_by_the_value(tmp_path: Path) -> None
     found = bartviz.ablate(model, record, [str(sweep.heads[first])])
     assert found.value_change == pytest.approx(expected[first], rel=2e-3, abs=1e-4)
     assert np.isnan([found.labels, found.label_margin, found.label_turned]).all()
-    assert f"“stars” went from {float(was):.3f} to {float(was) + expected[first]:.3f}." in notice(found)
+    assert f"the value “stars” went from {float(was):.3f} to {float(was) + expected[first]:.3f}." in notice(found)
     table = labels_table(found)
     assert table is not None
     before, after = table["value before"].to_numpy(), table["value after"].to_numpy()

@@ -38,6 +38,8 @@ def headline(found: Ablation) -> str:
 
 def _condition(found: Ablation) -> str:
     factors, several = set(found.factors.values()), len(found.factors) > 1
+    if found.mean:
+        return _("With the means of these heads") if several else _("With the mean of this head")
     if factors == {0.0}:
         return _("Without these heads") if several else _("Without this head")
     times = ", ".join(f"{factor:g}" for factor in sorted(factors))
@@ -160,7 +162,7 @@ def draw(found: Ablation) -> None:
     moved = analysis.most_moved(found)
     if moved is None:
         return
-    silent = set(found.factors.values()) == {0.0}
+    silent = set(found.factors.values()) == {0.0} and not found.mean
     names = _("before"), _("without") if silent else _("with the change")
     rows = "".join(
         f"<span>{html.escape(name)}</span><i style='--share:{100 * share:.2f}%'></i><b>{percent(share)}</b>"

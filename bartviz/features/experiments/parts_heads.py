@@ -52,7 +52,8 @@ _WITHOUT_WORDS: Mapping[Measure, str] = {
     "distance": mark("This model does not predict tokens, so heads are measured by how far the hidden states move."),
 }
 MODES = {"each": mark("scale it"), "only": mark("scale the rest of its layer")}
-SILENCED, FACTOR, LOUDEST = "silenced", "factor", 2.0
+OUTPUTS = {"zero": "0", "mean": mark("its mean over this text")}
+SILENCED, FACTOR, TOWARD, LOUDEST = "silenced", "factor", "toward", 2.0
 CLICKS = "_silenced_clicks"
 PRESET = "_silenced_preset"  # the head that the page chose, until the visitor chooses
 
@@ -64,6 +65,7 @@ class Chosen:
     measure: Measure
     keep: bool
     factor: float
+    mean: bool
 
 
 def draw(record: Record) -> tuple[Ablation | None, Sweep | None]:
@@ -72,7 +74,8 @@ def draw(record: Record) -> tuple[Ablation | None, Sweep | None]:
     lead, answer = show.place("lead"), show.place("ablation_answer")
     note_ablated(record)
     heads, factor = _heads(record)
-    ablation = _ablate(record, heads, factor) if heads else None
+    mean = _mean()
+    ablation = _ablate(record, heads, factor, mean=mean) if heads else None
     with lead:
         headline.sentence(_lead(ablation, heads))
     if ablation is not None:
@@ -84,7 +87,7 @@ def draw(record: Record) -> tuple[Ablation | None, Sweep | None]:
     asked = ("measure", "mode", CLICKS)
     with levels.aside(_("Which head matters most? Silence each in turn"), key="sweep", names=asked) as opened:
         if opened and (ablation is not None or not heads):  # else the first run says what is wrong, or goes on
-            sweep = _every_head(record, heads, factor)
+            sweep = _every_head(record, heads, factor, mean=mean)
     if ablation is not None:
         with levels.aside(_("Every token, and every other head"), key="ablation_more") as opened:
             if opened:
@@ -118,9 +121,21 @@ def _said(record: Record, ablation: Ablation) -> None:
         show.note(analysis.notice(ablation))
 
 
-def _every_head(record: Record, heads: list[Head], factor: float) -> Sweep | None:
+def _mean() -> bool:
+    """For experts: what becomes of a silenced head's output, 0 or its mean over the text."""
+    if not (levels.at_least("expert") or expander.requested("ablation_mean", (TOWARD,))):
+        return False
+    hint = _(
+        "A head's output may never be near 0. Its mean over the positions of this text takes away only what differs "
+        "from position to position (Wang et al. 2023)."
+    )
+    word = pick.one_of(_("A silenced head's output becomes"), named(OUTPUTS), key=TOWARD, hint=hint)
+    return word == "mean"
+
+
+def _every_head(record: Record, heads: list[Head], factor: float, *, mean: bool) -> Sweep | None:
     """The maps of all heads, each silenced in turn; a click selects one."""
-    chosen = _settings(record, factor)
+    chosen = _settings(record, factor, mean=mean)
     maps = show.place("ablation_maps")
     sweep = _sweep(record, chosen)
     with maps:
@@ -135,17 +150,17 @@ def _every_head(record: Record, heads: list[Head], factor: float) -> Sweep | Non
     return sweep
 
 
-def _settings(record: Record, factor: float) -> Chosen:
+def _settings(record: Record, factor: float, *, mean: bool) -> Chosen:
     there = _measures(record)
     measures: dict[str, str] = {key: title for key, title in MEASURES.items() if key in there}
     if not (levels.at_least("intermediate") or expander.requested("sweep_settings", ("measure", "mode"))):
-        return Chosen(there[0], keep=False, factor=factor)
+        return Chosen(there[0], keep=False, factor=factor, mean=mean)
     first, second = st.columns([2.2, 2], vertical_alignment="center")
     with first:
         measure = pick.one_of(_("Coloured by the change of"), named(measures), key="measure")
     with second:
         mode = pick.one_of(_("For each head"), named(MODES), key="mode")
-    return Chosen(cast("Measure", measure), mode == "only", factor)
+    return Chosen(cast("Measure", measure), mode == "only", factor, mean)
 
 
 def _measures(record: Record) -> tuple[Measure, ...]:
@@ -170,10 +185,16 @@ def _sweep(record: Record, chosen: Chosen) -> Sweep | None:
             ticket.report(later("Head {done:,} of {total:,}", done=done, total=total), done / total)
 
         return ablate_sweep(
-            model, record, keep=chosen.keep, factor=chosen.factor, cancelled=ticket.cancelled, on_progress=progress
+            model,
+            record,
+            keep=chosen.keep,
+            factor=chosen.factor,
+            mean=chosen.mean,
+            cancelled=ticket.cancelled,
+            on_progress=progress,
         )
 
-    key: dict[str, object] = {"keep": chosen.keep, "factor": chosen.factor}
+    key: dict[str, object] = {"keep": chosen.keep, "factor": chosen.factor, "mean": chosen.mean}
     label = _("Measure all {count:,} heads, one after the other", count=count)
     return ask("sweep", record, key, work, button=label if large(record, count) else None)
 
@@ -311,15 +332,20 @@ def _select(names: list[str]) -> None:
     url_state.click(SILENCED)
 
 
-def _ablate(record: Record, heads: list[Head], factor: float) -> Ablation | None:
+def _ablate(record: Record, heads: list[Head], factor: float, *, mean: bool) -> Ablation | None:
     def work(model: Model, ticket: Ticket[Ablation]) -> Ablation:
         from bartviz.experiments.ablation import ablate
 
         return ablate(
-            model, record, dict.fromkeys(heads, factor), cancelled=ticket.cancelled, on_progress=ticket.report
+            model,
+            record,
+            dict.fromkeys(heads, factor),
+            mean=mean,
+            cancelled=ticket.cancelled,
+            on_progress=ticket.report,
         )
 
-    key = {"heads": sorted(map(str, heads)), "factor": factor}
+    key = {"heads": sorted(map(str, heads)), "factor": factor, "mean": mean}
     return ask("ablate", record, key, work)
 
 

@@ -29,7 +29,7 @@ LABELS = {0: "bad", 1: "good", 2: "fair"}
 
 
 def labelled(folder: Path, task: str, **options: Any) -> tuple[Model, Record]:
-    named = {} if task == "QuestionAnswering" else {"id2label": LABELS}
+    named: dict[str, Any] = {} if task == "QuestionAnswering" else {"id2label": LABELS}
     architecture = f"BertFor{task}"
     saved = networks.save(
         "bert-pretraining", folder, architecture=architecture, spread=0.3, trained=True, **named, **options
@@ -110,7 +110,7 @@ def test_several_labels_are_named_where_they_change(tmp_path: Path) -> None:
         was, now = found.said, found.changed.prediction
         assert was is not None
         assert now is not None
-        others = [LABELS[place] for place in np.flatnonzero((was.logits[0] >= 0) != (now.logits[0] >= 0))]
+        others = [LABELS[int(place)] for place in np.flatnonzero((was.logits[0] >= 0) != (now.logits[0] >= 0))]
         meaning = headline.meaning(found)
         assert all(f"“{label}”" in meaning for label in others)
         said.add(meaning)

@@ -120,6 +120,19 @@ def clicked(chosen: list[str], cell: dict[str, int], *, preset: list[str] | None
 
 
 @pytest.mark.slow
+def test_an_expert_puts_the_mean_in_a_heads_place(app: App, subject: Subject) -> None:
+    model, record = subject
+    page = app("experiments", record=record, silenced="cross L1H1", toward="mean", level="expert")
+    assert not page.exception
+    said = words(page)
+    found = ablate(model, record, ["cross L1H1"], mean=True)
+    assert ablation.notice(found) in said
+    assert "With the mean of this head: “" in said
+    assert ablation.sweep_notice(ablate_sweep(model, record, mean=True)) in said
+    assert "replaced by the mean" not in words(app("experiments", record=record, silenced="cross L1H1", level="expert"))
+
+
+@pytest.mark.slow
 def test_the_link_names_heads_and_factor(app: App, subject: Subject) -> None:
     model, record = subject
     page = app("experiments", record=record, experiment="ablation", silenced="cross L1H1", factor="0.5", level="expert")
