@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bartviz.analysis.corpus_measures import RANDOM
-from bartviz.analysis.head_names import ALIGNING, MARGIN, NAMES, THRESHOLD, WITH_PART, WRONG
+from bartviz.analysis.head_names import ALIGNING, NAMES, THRESHOLD, WITH_PART, WRONG, worth
 from bartviz.analysis.intervals import FEW
 from bartviz.language import _
+from bartviz.patterns.named import NAMED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,18 +30,19 @@ def _aligning(heads: pd.DataFrame) -> dict[tuple[object, ...], str]:
 
 
 def roles(heads: pd.DataFrame) -> pd.DataFrame:
-    """A line for each head that has a role: kind, layer, head, role, measure, n, mean, low, high, even.
+    """A line for each head that has a role: kind, layer, head, role, measure, pattern, n, mean, low, high, even.
 
-    ``heads`` is the table of an atlas. Of several measures that pass, the one with the highest mean names the head; a
-    measure that is part of another wins over it. A head that pairs words is said to align only if its links agree with
-    alignments by hand: the interval of its error rate is at most ``naming.WRONG``.
+    ``heads`` is the table of an atlas. ``pattern``: the one that the mean is the weight on; empty for roles that say
+    something else, which words choose each other or what a head does with random tokens. Of several measures that pass,
+    the one with the highest mean names the head; a measure that is part of another wins over it. A head that pairs
+    words is said to align only if its links agree with alignments by hand: the interval of its error rate is at most
+    ``head_names.WRONG``.
     """
-    even = heads["even"].fillna(0.0).clip(upper=1 / MARGIN)
-    passed = heads[
+    passed: pd.DataFrame = heads[
         heads["measure"].isin(_TITLES)
         & (heads["n"] >= FEW)
         & (heads["low"] >= THRESHOLD)
-        & (heads["low"] >= MARGIN * even)
+        & (heads["low"] >= worth(heads["even"]))
     ]
     places = list(passed[["kind", "layer", "head", "measure"]].itertuples(index=False, name=None))
     there = set(places)
@@ -52,6 +54,6 @@ def roles(heads: pd.DataFrame) -> pd.DataFrame:
         _(aligning.get((row.kind, row.layer, row.head), title) if row.measure == "alignment" else title)
         for row, title in zip(best.itertuples(), (_TITLES[name] for name in best["measure"]), strict=True)
     )
-    best = best.assign(role=list(named))
-    columns = ["kind", "layer", "head", "role", "measure", "n", "mean", "low", "high", "even"]
+    best = best.assign(role=list(named), pattern=best["measure"].map(NAMED).fillna(""))
+    columns = ["kind", "layer", "head", "role", "measure", "pattern", "n", "mean", "low", "high", "even"]
     return best[columns].reset_index(drop=True)

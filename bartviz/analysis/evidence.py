@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bartviz.analysis.head_names import MARGIN
+from bartviz.analysis.head_names import worth
 from bartviz.analysis.intervals import student
 from bartviz.arrays import Bools
 
@@ -44,7 +44,7 @@ class Evidence:
         shuffled marks, over the rows that have some.
 
         A head passes if q is at most ``rate``, and its weight is worth the name: the lower end of the interval is at
-        least ``least``, and 1.5 times what even attention and shuffled marks have (``head_names.MARGIN``).
+        least ``least``, and 1.5 times what even attention and shuffled marks have (``head_names.worth``).
         """
         n = np.isfinite(share).sum(axis=0)
         mean = mean_of(share)
@@ -54,9 +54,9 @@ class Evidence:
         against = upper_tail(above)
         p = np.fmax(upper_tail(share - even), np.where(np.isfinite(control), against, np.nan))
         q = benjamini_hochberg(p)
-        worth = np.fmax(np.minimum(expected, 1 / MARGIN), np.minimum(np.nan_to_num(control), 1 / MARGIN)) * MARGIN
+        needed = np.maximum(worth(expected), worth(control))
         with np.errstate(invalid="ignore"):
-            passes = (q <= rate) & (low >= least) & (low >= worth - 1e-9)
+            passes = (q <= rate) & (low >= least) & (low >= needed - 1e-9)
         return cls(n, mean, low, high, expected, control, p, q, passes)
 
 

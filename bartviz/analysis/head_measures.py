@@ -17,6 +17,7 @@ from bartviz.analysis.measure_inputs import Cells, Received, Weights, mean
 from bartviz.analysis.mutual import OnWords, one_to_one
 from bartviz.arrays import Array
 from bartviz.language import _, mark
+from bartviz.patterns.grammar import Pattern, parse
 from bartviz.record.attention import KINDS, Kind
 
 if TYPE_CHECKING:
@@ -25,6 +26,14 @@ if TYPE_CHECKING:
 SELF: tuple[Kind, ...] = ("encoder", "decoder")
 SHARE = mark("share of weight")
 ROWS = mark("all that count")
+
+
+@dataclass(frozen=True, slots=True)
+class OfPattern:
+    """The weight on what a pattern marks (``bartviz.patterns``). Only rows with a choice count: those of which it marks
+    some of what they see, and not all."""
+
+    pattern: Pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +65,7 @@ class OfWords:
     function: Callable[[OnWords], Array]
 
 
-Compute: TypeAlias = OfCells | OfRows | OfColumns | OfWords
+Compute: TypeAlias = OfPattern | OfCells | OfRows | OfColumns | OfWords
 
 
 def share(weights: Weights) -> Array:
@@ -183,7 +192,7 @@ MEASURES: Mapping[str, Measure] = {
             f"{_CLARK}, 3.1",
             kinds=SELF,
             over=mark("those whose previous token may be seen"),
-            compute=OfCells(lambda cells: cells.offset == -1),
+            compute=OfPattern(parse("previous")),
         ),
         Measure(
             "next",
@@ -193,7 +202,7 @@ MEASURES: Mapping[str, Measure] = {
             f"{_CLARK}, 3.1",
             kinds=("encoder",),
             over=mark("those whose next token may be seen"),
-            compute=OfCells(lambda cells: cells.offset == 1),
+            compute=OfPattern(parse("next")),
         ),
         Measure(
             "itself",
@@ -202,7 +211,7 @@ MEASURES: Mapping[str, Measure] = {
             mark("Weight on the diagonal of self-attention."),
             f"{_CLARK}, 3.1",
             kinds=SELF,
-            compute=OfCells(lambda cells: cells.offset == 0),
+            compute=OfPattern(parse("itself")),
         ),
         Measure(
             "diagonal",
@@ -211,7 +220,7 @@ MEASURES: Mapping[str, Measure] = {
             mark("Weight within one key of the straight line from the first pair to the last: reading in step."),
             mark("after Kovaleva et al. 2019, 4.1 (diagonal pattern)"),
             kinds=("cross",),
-            compute=OfCells(lambda cells: abs(cells.line - cells.columns) <= 1),
+            compute=OfPattern(parse("diagonal")),
         ),
         Measure(
             "same",
@@ -225,7 +234,7 @@ MEASURES: Mapping[str, Measure] = {
             mark("Wang et al. 2023 (duplicate token heads)"),
             over=mark("those whose word appears a second time among the visible keys"),
             uneven=True,
-            compute=OfCells(lambda cells: cells.same_word),
+            compute=OfPattern(parse("same")),
         ),
         Measure(
             "first",
@@ -234,7 +243,7 @@ MEASURES: Mapping[str, Measure] = {
             mark("Weight on the first key, an attention sink of many heads."),
             mark("Xiao et al. 2024, 3.1 (attention sink)"),
             over=mark("all that count but the first token's own"),
-            compute=OfCells(lambda cells: (cells.columns == 0) & cells.elsewhere),
+            compute=OfPattern(parse("first")),
         ),
         Measure(
             "special",
@@ -243,7 +252,7 @@ MEASURES: Mapping[str, Measure] = {
             mark("Weight on <s>, </s>, [CLS], [SEP] together."),
             f"{_CLARK}, 3.2",
             over=mark("those that may see a special token"),
-            compute=OfCells(lambda cells: cells.special[:, None]),
+            compute=OfPattern(parse("special")),
         ),
         Measure(
             "punctuation",
@@ -253,7 +262,7 @@ MEASURES: Mapping[str, Measure] = {
             f"{_CLARK}, 3.2",
             over=mark("those that may see other punctuation"),
             uneven=True,
-            compute=OfCells(lambda cells: cells.punctuation[:, None] & cells.elsewhere),
+            compute=OfPattern(parse("punctuation")),
         ),
         Measure(
             "coverage",

@@ -14,6 +14,7 @@ import numpy as np
 
 from bartviz.analysis.look_ahead import BACK, NEITHER
 from bartviz.analysis.measures import Measured
+from bartviz.arrays import Array
 from bartviz.language import _, mark
 
 THRESHOLD = 0.5
@@ -77,7 +78,7 @@ def name(measured: Measured, layer: int, head: int, *, threshold: float = THRESH
     passed = {
         key: float(measured.values[key][layer, head])
         for key in NAMES
-        if key in measured.values and measured.values[key][layer, head] >= max(threshold, MARGIN * _even(measured, key))
+        if key in measured.values and measured.values[key][layer, head] >= max(threshold, worth(measured.even[key]))
     }
     passed = {key: score for key, score in passed.items() if WITH_PART.get(key) not in passed}
     if passed:
@@ -88,10 +89,10 @@ def name(measured: Measured, layer: int, head: int, *, threshold: float = THRESH
     return Name("evenness", spread, EVENLY) if spread >= EVENLY else None
 
 
-def _even(measured: Measured, key: str) -> float:
-    """The score of even attention, 0 if it is undefined, and never so high that a score of 1 would not pass."""
-    even = measured.even[key]
-    return 0.0 if np.isnan(even) else min(even, 1 / MARGIN)
+def worth(even: Array) -> Array:
+    """The least share of weight that is clearly more than that of even attention: MARGIN times as much, and never more
+    than 1; 0 where that share is undefined."""
+    return MARGIN * np.minimum(np.nan_to_num(even), 1 / MARGIN)
 
 
 def names(measured: Measured, *, threshold: float = THRESHOLD) -> dict[tuple[int, int], Name]:

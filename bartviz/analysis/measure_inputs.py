@@ -12,6 +12,7 @@ from functools import cached_property
 from array_api_compat import array_namespace, device
 
 from bartviz.arrays import Array
+from bartviz.patterns.pair import Pair
 
 _TINY = 1e-30
 
@@ -20,56 +21,24 @@ _TINY = 1e-30
 class Cells:
     """The cells of B texts, for all rows or some of them: which row looks at which column.
 
-    - ``own``: whether this is self-attention, where row i and column i are the same token;
-    - ``mask`` (B, Q, K): what a row may see;
-    - ``seen`` (B, Q): rows that see a key and are not padding; ``counts`` (B, Q): those of them that are not special
-      tokens and see at least two keys; ``rows`` (Q,): the index of each row;
-    - ``ends``: the number of rows and of columns of each text, (B,) each, without padding;
-    - ``codes`` of rows (B, Q) and of columns (B, K): equal for equal words, -1 for none; ``groups``, in self-attention:
-      equal for the pieces of one word;
-    - ``special`` and ``punctuation`` (B, K): whether a column is a special token, or only punctuation.
+    ``pair``: the tokens of rows and columns. ``seen`` (B, Q): rows that see a key and are not padding; ``counts``
+    (B, Q): those of them that are not special tokens and see at least two keys; ``rows``: which rows these are.
     """
 
-    own: bool
-    mask: Array
+    pair: Pair
     seen: Array
     counts: Array
-    rows: Array
-    ends: tuple[Array, Array]
-    codes: tuple[Array, Array]
-    groups: tuple[Array, Array] | None
-    special: Array
-    punctuation: Array
+    rows: slice
 
     @cached_property
-    def columns(self) -> Array:
-        """(K,) their indices."""
-        return array_namespace(self.mask).arange(self.mask.shape[-1], device=device(self.mask))
+    def mask(self) -> Array:
+        """(B, Q, K) what a row may see."""
+        return self.pair.mask[..., self.rows, :]
 
     @cached_property
     def offset(self) -> Array:
         """(Q, K) how many tokens a column is after the row."""
-        return self.columns - self.rows[:, None]
-
-    @cached_property
-    def elsewhere(self) -> Array:
-        """(Q, K) where a column is not the row's own token."""
-        return (self.offset != 0) | (not self.own)
-
-    @cached_property
-    def line(self) -> Array:
-        """(B, Q, 1) the column that a row reaches on the straight line from the first pair to the last."""
-        xp = array_namespace(self.mask)
-        queries, keys = (xp.astype(end, xp.float64) for end in self.ends)
-        slope = (keys - 1) / xp.where(queries > 2, queries - 1, 1.0)
-        return (self.rows * slope[:, None])[:, :, None]
-
-    @cached_property
-    def same_word(self) -> Array:
-        """(B, Q, K) where a column belongs to the row's word, at another place."""
-        rows, columns = self.codes
-        same = (rows[:, :, None] == columns[:, None]) & (rows >= 0)[:, :, None]
-        return same if self.groups is None else same & (self.groups[0][:, :, None] != self.groups[1][:, None])
+        return self.pair.key.places - self.pair.query.places[self.rows, None]
 
     @cached_property
     def visible(self) -> Array:

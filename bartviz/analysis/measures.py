@@ -14,12 +14,14 @@ from array_api_compat import array_namespace, device
 from numpy.typing import NDArray
 
 from bartviz.analysis import contributions, look_ahead, word_matches
-from bartviz.analysis.head_measures import OfCells, OfColumns, OfRows, OfWords, of_kind
+from bartviz.analysis.head_measures import OfCells, OfColumns, OfPattern, OfRows, OfWords, of_kind
 from bartviz.analysis.look_ahead import Directions
 from bartviz.analysis.measure_inputs import Cells, Received, Weights, mean
 from bartviz.analysis.mutual import OnWords
+from bartviz.analysis.pattern_masks import side_of
 from bartviz.analysis.word_matches import Texts
 from bartviz.arrays import Array, Bools, Floats
+from bartviz.patterns.pair import Pair
 from bartviz.record.attention import Attention, Kind
 from bartviz.record.record import Record
 from bartviz.text.tokens import Tokens
@@ -33,24 +35,32 @@ BLOCK = 1 << 22  # weights held at a time: 16 MB
 class Block:
     """Some rows of B texts, and what the measures of a kind sum over them, for NumPy and torch alike.
 
-    ``names``: the N measures of cells and of rows. ``rows`` (B, N, Q): 1 for the rows that count for each, else 0, and
-    ``number`` (B, N) how many they are.
+    ``names``: the N measures of patterns, of cells and of rows. ``rows`` (B, N, Q): 1 for the rows that count for
+    each, else 0, and ``number`` (B, N) how many they are.
     """
 
     def __init__(self, kind: Kind, cells: Cells, dtype: object) -> None:
         xp = array_namespace(cells.mask)
         self.cells, self.dtype = cells, dtype
         self.seen, self.counts = xp.astype(cells.seen, dtype), xp.astype(cells.counts, dtype)
-        linear = {one.name: one.compute.function for one in of_kind(kind) if isinstance(one.compute, OfCells)}
-        by_row = {one.name: one.compute.function for one in of_kind(kind) if isinstance(one.compute, OfRows)}
-        self.names, self.by_row = (*linear, *by_row), tuple(by_row.values())
+        known = {one.name: one.compute for one in of_kind(kind)}
+        marks = {
+            name: how.pattern.mask(cells.pair, cells.rows) for name, how in known.items() if isinstance(how, OfPattern)
+        }
+        linear = {name: how.function(cells) for name, how in known.items() if isinstance(how, OfCells)}
+        by_row = {name: how.function for name, how in known.items() if isinstance(how, OfRows)}
+        self.names, self.by_row = (*marks, *linear, *by_row), tuple(by_row.values())
         factors = xp.stack(
-            [xp.broadcast_to(xp.astype(function(cells), dtype), cells.mask.shape) for function in linear.values()],
+            [xp.broadcast_to(xp.astype(one, dtype), cells.mask.shape) for one in (*marks.values(), *linear.values())],
             axis=1,
         )  # (B, M, Q, K)
-        factors *= (xp.astype(cells.mask, dtype) * self.counts[:, :, None])[:, None]
         ones = xp.ones(factors.shape[-1], dtype=dtype, device=device(factors))
-        some = xp.astype(factors @ ones > 0, dtype)  # (B, M, Q)
+        factors[:, len(marks) :] *= xp.astype(cells.mask, dtype)[:, None]
+        total = factors @ ones  # (B, M, Q)
+        choice = (total[:, : len(marks)] < xp.astype(cells.visible, dtype)[:, None]) & cells.seen[:, None]
+        may = xp.concat([choice, *[cells.counts[:, None]] * len(linear)], axis=1)
+        some = xp.astype((total > 0) & may, dtype)
+        factors *= some[..., None]
         self.rows = xp.concat([some, *[self.counts[:, None]] * len(by_row)], axis=1)
         self.number = xp.sum(self.rows, axis=-1)
         self.factors = xp.matrix_transpose(xp.reshape(factors, (*factors.shape[:2], -1)))  # (B, Q K, M)
@@ -246,27 +256,13 @@ def _blocks(
 ) -> Iterator[tuple[slice, Cells]]:
     """The rows of each block, and its cells, of one text."""
     keys = np.asarray(attention.mask[seen].any(axis=0), np.bool_)
-    key, own = attention.key, attention.kind != "cross"
-    query_words, key_words = word_matches.codes(query, key, *texts)
-    groups = word_matches.groups(key)
-    punctuation = word_matches.punctuation(key, texts[1])
-    index = np.arange(len(query))
+    known: dict[str, int] = {}
+    # the diagonal runs between the ends of the texts, not over padding
+    rows_of = side_of(query, texts[0], known).batch(_end(seen))
+    columns = side_of(attention.key, texts[1], known).batch(_end(keys)) if attention.kind == "cross" else rows_of
+    pair = Pair(attention.kind, rows_of, columns, rows_of, attention.mask[None])
     for rows in row_blocks(attention):
-        yield (
-            rows,
-            Cells(
-                own,
-                mask=attention.mask[None, rows],
-                seen=seen[None, rows],
-                counts=counts[None, rows],
-                rows=index[rows],
-                ends=(_end(seen), _end(keys)),  # the line runs between them, not over padding
-                codes=(query_words[None, rows], key_words[None]),
-                groups=(groups[None, rows], groups[None]) if own else None,
-                special=key.special[None],
-                punctuation=punctuation[None],
-            ),
-        )
+        yield rows, Cells(pair, seen[None, rows], counts[None, rows], rows)
 
 
 def _end(kept: Bools) -> NDArray[np.int64]:

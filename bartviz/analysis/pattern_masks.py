@@ -42,9 +42,10 @@ def pattern_mask(record: Record, kind: Kind, pattern: str | Pattern | Function, 
         return checked(pattern(record, kind), np.asarray(attention.mask, np.bool_))
     known = pattern if isinstance(pattern, Pattern) else parse(pattern)
     try:
-        return known.mask(of_record(record, kind, gold))
+        marks: Bools = known.mask(of_record(record, kind, gold))
     except Unfit as reason:
         raise without_meaning(kind, reason) from reason
+    return marks
 
 
 def checked(given: Any, visible: Bools) -> Bools:
@@ -70,9 +71,9 @@ def of_record(record: Record, kind: Kind, gold: Gold | None = None) -> Pair:
     attention = record.attention(kind)
     query_text, key_text = word_matches.texts_of(record, kind)
     known: dict[str, int] = {}
-    named = _side(record.rows(kind), query_text, known)
-    reads = _side(attention.query, query_text, known) if kind == "cross" else named
-    key = _side(attention.key, key_text, known) if kind == "cross" else named
+    named = side_of(record.rows(kind), query_text, known)
+    reads = side_of(attention.query, query_text, known) if kind == "cross" else named
+    key = side_of(attention.key, key_text, known) if kind == "cross" else named
     links = None if gold is None or kind != "cross" else links_of(gold, named, key)
     return Pair(kind, named, key, reads, np.asarray(attention.mask, np.bool_), links)
 
@@ -86,7 +87,8 @@ def links_of(gold: Gold, target: Side, source: Side) -> Bools:
     return found
 
 
-def _side(tokens: Tokens, texts: word_matches.Texts, known: dict[str, int]) -> Side:
+def side_of(tokens: Tokens, texts: word_matches.Texts, known: dict[str, int]) -> Side:
+    """The tokens of a text as a pattern sees them. ``known`` numbers the words of both texts, and grows."""
     numbers, count = np.full(len(tokens), -1, np.int64), 0
     written = [""] * len(tokens)
     for group, label in zip(word_groups(tokens), word_labels(tokens, texts), strict=True):

@@ -27,6 +27,7 @@ from bartviz.corpus.relations import Relations
 from bartviz.corpus.trees import Arcs
 from bartviz.errors import ModelError
 from bartviz.language import later
+from bartviz.patterns.pair import ALL, Pair, Side
 from bartviz.record.attention import Kind
 from bartviz.tape.tape import Entry, Tape, projection_weights
 
@@ -106,17 +107,12 @@ class BatchMeasures:
         self.own = kind != "cross"
         self.mask = visible(kind, query, key)
         seen = self.mask.sum(dim=-1)  # (B, Q)
+        rows = _side(query)
         self.cells = Cells(
-            self.own,
-            mask=self.mask,
+            Pair(kind, rows, rows if self.own else _side(key), rows, self.mask),
             seen=query.valid & (seen > 0),
             counts=query.valid & ~query.special & (seen > 1),
-            rows=torch.arange(self.mask.shape[1]),
-            ends=(query.valid.sum(dim=-1), key.valid.sum(dim=-1)),
-            codes=(query.codes, key.codes),
-            groups=(query.groups, key.groups) if self.own else None,
-            special=key.special,
-            punctuation=key.punctuation,
+            rows=ALL,
         )
         self.block = Block(kind, self.cells, torch.get_default_dtype())
         self.giving, self.keys = self.cells.seen.sum(dim=-1), (self.block.seen[:, None] @ self.mask.float())[:, 0] > 0
@@ -249,6 +245,19 @@ class BatchMeasures:
         if self.arcs is not None and self.kind == "encoder":
             even |= dict.fromkeys(TREES, self.arcs.even())
         return even
+
+
+def _side(tokens: Padded) -> Side:
+    """The tokens of a batch as patterns see them."""
+    return Side(
+        ids=tokens.ids,
+        special=tokens.special,
+        punctuation=tokens.punctuation,
+        groups=tokens.groups,
+        words=tokens.words,
+        codes=tokens.codes,
+        length=tokens.valid.sum(dim=-1),
+    )
 
 
 def _lengths(vectors: Tensor, gram: Tensor) -> Tensor:

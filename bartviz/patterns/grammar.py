@@ -15,17 +15,19 @@ import difflib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 from typing import NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 
-from bartviz.arrays import Bools
+from bartviz.arrays import Array
 from bartviz.errors import PatternError, SettingError, choices
 from bartviz.language import later
 from bartviz.patterns import nodes
+from bartviz.patterns.named import NAMED
 from bartviz.patterns.nodes import Class, Clause, Plain, Related, Same, Step, Target, To, Tokens, Valued, Written
-from bartviz.patterns.pair import Pair, Side, Unfit
+from bartviz.patterns.pair import ALL, Pair, Side, Unfit
 from bartviz.record.attention import Kind
 from bartviz.text.labels import visible
 
@@ -53,6 +55,7 @@ _STEPS = (
     "later",
     "same",
     "link",
+    "diagonal",
     "head",
     "dependent",
 )
@@ -81,13 +84,10 @@ class Pattern:
     text: str
     clauses: tuple[Clause, ...]
 
-    def mask(self, pair: Pair) -> Bools:
-        """(Q, K) where the rows look that follow the pattern, of what they may see. Raises Unfit for a kind of
-        attention for which it has no meaning."""
-        found = np.zeros(pair.mask.shape, np.bool_)
-        for clause in self.clauses:
-            found |= clause.cells(pair)
-        return found & pair.mask
+    def mask(self, pair: Pair, rows: slice = ALL) -> Array:
+        """(Q, K) where the rows look that follow the pattern, of what they may see; ``rows``: of these alone. Raises
+        Unfit for a kind of attention for which it has no meaning."""
+        return reduce(or_, (clause.cells(pair, rows) for clause in self.clauses)) & pair.mask[..., rows, :]
 
     @cached_property
     def needs(self) -> frozenset[str]:
@@ -139,10 +139,11 @@ def _example(kind: Kind, encoder_decoder: bool) -> Pair:
 
 
 def parse(text: str) -> Pattern:
-    """Read a pattern, such as ``from any to previous token``.
+    """Read a pattern, such as ``from any to previous token``, or the name of one (``named.NAMED``).
 
     Raises PatternError with the place (``position``, the index of the character), and what is expected there.
     """
+    text = NAMED.get(text.strip(), text)
     if (count := len(text)) > LONGEST:
         raise PatternError(
             later("A pattern has at most {limit:,} characters, and this has {count:,}.", limit=LONGEST, count=count),
@@ -313,6 +314,8 @@ class _Reader:
             return Same(what.text)
         if name == "link":
             return nodes.Linked()
+        if name == "diagonal":
+            return nodes.Diagonal()
         if name in ("head", "dependent"):
             return Related(up=name == "head")
         self._noun()

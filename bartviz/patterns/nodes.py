@@ -12,13 +12,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import reduce
+from operator import and_, or_
 from typing import Protocol
 
 import numpy as np
+from array_api_compat import array_namespace
 
-from bartviz.arrays import Bools
+from bartviz.arrays import Array, Bools
 from bartviz.language import later
-from bartviz.patterns.pair import Column, Pair, Side, Tree, Unfit
+from bartviz.patterns.pair import ALL, Column, Pair, Side, Stays, Tree, Unfit
 from bartviz.text.labels import is_capitalised, is_number
 
 LABELS, COLUMNS, TREE, LINKS = "labels", "columns", "tree", "links"
@@ -29,7 +31,7 @@ UPOS = "upos"  # the column of a CoNLL-U file with the parts of speech
 class Tokens(Protocol):
     """A set of tokens."""
 
-    def of(self, side: Side) -> Bools:
+    def of(self, side: Side) -> Array:
         """(n,) which tokens belong to it."""
 
     def needs(self) -> frozenset[str]:
@@ -42,8 +44,8 @@ class Tokens(Protocol):
 class Target(Protocol):
     """The tokens that a row looks at."""
 
-    def cells(self, pair: Pair, start: Side) -> Bools:
-        """(Q, K) where a row of ``start`` looks. Raises Unfit."""
+    def cells(self, pair: Pair, start: Side, rows: slice = ALL) -> Array:
+        """(Q, K) where a row of ``start`` looks; ``rows``: of these alone. Raises Unfit."""
 
     def needs(self) -> frozenset[str]:
         """What it reads in addition to the tokens."""
@@ -52,17 +54,19 @@ class Target(Protocol):
         """The columns of the corpus that it reads."""
 
 
-CLASSES: Mapping[str, Callable[[Side], Bools]] = {
-    "any": lambda side: np.ones(len(side), np.bool_),
+CLASSES: Mapping[str, Callable[[Side], Array]] = {
+    "any": lambda side: side.special | ~side.special,
     "word": lambda side: side.words >= 0,
     "special": lambda side: side.special,
     "punctuation": lambda side: side.punctuation,
     "number": lambda side: np.array([is_number(label) for label in side.labels], np.bool_) & ~side.special,
     "capitalised": lambda side: np.array([is_capitalised(label) for label in side.labels], np.bool_) & ~side.special,
-    "first": lambda side: np.arange(len(side)) == 0,
-    "last": lambda side: np.arange(len(side)) == len(side) - 1,
+    "first": lambda side: side.places == 0,
+    "last": lambda side: side.places == side.end - 1,
     "first word": lambda side: side.words == 0,
-    "last word": lambda side: (side.words == side.words.max(initial=-1)) & (side.words >= 0),
+    "last word": lambda side: (
+        (side.words == array_namespace(side.words).max(side.words, axis=-1, keepdims=True)) & (side.words >= 0)
+    ),
 }
 _READ = frozenset({"number", "capitalised"})  # classes that are seen in the label
 
@@ -73,7 +77,7 @@ class Class:
 
     name: str
 
-    def of(self, side: Side) -> Bools:
+    def of(self, side: Side) -> Array:
         return CLASSES[self.name](side)
 
     def needs(self) -> frozenset[str]:
@@ -89,7 +93,7 @@ class Written:
 
     word: str
 
-    def of(self, side: Side) -> Bools:
+    def of(self, side: Side) -> Array:
         wanted = self.word.casefold()
         return np.array([word == wanted for word in side.written], np.bool_)
 
@@ -107,7 +111,7 @@ class Valued:
     column: str
     value: str
 
-    def of(self, side: Side) -> Bools:
+    def of(self, side: Side) -> Array:
         found = column_of(side, self.column)
         rows = [at for at, value in enumerate(found.values) if value.casefold() == self.value.casefold()]
         return np.asarray(found.members[rows].any(axis=0))
@@ -133,8 +137,8 @@ class Joined:
     parts: tuple[Tokens, ...]
     every: bool
 
-    def of(self, side: Side) -> Bools:
-        return reduce(np.logical_and if self.every else np.logical_or, (part.of(side) for part in self.parts))
+    def of(self, side: Side) -> Array:
+        return reduce(and_ if self.every else or_, (part.of(side) for part in self.parts))
 
     def needs(self) -> frozenset[str]:
         return frozenset().union(*(part.needs() for part in self.parts))
@@ -149,7 +153,7 @@ class Without:
 
     part: Tokens
 
-    def of(self, side: Side) -> Bools:
+    def of(self, side: Side) -> Array:
         return ~self.part.of(side)
 
     def needs(self) -> frozenset[str]:
@@ -162,9 +166,9 @@ class Without:
 class Step(Protocol):
     """Where one gets from a token: to others of the same text, or across to the text of the columns."""
 
-    def reach(self, pair: Pair, side: Side) -> tuple[Bools, bool]:
+    def reach(self, pair: Pair, side: Side, rows: slice = ALL) -> tuple[Array, bool]:
         """(n, m) which tokens are reached from those of a side, and whether they are those of the columns. From the
-        columns' side there is no way back. Raises Unfit."""
+        columns' side there is no way back. ``rows``: of these tokens alone. Raises Unfit."""
 
     def needs(self) -> frozenset[str]:
         """What it reads in addition to the tokens."""
@@ -179,9 +183,12 @@ class To:
 
     tokens: Tokens
 
-    def reach(self, pair: Pair, side: Side) -> tuple[Bools, bool]:
+    def reach(self, pair: Pair, side: Side, rows: slice = ALL) -> tuple[Array, bool]:
         there = self.tokens.of(pair.key)
-        return np.broadcast_to(there, (len(side), len(there))), True
+        count = len(side.places[rows])
+        return array_namespace(there).broadcast_to(
+            there[..., None, :], (*there.shape[:-1], count, there.shape[-1])
+        ), True
 
     def needs(self) -> frozenset[str]:
         return self.tokens.needs()
@@ -197,8 +204,8 @@ class Plain:
     name: str
     distance: int = 0
 
-    def reach(self, pair: Pair, side: Side) -> tuple[Bools, bool]:
-        return _PLAIN[self.name](side, self.distance), False
+    def reach(self, pair: Pair, side: Side, rows: slice = ALL) -> tuple[Array, bool]:
+        return _PLAIN[self.name](side, rows, self.distance), False
 
     def needs(self) -> frozenset[str]:
         return frozenset()
@@ -207,21 +214,25 @@ class Plain:
         return frozenset()
 
 
-def _offsets(side: Side) -> np.ndarray:
+def _offsets(side: Side, rows: slice) -> Array:
     """(n, n) how many tokens a column is after the row."""
-    places = np.arange(len(side))
-    return places[None, :] - places[:, None]
+    return side.places - side.places[rows, None]
 
 
-_PLAIN: Mapping[str, Callable[[Side, int], Bools]] = {
-    "itself": lambda side, _far: _offsets(side) == 0,
-    "ahead": lambda side, far: _offsets(side) == far,
-    "back": lambda side, far: _offsets(side) == -far,
-    "within": lambda side, far: (abs(_offsets(side)) <= far) & (_offsets(side) != 0),
-    "earlier": lambda side, _far: _offsets(side) < 0,
-    "later": lambda side, _far: _offsets(side) > 0,
-    "word ahead": lambda side, far: side.groups[None, :] - side.groups[:, None] == far,
-    "word back": lambda side, far: side.groups[:, None] - side.groups[None, :] == far,
+def _words_ahead(side: Side, rows: slice) -> Array:
+    """(n, n) how many words a column is after the row."""
+    return side.groups[..., None, :] - side.groups[..., rows, None]
+
+
+_PLAIN: Mapping[str, Callable[[Side, slice, int], Array]] = {
+    "itself": lambda side, rows, _far: _offsets(side, rows) == 0,
+    "ahead": lambda side, rows, far: _offsets(side, rows) == far,
+    "back": lambda side, rows, far: _offsets(side, rows) == -far,
+    "within": lambda side, rows, far: (abs(_offsets(side, rows)) <= far) & (_offsets(side, rows) != 0),
+    "earlier": lambda side, rows, _far: _offsets(side, rows) < 0,
+    "later": lambda side, rows, _far: _offsets(side, rows) > 0,
+    "word ahead": lambda side, rows, far: _words_ahead(side, rows) == far,
+    "word back": lambda side, rows, far: _words_ahead(side, rows) == -far,
 }
 
 
@@ -232,21 +243,24 @@ class Same:
 
     what: str
 
-    def reach(self, pair: Pair, side: Side) -> tuple[Bools, bool]:
+    def reach(self, pair: Pair, side: Side, rows: slice = ALL) -> tuple[Array, bool]:
         across = pair.crossing and side is not pair.key
         other = pair.key if across else side
         if self.what == "position":
             if pair.crossing and not across:
                 raise Unfit(later("it crosses to the source twice"))
-            return np.arange(len(side))[:, None] == np.arange(len(other)), across
+            return side.places[rows, None] == other.places, across
         if self.what == "token":
-            found = (side.ids[:, None] == other.ids) & ~side.special[:, None] & ~other.special
-            own = np.eye(len(side), dtype=np.bool_)
-        elif self.what == "word":
-            found = (side.codes[:, None] == other.codes) & (side.codes >= 0)[:, None]
-            own = side.groups[:, None] == side.groups
+            found = side.ids[..., rows, None] == other.ids[..., None, :]
+            found = found & ~side.special[..., rows, None] & ~other.special[..., None, :]
+            own = _offsets(side, rows) == 0
         else:
-            found, own = self._valued(side, other), side.groups[:, None] == side.groups
+            own = _words_ahead(side, rows) == 0
+            if self.what == "word":
+                codes = side.codes[..., rows, None]
+                found = (codes == other.codes[..., None, :]) & (codes >= 0)
+            else:
+                found = self._valued(side, other)[rows]
         return (found if across else found & ~own), across
 
     def _valued(self, side: Side, other: Side) -> Bools:
@@ -265,20 +279,41 @@ class Same:
 class Linked:
     """To the words of the source that an alignment by hand joins to the word of the row."""
 
-    def reach(self, pair: Pair, side: Side) -> tuple[Bools, bool]:
+    def reach(self, pair: Pair, side: Side, rows: slice = ALL) -> tuple[Array, bool]:
         if not pair.crossing:
             raise Unfit(later("links lead from an output to its source"))
         if side is pair.key:
             raise Unfit(later("it crosses to the source twice"))
         found = np.zeros((len(side), len(pair.key)), np.bool_)
         if pair.links is not None and pair.links.size:
-            rows, columns = side.words, pair.key.words
-            linked = pair.links[np.maximum(rows, 0)][:, np.maximum(columns, 0)]
-            found = linked & (rows >= 0)[:, None] & (columns >= 0)
-        return found, True
+            words, columns = side.words, pair.key.words
+            linked = pair.links[np.maximum(words, 0)][:, np.maximum(columns, 0)]
+            found = linked & (words >= 0)[:, None] & (columns >= 0)
+        return found[rows], True
 
     def needs(self) -> frozenset[str]:
         return frozenset({LINKS})
+
+    def columns(self) -> frozenset[str]:
+        return frozenset()
+
+
+@dataclass(frozen=True)
+class Diagonal:
+    """To the tokens of the source at most one away from the straight line from the first pair to the last."""
+
+    def reach(self, pair: Pair, side: Side, rows: slice = ALL) -> tuple[Array, bool]:
+        if not pair.crossing:
+            raise Unfit(later("the diagonal runs from an output to its source"))
+        if side is pair.key:
+            raise Unfit(later("it crosses to the source twice"))
+        xp = array_namespace(side.ids)
+        queries, keys = (xp.astype(xp.asarray(one.end), xp.float64) for one in (side, pair.key))
+        line = side.places[rows] * ((keys - 1) / xp.where(queries > 1, queries - 1, 1.0))  # (..., Q)
+        return abs(line[..., :, None] - pair.key.places) <= 1, True
+
+    def needs(self) -> frozenset[str]:
+        return frozenset()
 
     def columns(self) -> frozenset[str]:
         return frozenset()
@@ -291,7 +326,7 @@ class Related:
     up: bool
     relation: str | None = None
 
-    def reach(self, pair: Pair, side: Side) -> tuple[Bools, bool]:
+    def reach(self, pair: Pair, side: Side, rows: slice = ALL) -> tuple[Array, bool]:
         if not side.annotated:
             raise Unfit(later("the trees of the corpus are about the source text"))
         tree = side.tree or Tree(np.zeros(0, np.int64), (), np.zeros((0, len(side)), np.bool_))
@@ -299,7 +334,7 @@ class Related:
         if self.relation is not None:
             arcs = arcs & np.array([relation == self.relation for relation in tree.relations], np.bool_)[:, None]
         found = _through(tree.members, arcs if self.up else arcs.T, tree.members)
-        return found & (side.groups[:, None] != side.groups), False  # both words of "im" are the same tokens
+        return (found & (side.groups[:, None] != side.groups))[rows], False  # both words of "im" are the same tokens
 
     def needs(self) -> frozenset[str]:
         return frozenset({LABELS, TREE})
@@ -315,20 +350,26 @@ def _through(first: Bools, between: Bools, second: Bools) -> Bools:
     return np.asarray((first.T.astype(np.float32) @ between.astype(np.float32) @ second.astype(np.float32)) > 0)
 
 
+def _after(first: Array, second: Array) -> Array:
+    """(..., Q, m) what is reached by the second step (n, m) from where the first one (..., Q, n) leads."""
+    xp = array_namespace(first, second)
+    return xp.astype(first, xp.float32) @ xp.astype(second, xp.float32) > 0
+
+
 @dataclass(frozen=True)
 class Path:
     """Steps one after the other, the last one first, as they are written: "next token of same token"."""
 
     steps: tuple[Step, ...]
 
-    def cells(self, pair: Pair, start: Side) -> Bools:
+    def cells(self, pair: Pair, start: Side, rows: slice = ALL) -> Array:
         side, found = start, None
         for step in reversed(self.steps):
-            reached, across = step.reach(pair, side)
-            found = reached if found is None else (found.astype(np.float32) @ reached.astype(np.float32)) > 0
+            reached, across = step.reach(pair, side, rows if found is None else ALL)
+            found = reached if found is None else _after(found, reached)
             side = pair.key if across else side
         if pair.crossing and side is not pair.key:
-            raise Unfit(later("it stays in the text of the rows"))
+            raise Stays(later("it stays in the text of the rows"))
         assert found is not None
         return found
 
@@ -346,9 +387,8 @@ class Targets:
     parts: tuple[Target, ...]
     every: bool
 
-    def cells(self, pair: Pair, start: Side) -> Bools:
-        joined = np.logical_and if self.every else np.logical_or
-        return reduce(joined, (part.cells(pair, start) for part in self.parts))
+    def cells(self, pair: Pair, start: Side, rows: slice = ALL) -> Array:
+        return reduce(and_ if self.every else or_, (part.cells(pair, start, rows) for part in self.parts))
 
     def needs(self) -> frozenset[str]:
         return frozenset().union(*(part.needs() for part in self.parts))
@@ -359,12 +399,15 @@ class Targets:
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """Everywhere but at a target ("not")."""
+    """Everywhere but at a target ("not"). Of two texts one leaves out nothing of the other."""
 
     part: Target
 
-    def cells(self, pair: Pair, start: Side) -> Bools:
-        return ~self.part.cells(pair, start)
+    def cells(self, pair: Pair, start: Side, rows: slice = ALL) -> Array:
+        try:
+            return ~self.part.cells(pair, start, rows)
+        except Stays:
+            return CLASSES["any"](pair.key)[..., None, :]
 
     def needs(self) -> frozenset[str]:
         return self.part.needs()
@@ -381,10 +424,10 @@ class Clause:
     target: Target
     read: bool = False
 
-    def cells(self, pair: Pair) -> Bools:
-        """(Q, K). Raises Unfit."""
+    def cells(self, pair: Pair, rows: slice = ALL) -> Array:
+        """(Q, K), or of these rows alone. Raises Unfit."""
         start = pair.reads if self.read else pair.query
-        return self.source.of(start)[:, None] & self.target.cells(pair, start)
+        return self.source.of(start)[..., rows, None] & self.target.cells(pair, start, rows)
 
     def needs(self) -> frozenset[str]:
         return self.source.needs() | self.target.needs()

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from bartviz.analysis import head_measures, measures
 from bartviz.analysis.measure_inputs import Cells, Received, Weights
 from bartviz.analysis.measures import Block, Measured
+from bartviz.patterns.pair import ALL, Pair, Side
 from bartviz.record.attention import Attention, Kind
 from tests.support import records, stand_in
 
@@ -174,18 +175,21 @@ def cells(array: Callable[[object], Any], kind: Kind = "encoder") -> Cells:
     """Two texts of one batch: "a b" and the single token "a", padded."""
     valid = [[True, True], [True, False]]
     mask = [[row if there else [False, False] for there in row] for row in valid]
-    return Cells(
-        kind != "cross",
-        mask=array(mask),
-        seen=array(valid),
-        counts=array([[True, True], [False, False]]),
-        rows=array([0, 1]),
-        ends=(array([2, 1]), array([2, 1])),
-        codes=(array([[0, 1], [0, -1]]),) * 2,
-        groups=(array([[0, 1], [0, -1]]),) * 2 if kind != "cross" else None,
-        special=array([[False, False], [False, True]]),
-        punctuation=array([[False, True], [False, False]]),
-    )
+    sides = [
+        Side(
+            ids=array([[5, 6], [5, 1]]),
+            special=array([[False, False], [False, True]]),
+            punctuation=array([[False, True], [False, False]]),
+            groups=array([[0, 1], [0, -1]]),
+            words=array([[0, 1], [0, -1]]),
+            codes=array([[0, 1], [0, -1]]),
+            length=array([2, 1]),
+        )
+        for _ in range(2)
+    ]
+    query, key = sides if kind == "cross" else sides[:1] * 2
+    pair = Pair(kind, query, key, query, array(mask))
+    return Cells(pair, seen=array(valid), counts=array([[True, True], [False, False]]), rows=ALL)
 
 
 def tensor(values: object) -> torch.Tensor:
@@ -200,7 +204,7 @@ WEIGHTS = (((0.25, 0.75), (0.5, 0.5)), ((1.0, 0.0), (0.5, 0.5)))
 def test_numpy_and_torch_give_the_numbers_of_a_person(array: Callable[[object], Any], with_scores: bool) -> None:
     """In 64 bits; scores are logarithms of the weights and a number for each row, as before a softmax."""
     at = cells(array)
-    block = Block("encoder", at, at.line.dtype)
+    block = Block("encoder", at, array([0.0]).dtype)
     weights = array([[rows] for rows in WEIGHTS])  # (B, 1, Q, K)
     scores = array(np.log(np.maximum(WEIGHTS, 1e-300))[:, None] + np.array([[3.0], [-7.0]])) if with_scores else None
     lengths = array([[[3.0, 1.0]], [[1.0, 1.0]]])

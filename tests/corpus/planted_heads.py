@@ -122,7 +122,7 @@ def of_random(seed: int) -> list[tuple[str, set[str]]]:
 
 
 def tried(seed: int) -> Counter[tuple[str, str]]:
-    """Of a network and of a random one, by pattern: heads that follow it, those found, others found, and random ones."""
+    """Of a network and of a random one, by pattern: heads that follow it, found, others, random."""
     torch.set_num_threads(1)
     counts = Counter[tuple[str, str]]()
     for name, wanted, named in of_planted(seed):

@@ -11,8 +11,11 @@ import pytest
 import bartviz
 from bartviz.corpus.find_heads import FoundHeads
 from bartviz.corpus.pattern_shares import ABOVE, SHARE, SHUFFLED, Weighing
+from bartviz.corpus.read import Line
+from bartviz.corpus.run import of_lines
 from bartviz.errors import PatternError, SettingError, TextError
 from bartviz.models.model import Model
+from bartviz.patterns.named import NAMED
 from bartviz.record.attention import Kind
 from bartviz.record.record import Record
 from tests.corpus import planted_heads
@@ -105,6 +108,23 @@ def test_a_function_finds_what_its_pattern_finds(model: Model, table: FoundHeads
     assert np.allclose(
         again.table[numbers].astype(float), table.table[numbers].astype(float), atol=1e-5, equal_nan=True
     )
+
+
+@pytest.mark.parametrize("name", ["previous", "first", "diagonal", "punctuation"])
+def test_a_role_is_measured_as_an_atlas_measures_it(model: Model, name: str) -> None:
+    texts = [(f"{text}, {text[:5]}.", target) for text, target in sentences()]
+    lines = [Line(number, "texts", number + 1, text, None, target) for number, (text, target) in enumerate(texts)]
+    atlas = of_lines(model, lines, "mine").heads
+    rows = atlas[atlas["measure"] == name].to_dict("records")
+    known = {(row["kind"], row["layer"], row["head"]): (row["n"], row["mean"]) for row in rows}
+    found = bartviz.find_heads(model, texts, name, least=0)
+    assert found.pattern == NAMED[name]
+    tried = [row for row in found.rows() if row["n"]]
+    assert len(tried) >= len(found.table) / 3  # not all kinds have a full stop
+    for row in tried:
+        both = np.average([row["share"], row["held_out_share"]], weights=[row["n"], row["held_out_n"]])
+        wanted = row["n"] + row["held_out_n"], pytest.approx(both, abs=2e-6)
+        assert known[row["kind"], row["layer"], row["head"]] == wanted
 
 
 def test_repeated_texts_count_once(model: Model, table: FoundHeads) -> None:

@@ -13,11 +13,15 @@ from hypothesis import strategies as st
 
 import bartviz
 from bartviz.analysis import aligners, alignment, contributions, gold_alignment, measures
-from bartviz.analysis.head_measures import MEASURES, OfCells
+from bartviz.analysis.head_measures import MEASURES, OfPattern
+from bartviz.corpus.batch_measures import BatchMeasures
 from bartviz.corpus.encode import Encoded, encode, side, simple_side
-from bartviz.corpus.measure import batches, measure
+from bartviz.corpus.measure import batches, measure, padded
+from bartviz.corpus.pattern_shares import pairs
 from bartviz.corpus.read import Line
 from bartviz.models.model import Model
+from bartviz.patterns.grammar import Pattern, parse
+from bartviz.patterns.named import NAMED
 from bartviz.record.record import Record
 from bartviz.run.prepare import prepare, prepare_target
 from tests.support import loaded
@@ -66,15 +70,19 @@ def test_a_text_in_a_batch_has_the_measures_of_its_record(family: str) -> None:
 @pytest.mark.parametrize("name", MEASURES)
 def test_a_record_and_a_corpus_call_one_function_for_each_measure(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     defined, called = MEASURES[name], 0
-    assert defined.compute is not None
-    function = defined.compute.function
+    compute: Any = defined.compute
+    assert compute is not None
+    function = Pattern.mask if isinstance(compute, OfPattern) else compute.function
 
-    def counted(given: Any) -> Any:
+    def counted(*given: Any) -> Any:
         nonlocal called
-        called += 1
-        return function(given)
+        called += not isinstance(compute, OfPattern) or given[0] == compute.pattern
+        return function(*given)
 
-    monkeypatch.setitem(MEASURES, name, replace(defined, compute=replace(defined.compute, function=counted)))
+    if isinstance(compute, OfPattern):
+        monkeypatch.setattr(Pattern, "mask", counted)
+    else:
+        monkeypatch.setitem(MEASURES, name, replace(defined, compute=replace(compute, function=counted)))
     model = loaded.model("bart")
     measures.of_record(record(model, 2), defined.kinds[-1])
     by_record = called
@@ -82,9 +90,9 @@ def test_a_record_and_a_corpus_call_one_function_for_each_measure(name: str, mon
     assert 0 < by_record < called
 
 
-def test_a_new_measure_needs_one_function(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_measure_needs_one_pattern(monkeypatch: pytest.MonkeyPatch) -> None:
     """The weight on the last token, which is not the last column of a text that is padded."""
-    function = OfCells(lambda cells: cells.columns == cells.ends[1][:, None, None] - 1)
+    function = OfPattern(parse("from not special to last"))
     monkeypatch.setitem(MEASURES, "last", replace(MEASURES["special"], name="last", compute=function))
     model = loaded.model("bart")
     found = measure(model, encoded(model))["encoder"]
@@ -96,6 +104,22 @@ def test_a_new_measure_needs_one_function(monkeypatch: pytest.MonkeyPatch) -> No
         alone = measures.of_record(made, "encoder").values["last"]
         np.testing.assert_allclose(alone, by_hand, rtol=1e-5)
         np.testing.assert_allclose(found.values[number, ..., found.names.index("last")], by_hand, rtol=1e-4)
+
+
+@pytest.mark.parametrize("text", [*NAMED, "from last to last word", "from any to next word of same token or within 2"])
+def test_a_pattern_marks_in_a_batch_what_it_marks_in_a_text(text: str) -> None:
+    model, pattern = loaded.model("bart"), parse(text)
+    rows = encoded(model)
+    source, inputs, output = padded(model, rows)
+    assert inputs is not None
+    for kind in pattern.kinds(("encoder", "decoder", "cross")):
+        reads, key = (source if kind == "encoder" else inputs), (inputs if kind == "decoder" else source)
+        batch = BatchMeasures(kind, output if kind == "cross" and output is not None else reads, reads, key)
+        marked = pattern.mask(batch.cells.pair).numpy()
+        for number, row in enumerate(rows):
+            alone = pattern.mask(pairs(row, [kind])[kind])
+            queries, keys = alone.shape
+            np.testing.assert_array_equal(marked[number, :queries, :keys], alone)
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -13,6 +13,7 @@ from bartviz.corpus.sums import Partial
 from bartviz.corpus.tables import heads
 from bartviz.corpus.work import measured, random
 from bartviz.models.model import Model
+from tests.corpus import planted_heads
 from tests.support import planted
 
 TEXTS = 40
@@ -60,6 +61,19 @@ def test_every_planted_head_is_named_after_what_it_does(first: int) -> None:
         wanted = {f"{places[site]}H{at}": name for site, names in heads.items() for at, name in enumerate(names)}
         found = named(planted.planted(heads, seed), seed)
         assert found | wanted == found, seed
+
+
+def test_only_a_head_that_agrees_with_alignments_by_hand_is_said_to_align() -> None:
+    """One that links each word to what stands after its translation pairs words as surely, and is not."""
+    lines = [
+        Line(number, "corpus.tsv", number + 1, row["text"], None, row["target"], row["gold"])
+        for number, row in enumerate(planted_heads.texts(0))
+    ]
+    model = planted.planted({"encoder 0": ("previous", "next"), "cross 0": ("alignment", "beside")}, 0)
+    found = roles(heads(measured(model, Job(0, tuple(lines), ())).sums["cross"]))
+    said = {int(str(row.head)): str(row.role) for row in found[found["layer"] == 0].itertuples()}
+    assert said[0] == "aligns the word just read"
+    assert "align" not in said.get(1, "")
 
 
 def test_a_head_that_always_looks_as_far_back_is_no_induction_head() -> None:

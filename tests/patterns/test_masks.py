@@ -114,6 +114,8 @@ CROSS = Pair("cross", OUTPUT, SOURCE, READ, np.ones((3, 4), np.bool_), LINKS)
         ("from any to same position", {(0, 0), (1, 1), (2, 2)}),
         ("from any to next token of same position", {(0, 1), (1, 2), (2, 3)}),
         ("from first to special", {(0, 0), (0, 3)}),
+        ("from first to special and not itself", {(0, 0), (0, 3)}),  # of another text
+        ("from any to diagonal", {(0, 0), (0, 1), (1, 1), (1, 2), (2, 2), (2, 3)}),  # 0, 1.5 and 3
     ],
 )
 def test_masks_across_two_texts(text: str, wanted: set[tuple[int, int]]) -> None:
@@ -121,7 +123,13 @@ def test_masks_across_two_texts(text: str, wanted: set[tuple[int, int]]) -> None
 
 
 @pytest.mark.parametrize(
-    "text", ["from any to previous", "from any to link of link", "from any to same position of link"]
+    "text",
+    [
+        "from any to previous",
+        "from any to previous of itself",
+        "from any to link of link",
+        "from any to same position of link",
+    ],
 )
 def test_a_path_crosses_once(text: str) -> None:
     with pytest.raises(Unfit):
@@ -146,6 +154,13 @@ def test_masks_obey_the_laws_of_sets(start: str, one: str, other: str, kind: Kin
     assert np.array_equal(parse(f"from not {start} to {one}").mask(on), parse(f"from any to {one}").mask(on) & ~rows)
     assert np.array_equal(parse(f"from {start} to {one} of itself").mask(on), first)
     assert not (first & ~on.mask).any()
+
+
+@given(st.sampled_from(SETS), st.sampled_from(TARGETS), st.integers(0, 9), st.integers(0, 9))
+def test_some_rows_are_marked_as_all_are(start: str, target: str, one: int, other: int) -> None:
+    pattern = parse(f"from {start} to {target}")
+    rows = slice(min(one, other), max(one, other))
+    assert np.array_equal(pattern.mask(pair(), rows), pattern.mask(pair())[rows])
 
 
 def test_a_record_gives_the_tokens_of_its_kinds() -> None:
