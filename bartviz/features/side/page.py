@@ -17,8 +17,11 @@ from bartviz.record.attention import Head
 from bartviz.record.record import Record
 
 
-def alike(own: Record | None, other: Record | None, match: matching_heads.Match | None) -> str:
-    """The two heads that are shown, and how they look at the text; empty until both runs are there."""
+def alike(
+    own: Record | None, other: Record | None, match: matching_heads.Match | None, looked_at: Head | None = None
+) -> str:
+    """The two heads that are shown, and how they look at the text; empty until both runs are there. ``looked_at``: the
+    visitor has chosen the first of them on another page."""
     if own is None or other is None:
         return ""
     if match is None:
@@ -35,7 +38,11 @@ def alike(own: Record | None, other: Record | None, match: matching_heads.Match 
         if (found := head_names.name(measures, head.layer, head.head)) is not None
     ]
     values = {"one": _head(own, match.first), "other": _head(other, match.second), "correlation": match.correlation}
-    said = [_("The head that every page shows first is {one}; the one most like it is {other}.", **values)]
+    said = [
+        _("Of all their heads, these two look at the text most alike: {one} and {other}.", **values)
+        if looked_at is None
+        else _("You have looked at {one}; the head most like it is {other}.", **values)
+    ]
     if len(titles) == 2 and titles[0] == titles[1]:
         said.append(_("Both look at the text in the same way: “{name}”.", name=titles[0]))
     if levels.at_least("intermediate"):
@@ -65,11 +72,12 @@ def main() -> None:
     with above[1]:
         right = parts.side(record, "encoder-decoder")
     own, other = (right, left) if record is right else (left, right)
-    match = None
+    match, looked_at = None, None
     if own is not None and other is not None:
-        match = cached(partial(matching_heads.match, own, other, pick.first_head(own, "encoder")))
+        looked_at = parts.looked_at(own)
+        match = cached(partial(matching_heads.match, own, other, looked_at))
     with said:
-        show.note(alike(own, other, match))
+        show.note(alike(own, other, match, looked_at))
     first = [None, None] if match is None else [match.first, match.second]
     first = first if own is left else first[::-1]
     row = 0 if own is None else parts.first_word(own)

@@ -15,6 +15,7 @@ from bartviz.analysis.words import word_groups
 from bartviz.app.components import canvas
 from bartviz.app.controls import pick, tasks
 from bartviz.app.frame import sidebar
+from bartviz.app.state import url_state
 from bartviz.arrays import Bools
 from bartviz.browser.canvas.data import Choice
 from bartviz.families.family import ModelKind
@@ -86,6 +87,13 @@ def head_of(record: Record, side: str, first: Head) -> Head:
     every = [Head("encoder", layer, head) for layer in range(layers) for head in range(count)]
     names = {str(head): sentence_words.head(head.kind, head.layer, head.head) for head in every}
     return Head.parse(pick.select(_("Head of {model}", model=record.model.name), names, key=side, default=str(first)))
+
+
+def looked_at(record: Record) -> Head | None:
+    """The head of the encoder that the visitor has chosen on another page; None before any is."""
+    head = pick.at_hand(record)
+    chosen = url_state.number_chosen("layer") is not None or url_state.number_chosen("head") is not None
+    return head if chosen and head.kind == "encoder" else None
 
 
 def first_word(record: Record) -> int:

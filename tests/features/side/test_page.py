@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bartviz.analysis import matching_heads
 from bartviz.app.controls import tasks
 from bartviz.families.family import ModelKind
 from bartviz.features.side import parts
@@ -44,10 +45,26 @@ def test_the_other_model_reads_the_same_text(app: App, own: ModelKind, monkeypat
         parts.MODELS.values()
     )
     assert squares(page) == [["encoder"], ["encoder", "decoder", "cross"]]
-    assert "The head that every page shows first is " in visits.words(page)
+    assert "Of all their heads, these two look at the text most alike: " in visits.words(page)
     page.selectbox(key="left").select_index(2).run()
     assert not page.exception
     assert page.session_state["left"] == "encoder L0H2"
+
+
+def test_a_head_that_was_chosen_on_another_page_is_kept(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Until then the two heads are shown that are most alike, whichever they are."""
+    monkeypatch.setattr(tasks, "ask", lambda *_: made("encoder-decoder"))
+    record = made("encoder")
+    page = app("side", record=record)
+    best = matching_heads.match(record, made("encoder-decoder"))
+    assert best is not None
+    assert page.selectbox(key="left").value == str(best.first)
+    assert page.selectbox(key="right").value == str(best.second)
+    kept = app("heads", record=record, kind="encoder", layer="1", head="1")
+    kept.query_params.clear()
+    kept.switch_page("pages/side.py").run()
+    assert kept.selectbox(key="left").value == "encoder L1H1"
+    assert "You have looked at encoder L1H1 of bert-tiny-en; the head most like it is" in visits.words(kept)
 
 
 def test_until_the_other_is_there_one_side_is_shown(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,7 +72,7 @@ def test_until_the_other_is_there_one_side_is_shown(app: App, monkeypatch: pytes
     page = app("side", record=made("encoder"))
     assert not page.exception
     assert squares(page) == [["encoder"]]
-    assert "The head that every page shows first" not in visits.words(page)
+    assert "Of all their heads" not in visits.words(page)
 
 
 def test_models_that_read_other_words_are_shown_without_a_comparison(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
