@@ -42,6 +42,18 @@ class Step:
     rule: str | None = None
 
 
+def told_apart(candidates: Sequence[Candidate]) -> tuple[str, ...]:
+    """The candidates' labels; one that likelier candidates have too is numbered, as “Ich (2)”.
+
+    A word's piece with its space and the same piece without it are two tokens that read alike at the start of a text.
+    """
+    labels: list[str] = []
+    for index, one in enumerate(candidates):
+        before = sum(other.label == one.label for other in candidates[:index])
+        labels.append(f"{one.label} ({before + 1})" if before else one.label)
+    return tuple(labels)
+
+
 @dataclass(frozen=True, slots=True)
 class StepNumbers:
     """The numbers from which a step is made.

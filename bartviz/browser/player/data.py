@@ -36,7 +36,7 @@ from bartviz.drawing.colors import word_palette, word_places
 from bartviz.language import _
 from bartviz.record.attention import KINDS, Kind
 from bartviz.record.record import Record
-from bartviz.record.steps import Step
+from bartviz.record.steps import Step, told_apart
 from bartviz.text.tokens import Tokens
 
 if TYPE_CHECKING:
@@ -190,9 +190,8 @@ def _steps(record: Record) -> list[dict[str, Any]]:
         line |= {name: None for name, value in line.items() if isinstance(value, float) and not math.isfinite(value)}
         line["special"], line["joined"] = touching[step.row][1:] if touching else (False, False)
         line |= {"tag": tag(step.rule), "decided": sentence_words.rule(step.rule) if step.rule else None}
-        alike = next(
-            (label for label, one in zip(_told_apart(step), step.candidates, strict=True) if label != one.label), ""
-        )
+        names = zip(told_apart(step.candidates), step.candidates, strict=True)
+        alike = next((label for label, one in names if label != one.label), "")
         why = note(step, given=given, mode=mode)
         line |= {"why": why, "note": " ".join(filter(None, [why, another(alike) if alike else ""]))}
         line |= {"said": chosen(step, given=given, token=token), "plain": plainly(step, given=given, token=token)}
@@ -205,20 +204,8 @@ def _candidates(step: Step) -> list[tuple[str, float, bool, int, float | None, b
     is written the same, of each candidate."""
     return [
         (label, one.probability, one.token_id == step.chosen.token_id, one.token_id, one.filtered, label != one.label)
-        for label, one in zip(_told_apart(step), step.candidates, strict=True)
+        for label, one in zip(told_apart(step.candidates), step.candidates, strict=True)
     ]
-
-
-def _told_apart(step: Step) -> list[str]:
-    """The candidates' labels; one that likelier candidates have too is numbered.
-
-    A word's piece with its space and the same piece without it are two tokens that read alike at the start of a text.
-    """
-    labels: list[str] = []
-    for index, one in enumerate(step.candidates):
-        before = sum(other.label == one.label for other in step.candidates[:index])
-        labels.append(f"{one.label} ({before + 1})" if before else one.label)
-    return labels
 
 
 def _cost(record: Record) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from bartviz.features.map.numbers import Box, Column, Stack
 from bartviz.language import _
 from bartviz.record.attention import Kind
 from bartviz.record.record import Record
-from bartviz.record.steps import Step
+from bartviz.record.steps import Step, told_apart
 from bartviz.text.tokens import Tokens
 
 SIDE = 24  # cells along a side of a small map, at most
@@ -34,8 +34,9 @@ class Tensor:
     bars: tuple[tuple[str, float], ...] = ()
 
 
-def tensor(record: Record, column: Column, box: Box) -> Tensor:
-    """What leaves this box of this column for the record's text."""
+def tensor(record: Record, column: Column, box: Box, *, plain: bool = False) -> Tensor:
+    """What leaves this box of this column for the record's text. ``plain``: without candidates that are written as a
+    likelier one is; else those are numbered."""
     tokens = read(record, column.stack)
     count, width, step = len(tokens), record.model.width, first_word(record)
     match box.gives:
@@ -50,7 +51,9 @@ def tensor(record: Record, column: Column, box: Box) -> Tensor:
                 vocabulary=record.model.vocabulary,
                 token=tokens.labels[step.row],
             )
-            return Tensor(shape, bars=tuple((one.label, one.probability) for one in step.candidates[:5]))
+            names = zip(told_apart(step.candidates), step.candidates, strict=True)
+            bars = [(label, one.probability) for label, one in names if not plain or label == one.label]
+            return Tensor(shape, bars=tuple(bars[:5]))
         case "word":
             return Tensor(tokens=() if step is None else (step.chosen.label,))
         case "gaps":

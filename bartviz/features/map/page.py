@@ -22,7 +22,7 @@ def main() -> None:
     with st.container(key="map_drawn"):
         parts.show(record, small=levels.at_least("intermediate"))
     if levels.at_least("intermediate"):
-        show.note(numbers.order(record.model))
+        show.note(" ".join([numbers.order(record.model), *parts.said_of_twins(record)]))
     if not record.from_weights:
         parts_output.section(record)
     if not record.from_weights:

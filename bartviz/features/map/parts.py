@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +14,10 @@ from bartviz.app.frame import page_list
 from bartviz.browser.scripts import bundle
 from bartviz.features.map import numbers
 from bartviz.features.map.numbers import Box, Column
-from bartviz.features.map.numbers_tensors import WORDS, Tensor, tensor
+from bartviz.features.map.numbers_tensors import WORDS, Tensor, first_word, tensor
 from bartviz.language import _
 from bartviz.language.percentages import percent
+from bartviz.record.steps import told_apart
 
 if TYPE_CHECKING:
     from bartviz.record.record import Record
@@ -32,7 +34,7 @@ _MOUNT = st.components.v2.component(
 def show(record: Record, *, small: bool) -> None:
     """Draw the map. ``small``: also the sums and norms between the parts. A box that is pressed opens its page."""
     columns = drawn(record, small=small)
-    data = json.dumps(payload(record, columns)).encode()  # bytes: anything else would import pandas
+    data = json.dumps(payload(record, columns, plain=not small)).encode()  # bytes: anything else would import pandas
     opened = _MOUNT(data=data, key="map", on_open_change=lambda: None).open
     boxes = [box for column in columns for box in every(column)]
     if isinstance(opened, int) and 0 <= opened < len(boxes) and page_list.has(boxes[opened].page):
@@ -52,8 +54,10 @@ def every(column: Column) -> tuple[Box, ...]:
     return (*column.before, *(box for group in column.layer for box in group), *column.after)
 
 
-def payload(record: Record, columns: tuple[Column, ...]) -> dict[str, Any]:
-    """The component's data: plain JSON, whose texts the component escapes. Boxes are numbered through all columns."""
+def payload(record: Record, columns: tuple[Column, ...], *, plain: bool = False) -> dict[str, Any]:
+    """The component's data: plain JSON, whose texts the component escapes. Boxes are numbered through all columns.
+    ``plain``: as in ``tensor``."""
+    drawn = partial(_box, record, plain=plain)
     boxes = iter(range(sum(len(every(column)) for column in columns)))
     return {
         "columns": [
@@ -62,9 +66,9 @@ def payload(record: Record, columns: tuple[Column, ...]) -> dict[str, Any]:
                 "title": pick.kind_name(column.stack),
                 "layers": column.layers,
                 "repeated": _("{layers} layers, each of these parts", layers=column.layers),
-                "before": [_box(record, column, box, next(boxes)) for box in column.before],
-                "layer": [[_box(record, column, box, next(boxes)) for box in group] for group in column.layer],
-                "after": [_box(record, column, box, next(boxes)) for box in column.after],
+                "before": [drawn(column, box, next(boxes)) for box in column.before],
+                "layer": [[drawn(column, box, next(boxes)) for box in group] for group in column.layer],
+                "after": [drawn(column, box, next(boxes)) for box in column.after],
             }
             for column in columns
         ],
@@ -73,8 +77,17 @@ def payload(record: Record, columns: tuple[Column, ...]) -> dict[str, Any]:
     }
 
 
-def _box(record: Record, column: Column, box: Box, number: int) -> dict[str, Any]:
-    found = tensor(record, column, box)
+def said_of_twins(record: Record) -> list[str]:
+    """A sentence for each candidate shown that is written as a likelier one is."""
+    from bartviz.browser.player.messages import another  # imports pandas, which the map does without
+
+    step = first_word(record)
+    best = () if step is None else step.candidates[:5]
+    return [another(label) for label, one in zip(told_apart(best), best, strict=True) if label != one.label]
+
+
+def _box(record: Record, column: Column, box: Box, number: int, *, plain: bool) -> dict[str, Any]:
+    found = tensor(record, column, box, plain=plain)
     return {
         "number": number,
         "text": box.text,

@@ -9,7 +9,7 @@ import pytest
 
 from bartviz.analysis.thumbnails import MASKED, ONE
 from bartviz.families.family import ModelKind
-from bartviz.features.map import numbers
+from bartviz.features.map import numbers, parts
 from bartviz.features.map import numbers_tensors as tensors
 from bartviz.record.attention import Attention
 from bartviz.record.record import Record
@@ -25,6 +25,22 @@ def found(record: Record) -> dict[tuple[str, str], tensors.Tensor]:
         for column in columns
         for box in (*column.before, *(box for group in column.layer for box in group), *column.after)
     }
+
+
+def test_candidates_that_read_alike_are_told_apart_or_left_out(record: Record) -> None:
+    step = tensors.first_word(record)
+    assert step is not None
+    first, second, *rest = step.candidates
+    twins = replace(step, candidates=(first, replace(second, label=first.label), *rest))
+    changed = replace(record, steps=tuple(twins if one is step else one for one in record.steps))
+    columns = numbers.columns(record.model, steps=True)
+    column, box = next((one, box) for one in columns for box in one.after if box.gives == "scores")
+    told, plain = (dict(tensors.tensor(changed, column, box, plain=plain).bars) for plain in (False, True))
+    assert list(told)[:2] == [first.label, f"{first.label} (2)"]
+    assert told[f"{first.label} (2)"] == second.probability
+    assert list(plain)[:2] == [one.label for one in (first, *rest[:1])]
+    assert len(parts.said_of_twins(changed)) == 1
+    assert not parts.said_of_twins(record)
 
 
 def test_shapes_are_those_of_the_record(record: Record) -> None:
