@@ -75,6 +75,12 @@ def word_places(numbers: Iterable[int]) -> list[int]:
     return [number % len(WORDS) if number >= 0 else number for number in numbers]
 
 
+def underline(number: int) -> str:
+    """The style of a chip under which the colour of its word is drawn; empty for one without a colour."""
+    (place,) = word_places([number])
+    return "" if place < 0 else f"--word:var(--bv-word{place});"
+
+
 def variables() -> str:
     """The style that names these colours for all others: ``--bv-encoder``, ``--bv-query``, ``--bv-word0`` and so on."""
     roles = (("query", LETTERS[QUERY]), ("key", LETTERS[KEY]), ("value", LETTERS[VALUE]))

@@ -24,7 +24,7 @@ from bartviz.app.controls import export, large_type
 from bartviz.app.controls.columns import CELLS, COLUMNS, HEADS
 from bartviz.app.controls.export import File
 from bartviz.app.state import result_cache
-from bartviz.drawing.colors import word_places
+from bartviz.drawing.colors import underline
 from bartviz.errors import BudgetError, WeightsOnlyError
 from bartviz.language import _
 from bartviz.reading.encodings import megabytes
@@ -152,19 +152,21 @@ def running_text(
     shading = None if weights is None else np.asarray(weights, dtype=float)
     if shading is not None and shading.shape != (len(tokens),):
         raise ValueError(f"{shading.shape} weights for {len(tokens)} tokens.")
-    places = word_places(colors or [NONE] * len(tokens))
+    numbers = colors or [NONE] * len(tokens)
     chips = []
     for index, (special, joined) in enumerate(zip(tokens.special, tokens.joined, strict=True)):
         names = ["bv-chip", *(["bv-special"] if special else []), *(["bv-joined"] if joined else [])]
         written = tokens.labels[index].removeprefix(CONTINUES) or CONTINUES if joined else tokens.labels[index]
-        chips.append(_chip(written, None if shading is None else shading[index], names, index == chosen, places[index]))
+        chips.append(
+            _chip(written, None if shading is None else shading[index], names, index == chosen, numbers[index])
+        )
     above = f"<p class='bv-note'>{html.escape(label)}</p>" if label else ""
     with st.container(key=key):
         st.html(f"{above}<p class='bv-text bv-{kind}' dir='{tokens.direction}'>{''.join(chips)}</p>")
 
 
-def _chip(label: str, weight: float | None, names: list[str], chosen: bool, place: int = NONE) -> str:
-    tooltip, style = "", "" if place == NONE else f"--word:var(--bv-word{place});"
+def _chip(label: str, weight: float | None, names: list[str], chosen: bool, number: int = NONE) -> str:
+    tooltip, style = "", underline(number)
     if weight is not None:
         share = min(max(weight, 0.0), 1.0)
         tooltip, style = f" title='{weight:.3f}'", f"{style}--w:{100 * share:.1f}%"

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import html
+import itertools
 from collections.abc import Sequence
 
 from bartviz.analysis.repair_columns import Place, Said
 from bartviz.analysis.repairs import Repair
+from bartviz.analysis.word_colors import NONE
+from bartviz.drawing.colors import underline
 from bartviz.language import _, mark, plural
 from bartviz.language.percentages import percent
 from bartviz.text.labels import visible
@@ -25,7 +28,8 @@ VERDICTS = {
 def repair_lines(repair: Repair) -> str:
     """Original, corrupted and reconstructed words, column by column."""
     names = "".join(f"<span>{_(name)}</span>" for name in NAMES)
-    columns = [_together(_columns(repair, place)) for place in repair.places]
+    numbers = _numbered(repair)
+    columns = [_together(_columns(repair, place, numbers)) for place in repair.places]
     label = html.escape(_("Original, corrupted and reconstructed words, column by column"), quote=True)
     return (
         f"<div class='bv-text bv-repair' role='group' aria-label='{label}' tabindex='0' "
@@ -34,13 +38,20 @@ def repair_lines(repair: Repair) -> str:
     )
 
 
+def _numbered(repair: Repair) -> list[int]:
+    """The number of each clean word's colour, counted as in ``analysis.word_colors``; a sign has none."""
+    count = itertools.count()
+    return [next(count) if any(map(str.isalnum, word.text)) else NONE for word in repair.noised.clean]
+
+
 def _together(columns: list[str]) -> str:
     """The columns of a place in one box, which goes to the next line as a whole: a mask over them is not torn."""
     return columns[0] if len(columns) == 1 else f"<div class='bv-place'>{''.join(columns)}</div>"
 
 
-def _columns(repair: Repair, place: Place) -> list[str]:
-    """A place as columns of one word each, so that a long one can wrap between words."""
+def _columns(repair: Repair, place: Place, numbers: Sequence[int]) -> list[str]:
+    """A place as columns of one word each, so that a long one can wrap between words. ``numbers``: of the colours of
+    the clean words, which a word keeps wherever it comes back."""
     noised, lost = repair.noised, set(repair.noised.lost)
     numbered = bool(noised.moved)
     pairs = place.columns or ((None, None),)  # a mask for which nothing was lost and nothing written
@@ -54,21 +65,26 @@ def _columns(repair: Repair, place: Place) -> list[str]:
                 ["bv-lost"] if clean in lost else [],
                 _("lost") if clean in lost else "",
                 clean + 1 if numbered else None,
+                numbers[clean],
             )
         )
-        seen = _corrupted_chip(repair, place, (clean, number, len(pairs)), numbered)
-        columns.append(f"{above}{seen}{_written_chip(written)}")
+        seen = _corrupted_chip(repair, place, (clean, number, len(pairs)), numbers)
+        back = clean is not None and written is not None and written.mark in ("kept", "right")
+        columns.append(f"{above}{seen}{_written_chip(written, numbers[clean] if back and clean is not None else NONE)}")
     return [f"<div class='bv-column'>{column}</div>" for column in columns]
 
 
-def _corrupted_chip(repair: Repair, place: Place, column: tuple[int | None, int, int], numbered: bool) -> str:
+def _corrupted_chip(repair: Repair, place: Place, column: tuple[int | None, int, int], numbers: Sequence[int]) -> str:
     """The corrupted word of a column: its clean word, its number, and how many there are, which a mask reaches over."""
     clean, number, count = column
+    numbered = bool(repair.noised.moved)
     if not place.seen:
         return "<span></span>" if clean is None else _nothing(_("nothing here: deleted"))
     word = repair.noised.words[place.seen[0]]
     if not word.is_mask:
-        return _chip(word.text, [], "", word.origin[0] + 1 if numbered else None) if number == 0 else "<span></span>"
+        (origin,) = word.origin
+        chip = _chip(word.text, [], "", origin + 1 if numbered else None, numbers[origin])
+        return chip if number == 0 else "<span></span>"
     if number:
         last = " bv-last" if number == count - 1 else ""
         title = html.escape(_("the same mask"), quote=True)
@@ -82,25 +98,26 @@ def _corrupted_chip(repair: Repair, place: Place, column: tuple[int | None, int,
     return _chip(word.text, ["bv-mask", "bv-first"] if count > 1 else ["bv-mask"], tooltip)
 
 
-def _written_chip(written: Said | None) -> str:
+def _written_chip(written: Said | None, color: int) -> str:
     if written is None:
         return f"{_nothing(_('the model wrote nothing here'))}<span></span>"
     tooltip = _(
         "{judged}, probability {probability:.3f}", judged=_(VERDICTS[written.mark]), probability=written.probability
     )
     below = "" if written.mark == "kept" else f"{MARKS[written.mark]} {html.escape(percent(written.probability))}"
-    return f"{_chip(written.text, [f'bv-{written.mark}'], tooltip)}<span class='bv-mark'>{below}</span>"
+    return f"{_chip(written.text, [f'bv-{written.mark}'], tooltip, color=color)}<span class='bv-mark'>{below}</span>"
 
 
 def _nothing(tooltip: str) -> str:
     return f"<span class='bv-chip bv-none' title='{html.escape(tooltip, quote=True)}'>∅</span>"
 
 
-def _chip(text: str, names: list[str], tooltip: str, number: int | None = None) -> str:
+def _chip(text: str, names: list[str], tooltip: str, number: int | None = None, color: int = NONE) -> str:
     title = f"{text}: {tooltip}" if tooltip else text
     small = "" if number is None else f"<sup>{number}</sup>"
+    style = f" style='{underline(color)}'" if color != NONE else ""
     return (
-        f"<span class='{' '.join(['bv-chip', *names])}' title='{html.escape(title, quote=True)}'>"
+        f"<span class='{' '.join(['bv-chip', *names])}'{style} title='{html.escape(title, quote=True)}'>"
         f"{html.escape(visible(text))}{small}</span>"
     )
 

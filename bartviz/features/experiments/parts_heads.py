@@ -400,7 +400,8 @@ def _written(ablation: Ablation) -> None:
         )
         show.note(_(message))
         special = (before.special.tolist(), after.special.tolist())
-        lines(before.labels, after.labels, stretches, kind=kind, key="written", special=special)
+        colors = pick.colors_of_words(ablation.written[0]).predicts
+        lines(before.labels, after.labels, stretches, kind=kind, key="written", special=special, colors=colors)
     elif ablation.before is not None and ablation.after is not None and len(ablation.turned):
         show.note(_("The model's best guesses at these positions: before above, after below."))
         lines(ablation.before.labels, ablation.after.labels, paired(ablation), kind=kind, key="written")

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from bartviz.analysis.word_colors import NONE, Numbers
+from bartviz.drawing.colors import underline
 from bartviz.features.experiments.numbers_output_diff import Stretch
 from bartviz.language import _
 from bartviz.record.attention import Kind
@@ -25,17 +27,25 @@ def lines(
     kind: Kind,
     key: str,
     special: tuple[Sequence[bool], Sequence[bool]] | None = None,
+    colors: Numbers = (),
 ) -> None:
-    """The labels of two outputs: equal stretches in both lines, removed ones struck through, new ones framed."""
+    """The labels of two outputs: equal stretches in both lines, removed ones struck through, new ones framed.
+    ``colors``: the numbers of the words of the first (``analysis.word_colors``), which those that stay keep."""
+    numbers = colors or [NONE] * len(before)
     parts = [_cell([_name(_("before"))], [_name(_("after"))])]
     for stretch in stretches:
         if stretch.same:
             parts += [
-                _cell([_chip(before[i], _of(special, 0, i))], [_chip(after[j], _of(special, 1, j))])
+                _cell(
+                    [_chip(before[i], _of(special, 0, i), underline(numbers[i]))],
+                    [_chip(after[j], _of(special, 1, j), underline(numbers[i]))],
+                )
                 for i, j in zip(range(*_ends(stretch.before)), range(*_ends(stretch.after)), strict=True)
             ]
             continue
-        old = [_chip(before[i], _of(special, 0, i), _GONE) for i in range(*_ends(stretch.before))]
+        old = [
+            _chip(before[i], _of(special, 0, i), underline(numbers[i]) + _GONE) for i in range(*_ends(stretch.before))
+        ]
         new = [_chip(after[j], _of(special, 1, j), _NEW) for j in range(*_ends(stretch.after))]
         parts.append(_cell(old or [_nothing()], new or [_nothing()]))
     with st.container(key=key):

@@ -17,6 +17,7 @@ from bartviz.analysis.attribution import Attribution
 from bartviz.analysis.masks import quote
 from bartviz.app.controls import pick, show
 from bartviz.browser.scripts import bundle
+from bartviz.drawing.colors import word_places
 from bartviz.features.why import numbers
 from bartviz.features.why.numbers import Chip, Place, Shown
 from bartviz.language import _
@@ -58,6 +59,10 @@ def payload(record: Record, places: Sequence[Place], at: int, shown: Shown | Non
     source = [Chip(word, 0.0, 0.0) for word in numbers.source_words(record)] if shown is None else shown.source
     written = [0.0] * len(places) if shown is None else shown.written
     strong = () if shown is None else shown.strongest(RIBBONS)
+    colors = pick.colors_of_words(record)
+    read = word_places(colors.source[chip.word.start] for chip in source)
+    wrote = colors.source if record.output is None else colors.predicts
+    said = word_places(wrote[place.row] for place in places)
     return {
         "kind": start.kind_of(record),
         "source": [
@@ -66,12 +71,20 @@ def payload(record: Record, places: Sequence[Place], at: int, shown: Shown | Non
                 "special": chip.word.special,
                 "share": round(chip.share, 3),
                 "say": "" if shown is None else sentence_words.signed(chip.value),
+                "color": color,
             }
-            for chip in source
+            for chip, color in zip(source, read, strict=True)
         ],
         "output": [
-            {"text": place.label, "joined": place.joined, "special": place.special, "share": round(share, 3), "say": ""}
-            for place, share in zip(places, written, strict=True)
+            {
+                "text": place.label,
+                "joined": place.joined,
+                "special": place.special,
+                "share": round(share, 3),
+                "say": "",
+                "color": color,
+            }
+            for place, share, color in zip(places, written, said, strict=True)
         ],
         "chosen": at,
         "edges": [[i, round(source[i].share, 3)] for i in strong if source[i].share >= FAINTEST],

@@ -1,7 +1,7 @@
 // The words that were read above, those that were written below: one of these is chosen, and all are shaded by what they
 // have to do with it. Text reaches the page only through textContent.
-// data is UTF-8 JSON: {kind, source: [{text, special, share, say}], output: [{text, special, joined, share, say}], chosen: the
-// index of an output, edges: [[index of a source, share]], long: whether lines scroll, labels: {all, source, output}}
+// data is UTF-8 JSON: {kind, source: [{text, special, share, say, color}], output: [{text, special, joined, share, say, color}], chosen:
+// the index of an output, color: the place of the word's colour, -1 for none, edges: [[index of a source, share]], long: whether lines scroll, labels: {all, source, output}}
 
 import { markReady } from "../../browser/shared/ready.js";
 import { onLight, sayTouched } from "../../browser/shared/touched.js";
@@ -99,7 +99,8 @@ class View {
     for (const name of ["source", "output"]) this.lines[name].replaceChildren(...this.chips[name]);
   }
 
-  shade(chip, { share, say }) {
+  shade(chip, { share, say, color }) {
+    chip.style.setProperty("--word", color < 0 ? "transparent" : `var(--bv-word${color})`);
     chip.style.setProperty("--share", `${(DARKEST * Math.max(share, 0)).toFixed(1)}%`);
     chip.classList.toggle("against", share < -0.05);
     chip.title = say;

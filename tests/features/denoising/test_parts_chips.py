@@ -56,6 +56,20 @@ def test_an_added_word_takes_a_column_of_its_own_and_shifts_no_other(said: str) 
         assert written is None or written.mark not in ("kept", "right") or written.text == word
 
 
+def test_a_word_keeps_its_colour_in_all_three_lines() -> None:
+    """Counted as on the other pages, without signs; a word that the model puts in place of another one has none."""
+    text = "c, a b"
+    html = repair_lines(found([("<mask>", (0,)), (",", (1,)), ("b", (3,)), ("a", (2,))], "x, a b", text))
+    drawn = re.findall(r"class='bv-chip[^>]*?(?:style='--word:var\(--bv-word(\d)\);' )?title='[^']*'>([^<]+)", html)
+    colors: dict[str, set[str]] = {}
+    for color, label in drawn:
+        colors.setdefault(label, set()).add(color)
+    assert colors["c"] == {"0"}
+    assert colors["a"] == {"1"}
+    assert colors["b"] == {"2"}
+    assert {label for label, found_in in colors.items() if found_in == {""}} >= {",", "x"}
+
+
 def test_a_mask_goes_to_the_next_line_as_a_whole() -> None:
     html = repair_lines(found(SPAN, "I drive a car"))
     assert html.count("bv-place") == 1

@@ -10,10 +10,13 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bartviz.analysis import word_colors
 from bartviz.analysis.attribution import Attribution, Axis
 from bartviz.analysis.attribution_methods import METHODS
 from bartviz.analysis.verdicts import ALIKE, BETTER, WORSE
+from bartviz.analysis.word_colors import NONE
 from bartviz.app.controls import experiment_tasks
+from bartviz.drawing.colors import word_places
 from bartviz.errors import SettingError
 from bartviz.features.why import numbers, parts, parts_words
 from bartviz.features.why import parts_judged as judging
@@ -188,3 +191,14 @@ def test_a_translation_falls_further_without_the_strongest_words_and_every_metho
     assert judged["leave-one-out"].verdict == BETTER
     short = bartviz.capture(model, "Yes.")
     assert isinstance(run.judged(model, short, ["rollout"], "mask", bool, lambda done, total: None), numbers.Refused)
+
+
+def test_words_have_the_colours_of_the_other_pages(record: Record) -> None:
+    found = numbers.places(record)
+    sent = parts_words.payload(record, found, 0, None)
+    colors = word_colors.of(record)
+    assert [chip["color"] for chip in sent["source"]] == word_places(
+        colors.source[word.start] for word in numbers.source_words(record)
+    )
+    assert [chip["color"] for chip in sent["output"]] == word_places(colors.predicts[place.row] for place in found)
+    assert {chip["color"] for chip in sent["source"]} > {NONE}
