@@ -111,3 +111,18 @@ def test_large_type_reaches_the_pictures_and_what_is_pointed_at(visit: Open, ser
     assert box is not None
     matrix.click(position={"x": 0.6 * box["width"], "y": 0.98 * box["height"]})
     expect(page.locator(".player [data-is=counter]")).to_have_text("9 / 9")  # the last row
+
+
+@pytest.mark.thorough
+def test_the_sentence_of_a_page_is_as_far_from_the_strip_everywhere(visit: Open, shipped: str) -> None:
+    page, gaps = visit(f"{shipped}/heads", size=(1366, 768)), {}
+    for word in ("heads", "decoding", "alignment", "masks", "inside", "compare", "inputs", "why"):
+        page.goto(f"{shipped}/{word}")
+        settle(page)
+        strip = page.locator(".st-key-text_to_word").bounding_box()
+        lead = page.locator(".bv-lead").first.bounding_box()
+        assert strip is not None
+        assert lead is not None
+        gaps[word] = lead["y"] - strip["y"] - strip["height"]
+    assert max(gaps.values()) - min(gaps.values()) < 3, gaps
+    assert min(gaps.values()) > 10, gaps

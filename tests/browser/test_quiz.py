@@ -104,3 +104,16 @@ def test_the_quiz_waits_while_other_pages_are_looked_at(visit: Open, server: str
     go(page, "Quiz")
     expect(page.locator(".bv-score")).to_contain_text("Question 1 of 4 · 1 of 1 correct")
     expect(page.locator(".bv-question")).to_have_text(" ".join(_(question.prompt).split()))
+
+
+@pytest.mark.parametrize(("size", "least"), [((1366, 768), 33), ((390, 844), 24)])
+def test_the_map_of_a_question_fills_its_place(visit: Open, shipped: str, size: tuple[int, int], least: float) -> None:
+    """Cells are large enough for a class, or for a finger, and the whole map is on the screen."""
+    page = visit(f"{shipped}/quiz", size=size)
+    grid = page.locator(".bv-grid.bv-large")
+    box, cell = grid.bounding_box(), grid.locator("td").first.bounding_box()
+    assert box is not None
+    assert cell is not None
+    assert min(cell["width"], cell["height"]) >= least
+    assert box["x"] + box["width"] <= size[0]
+    assert box["y"] + box["height"] <= size[1]

@@ -200,6 +200,8 @@ def _table(grid: Grid, number: int, places: _Places) -> str:
     head = f"<caption>{caption}</caption>" if title else ""
     whole = places.area("map", str(number)).replace(" class='", f" class='{names} ")
     attributes = whole if "class=" in whole else f" class='{names}'{whole}"
+    if large:
+        attributes += f" style='--across: {len(grid.columns)}; --down: {len(grid.rows)}'"
     return f"<table{attributes}>{head}<tbody><tr><th></th>{columns}</tr>{rows}</tbody></table>"
 
 
