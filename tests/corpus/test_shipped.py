@@ -16,6 +16,12 @@ def test_an_atlas_is_of_the_model_that_ships(name: str) -> None:
     assert shipped.atlas(name).description["model"]["fingerprint"] == model.info.fingerprint
 
 
+@pytest.mark.parametrize("name", shipped.NAMES)
+def test_its_tables_are_whole_and_agree(name: str) -> None:
+    """The app takes that for granted until an atlas is shown."""
+    shipped.atlas(name).check()
+
+
 def test_each_visitor_reads_the_roles_in_their_own_language() -> None:
     atlas = shipped.atlas("bert-tiny-en")  # one object for all visitors
     with speaking("ko"):

@@ -68,6 +68,8 @@ def choose() -> Chosen:
             readable, damaged = own.readable()
             name = pick.select(_("Atlas"), readable, key="atlas")
         version = own.version(name)
+        if reason := own.damage(name):
+            raise SettingError(reason)
         held = cached(partial(_held, name, version))
     except SettingError as error:
         st.error(show.plain(str(error)))

@@ -75,12 +75,16 @@ def _compared(chosen: Chosen, other: str) -> pd.DataFrame:
 def _comparable(chosen: Chosen, name: str, version: int) -> bool:
     """Whether an atlas has heads of the chosen kind in the same layers, and the measure. One that cannot be read has
     none."""
+    kind = chosen.head.kind
     try:
-        heads = own.atlas(name).heads
-        table = corpus_against.against(chosen.of.heads, heads)
+        tables = [chosen.of.heads, own.atlas(name).heads]
+        if kind not in corpus_against.shared_kinds(*tables):
+            return False
     except SettingError:
         return False
-    return bool(((table["kind"] == chosen.head.kind) & (table["measure"] == chosen.measure)).any())
+    measured = [table[(table["kind"] == kind) & (table["measure"] == chosen.measure)] for table in tables]
+    one, two = (rows.dropna(subset=["mean"])[["layer", "head"]] for rows in measured)
+    return not one.merge(two).empty
 
 
 def _said(chosen: Chosen, other: str, version: int) -> str:

@@ -15,7 +15,7 @@ from bartviz.app.frame import sidebar
 from bartviz.app.state import own_atlas, upload_limits
 from bartviz.app.state.result_cache import cached
 from bartviz.app.streamlit_internals import UploadedFile
-from bartviz.corpus import folders, uploaded
+from bartviz.corpus import folders, shipped, uploaded
 from bartviz.corpus.atlas import Atlas
 from bartviz.corpus.read import Bad, Line
 from bartviz.errors import BartvizError, BudgetError, SettingError, TextError
@@ -39,9 +39,23 @@ def names() -> tuple[str, ...]:
 
 
 def readable() -> tuple[tuple[str, ...], dict[str, str]]:
-    """The atlases that can be read, and of each other one why it cannot. Raises SettingError, as ``folders.names``."""
-    reasons = {name: reason for name in names() if (reason := cached(partial(_damage, name, _version_of(name))))}
+    """The atlases that can be read, and of each other one why it cannot. Raises SettingError, as ``folders.names``.
+
+    Those that ship were checked by the tests: reading all of their tables would take most of the page's first second.
+    """
+    reasons = {name: reason for name in names() if not _ships(name) and (reason := damage(name))}
     return tuple(name for name in names() if name not in reasons), reasons
+
+
+def damage(name: str) -> str:
+    """Why an atlas cannot be read; empty if it can. All of its tables are read."""
+    return cached(partial(_damage, name, _version_of(name)))
+
+
+def _ships(name: str) -> bool:
+    """Whether the atlas of this name is one of the package's, and not of the visitor's own texts."""
+    own = own_atlas.own()
+    return name in shipped.NAMES and (own is None or own.name != name)
 
 
 def _version_of(name: str) -> int:

@@ -20,10 +20,12 @@ from bartviz import load, open_atlas
 from bartviz.app.controls import tasks
 from bartviz.app.state import session
 from bartviz.corpus import schema, shipped
-from bartviz.corpus.atlas import in_memory
+from bartviz.corpus.atlas import Atlas, in_memory
 from bartviz.corpus.read import Line
 from bartviz.corpus.run import corpus, of_lines
 from bartviz.corpus.sums import Partial
+from bartviz.errors import SettingError
+from bartviz.features.corpus import parts_own
 from tests.support import loaded
 from tests.support.pages import App
 from tests.support.visits import words
@@ -118,6 +120,26 @@ def test_an_atlas_of_ones_own_is_shown_with_its_texts_but_no_map_of_a_model_that
     assert "this server does not have the model checkpoint-900" in words(page)
     assert "CC BY" not in words(page)
     assert not [button for button in page.button if str(button.key).startswith("corpus_")]
+
+
+def test_of_the_atlases_that_ship_only_the_one_that_is_shown_is_checked(
+    app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checked: list[str] = []
+
+    def check(atlas: Atlas) -> None:
+        checked.append(atlas.path.name)
+        if atlas.path.name == "bert-tiny-en":
+            raise SettingError("It was changed")
+
+    monkeypatch.setattr(Atlas, "check", check)
+    monkeypatch.setattr(parts_own, "cached", lambda call: call())
+    page = app("corpus", record=None, atlas="bart-tiny-denoise")
+    assert not page.exception
+    assert not page.error
+    assert set(checked) == {"bart-tiny-denoise"}
+    page = app("corpus", record=None, atlas="bert-tiny-en")
+    assert [error.value for error in page.error] == ["It was changed"]
 
 
 def test_an_atlas_that_is_damaged_takes_no_other_away(
