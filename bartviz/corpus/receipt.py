@@ -26,20 +26,33 @@ _FIELDS = frozenset(
 
 
 def write(path: Path, content: Mapping[str, Any]) -> None:
-    """Write the receipt of this content, whole or not at all; what is not finite becomes null."""
+    """Write the receipt of this content, whole or not at all."""
+    store.replace(path, packed(content))
+
+
+def packed(content: Mapping[str, Any]) -> bytes:
+    """The receipt of this content as a file; what is not finite becomes null."""
     whole = _finite({"bartviz receipt": FORMAT, **content})
-    store.replace(path, _written({**whole, "digest": _digest(whole)}))
+    return _written({**whole, "digest": _digest(whole)})
 
 
 def read(path: Path) -> dict[str, Any]:
     """The content of a receipt. Raises SettingError for one that was altered, or is none."""
-    altered = SettingError(
-        later("{file} is not a receipt as bartviz wrote it: it was altered or damaged.", file=path.name)
-    )
     try:
         data = files.read(path, LARGEST)
     except OSError as error:
         raise SettingError(later("The receipt {file} cannot be read.", file=path.name)) from error
+    return opened(path.name, data)
+
+
+def is_one(data: bytes) -> bool:
+    """Whether a file says that it is a receipt; its seal is not looked at."""
+    return data[:1] == b"{" and b'"bartviz receipt"' in data[:LARGEST]
+
+
+def opened(name: str, data: bytes) -> dict[str, Any]:
+    """The content of a receipt by the name of its file. Raises SettingError for one that was altered, or is none."""
+    altered = SettingError(later("{file} is not a receipt as bartviz wrote it: it was altered or damaged.", file=name))
     try:
         whole = json.loads(data)
     except (ValueError, RecursionError) as error:

@@ -55,14 +55,16 @@ def select(label: str, options: Options, *, key: str, default: str | None = None
     return _one(options, key, default, draw)
 
 
-def or_typed(label: str, options: Options, *, key: str, default: str | None = None, hint: str | None = None) -> str:
-    """One of some words, or text that the visitor types."""
+def or_typed(
+    label: str, options: Options, *, key: str, default: str | None = None, hint: str | None = None, most: int = _TYPED
+) -> str:
+    """One of some words, or text that the visitor types, of which the first ``most`` characters count."""
     names = _names(options)
     first = _first(names, default)
     held = st.session_state.get(key)
 
     def parse(given: Words) -> Words | None:
-        return ((_word(given[-1], names) or given[-1])[:_TYPED],) if given and given[-1].strip() else None
+        return ((_word(given[-1], names) or given[-1])[:most],) if given and given[-1].strip() else None
 
     (word,) = url_state.resolve(key, (held,) if isinstance(held, str) and held else None, parse, (first,))
     if held is not None and held != word:
@@ -77,7 +79,7 @@ def or_typed(label: str, options: Options, *, key: str, default: str | None = No
         help=hint,
         accept_new_options=True,
     )
-    word = str(chosen)[:_TYPED] if chosen else first
+    word = str(chosen)[:most] if chosen else first
     url_state.publish(key, (word,), (first,))
     return word
 

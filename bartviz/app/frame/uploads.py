@@ -13,7 +13,7 @@ import streamlit as st
 from bartviz.app.controls import expander, show, upload_form
 from bartviz.app.controls.upload_form import LARGEST, UploadForm
 from bartviz.app.frame import page_hooks, page_list
-from bartviz.app.state import own_atlas, session, upload_limits
+from bartviz.app.state import own_atlas, own_receipt, session, upload_limits
 from bartviz.app.streamlit_internals import UploadedFile
 from bartviz.errors import BartvizError, TooLong, without_stack
 from bartviz.language import _, later, mark
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from bartviz.record.record import Record
 
 CHOICES = ("file", "encoding")
-ATLAS = ".zip"  # the ending of an atlas in one file
+ATLAS, RECEIPT = ".zip", ".json"  # the endings of an atlas in one file, and of a receipt of heads
 HERE = "here"
 LISTED = 100  # a table of more texts offers them by number
 _TEXTS, _TAKEN, _NOTICES = "_file_texts", "_file", "_file_said"
@@ -169,8 +169,17 @@ def _as_one(text: str) -> tuple[str, ...]:
 
 
 def _is_saved(file: UploadedFile) -> bool:
-    """Whether it is a record or an atlas, by its name."""
-    return PurePath(_name(file)).suffix.lower() in (ENDING, ATLAS)
+    """Whether it is a record or an atlas, by its name, or a receipt."""
+    return PurePath(_name(file)).suffix.lower() in (ENDING, ATLAS) or _is_receipt(file)
+
+
+def _is_receipt(file: UploadedFile) -> bool:
+    """Whether it is a receipt of heads, which is JSON like files of texts."""
+    if PurePath(_name(file)).suffix.lower() != RECEIPT:
+        return False
+    from bartviz.corpus import receipt  # with pandas, which the first picture does without
+
+    return receipt.is_one(file.getvalue())
 
 
 def _name(file: UploadedFile) -> str:
@@ -199,6 +208,10 @@ def _open(on_record: Callable[[Record, str], None], page: str) -> None:
             data, name = file.getvalue(), safe_name(file.name)
             own_atlas.keep(name, sha256(data).hexdigest(), session.opened_atlas(file))
             notice = later("The atlas in {name} is on the page Corpus.", name=name)
+            st.session_state[_GO] = "corpus"
+        elif _is_receipt(file):
+            own_receipt.keep(safe_name(file.name), file.getvalue())
+            notice = later("The receipt in {name} is on the page Corpus.", name=safe_name(file.name))
             st.session_state[_GO] = "corpus"
         else:
             check_file(file.name, file.getvalue())

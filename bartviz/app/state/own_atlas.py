@@ -10,17 +10,19 @@ import streamlit as st
 
 if TYPE_CHECKING:
     from bartviz.corpus.atlas import Atlas
+    from bartviz.corpus.read import Bad, Line
 
 _OWN, _NEW = "_corpus_own", "_corpus_new"
 
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """An atlas, and ``version``, a number that no other content has."""
+    """An atlas, and ``version``, a number that no other content has; ``rows`` that were measured here, if they were."""
 
     name: str
     version: int
     atlas: Atlas
+    rows: tuple[Line | Bad, ...] = ()
 
 
 def own() -> Own | None:
@@ -29,12 +31,12 @@ def own() -> Own | None:
     return held
 
 
-def keep(name: str, content: str, atlas: Atlas) -> bool:
+def keep(name: str, content: str, atlas: Atlas, rows: tuple[Line | Bad, ...] = ()) -> bool:
     """Keep an atlas in place of the one before; ``content`` says what it was made of. Whether it is another one."""
     version, held = int(hashlib.sha256(content.encode()).hexdigest()[:15], 16), own()
     if held is not None and held.version == version:
         return False
-    st.session_state[_OWN], st.session_state[_NEW] = Own(name, version, atlas), name
+    st.session_state[_OWN], st.session_state[_NEW] = Own(name, version, atlas, rows), name
     return True
 
 

@@ -5,9 +5,11 @@ from functools import partial
 from bartviz.app.controls import show
 from bartviz.app.frame import levels, page
 from bartviz.corpus import one_file
+from bartviz.drawing import paper
 from bartviz.features.corpus import parts, parts_compare
 from bartviz.features.corpus import parts_finding as finding
 from bartviz.features.corpus import parts_own as own
+from bartviz.features.corpus import parts_patterns as patterns
 
 
 def main() -> None:
@@ -19,6 +21,7 @@ def main() -> None:
     parts.values(chosen)
     parts.examples(chosen)
     finding.section(chosen)
+    patterns.section(chosen)
     parts.known(chosen)
     parts_compare.compare(chosen)
     levels.explain("corpus")
@@ -26,6 +29,7 @@ def main() -> None:
         "corpus",
         table=partial(parts.passport, chosen),
         passport=lambda: chosen.of.passport(chosen.head, measure=chosen.measure),
+        picture=lambda: paper.atlas(chosen.of, chosen.measure, chosen.head.kind),
         figure=lambda: parts.all_heads(chosen, dark=page.dark()),
         atlas=lambda: one_file.pack(chosen.of),
         of=str(chosen.head).replace(" ", "-"),

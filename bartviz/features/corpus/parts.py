@@ -202,8 +202,9 @@ def opens(key: str, value: str, row: Mapping[Any, Any], chosen: Chosen) -> None:
                 _("See its map"), key=f"{key}_open", on_click=sidebar.run_text, args=(model, text, target, pair)
             )
         )
-    if opened:  # layer and head are carried over from this page
-        query = {"kind": chosen.head.kind, "weights": "head", "view": "map"}
+    if opened:
+        place = {"layer": str(chosen.head.layer), "head": str(chosen.head.head)}
+        query = {"kind": chosen.head.kind, "weights": "head", "view": "map"} | place
         st.switch_page(page_list.page("heads").file, query_params=query)
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from bartviz.models.model import Model
     from bartviz.serving.gate import Ticket
 
-TASK = "corpus_own"
+TASK, _ROWS = "corpus_own", "_corpus_rows"
 MOST, LARGE, MOST_LARGE = 500, 50_000_000, 50  # texts; parameters of a model that is given fewer
 _PART = 8  # texts between two lines of progress
 
@@ -177,6 +177,7 @@ def _begin(name: str, model: str, rows: Sequence[Line | Bad], usable: int) -> No
     """Start measuring: a callback."""
     digest = hashlib.sha256(repr(rows).encode("utf-8", "surrogatepass")).hexdigest()
     key = {"name": name, "rows": digest, "usable": usable}
+    st.session_state[_ROWS] = digest, tuple(rows)
     tasks.begin(TASK, model, key, partial(_measure, name, rows))
 
 
@@ -208,7 +209,8 @@ def _take(made: Atlas | None) -> None:
         return
     model = made.description["model"]
     content = f"{key['rows']} {made.description['corpus']['rows']} {model['fingerprint']}"
-    if own_atlas.keep(f"{key['name']} ({model['name']})", content, made):
+    digest, rows = st.session_state.get(_ROWS, ("", ()))
+    if own_atlas.keep(f"{key['name']} ({model['name']})", content, made, rows if digest == key["rows"] else ()):
         st.rerun()
     counted = _(
         "{texts:,} of {count:,} texts were measured: their atlas can be chosen below.",

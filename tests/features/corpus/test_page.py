@@ -9,15 +9,13 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from bartviz import load, open_atlas
-from bartviz.app.controls import tasks
+from bartviz import open_atlas
 from bartviz.app.state import session
 from bartviz.corpus import schema, shipped
 from bartviz.corpus.atlas import Atlas, in_memory
@@ -197,22 +195,6 @@ def test_an_atlas_without_single_weights_offers_no_search(app: App) -> None:
 
 
 PAIRS = b"text,de\nA car.,Ein Auto.\nA house.,\nI see the cat.,Ich sehe die Katze.\n"
-
-
-@pytest.fixture
-def at_once(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Tasks run here, where there is no server to run them; the models that were asked."""
-    made: dict[str, Any] = {}
-    asked: list[str] = []
-
-    def begin(name: str, model: str, key: dict[str, object], work: Any) -> None:
-        asked.append(model)
-        made[name] = key, work(load(model), SimpleNamespace(cancelled=lambda: False, report=lambda *_note: None))
-
-    monkeypatch.setattr(tasks, "begin", begin)
-    monkeypatch.setattr(tasks, "begun", lambda name: made.get(name, (None,))[0])
-    monkeypatch.setattr(tasks, "show", lambda name, _key=None: made.get(name, (None, None))[1])
-    return asked
 
 
 @pytest.mark.slow
