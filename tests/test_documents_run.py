@@ -61,6 +61,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "texts.txt").write_text("I want to buy a car.\n" + "The old man sleeps.\n" * 5, "utf-8")
     (tmp_path / "train.en").write_text("It is late .\n", "utf-8")
     (tmp_path / "train.de").write_text("Es ist spät .\n", "utf-8")
+    (tmp_path / "my_heads.py").write_text("def lean(weights, tokens):\n    return weights[:, 0, 0]\n", "utf-8")
     (tmp_path / "models").mkdir()
     trained.checkpoints(tmp_path)
     monkeypatch.chdir(tmp_path)

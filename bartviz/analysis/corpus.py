@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bartviz.analysis import sentence_words
-from bartviz.analysis.corpus_measures import ALL, OF_LABELS, SILENCED, VALUE_MOVED
+from bartviz.analysis.corpus_measures import OF_LABELS, SILENCED, VALUE_MOVED, measure_of
 from bartviz.analysis.corpus_roles import roles
 from bartviz.analysis.head_names import NAMES, THRESHOLD
 from bartviz.analysis.intervals import FEW
@@ -75,7 +75,7 @@ def notice(found: Evidence, head: Head) -> str:
     without = mark("{measure} {mean:.2f}, without an interval")
     numbers = _(
         without if np.isnan(found.low) else mark("{measure} {mean:.2f}, 95% interval {low:.2f} to {high:.2f}"),
-        measure=ALL[found.measure].title,
+        measure=measure_of(found.measure).title,
         mean=found.mean,
         low=found.low,
         high=found.high,
@@ -156,7 +156,7 @@ def passport(heads: pd.DataFrame, head: Head) -> pd.DataFrame:
     kind = heads[heads["kind"] == head.kind]
     ranked = kind.assign(rank=kind.groupby("measure")["mean"].rank(ascending=False, method="min"))
     rows = of_head(ranked, head).dropna(subset=["mean"])
-    known = [ALL[name] for name in rows["measure"]]
+    known = [measure_of(name) for name in rows["measure"]]
     columns = ["measure", "unit", "mean", "low", "high", "even", "n", "rank"]
     rows = rows.assign(
         measure=[measure.title for measure in known],

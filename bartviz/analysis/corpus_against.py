@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bartviz.analysis import intervals, verdicts
-from bartviz.analysis.corpus_measures import ALL
+from bartviz.analysis.corpus_measures import measure_of
 from bartviz.analysis.corpus_roles import roles
 from bartviz.analysis.intervals import Doubles
 from bartviz.arrays import Floats
@@ -114,14 +114,14 @@ def _paired(kind: Kind, measure: str, one: Floats, two: Floats) -> pd.DataFrame:
     for name, values in (("", a), ("other_", b)):
         mean, sd = _moments(values, n)
         top = np.max(np.where(known, values, -np.inf), axis=0, initial=-np.inf)
-        low, high = intervals.of_means([ALL[measure]] * len(n), n, mean, sd, top)
+        low, high = intervals.of_means([measure_of(measure)] * len(n), n, mean, sd, top)
         columns |= {f"{name}mean": mean, f"{name}low": low, f"{name}high": high, f"{name}median": _median(values, n)}
     moved = b - a
     moved[np.abs(moved) <= ROUNDING * np.maximum(1, np.abs(a))] = 0.0
     mean, sd = _moments(moved, n)
     error = sd / np.sqrt(np.maximum(n, 1))
     half = intervals.student(n) * error
-    most = ALL[measure].highest or np.inf
+    most = measure_of(measure).highest or np.inf
     with np.errstate(invalid="ignore", divide="ignore"):
         t = np.where(mean == 0, 0.0, mean / error)
     columns |= {

@@ -8,7 +8,7 @@ where no word has a meaning and the only help is what stood there before; ``GOLD
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from bartviz.analysis.head_measures import MEASURES, SELF, Measure, of_kind
 from bartviz.language import mark
@@ -198,6 +198,27 @@ EFFECTS: Mapping[str, Measure] = {
     )
 }
 ALL: Mapping[str, Measure] = {**MEASURES, **NORMS, **GOLD, **TREES, **RANDOM, **EFFECTS}
+
+
+def measure_of(name: str) -> Measure:
+    """A measure by its name; of another name than those of ``ALL`` one of somebody's own, called by its name alone."""
+    return ALL.get(name) or Measure(
+        name,
+        name,
+        "",
+        mark("A measure of one's own, computed by a function that was given to the run."),
+        "",
+        mark("own measure"),
+        None,
+        over="",
+        lowest=None,
+    )
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """The names, once each, in reading order: those of ``ALL`` first, then others as they come."""
+    there = dict.fromkeys(names)
+    return [name for name in ALL if name in there] + [name for name in there if name not in ALL]
 
 
 def of_text(kind: Kind) -> tuple[Measure, ...]:

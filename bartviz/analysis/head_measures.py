@@ -96,10 +96,10 @@ class Measure:
     """One number of a head: ``name`` in tables and links, ``title`` for a reader, the mean of ``formula`` over rows.
 
     ``highest`` is its largest possible value, None where that grows with the text; ``lowest`` is 0, or None for a
-    change that may go either way. ``rows`` says which rows it is averaged over, beyond the rule for all of them
-    (``measures.counted``); ``uneven`` that a few texts make most of its mean over a corpus (``intervals``). Its texts
-    are stored in English (``named``, ``computed``, ``meaning``, ``article``, ``measured_in``, ``over``) and translated
-    by the properties.
+    change that may go either way, or a measure of somebody's own. ``rows`` says which rows it is averaged over, beyond
+    the rule for all of them (``measures.counted``); ``uneven`` that a few texts make most of its mean over a corpus
+    (``intervals``). Its texts are stored in English (``named``, ``computed``, ``meaning``, ``article``,
+    ``measured_in``, ``over``) and translated by the properties.
     ``compute`` is the formula as a function; None for what only a corpus measures.
     """
 

@@ -90,6 +90,7 @@ def of_means(
     n, sd: the number of values and their standard deviation (n - 1); ``largest``: the largest value.
     """
     highest = np.array([measure.highest if measure.highest is not None else np.inf for measure in measures])
+    lowest = np.array([measure.lowest if measure.lowest is not None else -np.inf for measure in measures])
     uneven = np.array([measure.uneven for measure in measures], np.bool_)
     error = student(n) * sd / np.sqrt(np.maximum(n, 1))
     low, high = mean - error, mean + error
@@ -99,7 +100,6 @@ def of_means(
     open_ended = uneven & ~bounded
     if open_ended.any():
         low[open_ended], high[open_ended] = _with_one_more(*(one[open_ended] for one in (n, mean, sd, largest)))
-    lowest = np.array([-np.inf if measure.lowest is None else measure.lowest for measure in measures])
     return np.maximum(low, lowest), np.minimum(high, highest)
 
 

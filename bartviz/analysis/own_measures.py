@@ -14,19 +14,20 @@ import numpy as np
 
 from bartviz.analysis.corpus_measures import ALL
 from bartviz.analysis.measures import Measured, padding
+from bartviz.analysis.words import word_numbers
 from bartviz.arrays import Bools, Floats, Ints
 from bartviz.errors import SettingError
-from bartviz.record.attention import Kind
+from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Record
 from bartviz.text.tokens import Tokens
 
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_ .-]{0,59}")
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_ .-]{0,59}")
 
 
 @dataclass(frozen=True, eq=False)
 class Labelled:
     """The tokens of one axis: ids (n,), ``labels`` as a reader sees them, ``special`` (n,) which are special tokens,
-    and ``words`` (n,), the number of the word that each belongs to, -1 for none."""
+    and ``words`` (n,), the number of the word that each belongs to, from 0, -1 for none."""
 
     ids: Ints
     labels: tuple[str, ...]
@@ -60,7 +61,7 @@ Own: TypeAlias = Callable[[Floats, BothTokens], Floats]
 def check(measures: Mapping[str, Own]) -> None:
     """Raise SettingError for a name that another measure has or that tables cannot hold, or for what is no function."""
     for name, function in measures.items():
-        if not isinstance(name, str) or not _NAME.fullmatch(name):
+        if not isinstance(name, str) or not NAME.fullmatch(name):
             raise SettingError(
                 "The name of a measure has 1 to 60 letters a-z, digits, spaces, dots, hyphens or underscores, and "
                 f"begins with a letter: {name!r} does not."
@@ -74,17 +75,31 @@ def check(measures: Mapping[str, Own]) -> None:
             )
 
 
-def computed(name: str, function: Own, weights: Floats, tokens: BothTokens) -> Floats:
-    """(H,) what the function says of weights (H, Q, K). Raises SettingError for something else than H numbers; what the
-    function itself raises passes."""
+def computed(name: str, function: Own, weights: Floats, tokens: BothTokens, layer: int | None = None) -> Floats:
+    """(H,) what the function says of weights (H, Q, K) of a layer, None for even attention. Raises SettingError for
+    something else than H numbers; what the function itself raises passes."""
     weights.setflags(write=False)
     found = np.asarray(function(weights, tokens))
-    if found.shape != weights.shape[:1] or found.dtype.kind not in "fiub" or np.isinf(found).any():
+    where = place(tokens.kind, layer)
+    if found.shape != weights.shape[:1] or found.dtype.kind not in "fiub":
         raise SettingError(
-            f"The measure {name!r} returned {found.dtype.name} of shape {found.shape}: expected is shape "
+            f"The measure {name!r} returned {found.dtype.name} of shape {found.shape} for {where}: expected is shape "
             f"{weights.shape[:1]}, a finite number for each head, or NaN where it is not defined."
         )
-    return found.astype(np.float32)
+    with np.errstate(over="ignore"):
+        numbers = found.astype(np.float32)
+    if np.isinf(numbers).any():
+        head = int(np.isinf(numbers).argmax())
+        of = where if layer is None else str(Head(tokens.kind, layer, head))
+        raise SettingError(
+            f"The measure {name!r} is infinite for {of}: it must be finite, or NaN where it is not defined."
+        )
+    return numbers
+
+
+def place(kind: Kind, layer: int | None) -> str:
+    """What a function was asked about, for messages: a layer, or even attention."""
+    return f"even {kind} attention" if layer is None else f"layer {layer} of {kind} attention"
 
 
 def even(name: str, function: Own, tokens: BothTokens, heads: int) -> float:
@@ -109,7 +124,7 @@ def added(measured: Measured, record: Record, measures: Mapping[str, Own]) -> Me
     for layer in range(layers):
         weights = attention.layer(layer)[:, kept][:, :, columns]
         for name, function in measures.items():
-            values[name][layer] = computed(name, function, weights, tokens)
+            values[name][layer] = computed(name, function, weights, tokens, layer)
     evens = {name: even(name, function, tokens, heads) for name, function in measures.items()}
     return replace(
         measured,
@@ -120,6 +135,6 @@ def added(measured: Measured, record: Record, measures: Mapping[str, Own]) -> Me
 
 
 def _labelled(tokens: Tokens, kept: Bools) -> Labelled:
-    words = np.array([-1 if word is None else word for word in tokens.words], np.int64)
+    words = word_numbers(tokens)
     labels = tuple(label for label, there in zip(tokens.labels, kept, strict=True) if there)
     return Labelled(tokens.ids[kept], labels, tokens.special[kept], words[kept])

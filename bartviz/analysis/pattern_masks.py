@@ -12,7 +12,7 @@ import numpy as np
 
 from bartviz.analysis import word_matches
 from bartviz.analysis.gold_alignment import Gold
-from bartviz.analysis.words import word_groups, word_labels
+from bartviz.analysis.words import word_groups, word_labels, word_numbers
 from bartviz.arrays import Bools
 from bartviz.errors import SettingError
 from bartviz.language import later
@@ -89,20 +89,16 @@ def links_of(gold: Gold, target: Side, source: Side) -> Bools:
 
 def side_of(tokens: Tokens, texts: word_matches.Texts, known: dict[str, int]) -> Side:
     """The tokens of a text as a pattern sees them. ``known`` numbers the words of both texts, and grows."""
-    numbers, count = np.full(len(tokens), -1, np.int64), 0
     written = [""] * len(tokens)
     for group, label in zip(word_groups(tokens), word_labels(tokens, texts), strict=True):
         for token in group:
             written[token] = label.strip().casefold()
-        if tokens.words[group[0]] is not None and not tokens.special[group[0]]:
-            numbers[list(group)] = count
-            count += 1
     return Side(
         ids=tokens.ids,
         special=tokens.special,
         punctuation=word_matches.punctuation(tokens, texts),
         groups=word_matches.groups(tokens),
-        words=numbers,
+        words=word_numbers(tokens),
         codes=word_matches.numbered(tokens, texts, known),
         labels=tokens.labels,
         written=tuple(written),

@@ -70,6 +70,16 @@ def word_groups(tokens: Tokens) -> Groups:
     return tuple(tuple(range(start, end)) for start, end in pairwise([*starts, len(tokens)]))
 
 
+def word_numbers(tokens: Tokens) -> NDArray[np.int64]:
+    """(n,) the number of the word that each token belongs to, from 0; -1 for special tokens and what is in no word."""
+    numbers, count = np.full(len(tokens), -1, np.int64), 0
+    for group in word_groups(tokens):
+        if tokens.words[group[0]] is not None and not tokens.special[group[0]]:
+            numbers[list(group)] = count
+            count += 1
+    return numbers
+
+
 def pieces_of(tokens: Tokens) -> dict[int, str]:
     """The word of each token that is a piece of one, not counting signs around it: ``{1: "kaufen", 2: "kaufen"}``."""
     found: dict[int, str] = {}

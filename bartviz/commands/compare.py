@@ -96,11 +96,11 @@ def run(options: argparse.Namespace) -> int:
 
 def _of_measure(table: pd.DataFrame, measure: str | None) -> pd.DataFrame:
     from bartviz.analysis.corpus_against import corrected
-    from bartviz.analysis.corpus_measures import ALL
+    from bartviz.analysis.corpus_measures import in_order
 
     if measure is None:
         return table
-    known = [name for name in ALL if (table["measure"] == name).any()]
+    known = in_order(table["measure"].unique())
     if measure not in known:
         raise SettingError(f"The atlases do not share the measure {measure}: choose {choices(known)}.")
     return corrected(table[table["measure"] == measure]).reset_index(drop=True)

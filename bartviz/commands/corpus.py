@@ -57,6 +57,13 @@ def add(commands: Any) -> None:
         help="keep the value of each text, for medians, bartviz compare and change points (default: of a series)",
     )
     corpus.add_argument(
+        "--measure",
+        action="append",
+        default=[],
+        metavar="MODULE:FUNCTION",
+        help="a measure of your own, such as mine.measures:last_key; may be repeated",
+    )
+    corpus.add_argument(
         "--silence",
         type=int,
         default=0,
@@ -138,6 +145,7 @@ class Shown:
 
 def run(options: argparse.Namespace, shown: Shown) -> int:
     """Print progress to stderr, and what came out to stdout."""
+    from bartviz.corpus.own import imported
     from bartviz.corpus.read import Columns, Form, notices
     from bartviz.corpus.run import SIZE, corpus
 
@@ -150,6 +158,7 @@ def run(options: argparse.Namespace, shown: Shown) -> int:
     notes = notices(options.corpus, columns, form)
     for note in notes:
         say(note, error=True)
+    measures = dict(imported(one) for one in options.measure)
     atlas = corpus(
         options.corpus,
         options.model,
@@ -167,6 +176,7 @@ def run(options: argparse.Namespace, shown: Shown) -> int:
         mean=options.mean,
         truncate=options.truncate,
         values=bool(options.values),
+        measures=measures,
         size=SIZE if options.size is None else options.size,
         report=shown.report,
     )

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 def run(options: argparse.Namespace, report: Callable[[Progress], None]) -> int:
     """Print progress to stderr, and the roles of the last moment with their change points to stdout."""
+    from bartviz.corpus.own import imported
     from bartviz.corpus.read import Columns, Form, notices
     from bartviz.corpus.run import SIZE
     from bartviz.corpus.run_series import left_out, series
@@ -44,6 +45,7 @@ def run(options: argparse.Namespace, report: Callable[[Progress], None]) -> int:
         resume=options.resume,
         truncate=options.truncate,
         values=options.values is not False,
+        measures=dict(imported(one) for one in options.measure),
         size=SIZE if options.size is None else options.size,
         report=report,
     )

@@ -27,7 +27,7 @@ from bartviz.corpus.relations import Relations
 from bartviz.corpus.run_folder import FORMAT, Shard
 from bartviz.corpus.run_folder import write as write_file
 from bartviz.corpus.stability import stability
-from bartviz.corpus.sums import Partial, Whole, merged
+from bartviz.corpus.sums import Bins, Partial, Whole, bins_of, merged
 from bartviz.errors import SettingError, TextError, choices, missing
 from bartviz.language import later
 from bartviz.record.attention import KINDS, Head, HeadName, Kind
@@ -119,6 +119,10 @@ class Atlas:
     def roles(self) -> pd.DataFrame:
         """The heads that have a role, as ``analysis.corpus_roles.roles`` names them in the current language."""
         return roles(self.heads)
+
+    def bins(self, measure: str) -> Bins:
+        """The bins of a measure's histogram."""
+        return bins_of(measure, schema.own_bins(self.description))
 
     @property
     def numbers(self) -> Whole:
@@ -319,7 +323,7 @@ class Atlas:
                 reason = later("it was changed after the atlas was created")
         if reason is not None:
             raise self._unread(file.name, reason)
-        return schema.read(name, data, file.name, self.path.name)
+        return schema.read(name, data, file.name, self.path.name, schema.own_bins(self.description))
 
 
 def open_atlas(path: str | Path) -> Atlas:
@@ -394,12 +398,12 @@ def in_memory(
     """The atlas of these sums; ``random`` are those over random tokens, ``rows`` the corpus again, for the examples."""
     import pandas as pd
 
-    every = [*sums.values(), *random.values()]
+    every, own = [*sums.values(), *random.values()], schema.own_bins(manifest)
     examples = pd.concat([tables.examples(part) for part in sums.values()], ignore_index=True)
     wanted = frozenset(examples["number"].tolist())
     held = {
         "heads": pd.concat([tables.heads(part) for part in every], ignore_index=True),
-        "histograms": pd.concat([tables.histograms(part) for part in every], ignore_index=True),
+        "histograms": pd.concat([tables.histograms(part, own) for part in every], ignore_index=True),
         "examples": examples,
         "texts": tables.texts(rows, wanted),
         "bad": pd.DataFrame([asdict(row) for row in bad[:MOST_BAD]], columns=["number", "file", "line", "reason"]),

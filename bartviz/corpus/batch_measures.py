@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -55,6 +56,19 @@ class Values:
     relations: Relations | None = None
 
 
+class More(Protocol):
+    """Measures of the caller's own, of the texts of a batch: M numbers of each head."""
+
+    @property
+    def names(self) -> tuple[str, ...]: ...
+
+    def layer(self, weights: Tensor, layer: int) -> Floats:
+        """(B, H, M) of the weights (B, H, Q, K) of a layer."""
+
+    def even(self, heads: int) -> Floats:
+        """(B, M) of even attention."""
+
+
 def names_of(kind: Kind) -> tuple[str, ...]:
     """The measures of a kind that a text has, in reading order."""
     return tuple(measure.name for measure in of_text(kind))
@@ -91,7 +105,10 @@ def scores_of(tape: Tape, kind: Kind, layer: int) -> Tensor:
 
 
 class BatchMeasures:
-    """The texts of a batch and the measures of one kind: ``layer`` for each layer, in order, then ``values``."""
+    """The texts of a batch and the measures of one kind: ``layer`` for each layer, in order, then ``values``.
+
+    ``more``: measures of the caller's own, which come last.
+    """
 
     def __init__(
         self,
@@ -101,8 +118,10 @@ class BatchMeasures:
         key: Padded,
         gold: Links | None = None,
         least: float | None = None,
+        more: More | None = None,
     ) -> None:
         self.kind, self.query, self.key, self.gold, self.least = kind, query, key, gold, least
+        self.more, self.of_more = more, list[Floats]()
         self.arcs: Arcs | None = None
         self.own = kind != "cross"
         self.mask = visible(kind, query, key)
@@ -142,6 +161,8 @@ class BatchMeasures:
         weights = scores.softmax(dim=-1)
         if self.least is not None:
             self.edges.append(self._edges(weights, layer, self.least))
+        if self.more is not None:
+            self.of_more.append(self.more.layer(weights, layer))
         if self.arcs is not None:
             self.followed.append(self.arcs.followed(weights))
         outputs, lengths = self._outputs(entry, weights)
@@ -221,10 +242,16 @@ class BatchMeasures:
         if self.arcs is not None:
             found |= self._arcs(self.arcs)
         unknown = torch.full_like(found["peak"], torch.nan)
+        values = torch.stack([found.get(name, unknown) for name in names], dim=-1).cpu().numpy()
+        evens = torch.stack([even.get(name, unknown[:, 0, 0]) for name in names], dim=-1).cpu().numpy()
+        if self.more is not None:
+            names = (*names, *self.more.names)
+            values = np.concatenate([values, np.stack(self.of_more, axis=1)], axis=-1)
+            evens = np.concatenate([evens, self.more.even(values.shape[2])], axis=-1)
         return Values(
             names,
-            torch.stack([found.get(name, unknown) for name in names], dim=-1).cpu().numpy(),
-            torch.stack([even.get(name, unknown[:, 0, 0]) for name in names], dim=-1).cpu().numpy(),
+            values,
+            evens,
             None if self.least is None else self._every_edge(),
             None if self.arcs is None else self.arcs.relations_followed(self.followed),
         )

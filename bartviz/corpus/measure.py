@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from types import MappingProxyType
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from bartviz.analysis.own_measures import Own
 from bartviz.corpus.batch_measures import BatchMeasures, Values
 from bartviz.corpus.encode import Encoded, Padded, padding_token
 from bartviz.corpus.mutual import Links
+from bartviz.corpus.own import OfBatch
 from bartviz.corpus.trees import Arcs
 from bartviz.models.model import Model
 from bartviz.record.attention import Kind
@@ -44,9 +47,14 @@ def _snaking(target: int, source: int) -> tuple[int, int]:
 
 
 def measure(
-    model: Model, rows: Sequence[Encoded], edges: float | None = None, cancelled: Callable[[], bool] = lambda: False
+    model: Model,
+    rows: Sequence[Encoded],
+    edges: float | None = None,
+    cancelled: Callable[[], bool] = lambda: False,
+    functions: Mapping[str, Own] = MappingProxyType({}),
 ) -> dict[Kind, Values]:
-    """The measures of all heads for texts that fit one batch, and the edges above a weight."""
+    """The measures of all heads for texts that fit one batch, and the edges above a weight; those of the caller's own
+    ``functions`` last, for which the rows need their labels."""
     with model.creating():
         source, inputs, output = padded(model, rows)
         gold = Links.of(rows) if any(row.gold is not None for row in rows) else None
@@ -57,7 +65,9 @@ def measure(
         for kind in depths(model.network):
             reads = source if kind == "encoder" or inputs is None else inputs
             query = output if kind == "cross" and output is not None else reads
-            kinds[kind] = BatchMeasures(kind, query, reads, source if kind == "cross" else reads, gold, edges)
+            more = OfBatch.of(kind, functions, rows) if functions else None
+            key = source if kind == "cross" else reads
+            kinds[kind] = BatchMeasures(kind, query, reads, key, gold, edges, more)
             if reads is source and kind != "cross":
                 kinds[kind].arcs = arcs
         left = sum(depths(model.network).values())

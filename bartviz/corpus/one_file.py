@@ -66,7 +66,7 @@ def unpack(data: bytes, name: str) -> Atlas:
         if table == text_values.NAME:
             kept = files[file]
             continue
-        held[table] = schema.read(table, files[file], file, name)
+        held[table] = schema.read(table, files[file], file, name, schema.own_bins(description))
     atlas = Atlas(Path(name), description, held, kept)
     atlas.check()
     return atlas

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from bartviz.analysis import corpus as analysis
 from bartviz.analysis import sentence_words
-from bartviz.analysis.corpus_measures import ALL
-from bartviz.corpus.sums import bin_width
+from bartviz.analysis.corpus_measures import measure_of
+from bartviz.corpus.sums import Bins
 from bartviz.drawing import theme
 from bartviz.drawing.paper.sheet import FAINT, Sheet, escape, number
 from bartviz.errors import SettingError, choices
@@ -48,7 +48,7 @@ def passport(atlas: Atlas, head: Head, measure: str | None = None) -> str:
         raise SettingError(f"There is no head {head} in this atlas: choose {choices(analysis.ranges(atlas.heads))}.")
     found = analysis.evidence(atlas.heads, atlas.histograms, head)
     chosen = found.measure if measure is None else measure
-    known = [name for name in rows["measure"] if name in ALL]
+    known = list(rows["measure"])
     if chosen not in known:
         raise SettingError(f"{head} has no measure {chosen}: choose {choices(known)}.")
     of = atlas.description
@@ -56,15 +56,16 @@ def passport(atlas: Atlas, head: Head, measure: str | None = None) -> str:
         _("{head} of {model}", head=sentence_words.head(head.kind, head.layer, head.head), model=of["model"]["name"])
     )
     corpus = _("{texts:,} texts of {corpus}", texts=of["texts"], corpus=of["corpus"]["name"])
-    measured = f"{ALL[chosen].title}, {ALL[chosen].unit}"
+    about = measure_of(chosen)
+    measured = f"{about.title}, {about.unit}"
     body = [
         f"<h1>{escape(title)}</h1>",
         f"<p class=small>{escape(corpus)} · bartviz {escape(__version__)}</p>",
         f"<p>{escape(analysis.notice(found, head))}</p>",
         f"<p>{escape(analysis.effect(atlas.heads, head))}</p>",
         f"<h2>{escape(_('How it differs from text to text'))}</h2>",
-        _bars(atlas.histograms, head, chosen),
-        f"<p class=small>{escape(measured)}. {escape(ALL[chosen].says)}</p>",
+        _bars(atlas.histograms, head, chosen, atlas.bins(chosen)),
+        f"<p class=small>{escape(measured)}. {escape(about.says)}</p>",
         f"<h2>{escape(_('Every measure'))}</h2>",
         _table(analysis.passport(atlas.heads, head)),
         *_examples(atlas.examples, head, chosen),
@@ -82,14 +83,14 @@ def passport(atlas: Atlas, head: Head, measure: str | None = None) -> str:
     )
 
 
-def _bars(histograms: pd.DataFrame, head: Head, measure: str) -> str:
+def _bars(histograms: pd.DataFrame, head: Head, measure: str, bins: Bins) -> str:
     """How many texts have which value, as an SVG."""
     rows = analysis.of_head(histograms, head)
     rows = rows[rows["measure"] == measure].sort_values("bin")
-    width = bin_width(measure)
+    width = bins.width
     starts, counts = rows["bin"].tolist(), rows["texts"].tolist()
-    top, end = max(counts), ALL[measure].highest or starts[-1] + width
-    begin = min(starts[0], 0.0)
+    top, end = max(counts), measure_of(measure).highest or starts[-1] + width
+    begin = min(starts[0], 0.0) if bins.start < 0 else bins.start
     span = end - begin
     sheet = Sheet(_WIDE)
     color = theme.kind_color(head.kind)

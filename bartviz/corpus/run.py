@@ -6,23 +6,26 @@ A run that was stopped, by whatever, is resumed: parts whose shard is there are 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
 from typing import Any
 
 from torch import nn
 from transformers import PreTrainedTokenizerBase
 
+from bartviz.analysis import own_measures
 from bartviz.analysis.corpus_measures import of_text
-from bartviz.corpus import atlas, head_ablation, text_values, work
+from bartviz.analysis.own_measures import Own
+from bartviz.corpus import atlas, head_ablation, own, schema, text_values, work
 from bartviz.corpus import workers as workers_of
 from bartviz.corpus.encode import check_columns
 from bartviz.corpus.read import Bad, Columns, Form, Line
-from bartviz.corpus.run_folder import RANDOM_PART, Folder, Job, jobs
+from bartviz.corpus.run_folder import MANIFEST, RANDOM_PART, Folder, Job, jobs, read_manifest
 from bartviz.corpus.source import Source, Texts, of_files, of_texts
 from bartviz.corpus.workers import Progress, Report
 from bartviz.errors import SettingError, TextError
@@ -59,6 +62,7 @@ def corpus(
     mean: Mean = False,
     truncate: Truncate | None = None,
     values: bool = False,
+    measures: Mapping[str, Own] = MappingProxyType({}),
     size: int = SIZE,
     report: Report = lambda _progress: None,
     cancelled: Callable[[], bool] = lambda: False,
@@ -86,6 +90,8 @@ def corpus(
     as one with a tree or an alignment by hand always is.
     values: keep the value of every measure, head and text (4 bytes each) for ``Atlas.values`` and for paired
     comparisons; by default only their sums are kept.
+    measures: measures of your own by name, functions as ``bartviz.measures`` takes them: they are measured for each
+    text, as all others. Workers import them by their names, so there they are functions of a module.
     size: rows of a part: what is lost at most for each worker if the run is stopped.
     report: called with a ``Progress`` after each part. cancelled: looked at after every text and layer, if this process
     works alone; True ends the run.
@@ -100,6 +106,9 @@ def corpus(
     chosen = Columns(**columns) if isinstance(columns, Mapping) else columns or Columns()
     written = Form(**form) if isinstance(form, Mapping) else form
     _check(model, out, workers, size, edges, (name, device, ray, resume))
+    own_measures.check(measures)
+    if workers > 1 or ray is not None:
+        own.check_importable(measures)
     given: Source | None = None
     held: Texts = ()
     if isinstance(texts, str | Path):  # before a model is loaded
@@ -128,20 +137,23 @@ def corpus(
         "mean": _named(mean) if silence else None,
         "truncate": truncate,
         "values": values or None,
+        "own": _own(loaded, source.rows(), measures, truncate, out) or None,
         "form": None if written is None or written == Form() else asdict(written),
     }
     kept = {option: value for option, value in asked.items() if value is not None}
     about = {"name": source.name, "digest": source.digest, "rows": count}
     settings = {"columns": asdict(chosen), "paragraphs": paragraphs, "size": size} | kept
-    manifest = _manifest(loaded, about, settings, head_ablation.measures(loaded) if silence else ())
+    bins = schema.own_bins({"settings": settings})
+    silenced = head_ablation.measures(loaded) if silence else ()
+    manifest = _manifest(loaded, about, settings, [*measures, *silenced])
     with _folder(out) as path:
         folder = Folder(path, manifest, resume=resume)
         if not folder.has(RANDOM):
             folder.put(RANDOM, work.random(loaded).files())
-        todo = jobs(source.rows(), size, edges, silence / count, truncate, values, mean)
-        starting = partial(_measuring, loading or (lambda: loaded))  # what workers of their own start with
-        own = work.Measuring(loaded, cancelled)
-        workers_of.measure(folder, own, starting, todo, count, report, workers=workers, ray=ray)
+        todo = jobs(source.rows(), size, edges, silence / count, truncate, values, mean, bins)
+        starting = partial(_measuring, loading or (lambda: loaded), dict(measures))  # for workers of their own
+        alone = work.Measuring(loaded, cancelled, measures)
+        workers_of.measure(folder, alone, starting, todo, count, report, workers=workers, ray=ray)
         made = _added(folder, lambda: jobs(source.rows(), size), source.rows())
         if out is not None:
             return atlas.write(folder.path, made)
@@ -197,30 +209,53 @@ def of_lines(
     *,
     size: int = SIZE,
     values: bool = False,
+    measures: Mapping[str, Own] = MappingProxyType({}),
     report: Report = lambda _progress: None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> atlas.Atlas:
     """The atlas of rows in memory, which are numbered from 0; nothing is written. ``name`` is that of the corpus;
-    ``values`` as for ``corpus``.
+    ``values`` and
+    ``measures`` as for ``corpus``.
 
     ``report`` is called after every ``size`` rows; what it raises ends the run. ``cancelled`` is looked at after every
     text and every layer. Raises TextError where no row can be used, Cancelled.
     """
     started, done = time.monotonic(), 0
+    own_measures.check(measures)
+    about = _own(model, rows, measures)
+    settings = {"size": size} | ({"own": about} if about else {})
+    bins = schema.own_bins({"settings": settings})
     shards = []
-    for job in jobs(iter(rows), size, values=values):
-        shards.append(work.measured(model, job, cancelled))
+    for job in jobs(iter(rows), size, values=values, own=bins):
+        shards.append(work.measured(model, job, cancelled, measures))
         done += job.rows
         report(Progress(done, len(rows), done, time.monotonic() - started))
-    manifest = _manifest(model, {"name": name, "rows": len(rows)}, {"size": size})
+    manifest = _manifest(model, {"name": name, "rows": len(rows)}, settings, [*measures])
     made = atlas.added(manifest, shards, work.random(model, cancelled), rows)
     parts = [shard.tables[text_values.NAME] for shard in shards if text_values.NAME in shard.tables]
     return replace(made, kept=text_values.joined(parts)) if parts else made
 
 
-def _measuring(loading: Callable[[], Model]) -> work.Measuring:
+def _measuring(loading: Callable[[], Model], functions: Mapping[str, Own]) -> work.Measuring:
     """What a worker of its own measures with."""
-    return work.Measuring(loading())
+    return work.Measuring(loading(), functions=functions)
+
+
+def _own(
+    model: Model,
+    rows: Iterable[Line | Bad],
+    functions: Mapping[str, Own],
+    truncate: Truncate | None = None,
+    out: str | Path | None = None,
+) -> dict[str, dict[str, Any]]:
+    """What the atlas says of measures of the caller's own; a run that is resumed keeps the bins that it began with."""
+    if not functions:
+        return {}
+    bins = work.probed(model, rows, functions, truncate)
+    if out is not None and (Path(out) / MANIFEST).is_file():
+        began = schema.own_bins(read_manifest(Path(out)))
+        bins = {name: began.get(name, one) for name, one in bins.items()}
+    return own.about(functions, bins)
 
 
 def _manifest(

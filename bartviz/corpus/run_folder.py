@@ -21,6 +21,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 from zipfile import ZIP_STORED, ZipFile
 
@@ -30,7 +31,7 @@ from numpy.typing import NDArray
 from bartviz.analysis.corpus_measures import RANDOM as OF_RANDOM
 from bartviz.corpus.read import Bad, Line
 from bartviz.corpus.relations import Relations
-from bartviz.corpus.sums import BINS, DRAWN, EXAMPLES, Examples, Partial
+from bartviz.corpus.sums import BINS, DRAWN, EXAMPLES, Bins, Examples, Partial
 from bartviz.errors import SettingError
 from bartviz.record.attention import KINDS, Kind
 from bartviz.safety import files
@@ -151,7 +152,7 @@ def _partial(kind: Kind, arrays: Arrays, texts: int) -> Partial:
         name: _of(arrays, f"{kind}/{name}", np.float64 if name in _DOUBLES else np.int64, shapes.get(name, (cells,)))
         for name in _SUMS
     }
-    _expect(all(np.isfinite(one).all() and (name == "total" or bool((one >= 0).all())) for name, one in sums.items()))
+    _expect(all(np.isfinite(one).all() and (name in _SIGNED or bool((one >= 0).all())) for name, one in sums.items()))
     _expect(bool((sums["count"] <= texts).all() and (sums["histogram"].sum(axis=1) == sums["count"]).all()))
     examples = {
         name: Examples(
@@ -165,6 +166,7 @@ def _partial(kind: Kind, arrays: Arrays, texts: int) -> Partial:
 
 
 _DOUBLES = {"total", "squares", "even_total"}
+_SIGNED = {"total", "even_total"}
 
 
 def _relations(kind: Kind, arrays: Arrays, shape: tuple[int, int]) -> Relations:
@@ -199,7 +201,8 @@ class Job:
 
     ``edges`` is the weight above which single edges are kept, None for none; ``silence`` the share of texts on which
     each head is silenced, ``mean`` what its output becomes; ``truncate`` the part that is read of a text that is too
-    long, None for none; ``values``: whether the values of each text are kept.
+    long, None for none; ``values``: whether the values of each text are kept; ``own`` the bins of measures of the
+    caller's own.
     """
 
     number: int
@@ -210,6 +213,7 @@ class Job:
     truncate: Truncate | None = None
     values: bool = False
     mean: Mean = False
+    own: Mapping[str, Bins] = field(default_factory=dict)
 
     @property
     def rows(self) -> int:
@@ -232,13 +236,14 @@ def jobs(
     truncate: Truncate | None = None,
     values: bool = False,
     mean: Mean = False,
+    own: Mapping[str, Bins] = MappingProxyType({}),
 ) -> Iterator[Job]:
     """The rows in parts of ``size``, in order."""
 
     def job() -> Job:
         lines = tuple(row for row in held if isinstance(row, Line))
         bad = tuple(row for row in held if isinstance(row, Bad))
-        return Job(number, lines, bad, edges, silence, truncate, values, mean)
+        return Job(number, lines, bad, edges, silence, truncate, values, mean, dict(own))
 
     held: list[Line | Bad] = []
     number = 0

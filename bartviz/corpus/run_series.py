@@ -10,8 +10,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
+from bartviz.analysis.own_measures import Own
 from bartviz.corpus import series as series_of
 from bartviz.corpus.read import Columns, Form
 from bartviz.corpus.run import SIZE, corpus
@@ -43,6 +45,7 @@ def series(
     resume: bool = False,
     truncate: Truncate | None = None,
     values: bool = True,
+    measures: Mapping[str, Own] = MappingProxyType({}),
     size: int = SIZE,
     report: Report = lambda _progress: None,
     cancelled: Callable[[], bool] = lambda: False,
@@ -89,6 +92,7 @@ def series(
             resume=(folder / name_of(step)).exists(),
             truncate=truncate,
             values=values,
+            measures=measures,
             size=size,
             report=_of_all(report, index, len(moments)),
             cancelled=cancelled,

@@ -9,13 +9,16 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bartviz.analysis.corpus_measures import ALL
+from bartviz.analysis.corpus_measures import ALL, measure_of
+from bartviz.analysis.own_measures import NAME
+from bartviz.corpus.sums import Bins
 from bartviz.errors import SettingError, missing
 from bartviz.language import later, mark
 from bartviz.record.attention import KINDS
@@ -48,7 +51,7 @@ LARGEST_DESCRIPTION = 1 << 20
 LONGEST_NAME = 1_000  # characters of a name in the description
 MOST_PLACES = 4_096  # layers, and heads of a layer
 _TYPES = {"text": "str", "none": "str", "whole": "int64", "number": "float64"}
-_LOWEST = {name: -np.inf if known.lowest is None else known.lowest for name, known in ALL.items()}
+Own = frozenset[str]
 _DAMAGED = mark("its contents contradict each other")
 
 
@@ -89,7 +92,27 @@ def _described(of: Any) -> bool:
         and isinstance(of.get("versions", {}), dict)
         and _weight(of["settings"].get("edges", 0.5))
         and of["files"].keys() >= TABLES.keys() - {"relations"}
+        and _own(of["settings"].get("own", {}))
         and isinstance(of.get("digest"), str)
+    )
+
+
+def own_bins(description: Mapping[str, Any]) -> dict[str, Bins]:
+    """The bins of the measures of one's own that an atlas has, by name; ``description`` was checked."""
+    own = description["settings"].get("own", {})
+    return {name: Bins(about["start"], about["width"]) for name, about in own.items()}
+
+
+def _own(found: Any) -> bool:
+    """Whether measures of one's own are described."""
+    return isinstance(found, dict) and all(
+        NAME.fullmatch(name)
+        and name not in ALL
+        and isinstance(about, dict)
+        and _named(about.get("function"))
+        and all(type(about.get(of)) in (int, float) and abs(about[of]) < 1e300 for of in ("start", "width"))
+        and about["width"] > 0
+        for name, about in found.items()
     )
 
 
@@ -117,13 +140,14 @@ def typed(name: str, table: pd.DataFrame) -> pd.DataFrame:
     return table[list(columns)].astype({column: _TYPES[kind] for column, kind in columns.items()})
 
 
-def read(name: str, data: bytes, file: str, folder: str) -> pd.DataFrame:
-    """The table in the bytes of a file. Raises SettingError, PackageError."""
+def read(name: str, data: bytes, file: str, folder: str, own: Collection[str] = ()) -> pd.DataFrame:
+    """The table in the bytes of a file; ``own`` names the measures of one's own that it may have. Raises SettingError,
+    PackageError."""
     unread = _unread(file, folder, later("it is not a Parquet file"))
     with guarded(unread):
         table = _table(name, data, file, folder)
     with guarded(_unread(file, folder, later(_DAMAGED))):
-        if not _CHECKS[name](table):
+        if not _CHECKS[name](table, frozenset(own)):
             raise _unread(file, folder, later(_DAMAGED))
     return table
 
@@ -194,13 +218,13 @@ def _cells(table: pd.DataFrame) -> bool:
     return bool(table["kind"].isin(KINDS).all() and ((places >= 0) & (places < MOST_PLACES)).all())
 
 
-def _measured(table: pd.DataFrame) -> bool:
-    return _cells(table) and bool(table["measure"].isin(ALL).all())
+def _measured(table: pd.DataFrame, own: Own) -> bool:
+    return _cells(table) and bool(table["measure"].isin([*ALL, *own]).all())
 
 
-def _heads(table: pd.DataFrame) -> bool:
+def _heads(table: pd.DataFrame, own: Own) -> bool:
     """Every head of a kind has a line for every measure of the kind, once, with values that can be."""
-    if table.empty or not _measured(table) or table.duplicated(list(_CELL)).any():
+    if table.empty or not _measured(table, own) or table.duplicated(list(_CELL)).any():
         return False
     for _, rows in table.groupby("kind"):
         heads = (int(rows["layer"].max()) + 1) * (int(rows["head"].max()) + 1)
@@ -208,8 +232,9 @@ def _heads(table: pd.DataFrame) -> bool:
             return False
     numbers = table[["mean", "sd", "low", "high", "even"]].to_numpy()
     n, mean = table["n"].to_numpy(), table["mean"].to_numpy()
-    top = table["measure"].map({name: known.highest or np.inf for name, known in ALL.items()}).to_numpy(np.float64)
-    bottom = table["measure"].map(_LOWEST).to_numpy(np.float64)
+    every = {**ALL} | {name: measure_of(name) for name in own}
+    top = table["measure"].map({name: known.highest or np.inf for name, known in every.items()}).to_numpy(np.float64)
+    bottom = _lowest(table)
     with np.errstate(invalid="ignore"):
         return bool(
             (n >= 0).all()
@@ -221,29 +246,36 @@ def _heads(table: pd.DataFrame) -> bool:
         )
 
 
-def _histograms(table: pd.DataFrame) -> bool:
+def _histograms(table: pd.DataFrame, own: Own) -> bool:
     bins = table["bin"].to_numpy()
-    if not _measured(table):
+    if not _measured(table, own):
         return False
-    known = np.isfinite(bins) & (bins >= table["measure"].map(_LOWEST).to_numpy(np.float64))
+    known = np.isfinite(bins) & (bins >= _lowest(table))
     return bool(known.all() and (table["texts"] > 0).all())
 
 
-def _examples(table: pd.DataFrame) -> bool:
-    return _measured(table) and bool(
+def _lowest(table: pd.DataFrame) -> NDArray[np.float64]:
+    """The lowest value that the measure of each line can have."""
+    known = {name: measure_of(name).lowest for name in table["measure"].unique()}
+    lowest = {name: -np.inf if value is None else value for name, value in known.items()}
+    return np.asarray(table["measure"].map(lowest), np.float64)
+
+
+def _examples(table: pd.DataFrame, own: Own) -> bool:
+    return _measured(table, own) and bool(
         table["which"].isin(WHICH).all() and (table["rank"] > 0).all() and np.isfinite(table["value"]).all()
     )
 
 
-def _texts(table: pd.DataFrame) -> bool:
+def _texts(table: pd.DataFrame, own: Own) -> bool:
     return bool(table["number"].is_unique and table[["file", "text"]].notna().all(axis=None))
 
 
-def _bad(table: pd.DataFrame) -> bool:
+def _bad(table: pd.DataFrame, own: Own) -> bool:
     return bool(table[["file", "reason"]].notna().all(axis=None))
 
 
-def _relations(table: pd.DataFrame) -> bool:
+def _relations(table: pd.DataFrame, own: Own) -> bool:
     shares = table[["to_head", "to_dependent", "one_distance"]].to_numpy()
     return _cells(table) and bool(
         ((shares >= 0) & (shares <= 1)).all() and (table["arcs"] > 0).all() and table["relation"].notna().all()

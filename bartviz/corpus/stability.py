@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bartviz.analysis import intervals
-from bartviz.analysis.corpus_measures import ALL
+from bartviz.analysis.corpus_measures import measure_of
 from bartviz.corpus.run_folder import FOLDER, SUFFIX, read_manifest, stored
 from bartviz.corpus.sums import Doubles, Whole
 from bartviz.errors import SettingError
@@ -58,8 +58,8 @@ def stability(path: Path, *, resamples: int = RESAMPLES, seed: int = 0) -> pd.Da
         known = (count > 0).sum(axis=0)[defined]
         wider = intervals.student(known) / intervals.NORMAL * np.sqrt(known / np.maximum(known - 1, 1))
         low, high = mean[defined] + (ends - mean[defined]) * wider
-        highest = np.tile([ALL[name].highest or np.inf for name in names], layers * heads)[defined]
-        below = [-np.inf if ALL[name].lowest is None else 0.0 for name in names]
+        highest = np.tile([measure_of(name).highest or np.inf for name in names], layers * heads)[defined]
+        below = [-np.inf if measure_of(name).lowest is None else 0.0 for name in names]
         lowest = np.tile(below, layers * heads)[defined]
         numbers = {"mean": mean[defined], "low": np.maximum(low, lowest), "high": np.minimum(high, highest)}
         labels = {"layer": layer[defined], "head": head[defined], "measure": np.array(names)[measure[defined]]}

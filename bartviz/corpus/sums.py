@@ -5,13 +5,15 @@ Letters in shapes: N texts, L layers, H heads, M measures, C = L H M cells of on
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bartviz.analysis.corpus_measures import ALL
+from bartviz.analysis.corpus_measures import measure_of
 from bartviz.arrays import Floats
 from bartviz.record.attention import Kind
 
@@ -26,14 +28,37 @@ Doubles = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
 
-def bin_width(measure: str) -> float:
-    """The width of a bin of a measure's histogram."""
-    return _WIDTHS.get(measure, 1 / BINS)
+@dataclass(frozen=True, slots=True)
+class Bins:
+    """The bins of a histogram: where the first begins, and how wide each is. The first has all values below, too, and
+    the last all above."""
+
+    start: float
+    width: float
+
+    @classmethod
+    def around(cls, values: Floats) -> Bins:
+        """Bins about some values of a measure of one's own, at round numbers; those of shares where they may be such.
+
+        >>> Bins.around(np.array([0.2, 0.7])), Bins.around(np.array([-3.0, 12.0]))
+        (Bins(start=0.0, width=0.05), Bins(start=-5.0, width=1.0))
+        """
+        known = values[np.isfinite(values)].astype(np.float64)
+        low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
+        if low >= 0 and high <= 1:
+            return cls(0.0, 1 / BINS)
+        span = high - low or max(abs(high), 1.0)
+        power = 10.0 ** math.floor(math.log10(span * 1.2 / BINS))
+        width = next(step * power for step in (1, 2, 5, 10) if step * power * BINS >= span * 1.2)
+        start = math.floor((low - 0.1 * span) / width) * width
+        return cls(round(max(start, 0.0) if low >= 0 else start, 12), round(width, 12))
 
 
-def first_bin(measure: str) -> float:
-    """Where the first bin begins: at 0, or so that 0 is in the middle for a measure that may be below it."""
-    return 0.0 if ALL[measure].lowest == 0 else -bin_width(measure) * BINS / 2
+def bins_of(measure: str, own: Mapping[str, Bins] = MappingProxyType({})) -> Bins:
+    """The bins of a measure's histogram: from 0, or with 0 in the middle for one that may be below it; ``own`` has
+    those of measures of one's own."""
+    width = _WIDTHS.get(measure, 1 / BINS)
+    return own.get(measure) or Bins(0.0 if measure_of(measure).lowest == 0 else -width * BINS / 2, width)
 
 
 def lots(texts: Whole) -> NDArray[np.uint64]:
@@ -125,14 +150,26 @@ class Partial:
     drawn: Examples
 
     @classmethod
-    def of(cls, kind: Kind, names: tuple[str, ...], values: Floats, even: Floats, texts: Whole) -> Partial:
-        """The sums of values (N, L, H, M), NaN where undefined, of texts (N,) in ascending order, and even (N, M)."""
+    def of(
+        cls,
+        kind: Kind,
+        names: tuple[str, ...],
+        values: Floats,
+        even: Floats,
+        texts: Whole,
+        own: Mapping[str, Bins] = MappingProxyType({}),
+    ) -> Partial:
+        """The sums of values (N, L, H, M), NaN where undefined, of texts (N,) in ascending order, and even (N, M);
+        ``own``: the bins of measures of one's own."""
         flat = values.reshape(len(values), -1).astype(np.float64)  # (N, C)
         known = np.isfinite(flat)
         filled = np.where(known, flat, 0.0)
-        widths = np.tile([bin_width(name) for name in names], values.shape[1] * values.shape[2])  # (C,)
-        first = np.tile([first_bin(name) for name in names], values.shape[1] * values.shape[2])
-        bins = np.clip((filled - first) / widths, 0, BINS - 1).astype(np.int64) + np.arange(flat.shape[1]) * BINS
+        of_names = [bins_of(name, own) for name in names]
+        starts, widths = (
+            np.tile([getattr(one, of) for one in of_names], values.shape[1] * values.shape[2])
+            for of in ("start", "width")
+        )  # (C,)
+        bins = np.clip((filled - starts) / widths, 0, BINS - 1).astype(np.int64) + np.arange(flat.shape[1]) * BINS
         histogram = np.bincount(bins[known], minlength=flat.shape[1] * BINS).reshape(-1, BINS)
         flat[~known] = np.nan
         return cls(

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bartviz.analysis import intervals
-from bartviz.analysis.corpus_measures import ALL
+from bartviz.analysis.corpus_measures import measure_of
 from bartviz.corpus.read import Bad, Line
 from bartviz.corpus.relations import Relations
-from bartviz.corpus.sums import BINS, Partial, bin_width, first_bin
+from bartviz.corpus.sums import Bins, Partial, bins_of
 from bartviz.record.attention import Kind
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def heads(part: Partial) -> pd.DataFrame:
     mean = np.divide(part.total, n, out=missing.copy(), where=n > 0)
     spread = np.maximum(part.squares - n * np.nan_to_num(mean) ** 2, 0)
     sd = np.sqrt(np.divide(spread, n - 1, out=missing.copy(), where=n > 1))
-    measures = [ALL[name] for name in part.names] * (len(n) // len(part.names))
+    measures = [measure_of(name) for name in part.names] * (len(n) // len(part.names))
     low, high = intervals.of_means(measures, part.count, mean, sd, part.highest.values[0])
     nothing = np.full(len(part.names), np.nan)
     even = np.divide(part.even_total, part.even_count, out=nothing, where=part.even_count > 0)
@@ -45,15 +45,16 @@ def heads(part: Partial) -> pd.DataFrame:
     return pd.DataFrame(_cells(part) | numbers | {"even": np.tile(even, len(n) // len(even))})
 
 
-def histograms(part: Partial) -> pd.DataFrame:
+def histograms(part: Partial, own: Mapping[str, Bins]) -> pd.DataFrame:
+    """``own``: the bins of measures of one's own."""
     import pandas as pd
 
     cell, place = np.nonzero(part.histogram)
     labels = {name: values if isinstance(values, str) else values[cell] for name, values in _cells(part).items()}
-    widths = np.array([bin_width(name) for name in part.names])
-    first = np.array([first_bin(name) for name in part.names])
-    of_cell = part.histogram.size // BINS // len(widths)
-    bins = np.tile(first, of_cell)[cell] + place * np.tile(widths, of_cell)[cell]
+    of_names = [bins_of(name, own) for name in part.names]
+    starts, widths = (np.array([getattr(one, of) for one in of_names]) for of in ("start", "width"))
+    measure = cell % len(part.names)
+    bins = starts[measure] + place * widths[measure]
     return pd.DataFrame(labels | {"bin": bins.round(6), "texts": part.histogram[cell, place]})
 
 

@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import islice
+from types import MappingProxyType
 
 import numpy as np
 import torch
 
+from bartviz.analysis.own_measures import Own
+from bartviz.arrays import Floats
 from bartviz.corpus import head_ablation, text_values
 from bartviz.corpus.batch_measures import Edges, scores_of, visible
 from bartviz.corpus.edges import tables
 from bartviz.corpus.encode import Encoded, Padded, Side, encode, padding_token
 from bartviz.corpus.measure import batches, measure, run
-from bartviz.corpus.read import Bad
+from bartviz.corpus.read import Bad, Line
 from bartviz.corpus.relations import Relations
 from bartviz.corpus.run_folder import Files, Job, Shard
-from bartviz.corpus.sums import Partial
+from bartviz.corpus.sums import Bins, Partial
 from bartviz.errors import Cancelled, TextError
 from bartviz.language import later
 from bartviz.models.model import Model
 from bartviz.record.attention import Kind
 from bartviz.run.batch import start_token
 from bartviz.tape.tape import Tape, depths
+from bartviz.text.clean import Truncate
 
+PROBED = 32
+"""Texts that own measures are asked about before a run, so that one that fails does so at once, and for bins."""
 REPEATED = 24  # random tokens that are read twice
 SEQUENCES = 64
 
@@ -34,22 +42,30 @@ class Measuring:
 
     model: Model
     cancelled: Callable[[], bool] = lambda: False
+    functions: Mapping[str, Own] = field(default_factory=dict)
 
     def files(self, job: Job) -> Files:
         """The files of a part."""
-        return measured(self.model, job, self.cancelled).files()
+        return measured(self.model, job, self.cancelled, self.functions).files()
 
 
-def measured(model: Model, job: Job, cancelled: Callable[[], bool] = lambda: False) -> Shard:
+def measured(
+    model: Model,
+    job: Job,
+    cancelled: Callable[[], bool] = lambda: False,
+    functions: Mapping[str, Own] = MappingProxyType({}),
+) -> Shard:
     """The sums of a part of the corpus. The same part gives the same sums, bit by bit, on the same machine.
 
-    ``cancelled`` is looked at after every text and every layer. Raises Cancelled.
+    functions: measures of the caller's own, whose bins the job has. ``cancelled`` is looked at after every text and
+    every layer. Raises Cancelled.
     """
     rows: list[Encoded] = []
     bad = list(job.bad)
     for line in job.lines:
         try:
-            rows.append(encode(model, line, labels=job.edges is not None, truncate=job.truncate, cancelled=cancelled))
+            labels = job.edges is not None or bool(functions)
+            rows.append(encode(model, line, labels=labels, truncate=job.truncate, cancelled=cancelled))
         except TextError as error:
             bad.append(Bad(line.number, line.file, line.line, error.args[0]))
         if cancelled():
@@ -58,7 +74,7 @@ def measured(model: Model, job: Job, cancelled: Callable[[], bool] = lambda: Fal
     found: list[tuple[Sequence[Encoded], Kind, Edges]] = []
     relations: dict[Kind, Relations] = {}
     kept: dict[str, bytes] = {}
-    sums = _sums(model, rows, job, found, relations, kept, cancelled) if rows else {}
+    sums = _sums(model, rows, job, found, relations, kept, cancelled, functions) if rows else {}
     if job.edges is not None:
         kept |= tables(rows, found)
     return Shard(sums, len(rows), tuple(bad), kept, relations, sum(row.cut for row in rows))
@@ -72,6 +88,7 @@ def _sums(
     relations: dict[Kind, Relations],
     kept: dict[str, bytes],
     cancelled: Callable[[], bool],
+    functions: Mapping[str, Own],
 ) -> dict[Kind, Partial]:
     """The sums; the edges of each batch are added to ``edges``, what heads follow of trees to ``relations``, and the
     file of the values of each text to ``kept``."""
@@ -81,7 +98,7 @@ def _sums(
     names: dict[Kind, tuple[str, ...]] = {}
     for batch in batches(rows):
         batch_rows = [rows[index] for index in batch]
-        for kind, found in measure(model, batch_rows, job.edges, cancelled).items():
+        for kind, found in measure(model, batch_rows, job.edges, cancelled, functions).items():
             if found.edges is not None:
                 edges.append((batch_rows, kind, found.edges))
             if found.relations is not None and found.relations.distances:
@@ -96,7 +113,7 @@ def _sums(
         names = {kind: (*known, *head_ablation.measures(model)) for kind, known in names.items()}
     if job.values:
         kept[text_values.NAME] = text_values.packed([row.line for row in rows], values, names)
-    return {kind: Partial.of(kind, names[kind], values[kind], even[kind], texts) for kind in values}
+    return {kind: Partial.of(kind, names[kind], values[kind], even[kind], texts, job.own) for kind in values}
 
 
 def _silence(
@@ -112,6 +129,28 @@ def _silence(
             added[drawn] = found[kind]
         values[kind] = np.concatenate([known, added], axis=3)
         even[kind] = np.pad(even[kind], ((0, 0), (0, count)), constant_values=np.nan)
+
+
+def probed(
+    model: Model, lines: Iterable[Line | Bad], functions: Mapping[str, Own], truncate: Truncate | None = None
+) -> dict[str, Bins]:
+    """The bins of measures of the caller's own, from their values for the first texts that can be used.
+
+    Raises SettingError where a function fails.
+    """
+    found: dict[str, list[Floats]] = {name: [] for name in functions}
+    for row in islice(_encoded(model, lines, truncate), PROBED):
+        for values in measure(model, [row], functions=functions).values():
+            for place, name in enumerate(functions, start=-len(functions)):
+                found[name].append(values.values[..., place].ravel())
+    return {name: Bins.around(np.concatenate(values)) for name, values in found.items() if values}
+
+
+def _encoded(model: Model, lines: Iterable[Line | Bad], truncate: Truncate | None) -> Iterator[Encoded]:
+    for line in lines:
+        if isinstance(line, Line):
+            with suppress(TextError):
+                yield encode(model, line, labels=True, truncate=truncate)
 
 
 def random(model: Model, cancelled: Callable[[], bool] = lambda: False) -> Shard:

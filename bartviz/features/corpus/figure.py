@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from bartviz.analysis.corpus_measures import ALL
+from bartviz.analysis.corpus_measures import in_order, measure_of
 from bartviz.arrays import Floats
 from bartviz.drawing import theme
 from bartviz.drawing.arguments import expect, expect_word
@@ -45,7 +45,7 @@ def atlas(
     expect(heads, pd.DataFrame, TABLE)
     if "measure" not in heads or "mean" not in heads:
         raise SettingError(f"This figure cannot draw that table. It needs {TABLE}.")
-    known = [name for name in ALL if (heads["measure"] == name).any()]
+    known = in_order(heads["measure"].unique())
     expect_word(measure, known, "The measure")
     rows = heads[heads["measure"] == measure]
     there = [name for name in KINDS if (rows["kind"] == name).any()]
@@ -67,7 +67,7 @@ def atlas(
         "xaxis2": {
             "domain": [0.6, 1],
             "anchor": "y2",
-            "rangemode": "tozero" if ALL[measure].lowest == 0 else "normal",
+            "rangemode": "normal" if measure_of(measure).lowest is None else "tozero",
             "title": title | {"text": _label(measure)},
         },
         "yaxis2": {
@@ -86,7 +86,7 @@ def atlas(
 
 
 def _label(measure: str) -> str:
-    known = ALL[measure]
+    known = measure_of(measure)
     return f"{known.title}, {known.unit}"
 
 
@@ -98,11 +98,11 @@ def _matrix(rows: pd.DataFrame) -> Floats:
 
 def _mosaic(rows: pd.DataFrame, measure: str, kind: Kind, dark: bool) -> list[Part]:
     means = _matrix(rows)
-    known = ALL[measure]
+    known = measure_of(measure)
     top = known.highest or float(np.nanmax(np.abs(means), initial=1e-6))
     scale, bottom = theme.scale(kind, dark), 0.0
     bar = _("{measure}, 0 to {top:.3g}", measure=_label(measure), top=top)
-    if known.lowest is None:
+    if known.lowest is None and np.nanmin(means, initial=0.0) < 0:
         scale, bottom = theme.difference_scale(dark), -top
         bar = _("{measure}, −{top:.3g} to {top:.3g}", measure=_label(measure), top=top)
     cells: Part = {
@@ -122,7 +122,8 @@ def _mosaic(rows: pd.DataFrame, measure: str, kind: Kind, dark: bool) -> list[Pa
     clicks = unseen(across, down, name="cells", size=18, customdata=means.ravel(), hovertemplate=said)
     if means.shape[1] > WRITTEN:
         return [cells, clicks]
-    return [cells, written(means, np.char.mod("%.2f", means), top, scale, low=bottom), clicks]
+    texts = np.char.mod("%.2f" if top < 100 else "%.3g", means)
+    return [cells, written(means, texts, top, scale, low=bottom), clicks]
 
 
 def _points(rows: pd.DataFrame, measure: str, kind: Kind, dark: bool) -> Part:

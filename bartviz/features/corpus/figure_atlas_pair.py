@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bartviz.analysis.corpus_against import against
-from bartviz.analysis.corpus_measures import ALL
+from bartviz.analysis.corpus_measures import in_order, measure_of
 from bartviz.drawing import theme
 from bartviz.drawing.arguments import expect, expect_word
 from bartviz.drawing.cells import BUTTONS, Part
@@ -52,11 +52,11 @@ def atlas_pair(
     of_kind = both[both["kind"] == kind]
     if of_kind.empty:
         raise SettingError(f"The atlases share no {kind} attention: choose {choices(list(both['kind'].unique()))}.")
-    expect_word(measure, [name for name in ALL if (of_kind["measure"] == name).any()], "The measure")
+    expect_word(measure, in_order(of_kind["measure"].unique()), "The measure")
     rows = of_kind[of_kind["measure"] == measure].sort_values(["layer", "head"])
     top = float(np.nanmax(rows[["mean", "high", "other_mean", "other_high"]].to_numpy(), initial=1e-6)) * 1.05
     bottom = min(0.0, float(np.nanmin(rows[["mean", "low", "other_mean", "other_low"]].to_numpy(), initial=0.0)))
-    known = ALL[measure]
+    known = measure_of(measure)
     label = f"{known.title}, {known.unit}"
     title = {"font": {"size": 13, "color": theme.palette(dark).faint}}
     layout = {

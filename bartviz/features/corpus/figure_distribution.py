@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import plotly.graph_objects as go
 
 from bartviz.analysis.corpus import of_head
-from bartviz.analysis.corpus_measures import ALL
+from bartviz.analysis.corpus_measures import in_order, measure_of
 from bartviz.drawing import theme
 from bartviz.drawing.arguments import expect, expect_word
 from bartviz.errors import SettingError
@@ -23,7 +23,7 @@ TABLE = "the table of an atlas, bartviz.open_atlas(folder).histograms"
 def distribution(
     histograms: pd.DataFrame, *, measure: str, head: Head, width: float = 0.05, dark: bool = False
 ) -> go.Figure:
-    """How many texts have which value, as bars that are ``width`` wide (``corpus.partial.bin_width``).
+    """How many texts have which value, as bars that are ``width`` wide (``Atlas.bins(measure).width``).
 
     ``histograms`` is the table of an atlas. Raises SettingError for a measure or head that the table lacks.
 
@@ -34,12 +34,12 @@ def distribution(
     import pandas as pd
 
     expect(histograms, pd.DataFrame, TABLE)
-    expect_word(measure, list(ALL), "The measure")
+    expect_word(measure, in_order(histograms["measure"].unique()), "The measure")
     rows = of_head(histograms, head)
     rows = rows[rows["measure"] == measure].sort_values("bin")
     if rows.empty:
         raise SettingError(f"{head} has no values of the measure {measure}.")
-    known = ALL[measure]
+    known = measure_of(measure)
     bars = {
         "type": "bar",
         "name": measure,

@@ -13,7 +13,7 @@ import streamlit as st
 
 from bartviz.analysis import corpus as analysis
 from bartviz.analysis import sentence_words
-from bartviz.analysis.corpus_measures import ALL
+from bartviz.analysis.corpus_measures import in_order, measure_of
 from bartviz.analysis.corpus_roles import roles
 from bartviz.analysis.intervals import FEW
 from bartviz.app.controls import pick, show
@@ -22,7 +22,6 @@ from bartviz.app.state import own_atlas, url_state
 from bartviz.app.state.result_cache import cached
 from bartviz.corpus.atlas import Atlas
 from bartviz.corpus.passport import EXAMPLES
-from bartviz.corpus.sums import bin_width
 from bartviz.errors import SettingError
 from bartviz.features.corpus import parts_own as own
 from bartviz.features.corpus.figure import atlas as drawing
@@ -85,7 +84,7 @@ def choose() -> Chosen:
         )
     kind = next(kind for kind in held if kind == word)
     layers, heads, best = held[kind]
-    names = {name: ALL[name].title for name in best}
+    names = {name: measure_of(name).title for name in best}
     with third:
         measure = pick.select(_("Measure"), names, key="by", default="alignment" if kind == "cross" else "previous")
     url_state.belong(pick.HEAD_OF, kind, dict(zip(("layer", "head"), best[measure], strict=True)))
@@ -104,7 +103,7 @@ def _held(name: str, _version: int) -> dict[Kind, tuple[int, int, dict[str, tupl
         first = dict(zip(rows["measure"], zip(rows["layer"].tolist(), rows["head"].tolist(), strict=True), strict=True))
         if first:
             of_kind = lines[lines["kind"] == kind]
-            best = {name: first[name] for name in ALL if name in first}
+            best = {name: first[name] for name in in_order(first)}
             held[kind] = int(of_kind["layer"].max()) + 1, int(of_kind["head"].max()) + 1, best
     return held
 
@@ -127,7 +126,7 @@ def all_heads(chosen: Chosen, *, dark: bool) -> go.Figure:
 
 def _values(chosen: Chosen, *, dark: bool) -> go.Figure:
     histograms = chosen.of.histograms
-    width = bin_width(chosen.measure)
+    width = chosen.of.bins(chosen.measure).width
     return distribution(histograms, measure=chosen.measure, head=chosen.head, width=width, dark=dark)
 
 
@@ -149,7 +148,7 @@ def picture(chosen: Chosen) -> None:
     rows = analysis.of_head(chosen.of.heads, chosen.head)
     n = int(rows.loc[rows["measure"] == chosen.measure, "n"].to_numpy().max())
     few = analysis.few(n) if of["texts"] >= FEW else ""  # else the sentence above says it
-    said = (_("Click a head to choose it."), counted, ALL[chosen.measure].says, few, source)
+    said = (_("Click a head to choose it."), counted, measure_of(chosen.measure).says, few, source)
     show.note(" ".join(filter(None, said)))
 
 
