@@ -1,5 +1,5 @@
 """Networks with planted heads of twelve kinds, and how many of these are found:
-``nice python -m tests.corpus.planted_heads [--networks 200] [--workers 2]``, ten minutes on two cores.
+``nice python -m tests.corpus.planted_heads [--networks 200] [--workers 2]``, ten minutes on two idle cores.
 
 A pattern has several heads that follow it where one kind does what another one does, and more: a head that looks at the
 previous token looks within 3 tokens. Heads with about half of their weight on a pattern may be found or not.
