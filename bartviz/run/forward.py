@@ -27,9 +27,10 @@ from bartviz.run import predict
 from bartviz.run.batch import Batch, Heads, head_factors
 from bartviz.run.candidates import Summary
 from bartviz.run.collect import Result, ablated, collect
-from bartviz.run.generate import decode, decode_batch
+from bartviz.run.generate import decode, write_batch
+from bartviz.run.inputs import Given, Ids, Message, of_many, prepared_from, target_of
 from bartviz.run.memory_limit import check_run
-from bartviz.run.prepare import OUTPUT, Prepared, prepare, prepare_all, prepare_target
+from bartviz.run.prepare import OUTPUT, Prepared, prepare_all, prepare_target
 from bartviz.safety.other_libraries import guarded, run_failed
 from bartviz.safety.torch_defaults import torch_defaults
 from bartviz.tape.tape import Tape, recording
@@ -41,11 +42,14 @@ from bartviz.text.tokens import Tokens
 @torch_defaults()
 def capture(
     model: Model | torch.nn.Module,
-    text: str,
+    text: str | None = None,
     *,
+    tokens: Ids | None = None,
+    words: Sequence[str] | None = None,
+    messages: Sequence[Message] | None = None,
     tokenizer: PreTrainedTokenizerBase | None = None,
     pair: str | None = None,
-    target: str | None = None,
+    target: str | Ids | None = None,
     top_k: int = 10,
     max_new_tokens: int | None = None,
     values: bool = False,
@@ -58,10 +62,14 @@ def capture(
 
     model: as ``bartviz.load`` returns it, or a network of transformers with its tokenizer, which is wrapped for this
         call (``bartviz.wrap`` says how; for several calls wrap it once).
+    tokens, words, messages: the text in another form. tokens: ids, special tokens included, as ``record.source.ids``.
+        words: a list of words without spaces (``is_split_into_words`` of transformers): they are joined by spaces, and
+        the record's tokens belong to them. messages: a chat in the tokenizer's own template, of decoder-only models:
+        ``[{"role": "user", "content": "..."}, ...]``; ``decode`` begins the answer after them.
     pair: second sentence of an encoder-only model. If it was trained to judge whether one follows the other, as BERT
         was, the record's ``prediction`` says so.
-    target: given output (teacher forcing): of an encoder-decoder, which without it decodes greedily, or, if it was
-        fine-tuned to label texts, reads the same text; of a decoder-only
+    target: given output (teacher forcing), a text or ids such as ``record.output.ids``: of an encoder-decoder, which
+        without it decodes greedily, or, if it was fine-tuned to label texts, reads the same text; of a decoder-only
         model the continuation, character for character (a new word begins with a space); only its tokens are steps.
     values: keep the value vectors too.
     ablate: heads to silence ("cross L2H5"), or a mapping to factors for their outputs.
@@ -73,6 +81,10 @@ def capture(
     'Ich möchte ein Auto kaufen.'
     >>> record.cross.head(2, 5).shape  # (target tokens, source tokens)
     (8, 9)
+    >>> bartviz.capture(model, tokens=record.source.ids).target_text  # the same text by its ids
+    'Ich möchte ein Auto kaufen.'
+    >>> bartviz.capture(model, words=["I", "want", "to", "buy", "a", "car."]).source.words
+    (None, 0, 1, 2, 3, 4, 5, 5, None)
     """
     model = model_of(model, tokenizer)
     kind = model.info.kind
@@ -89,6 +101,9 @@ def capture(
         return decode(
             model,
             text,
+            tokens=tokens,
+            words=words,
+            messages=messages,
             max_new_tokens=max_new_tokens,
             top_k=top_k,
             ablate=ablate,
@@ -98,8 +113,11 @@ def capture(
             cancelled=cancelled,
         )
     started = time.perf_counter()
-    prepared = prepare(model, text, pair=pair, allow_special=allow_special, truncate=truncate)
-    given = None if target is None else prepare_target(model, target)
+    form = Given(text=text, tokens=tokens, words=words, messages=messages)
+    prepared = prepared_from(
+        model, form, pair=pair, allow_special=allow_special, truncate=truncate, begun=target is not None
+    )
+    given = None if target is None else _target(model, target)
     if labels and kind == "encoder-decoder":  # what was fine-tuned to label a text reads it on both sides
         given = replace(prepared, notices=())
     tape = Tape(values=values, scale_heads=head_factors(model, ablate), cancelled=cancelled)
@@ -113,8 +131,11 @@ def capture(
 @torch_defaults()
 def capture_batch(
     model: Model | torch.nn.Module,
-    texts: Iterable[str],
+    texts: Iterable[str] | None = None,
     *,
+    tokens: Iterable[Ids] | None = None,
+    words: Iterable[Sequence[str]] | None = None,
+    messages: Iterable[Sequence[Message]] | None = None,
     tokenizer: PreTrainedTokenizerBase | None = None,
     pairs: Iterable[str | None] | None = None,
     targets: Iterable[str] | None = None,
@@ -128,7 +149,8 @@ def capture_batch(
 ) -> tuple[Record, ...]:
     """Several texts, padded to the longest, in one pass: one Record each, padding tokens kept and masked.
 
-    texts may be any iterable. pairs: second sentences of an encoder-only model, one for each text, None for none.
+    texts may be any iterable; tokens, words, messages: the texts in another form, as in capture(), one list for each.
+    pairs: second sentences of an encoder-only model, one for each text, None for none.
     targets: given outputs, one for each text, as in capture(). Without them an encoder-decoder first decodes each text,
     then runs once on all of them with the decoded outputs. All other options are those of capture().
     Raises TextError, with the number of the text that it concerns, SettingError, BudgetError, Cancelled.
@@ -140,46 +162,40 @@ def capture_batch(
     model = model_of(model, tokenizer)
     if isinstance(texts, str):
         raise TextError("Several texts are expected, a list of str: for one text use capture().")
-    texts = tuple(texts)
-    seconds = _seconds(model, len(texts), pairs)
-    if not texts:
+    forms = of_many(texts, tokens, words, messages)
+    seconds = _seconds(model, len(forms), pairs)
+    if not forms:
         raise TextError(later("There is no text to run. Give at least one."))
     if targets is not None:
         if model.info.kind == "encoder" or isinstance(targets, str):
             raise SettingError(later("Targets belong to models that write, such as BART or GPT-2: one for each text."))
         targets = tuple(targets)
-        if len(targets) != len(texts):
+        if len(targets) != len(forms):
             raise SettingError(
                 later(
                     "There are {given:,} targets for {count:,} texts: give one for each text.",
                     given=len(targets),
-                    count=len(texts),
+                    count=len(forms),
                 )
             )
     started = time.perf_counter()
     sources = prepare_all(
-        tuple(zip(texts, seconds, strict=True)),
-        lambda both: prepare(model, both[0], pair=both[1], allow_special=allow_special, truncate=truncate),
+        tuple(zip(forms, seconds, strict=True)),
+        lambda both: prepared_from(
+            model, both[0], pair=both[1], allow_special=allow_special, truncate=truncate, begun=targets is not None
+        ),
     )
     given = None if targets is None else prepare_all(targets, lambda text: prepare_target(model, text), OUTPUT)
     outputs: list[Tokens] | None = None if given is None else [part.tokens for part in given]
-    target_texts: list[str | None] = [None] * len(texts) if given is None else [part.text for part in given]
+    target_texts: list[str | None] = [None] * len(forms) if given is None else [part.text for part in given]
     if model.info.kind == "encoder-decoder" and given is None:
-        decoded = decode_batch(
-            model,
-            texts,
-            max_new_tokens=max_new_tokens,
-            ablate=ablate,
-            allow_special=allow_special,
-            truncate=truncate,
-            cancelled=cancelled,
-        )
+        decoded = write_batch(model, sources, max_new_tokens=max_new_tokens, ablate=ablate, cancelled=cancelled)
         target_texts = [record.target_text for record in decoded]
         outputs = [record.output for record in decoded if record.output is not None]
     tape = Tape(values=values, scale_heads=head_factors(model, ablate), cancelled=cancelled)
     results = _results(model, tape, sources, outputs, target_texts, top_k)
     mode = ONE_PASS if targets is None else GIVEN_TARGET
-    settings = {"mode": mode, "batch": len(texts), "ablated": ablated(tape)}
+    settings = {"mode": mode, "batch": len(forms), "ablated": ablated(tape)}
     notices = [source.notices for source in sources]
     if given is not None:
         notices = [before + part.notices for before, part in zip(notices, given, strict=True)]
@@ -187,6 +203,10 @@ def capture_batch(
         collect(model, tape, result, started=started, settings=settings, notices=notices[item], item=item)
         for item, result in enumerate(results)
     )
+
+
+def _target(model: Model, target: str | Ids) -> Prepared:
+    return prepare_target(model, target) if isinstance(target, str) else target_of(model, target)
 
 
 def _seconds(model: Model, count: int, pairs: Iterable[str | None] | None) -> tuple[str | None, ...]:

@@ -8,7 +8,7 @@ step, together with the final keys, equal the attention of one teacher-forced pa
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import Literal
@@ -27,10 +27,11 @@ from bartviz.run import beam_search, loop, rules
 from bartviz.run.batch import Heads, head_factors, shifted, start_token
 from bartviz.run.candidates import Summary
 from bartviz.run.collect import Result, ablated, collect
+from bartviz.run.inputs import Given, Ids, Message, of_many, prepared_from
 from bartviz.run.loop import Forced, Task, Written
 from bartviz.run.memory_limit import predicted_bytes, refuse_run
 from bartviz.run.options import Options, forced_ids, generation_of, longest_of, method
-from bartviz.run.prepare import Prepared, prepare, prepare_all
+from bartviz.run.prepare import Prepared, prepare_all
 from bartviz.run.sampling import Sampling
 from bartviz.safety.torch_defaults import torch_defaults
 from bartviz.tape.tape import Tape, recording
@@ -41,8 +42,11 @@ from bartviz.text.clean import Truncate
 @torch_defaults()
 def decode(
     model: Model | torch.nn.Module,
-    text: str,
+    text: str | None = None,
     *,
+    tokens: Ids | None = None,
+    words: Sequence[str] | None = None,
+    messages: Sequence[Message] | None = None,
     tokenizer: PreTrainedTokenizerBase | None = None,
     beams: int | Literal["own"] = 1,
     length_penalty: float | None = None,
@@ -68,6 +72,7 @@ def decode(
 
     model: as ``bartviz.load`` returns it, or a network of transformers with its tokenizer, which is wrapped for this
     call.
+    tokens, words, messages: the text in another form, as for ``capture``; the answer to messages follows them.
     beams: 1 is greedy search; 2 or more is beam search, whose tree is ``record.beams`` and whose best text is the
     record; "own" uses beams (or sampling) as the checkpoint sets them. length_penalty, early_stopping: of beam search,
     None for the checkpoint's (BeamTree explains them). sample: draw each token instead (one text, with a seed).
@@ -101,7 +106,8 @@ def decode(
         on_step=on_step,
     )
     forced = _forced(model, force)
-    prepared = prepare(model, text, allow_special=allow_special, truncate=truncate)
+    form = Given(text=text, tokens=tokens, words=words, messages=messages)
+    prepared = prepared_from(model, form, allow_special=allow_special, truncate=truncate, begun=True)
     start = prepared.tokens.ids.tolist() if model.info.kind == "decoder" else [start_token(model)]
 
     return write(model, prepared, tuple(start), forced, options, started, partial(_notices, model, options, forced))
@@ -127,8 +133,11 @@ def _forced(model: Model, force: Mapping[int, str | int] | None) -> dict[int, Fo
 @torch_defaults()
 def decode_batch(
     model: Model | torch.nn.Module,
-    texts: Iterable[str],
+    texts: Iterable[str] | None = None,
     *,
+    tokens: Iterable[Ids] | None = None,
+    words: Iterable[Sequence[str]] | None = None,
+    messages: Iterable[Sequence[Message]] | None = None,
     tokenizer: PreTrainedTokenizerBase | None = None,
     beams: int | Literal["own"] = 1,
     length_penalty: float | None = None,
@@ -151,7 +160,7 @@ def decode_batch(
 
     Nothing is padded: a text sees only itself, and its numbers differ from those of ``decode`` only by rounding. It is
     faster for encoder-decoders without beams; all else is written one text after another. ``force`` is the same for
-    all. ``seconds`` of every record
+    all; ``tokens``, ``words``, ``messages``: the texts in another form, one list for each. ``seconds`` of every record
     are those of the whole batch. Raises what ``decode`` raises, with the number of the text that it concerns.
 
     >>> [record.target_text for record in bartviz.decode_batch(model, ["It is late.", "We sleep."])]
@@ -178,11 +187,31 @@ def decode_batch(
         on_step=on_step,
     )
     prepared = prepare_all(
-        tuple(texts), lambda text: prepare(model, text, allow_special=allow_special, truncate=truncate)
+        of_many(texts, tokens, words, messages),
+        lambda form: prepared_from(model, form, allow_special=allow_special, truncate=truncate, begun=True),
     )
+    return _batch(model, prepared, options, force, started)
+
+
+def write_batch(
+    model: Model,
+    prepared: Sequence[Prepared],
+    *,
+    max_new_tokens: int | None,
+    ablate: Heads,
+    cancelled: Callable[[], bool],
+) -> tuple[Record, ...]:
+    """What ``decode_batch`` writes, of texts that are prepared."""
+    options = Options(max_new_tokens=max_new_tokens, ablate=ablate, cancelled=cancelled)
+    return _batch(model, prepared, options, None, time.perf_counter())
+
+
+def _batch(
+    model: Model, prepared: Sequence[Prepared], options: Options, force: Mapping[int, str | int] | None, started: float
+) -> tuple[Record, ...]:
     forced = _forced(model, force)
     notices = partial(_notices, model, options, forced)
-    if prepared and model.info.kind == "encoder-decoder" and beams == 1:
+    if prepared and model.info.kind == "encoder-decoder" and options.beams == 1:
         plans = [planned(model, one, (start_token(model),), forced, options) for one in prepared]
         drawing = options.sample and options.sample.completed(
             model.generation if options.use_rules else GenerationConfig()

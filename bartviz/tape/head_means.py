@@ -44,6 +44,10 @@ class HeadMeans:
 
     ``outputs``: for each kind (L, H, d); ``fingerprint`` of the model; ``texts`` that were read, and ``positions``, the
     rows of each kind that were averaged. ``bartviz.head_means`` computes it.
+
+    >>> means = bartviz.head_means(model, [("It is late.", "Es ist spät.")])
+    >>> means.positions["encoder"], means.outputs["encoder"][3, 1].shape  # layer 3, head 1
+    (6, (32,))
     """
 
     outputs: Mapping[Kind, Floats]
