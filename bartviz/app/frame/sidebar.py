@@ -419,6 +419,7 @@ def _show(record: Record, file: str) -> None:
     _set(text=record.source_text, pair=record.pair_text or "", target=given or "", **model)
     st.session_state["_bare"], st.session_state["_kind"] = False, kind_of(st.session_state["model"], record.model)
     session.show(record)
+    scroll_to.top()
 
 
 def _press() -> None:

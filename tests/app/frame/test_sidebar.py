@@ -692,6 +692,7 @@ def test_an_opened_record_says_what_it_is_and_leads_back(app: App, other_run: tu
     page = app("masks")
     before = (page.text_area(key="text").value, page.selectbox(key="model").value)
     page = page.file_uploader(key="file").upload("late.safetensors", data).run()
+    assert page.session_state["_scroll_to"].ups == 1  # the picture is at the top, the field further down
     made = record.provenance.made
     said = f"Opened: late.safetensors. bart-tiny-en-de read “It is late.” on {made[:10]} at {made[11:16]} UTC."
     assert said in words(page)
