@@ -38,8 +38,9 @@ def alike(
         if (found := head_names.name(measures, head.layer, head.head)) is not None
     ]
     values = {"one": _head(own, match.first), "other": _head(other, match.second), "correlation": match.correlation}
+    left, right = (values["one"], values["other"])[:: 1 if own.model.kind == "encoder" else -1]  # as they are drawn
     said = [
-        _("Of all their heads, these two look at the text most alike: {one} and {other}.", **values)
+        _("Of all their heads, these two look at the text most alike: {one} and {other}.", one=left, other=right)
         if looked_at is None
         else _("You have looked at {one}; the head most like it is {other}.", **values)
     ]

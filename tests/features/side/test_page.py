@@ -17,6 +17,8 @@ from tests.support.pages import App
 
 OTHERS: dict[ModelKind, ModelKind] = {"encoder": "encoder-decoder", "encoder-decoder": "encoder"}
 
+SIDES = ("left", "right")  # BERT, BART
+
 
 def squares(page: AppTest) -> list[list[str]]:
     """The kinds of attention whose masks are drawn, by side."""
@@ -45,7 +47,10 @@ def test_the_other_model_reads_the_same_text(app: App, own: ModelKind, monkeypat
         parts.MODELS.values()
     )
     assert squares(page) == [["encoder"], ["encoder", "decoder", "cross"]]
-    assert "Of all their heads, these two look at the text most alike: " in visits.words(page)
+    shown = [
+        f"{page.selectbox(key=side).value} of {name}" for side, name in zip(SIDES, parts.MODELS.values(), strict=True)
+    ]
+    assert f"Of all their heads, these two look at the text most alike: {' and '.join(shown)}." in visits.words(page)
     page.selectbox(key="left").select_index(2).run()
     assert not page.exception
     assert page.session_state["left"] == "encoder L0H2"
