@@ -42,6 +42,12 @@ def add(commands: Any) -> None:
         "--steps", type=int, nargs="+", metavar="N", help="of the checkpoints (default: what their names end with)"
     )
     corpus.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the atlas")
+    corpus.add_argument(
+        "--curve",
+        nargs="+",
+        metavar="FILE COLUMN",
+        help="a .tsv or .csv with the columns step and COLUMN, such as the loss, to be shown with a series",
+    )
     corpus.add_argument("--column", metavar="COLUMN", help="of the texts: a name, or a number from 1")
     corpus.add_argument("--pair", metavar="COLUMN", help="of second sentences, for encoder models")
     corpus.add_argument("--target", metavar="COLUMN", help="of given outputs, for encoder-decoder models")
@@ -151,8 +157,8 @@ def run(options: argparse.Namespace, shown: Shown) -> int:
 
     if options.checkpoints is not None:
         return corpus_series.run(options, shown.report)
-    if options.steps is not None:
-        raise SettingError("Steps are of --checkpoints: leave --steps out for one model.")
+    if options.steps is not None or options.curve is not None:
+        raise SettingError("Steps and curves are of --checkpoints: leave --steps and --curve out for one model.")
     columns = Columns(options.column, options.pair, options.target, options.gold)
     form = Form(options.header, options.quotes, options.encoding)
     notes = notices(options.corpus, columns, form)

@@ -19,6 +19,7 @@ def run(options: argparse.Namespace, report: Callable[[Progress], None]) -> int:
     from bartviz.corpus.own import imported
     from bartviz.corpus.read import Columns, Form, notices
     from bartviz.corpus.run import SIZE
+    from bartviz.corpus.run_replay import curves_of
     from bartviz.corpus.run_series import left_out, series
 
     unfit = {"--name": options.name, "--edges": options.edges, "--silence": options.silence or None}
@@ -46,6 +47,7 @@ def run(options: argparse.Namespace, report: Callable[[Progress], None]) -> int:
         truncate=options.truncate,
         values=options.values is not False,
         measures=dict(imported(one) for one in options.measure),
+        curves=None if options.curve is None else curves_of(*options.curve),
         size=SIZE if options.size is None else options.size,
         report=report,
     )

@@ -41,11 +41,14 @@ def add(commands: Any) -> None:
 
     opened = commands.add_parser(
         "open",
-        help="open a saved record or an atlas in the app",
+        help="open a saved record, an atlas or a series in the app",
         epilog=EXAMPLES + "bartviz open car.safetensors --port 8600\n  bartviz open atlas",
     )
     opened.add_argument(
-        "record", type=Path, metavar="FILE", help="a saved record, such as car.safetensors, or the folder of an atlas"
+        "record",
+        type=Path,
+        metavar="FILE",
+        help="a saved record, such as car.safetensors, or the folder of an atlas or a series",
     )
     app.add_arguments(opened)
     opened.set_defaults(run=_open)
@@ -84,10 +87,16 @@ def _open(options: argparse.Namespace) -> int:
 
 
 def _open_atlas(options: argparse.Namespace) -> int:
-    from bartviz.corpus import folders
+    from bartviz.corpus import folders, replay
     from bartviz.corpus.atlas import open_atlas
 
     folder = options.record.resolve()
+    if (folder / replay.FILE).is_file():
+        replay.open_replay(folder / replay.FILE)
+        os.environ[replay.SETTING] = str(folder / replay.FILE)
+        if not options.json:
+            say("the series is on the page How heads are born (under How it works)")
+        return app.run(options)
     open_atlas(folder)
     others = os.environ.get(folders.SETTING)
     os.environ[folders.SETTING] = f"{folder}{os.pathsep}{others}" if others else str(folder)

@@ -14,9 +14,11 @@ from types import MappingProxyType
 from typing import Any
 
 from bartviz.analysis.own_measures import Own
+from bartviz.corpus import replay, run_replay
 from bartviz.corpus import series as series_of
 from bartviz.corpus.read import Columns, Form
 from bartviz.corpus.run import SIZE, corpus
+from bartviz.corpus.run_folder import write as write_file
 from bartviz.corpus.series import Series, name_of
 from bartviz.corpus.source import Texts
 from bartviz.corpus.workers import Progress, Report
@@ -46,6 +48,8 @@ def series(
     truncate: Truncate | None = None,
     values: bool = True,
     measures: Mapping[str, Own] = MappingProxyType({}),
+    examples: Texts | None = None,
+    curves: Mapping[str, Sequence[tuple[float, float]]] | None = None,
     size: int = SIZE,
     report: Report = lambda _progress: None,
     cancelled: Callable[[], bool] = lambda: False,
@@ -56,7 +60,10 @@ def series(
     a training has written may be given (``Path("run").iterdir()``). steps: their steps; None: the number that their
     names end with, as in "checkpoint-500" or "000128".
     out: the folder of the series, which a stopped run goes on from. values: keep the value of each text, which change
-    points need. texts and the others: as for ``bartviz.corpus``, which measures each of them; an encoder-decoder needs
+    points need. examples: texts whose maps are kept at every moment, and what the model writes; None: the first that
+    are short. curves: what else was measured in the training, (step, value) by name, such as the loss. Both are in
+    ``replay.zip`` of the folder, which the page *How heads are born* shows.
+    texts and the others: as for ``bartviz.corpus``, which measures each of the checkpoints; an encoder-decoder needs
     given outputs, because what it writes by itself changes from moment to moment.
     Raises SettingError for checkpoints without a step, of another shape or with another vocabulary, named; and what
     ``bartviz.corpus`` raises.
@@ -73,11 +80,15 @@ def series(
     folder.mkdir(parents=True, exist_ok=True)
     alone = workers == 1 and ray is None
     first: Model | None = None
+    shown: list[run_replay.Pair] = []
+    seen: list[list[run_replay.Seen]] = []
     for index, (step, path) in enumerate(moments.items()):
         model = _loaded(path, device)
         first = first or model
         _check_vocabulary(path, model, first)
         _check_outputs(model, held, columns)
+        shown = shown or run_replay.pairs(held if examples is None else list(examples), columns, form, model)
+        seen.append([run_replay.seen(model, *pair) for pair in shown])
         corpus(
             held,
             model if alone else str(path),
@@ -97,7 +108,10 @@ def series(
             report=_of_all(report, index, len(moments)),
             cancelled=cancelled,
         )
-    return series_of.write(folder, list(moments))
+    made = series_of.write(folder, list(moments))
+    found = replay.of_series(made, run_replay.joined(shown, seen), curves)
+    write_file(folder / replay.FILE, found.pack())
+    return made
 
 
 def ordered(checkpoints: Sequence[str | Path], steps: Sequence[int] | None = None) -> dict[int, Path]:
@@ -166,7 +180,7 @@ def _check_folder(folder: Path, moments: Mapping[int, Path], resume: bool) -> No
     there = {entry.name for entry in folder.iterdir()} if folder.is_dir() else set()
     if not there:
         return
-    known = {*map(name_of, moments), series_of.DESCRIPTION}
+    known = {*map(name_of, moments), series_of.DESCRIPTION, replay.FILE}
     if others := sorted(there - known):
         raise SettingError(f"{folder.name} contains something else, such as {others[0]}: choose a new folder.")
     if not resume:

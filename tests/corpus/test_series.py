@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 from typing import cast
 
@@ -18,7 +20,9 @@ from pandas.testing import assert_frame_equal
 import bartviz
 from bartviz.analysis.change_points import change_points
 from bartviz.commands.cli import main
+from bartviz.corpus import replay
 from bartviz.corpus.atlas import Atlas
+from bartviz.corpus.run_replay import curves_of
 from bartviz.corpus.run_series import ordered, series
 from bartviz.corpus.series import Series
 from bartviz.errors import SettingError
@@ -234,3 +238,82 @@ def test_the_command_writes_a_series(run: Path, tmp_path: Path, capsys: pytest.C
     assert "A series has no --edges" in capsys.readouterr().err
     assert main(["corpus", str(file), "--model", "bert-tiny-en", "--steps", "3", "--out", str(out)]) == 2
     assert "--steps" in capsys.readouterr().err
+
+
+def test_the_replay_has_the_curves_the_maps_and_what_is_written(run: Path, measured: Series, tmp_path: Path) -> None:
+    found = replay.open_replay(measured.path / replay.FILE)
+    assert found.steps == STEPS
+    row = measured.heads.query("kind == 'cross' and layer == 1 and head == 0 and measure == 'special' and step == 60")
+    place = found.about["kinds"]["cross"]["measures"].index("special")
+    np.testing.assert_allclose(
+        found.curves["cross"][1, 1, 0, place] / 255, row[["mean", "low", "high"]].to_numpy()[0], atol=0.5 / 255 + 1e-9
+    )
+    assert [example.text for example in found.examples] == TEXTS[:3]
+    for step, moment in zip(STEPS, range(3), strict=True):
+        model = bartviz.load(run / f"checkpoint-{step}")
+        record = bartviz.capture(model, TEXTS[1], target=TEXTS[1])
+        assert record.output is not None
+        example = found.examples[1]
+        shares = example.maps["cross"][moment, 1, 0] / 255
+        np.testing.assert_allclose(shares, record.head("cross L1H0"), atol=0.5 / 255 + 1e-6)
+        assert example.labels["cross"] == (record.output.labels, record.source.labels)
+        assert example.written[moment] == (bartviz.decode(model, TEXTS[1], max_new_tokens=40).target_text or "")[:400]
+    assert found.pack() == (measured.path / replay.FILE).read_bytes()  # what was read is what was written
+    code = f"import sys; from bartviz.corpus.replay import open_replay as f; f({str(measured.path / replay.FILE)!r}); "
+    code += "print({'torch', 'pandas', 'pyarrow'} & set(sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"
+
+
+def test_the_payload_is_the_description_and_the_arrays_in_its_order(measured: Series) -> None:
+    found = replay.open_replay(measured.path / replay.FILE)
+    data = found.payload()
+    end = 4 + int.from_bytes(data[:4], "little")
+    about = json.loads(data[4:end])
+    for name, *shape in about["arrays"]:
+        size = int(np.prod(shape))
+        kept = found.examples[int(name.split("/")[1])].maps if name.startswith("maps") else found.curves
+        sent = np.frombuffer(data[end : end + size], np.uint8).reshape(shape)
+        np.testing.assert_array_equal(sent, kept[name.split("/")[-1]])
+        end += size
+    assert end == len(data)
+
+
+def test_change_points_and_other_curves_are_in_the_replay(measured: Series, tmp_path: Path) -> None:
+    file = tmp_path / "curve.tsv"
+    file.write_text("step\tloss\tBLEU\n0\t9.5\t0\n60\t3.25\t\n")
+    curves = curves_of(file, "loss", "BLEU")
+    assert curves == {"loss": [(0.0, 9.5), (60.0, 3.25)], "BLEU": [(0.0, 0.0)]}
+    about = replay.open_replay(replay.of_series(measured, (), curves).pack()).about
+    assert about["curves"] == {"loss": [[0.0, 9.5], [60.0, 3.25]], "BLEU": [[0.0, 0.0]]}
+    points = measured.change_points("special").query("reason == ''")
+    known = [point for point in about["points"] if point[3] == "special"]
+    assert [point[:3] for point in known] == points[["kind", "layer", "head"]].to_numpy().tolist()
+    with pytest.raises(SettingError, match="no column nothing"):
+        curves_of(file, "nothing")
+    with pytest.raises(SettingError, match="Name the columns"):
+        curves_of(file)
+    file.write_text("step\tloss\nx\t1\n")
+    with pytest.raises(SettingError, match="as numbers"):
+        curves_of(file, "loss")
+
+
+def test_what_is_no_replay_is_refused(measured: Series) -> None:
+    data = (measured.path / replay.FILE).read_bytes()
+
+    def changed(name: str, content: bytes) -> bytes:
+        written = io.BytesIO()
+        with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(written, "w") as new:
+            for one in old.namelist():
+                new.writestr(one, content if one == name else old.read(one))
+        return written.getvalue()
+
+    about = json.loads(zipfile.ZipFile(io.BytesIO(data)).read("about.json"))
+    wrong = io.BytesIO()
+    np.save(wrong, np.zeros((3, 1), np.uint8))
+    others = [{"format": 2}, {"steps": [3, 1]}, {"kinds": {}}, {"points": [["cross", 99, 0, "same", 1, 1, 1]]}]
+    damaged = [b"", data[:-40], changed("about.json", b"[]"), changed("curves/cross.npy", wrong.getvalue())]
+    damaged += [changed("about.json", json.dumps(about | other).encode()) for other in others]
+    for content in damaged:
+        with pytest.raises(SettingError, match="not a replay"):
+            replay.open_replay(content, "mine.zip")
+    assert replay.open_replay(changed("about.json", json.dumps(about).encode())).steps == STEPS
