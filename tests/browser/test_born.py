@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from scripts.settled import settle
 from tests.browser.conftest import Open
+from tests.features.born.trained import replayed
 
 pytest.importorskip("bartviz.features.born")
 PATIENCE = 120_000  # milliseconds: a busy machine learns slowly
+STEPPED = """async (slider) => {
+    let fastest = Infinity;
+    for (let round = 0; round < 30; round++) {
+        await new Promise(requestAnimationFrame);
+        slider.value = String(round % 3);
+        const begun = performance.now();
+        slider.dispatchEvent(new Event("input"));
+        fastest = Math.min(fastest, performance.now() - begun);
+    }
+    return fastest;
+}"""
 
 
 def steps(page: Page) -> int:
@@ -54,3 +67,36 @@ def test_a_training_starts_stops_goes_on_and_begins_again(visit: Open, shipped: 
     expect(page).to_have_url(re.compile("seed=2"))
     expect(state).to_have_text("Nothing is learnt yet: its weights are random.", timeout=PATIENCE)
     expect(training.locator(".answer")).to_contain_text("faed")
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return replayed(tmp_path_factory.mktemp("trained"))
+
+
+def test_a_training_is_replayed_moment_by_moment(visit: Open, shipped: str, trained: Path) -> None:
+    page = visit(f"{shipped}/born?level=expert")
+    field = page.locator("input[type=file]").last
+    field.set_input_files(trained)
+    replay, slider = page.locator(".replay"), page.get_by_label("Moment of the training")
+    expect(replay).to_have_attribute("data-moment", "0", timeout=PATIENCE)
+    expect(replay.locator(".state")).to_have_text("Step 0: moment 1 of 3.")
+    expect(replay.locator(".keys")).to_contain_text("loss 9.50")
+    page.get_by_label(re.compile("Guess first: in which head")).select_option("L1H0")
+    slider.focus()
+    slider.press("End")
+    expect(replay.locator(".state")).to_have_text("Step 900: moment 3 of 3.")
+    expect(replay.locator(".verdict")).to_contain_text(
+        re.compile(r"Your guess was right: L1H0|You guessed L1H0, and it is L")
+    )
+    expect(replay.locator(".keys")).to_contain_text("BLEU 20.00")
+    before = replay.locator(".map").evaluate("node => node.toDataURL()")
+    slider.press("Home")
+    expect(replay).to_have_attribute("data-moment", "0")
+    assert replay.locator(".map").evaluate("node => node.toDataURL()") != before
+    replay.get_by_role("button", name="Play", exact=True).click()
+    expect(replay).to_have_attribute("data-moment", "2", timeout=PATIENCE)
+    expect(replay.get_by_role("button", name="Play", exact=True)).to_be_visible()
+
+    took = slider.evaluate(STEPPED)  # milliseconds of the fastest step: others share the machine
+    assert took < 16 * 0.75

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bartviz.app.controls import show
 from bartviz.app.frame import levels, page
-from bartviz.features.born import parts
+from bartviz.features.born import parts, parts_replay
 from bartviz.language import _
 
 
@@ -22,4 +22,5 @@ def main() -> None:
         network = parts.network(opened)
     with place:
         parts.draw(task, network)
+    parts_replay.draw()
     levels.explain("born")

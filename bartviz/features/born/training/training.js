@@ -2,12 +2,13 @@
 // writes. Text reaches the page only through textContent. data is UTF-8 JSON: {settings, words, stops: [light, dark],
 // worker: {address, name}, or {script}}.
 
-import { inkOn, css, rampOn, strongOf, themeOf } from "../../../browser/shared/colors.js";
-import { measured, shortened, typeSize, widest } from "../../../browser/shared/drawing.js";
+import { rampOn, strongOf, themeOf } from "../../../browser/shared/colors.js";
+import { measured, typeSize } from "../../../browser/shared/drawing.js";
 import { make, nameAll, speaker } from "../../../browser/shared/helpers.js";
 import { markReady } from "../../../browser/shared/ready.js";
 import { calm } from "../../../browser/shared/steps.js";
 import { TASKS } from "../../../explorer/learning/tasks.js";
+import { drawWeights } from "../weights.js";
 import { guessed, JUDGED, percent } from "./verdict.js";
 
 const SLOW = 1000, // milliseconds between two pictures for who wants little to move
@@ -247,47 +248,14 @@ class View {
     this.find(".live").textContent = this.find(".answer").textContent;
   }
 
-  /** The weights (rows, columns) of a head; a row for each word that was written, as many rows as the answer has. */
+  /** The weights of a head; there is room for as many rows as the answer has. */
   map(canvas, weights, theme, colors, scale) {
-    const { context, width, height } = measured(canvas),
-      { words, written } = this.attempt,
+    const { words, written } = this.attempt,
       columns = words.length,
-      size = 12 * scale;
-    context.clearRect(0, 0, width, height);
-    context.font = `${size}px ${theme.mono}`;
-    const left = Math.min(widest(context, TASKS[this.data.settings.task].target) + 6, width / 3), // the same at each step
-      tall = Math.max(...words.map((word) => word.length)) > 1,
-      top = tall && size < 40 ? Math.min(0.75 * widest(context, words) + size, width / 3) : size + 8,
-      rows = Math.max(columns, written.length),
-      cell = Math.min((width - left - 1.5 * size) / columns, (height - top) / rows);
-    context.textBaseline = "middle";
-    context.fillStyle = theme.ink;
-    words.forEach((word, column) => {
-      context.save();
-      context.translate(left + (column + 0.5) * cell, top - 6);
-      if (tall) context.rotate(-Math.PI / 4);
-      context.textAlign = tall ? "left" : "center";
-      context.fillText(shortened(context, word, width / 3), 0, tall ? 0 : -size / 2 + 2);
-      context.restore();
-    });
-    context.textAlign = "right";
-    written.forEach((word, row) => {
-      context.fillStyle = theme.ink;
-      context.fillText(shortened(context, word, left - 4), left - 5, top + (row + 0.5) * cell);
-      for (let column = 0; column < columns; column++) {
-        const share = weights[row * columns + column],
-          color = colors[Math.round(255 * Math.min(1, share))];
-        context.fillStyle = css(color);
-        context.fillRect(left + column * cell, top + row * cell, cell - 1, cell - 1);
-        if (cell < 3 * size || share < 0.1) continue;
-        context.fillStyle = inkOn(color);
-        context.textAlign = "center";
-        context.fillText(share.toFixed(2), left + (column + 0.5) * cell - 0.5, top + (row + 0.5) * cell);
-        context.textAlign = "right";
-      }
-    });
-    context.strokeStyle = theme.faint;
-    context.strokeRect(left - 0.5, top - 0.5, columns * cell, rows * cell);
+      kept = TASKS[this.data.settings.task].target, // the same margin at each step
+      share = (row, column) => weights[row * columns + column],
+      height = Math.max(columns, written.length);
+    drawWeights(canvas, { rows: written, columns: words, share, kept, height }, theme, colors, scale);
   }
 
   curves(theme, strong, scale) {

@@ -1,0 +1,79 @@
+"""The replay on the page: what the browser is given, a file of one's own, and a file that is none."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bartviz.commands import app as serving
+from bartviz.commands.cli import main
+from bartviz.corpus import replay
+from bartviz.features.born import parts_replay
+from tests.features.born.trained import STEPS, replayed
+from tests.support import node
+from tests.support.pages import App
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return replayed(tmp_path_factory.mktemp("trained"))
+
+
+def given(page: AppTest) -> list[bytes]:
+    """What the component was given, if it is there."""
+    assert not page.exception
+    parts = [part for part in page.get("bidi_component") if part.proto.component_name == "bartviz.replay"]
+    return [part.proto.bytes for part in parts]
+
+
+def described(data: bytes) -> dict[str, Any]:
+    about: dict[str, Any] = json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")])
+    return about
+
+
+def test_without_a_replay_there_is_only_the_field(app: App, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(parts_replay, "SHIPPED", tmp_path / "none")
+    page = app("born", level="expert")
+    assert given(page) == []
+    assert replay.FILE in page.file_uploader(key="replay_file").label
+
+
+def test_the_replay_of_the_setting_is_shown_with_its_words(
+    app: App, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(replay.SETTING, str(file))
+    (data,) = given(app("born", level="beginner"))
+    about = described(data)
+    assert about["steps"] == [*STEPS]
+    assert set(about["words"]) == set(parts_replay.WORDS)
+    assert set(about["named"]) == set(about["stops"]) == set(about["kinds"]) == {"encoder", "decoder", "cross"}
+    assert {name for known in about["kinds"].values() for name in known["measures"]} <= set(about["measures"])
+    arrays = sum(int(np.prod(shape)) for _, *shape in about["arrays"])
+    assert len(data) == 4 + int.from_bytes(data[:4], "little") + arrays
+
+
+def test_a_file_of_ones_own_is_shown_instead(app: App, file: Path) -> None:
+    page = app("born", level="expert")
+    page = page.file_uploader(key="replay_file").upload(file.name, file.read_bytes()).run()
+    (data,) = given(page)
+    assert described(data)["steps"] == [*STEPS]
+    page = page.file_uploader(key="replay_file").upload("mine.zip", b"nothing").run()
+    assert "is not a replay of a training" in page.error[0].value
+
+
+def test_open_shows_a_series(file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv(replay.SETTING, "")
+    monkeypatch.setattr(serving, "run", lambda _options: 0)
+    assert main(["open", str(file.parent)]) == 0
+    assert "How heads are born" in capsys.readouterr().out
+    assert os.environ[replay.SETTING] == str(file)
+
+
+def test_scripts() -> None:
+    node.run_tests(Path(__file__).with_name("moments.test.mjs"))
