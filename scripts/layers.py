@@ -24,7 +24,7 @@ PACKAGE = ROOT / "bartviz"
 # From the ground up.
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("version", "arrays", "hooks", "language", "errors"),
-    ("safety", "families", "lazy"),
+    ("safety", "families", "lazy", "plugins"),
     ("text",),
     ("record", "reading"),
     ("tape", "patterns"),

@@ -6,12 +6,12 @@ two logits), alpha the weights of a head, v the values, W_O the output projectio
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
-from bartviz.language import mark
+from bartviz.language import later, mark
+from bartviz.plugins import Extended, Plugin
 
 Needs = Literal["gradients", "more passes", "weights", "values"]
 Sums = Literal["each", "together"]
@@ -102,5 +102,31 @@ _ALL = (
         "each",
     ),
 )
-METHODS: Mapping[str, Method] = MappingProxyType({method.name: method for method in _ALL})
-"""By name, those that ask the network itself first."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnMethod:
+    """A method of attribution of one's own, for the entry points ``bartviz.methods``: what it is, and the function that
+    computes it, from an ``attribution.question.Question`` to its ``Parts``."""
+
+    about: Method
+    compute: Callable[[Any], Any]
+
+
+def accepted(plugin: Plugin) -> OwnMethod:
+    """The method that a plugin adds. Raises SettingError for something else."""
+    own = plugin.added
+    if not isinstance(own, OwnMethod) or not isinstance(own.about, Method) or not callable(own.compute):
+        raise plugin.refused(
+            later("it is no OwnMethod of a Method and a function, but {type}", type=type(own).__name__)
+        )
+    return own
+
+
+def _accept(plugin: Plugin) -> tuple[str, Method]:
+    about = accepted(plugin).about
+    return about.name, about
+
+
+METHODS: Extended[Method] = Extended({method.name: method for method in _ALL}, "methods", _accept)
+"""By name, those that ask the network itself first, and last those of plugins."""

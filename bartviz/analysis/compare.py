@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bartviz.analysis import sentence_words
+from bartviz.analysis.corpus_measures import measure_of
 from bartviz.analysis.head_measures import MEASURES
 from bartviz.analysis.head_names import THRESHOLD, UNNAMED, clearest, names
 from bartviz.analysis.measures import Measured
@@ -105,7 +106,7 @@ def defaults(kind: Kind) -> tuple[str, str, str]:
 @dataclass(frozen=True, eq=False)
 class Field:
     """One number of every head, ready to be drawn: ``values`` (L, H), ``highest`` None where it grows with the text,
-    ``even`` what even attention gives (NaN where that has no meaning)."""
+    ``even`` what even attention gives (NaN where that has no meaning), ``lowest`` None where it may be anything."""
 
     name: str
     title: str
@@ -113,6 +114,7 @@ class Field:
     values: Floats
     highest: float | None
     even: float
+    lowest: float | None = 0.0
 
     @property
     def label(self) -> str:
@@ -120,9 +122,19 @@ class Field:
         return _("{title} ({unit})", title=self.title, unit=self.unit)
 
     @property
+    def signed(self) -> bool:
+        """Whether a head has a value below 0."""
+        return self.lowest is None and self.bounds[0] < 0
+
+    @property
     def top(self) -> float:
-        """Where a colour scale ends: the highest possible value, or the largest that a head has."""
-        return self.highest if self.highest is not None else max(self.bounds[1], 1e-6)
+        """Where a colour scale ends: the highest possible value, or the largest that a head has, whatever its sign."""
+        return self.highest if self.highest is not None else max(*map(abs, self.bounds), 1e-6)
+
+    @property
+    def bottom(self) -> float:
+        """Where it begins: at 0, or as far below it as it ends above."""
+        return -self.top if self.signed else 0.0
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -154,5 +166,5 @@ def field(measured: Measured, name: str, *, to_a: Floats | None = None) -> Field
                 choices=choices(measured.values),
             )
         )
-    known = MEASURES[name]
-    return Field(name, known.title, known.unit, measured.values[name], known.highest, measured.even[name])
+    known = measure_of(name)
+    return Field(name, known.title, known.unit, measured.values[name], known.highest, measured.even[name], known.lowest)

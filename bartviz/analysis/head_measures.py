@@ -7,7 +7,7 @@ batches of a corpus are measured by the same ones.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -314,9 +314,13 @@ def of_kind(kind: Kind) -> tuple[Measure, ...]:
 
 def definitions(kind: Kind | None = None) -> pd.DataFrame:
     """The measures as a table: name, what it says, formula (mean over rows), unit with range, rows, source."""
+    return definitions_of(tuple(MEASURES.values()) if kind is None else of_kind(kind))
+
+
+def definitions_of(known: Iterable[Measure]) -> pd.DataFrame:
+    """The same of these measures."""
     import pandas as pd
 
-    known = tuple(MEASURES.values()) if kind is None else of_kind(kind)
     columns = ("measure", "says", "formula, mean over rows i", "unit", "rows", "source")
     lines = [(one.title, one.says, one.formula, _range(one), one.rows, one.source) for one in known]
     return pd.DataFrame(lines, columns=list(columns))

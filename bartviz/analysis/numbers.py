@@ -29,7 +29,8 @@ def measures(
     kind: "encoder", "decoder" or "cross"; None: cross-attention if the record has it, else its only kind.
     measures: measures of your own by name: a function of the weights (H, Q, K) of a layer, whose rows sum to 1, and of
         the tokens of both axes (``tokens.query.labels``, ``tokens.key.special``, ``tokens.mask``, ``tokens.kind``),
-        which returns one number for each head, (H,). It is asked about each layer, and about even attention.
+        which returns one number for each head, (H,). It is asked about each layer, and about even attention. Those of
+        installed plugins are there without being named.
     ``.even[name]`` is the value of attention that looks evenly at all it may see, ``.rows[name]`` how many rows were
     averaged. Units, formulas and articles are in ``bartviz.analysis.head_measures.definitions()``: entropy is in bits,
     distance in tokens, nearly all others are shares from 0 to 1. NaN: nothing counts, or the record lacks what the
@@ -44,8 +45,7 @@ def measures(
     ['kind', 'layer', 'head', 'measure', 'value', 'even', 'rows']
     """
     chosen = kind or _usual(record)
-    own_measures.check(measures)
-    return own_measures.added(of_record(record, chosen), record, measures)
+    return own_measures.added(of_record(record, chosen), record, own_measures.with_plugins(measures))
 
 
 def rollout(record: Record, kind: Kind | None = None, *, layer: int | None = None) -> Floats:

@@ -6,17 +6,20 @@ Letters in shapes: L layers, H heads, Q query rows, K key columns, n tokens.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
 
+from bartviz import plugins
 from bartviz.analysis.corpus_measures import ALL
 from bartviz.analysis.measures import Measured, padding
 from bartviz.analysis.words import word_numbers
 from bartviz.arrays import Bools, Floats, Ints
 from bartviz.errors import SettingError
+from bartviz.plugins import Plugin
 from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Record
 from bartviz.text.tokens import Tokens
@@ -75,6 +78,47 @@ def check(measures: Mapping[str, Own]) -> None:
             )
 
 
+def with_plugins(measures: Mapping[str, Own]) -> dict[str, Own]:
+    """The measures of plugins, then the caller's. Raises SettingError for what is no measure, as ``check``."""
+    found = {plugin.name: _accepted(plugin) for plugin in plugins.found("measures").values()}
+    check(measures)
+    for name in measures:
+        if name in found:
+            raise SettingError(f"There is a measure {called(name)} already: give yours another name.")
+    return {**found, **measures}
+
+
+def _accepted(plugin: Plugin) -> Own:
+    try:
+        check({plugin.name: plugin.added})
+    except SettingError as error:
+        raise plugin.refused(str(error).rstrip(".")) from error
+    function: Own = plugin.added
+    return function
+
+
+def called(name: str) -> str:
+    """A measure for messages: with its package where it is of a plugin."""
+    plugin = plugins.found("measures").get(name)
+    off = "" if plugin is None else f" of the package {plugin.package} ({plugins.SETTING}=off leaves it out)"
+    return f"{name!r}{off}"
+
+
+@contextmanager
+def blamed(name: str, kind: Kind, layer: int | None, text: str = "") -> Iterator[None]:
+    """Raise SettingError that names the measure, the layer (None: even attention) and the text, whatever a function
+    raises."""
+    where = f" The text: {text}." if text else ""
+    try:
+        yield
+    except SettingError as error:
+        raise SettingError(f"{error}{where}") from error
+    except Exception as error:
+        raise SettingError(
+            f"The measure {called(name)} raised {type(error).__name__} for {place(kind, layer)}: {error}.{where}"
+        ) from error
+
+
 def computed(name: str, function: Own, weights: Floats, tokens: BothTokens, layer: int | None = None) -> Floats:
     """(H,) what the function says of weights (H, Q, K) of a layer, None for even attention. Raises SettingError for
     something else than H numbers; what the function itself raises passes."""
@@ -83,8 +127,8 @@ def computed(name: str, function: Own, weights: Floats, tokens: BothTokens, laye
     where = place(tokens.kind, layer)
     if found.shape != weights.shape[:1] or found.dtype.kind not in "fiub":
         raise SettingError(
-            f"The measure {name!r} returned {found.dtype.name} of shape {found.shape} for {where}: expected is shape "
-            f"{weights.shape[:1]}, a finite number for each head, or NaN where it is not defined."
+            f"The measure {called(name)} returned {found.dtype.name} of shape {found.shape} for {where}: expected is "
+            f"shape {weights.shape[:1]}, a finite number for each head, or NaN where it is not defined."
         )
     with np.errstate(over="ignore"):
         numbers = found.astype(np.float32)
@@ -92,7 +136,7 @@ def computed(name: str, function: Own, weights: Floats, tokens: BothTokens, laye
         head = int(np.isinf(numbers).argmax())
         of = where if layer is None else str(Head(tokens.kind, layer, head))
         raise SettingError(
-            f"The measure {name!r} is infinite for {of}: it must be finite, or NaN where it is not defined."
+            f"The measure {called(name)} is infinite for {of}: it must be finite, or NaN where it is not defined."
         )
     return numbers
 
@@ -124,14 +168,23 @@ def added(measured: Measured, record: Record, measures: Mapping[str, Own]) -> Me
     for layer in range(layers):
         weights = attention.layer(layer)[:, kept][:, :, columns]
         for name, function in measures.items():
-            values[name][layer] = computed(name, function, weights, tokens, layer)
-    evens = {name: even(name, function, tokens, heads) for name, function in measures.items()}
+            with _plain(name, tokens.kind, layer):
+                values[name][layer] = computed(name, function, weights, tokens, layer)
+    evens = dict.fromkeys(measures, np.nan)
+    for name, function in measures.items():
+        with _plain(name, tokens.kind, None):
+            evens[name] = even(name, function, tokens, heads)
     return replace(
         measured,
         values={**measured.values, **values},
         even={**measured.even, **evens},
         rows={**measured.rows, **dict.fromkeys(measures, len(tokens.query))},
     )
+
+
+def _plain(name: str, kind: Kind, layer: int | None) -> AbstractContextManager[None]:
+    """What a caller's function raises passes, for whoever writes it; that of a plugin is named."""
+    return blamed(name, kind, layer) if name in plugins.found("measures") else nullcontext()
 
 
 def _labelled(tokens: Tokens, kept: Bools) -> Labelled:

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from bartviz import plugins
 from bartviz.analysis import word_matches
 from bartviz.analysis.gold_alignment import Gold
 from bartviz.analysis.words import word_groups, word_labels, word_numbers
 from bartviz.arrays import Bools
-from bartviz.errors import SettingError
+from bartviz.errors import PatternError, SettingError
 from bartviz.language import later
 from bartviz.patterns.grammar import Pattern, parse, without_meaning
 from bartviz.patterns.pair import Pair, Side, Unfit
@@ -29,7 +30,8 @@ Function = Callable[[Record, Kind], Any]
 def pattern_mask(record: Record, kind: Kind, pattern: str | Pattern | Function, *, gold: Gold | None = None) -> Bools:
     """(Q, K) where the rows of a record's attention look that follow a pattern, of what they may see.
 
-    pattern: in the language of docs/patterns.md, or a function of the record and the kind that returns such a mask.
+    pattern: in the language of docs/patterns.md, the name of one that a plugin adds, or a function of the record and
+    the kind that returns such a mask.
     gold: an alignment by hand, to which ``link`` refers. Trees and columns belong to a corpus, not to a record.
     Raises PatternError for a pattern that cannot be read, SettingError for one without a meaning for the kind, or a
     mask of another shape.
@@ -38,14 +40,42 @@ def pattern_mask(record: Record, kind: Kind, pattern: str | Pattern | Function, 
     [0, 1, 1, 1, 1, 1, 1, 1, 1]
     """
     attention = record.attention(kind)
-    if callable(pattern) and not isinstance(pattern, Pattern):
-        return checked(pattern(record, kind), np.asarray(attention.mask, np.bool_))
-    known = pattern if isinstance(pattern, Pattern) else parse(pattern)
+    found = known(pattern)
+    if not isinstance(found, Pattern):
+        return checked(found(record, kind), np.asarray(attention.mask, np.bool_))
     try:
-        marks: Bools = known.mask(of_record(record, kind, gold))
+        marks: Bools = found.mask(of_record(record, kind, gold))
     except Unfit as reason:
         raise without_meaning(kind, reason) from reason
     return marks
+
+
+def known(pattern: str | Pattern | Function) -> Pattern | Function:
+    """A pattern that is written, or the one that a plugin adds under this name, a single word; others as they are.
+
+    Raises PatternError for one that cannot be read, and SettingError for a plugin that is none.
+    """
+    if not isinstance(pattern, str):
+        return pattern
+    plugin = None if len(pattern.split()) != 1 else plugins.found("patterns").get(pattern.strip())
+    if plugin is None:
+        return parse(pattern)
+    if callable(plugin.added):
+        function: Pattern | Function = plugin.added
+        return function
+    if not isinstance(plugin.added, str):
+        kind = type(plugin.added).__name__
+        raise plugin.refused(later("it is neither a pattern as text nor a function, but {type}", type=kind))
+    try:
+        return parse(plugin.added)
+    except PatternError as error:
+        raise plugin.refused(str(error)) from error
+
+
+def added() -> dict[str, str]:
+    """The patterns that plugins add as text: name -> pattern. Raises SettingError for one that cannot be read."""
+    found = {name: known(name) for name in plugins.found("patterns")}
+    return {name: pattern.text for name, pattern in found.items() if isinstance(pattern, Pattern)}
 
 
 def checked(given: Any, visible: Bools) -> Bools:

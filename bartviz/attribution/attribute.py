@@ -3,25 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 
 import numpy as np
 import torch
 
 from bartviz.analysis.attribution import Attribution, Axis
-from bartviz.analysis.attribution_methods import METHODS, Method
+from bartviz.analysis.attribution_methods import METHODS, Method, accepted
 from bartviz.arrays import Floats
 from bartviz.attribution import erasure, flow, gradients, weights, zeroing
 from bartviz.attribution.question import Parts, Question, asked
-from bartviz.errors import SettingError, choices
+from bartviz.errors import BartvizError, SettingError, choices
 from bartviz.language import later
 from bartviz.models.model import Model, expect_model
+from bartviz.plugins import Extended, Plugin
 from bartviz.record.record import Record
 from bartviz.run.forward import capture
 from bartviz.safety.torch_defaults import torch_defaults
 from bartviz.text import tokenize
 
-COMPUTED: Mapping[str, Callable[[Question], Parts]] = MappingProxyType(
+
+def _computing(plugin: Plugin) -> tuple[str, Callable[[Question], Parts]]:
+    """The name of a plugin's method, and what computes it: an error of it names the plugin."""
+    own = accepted(plugin)
+
+    def compute(question: Question) -> Parts:
+        try:
+            found = own.compute(question)
+            source, earlier = found if isinstance(found, tuple) else (found, None)
+            source = np.asarray(source, np.float32)
+            earlier = None if earlier is None else np.asarray(earlier, np.float32)
+        except BartvizError:
+            raise
+        except Exception as error:
+            reason = later("it raised {type}: {error}", type=type(error).__name__, error=error)
+            raise plugin.refused(reason) from error
+        for values, of in ((source, question.kind), (earlier, "decoder")):
+            if values is not None:
+                shape = len(question.rows), question.record.attention(of).shape[-1]
+                if values.shape != shape or not np.isfinite(values).all():
+                    raise plugin.refused(
+                        later(
+                            "it gave an array of shape {given}, but finite numbers of shape {shape} are expected",
+                            given=values.shape,
+                            shape=shape,
+                        )
+                    )
+        return Parts(source, earlier)
+
+    return own.about.name, compute
+
+
+COMPUTED: Mapping[str, Callable[[Question], Parts]] = Extended(
     {
         "leave-one-out": erasure.leave_one_out,
         "gradient x input": gradients.times_input,
@@ -32,7 +64,9 @@ COMPUTED: Mapping[str, Callable[[Question], Parts]] = MappingProxyType(
         "norms of weighted values": weights.value_norms,
         "mean attention": weights.mean_attention,
         "best head": weights.best_head,
-    }
+    },
+    "methods",
+    _computing,
 )
 """What computes each of METHODS."""
 

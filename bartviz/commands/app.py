@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from io import StringIO
 from typing import Any
 
+from bartviz import plugins
 from bartviz.app.frame.app_folder import APP
 from bartviz.commands.output import EXAMPLES, print_json, say
 from bartviz.errors import BartvizError, SettingError
@@ -136,6 +137,7 @@ def check_settings() -> None:
         except SettingError as error:
             raise SettingError(f"BARTVIZ_DEVICE: {error}") from None
     fix_roots()
+    plugins.check()
     folders.own()
     framing.sites()
     logs.level()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,28 @@ if TYPE_CHECKING:
     from bartviz.analysis.attribution import Attribution, Axis
     from bartviz.arrays import Floats
 
-NAMES = {name.replace(" ", "-"): name for name in METHODS}
+
+class _Names(Mapping[str, str]):
+    """The methods as they are written on a command line, with hyphens -> their names. Plugins are looked at where a
+    word is none that is built in."""
+
+    def __getitem__(self, word: str) -> str:
+        for names in (METHODS.built_in, METHODS):
+            for name in names:
+                if name.replace(" ", "-") == word:
+                    return name
+        raise KeyError(word)
+
+    def __iter__(self) -> Iterator[str]:
+        return (name.replace(" ", "-") for name in METHODS)
+
+    def __len__(self) -> int:
+        return len(METHODS)
+
+
+NAMES: Mapping[str, str] = _Names()
+LISTED = "{" + ",".join(name.replace(" ", "-") for name in METHODS.built_in) + "}"
+"""Those that are built in, as a command's help lists them."""
 SUFFIXES = (".json", ".csv", ".svg", ".pdf", ".png", ".html")
 _STRONGEST = 4  # words of a line
 
@@ -35,7 +57,7 @@ def add(commands: Any) -> None:
     attribute.add_argument("text", help="the text, or - to read it from stdin; <mask> is the model's mask token")
     attribute.add_argument("--model", default="bart-tiny-en-de", help="embedded name, folder or hub id (%(default)s)")
     attribute.add_argument("--device", default="cpu", metavar="NAME", help=DEVICE)
-    attribute.add_argument("--method", choices=NAMES, default="leave-one-out", help="(%(default)s)")
+    attribute.add_argument("--method", choices=NAMES, metavar=LISTED, default="leave-one-out", help="(%(default)s)")
     attribute.add_argument("--target", help="given output; or the word that is explained at a mask")
     attribute.add_argument("--step", type=int, help="explain one step alone, counted from 0")
     attribute.add_argument("--contrast", metavar="TOKEN", help="why not this one: the difference of two logits")

@@ -56,12 +56,12 @@ def _find(options: argparse.Namespace) -> int:
     for name, value in (("FILE", options.corpus), ("--model", options.model), ("--pattern", options.pattern)):
         if value is None:
             raise SettingError(f"{name} is missing: give FILE, --model and --pattern, or --verify with a receipt.")
+    from bartviz.analysis.pattern_masks import known
     from bartviz.corpus.find_heads import find_heads
     from bartviz.corpus.read import Columns
     from bartviz.models.load import load
-    from bartviz.patterns.grammar import parse
 
-    pattern = parse(options.pattern)  # before the model is loaded
+    pattern = known(options.pattern)  # before the model is loaded
     model = load(options.model, device=options.device)
     columns = Columns(options.column, options.pair, options.target, options.gold)
     found = find_heads(model, options.corpus, pattern, seed=options.seed, columns=columns, report=_report)

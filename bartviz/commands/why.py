@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bartviz.analysis.attribution_methods import METHODS
 from bartviz.analysis.verdicts import BETTER, WORSE
-from bartviz.commands.attribute import NAMES
+from bartviz.commands.attribute import LISTED, NAMES
 from bartviz.commands.corpus import Shown, add_file, add_form, add_workers
 from bartviz.commands.output import EXAMPLES, print_json, rows_of, say
 from bartviz.language.percentages import percent
@@ -36,7 +36,7 @@ def add(commands: Any) -> None:
     why.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the run and of its table")
     why.add_argument("--column", metavar="COLUMN", help="of the texts: a name, or a number from 1")
     add_form(why)
-    why.add_argument("--method", action="append", choices=NAMES, help="may be repeated (all)")
+    why.add_argument("--method", action="append", choices=NAMES, metavar=LISTED, help="may be repeated (all)")
     why.add_argument(
         "--operator",
         action="append",

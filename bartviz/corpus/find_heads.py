@@ -21,6 +21,7 @@ import numpy as np
 import torch
 import transformers
 
+from bartviz.analysis import pattern_masks
 from bartviz.analysis.evidence import Doubles, Evidence
 from bartviz.analysis.pattern_masks import Function, checked
 from bartviz.corpus import pattern_shares, read, receipt
@@ -33,7 +34,7 @@ from bartviz.errors import Cancelled, SettingError, TextError, choices
 from bartviz.language import later
 from bartviz.models.model import Model
 from bartviz.patterns import nodes
-from bartviz.patterns.grammar import Pattern, parse
+from bartviz.patterns.grammar import Pattern
 from bartviz.record.attention import KINDS, Kind
 from bartviz.record.record import ModelInfo
 from bartviz.run.forward import capture
@@ -163,7 +164,7 @@ def find_heads(
     """
     if not 0 < rate < 1 or not 0 <= least < 1:
         raise SettingError(later("The rate is between 0 and 1, and the least share at least 0 and below 1."))
-    known = parse(pattern) if isinstance(pattern, str) else pattern
+    known = pattern_masks.known(pattern)
     wanted = _kinds(model, known, kinds)
     corpus, rows = _rows(model, texts, known, columns or Columns(), form)
     values = _Values()

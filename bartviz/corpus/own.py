@@ -8,8 +8,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -52,7 +51,7 @@ class OfBatch:
         for text, (row, tokens) in enumerate(zip(self.rows, self.tokens, strict=True)):
             own = whole[text, :, : len(tokens.query), : len(tokens.key)]
             for measure, (name, function) in enumerate(self.functions.items()):
-                with _blamed(name, row, self.kind, layer):
+                with own_measures.blamed(name, self.kind, layer, _text(row)):
                     found[text, :, measure] = own_measures.computed(name, function, own, tokens, layer)
         return found
 
@@ -61,24 +60,14 @@ class OfBatch:
         found = np.empty((len(self.rows), len(self.functions)), np.float32)
         for text, (row, tokens) in enumerate(zip(self.rows, self.tokens, strict=True)):
             for measure, (name, function) in enumerate(self.functions.items()):
-                with _blamed(name, row, self.kind, None):
+                with own_measures.blamed(name, self.kind, None, _text(row)):
                     found[text, measure] = own_measures.even(name, function, tokens, heads)
         return found
 
 
-@contextmanager
-def _blamed(name: str, row: Encoded, kind: Kind, layer: int | None) -> Iterator[None]:
-    """Raise SettingError that names the measure, the text and the layer, whatever a function raises."""
-    where = f"{row.line.file}, line {row.line.line:,}"
-    try:
-        yield
-    except SettingError as error:
-        raise SettingError(f"{error} The text: {where}.") from error
-    except Exception as error:
-        raise SettingError(
-            f"The measure {name!r} raised {type(error).__name__} for {own_measures.place(kind, layer)}: {error}. "
-            f"The text: {where}."
-        ) from error
+def _text(row: Encoded) -> str:
+    """Which text it is, for messages."""
+    return f"{row.line.file}, line {row.line.line:,}"
 
 
 def tokens_of(row: Encoded, kind: Kind) -> BothTokens:

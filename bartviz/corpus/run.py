@@ -91,7 +91,8 @@ def corpus(
     values: keep the value of every measure, head and text (4 bytes each) for ``Atlas.values`` and for paired
     comparisons; by default only their sums are kept.
     measures: measures of your own by name, functions as ``bartviz.measures`` takes them: they are measured for each
-    text, as all others. Workers import them by their names, so there they are functions of a module.
+    text, as all others and those of installed plugins. Workers import them by their names, so with several they are
+    functions of a module.
     size: rows of a part: what is lost at most for each worker if the run is stopped.
     report: called with a ``Progress`` after each part. cancelled: looked at after every text and layer, if this process
     works alone; True ends the run.
@@ -106,9 +107,9 @@ def corpus(
     chosen = Columns(**columns) if isinstance(columns, Mapping) else columns or Columns()
     written = Form(**form) if isinstance(form, Mapping) else form
     _check(model, out, workers, size, edges, (name, device, ray, resume))
-    own_measures.check(measures)
+    functions = own_measures.with_plugins(measures)
     if workers > 1 or ray is not None:
-        own.check_importable(measures)
+        own.check_importable(functions)
     given: Source | None = None
     held: Texts = ()
     if isinstance(texts, str | Path):  # before a model is loaded
@@ -137,7 +138,7 @@ def corpus(
         "mean": _named(mean) if silence else None,
         "truncate": truncate,
         "values": values or None,
-        "own": _own(loaded, source.rows(), measures, truncate, out) or None,
+        "own": _own(loaded, source.rows(), functions, truncate, out) or None,
         "form": None if written is None or written == Form() else asdict(written),
     }
     kept = {option: value for option, value in asked.items() if value is not None}
@@ -145,14 +146,14 @@ def corpus(
     settings = {"columns": asdict(chosen), "paragraphs": paragraphs, "size": size} | kept
     bins = schema.own_bins({"settings": settings})
     silenced = head_ablation.measures(loaded) if silence else ()
-    manifest = _manifest(loaded, about, settings, [*measures, *silenced])
+    manifest = _manifest(loaded, about, settings, [*functions, *silenced])
     with _folder(out) as path:
         folder = Folder(path, manifest, resume=resume)
         if not folder.has(RANDOM):
             folder.put(RANDOM, work.random(loaded).files())
         todo = jobs(source.rows(), size, edges, silence / count, truncate, values, mean, bins)
-        starting = partial(_measuring, loading or (lambda: loaded), dict(measures))  # for workers of their own
-        alone = work.Measuring(loaded, cancelled, measures)
+        starting = partial(_measuring, loading or (lambda: loaded), functions)  # for workers of their own
+        alone = work.Measuring(loaded, cancelled, functions)
         workers_of.measure(folder, alone, starting, todo, count, report, workers=workers, ray=ray)
         made = _added(folder, lambda: jobs(source.rows(), size), source.rows())
         if out is not None:
@@ -221,16 +222,16 @@ def of_lines(
     text and every layer. Raises TextError where no row can be used, Cancelled.
     """
     started, done = time.monotonic(), 0
-    own_measures.check(measures)
-    about = _own(model, rows, measures)
+    functions = own_measures.with_plugins(measures)
+    about = _own(model, rows, functions)
     settings = {"size": size} | ({"own": about} if about else {})
     bins = schema.own_bins({"settings": settings})
     shards = []
     for job in jobs(iter(rows), size, values=values, own=bins):
-        shards.append(work.measured(model, job, cancelled, measures))
+        shards.append(work.measured(model, job, cancelled, functions))
         done += job.rows
         report(Progress(done, len(rows), done, time.monotonic() - started))
-    manifest = _manifest(model, {"name": name, "rows": len(rows)}, settings, [*measures])
+    manifest = _manifest(model, {"name": name, "rows": len(rows)}, settings, [*functions])
     made = atlas.added(manifest, shards, work.random(model, cancelled), rows)
     parts = [shard.tables[text_values.NAME] for shard in shards if text_values.NAME in shard.tables]
     return replace(made, kept=text_values.joined(parts)) if parts else made

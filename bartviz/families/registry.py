@@ -5,13 +5,15 @@ from __future__ import annotations
 import pkgutil
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from importlib import import_module
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from bartviz.families.encoder_alone import encoder_alone
 from bartviz.families.family import Family
+from bartviz.language import later
+from bartviz.plugins import Extended, Plugin
 
 # The modules of this folder that are no family.
 OTHERS = frozenset(("catalogue", "config", "dropout", "encoder_alone", "family", "matrices", "registry"))
@@ -34,15 +36,26 @@ def _found() -> list[Family]:
     return sorted(found, key=lambda family: (_KINDS.index(family.kind), places.get(family.name, len(places))))
 
 
-FAMILIES: Mapping[str, Family] = MappingProxyType({family.name: family for family in _found()})
+def _accept(plugin: Plugin) -> tuple[str, Family]:
+    if not isinstance(plugin.added, Family):
+        raise plugin.refused(later("it is no Family, but {type}", type=type(plugin.added).__name__))
+    if plugin.added.name != plugin.name:
+        raise plugin.refused(later("its family is of the type {name}, which must be its name", name=plugin.added.name))
+    return plugin.name, plugin.added
 
-# The encoders of encoder-decoders in networks of their own, by the type of the whole.
-ENCODERS_ALONE: Mapping[str, Family] = MappingProxyType(
-    {family.name: encoder_alone(family) for family in FAMILIES.values() if family.kind == "encoder-decoder"}
-)
+
+FAMILIES: Mapping[str, Family] = Extended({family.name: family for family in _found()}, "families", _accept)
+"""The listed families, and after them those of plugins."""
 
 # Types that nobody has listed, each read as a listed family: ``models/unlisted`` finds out which, and checks it.
 _ADOPTED: dict[str, Family] = {}
+
+
+@cache
+def alone_of(model_type: str) -> Family | None:
+    """The encoder of an encoder-decoder in a network of its own, by the type of the whole; None for other types."""
+    family = FAMILIES.get(model_type)
+    return encoder_alone(family) if family is not None and family.kind == "encoder-decoder" else None
 
 
 def is_known(model_type: str) -> bool:
@@ -53,7 +66,7 @@ def is_known(model_type: str) -> bool:
 def family_of(model_type: str, architecture: str | None = None) -> Family:
     """The family of a type, listed or adopted; of an encoder-decoder's encoder by itself, if that is the class. Raises
     KeyError."""
-    alone = ENCODERS_ALONE.get(model_type)
+    alone = alone_of(model_type)
     if alone is not None and architecture in alone.classes:
         return alone
     return FAMILIES.get(model_type) or _ADOPTED[model_type]

@@ -23,7 +23,7 @@ from transformers import GenerationConfig, PreTrainedModel, PreTrainedTokenizerB
 
 from bartviz.errors import ModelError, SettingError
 from bartviz.families.family import Family
-from bartviz.families.registry import ENCODERS_ALONE, family_of, is_known, of_network
+from bartviz.families.registry import alone_of, family_of, is_known, of_network
 from bartviz.language import later
 from bartviz.models import build, checkpoint, unlisted, weights, wrappers
 from bartviz.models import tokenizer as vocabulary
@@ -120,7 +120,7 @@ def _body(network: nn.Module) -> PreTrainedModel:
         )
     check_family(model_type)
     body: Any = network if _is_kept(network) else network.base_model
-    if (alone := ENCODERS_ALONE.get(model_type)) is not None and not _is_kept(body):
+    if (alone := alone_of(model_type)) is not None and not _is_kept(body):
         body = _encoder(body, alone, type(network).__name__)
     away = [name for name, part in body.named_parameters() if part.is_meta or isinstance(part, FakeTensor)]
     if away:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, overload
 
 import streamlit as st
 
+from bartviz import plugins
 from bartviz.app.controls import export, progress, show
 from bartviz.app.frame import (
     checks,
@@ -101,6 +102,7 @@ def _check_settings() -> None:
     """Stop with an error message that names any invalid setting of the environment."""
     try:
         default_roots()
+        plugins.check()
         framing.sites()
         logs.level()
         session.engine()

@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from bartviz.analysis import compare
+from bartviz.analysis import compare, numbers
 from bartviz.analysis import measures as analysis
-from bartviz.analysis.head_measures import MEASURES
+from bartviz.analysis.corpus_measures import measure_of
 from bartviz.analysis.parameter_totals import sublayer
 from bartviz.analysis.parameters import Model, from_table
 from bartviz.analysis.parameters import parameters as every_matrix
@@ -54,7 +54,7 @@ def measures(
     ``units`` has them in words, for a caption. Raises SettingError.
     """
     expect(record, Record, RECORD)
-    measured = analysis.of_record(record, kind)
+    measured = numbers.measures(record, kind)
     table = compare.table(measured).drop(columns=["layer", "number"])
     if columns is not None:
         wrong = [name for name in columns if name not in measured.values]
@@ -75,7 +75,7 @@ def units(columns: Sequence[str]) -> str:
     """The units of measures in words: "entropy: bits; previous, next: share of weight"."""
     by_unit: dict[str, list[str]] = {}
     for name in columns:
-        by_unit.setdefault(MEASURES[name].unit, []).append(name)
+        by_unit.setdefault(measure_of(name).unit, []).append(name)
     with speaking("en"):
         return "; ".join(f"{', '.join(names)}: {_(unit)}" for unit, names in by_unit.items() if unit)
 

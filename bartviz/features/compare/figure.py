@@ -245,17 +245,20 @@ def matrix(
     layers, count = measured.shape
     place = np.arange(layers * count, dtype=np.int32)
     y, x = np.divmod(place, count)
+    bar = _("{measure}, 0 to {top:.3g}", measure=shown.label, top=shown.top)
+    if shown.signed:
+        bar = _("{measure}, −{top:.3g} to {top:.3g}", measure=shown.label, top=shown.top)
     cells: Part = {
         "type": "heatmap",
         "name": shown.name,
         "z": shown.values,
-        "zmin": 0,
+        "zmin": shown.bottom,
         "zmax": shown.top,
         "hoverinfo": "skip",
-        "colorscale": theme.scale(measured.kind, dark),
+        "colorscale": theme.difference_scale(dark) if shown.signed else theme.scale(measured.kind, dark),
         "xgap": 2,
         "ygap": 2,
-        "colorbar": color_bar(_("{measure}, 0 to {top:.3g}", measure=shown.label, top=shown.top), dark, height),
+        "colorbar": color_bar(bar, dark, height),
     }
     numbers = [_numbers(shown, cells["colorscale"])] if count <= WRITTEN else []
     hover = unseen(
@@ -286,6 +289,7 @@ def _numbers(shown: Field, scale: theme.Scale) -> Part:
     """The numbers in the cells, dark or light for the better contrast; with many columns they have three characters."""
     y, x = (index.ravel() for index in np.nonzero(np.isfinite(shown.values)))
     values, across = shown.values[y, x], shown.values.shape[1]
+    span = shown.top - shown.bottom
     return {
         "type": "scatter",
         "mode": "text",
@@ -297,7 +301,7 @@ def _numbers(shown: Field, scale: theme.Scale) -> Part:
         "showlegend": False,
         "textfont": {
             "size": 11 if across <= MIDDLE else 9,
-            "color": [theme.ink_on(theme.at(scale, value / shown.top)) for value in values],
+            "color": [theme.ink_on(theme.at(scale, part)) for part in (values - shown.bottom) / span],
         },
     }
 

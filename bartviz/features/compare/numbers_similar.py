@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bartviz.analysis.head_measures import MEASURES
+from bartviz.analysis.corpus_measures import measure_of
 from bartviz.analysis.measure_inputs import entropy
 from bartviz.analysis.measures import Measured, counted
 from bartviz.arrays import Bools, Floats
@@ -108,7 +108,7 @@ def counterpart(measured: Measured, place: tuple[int, int], among: Measured) -> 
     By the mean difference of all measures between 0 and 1 that both have: the runs may have other tokens and sizes, so
     that their weights cannot be compared cell by cell. The first of equals, and the first head if no measure is shared.
     """
-    names = [name for name in measured.defined if name in among.defined and MEASURES[name].highest == 1.0]
+    names = [name for name in measured.defined if name in among.defined and measure_of(name).highest == 1.0]
     own = {name: float(measured.values[name][place]) for name in names}
     apart = [np.abs(among.values[name] - own[name]) for name in names if np.isfinite(own[name])]  # (L, H) each
     if not apart:

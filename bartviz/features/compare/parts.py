@@ -10,7 +10,7 @@ import streamlit as st
 
 from bartviz.analysis import compare as analysis
 from bartviz.analysis import head_names, sentence_words
-from bartviz.analysis.head_measures import MEASURES
+from bartviz.analysis.corpus_measures import measure_of
 from bartviz.analysis.measures import Measured
 from bartviz.analysis.weight_scale import Range
 from bartviz.app.components import canvas
@@ -112,7 +112,7 @@ def _threshold() -> float:
 
 def _measure(label: str, options: list[str], *, key: str, default: str) -> str:
     """One of the measures that have a value in this text (URL ``key``)."""
-    titles = {name: _("distance from A") if name == analysis.TO_A else MEASURES[name].title for name in options}
+    titles = {name: _("distance from A") if name == analysis.TO_A else measure_of(name).title for name in options}
     return pick.select(label, titles, key=key, default=default)
 
 

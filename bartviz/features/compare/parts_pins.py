@@ -11,7 +11,8 @@ import streamlit as st
 from bartviz.analysis import distance, head_names, head_view, sentence_words
 from bartviz.analysis.matching_heads import Match
 from bartviz.analysis.matching_heads import match as match_heads
-from bartviz.analysis.measures import Measured, counted, of_record
+from bartviz.analysis.measures import Measured, counted
+from bartviz.analysis.numbers import measures
 from bartviz.app.controls import pick, show
 from bartviz.app.state import url_state
 from bartviz.app.state.result_cache import cached
@@ -62,7 +63,7 @@ class Pin:
 
 def measured(record: Record, kind: Kind) -> Measured:
     """All measures of one kind, computed once for each run."""
-    return cached(partial(of_record, record, kind), _("Measuring every {kind} head", kind=sentence_words.kind(kind)))
+    return cached(partial(measures, record, kind), _("Measuring every {kind} head", kind=sentence_words.kind(kind)))
 
 
 def to_a(a: Pin) -> Floats:

@@ -9,7 +9,9 @@ import streamlit as st
 
 from bartviz.analysis import compare as analysis
 from bartviz.analysis import distance, head_names, sentence_words
-from bartviz.analysis.head_measures import MEASURES, definitions
+from bartviz.analysis.corpus_measures import measure_of
+from bartviz.analysis.head_measures import definitions_of
+from bartviz.analysis.measures import Measured
 from bartviz.app.controls import pick, show
 from bartviz.arrays import Bools
 from bartviz.features.compare import parts_pins as pins
@@ -49,7 +51,7 @@ def all_heads(chosen: Chosen) -> None:
             height=HEIGHT,
             key=_TABLE,
             column_order=order,
-            column_config=show.headers(shown) | _columns(),
+            column_config=show.headers(shown) | _columns(chosen.measured),
             on_select=_pin_selected,
             selection_mode="single-row",
             placeholder="–",
@@ -94,9 +96,10 @@ def _order(column: str) -> bool:
     return column not in ("head", "name", "score", analysis.TO_A)
 
 
-def _columns() -> dict[str, Any]:
+def _columns(measured: Measured) -> dict[str, Any]:
     number = st.column_config.NumberColumn
-    named = {name: number(known.title, format="%.3f", help=known.says) for name, known in MEASURES.items()}
+    known = {name: measure_of(name) for name in measured.values}
+    named = {name: number(one.title, format="%.3f", help=one.says) for name, one in known.items()}
     score = number(_("score"), format="%.2f", help=_("The score that gave the name"))
     return named | {"score": score, analysis.TO_A: _distance()}
 
@@ -132,7 +135,7 @@ def _nearest(chosen: Chosen) -> None:
 
 def meanings(chosen: Chosen) -> None:
     """Every measure of the kind with its formula, unit, range, rows, source, and its number of rows here."""
-    known = definitions(chosen.kind)
+    known = definitions_of(measure_of(name) for name in chosen.measured.values)
     rows = chosen.measured.rows.values()
     known["rows"] = [
         _("{count:,} here: {which}", count=count, which=which) for count, which in zip(rows, known["rows"], strict=True)

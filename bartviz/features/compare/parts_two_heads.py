@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from bartviz.analysis import distance, head_names
-from bartviz.analysis.head_measures import MEASURES
+from bartviz.analysis.corpus_measures import in_order, measure_of
 from bartviz.analysis.head_view import View
 from bartviz.app.components import canvas
 from bartviz.app.controls import pick, show
@@ -153,7 +153,7 @@ def measures_of(chosen: Chosen) -> pd.DataFrame:
         for pin in (chosen.a, chosen.b)
         for measured in [pins.measured(pin.record, pin.head.kind)]
     )
-    known = [measure for name, measure in MEASURES.items() if name in first or name in second]
+    known = [measure_of(name) for name in in_order([*first, *second])]
     frame = pd.DataFrame(
         {
             "measure": [measure.title for measure in known],

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from bartviz.analysis import pattern_masks
 from bartviz.app.controls import expander, export, pick, show, tasks
 from bartviz.app.controls.export import File
 from bartviz.app.frame import levels, sidebar
@@ -63,6 +64,7 @@ def section(chosen: Chosen) -> None:
 
 def _draw(chosen: Chosen, opened: Receipt | None) -> None:
     names = {pattern: f"{pattern} · {_(meaning)}" for pattern, meaning in PATTERNS.items()}
+    names |= {pattern: f"{pattern} · {name}" for name, pattern in pattern_masks.added().items()}
     hint = _(
         "Or type one, such as: from number to same token. A pattern says where a head would look if it did one thing "
         "and nothing else; every head is tested for it, and found heads are tested again in the other half of the "
