@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from bartviz.analysis.attribution import Attribution, Axis
     from bartviz.arrays import Floats
+    from bartviz.drawing.theme import Figure
 
 
 class _Names(Mapping[str, str]):
@@ -118,9 +119,15 @@ def _write(found: Attribution, path: Path) -> None:
     elif suffix == ".csv":
         store.replace(path, found.to_dataframe().to_csv(index=False).encode())
     elif suffix == ".html":
-        store.replace(path, figures.attribution(found).to_html().encode())
+        store.replace(path, _page(figures.attribution(found)).encode())
     else:
         paper.attribution(found).save(path)
+
+
+def _page(figure: Figure) -> str:
+    """A page with a figure, which keeps the width that it needs on a phone, too."""
+    head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>bartviz attribute</title>'
+    return f"<!doctype html>\n<html>\n<head>{head}</head>\n<body>{figure._repr_html_()}</body>\n</html>\n"
 
 
 def _described(found: Attribution) -> dict[str, Any]:

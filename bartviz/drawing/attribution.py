@@ -20,6 +20,7 @@ from bartviz.language import _
 from bartviz.record.attention import Kind
 
 NEEDED = "the result of bartviz.attribute"
+HEAT = "attribution"  # the trace of the numbers
 FAINTEST = 1e-3  # the end of the scale at least, so that rounding errors are not coloured
 
 
@@ -27,8 +28,8 @@ def attribution(found: Attribution, *, dark: bool = False) -> go.Figure:
     """Steps down, tokens of the source across, and beside them earlier outputs, where the method has numbers for them.
 
     Shares are coloured from 0 to the largest. Signed numbers run orange (speaks against the word) - neutral - blue
-    (speaks for it), evenly to both sides; both maps share one scale. What a step does not read yet is hatched.
-    Along a side of more than 360 tokens each cell is the strongest of several numbers, which the pointer says.
+    (speaks for it), evenly to both sides; both maps share one scale and its bar. What a step does not read yet is
+    hatched. Along a side of more than 360 tokens each cell is the strongest of several numbers, which the pointer says.
 
     >>> figure = bartviz.figures.attribution(bartviz.attribute(model, record, method="rollout").words())
     """
@@ -39,6 +40,8 @@ def attribution(found: Attribution, *, dark: bool = False) -> go.Figure:
     if found.earlier is not None and found.earlier_values is not None and earlier_unread is not None:
         titles.append(_("earlier outputs"))
         drawn.append(_map(found, found.earlier, found.earlier_values, earlier_unread, "decoder", high, dark))
+        if found.method.sums is None:  # the bar of the first map is its own, too
+            drawn[1].update_traces(showscale=False, selector={"name": HEAT})
     return side_by_side(drawn, titles, dark=dark)
 
 
@@ -76,7 +79,7 @@ def _map(
     seen = np.where(unread, np.float32(np.nan), values)
     heat: Part = {
         "type": "heatmap",
-        "name": "attribution",
+        "name": HEAT,
         "z": strongest(seen, factor),
         **grid(factor),
         "zmin": -high if signed else 0.0,

@@ -12,7 +12,8 @@ from bartviz.drawing.cells import Part
 ABOVE = 92  # pixels over a map for the labels of its columns and what they are
 LINE = 88  # letters of a line of titles over the whole width
 WIDE = 1000  # pixels, about, of the whole figure
-GAP = 0.09  # share of the figure's width between two maps, for the labels of the right one
+GAP, WIDEST = 0.09, 0.2  # share of the figure's width between two maps, for the labels of the right one
+LETTER, NARROW = 8.5, 640  # pixels: a letter of a label, and a figure on a phone
 
 
 def side_by_side(maps: Sequence[go.Figure], titles: Sequence[str], *, dark: bool = False) -> go.Figure:
@@ -20,13 +21,14 @@ def side_by_side(maps: Sequence[go.Figure], titles: Sequence[str], *, dark: bool
 
     The title of the rows is shown once, on the left; long titles are broken into lines.
     """
-    width = (1 - GAP * (len(maps) - 1)) / len(maps)
+    gap = _gap(maps[1:])
+    width = (1 - gap * (len(maps) - 1)) / len(maps)
     traces: list[Part] = []
     above = [theme.lines(title, LINE // len(maps)) for title in titles]
     top = ABOVE + 18 * (1 + max(title.count("<br>") for title in above))
     layout: Part = {"shapes": [], "annotations": [], "margin": {"l": 8, "r": 8, "t": top, "b": 8}}
     for place, (one, title) in enumerate(zip(maps, above, strict=True)):
-        left = place * (width + GAP)
+        left = place * (width + gap)
         traces += [_moved(trace.to_plotly_json(), 2 * place, left) for trace in one.data]
         layout["shapes"] += [
             shape.to_plotly_json() | {"xref": _axis("x", 2 * place), "yref": _axis("y", 2 * place)}
@@ -38,6 +40,12 @@ def side_by_side(maps: Sequence[go.Figure], titles: Sequence[str], *, dark: bool
             layout[f"yaxis{2 * place + 2}"] |= {"title": {"text": ""}}
     high = max(one.layout.height - _unused(one, WIDE * width) for one in maps)
     return theme.build(traces, layout, dark=dark, height=int(high) + top - 80)
+
+
+def _gap(maps: Sequence[go.Figure]) -> float:
+    """The share of the width that the labels of rows need where it is least."""
+    labels = [str(label) for one in maps for label in one.layout.yaxis2.ticktext or ()]
+    return min(max(GAP, LETTER * max(map(len, labels), default=0) / NARROW), WIDEST)
 
 
 def _unused(one: go.Figure, wide: float) -> float:

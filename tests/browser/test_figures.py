@@ -4,12 +4,15 @@ scroll sideways."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import plotly.graph_objects as go
 import pytest
 from playwright.sync_api import Browser, expect
 
 from bartviz import figures
+from bartviz.analysis.attribution import Axis
+from tests.analysis.test_attribution import by_hand
 from tests.analysis.test_edits import edit
 from tests.support import stand_in
 
@@ -26,6 +29,9 @@ OVER = """() => { // labels of rows that lie on the panel left of theirs
 
 
 DRAWN: dict[str, Callable[[], go.Figure]] = {
+    "attribution": lambda: figures.attribution(
+        replace(by_hand("leave-one-out"), steps=Axis.apart(("Schwester", "möchte", "gekauft")))
+    ),
     "edits": lambda: figures.edits(edit()),
     "compare": lambda: figures.compare(stand_in.record().attention("cross"), a=(0, 1), b=(1, 3)),
 }
