@@ -27,7 +27,7 @@ from bartviz.analysis.pattern_masks import Function, checked
 from bartviz.corpus import pattern_shares, read, receipt
 from bartviz.corpus.encode import Encoded, check_columns, encode
 from bartviz.corpus.measure import batches
-from bartviz.corpus.pattern_shares import ABOVE, SHARE, SHUFFLED, Weighing
+from bartviz.corpus.pattern_shares import ABOVE, SHARE, SHUFFLED, Marks
 from bartviz.corpus.read import Bad, Columns, Form, Line
 from bartviz.corpus.workers import Progress, Report
 from bartviz.errors import Cancelled, SettingError, TextError, choices
@@ -272,7 +272,7 @@ class _Values:
     ) -> None:
         """Measure some rows."""
         encoded: list[Encoded] = []
-        weighings: list[dict[Kind, Weighing]] = []
+        weighings: list[dict[Kind, Marks]] = []
         halves: list[bool] = []
         self.rows += len(part)
         for line in part:
@@ -300,13 +300,16 @@ class _Values:
         self.texts += len(encoded)
         self.halves.append(np.array(halves))
         values: dict[Kind, np.ndarray] = {}
+        even: dict[Kind, np.ndarray] = {}
         for batch in batches(encoded):
             some = [encoded[at] for at in batch]
             for kind, found in pattern_shares.shares(model, some, [weighings[at] for at in batch], cancelled).items():
-                values.setdefault(kind, np.empty((len(encoded), *found.shape[1:]), np.float32))[batch] = found
+                shape = len(encoded), *found.values.shape[1:]
+                values.setdefault(kind, np.empty(shape, np.float32))[batch] = found.values
+                even.setdefault(kind, np.empty(len(encoded)))[batch] = found.even
         for kind in kinds:
             self.shares.setdefault(kind, []).append(values[kind])
-            self.even.setdefault(kind, []).append(np.array([one[kind].even for one in weighings]))
+            self.even.setdefault(kind, []).append(even[kind])
 
     def table(self, rate: float, least: float) -> pd.DataFrame:
         """The heads of all kinds with their tests. Raises TextError where the pattern applies in no text."""
@@ -343,11 +346,11 @@ def _flat(values: np.ndarray) -> Doubles:
     return values.reshape(len(values), -1)
 
 
-def _weighings(model: Model, row: Encoded, pattern: Pattern | Function, kinds: Sequence[Kind]) -> dict[Kind, Weighing]:
+def _weighings(model: Model, row: Encoded, pattern: Pattern | Function, kinds: Sequence[Kind]) -> dict[Kind, Marks]:
     if isinstance(pattern, Pattern):
         on = pattern_shares.pairs(row, kinds)
-        return {kind: Weighing.of(pattern.mask(on[kind]), on[kind].mask) for kind in kinds}
+        return {kind: Marks(pattern.mask(on[kind]), on[kind].mask) for kind in kinds}
     line = row.line
     record = capture(model, line.text, pair=line.pair, target=line.target)
     visible = {kind: np.asarray(record.attention(kind).mask, np.bool_) for kind in kinds}
-    return {kind: Weighing.of(checked(pattern(record, kind), visible[kind]), visible[kind]) for kind in kinds}
+    return {kind: Marks(checked(pattern(record, kind), visible[kind]), visible[kind]) for kind in kinds}

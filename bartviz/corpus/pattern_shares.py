@@ -33,45 +33,56 @@ SHARE, SHUFFLED, ABOVE = range(3)
 
 
 @dataclass(frozen=True, eq=False)
+class Marks:
+    """Of one text: the marks of a pattern (Q, K), among the keys that a row sees (Q, K)."""
+
+    marks: Bools
+    visible: Bools
+
+
+@dataclass(frozen=True, eq=False)
 class Weighing:
-    """What the weights (Q, K) of a head are multiplied with, and added up, for one text: ``factors`` (3, Q, K) for
-    SHARE, SHUFFLED and ABOVE; ``even`` is the share of even attention; ``rows`` (Q,) those that count.
+    """What the weights (..., Q, K) of a head are multiplied with, and added up, for each text: ``factors``
+    (..., 3, Q, K) for SHARE, SHUFFLED and ABOVE; ``even`` (...,) is the share of even attention; ``rows`` (..., Q) those
+    that count, ``others`` (..., Q) those without a mark. The dots are the texts of a batch, or nothing.
 
     A row counts if the pattern marks some of the keys that it sees, and not all. Rows have the same part in the mean.
     """
 
     factors: NDArray[np.float32]
-    even: float
+    even: NDArray[np.float64]
     rows: Bools
+    others: Bools
 
     @classmethod
     def of(cls, marks: Bools, visible: Bools) -> Weighing:
-        """From the marks of a pattern (Q, K) among the keys that a row sees. NaN where no row counts.
+        """From the marks of a pattern (..., Q, K) among the keys that a row sees. NaN where no row counts.
 
         Shuffled: a row has the marks of the other rows, in turn: of those whose marks differ from its own, and which
         it sees as well. So a head that looks somewhere whatever the row is has as much weight there.
         """
-        marked, seen = marks.sum(axis=1), visible.sum(axis=1)
+        marked, seen = marks.sum(axis=-1), visible.sum(axis=-1)  # (..., Q)
         rows = (marked > 0) & (marked < seen)
-        count = max(int(rows.sum()), 1)
-        flat = marks.astype(np.float32)
-        both = flat @ flat.T  # (Q, Q) marks in common
-        differ = (both < marked[:, None]) | (both < marked)
-        seen_too = visible.astype(np.float32) @ flat.T >= marked  # of row q, the marks of row r
-        others = (differ & seen_too & rows[:, None] & rows).astype(np.float32)  # (Q, Q)
-        number = others.sum(axis=1)
-        compared = number > 0
-        turns = others / np.maximum(number, 1)[:, None] / max(int(compared.sum()), 1)
-        share = flat * (rows / count)[:, None]
-        shuffled = turns @ flat
-        above = flat * (compared / max(int(compared.sum()), 1))[:, None] - shuffled
-        factors = np.stack([share, shuffled, above]).astype(np.float32)
-        if not rows.any():
-            factors[:] = np.nan
-        elif not compared.any():
-            factors[SHUFFLED:] = np.nan
-        even = float((marked / np.maximum(seen, 1))[rows].mean()) if rows.any() else np.nan
-        return cls(factors, even, rows)
+        flat, marked = marks.astype(np.float32), marked.astype(np.float32)
+        both = flat @ flat.swapaxes(-1, -2)  # (..., Q, Q) marks in common
+        differ = (both < marked[..., None]) | (both < marked[..., None, :])
+        # of row q, the marks of row r
+        seen_too = visible.astype(np.float32) @ flat.swapaxes(-1, -2) >= marked[..., None, :]
+        others = (differ & seen_too & rows[..., None] & rows[..., None, :]).astype(np.float32)  # (..., Q, Q)
+        number = others.sum(axis=-1)
+        compared = (number > 0).astype(np.float32)
+        every = (1 / np.maximum(compared.sum(axis=-1), 1))[..., None]  # (..., 1)
+        share = flat * (rows / np.maximum(rows.sum(axis=-1), 1)[..., None])[..., None]
+        shuffled = (others * (every / np.maximum(number, 1))[..., None]) @ flat
+        factors = np.empty((*marks.shape[:-2], 3, *marks.shape[-2:]), np.float32)
+        factors[..., SHARE, :, :], factors[..., SHUFFLED, :, :] = share, shuffled
+        factors[..., ABOVE, :, :] = flat * (compared * every)[..., None] - shuffled
+        factors[~rows.any(axis=-1)] = np.nan
+        factors[~compared.any(axis=-1), SHUFFLED:] = np.nan
+        even = np.where(rows, marked / np.maximum(seen, 1), 0.0).sum(axis=-1)
+        count = rows.sum(axis=-1)
+        even = np.where(count > 0, even / np.maximum(count, 1), np.nan)
+        return cls(factors, even, rows, (marked == 0) & (seen > 0))
 
 
 def pairs(row: Encoded, kinds: Sequence[Kind]) -> dict[Kind, Pair]:
@@ -118,15 +129,24 @@ class _AllMeasured(Exception):
     """Ends a pass after the last attention that is measured."""
 
 
+@dataclass(frozen=True, eq=False)
+class Shares:
+    """``values`` (B, L, H, 3): SHARE, SHUFFLED and ABOVE of every head; ``even`` (B,): the share of even attention."""
+
+    values: NDArray[np.float32]
+    even: NDArray[np.float64]
+
+
 def shares(
     model: Model,
     rows: Sequence[Encoded],
-    weighings: Sequence[Mapping[Kind, Weighing]],
+    marks: Sequence[Mapping[Kind, Marks]],
     cancelled: Callable[[], bool] = lambda: False,
-) -> dict[Kind, NDArray[np.float32]]:
-    """(B, L, H, 3) SHARE, SHUFFLED and ABOVE of every head, for texts that fit one batch."""
-    kinds = tuple(weighings[0])
+) -> dict[Kind, Shares]:
+    """What every head has of the pattern, for texts that fit one batch."""
+    kinds = tuple(marks[0])
     found: dict[Kind, list[Tensor]] = {kind: [] for kind in kinds}
+    weighings = {kind: weighing(marks, kind) for kind in kinds}
     with model.creating():
         source, inputs, _output = padded(model, rows)
         factors: dict[Kind, Tensor] = {}
@@ -139,7 +159,7 @@ def shares(
             assert entry.v is not None
             if kind in kinds:
                 if kind not in factors:
-                    factors[kind] = _padded(weighings, kind, weights)
+                    factors[kind] = torch.from_numpy(weighings[kind].factors).to(weights).flatten(2).mT
                 found[kind].append(weights.flatten(2) @ factors[kind])  # (B, H, 3)
                 left -= 1
             if left == 0:
@@ -148,13 +168,17 @@ def shares(
 
         with suppress(_AllMeasured):
             run(model, source, inputs, Tape(kernel=kernel, cancelled=cancelled))
-    return {kind: torch.stack(layers, dim=1).cpu().numpy() for kind, layers in found.items()}
+    return {
+        kind: Shares(torch.stack(layers, dim=1).cpu().numpy(), weighings[kind].even) for kind, layers in found.items()
+    }
 
 
-def _padded(weighings: Sequence[Mapping[Kind, Weighing]], kind: Kind, weights: Tensor) -> Tensor:
-    """(B, Q K, 3) the factors of the texts of a batch, 0 at the padding."""
-    whole = np.zeros((len(weighings), 3, *weights.shape[2:]), np.float32)
-    for text, one in enumerate(weighings):
-        factors = one[kind].factors
-        whole[text, :, : factors.shape[1], : factors.shape[2]] = factors
-    return torch.from_numpy(whole).to(weights).flatten(2).mT
+def weighing(marks: Sequence[Mapping[Kind, Marks]], kind: Kind) -> Weighing:
+    """Of the texts of a batch, padded to the longest: nothing is marked or seen at the padding."""
+    shapes = np.array([one[kind].marks.shape for one in marks]).max(axis=0)
+    padded_marks = np.zeros((2, len(marks), *shapes), np.bool_)
+    for text, one in enumerate(marks):
+        rows, columns = one[kind].marks.shape
+        padded_marks[0, text, :rows, :columns] = one[kind].marks
+        padded_marks[1, text, :rows, :columns] = one[kind].visible
+    return Weighing.of(*padded_marks)

@@ -99,10 +99,10 @@ class Shard:
     def unpack(cls, data: bytes) -> Shard:
         """The opposite of ``pack``. Raises SettingError for a file that is damaged."""
         with guarded(SettingError("A shard of the run is damaged: delete it and resume the run.")):
-            arrays = _arrays(data)
-            texts = int(_of(arrays, "texts", np.int64, ()))
-            cut = int(_of(arrays, "cut", np.int64, ())) if "cut" in arrays else 0
-            _expect(0 <= cut <= texts)
+            arrays = arrays_of(data)
+            texts = int(array(arrays, "texts", np.int64, ()))
+            cut = int(array(arrays, "cut", np.int64, ())) if "cut" in arrays else 0
+            require(0 <= cut <= texts)
             sums = {kind: _partial(kind, arrays, texts) for kind in KINDS if f"{kind}/count" in arrays}
             bad = tuple(_bad(row) for row in json.loads(arrays["bad"].tobytes()))
             relations = {
@@ -111,57 +111,58 @@ class Shard:
             return cls(sums, texts, bad, relations=relations, cut=cut)
 
 
-def _arrays(data: bytes) -> dict[str, NDArray[Any]]:
+def arrays_of(data: bytes) -> dict[str, NDArray[Any]]:
     """The arrays of a file of NumPy. What an array claims to hold is compared with its bytes before it is made."""
     arrays: dict[str, NDArray[Any]] = {}
     with ZipFile(io.BytesIO(data)) as file:
         members = file.infolist()
-        _expect(len(members) <= MOST_ARRAYS)
+        require(len(members) <= MOST_ARRAYS)
         for member in members:
-            _expect(member.compress_type == ZIP_STORED and member.file_size <= len(data))
+            require(member.compress_type == ZIP_STORED and member.file_size <= len(data))
             content = file.read(member)
             stream = io.BytesIO(content)
             version = np.lib.format.read_magic(stream)
             header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
             shape, by_column, kind = header(stream)
-            _expect(kind.itemsize > 0 and math.prod(shape) * kind.itemsize == len(content) - stream.tell())
+            require(kind.itemsize > 0 and math.prod(shape) * kind.itemsize == len(content) - stream.tell())
             found = np.frombuffer(content, kind, offset=stream.tell())  # refuses objects
             arrays[member.filename.removesuffix(".npy")] = found.reshape(shape, order="F" if by_column else "C")
     return arrays
 
 
-def _expect(holds: bool) -> None:
+def require(holds: bool) -> None:
+    """Raise ValueError where something of a file does not hold."""
     if not holds:
         raise ValueError("shard")
 
 
-def _of(arrays: Arrays, name: str, kind: type[np.generic], shape: tuple[int, ...]) -> NDArray[Any]:
+def array(arrays: Arrays, name: str, kind: type[np.generic], shape: tuple[int, ...]) -> NDArray[Any]:
     """An array of this type and shape, in which -1 is any length."""
     found = arrays[name]
-    _expect(np.issubdtype(found.dtype, kind) and len(found.shape) == len(shape))
-    _expect(all(wanted in (-1, length) for wanted, length in zip(shape, found.shape, strict=True)))
+    require(np.issubdtype(found.dtype, kind) and len(found.shape) == len(shape))
+    require(all(wanted in (-1, length) for wanted, length in zip(shape, found.shape, strict=True)))
     return found
 
 
 def _partial(kind: Kind, arrays: Arrays, texts: int) -> Partial:
-    layers, heads = _of(arrays, f"{kind}/shape", np.int64, (2,)).tolist()
-    names = tuple(_of(arrays, f"{kind}/names", np.str_, (-1,)).tolist())
+    layers, heads = array(arrays, f"{kind}/shape", np.int64, (2,)).tolist()
+    names = tuple(array(arrays, f"{kind}/names", np.str_, (-1,)).tolist())
     cells = layers * heads * len(names)
     shapes = {"histogram": (cells, BINS), "even_count": (len(names),), "even_total": (len(names),)}
     sums = {
-        name: _of(arrays, f"{kind}/{name}", np.float64 if name in _DOUBLES else np.int64, shapes.get(name, (cells,)))
+        name: array(arrays, f"{kind}/{name}", np.float64 if name in _DOUBLES else np.int64, shapes.get(name, (cells,)))
         for name in _SUMS
     }
-    _expect(all(np.isfinite(one).all() and (name in _SIGNED or bool((one >= 0).all())) for name, one in sums.items()))
-    _expect(bool((sums["count"] <= texts).all() and (sums["histogram"].sum(axis=1) == sums["count"]).all()))
+    require(all(np.isfinite(one).all() and (name in _SIGNED or bool((one >= 0).all())) for name, one in sums.items()))
+    require(bool((sums["count"] <= texts).all() and (sums["histogram"].sum(axis=1) == sums["count"]).all()))
     examples = {
         name: Examples(
-            _of(arrays, f"{kind}/{name}/values", np.float64, (count, cells)),
-            _of(arrays, f"{kind}/{name}/texts", np.int64, (count, cells)),
+            array(arrays, f"{kind}/{name}/values", np.float64, (count, cells)),
+            array(arrays, f"{kind}/{name}/texts", np.int64, (count, cells)),
         )
         for name, count in _EXAMPLES.items()
     }
-    _expect(not any(np.isinf(found.values).any() for found in examples.values()))
+    require(not any(np.isinf(found.values).any() for found in examples.values()))
     return Partial(kind, (layers, heads), names, **cast(dict[str, Any], {**sums, **examples}))
 
 
@@ -170,21 +171,21 @@ _SIGNED = {"total", "even_total"}
 
 
 def _relations(kind: Kind, arrays: Arrays, shape: tuple[int, int]) -> Relations:
-    names = _of(arrays, f"{kind}/relations", np.str_, (-1,)).tolist()
-    rows = _of(arrays, f"{kind}/distances", np.int64, (-1, 3))
-    followed = _of(arrays, f"{kind}/followed", np.int64, (len(names), 2, *shape))
-    _expect(bool((rows[:, 0] >= 0).all() and (rows[:, 2] > 0).all() and (followed >= 0).all()))
+    names = array(arrays, f"{kind}/relations", np.str_, (-1,)).tolist()
+    rows = array(arrays, f"{kind}/distances", np.int64, (-1, 3))
+    followed = array(arrays, f"{kind}/followed", np.int64, (len(names), 2, *shape))
+    require(bool((rows[:, 0] >= 0).all() and (rows[:, 2] > 0).all() and (followed >= 0).all()))
     distances: dict[str, Counter[int]] = {name: Counter() for name in names}
     for index, distance, count in rows.tolist():
         distances[names[index]][distance] = count
     arcs = np.array([distances[name].total() for name in names])
-    _expect(len(distances) == len(names) and bool((followed <= arcs[:, None, None, None]).all()))
+    require(len(distances) == len(names) and bool((followed <= arcs[:, None, None, None]).all()))
     return Relations(distances, dict(zip(names, followed, strict=True)))
 
 
 def _bad(row: Any) -> Bad:
     made = Bad(**row)
-    _expect(all(type(getattr(made, name)) is kind for name, kind in _BAD_TYPES.items()))
+    require(all(type(getattr(made, name)) is kind for name, kind in _BAD_TYPES.items()))
     return made
 
 
@@ -192,7 +193,7 @@ _BAD_TYPES = {"number": int, "file": str, "line": int, "reason": str}
 
 
 _BAD = [entry.name for entry in fields(Bad)]
-_LINE = [entry.name for entry in fields(Line) if entry.name != "columns"]  # which no run of this kind reads
+_LINE = [entry.name for entry in fields(Line) if entry.name != "columns"]  # these are in the digest of the run
 
 
 @dataclass(frozen=True)
@@ -350,9 +351,9 @@ def stored(file: Path, manifest: Mapping[str, Any]) -> Shard:
             names = tuple(OF_RANDOM) if of_random else tuple(manifest["measures"][kind])
             side = "encoder" if kind == "encoder" else "decoder"
             shape = tuple(manifest["model"][f"{side}_{of}"] for of in ("layers", "heads"))
-            _expect((sums.names, sums.shape) == (names, shape))
+            require((sums.names, sums.shape) == (names, shape))
         wanted = {kind for kind in manifest["measures"] if not (of_random and kind == "cross")}
-        _expect(not shard.texts or shard.sums.keys() == wanted)
+        require(not shard.texts or shard.sums.keys() == wanted)
     return shard
 
 
