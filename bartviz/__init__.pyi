@@ -15,8 +15,8 @@ from bartviz.attribution.lens import lens as lens
 from bartviz.attribution.patching import patch as patch
 from bartviz.corpus.atlas import Atlas as Atlas
 from bartviz.corpus.atlas import open_atlas as open_atlas
-from bartviz.corpus.find_heads import FoundHeads as FoundHeads
 from bartviz.corpus.find_heads import find_heads as find_heads
+from bartviz.corpus.found_heads import FoundHeads as FoundHeads
 from bartviz.corpus.head_means import head_means as head_means
 from bartviz.corpus.run import corpus as corpus
 from bartviz.corpus.run_series import series as series

@@ -1,161 +1,97 @@
 """Which heads of a model follow a pattern, over many texts: effect, test and replication.
 
 The texts are divided by lot. Heads are found in one half, at a false-discovery rate over all heads that were tried; a
-head is replicated if it passes the same tests in the other half, too.
+head is replicated if it passes the same tests in the other half, too. Parts of the texts are measured by one process or
+several, and a run that was stopped is resumed.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
-from itertools import islice
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-import torch
-import transformers
+from tempfile import TemporaryDirectory
+from typing import Any
 
 from bartviz.analysis import pattern_masks
-from bartviz.analysis.evidence import Doubles, Evidence
-from bartviz.analysis.pattern_masks import Function, checked
-from bartviz.corpus import pattern_shares, read, receipt
-from bartviz.corpus.encode import Encoded, check_columns, encode
-from bartviz.corpus.measure import batches
-from bartviz.corpus.pattern_shares import ABOVE, SHARE, SHUFFLED, Marks
+from bartviz.analysis.pattern_masks import Function
+from bartviz.corpus import head_effects, head_tests, read
+from bartviz.corpus import workers as workers_of
+from bartviz.corpus.encode import check_columns
+from bartviz.corpus.found_heads import FoundHeads
+from bartviz.corpus.head_tests import LEAST, RATE
+from bartviz.corpus.pattern_work import Folder, Measuring, Part
 from bartviz.corpus.read import Bad, Columns, Form, Line
-from bartviz.corpus.workers import Progress, Report
-from bartviz.errors import Cancelled, SettingError, TextError, choices
+from bartviz.corpus.run_folder import jobs
+from bartviz.corpus.workers import Report
+from bartviz.errors import SettingError, TextError, choices
 from bartviz.language import later
+from bartviz.models.load import load
 from bartviz.models.model import Model
 from bartviz.patterns import nodes
-from bartviz.patterns.grammar import Pattern
-from bartviz.record.attention import KINDS, Kind
-from bartviz.record.record import ModelInfo
-from bartviz.run.forward import capture
+from bartviz.patterns.grammar import Pattern, parse
+from bartviz.record.attention import KINDS, Head, Kind
 from bartviz.safety.torch_defaults import torch_defaults
 from bartviz.tape.tape import depths
 from bartviz.text.clean import clean
-from bartviz.version import __version__
+from bartviz.version import versions
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-PART = 2_048  # texts that are encoded at a time
-RATE = 0.01
-"""The false-discovery rate over all heads that are tried, in each half."""
-LEAST = 0.5
-"""The least share of weight, at the lower end of its interval (as for the names of heads, ``head_names.THRESHOLD``)."""
+SIZE = 2_048  # rows of a part
 FUNCTION = "function "  # before the name of a pattern that is one
 _FIELDS = ("text", "pair", "target", "gold")
 Texts = str | PathLike[str] | Iterable[str | Sequence[str] | Mapping[str, Any]]
 
 
-@dataclass(frozen=True, eq=False)
-class FoundHeads:
-    """The heads of a model, tested for a pattern.
-
-    ``table``: a row for each head that was tried, those found first. ``share`` of weight on the pattern, ``low`` and
-    ``high`` of its 95% interval over ``n`` texts, ``even`` and ``shuffled`` what even attention has there, and the
-    same head where each row is given the marks of other rows (missing where all rows look for the same); ``p``
-    against both, one-sided; ``q`` the false-discovery rate (Benjamini and Hochberg 1995); ``found``. The same with
-    ``held_out_`` before it for the other half of the texts; ``replicated``: found, and passed there too.
-    ``texts`` that were measured, ``repeated`` that were left out because they had been read before, and ``bad`` rows.
-
-    >>> texts = ["I want to buy a car.", "We see a dog."]
-    >>> found = bartviz.find_heads(model, texts, "from any to first", kinds=["decoder"])
-    >>> found.pattern, found.texts, len(found.table)
-    ('from any to first', 2, 32)
-    """
-
-    pattern: str
-    table: pd.DataFrame
-    model: ModelInfo
-    corpus: Mapping[str, object]
-    settings: Mapping[str, object]
-    texts: int
-    repeated: int
-    bad: tuple[Bad, ...]
-
-    @property
-    def found(self) -> pd.DataFrame:
-        """The heads that were found, the largest share first."""
-        return self.table[self.table["found"]].reset_index(drop=True)
-
-    @property
-    def replicated(self) -> tuple[str, ...]:
-        """The heads that were found and replicated, such as "cross L2H5"."""
-        rows = self.table[self.table["replicated"]].itertuples()
-        return tuple(f"{row.kind} L{row.layer}H{row.head}" for row in rows)
-
-    def rows(self) -> list[dict[str, Any]]:
-        """The rows of the table."""
-        return [{str(name): value for name, value in row.items()} for row in self.table.to_dict("records")]
-
-    def content(self) -> dict[str, Any]:
-        """What a receipt holds."""
-        return {
-            "pattern": self.pattern,
-            "model": {"name": self.model.name, "fingerprint": self.model.fingerprint},
-            "corpus": dict(self.corpus),
-            "settings": dict(self.settings),
-            "versions": {
-                "bartviz": __version__,
-                "transformers": transformers.__version__,
-                "torch": str(torch.__version__),
-                "numpy": np.__version__,
-            },
-            "texts": self.texts,
-            "repeated": self.repeated,
-            "left_out": len(self.bad),
-            "table": self.rows(),
-        }
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the receipt: digests of model and corpus, pattern, seed, versions, the table, and a digest of all."""
-        receipt.write(Path(path), self.content())
-
-    def __repr__(self) -> str:
-        found = int(self.table["found"].sum())
-        return (
-            f"<FoundHeads: {found} of {len(self.table)} heads of {self.model.name} follow {self.pattern!r}, "
-            f"{len(self.replicated)} replicated, {self.texts:,} texts>"
-        )
-
-
 @torch_defaults()
 def find_heads(
-    model: Model,
+    model: str | Model,
     texts: Texts,
     pattern: str | Pattern | Function,
     *,
     seed: int = 0,
     columns: Columns | None = None,
     form: Form | None = None,
+    paragraphs: bool = False,
     kinds: Sequence[Kind] | None = None,
     rate: float = RATE,
     least: float = LEAST,
+    silence: bool = False,
+    name: str | None = None,
+    device: str = "cpu",
+    parts: str | PathLike[str] | None = None,
+    workers: int = 1,
+    ray: str | None = None,
+    size: int = SIZE,
     report: Report = lambda _progress: None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> FoundHeads:
     """Which heads of a model follow a pattern over many texts.
 
+    model: one that is loaded; or a name as ``bartviz.load`` accepts it, with ``name`` and ``device`` as there, which
+    each of several workers loads once.
     texts: the path of a corpus as ``bartviz corpus`` reads it, or texts: strings, pairs (source, target), or mappings
     with ``text`` and any of ``pair``, ``target``, ``gold``, and the columns that the pattern names (a value for each
     word, between spaces).
     pattern: as docs/patterns.md describes; or a function of a record and a kind of attention that returns a mask
     (query, key), for which each text is captured once more.
     seed: of the lot that divides the texts in halves. A repeated text counts once.
-    columns, form: of a file, as for a corpus. kinds: of attention; by default all for which the pattern has a meaning.
+    columns, form, paragraphs: of a file, as for a corpus. kinds: of attention; by default all for which the pattern has
+    a meaning.
     rate, least: the false-discovery rate, and the share of weight that the lower end of a head's interval must reach.
-    report, cancelled: progress after each part, and whether to stop.
+    silence: also what silencing each head that is found changes, two more passes over all texts for each; by default
+    left out, because a pattern that many heads follow takes many.
+    parts: a folder for what is measured, from which the same call goes on after a stop; by default none is kept.
+    workers: processes; ray: the address of a Ray cluster on which they run, or "local" for a Ray of this run's own.
+    size: rows of a part: what is lost at most for each worker if the run is stopped.
+    report: called with a ``Progress`` after each part, and once more for each where heads are silenced. cancelled:
+    looked at after every text and layer, if this process works alone; True ends the run.
     Raises PatternError, SettingError for settings or a pattern without a meaning for the model, TextError where the
-    pattern applies in no text, Cancelled.
+    pattern applies in no text, PackageError without Ray, Cancelled.
 
     >>> texts = ["I want to buy a car.", "The old man sleeps.", "We see a dog.", "She reads two books."]
     >>> texts += ["He is my friend.", "Tom lives in Boston."]
@@ -165,18 +101,114 @@ def find_heads(
     if not 0 < rate < 1 or not 0 <= least < 1:
         raise SettingError(later("The rate is between 0 and 1, and the least share at least 0 and below 1."))
     known = pattern_masks.known(pattern)
-    wanted = _kinds(model, known, kinds)
-    corpus, rows = _rows(model, texts, known, columns or Columns(), form)
-    values = _Values()
-    started = time.monotonic()
-    while part := list(islice(rows, PART)):
-        values.add(model, part, known, wanted, seed, cancelled)
-        done = values.rows
-        report(Progress(done, max(done, int(str(corpus["rows"]))), done, time.monotonic() - started))
+    _check(model, known, workers, size, ray, parts)
+    loading = partial(load, model, name=name, device=device) if isinstance(model, str) else None
+    loaded = model if isinstance(model, Model) else load(model, name=name, device=device)
+    wanted = _kinds(loaded, known, kinds)
+    about, rows = _rows(loaded, texts, known, columns or Columns(), form, paragraphs=paragraphs)
+    written = known.text if isinstance(known, Pattern) else f"{FUNCTION}{getattr(known, '__name__', 'without a name')}"
     settings = {"seed": seed, "rate": rate, "least": least, "kinds": list(wanted)}
-    table = values.table(rate, least)
-    text = known.text if isinstance(known, Pattern) else f"{FUNCTION}{getattr(known, '__name__', 'without a name')}"
-    return FoundHeads(text, table, model.info, corpus, settings, values.texts, values.repeated, tuple(values.bad))
+    if silence:
+        settings["silence"] = head_effects.outcome(loaded, rows)
+    manifest = {
+        "model": asdict(loaded.info),
+        "corpus": dict(about),
+        "settings": {"pattern": written, "seed": seed, "kinds": list(wanted), "size": size},
+    }
+    running = _Running(Measuring(loaded, known, wanted, seed, cancelled=cancelled), loading, rows, workers, ray, size)
+    with _folder(parts) as path:
+        shares = running.measured(path, manifest, int(str(about["rows"])), report)
+        table = head_tests.table(shares, rate, least)
+        if silence:
+            found = [Head(*row) for row in table.loc[table["found"], ["kind", "layer", "head"]].to_numpy().tolist()]
+            again = running.silencing(tuple(found))
+            place = path / f"silenced-{hashlib.sha256(repr(found).encode()).hexdigest()[:8]}"
+            silenced = {**manifest, "heads": [str(head) for head in found]}
+            effects = again.measured(place, silenced, int(str(about["rows"])), report) if found else None
+            table = head_tests.with_effects(table, effects)
+        began = running.began
+    return FoundHeads(
+        written,
+        table,
+        loaded.info,
+        about,
+        settings,
+        shares.texts,
+        shares.repeated,
+        shares.bad,
+        versions() | ({} if began == versions() else {"began_with": began}),
+    )
+
+
+def _check(
+    model: str | Model,
+    pattern: Pattern | Function,
+    workers: int,
+    size: int,
+    ray: str | None,
+    parts: str | PathLike[str] | None,
+) -> None:
+    """Raise SettingError for settings that do not exist, or not together."""
+    if workers < 1 or size < 1:
+        raise SettingError(later("Workers and rows of a part are at least 1."))
+    several = workers > 1 or ray is not None
+    if several and not isinstance(model, str):
+        raise SettingError(
+            later("Several workers each load the model: give its name or its folder, or use one worker.")
+        )
+    if not isinstance(pattern, Pattern) and (several or parts is not None):
+        raise SettingError(
+            later("A function is known in this process alone: use one worker and no folder of parts, or a pattern.")
+        )
+
+
+@contextmanager
+def _folder(parts: str | PathLike[str] | None) -> Iterator[Path]:
+    """The folder of the parts, for as long as the run lasts where none is kept."""
+    if parts is not None:
+        yield Path(parts)
+        return
+    with TemporaryDirectory() as folder:
+        yield Path(folder)
+
+
+@dataclass
+class _Running:
+    """Who measures the parts of which rows."""
+
+    measuring: Measuring
+    loading: Callable[[], Model] | None
+    rows: Callable[[], Iterator[Line | Bad]]
+    workers: int
+    ray: str | None
+    size: int
+    began: Mapping[str, object] | None = None
+
+    def silencing(self, heads: tuple[Head, ...]) -> _Running:
+        """The same, for what silencing these heads does."""
+        known = self.measuring
+        measuring = Measuring(known.model, known.pattern, known.kinds, known.seed, heads, known.cancelled)
+        return _Running(measuring, self.loading, self.rows, self.workers, self.ray, self.size)
+
+    def measured(self, path: Path, manifest: Mapping[str, Any], count: int, report: Report) -> head_tests.Values:
+        """What all parts say; those that the folder lacks are measured. Raises SettingError for another run's."""
+        folder = Folder(path, manifest, resume=True)
+        self.began = folder.began
+        known = self.measuring
+        loading = self.loading or (lambda: known.model)
+        text = known.pattern.text if isinstance(known.pattern, Pattern) else ""
+        starting = partial(_measuring, loading, text, known.kinds, known.seed, known.heads)
+        todo = jobs(self.rows(), self.size)
+        workers_of.measure(folder, known, starting, todo, count, report, workers=self.workers, ray=self.ray)
+        parts: Iterator[Part] = map(folder.get, jobs(self.rows(), self.size))
+        return head_tests.Values.of(parts)
+
+
+def _measuring(
+    loading: Callable[[], Model], pattern: str, kinds: tuple[Kind, ...], seed: int, heads: tuple[Head, ...]
+) -> Measuring:
+    """What a worker of its own measures with."""
+    return Measuring(loading(), parse(pattern), kinds, seed, heads)
 
 
 def _kinds(model: Model, pattern: Pattern | Function, asked: Sequence[Kind] | None) -> tuple[Kind, ...]:
@@ -193,9 +225,9 @@ def _kinds(model: Model, pattern: Pattern | Function, asked: Sequence[Kind] | No
 
 
 def _rows(
-    model: Model, texts: Texts, pattern: Pattern | Function, columns: Columns, form: Form | None
-) -> tuple[dict[str, object], Iterator[Line | Bad]]:
-    """What the corpus is, and its rows."""
+    model: Model, texts: Texts, pattern: Pattern | Function, columns: Columns, form: Form | None, *, paragraphs: bool
+) -> tuple[dict[str, object], Callable[[], Iterator[Line | Bad]]]:
+    """What the corpus is, and its rows, which can be read again and again."""
     more = pattern.columns if isinstance(pattern, Pattern) else frozenset()
     if isinstance(texts, str | PathLike):
         path = Path(texts)
@@ -204,17 +236,22 @@ def _rows(
         check_columns(model, columns)
         _check_links(pattern, columns.gold is not None)
         read.check(path, columns, form, more)
-        lines = partial(read.lines, path, columns, form, more=more)
+        lines = partial(read.lines, path, columns, form, more=more, paragraphs=paragraphs)
         about = {"name": path.name, "digest": read.digest(path), "rows": sum(1 for _ in lines())}
         asked = {name: value for name in _FIELDS if (value := getattr(columns, name)) is not None}
         written = {} if form is None or form == Form() else {"form": asdict(form)}
-        return about | {"columns": asked} | written, lines()
+        split = {"paragraphs": True} if paragraphs else {}
+        return about | {"columns": asked} | written | split, lines
     rows = [_line(number, text, more) for number, text in enumerate(texts)]
     has = {name: any(getattr(row, name) is not None for row in rows) for name in _FIELDS}
     check_columns(model, Columns(None, *(name if has[name] else None for name in _FIELDS[1:])))
     _check_links(pattern, has["gold"])
     whole = json.dumps([[row.text, row.pair, row.target, row.gold, row.columns] for row in rows])
-    return {"name": "texts", "digest": hashlib.sha256(whole.encode()).hexdigest()[:32], "rows": len(rows)}, iter(rows)
+    return {
+        "name": "texts",
+        "digest": hashlib.sha256(whole.encode()).hexdigest()[:32],
+        "rows": len(rows),
+    }, lambda: iter(rows)
 
 
 def _check_links(pattern: Pattern | Function, there: bool) -> None:
@@ -248,109 +285,3 @@ def _line(number: int, given: object, more: frozenset[str]) -> Line:
     assert text is not None
     named = tuple((name, tuple(fields[name].split())) for name in sorted(more))
     return Line(number, "texts", number + 1, text, pair, target, gold, columns=named)
-
-
-class _Values:
-    """What is measured of each text: for each kind (N, L, H, 3), and the share of even attention (N,)."""
-
-    def __init__(self) -> None:
-        self.shares: dict[Kind, list[np.ndarray]] = {}
-        self.even: dict[Kind, list[np.ndarray]] = {}
-        self.halves: list[np.ndarray] = []
-        self.seen: set[bytes] = set()
-        self.rows = self.texts = self.repeated = 0
-        self.bad: list[Bad] = []
-
-    def add(
-        self,
-        model: Model,
-        part: Sequence[Line | Bad],
-        pattern: Pattern | Function,
-        kinds: Sequence[Kind],
-        seed: int,
-        cancelled: Callable[[], bool],
-    ) -> None:
-        """Measure some rows."""
-        encoded: list[Encoded] = []
-        weighings: list[dict[Kind, Marks]] = []
-        halves: list[bool] = []
-        self.rows += len(part)
-        for line in part:
-            if cancelled():
-                raise Cancelled(later("The run was stopped."))
-            if isinstance(line, Bad):
-                self.bad.append(line)
-                continue
-            lot = hashlib.sha256(json.dumps([seed, line.text, line.pair, line.target]).encode()).digest()
-            if lot in self.seen:
-                self.repeated += 1
-                continue
-            try:
-                labels = isinstance(pattern, Pattern) and nodes.LABELS in pattern.needs
-                row = encode(model, line, labels=labels, cancelled=cancelled)
-            except TextError as error:
-                self.bad.append(Bad(line.number, line.file, line.line, str(error.args[0])))
-                continue
-            self.seen.add(lot)
-            encoded.append(row)
-            weighings.append(_weighings(model, row, pattern, kinds))
-            halves.append(bool(lot[0] & 1))
-        if not encoded:
-            return
-        self.texts += len(encoded)
-        self.halves.append(np.array(halves))
-        values: dict[Kind, np.ndarray] = {}
-        even: dict[Kind, np.ndarray] = {}
-        for batch in batches(encoded):
-            some = [encoded[at] for at in batch]
-            for kind, found in pattern_shares.shares(model, some, [weighings[at] for at in batch], cancelled).items():
-                shape = len(encoded), *found.values.shape[1:]
-                values.setdefault(kind, np.empty(shape, np.float32))[batch] = found.values
-                even.setdefault(kind, np.empty(len(encoded)))[batch] = found.even
-        for kind in kinds:
-            self.shares.setdefault(kind, []).append(values[kind])
-            self.even.setdefault(kind, []).append(even[kind])
-
-    def table(self, rate: float, least: float) -> pd.DataFrame:
-        """The heads of all kinds with their tests. Raises TextError where the pattern applies in no text."""
-        import pandas as pd
-
-        shares = {kind: np.concatenate(parts).astype(np.float64) for kind, parts in self.shares.items()}
-        if not any(np.isfinite(found[..., SHARE]).any() for found in shares.values()):
-            raise TextError(later("The pattern applies in none of the texts."))
-        half = np.concatenate(self.halves)
-        names = [(kind, layer, head) for kind, found in shares.items() for layer, head in np.ndindex(found.shape[1:3])]
-        table = pd.DataFrame(names, columns=["kind", "layer", "head"])
-        for prefix, texts in (("", ~half), ("held_out_", half)):
-            values = [
-                np.concatenate([_flat(found[texts][..., column]) for found in shares.values()], axis=1)
-                for column in (SHARE, SHUFFLED, ABOVE)
-            ]
-            even = np.concatenate(
-                [
-                    np.repeat(np.concatenate(self.even[kind])[texts][:, None], found.shape[1] * found.shape[2], axis=1)
-                    for kind, found in shares.items()
-                ],
-                axis=1,
-            )
-            evidence = Evidence.of(values[SHARE], even, values[SHUFFLED], values[ABOVE], rate=rate, least=least)
-            for name in ("n", "share", "low", "high", "even", "shuffled", "p", "q"):
-                table[f"{prefix}{name}"] = getattr(evidence, name)
-            table[f"{prefix}found" if not prefix else "replicated"] = evidence.passes
-        table["replicated"] &= table["found"]
-        return table.sort_values(["found", "share"], ascending=False, kind="stable", ignore_index=True)
-
-
-def _flat(values: np.ndarray) -> Doubles:
-    """(N, L, H) -> (N, L H)."""
-    return values.reshape(len(values), -1)
-
-
-def _weighings(model: Model, row: Encoded, pattern: Pattern | Function, kinds: Sequence[Kind]) -> dict[Kind, Marks]:
-    if isinstance(pattern, Pattern):
-        on = pattern_shares.pairs(row, kinds)
-        return {kind: Marks(pattern.mask(on[kind]), on[kind].mask) for kind in kinds}
-    line = row.line
-    record = capture(model, line.text, pair=line.pair, target=line.target)
-    visible = {kind: np.asarray(record.attention(kind).mask, np.bool_) for kind in kinds}
-    return {kind: Marks(checked(pattern(record, kind), visible[kind]), visible[kind]) for kind in kinds}

@@ -88,8 +88,8 @@ def outcomes(model: Model, rows: Sequence[Encoded], mean: Mean = False) -> dict[
     heads = {kind: (depth, _heads(model, kind)) for kind, depth in depths(model.network).items()}
     names = measures(model)
     found = {kind: np.empty((len(rows), *shape, len(names)), np.float32) for kind, shape in heads.items()}
-    compared = _words if model.head is None else _labels
-    for batch in _batches(model, rows):
+    compared = _words if model.head is None else label_changes
+    for batch in batches(model, rows):
         some = [rows[index] for index in batch]
         changes, toward = compared(model, some), _toward(model, some, mean)
         for kind, (depth, count) in heads.items():
@@ -131,7 +131,7 @@ def _words(model: Model, rows: Sequence[Encoded]) -> Callable[[Tape], Floats]:
     return moved
 
 
-def _labels(model: Model, rows: Sequence[Encoded]) -> Callable[[Tape], Floats]:
+def label_changes(model: Model, rows: Sequence[Encoded]) -> Callable[[Tape], Floats]:
     """A function of a changed pass: (B, M) what becomes in it of what the head says of each text."""
     source, inputs, _output = padded(model, rows)
     words: list[Bools] = [row.source.special == 0 for row in rows]
@@ -186,15 +186,20 @@ def _counted(model: Model, source: Padded, inputs: Padded | None) -> Tensor:
     return (source.valid & ~source.special if model.info.kind == "encoder" else source.valid).float()
 
 
-def _log_p(model: Model, source: Padded, inputs: Padded | None, tape: Tape) -> Tensor:
-    """(B, T, V) the logarithms of the probabilities of each row."""
+def logits(model: Model, source: Padded, inputs: Padded | None, tape: Tape) -> Tensor:
+    """(B, T, V) of each row of a pass under a tape."""
     with recording(tape):
         output: Any = forward(model, model.runner, source, inputs)
-    logits: Tensor = output.get("prediction_logits", output.get("logits"))  # BERT's pre-training has two outputs
-    return logits.float().log_softmax(dim=-1)
+    found: Tensor = output.get("prediction_logits", output.get("logits"))  # BERT's pre-training has two outputs
+    return found.float()
 
 
-def _batches(model: Model, rows: Sequence[Encoded]) -> Iterator[list[int]]:
+def _log_p(model: Model, source: Padded, inputs: Padded | None, tape: Tape) -> Tensor:
+    """(B, T, V) the logarithms of the probabilities of each row."""
+    return logits(model, source, inputs, tape).log_softmax(dim=-1)
+
+
+def batches(model: Model, rows: Sequence[Encoded]) -> Iterator[list[int]]:
     """The places of texts of about the same length, whose logits fit in ``LOGITS``."""
     order = sorted(range(len(rows)), key=lambda index: (rows[index].size, index))
     held: list[int] = []

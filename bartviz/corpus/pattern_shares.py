@@ -43,8 +43,8 @@ class Marks:
 @dataclass(frozen=True, eq=False)
 class Weighing:
     """What the weights (..., Q, K) of a head are multiplied with, and added up, for each text: ``factors``
-    (..., 3, Q, K) for SHARE, SHUFFLED and ABOVE; ``even`` (...,) is the share of even attention; ``rows`` (..., Q) those
-    that count, ``others`` (..., Q) those without a mark. The dots are the texts of a batch, or nothing.
+    (..., 3, Q, K) for SHARE, SHUFFLED and ABOVE; ``even`` (...,) is the share of even attention; ``rows`` (..., Q)
+    those that count, ``others`` (..., Q) those without a mark. The dots are the texts of a batch, or nothing.
 
     A row counts if the pattern marks some of the keys that it sees, and not all. Rows have the same part in the mean.
     """

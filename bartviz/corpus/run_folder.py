@@ -104,7 +104,7 @@ class Shard:
             cut = int(array(arrays, "cut", np.int64, ())) if "cut" in arrays else 0
             require(0 <= cut <= texts)
             sums = {kind: _partial(kind, arrays, texts) for kind in KINDS if f"{kind}/count" in arrays}
-            bad = tuple(_bad(row) for row in json.loads(arrays["bad"].tobytes()))
+            bad = bad_rows(arrays["bad"].tobytes())
             relations = {
                 kind: _relations(kind, arrays, sums[kind].shape) for kind in KINDS if f"{kind}/relations" in arrays
             }
@@ -181,6 +181,11 @@ def _relations(kind: Kind, arrays: Arrays, shape: tuple[int, int]) -> Relations:
     arcs = np.array([distances[name].total() for name in names])
     require(len(distances) == len(names) and bool((followed <= arcs[:, None, None, None]).all()))
     return Relations(distances, dict(zip(names, followed, strict=True)))
+
+
+def bad_rows(data: bytes) -> tuple[Bad, ...]:
+    """The rows that were left out, from JSON. Raises ValueError, or what JSON does, for something else."""
+    return tuple(_bad(row) for row in json.loads(data))
 
 
 def _bad(row: Any) -> Bad:

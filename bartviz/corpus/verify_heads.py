@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from bartviz.corpus import receipt
-from bartviz.corpus.find_heads import FUNCTION, FoundHeads, Texts, find_heads
+from bartviz.corpus.find_heads import FUNCTION, Texts, find_heads
+from bartviz.corpus.found_heads import FoundHeads
 from bartviz.corpus.read import Columns, Form
 from bartviz.corpus.workers import Report
 from bartviz.errors import SettingError
@@ -35,14 +36,18 @@ class HeadsVerified:
 def verify_heads(
     path: str | PathLike[str],
     texts: Texts | None = None,
-    model: Model | None = None,
+    model: str | Model | None = None,
     *,
+    device: str = "cpu",
+    workers: int = 1,
+    ray: str | None = None,
     report: Report = lambda _progress: None,
 ) -> HeadsVerified:
     """Compute the heads of a receipt again and compare every number, to 1e-6.
 
     texts: what was measured; by default the corpus of the name in the receipt, beside it or in this folder.
-    model: by default the one of that name. Another corpus or model is a difference, and then nothing is computed.
+    model: by default the one of that name. Another model is a difference, and then nothing is computed.
+    device, workers, ray, report: as for ``bartviz.find_heads``.
     Raises SettingError for a receipt that was altered, or one of a function, which no receipt can hold.
 
     >>> texts = ["I want to buy a car.", "The old man sleeps.", "We see a dog.", "She reads two books."]
@@ -59,20 +64,27 @@ def verify_heads(
         texts = next((place for place in (file.parent / name, Path(name)) if place.exists()), None)
     if texts is None:
         raise SettingError(later("The corpus {name} is not beside the receipt, nor here: name it.", name=name))
-    model = model or load(known["model"]["name"])
-    if model.info.fingerprint != known["model"]["fingerprint"]:
+    model = known["model"]["name"] if model is None else model
+    loaded = load(model, device=device) if isinstance(model, str) else model
+    if loaded.info.fingerprint != known["model"]["fingerprint"]:
         return HeadsVerified(("the model has other weights or settings",))
     settings, corpus = known["settings"], known["corpus"]
+    several = workers > 1 or ray is not None
     again = find_heads(
-        model,
+        model if several else loaded,
         texts,
         known["pattern"],
         seed=settings["seed"],
         columns=Columns(**corpus.get("columns", {})),
         form=Form(**corpus["form"]) if "form" in corpus else None,
+        paragraphs=corpus.get("paragraphs", False),
         kinds=settings["kinds"],
         rate=settings["rate"],
         least=settings["least"],
+        silence="silence" in settings,
+        device=device if several else "cpu",
+        workers=workers,
+        ray=ray,
         report=report,
     )
     return HeadsVerified(tuple(_differences(known, again)))

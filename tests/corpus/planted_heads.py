@@ -19,7 +19,7 @@ import numpy as np
 import torch
 
 import bartviz
-from bartviz.corpus import find_heads
+from bartviz.corpus import pattern_work
 from bartviz.corpus.encode import Encoded, encode
 from bartviz.corpus.read import Line
 from bartviz.models.model import Model
@@ -93,7 +93,7 @@ def encoded_once() -> Iterator[None]:
             known[line, labels] = encode(model, line, labels=labels, **more)
         return known[line, labels]
 
-    with mock.patch.object(find_heads, "encode", remembered):
+    with mock.patch.object(pattern_work, "encode", remembered):
         yield
 
 

@@ -9,15 +9,18 @@ import pandas as pd
 import pytest
 
 import bartviz
-from bartviz.corpus.find_heads import FoundHeads
+from bartviz.analysis import evidence
+from bartviz.corpus.found_heads import FoundHeads
 from bartviz.corpus.pattern_shares import ABOVE, SHARE, SHUFFLED, Weighing
 from bartviz.corpus.read import Line
 from bartviz.corpus.run import of_lines
+from bartviz.corpus.workers import Progress, Report
 from bartviz.errors import PatternError, SettingError, TextError
 from bartviz.models.model import Model
 from bartviz.patterns.named import NAMED
 from bartviz.record.attention import Kind
 from bartviz.record.record import Record
+from benchmarks.corpus import lines
 from tests.corpus import planted_heads
 from tests.support import loaded
 
@@ -183,3 +186,98 @@ def test_what_cannot_be_tried_is_refused(model: Model) -> None:
         bartviz.find_heads(model, "nowhere.txt", "from any to first")
     with pytest.raises(SettingError, match="rate"):
         bartviz.find_heads(model, ["a"], "from any to first", rate=0)
+
+
+class Stop(Exception):
+    pass
+
+
+@pytest.fixture
+def lenient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A head of a random network passes if it has more weight on a pattern than even attention."""
+    monkeypatch.setattr(evidence, "MARGIN", 0.01)
+
+
+def numbers(found: FoundHeads) -> np.ndarray:
+    return found.table.drop(columns=["kind"]).to_numpy(np.float64)
+
+
+def test_a_run_that_was_stopped_goes_on_and_gives_the_same_numbers(lenient: None, model: Model, tmp_path: Path) -> None:
+    seen: list[Progress] = []
+
+    def stop(progress: Progress) -> None:
+        raise Stop
+
+    def ask(parts: Path | None, report: Report, texts: list[tuple[str, str]]) -> FoundHeads:
+        return bartviz.find_heads(
+            model,
+            texts,
+            "from word to same position",
+            least=0,
+            rate=0.9,
+            silence=True,
+            parts=parts,
+            size=8,
+            report=report,
+        )
+
+    parts, whole = tmp_path / "parts", [*sentences(), *sentences()[:4]]
+    for _ in range(2):
+        with pytest.raises(Stop):
+            ask(parts, stop, whole)
+    assert len(list(parts.glob("shards/*.shard"))) == 2
+    found = ask(parts, seen.append, whole)
+    assert [(one.rows, one.fresh) for one in seen[:2]] == [(24, 8), (28, 12)]
+    assert [one.rows for one in seen[2:]] == [8, 16, 24, 28]  # once more, with heads silenced
+    assert found.table["effect"].notna().sum() == found.table["found"].sum() > 0
+    assert (found.texts, found.repeated) == (24, 4)
+    seen.clear()
+    again = ask(parts, seen.append, whole)
+    assert seen == []
+    at_once = ask(None, seen.append, whole)
+    assert np.array_equal(numbers(found), numbers(again), equal_nan=True)
+    assert np.array_equal(numbers(found), numbers(at_once), equal_nan=True)
+    with pytest.raises(SettingError, match="another run: its corpus differ"):
+        ask(parts, seen.append, whole[:9])
+    shard = next(parts.glob("shards/*.shard"))
+    shard.write_bytes(shard.read_bytes()[:-1] + b"?")
+    with pytest.raises(SettingError, match="damaged"):
+        ask(parts, seen.append, whole)
+
+
+def test_effects_are_of_the_texts_where_the_pattern_applies(lenient: None, model: Model) -> None:
+    texts = [("we buy a red car", "Wir sehen 5"), ("the cat sleeps", "Wir sehen die Katze")] * 3
+    texts = [(text, f"{target} {number}") for number, (text, target) in enumerate(texts)]
+    found = bartviz.find_heads(
+        model, texts, 'from any to "car"', kinds=["encoder", "cross"], silence=True, least=0, rate=0.9
+    )
+    assert found.outcome == "the output"
+    for row in found.found.to_dict("records"):
+        assert row["effect_n"] == 3
+        assert row["elsewhere_n"] == 3  # where every row looks for the car there is no row elsewhere
+        assert row["elsewhere_rows"] > 3
+        assert row["effect_low"] <= row["effect"] <= row["effect_high"]
+        assert 0 <= row["apart_p"] <= 1 or np.isnan(row["apart_p"])
+    assert len(found.found)
+
+
+def test_what_several_workers_cannot_do_is_refused(model: Model, tmp_path: Path) -> None:
+    texts = ["a car", "a cat"]
+    with pytest.raises(SettingError, match="Several workers each load the model"):
+        bartviz.find_heads(model, texts, "from any to first", workers=2)
+    with pytest.raises(SettingError, match="known in this process alone"):
+        bartviz.find_heads(model, texts, lambda record, kind: np.ones((1, 1)), parts=tmp_path)
+    with pytest.raises(SettingError, match="at least 1"):
+        bartviz.find_heads(model, texts, "from any to first", workers=0)
+
+
+@pytest.mark.thorough
+@pytest.mark.slow
+@pytest.mark.parametrize("pattern", ["from any to special", "from any to first token", "from any to next token"])
+def test_two_halves_of_a_corpus_name_the_same_heads(pattern: str) -> None:
+    """As with sentences (docs/patterns.md), here with texts of random words."""
+    translator = bartviz.load("bart-tiny-en-de")
+    pairs = [(line.text, str(line.target)) for line in lines(translator, 1_200)]
+    one, other = (set(bartviz.find_heads(translator, half, pattern).replicated) for half in (pairs[::2], pairs[1::2]))
+    assert one
+    assert len(one & other) >= 0.9 * len(one | other)
