@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +15,11 @@ import pytest
 
 import bartviz
 from bartviz.commands.cli import main
+from bartviz.commands.corpus import Shown
 from bartviz.corpus import receipt
+from bartviz.corpus.workers import Progress
 from bartviz.errors import SettingError
+from bartviz.version import versions
 
 WORDS = ["we", "buy", "a", "red", "car", "and", "the", "cat", "sleeps", "in", "this", "old", "house", "garden"]
 PATTERN = "from any to previous token"
@@ -30,13 +36,23 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+@pytest.fixture(scope="module")
+def silenced(written: Path) -> Path:
+    """A receipt with the effects of heads, of the same corpus."""
+    out, texts = written.with_name("silenced.json"), str(written.parent / "texts.txt")
+    arguments = ["heads", texts, "--model", "bert-tiny-en", "--pattern", "from any to special", "--silence"]
+    assert main([*arguments, "--size", "16", "--out", str(out)]) == 0
+    assert not out.with_name("silenced.json.parts").exists()
+    return out
+
+
 def test_a_receipt_has_what_is_needed_to_repeat_it(written: Path) -> None:
     known = receipt.read(written)
     assert known["pattern"] == PATTERN
     assert known["model"]["fingerprint"] == bartviz.load("bert-tiny-en").info.fingerprint
     assert known["corpus"]["name"] == "texts.txt"
     assert known["settings"]["seed"] == 0
-    assert known["versions"]["bartviz"] == bartviz.__version__
+    assert known["versions"] == versions()
     assert known["texts"] == 60
     assert any(row["replicated"] for row in known["table"])
 
@@ -46,6 +62,73 @@ def test_a_receipt_is_verified(written: Path, capsys: pytest.CaptureFixture[str]
     assert "equal" in capsys.readouterr().out
     assert main(["heads", "--verify", str(written), "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"receipt": str(written), "equal": True, "differences": []}
+
+
+def test_effects_are_in_the_receipt_and_verified(silenced: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    known = receipt.read(silenced)
+    assert known["settings"]["silence"] == "masked words"
+    found = [row for row in known["table"] if row["found"]]
+    assert found
+    assert all((row["effect"] is not None) == row["found"] for row in known["table"])
+    assert bartviz.verify_heads(silenced)
+    table = known["table"]
+    table[0]["effect"] += 2e-6
+    receipt.write(silenced.with_name("other.json"), {name: known[name] for name in known if name != "bartviz receipt"})
+    assert main(["heads", "--verify", str(silenced.with_name("other.json"))]) == 1
+    assert ", effect: " in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_another_process_with_two_workers_finds_the_same_numbers(silenced: Path) -> None:
+    command = [sys.executable, "-m", "bartviz", "heads", "--verify", str(silenced), "--workers", "2", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["equal"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed: bartviz[ray]")
+def test_workers_of_ray_find_the_same_numbers(silenced: Path) -> None:
+    assert bartviz.verify_heads(silenced, ray="local", workers=2).differences == ()
+
+
+def test_the_same_command_goes_on_after_ctrl_c(
+    written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, shown = tmp_path / "receipt.json", Shown.report
+
+    def interrupted(self: Shown, progress: Progress) -> None:
+        shown(self, progress)
+        raise KeyboardInterrupt
+
+    command = ["heads", str(written.parent / "texts.txt"), "--model", "bert-tiny-en", "--pattern", PATTERN]
+    monkeypatch.setattr(Shown, "report", interrupted)
+    assert main([*command, "--size", "40", "--out", str(out)]) == 130
+    said = capsys.readouterr().err
+    assert "Stopped after 40 of 60 rows. Repeat the command to continue." in said
+    assert main([*command, "--size", "40"]) == 130
+    assert "With --out JSON a run is kept" in capsys.readouterr().err
+    monkeypatch.undo()
+    assert main([*command, "--size", "40", "--out", str(out)]) == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["receipt.json"]
+    assert receipt.read(out)["table"][0] == pytest.approx(receipt.read(written)["table"][0], abs=1e-6)
+
+
+def test_the_table_is_printed_as_one_asks(written: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["heads", str(written.parent / "texts.txt"), "--model", "bert-tiny-en", "--pattern", PATTERN]
+    assert main([*command, "--format", "csv", "--columns", "kind,layer,head,share"]) == 0
+    csv = capsys.readouterr().out.splitlines()
+    known = receipt.read(written)["table"]
+    assert csv[0] == "kind,layer,head,share"
+    assert len(csv) == 1 + len(known)
+    assert float(csv[1].split(",")[3]) == pytest.approx(known[0]["share"], abs=1e-6)
+    assert main([*command, "--format", "latex"]) == 0
+    latex = capsys.readouterr().out
+    assert r"\toprule" in latex
+    assert latex.count(r"encoder &") == sum(row["found"] for row in known)
+    assert main([*command, "--format", "json", "--columns", "head,q"]) == 0
+    assert set(json.loads(capsys.readouterr().out)["table"][0]) == {"head", "q"}
+    assert main([*command, "--columns", "effect"]) == 2
+    assert "no column 'effect': choose kind" in capsys.readouterr().err
 
 
 def test_what_differs_is_named(written: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
