@@ -21,6 +21,7 @@ from benchmarks import (
     drawing,
     files,
     find,
+    heads,
     load,
     memory,
     merge,
@@ -39,6 +40,7 @@ def parts(folder: Path, *, quick: bool) -> dict[str, Callable[[], object]]:
         return {
             "capture": lambda: capture.report(folder, lengths=(32,), seconds=1.0),
             "corpus": lambda: corpus.report(rows=64, seconds=1.0, sizes=(600, 700)),
+            "heads": lambda: heads.report(rows=64, all_rows=256, seconds=1.0),
             "find": lambda: find.report(edges=100_000, repeats=1),
             "merge": lambda: merge.report(shards=20, shape=(2, 4)),
             "decode": lambda: decode.report(folder, lengths=(32,), seconds=1.0),
@@ -56,6 +58,7 @@ def parts(folder: Path, *, quick: bool) -> dict[str, Callable[[], object]]:
         "memory": lambda: memory.evicted(folder / "evicted"),
         "capture": lambda: capture.report(folder),
         "corpus": corpus.report,
+        "heads": heads.report,
         "find": find.report,
         "merge": merge.report,
         "decode": lambda: decode.report(folder),
