@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 DIFFERS = 1  # the exit status where a receipt is not what is computed
 FORMATS = ("text", "csv", "json", "latex")
-PRINTED = ("kind", "layer", "head", "share", "low", "high", "even", "shuffled", "q", "held_out_share", "replicated")
-"""The columns of a LaTeX table, those of effects after them; as many as fit a page."""
+PRINTED = ("head", "share", "even", "shuffled", "q", "held_out_share", "replicated")
+"""The columns of a LaTeX table unless others are chosen, those of effects after them; as many as fit a page."""
 EFFECTS = ("effect", "effect_p", "elsewhere", "apart_p")
 
 
@@ -146,11 +146,12 @@ def _print(found: FoundHeads, columns: list[str], options: argparse.Namespace) -
     elif options.format == "csv":
         say_table(found.table[columns].to_csv(index=False).rstrip("\n"))
     elif options.format == "latex":
-        from bartviz.drawing.paper.table import latex
+        from bartviz.drawing.paper.table import latex, rounded
 
-        there = columns if options.columns else [name for name in (*PRINTED, *EFFECTS) if name in columns]
+        shown = found.found[columns] if options.columns else rounded(found.found)
+        there = None if options.columns else [name for name in (*PRINTED, *EFFECTS) if name in columns]
         caption = f"{found.model.name}: {found.pattern}, {found.texts:,} texts"
-        say_table(latex(found.found[there], caption=caption).rstrip("\n"))
+        say_table(latex(shown, columns=there, caption=caption).rstrip("\n"))
     else:
         _print_text(found, options.out)
 

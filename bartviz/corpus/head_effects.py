@@ -47,7 +47,7 @@ class Effects:
 
 
 def outcome(model: Model, rows: Callable[[], Iterator[Line | Bad]] = lambda: iter(())) -> str:
-    """What is predicted. Raises SettingError for a model that predicts nothing of the kind, or nothing of these rows."""
+    """What is predicted. Raises SettingError for a model that predicts nothing of the kind, or not of these rows."""
     head_ablation.check(model, 1, rows)
     if model.head is not None and LOG_P not in head_ablation.measures(model):
         raise SettingError(later("This model gives a number, not a label: no probability shows what a head does."))

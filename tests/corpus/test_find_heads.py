@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import bartviz
-from bartviz.analysis import evidence
+from bartviz.analysis import head_names
 from bartviz.corpus.found_heads import FoundHeads
 from bartviz.corpus.pattern_shares import ABOVE, SHARE, SHUFFLED, Weighing
 from bartviz.corpus.read import Line
@@ -195,7 +195,7 @@ class Stop(Exception):
 @pytest.fixture
 def lenient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A head of a random network passes if it has more weight on a pattern than even attention."""
-    monkeypatch.setattr(evidence, "MARGIN", 0.01)
+    monkeypatch.setattr(head_names, "MARGIN", 0.01)
 
 
 def numbers(found: FoundHeads) -> np.ndarray:

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 import bartviz
-from bartviz.analysis import evidence
+from bartviz.analysis import head_names
 from bartviz.corpus import head_effects
 from bartviz.corpus.encode import Encoded, encode
 from bartviz.corpus.head_effects import APPLIES, ELSEWHERE
@@ -112,7 +112,7 @@ def test_rows_are_silenced_alone_and_padding_changes_nothing(classifier: Model) 
 def test_each_kind_of_model_has_its_outcome(
     family: str, outcome: str, classifier: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(evidence, "MARGIN", 0.01)  # more weight than even attention is enough
+    monkeypatch.setattr(head_names, "MARGIN", 0.01)  # more weight than even attention is enough
     model = classifier if family == "classifier" else loaded.model(family)
     assert head_effects.outcome(model) == outcome
     texts = [f"{one} {other}" for one in TEXTS for other in TEXTS]
