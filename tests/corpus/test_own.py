@@ -25,6 +25,7 @@ from bartviz.errors import SettingError
 from bartviz.record.attention import KINDS
 from tests.support import loaded
 from tests.support.own_measures import everything, last_key, lean
+from tests.support.process import printed
 
 TEXTS = ["the cat sat on the mat", "the dog", "a man sat on the cat, and the dog sat", "the mat", "the cat and the dog"]
 PAIRS = [("the cat sat", "the mat"), ("the dog sat on the mat", "the cat sat on"), ("a man", "the dog and the man sat")]
@@ -134,18 +135,18 @@ def test_two_atlases_are_compared_by_it_text_by_text(whole: Atlas, path: Path) -
 @pytest.mark.parametrize(
     "options",
     [
-        {"workers": 2},
-        pytest.param(
-            {"ray": "local"}, marks=pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed")
-        ),
+        "workers=2",
+        pytest.param("ray='local'", marks=pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed")),
     ],
     ids=["workers", "ray"],
 )
-def test_other_processes_measure_the_same(
-    options: dict[str, Any], model: str, path: Path, whole: Atlas, tmp_path: Path
-) -> None:
-    found = bartviz.corpus(path, model, tmp_path / "atlas", size=2, measures=MINE, values=True, **options)
-    assert found.description["files"] == whole.description["files"]
+def test_other_processes_measure_the_same(options: str, model: str, path: Path, whole: Atlas, tmp_path: Path) -> None:
+    printed(
+        "import bartviz\nfrom tests.corpus.test_own import MINE\nif __name__ == '__main__':\n"
+        f"    bartviz.corpus({str(path)!r}, {model!r}, {str(tmp_path / 'atlas')!r}, size=2, measures=MINE, values=True,"
+        f" {options})"
+    )
+    assert bartviz.open_atlas(tmp_path / "atlas").description["files"] == whole.description["files"]
 
 
 def test_a_run_goes_on_with_the_same_functions_alone(model: str, path: Path, tmp_path: Path, whole: Atlas) -> None:

@@ -14,7 +14,6 @@ from typing import cast
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 from pandas.testing import assert_frame_equal
 
 import bartviz
@@ -26,29 +25,18 @@ from bartviz.corpus.run_replay import curves_of
 from bartviz.corpus.run_series import ordered, series
 from bartviz.corpus.series import Series
 from bartviz.errors import SettingError
-from tests.support import loaded
+from tests.support import checkpoints
 
 TEXTS = [f"the {one} sat on the {two}" for one in ("cat", "dog", "mat", "man") for two in ("mat", "dog", "cat and it")]
 PAIRS = [(text, text) for text in TEXTS]
-STEPS = (0, 60, 900)
+STEPS = tuple(checkpoints.SCALES)
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three checkpoints of one training, and what else lies in its folder: the queries grow."""
     folder = tmp_path_factory.mktemp("run")
-    loaded.model("bart")
-    for step, scale in zip(STEPS, (0.01, 0.5, 1.0), strict=True):
-        network, checkpoint = loaded.reference("bart"), folder / f"checkpoint-{step}"
-        shutil.copytree(loaded.folder() / "bart-0", checkpoint)
-        with torch.no_grad():
-            for name, weights in network.named_parameters():
-                if "q_proj" in name:
-                    weights.mul_(scale)
-            network.save_pretrained(checkpoint)
-            for name, weights in network.named_parameters():
-                if "q_proj" in name:
-                    weights.div_(scale)
+    checkpoints.written(folder)
     (folder / "curve.tsv").write_text("step\tloss\n")
     (folder / "runs").mkdir()
     return folder

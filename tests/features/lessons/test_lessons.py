@@ -347,7 +347,9 @@ def test_is_attention_an_explanation(start: Record) -> None:
     assert gradient["left"] > 2 * gradient["lower"]  # "need not tell what a missing word does"
     assert facts("why", 5)["after"] < facts("why", 5)["drawn"] / 2
     verdicts = facts("why", 6)
-    assert (verdicts["names"], verdicts["count"]) == ("gradient x input", 8)
+    failed = [name for name, said in zip(one.methods, one.verdicts, strict=True) if said != "better than chance"]
+    assert "gradient x input" in failed  # it is asked about in step 4
+    assert (verdicts["names"], verdicts["count"]) == (", ".join(failed), len(one.methods))
     assert facts("why", 7)["left"] < 0.5  # the right sentence of the report, and "without “buy”"
 
 
