@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 import pytest
 from playwright.sync_api import expect
 
@@ -25,6 +27,16 @@ def test_a_word_is_explained_and_its_strongest_words_are_removed(
     page.get_by_role("button", name="strongest words and see").click()
     expect(page.locator(".bv-why-bars > div")).to_have_count(3)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_line_goes_the_way_of_its_words(visit: Open, shipped: str) -> None:
+    page = visit(f"{shipped}/why?{urlencode({'text': 'אני רוצה ספר'})}")
+    words = page.locator(".why .source .word:not(.special)")
+    expect(words.first).to_be_visible()
+    first, last = words.first.bounding_box(), words.last.bounding_box()
+    assert first is not None
+    assert last is not None
+    assert first["x"] > last["x"]
 
 
 def test_a_lesson_is_answered_by_the_words_that_were_read(visit: Open, shipped: str) -> None:

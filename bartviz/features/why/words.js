@@ -78,10 +78,12 @@ class View {
   write() {
     const chip = (tag, word) => {
       const joined = word.joined ? " joined" : "";
-      return Object.assign(document.createElement(tag), {
+      const made = Object.assign(document.createElement(tag), {
         className: `word${word.special ? " special" : ""}${joined}`,
         textContent: word.text,
       });
+      if (word.special) made.dir = "ltr"; // a line goes the way of its first word, and "<s>" is none
+      return made;
     };
     this.chips.source = this.data.source.map((word, index) => {
       const read = Object.assign(chip("span", word), { tabIndex: -1 });
