@@ -16,7 +16,7 @@ from benchmarks.corpus import lines, plain
 from benchmarks.pairs import paired
 
 MODEL = "bart-tiny-en-de"
-PATTERNS = ("from any to previous token", "from word to same word", "from number to punctuation")
+PATTERNS = ("from any to previous token", "from word to same word")
 ROWS, ALL = 2_048, 10_000
 WORKERS = 2
 
