@@ -13,7 +13,7 @@ from torch import Tensor
 from bartviz.errors import ModelError, SettingError
 from bartviz.language import later
 from bartviz.models.model import Model
-from bartviz.record.attention import Head, HeadName, is_head
+from bartviz.record.attention import Head, HeadName, Kind, is_head
 from bartviz.tape.tape import check_heads, depths
 from bartviz.text import tokenize
 from bartviz.text.tokens import Tokens
@@ -26,23 +26,25 @@ class Batch:
     """The padded tokens of every text, and the inputs of the network.
 
     ``source`` the encoder's (or only) tokens, ``query`` the decoder's inputs, ``output`` what follows each of them;
-    ``lengths`` the rows of the last stack that are not padding.
+    ``read`` the source tokens of each text that are not padding, ``lengths`` such rows of the last stack.
     """
 
     source: tuple[Tokens, ...]
     query: tuple[Tokens, ...]
     output: tuple[Tokens, ...]
+    read: tuple[int, ...]
     lengths: tuple[int, ...]
     inputs: Mapping[str, Tensor]
 
     @classmethod
     def of(cls, model: Model, sources: Sequence[Tokens], outputs: Sequence[Tokens] | None) -> Batch:
         source, mask = _padded(model, sources)
+        read = tuple(map(len, sources))
         inputs = {"input_ids": _ids(source)} | ({} if mask is None else {"attention_mask": mask})
         if model.info.kind == "encoder" and getattr(model.config, "type_vocab_size", 0) > 1:
             inputs["token_type_ids"] = torch.from_numpy(np.stack([part.segments for part in source]))
         if outputs is None:
-            return cls(source, (), (), tuple(map(len, sources)), inputs)
+            return cls(source, (), (), read, read, inputs)
         output, target_mask = _padded(model, outputs)
         query = tuple(
             shifted(model, start_token(model, given), part) for given, part in zip(outputs, output, strict=True)
@@ -50,7 +52,12 @@ class Batch:
         inputs["decoder_input_ids"] = _ids(query)
         if target_mask is not None:
             inputs["decoder_attention_mask"] = target_mask
-        return cls(source, query, output, tuple(map(len, outputs)), inputs)
+        return cls(source, query, output, read, tuple(map(len, outputs)), inputs)
+
+    @property
+    def rows(self) -> dict[Kind, tuple[int, ...]]:
+        """Of each kind of attention, the rows of each text that are not padding."""
+        return {"encoder": self.read, "decoder": self.lengths, "cross": self.lengths}
 
 
 def _padded(model: Model, parts: Sequence[Tokens]) -> tuple[tuple[Tokens, ...], Tensor | None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bartviz.errors import ModelError
 from bartviz.language import later
@@ -46,6 +46,12 @@ class Result:
         query = self.source if self.query is None else self.query
         rows = self.source if kind == "encoder" else query
         return rows, query if kind == "decoder" else self.source
+
+    def cut(self, read: int, length: int) -> Result:
+        """Without padding: the first ``read`` tokens of the source, and ``length`` of what the decoder reads and
+        writes."""
+        query, output = (None if part is None else part.take(slice(0, length)) for part in (self.query, self.output))
+        return replace(self, source=self.source.take(slice(0, read)), query=query, output=output)
 
 
 def collect(

@@ -1,4 +1,4 @@
-"""capture(): one pass of a model -> Record; capture_batch(): several texts padded into one pass.
+"""capture(): one pass of a model -> Record; capture_batch(): several texts in one pass.
 
 Encoder-only models run once. An encoder-decoder decodes greedily (generate.py), or is given the target and runs once
 (teacher forcing). A decoder-only model runs once over the text; its steps show what it would predict at each position.
@@ -30,6 +30,7 @@ from bartviz.run.collect import Result, ablated, collect
 from bartviz.run.generate import decode, write_batch
 from bartviz.run.inputs import Given, Ids, Message, of_many, prepared_from, target_of
 from bartviz.run.memory_limit import check_run
+from bartviz.run.options import Options
 from bartviz.run.prepare import OUTPUT, Prepared, prepare_all, prepare_target
 from bartviz.safety.other_libraries import guarded, run_failed
 from bartviz.safety.torch_defaults import torch_defaults
@@ -145,19 +146,24 @@ def capture_batch(
     ablate: Heads = (),
     allow_special: bool = False,
     truncate: Truncate | None = None,
+    padded: bool = False,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> tuple[Record, ...]:
-    """Several texts, padded to the longest, in one pass: one Record each, padding tokens kept and masked.
+    """Several texts in one pass: one Record each, as capture() gives it, up to rounding.
 
     texts may be any iterable; tokens, words, messages: the texts in another form, as in capture(), one list for each.
     pairs: second sentences of an encoder-only model, one for each text, None for none.
-    targets: given outputs, one for each text, as in capture(). Without them an encoder-decoder first decodes each text,
-    then runs once on all of them with the decoded outputs. All other options are those of capture().
+    targets: given outputs, one for each text, as in capture(). Without them an encoder-decoder decodes the texts, all
+    of them step by step, as ``decode_batch`` does. All other options are those of capture().
+    padded: keep the padding that the pass needs, masked: all records are then as long as the longest, to show what a
+    batch is. An encoder-decoder without targets runs once on the outputs that it has decoded.
     Raises TextError, with the number of the text that it concerns, SettingError, BudgetError, Cancelled.
 
     >>> records = bartviz.capture_batch(model, ["I want to buy a car.", "It is late."])
     >>> [record.target_text for record in records]
     ['Ich möchte ein Auto kaufen.', 'Es ist spät.']
+    >>> [len(record.source) for record in records]  # nothing is padded
+    [9, 6]
     """
     model = model_of(model, tokenizer)
     if isinstance(texts, str):
@@ -185,16 +191,24 @@ def capture_batch(
             model, both[0], pair=both[1], allow_special=allow_special, truncate=truncate, begun=targets is not None
         ),
     )
-    given = None if targets is None else prepare_all(targets, lambda text: prepare_target(model, text), OUTPUT)
+    given: Sequence[Prepared] | None = None
+    if targets is not None:
+        given = prepare_all(targets, lambda text: prepare_target(model, text), OUTPUT)
+    elif model.info.kind == "encoder-decoder" and model.head is not None:  # as capture(): it reads a text on both sides
+        given = [replace(source, notices=()) for source in sources]
+    elif model.info.kind == "encoder-decoder" and not padded:
+        options = Options(max_new_tokens=max_new_tokens, top_k=top_k, ablate=ablate, values=values, cancelled=cancelled)
+        return write_batch(model, sources, options)
     outputs: list[Tokens] | None = None if given is None else [part.tokens for part in given]
     target_texts: list[str | None] = [None] * len(forms) if given is None else [part.text for part in given]
     if model.info.kind == "encoder-decoder" and given is None:
-        decoded = write_batch(model, sources, max_new_tokens=max_new_tokens, ablate=ablate, cancelled=cancelled)
+        options = Options(max_new_tokens=max_new_tokens, ablate=ablate, cancelled=cancelled)
+        decoded = write_batch(model, sources, options)
         target_texts = [record.target_text for record in decoded]
         outputs = [record.output for record in decoded if record.output is not None]
     tape = Tape(values=values, scale_heads=head_factors(model, ablate), cancelled=cancelled)
-    results = _results(model, tape, sources, outputs, target_texts, top_k)
-    mode = ONE_PASS if targets is None else GIVEN_TARGET
+    results = _results(model, tape, sources, outputs, target_texts, top_k, padded=padded)
+    mode = ONE_PASS if given is None else GIVEN_TARGET
     settings = {"mode": mode, "batch": len(forms), "ablated": ablated(tape)}
     notices = [source.notices for source in sources]
     if given is not None:
@@ -230,23 +244,31 @@ def _results(
     targets: Sequence[Tokens] | None,
     target_texts: Sequence[str | None],
     top_k: int,
+    *,
+    padded: bool = False,
 ) -> list[Result]:
     """The results of one pass over the texts; their attention goes onto the tape. Raises TextError, BudgetError."""
     tokens = [source.tokens for source in sources]
     if model.info.kind == "decoder" and targets is not None:
-        results = _continued(model, tape, tokens, targets, top_k)
+        batch, results = _continued(model, tape, tokens, targets, top_k, padded=padded)
     else:
         batch = Batch.of(model, tokens, targets)
         check_run(model, batch, values=tape.values)
-        results = _run(model, batch, tape, top_k, [predict.predicts(model, source.pair) for source in sources])
+        labelled = [predict.predicts(model, source.pair) for source in sources]
+        results = _run(model, batch, tape, top_k, labelled, padded=padded)
+    if not padded:
+        lengths = zip(results, batch.read, batch.lengths, strict=True)
+        results = [result.cut(read, length) for result, read, length in lengths]
     texts = zip(results, sources, target_texts, strict=True)
     return [replace(result, text=source.text, pair=source.pair, target=target) for result, source, target in texts]
 
 
 @torch.inference_mode()
-def _forward(model: Model, batch: Batch, tape: Tape) -> Any:
+def _forward(model: Model, batch: Batch, tape: Tape, *, padded: bool) -> Any:
     """Run the network once under the tape -> its output; the base model's where no head is needed, and of a model whose
     logits are made from it."""
+    if not padded:
+        tape.lengths = batch.rows
     inputs = {name: part.to(model.device) for name, part in batch.inputs.items()}
     with recording(tape), guarded(run_failed()):
         if model.info.kind == "encoder":
@@ -268,9 +290,9 @@ def _logits(model: Model, out: Any) -> list[Tensor | Rows]:
     return list(out.logits.cpu()) if layer is None else [Rows(layer, states) for states in out.last_hidden_state]
 
 
-def _run(model: Model, batch: Batch, tape: Tape, top_k: int, labelled: Sequence[bool]) -> list[Result]:
+def _run(model: Model, batch: Batch, tape: Tape, top_k: int, labelled: Sequence[bool], *, padded: bool) -> list[Result]:
     """The results of one pass, their text fields still empty; ``labelled``: which have a prediction."""
-    out = _forward(model, batch, tape)
+    out = _forward(model, batch, tape, padded=padded)
     logits = [None] * len(batch.source) if model.info.kind == "encoder" else _logits(model, out)
     results = [_result(model, batch, item, rows, top_k) for item, rows in enumerate(logits)]
     if not any(labelled):
@@ -308,9 +330,10 @@ def _result(model: Model, batch: Batch, item: int, logits: Tensor | Rows | None,
 
 
 def _continued(
-    model: Model, tape: Tape, prompts: Sequence[Tokens], targets: Sequence[Tokens], top_k: int
-) -> list[Result]:
-    """The results, text fields still empty, of a decoder-only model's prompts with given targets, padded in one pass.
+    model: Model, tape: Tape, prompts: Sequence[Tokens], targets: Sequence[Tokens], top_k: int, *, padded: bool
+) -> tuple[Batch, list[Result]]:
+    """The batch and the results, text fields still empty, of a decoder-only model's prompts with given targets, in one
+    pass.
 
     There is a step for each token of a target, as decode() has one for each token it writes. Raises TextError for more
     tokens than the model reads, BudgetError.
@@ -318,7 +341,7 @@ def _continued(
     wholes = [_whole(model, prompt, target) for prompt, target in zip(prompts, targets, strict=True)]
     batch = Batch.of(model, [whole.take(slice(0, -1)) for whole in wholes], None)
     check_run(model, batch, values=tape.values)
-    logits = _logits(model, _forward(model, batch, tape))
+    logits = _logits(model, _forward(model, batch, tape, padded=padded))
     summary, results = Summary(model.tokenizer, top_k), []
     for said, prompt, whole, reads in zip(logits, prompts, wholes, batch.source, strict=True):
         output, rows = whole.take(slice(1, None)), len(whole) - 1
@@ -327,7 +350,7 @@ def _continued(
         output = tokenize.pad(output, model.tokenizer, len(reads))
         checks = (summary.compared(numbers[-1], said[numbers[-1].row]),)
         results.append(Result(source=reads, text="", output=output, steps=steps, checks=checks))
-    return results
+    return batch, results
 
 
 def _whole(model: Model, prompt: Tokens, target: Tokens) -> Tokens:

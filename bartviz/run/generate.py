@@ -193,16 +193,8 @@ def decode_batch(
     return _batch(model, prepared, options, force, started)
 
 
-def write_batch(
-    model: Model,
-    prepared: Sequence[Prepared],
-    *,
-    max_new_tokens: int | None,
-    ablate: Heads,
-    cancelled: Callable[[], bool],
-) -> tuple[Record, ...]:
+def write_batch(model: Model, prepared: Sequence[Prepared], options: Options) -> tuple[Record, ...]:
     """What ``decode_batch`` writes, of texts that are prepared."""
-    options = Options(max_new_tokens=max_new_tokens, ablate=ablate, cancelled=cancelled)
     return _batch(model, prepared, options, None, time.perf_counter())
 
 

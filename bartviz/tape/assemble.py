@@ -30,11 +30,14 @@ def attention(
     """The attention of one kind for one text of the batch, and a check that every layer was on the tape, with a mask
     that follows from its window.
 
-    With a single text the entries are removed from the tape, so that queries and keys are never in memory twice.
+    Of a text that is padded, as many rows and columns are taken as it has tokens: arrays of its own, so that nothing of
+    the batch stays in memory. With a single text the entries are removed from the tape, so that queries and keys are
+    never in memory twice.
     """
     entries = [tape.entries[kind, layer] for layer in range(depth) if (kind, layer) in tape.entries]
     scale = entries[0].scale
-    masks = {window: _mask(parts, item) for (name, window), parts in tape.masks.items() if name == kind}
+    shape = len(query), len(key)
+    masks = {window: _mask(parts, item, shape) for (name, window), parts in tape.masks.items() if name == kind}
     mask = _whole(masks, kind)
     windows = np.array([entry.window for entry in entries])  # (L,)
     cap = entries[0].softcap
@@ -44,7 +47,7 @@ def attention(
     values = entries[0].v
     assert values is not None
     v = np.empty((len(entries), values.shape[1], len(key), values.shape[3]), np.float32)  # (L, H or 1, K, d)
-    sample = _sample(entries, item, None if tape.values else v)
+    sample = _sample(entries, item, len(query), None if tape.values else v)
     single = entries[0].q[0].shape[0] == 1
     out, out_bias = _projections(network, tape, kind, entries) if tape.values else (None, None)
     for layer, entry in enumerate(entries):
@@ -53,7 +56,7 @@ def attention(
             q[layer] *= entry.scale / scale
         if single:
             tape.entries.pop((kind, layer))
-    biases = [_bias(tape.biases[kind, layer], mask.shape) for layer in range(depth) if (kind, layer) in tape.biases]
+    biases = [_bias(tape.biases[kind, layer], shape) for layer in range(depth) if (kind, layer) in tape.biases]
     bias = np.stack(biases) if len(biases) > 1 else biases[0] if biases else None
     sinks = [_host(entry.sinks) for entry in entries if entry.sinks is not None]
     made = Attention(
@@ -81,17 +84,22 @@ def attention(
     return made, Check(TAPE, float(depth - len(entries) + odd), 0.0, kind)
 
 
-def _sample(entries: list[Entry], item: int, v: Floats | None) -> Sample:
-    """The kernel's output: of every head if values are kept, else of the one head per layer whose values are."""
+def _sample(entries: list[Entry], item: int, length: int, v: Floats | None) -> Sample:
+    """The kernel's output for the text's own rows: of every head if values are kept, else of the one head per layer
+    whose values are."""
     count, width = entries[0].q[0].shape[1], entries[0].outputs[0].shape[3]
     starts = np.cumsum([0, *(rows.shape[2] for rows in entries[0].q)])
     heads, row_indices, output = [], [], []
     for layer, entry in enumerate(entries):
         calls = zip(starts, entry.q, strict=False)
-        rows = np.concatenate([start + sampled(part.shape[2], layer) for start, part in calls])
+        found = [start + sampled(min(part.shape[2], length - start), layer) for start, part in calls]
+        rows = np.concatenate(found)
         chosen = sampled(len(rows), layer)
         kept = np.arange(count) if v is None else np.array([compared_head(layer, count)])
-        made = np.concatenate([_host(part[item if len(part) > 1 else 0]) for part in entry.outputs])  # (R, H, d)
+        parts = zip(found, entry.outputs, strict=True)
+        made = np.concatenate(
+            [_host(part[item if len(part) > 1 else 0, : len(own)]) for own, part in parts]
+        )  # (R, H, d)
         heads.append(kept)
         row_indices.append(rows[chosen])
         output.append(made[chosen[:, None], kept].reshape(len(chosen), len(kept), width))  # (R, C, d)
@@ -102,12 +110,12 @@ def _fill(entry: Entry, item: int, q: Floats, k: Floats, v: Floats) -> None:
     start = 0
     for rows in entry.q:  # (B, H, Q', d)
         stop = start + rows.shape[2]
-        q[:, start:stop] = _host(rows[item])
+        q[:, start:stop] = _host(rows[item, :, : q.shape[1] - start])
         start = stop
     assert entry.k is not None
-    k[:] = _host(entry.k[item])
+    k[:] = _host(entry.k[item, :, : k.shape[1]])
     assert entry.v is not None
-    v[:] = _host(entry.v[item])
+    v[:] = _host(entry.v[item, :, : v.shape[1]])
 
 
 def _projections(network: PreTrainedModel, tape: Tape, kind: Kind, entries: list[Entry]) -> Projections:
@@ -141,13 +149,12 @@ def _stacked(entries: list[Entry]) -> Projections:
     return stacked
 
 
-def _mask(parts: list[Tensor], item: int) -> Bools:
+def _mask(parts: list[Tensor], item: int, shape: tuple[int, int]) -> Bools:
     """(Q, K): the rows of every call, stacked; an earlier row could not see later keys."""
-    columns = parts[-1].shape[2]
-    mask = np.zeros((sum(part.shape[1] for part in parts), columns), np.bool_)
+    mask = np.zeros(shape, np.bool_)
     start = 0
     for part in parts:
-        rows = _host(part[item if part.shape[0] > 1 else 0])  # (Q', K')
+        rows = _host(part[item if part.shape[0] > 1 else 0])[: shape[0] - start, : shape[1]]  # (Q', K')
         mask[start : start + len(rows), : rows.shape[1]] = rows
         start += len(rows)
     return mask
@@ -167,7 +174,8 @@ def _bias(parts: list[Tensor], shape: tuple[int, ...]) -> Floats:
     bias = np.zeros((parts[0].shape[0], *shape), np.float32)
     start = 0
     for part in parts:  # (H, Q', K')
-        bias[:, start : start + part.shape[1], : part.shape[2]] = _host(part)
+        rows = _host(part)[:, : shape[0] - start, : shape[1]]
+        bias[:, start : start + rows.shape[1], : rows.shape[2]] = rows
         start += part.shape[1]
     return bias
 

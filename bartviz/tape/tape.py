@@ -63,7 +63,8 @@ class Entry:
     k: Tensor | None = None  # (B, H, K, d)
     v: Tensor | None = None  # (B, H or 1, K, d)
     scale: float = 1.0
-    outputs: list[Tensor] = field(default_factory=list)  # each (B, R, H, d): the sampled rows, before any ablation
+    # each (B, R, H, d): the sampled rows, before any ablation; behind those of a short text its last one again
+    outputs: list[Tensor] = field(default_factory=list)
     window: int = 0  # a row attends to keys fewer positions away; 0: to all
     softcap: float | None = None
     sinks: Tensor | None = None  # (H,)
@@ -81,6 +82,7 @@ class Tape:
     ``cancelled``: called at every layer; True stops the run with Cancelled.
     ``kernel``: computes the heads' outputs (B, Q, H, d) of a layer from what was recorded, in place of the fast kernel.
     ``open_cells``: for a kind, the cells (Q, K) that every layer and head may see, in place of the model's own mask.
+    ``lengths``: for a kind, how many rows of each text of a batch are its own: what pads it is not compared.
     """
 
     values: bool = False
@@ -89,6 +91,7 @@ class Tape:
     cancelled: Callable[[], bool] = lambda: False
     kernel: Callable[[Tape, Kind, int], Tensor] | None = None
     open_cells: Mapping[Kind, Tensor] = field(default_factory=dict)
+    lengths: Mapping[Kind, Sequence[int]] = field(default_factory=dict)
     entries: dict[tuple[Kind, int], Entry] = field(default_factory=dict)
     # By window (0: none), each (B or 1, Q, K) bool, True: may attend.
     masks: dict[tuple[Kind, int], list[Tensor]] = field(default_factory=dict)
@@ -384,7 +387,7 @@ def _attend_on(
     if tape is None or site is None or entry is None:
         return output, None
     count = query.shape[2]
-    entry.outputs.append(output if count <= SAMPLED_ROWS else output[:, torch.from_numpy(sampled(count, layer))])
+    entry.outputs.append(output if count <= SAMPLED_ROWS else _compared(output, layer, tape.lengths.get(site.kind)))
     if not tape.values:
         head = compared_head(layer, query.shape[1])
         entry.v = values[:, head : head + 1]
@@ -417,6 +420,15 @@ def _unfused(
         scores = torch.cat([scores, sink], dim=-1)
     weights = scores.softmax(dim=-1)[..., : key.shape[2]]
     return (weights @ value).transpose(1, 2).contiguous()
+
+
+def _compared(output: Tensor, layer: int, lengths: Sequence[int] | None) -> Tensor:
+    """(B, Q, H, d) -> (B, R, H, d): the sampled rows; of each text its own, where ``lengths`` (B,) says how many."""
+    if lengths is None:
+        return output[:, torch.from_numpy(sampled(output.shape[1], layer))]
+    rows = [sampled(length, layer) for length in lengths]
+    index = np.stack([np.pad(own, (0, SAMPLED_ROWS - len(own)), mode="edge") for own in rows])  # (B, R)
+    return output[torch.arange(len(rows))[:, None], torch.from_numpy(index)]
 
 
 def sampled(rows: int, layer: int) -> NDArray[np.int64]:

@@ -19,7 +19,7 @@ def test_padding_is_in_no_measure(family: str, kinds: tuple[Kind, ...]) -> None:
     model = loaded.model(family)
     targets = None if family == "bert" else [TEXTS[1], TEXTS[0]]
     alone = capture_batch(model, TEXTS[:1], targets=targets and targets[1:], values=True)[0]
-    padded = capture_batch(model, TEXTS, targets=targets and targets[::-1], values=True)[0]
+    padded = capture_batch(model, TEXTS, targets=targets and targets[::-1], values=True, padded=True)[0]
     for kind in kinds:
         assert padded.attention(kind).shape > alone.attention(kind).shape
         one, other = measures.of_record(alone, kind), measures.of_record(padded, kind)

@@ -234,7 +234,7 @@ def test_a_share_of_nothing_is_refused(tmp_path: Any) -> None:
     bare = bartviz.load(networks.save("bert", tmp_path / "bare", architecture="BertModel"))
     with pytest.raises(SettingError, match="predicts no tokens"):
         bartviz.patch(bare, subjects.TEXT, subjects.TEXT)
-    padded = bartviz.capture_batch(model, [subjects.TEXT, "The cat."])[1]
+    padded = bartviz.capture_batch(model, [subjects.TEXT, "The cat."], padded=True)[1]
     with pytest.raises(SettingError, match="has padding"):
         bartviz.patch(model, one, padded)
     with pytest.raises(SettingError, match="another model"):

@@ -240,7 +240,9 @@ def test_a_typed_mask_is_the_only_row_and_without_one_every_word_is() -> None:
 
 def test_a_padded_record_is_run_with_its_padding_closed() -> None:
     model = loaded.model("bart")
-    padded = bartviz.capture_batch(model, [TEXT, "What time is it?"], targets=[TARGET, "Wie spät ist es?"])[1]
+    padded = bartviz.capture_batch(
+        model, [TEXT, "What time is it?"], targets=[TARGET, "Wie spät ist es?"], padded=True
+    )[1]
     alone = bartviz.capture(model, "What time is it?", target="Wie spät ist es?")
     changes = [ablate(model, one, ["cross L0H1"], write=False).effect for one in (padded, alone)]
     assert changes[0] == pytest.approx(changes[1], abs=1e-3)
@@ -249,7 +251,9 @@ def test_a_padded_record_is_run_with_its_padding_closed() -> None:
 @pytest.mark.slow
 def test_a_padded_record_is_decoded_again_as_it_would_be_alone() -> None:
     model = loaded.model("bart")
-    padded = bartviz.capture_batch(model, [TEXT, "What time is it?"], targets=[TARGET, "Wie spät ist es?"])[1]
+    padded = bartviz.capture_batch(
+        model, [TEXT, "What time is it?"], targets=[TARGET, "Wie spät ist es?"], padded=True
+    )[1]
     alone = bartviz.capture(model, "What time is it?", target="Wie spät ist es?")
     texts = [[part.target_text for part in ablate(model, one, ["cross L0H1"]).written or ()] for one in (padded, alone)]
     assert texts[0] == texts[1]
@@ -261,7 +265,7 @@ def test_padding_is_not_counted(family: str) -> None:
     """The numbers of a padded text are those of the text alone."""
     model, texts = loaded.model(family), [TEXT, "What time is it?"]
     target = "Wie spät ist es?" if family == "bart" else None
-    padded = bartviz.capture_batch(model, texts, targets=[TARGET, target] if target else None)[1]
+    padded = bartviz.capture_batch(model, texts, targets=[TARGET, target] if target else None, padded=True)[1]
     alone = bartviz.capture(model, texts[1], target=target)
     assert len(padded.source) > len(alone.source)
     head = heads_of(alone, alone.kinds[0])[0]

@@ -228,7 +228,7 @@ def test_the_news_has_another_name() -> None:
 
 def test_padding_is_no_state_that_moved() -> None:
     model, short = loaded.model("bart"), "What time is it?"
-    padded = bartviz.capture_batch(model, [TEXT, short], targets=[TARGET, "Wie spät ist es?"])[1]
+    padded = bartviz.capture_batch(model, [TEXT, short], targets=[TARGET, "Wie spät ist es?"], padded=True)[1]
     alone = len(bartviz.capture(model, short, target="Wie spät ist es?").source)
     said = notice(edit(model, padded, 2, int(padded.source.ids[3])))
     assert f"{alone} of {alone} encoder states" in said
@@ -277,7 +277,7 @@ def test_padding_is_not_reached() -> None:
     for family in ("bart", "bert", "gpt2"):
         model, texts = loaded.model(family), [TEXT, "What time is it?"]
         targets = [TARGET, "Wie spät ist es?"] if family == "bart" else None
-        padded = bartviz.capture_batch(model, texts, targets=targets)[1]
+        padded = bartviz.capture_batch(model, texts, targets=targets, padded=True)[1]
         alone = bartviz.capture(model, texts[1], target=targets[1] if targets else None)
         n = len(alone.source)
         assert len(padded.source) > n

@@ -143,7 +143,9 @@ def test_a_text_that_a_decoder_read_can_be_branched() -> None:
 
 def test_padding_is_no_part_of_the_source() -> None:
     model = loaded.model("bart")
-    short = bartviz.capture_batch(model, ["What time is it?", TEXT], targets=["Wie spät?", "Die Katze schläft."])[0]
+    short = bartviz.capture_batch(
+        model, ["What time is it?", TEXT], targets=["Wie spät?", "Die Katze schläft."], padded=True
+    )[0]
     alone = bartviz.capture(model, "What time is it?", target="Wie spät?")
     equal(bartviz.branch(model, short, 1, 44, max_new_tokens=6), bartviz.branch(model, alone, 1, 44, max_new_tokens=6))
 

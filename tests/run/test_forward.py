@@ -111,7 +111,7 @@ def test_every_head_equals_eager(family: str) -> None:
 @pytest.mark.parametrize("family", networks.FAMILIES)
 def test_a_padded_batch_equals_eager(family: str) -> None:
     targets = [TARGET, "Wie spät ist es?"] if family in networks.ENCODER_DECODERS else None
-    records = bartviz.capture_batch(loaded.model(family), [TEXT, SHORT], targets=targets)
+    records = bartviz.capture_batch(loaded.model(family), [TEXT, SHORT], targets=targets, padded=True)
     assert_equal_to_eager(family, records)
     assert all(check.passed for record in records for check in record.provenance.checks)
     alone = bartviz.capture(loaded.model(family), SHORT, target=None if targets is None else targets[1])
@@ -122,7 +122,7 @@ def test_a_padded_batch_equals_eager(family: str) -> None:
 def test_padding_changes_nothing_for_the_real_tokens(family: str) -> None:
     targets = [TARGET, "Wie spät ist es?"] if family in networks.ENCODER_DECODERS else None
     model = loaded.model(family)
-    padded = bartviz.capture_batch(model, [TEXT, SHORT], targets=targets)[1]
+    padded = bartviz.capture_batch(model, [TEXT, SHORT], targets=targets, padded=True)[1]
     alone = bartviz.capture(model, SHORT, target=None if targets is None else targets[1])
     for kind in alone.kinds:
         _, _, rows, columns = alone.attention(kind).shape
@@ -137,7 +137,7 @@ def test_texts_that_go_on_as_given_are_padded_in_one_pass() -> None:
     """Each has the steps and the attention that it has alone, whichever of prompt and target is the longer."""
     model = loaded.model("gpt2")
     prompts, targets = [SHORT, TEXT, "A"], [" It is a dog, and that one over there is one, too.", " No.", " B\x00"]
-    records = bartviz.capture_batch(model, prompts, targets=targets, values=True)
+    records = bartviz.capture_batch(model, prompts, targets=targets, values=True, padded=True)
     assert_equal_to_eager("gpt2", records)
     longest = max(len(record.source) for record in records)
     for record, prompt, target in zip(records, prompts, targets, strict=True):

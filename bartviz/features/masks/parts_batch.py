@@ -43,7 +43,7 @@ def _capture(texts: Sequence[str], model: Model, ticket: Ticket[Records]) -> Rec
     from bartviz.run.forward import capture_batch
 
     ticket.report(later("Running the model"))
-    return capture_batch(model, texts, cancelled=ticket.cancelled)
+    return capture_batch(model, texts, padded=True, cancelled=ticket.cancelled)
 
 
 def _await(run: Run[Records]) -> Records:

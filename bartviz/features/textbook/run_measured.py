@@ -31,7 +31,7 @@ from bartviz.tape.tape import Tape
 
 def padding(model: Model, cancelled: Cancel) -> Verdict:
     alone = capture(model, TEXT, cancelled=cancelled)
-    batch = capture_batch(model, [TEXT, LONGER], cancelled=cancelled)[0]
+    batch = capture_batch(model, [TEXT, LONGER], padded=True, cancelled=cancelled)[0]
     n = len(alone.source)
     closed = len(batch.source) - n
     weights = max(
@@ -54,7 +54,7 @@ def padding(model: Model, cancelled: Cancel) -> Verdict:
 
 def crossing(model: Model, cancelled: Cancel) -> Verdict:
     alone = capture(model, TEXT, cancelled=cancelled).attention("cross").mask
-    padded = capture_batch(model, [TEXT, LONGER], cancelled=cancelled)[0].attention("cross").mask
+    padded = capture_batch(model, [TEXT, LONGER], padded=True, cancelled=cancelled)[0].attention("cross").mask
     numbers = (
         Number(later("a text alone: open cells"), alone.size, int(alone.sum())),
         Number(later("the same text in a batch: open cells"), padded.size, int(padded.sum()), core=False),
