@@ -37,6 +37,7 @@ def add(commands: Any) -> None:
     compare.add_argument("--column", metavar="COLUMN", help="of the texts: a name, or a number from 1")
     compare.add_argument("--pair", metavar="COLUMN", help="of second sentences, for encoder models")
     compare.add_argument("--target", metavar="COLUMN", help="of given outputs, for encoder-decoder models")
+    compare.add_argument("--unique", action="store_true", help="count a text that is repeated only the first time")
     compare.add_argument("--silence", type=int, default=0, metavar="N", help="as for bartviz corpus")
     compare.add_argument("--workers", type=int, default=1, metavar="N", help="processes (%(default)s)")
     compare.add_argument("--device", default="cpu", metavar="NAME", help=DEVICE)
@@ -121,6 +122,7 @@ def _measured(options: argparse.Namespace, model: str, place: str) -> Atlas:
         device=options.device,
         workers=options.workers,
         silence=options.silence,
+        unique=options.unique,
         values=True,
         resume=True,
         report=Shown().report,

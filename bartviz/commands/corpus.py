@@ -81,6 +81,7 @@ def add(commands: Any) -> None:
         action="store_true",
         help="with --silence: put a head's mean over the text in place of its output, not 0",
     )
+    corpus.add_argument("--unique", action="store_true", help="count a text that is repeated only the first time")
     corpus.add_argument(
         "--truncate",
         choices=get_args(Truncate),
@@ -183,17 +184,20 @@ def run(options: argparse.Namespace, shown: Shown) -> int:
         truncate=options.truncate,
         values=bool(options.values),
         measures=measures,
+        unique=options.unique,
         size=SIZE if options.size is None else options.size,
         report=shown.report,
     )
     texts, left_out = atlas.description["texts"], atlas.description["left_out"]
-    cut = atlas.description.get("cut", 0)
+    cut, repeated = atlas.description.get("cut", 0), atlas.description["corpus"].get("repeated")
     if options.json:
         found = {"roles": rows_of(atlas.roles), "bad": rows_of(atlas.bad)}
         counts = {"texts": texts, "left_out": left_out, "cut": cut}
+        counts |= {} if repeated is None else {"repeated": repeated}
         print_json({**counts, "notices": notes, **found, "saved": str(options.out)})
         return 0
-    say(f"texts    {texts:,}, {left_out:,} rows left out" + (f", {cut:,} read in part" if cut else ""))
+    once = "" if repeated is None else f", {repeated:,} repeated"
+    say(f"texts    {texts:,}{once}, {left_out:,} rows left out" + (f", {cut:,} read in part" if cut else ""))
     for row in atlas.bad.head(5).itertuples():
         say(f"         {row.file}, line {row.line}: {row.reason}")
     for role, heads in atlas.roles.groupby("role"):

@@ -47,6 +47,7 @@ def run(options: argparse.Namespace, report: Callable[[Progress], None]) -> int:
         truncate=options.truncate,
         values=options.values is not False,
         measures=dict(imported(one) for one in options.measure),
+        unique=options.unique,
         curves=None if options.curve is None else curves_of(*options.curve),
         size=SIZE if options.size is None else options.size,
         report=report,

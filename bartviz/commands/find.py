@@ -26,6 +26,7 @@ def add(commands: Any) -> None:
     find.add_argument("atlas", type=Path, metavar="DIR", help="folder of the atlas")
     find.add_argument("fields", nargs="*", metavar="FIELD=VALUE", help="conditions, all of which must hold")
     find.add_argument("--limit", type=int, default=20, metavar="N", help="edges to print (%(default)s)")
+    find.add_argument("--unique", action="store_true", help="show each text once, with its highest edge")
     find.add_argument("--json", action="store_true", help="print JSON")
     find.set_defaults(run=run)
 
@@ -41,18 +42,19 @@ def run(options: argparse.Namespace) -> int:
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise SettingError(f"The field {twice} is given twice. All fields must hold: give each once.")
-    if "limit" in names:
-        raise SettingError("The number of edges to print is an option, not a field: --limit 3.")
+    for name, option in (("limit", "--limit 3"), ("unique", "--unique")):
+        if name in names:
+            raise SettingError(f"{name} is an option, not a field: {option}.")
     fields: dict[str, Any] = dict(pairs)
     with warnings.catch_warnings(record=True) as notes:
         warnings.simplefilter("always", UserWarning)
-        found = open_atlas(options.atlas).find(limit=options.limit, **fields)
+        found = open_atlas(options.atlas).find(limit=options.limit, unique=options.unique, **fields)
     for note in notes:
         say(str(note.message), error=True)
     if options.json:
         print_json({"count": found.count, "edges": rows_of(found.edges)})
         return 0
-    say(f"{found.count:,} edges, {len(found.edges):,} shown")
+    say(f"{found.count:,} edges, {len(found.edges):,} shown" + (", each of another text" if options.unique else ""))
     for row in found.edges.to_dict("records"):
         head = f"{row['kind']} L{row['layer']}H{row['head']}"
         edge = f"{row['query_token']} ({row['query']}) -> {row['key_token']} ({row['key']})"

@@ -250,19 +250,20 @@ class Atlas:
         computes it. Raises SettingError for a folder without the run's shards, or with few."""
         return stability(self._folder(), seed=seed)
 
-    def find(self, /, *, limit: int = LIMIT, **fields: Any) -> Found:
+    def find(self, /, *, limit: int = LIMIT, unique: bool = False, **fields: Any) -> Found:
         """The edges that match every field, the highest weights first; how many match in all.
 
         kind, layer, head: of the head; or head alone, such as "cross L2H5". query, key: the text of a token as it is
         shown, or "number", "punctuation", "capitalised", "special" ("=number" is that text). where: the key is
         "earlier", "later" or the "same" token, or key minus query position; of self-attention alone. least: weight.
         same: whether both tokens are equal.
+        unique: show the highest edge of each text alone, and of texts that are repeated the first; ``count`` has all.
         Raises SettingError for other fields or values, or an atlas without single edges; PackageError without duckdb.
         Warns where ``least`` is below the weight above which the run kept edges.
         """
         fields = with_head(fields, self.kinds)
         check_heads(fields, self.heads)
-        found = find(self._folder(), fields, limit)
+        found = find(self._folder(), fields, limit, unique=unique)
         kept = self.description["settings"].get("edges", 0.0)
         if fields.get("least") is not None and least_of(fields["least"]) < kept:
             warnings.warn(f"This atlas stores edges above {kept:g}: weaker ones are not counted.", stacklevel=2)

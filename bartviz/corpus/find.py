@@ -52,7 +52,7 @@ class Found:
     edges: pd.DataFrame
 
 
-def find(path: Path, fields: Mapping[str, Any], limit: int = LIMIT) -> Found:
+def find(path: Path, fields: Mapping[str, Any], limit: int = LIMIT, *, unique: bool = False) -> Found:
     """The edges of an atlas that match all fields; see ``Atlas.find``.
 
     A first scan reads only the columns that the fields ask for, and counts. Where few edges are wanted it also finds
@@ -69,7 +69,7 @@ def find(path: Path, fields: Mapping[str, Any], limit: int = LIMIT) -> Found:
     where = " AND ".join(condition for condition, _ in conditions) or "true"
     values = [value for _, given in conditions for value in given]
     source = f"FROM read_parquet(?) WHERE {where}"  # only the conditions that are written in this module
-    ranked = f"max(weight, {limit})" if 0 < limit <= _RANKED else "NULL"
+    ranked = f"max(weight, {limit})" if 0 < limit <= _RANKED and not unique else "NULL"
     damaged = later("The single edges of this atlas cannot be read: a file is damaged. Run bartviz corpus again.")
     with guarded(SettingError(damaged)), duckdb.connect() as connection:
         for name, files, columns in (("edges", edges, _EDGES), ("texts", texts, _TEXTS)):
@@ -78,7 +78,8 @@ def find(path: Path, fields: Mapping[str, Any], limit: int = LIMIT) -> Found:
         assert counted is not None
         count, highest = counted
         lowest = min(highest) if highest else 0.0
-        table = connection.execute(_best(source), [edges, *values, lowest, min(limit, count), texts]).df()
+        best = _best(source, min(limit, count), unique=unique)
+        table = connection.execute(best, [edges, *values, lowest, texts]).df()
         if len(table) > count:  # a text whose number stands twice
             raise SettingError(damaged)
     return Found(int(count), table)
@@ -99,11 +100,12 @@ def _check_columns(connection: Any, name: str, files: list[str], columns: Mappin
         )
 
 
-def _best(source: str) -> str:
-    """The edges of the highest weight with their texts and tokens. Parameters: those of ``source``, a weight that none
-    of them is below, how many, the files of the texts."""
+def _best(source: str, limit: int, *, unique: bool) -> str:
+    """The edges of the highest weight with their texts and tokens, ``unique`` those of different texts. Parameters:
+    those of ``source``, a weight that none of them is below, the files of the texts."""
     columns = "text, kind, layer, head, query, key, weight"
-    best = f"SELECT {columns} {source} AND weight >= CAST(? AS FLOAT) ORDER BY {_ORDER} LIMIT ?"
+    first = f"ORDER BY {_ORDER} LIMIT {limit}" if not unique else _first("text", _ORDER)
+    best = f"SELECT {columns} {source} AND weight >= CAST(? AS FLOAT) {first}"
     own = "CASE WHEN kind = 'decoder' AND len(inputs) > 0 THEN inputs ELSE source END"
     tokens = (
         f"CASE WHEN kind = 'cross' THEN output ELSE {own} END[query + 1] AS query_token, "
@@ -114,7 +116,14 @@ def _best(source: str) -> str:
         f"FROM ({best}) best JOIN read_parquet(?) t ON t.number = best.text"
     )
     shown = f"file, line, text, pair, target, {', '.join(_COLUMNS)}"
-    return f"SELECT {shown} FROM ({joined}) ORDER BY {_ORDER.replace('text', 'number')}"
+    order = _ORDER.replace("text", "number")
+    apart = _first("text, pair, target", order) if unique else ""
+    return f"SELECT {shown} FROM ({joined}) {apart} ORDER BY {order} LIMIT {limit}"
+
+
+def _first(same: str, order: str) -> str:
+    """The condition that a row is the first of those with the same values of some columns."""
+    return f"QUALIFY row_number() OVER (PARTITION BY {same} ORDER BY {order}) = 1"
 
 
 def with_head(fields: Mapping[str, Any], kinds: Sequence[Kind]) -> dict[str, Any]:

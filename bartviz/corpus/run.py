@@ -26,7 +26,7 @@ from bartviz.corpus import workers as workers_of
 from bartviz.corpus.encode import check_columns
 from bartviz.corpus.read import Bad, Columns, Form, Line
 from bartviz.corpus.run_folder import MANIFEST, RANDOM_PART, Folder, Job, jobs, read_manifest
-from bartviz.corpus.source import Source, Texts, of_files, of_texts
+from bartviz.corpus.source import Source, Texts, of_files, of_texts, without_repeats
 from bartviz.corpus.workers import Progress, Report
 from bartviz.errors import SettingError, TextError
 from bartviz.models.load import load
@@ -63,6 +63,7 @@ def corpus(
     truncate: Truncate | None = None,
     values: bool = False,
     measures: Mapping[str, Own] = MappingProxyType({}),
+    unique: bool = False,
     size: int = SIZE,
     report: Report = lambda _progress: None,
     cancelled: Callable[[], bool] = lambda: False,
@@ -93,6 +94,8 @@ def corpus(
     measures: measures of your own by name, functions as ``bartviz.measures`` takes them: they are measured for each
     text, as all others and those of installed plugins. Workers import them by their names, so with several they are
     functions of a module.
+    unique: count a text that is repeated, with the same second sentence and given output, only the first time; how
+        often that was is ``atlas.description["corpus"]["repeated"]``. By default each row counts.
     size: rows of a part: what is lost at most for each worker if the run is stopped.
     report: called with a ``Progress`` after each part. cancelled: looked at after every text and layer, if this process
     works alone; True ends the run.
@@ -129,7 +132,10 @@ def corpus(
     head_ablation.check(loaded, silence, source.rows)
     if isinstance(mean, HeadMeans):
         mean.check(loaded.info.fingerprint)
-    count = sum(1 for _ in source.rows())
+    count = every = sum(1 for _ in source.rows())
+    if unique:
+        source = without_repeats(source)
+        count = sum(1 for _ in source.rows())
     if count == 0:
         raise TextError("The corpus has no rows.")
     asked = {
@@ -138,11 +144,13 @@ def corpus(
         "mean": _named(mean) if silence else None,
         "truncate": truncate,
         "values": values or None,
+        "unique": unique or None,
         "own": _own(loaded, source.rows(), functions, truncate, out) or None,
         "form": None if written is None or written == Form() else asdict(written),
     }
     kept = {option: value for option, value in asked.items() if value is not None}
-    about = {"name": source.name, "digest": source.digest, "rows": count}
+    about = {"name": source.name, "digest": source.digest, "rows": every}
+    about |= {"repeated": every - count} if unique else {}
     settings = {"columns": asdict(chosen), "paragraphs": paragraphs, "size": size} | kept
     bins = schema.own_bins({"settings": settings})
     silenced = head_ablation.measures(loaded) if silence else ()

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from bartviz.corpus import read
 from bartviz.corpus.read import Bad, Columns, Form, Line
+from bartviz.corpus.text_values import digest_of
 from bartviz.errors import TextError
 from bartviz.families.family import ModelKind
 
@@ -33,6 +34,22 @@ def of_files(path: Path, columns: Columns, form: Form | None, *, paragraphs: boo
     read.check(path, columns, form)
     rows = partial(read.lines, path, columns, form, paragraphs=paragraphs)
     return Source(path.name.encode("utf-8", "replace").decode(), read.digest(path), rows)
+
+
+def without_repeats(source: Source) -> Source:
+    """The rows of a source, but a text with its second sentence and its given output only the first time."""
+
+    def rows() -> Iterator[Line | Bad]:
+        seen: set[int] = set()
+        for row in source.rows():
+            if isinstance(row, Line):
+                known = digest_of(row)
+                if known in seen:
+                    continue
+                seen.add(known)
+            yield row
+
+    return replace(source, rows=rows)
 
 
 def of_texts(texts: Texts, kind: ModelKind) -> Source:

@@ -175,6 +175,10 @@ def test_what_is_found_is_what_brute_force_finds_in_the_records(name: str, tmp_p
             assert best.count == found.count
             assert_frame_equal(best.edges, found.edges.head(limit))
         assert atlas.find(limit=0, **query).edges.empty
+        apart = atlas.find(limit=10**6, unique=True, **query)
+        assert apart.count == found.count
+        assert_frame_equal(apart.edges, found.edges.drop_duplicates(["text", "pair", "target"], ignore_index=True))
+        assert_frame_equal(atlas.find(limit=2, unique=True, **query).edges, apart.edges.head(2))
         some += found.count > 0
     assert some >= 8
 
@@ -293,6 +297,23 @@ def test_the_command_prints_the_edges_and_names_the_fields(tmp_path: Path, capsy
         with pytest.raises(SettingError, match="whole number"):
             atlas.find(**fields)
     assert isinstance(atlas.find(layer=0).edges, pd.DataFrame)
+
+
+def test_a_sentence_that_is_repeated_is_shown_once_where_that_is_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "texts.txt"
+    path.write_text("It is late.\n" * 4 + "We go home today.\n", "utf-8")
+    atlas = corpus(path, "bert-tiny-en", tmp_path / "atlas", edges=LEAST)
+    every, once = atlas.find(layer=0, limit=10**6), atlas.find(layer=0, unique=True)
+    assert every.count == once.count
+    assert once.edges["line"].tolist() in ([1, 5], [5, 1])
+    assert once.edges["weight"].tolist() == every.edges.groupby("text")["weight"].max().loc[once.edges["text"]].tolist()
+    capsys.readouterr()
+    assert main(["find", str(atlas.path), "layer=0", "--unique"]) == 0
+    assert "2 shown, each of another text" in capsys.readouterr().out
+    assert main(["find", str(atlas.path), "unique=true"]) == 2
+    assert "--unique" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -83,3 +83,27 @@ def test_what_is_no_text_is_named(texts: list[Any]) -> None:
 def test_a_run_ends_when_it_is_asked_to() -> None:
     with pytest.raises(Cancelled):
         bartviz.corpus(TEXTS, loaded.model("bert"), cancelled=lambda: True)
+
+
+def test_a_text_that_is_repeated_counts_once_where_that_is_asked_for(tmp_path: Path) -> None:
+    model = loaded.model("bert")
+    repeated = [TEXTS[0], TEXTS[1], TEXTS[0], "", TEXTS[2], TEXTS[1], TEXTS[0]]
+    once, right = bartviz.corpus(repeated, model, unique=True), bartviz.corpus(TEXTS, model)
+    assert_frame_equal(once.heads, right.heads)
+    assert_frame_equal(once.histograms, right.histograms)
+    assert (once.description["texts"], once.description["left_out"]) == (3, 1)
+    assert (once.description["corpus"]["rows"], once.description["corpus"]["repeated"]) == (7, 3)
+    every = bartviz.corpus(repeated, model)
+    assert every.description["texts"] == 6
+    assert "repeated" not in every.description["corpus"]
+    parts = bartviz.corpus(repeated, model, tmp_path / "parts", unique=True, size=2)
+    assert_frame_equal(parts.heads, right.heads, atol=1e-4)
+    assert bartviz.open_atlas(tmp_path / "parts").description["corpus"]["repeated"] == 3
+    with pytest.raises(SettingError, match="settings differ"):
+        bartviz.corpus(repeated, model, tmp_path / "parts", size=2, resume=True)
+
+
+def test_a_text_with_another_output_is_another_text() -> None:
+    pairs = [(TEXTS[0], TARGETS[0]), (TEXTS[0], TARGETS[1]), (TEXTS[0], TARGETS[0])]
+    found = bartviz.corpus(pairs, loaded.model("bart"), unique=True)
+    assert (found.description["texts"], found.description["corpus"]["repeated"]) == (2, 1)
