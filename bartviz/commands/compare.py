@@ -39,6 +39,9 @@ def add(commands: Any) -> None:
     compare.add_argument("--target", metavar="COLUMN", help="of given outputs, for encoder-decoder models")
     compare.add_argument("--unique", action="store_true", help="count a text that is repeated only the first time")
     compare.add_argument("--silence", type=int, default=0, metavar="N", help="as for bartviz corpus")
+    compare.add_argument(
+        "--mean", action="store_true", help="with --silence: the mean over the text instead of 0, as for bartviz corpus"
+    )
     compare.add_argument("--workers", type=int, default=1, metavar="N", help="processes (%(default)s)")
     compare.add_argument("--device", default="cpu", metavar="NAME", help=DEVICE)
     compare.add_argument("--measure", metavar="NAME", help="of this measure alone, and corrected for its heads alone")
@@ -122,6 +125,7 @@ def _measured(options: argparse.Namespace, model: str, place: str) -> Atlas:
         device=options.device,
         workers=options.workers,
         silence=options.silence,
+        mean=options.mean,
         unique=options.unique,
         values=True,
         resume=True,
