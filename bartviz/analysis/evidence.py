@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bartviz.analysis import intervals
 from bartviz.analysis.head_names import worth
-from bartviz.analysis.intervals import student
 from bartviz.arrays import Bools
 
 Doubles = NDArray[np.float64]
@@ -48,8 +48,7 @@ class Evidence:
         """
         n = np.isfinite(share).sum(axis=0)
         mean = mean_of(share)
-        error = student(n) * _sd(share) / np.sqrt(np.maximum(n, 1))
-        low, high = np.maximum(mean - error, 0.0), np.minimum(mean + error, 1.0)
+        low, high = intervals.of_shares(n, mean, _sd(share))
         expected, control = mean_of(even), mean_of(shuffled)
         against = upper_tail(above)
         p = np.fmax(upper_tail(share - even), np.where(np.isfinite(control), against, np.nan))

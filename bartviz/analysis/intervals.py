@@ -1,8 +1,9 @@
 """The 95% interval of a mean over texts, undefined for too few texts, and of the difference of two means.
 
-Student's t; the ends are within what the measure can be. Where a few texts make most of a mean (``Measure.uneven``), a
-sample often lacks them, and its standard deviation is then too small: there the interval counts texts that it has not
-seen. ``tests/analysis/test_intervals.py`` has how often each holds the mean of values that were measured.
+Student's t, joined with the same interval of the log odds of a share, or of the logarithm of what has no highest value;
+the ends are within what the measure can be. Where a few texts make most of a mean (``Measure.uneven``), a sample often
+lacks them, and its standard deviation is then too small: there the interval counts texts that it has not seen.
+docs/statistics.md has how often each holds the mean, of values that were measured and of drawn ones.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ FEW = 30
 """Texts, below which an interval rests on a few values, and is said to."""
 NORMAL = 1.959964
 """Standard errors to each side of a 95% interval from very many values."""
+_CLOSE = 1e-7  # nearer to an end than this, float32 knows no logarithms
 _TERMS = 200  # of the continued fraction: enough for 10 digits at 10 million degrees of freedom
 # Quantiles of Student's t for 97.5%, with 1 to 30 degrees of freedom.
 _STUDENT = np.array(
@@ -93,7 +95,7 @@ def of_means(
     lowest = np.array([measure.lowest if measure.lowest is not None else -np.inf for measure in measures])
     uneven = np.array([measure.uneven for measure in measures], np.bool_)
     error = student(n) * sd / np.sqrt(np.maximum(n, 1))
-    low, high = mean - error, mean + error
+    low, high = _joined(n, mean, error, np.where(np.isfinite(lowest), highest, np.nan))
     bounded = uneven & np.isfinite(highest)
     if bounded.any():
         low[bounded], high[bounded] = _with_ends(*(one[bounded] for one in (n, mean, sd, highest)))
@@ -101,6 +103,34 @@ def of_means(
     if open_ended.any():
         low[open_ended], high[open_ended] = _with_one_more(*(one[open_ended] for one in (n, mean, sd, largest)))
     return np.maximum(low, lowest), np.minimum(high, highest)
+
+
+def of_shares(n: Whole, mean: Doubles, sd: Doubles) -> tuple[Doubles, Doubles]:
+    """The ends (C,) of the intervals of means (C,) of shares, of 0 to 1; ``n`` and ``sd`` as for ``of_means``.
+
+    >>> low, high = of_shares(np.array([4]), np.array([0.95]), np.array([0.0356]))
+    >>> low.round(3).tolist(), high.round(3).tolist()
+    ([0.852], [1.0])
+    """
+    error = student(n) * sd / np.sqrt(np.maximum(n, 1))
+    low, high = _joined(n, mean, error, np.ones(len(mean)))
+    return np.maximum(low, 0.0), np.minimum(high, 1.0)
+
+
+def _joined(n: Whole, mean: Doubles, error: Doubles, highest: Doubles) -> tuple[Doubles, Doubles]:
+    """The ends of mean ± error, joined with those of the same interval of the log odds, or of the logarithm without a
+    highest value, by the delta method (Agresti 2013, 3.1): values near an end of what a measure can be are lopsided,
+    and the first interval alone is too short. It is alone where ``highest`` is NaN, and for two texts without a
+    highest value, whose 12.7 standard errors say nothing on the scale of logarithms."""
+    bounded = np.isfinite(highest)
+    rest = np.where(bounded, 1 - mean / np.where(bounded, highest, 1.0), 1.0)  # of the way to the highest
+    inside = (mean > _CLOSE) & (rest > _CLOSE) & (bounded | (np.isinf(highest) & (n > 2)))
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        factor = np.exp(error / (mean * rest))
+        below = mean / (rest * factor + 1 - rest)
+        above = np.where(bounded, mean / (rest / factor + 1 - rest), mean * factor)
+    low, high = mean - error, mean + error
+    return np.where(inside, np.minimum(low, below), low), np.where(inside, np.maximum(high, above), high)
 
 
 def _with_ends(n: Whole, mean: Doubles, sd: Doubles, highest: Doubles) -> tuple[Doubles, Doubles]:

@@ -81,8 +81,15 @@ def test_means_deviations_and_intervals_are_those_of_the_records(model: str, who
             else:
                 half = STUDENT_11 * column.std(ddof=1) / np.sqrt(len(column))
                 top = ALL[name].highest or np.inf
-                assert np.isclose(row["low"], max(column.mean() - half, 0), rtol=1e-3, atol=1e-4)
-                assert np.isclose(row["high"], min(column.mean() + half, top), rtol=1e-3, atol=1e-4)
+                mean = column.mean()
+                if top == 1:  # the log odds and their standard error by the delta method
+                    odds, wide = np.log(mean / (1 - mean)), half / (mean * (1 - mean))
+                    others = [1 / (1 + np.exp(-(odds + side * wide))) for side in (-1, 1)]
+                else:
+                    others = [mean * np.exp(side * half / mean) for side in (-1, 1)]
+                low, high = min(mean - half, others[0]), max(mean + half, others[1])
+                assert np.isclose(row["low"], max(low, 0), rtol=1e-3, atol=1e-4)
+                assert np.isclose(row["high"], min(high, top), rtol=1e-3, atol=1e-4)
             evens = [one.even[name] for one in made]
             assert np.isclose(row["even"], np.nanmean(evens), atol=1e-5)
 
