@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from pathlib import PurePath
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -11,6 +11,7 @@ import streamlit as st
 from bartviz.analysis import sentence_words
 from bartviz.app.frame import levels
 from bartviz.language import _, mark, plural
+from bartviz.models.location import name_of
 from bartviz.record.checks import FILE
 from bartviz.record.vocabulary import GIVEN_TARGET
 
@@ -61,7 +62,7 @@ def _tick(record: Record) -> str:
 
 def names(chosen: str, model: ModelInfo) -> bool:
     """Whether a choice refers to this model; a model in a folder is chosen by path and named after the folder."""
-    return chosen == model.name or (model.source == "folder" and PurePath(chosen).name == model.name)
+    return chosen == model.name or (model.source == "folder" and name_of(Path(chosen)) == model.name)
 
 
 def facts(record: Record) -> list[str]:

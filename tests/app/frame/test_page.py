@@ -118,10 +118,17 @@ def test_an_untrained_network_is_marked_in_a_large_font(app: App) -> None:
         ("/models/team/bart", "folder", True),
         ("team/bart", "hub", False),
         ("bert", "folder", False),
+        ("/models/bart/model", "folder", True),
     ],
 )
 def test_a_model_in_a_folder_is_called_by_the_folder(chosen: str, source: Literal["folder", "hub"], same: bool) -> None:
     assert names(chosen, replace(stand_in.record().model, name="bart", source=source)) is same
+
+
+def test_the_checkpoint_of_a_training_is_its_own_model() -> None:
+    model = replace(stand_in.record().model, name="clf/checkpoint-75", source="folder")
+    assert names("/models/clf/checkpoint-75", model)
+    assert not names("/models/clf/checkpoint-50", model)
 
 
 def test_notices_and_names_are_taken_literally(app: App) -> None:
