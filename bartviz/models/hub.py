@@ -7,6 +7,7 @@ other programs: every file is compared with the hash that the hub gives, after i
 
 from __future__ import annotations
 
+import difflib
 import errno
 import hashlib
 import json
@@ -151,7 +152,7 @@ def check(location: Location, *, fetch: bool) -> None:
     if is_here(location):
         return
     if fetch:
-        check_reachable()
+        check_reachable(location.name)
         return
     name, known = location.name, entry(location.name)
     said = later(
@@ -180,7 +181,7 @@ def _choose(name: str, revision: str | None, job: Job) -> Needed:
 
     Raises Unreachable, ModelError.
     """
-    check_reachable()
+    check_reachable(name)
     try:
         return _needed(name, revision or constants.DEFAULT_REVISION, job)
     except NoWeights:
@@ -230,16 +231,22 @@ def _conversion(name: str, job: Job) -> str | None:
     return None
 
 
-def check_reachable() -> None:
-    """Raise Unreachable within a second if there is no network, even if the name server hangs."""
+def check_reachable(name: str) -> None:
+    """Raise Unreachable within a second if there is no network, even if the name server hangs.
+
+    ``name``: the id that is looked for; no folder has that name, or it would be read.
+    """
+    close = difflib.get_close_matches(name, embedded(), 1)
+    told = later(
+        "The model hub cannot be reached, and {model} is neither a folder here nor downloaded before. These work "
+        "offline: {names}. Or copy a model's folder (config.json, model.safetensors, tokenizer files) to this machine "
+        "and load it by its path; for the app, under a folder named in {setting}.",
+        model=name,
+        names=choices(embedded()),
+        setting=ROOTS_SETTING,
+    )
     offline = Unreachable(
-        later(
-            "The model hub cannot be reached, and this model has not been downloaded before. These work offline: "
-            "{names}. Or copy a model's folder (config.json, model.safetensors, tokenizer files) to this machine and "
-            "load it by its path; for the app, under a folder named in {setting}.",
-            names=choices(embedded()),
-            setting=ROOTS_SETTING,
-        ),
+        later("{said} Do you mean {close}?", said=told, close=close[0]) if close else told,
         later("The model hub cannot be reached."),
     )
     if constants.is_offline_mode():

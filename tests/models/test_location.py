@@ -54,7 +54,7 @@ def test_a_path_that_exists_is_never_asked_of_a_hub(tmp_path: Path, monkeypatch:
             assert find(name, roots) == tmp_path / "me" / "clf"
         with pytest.raises(ModelError, match="That is a file"):
             find("me/clf/model.safetensors", roots)
-    monkeypatch.setattr(hub, "check_reachable", lambda: pytest.fail("the hub is asked"))
+    monkeypatch.setattr(hub, "check_reachable", lambda name: pytest.fail("the hub is asked"))
     load.check("me/clf")
     with pytest.raises(ModelError, match="The folder has no config"):
         load.load("me/clf")
