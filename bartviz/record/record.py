@@ -315,7 +315,7 @@ class Record:
 
     def to_dataframe(self, *kinds: str, reading: Reading | None = None) -> pd.DataFrame:
         """One line for each cell of each head, in the order of ``to_numpy``: kind, layer, head, query, key,
-        query token, key token, weight.
+        query_token, key_token, weight.
 
         Layers, heads, queries and keys count from 0; a masked cell has the weight 0. reading: what labels the rows, as
         in ``rows``. Raises SettingError, BudgetError (over 2 GB).
@@ -323,8 +323,8 @@ class Record:
         return tables.table(self, kinds, reading)
 
     def to_xarray(self, *kinds: str, reading: Reading | None = None) -> dict[Kind, Any]:
-        """Kind -> xarray.DataArray of the weights: dimensions layer, head, query and key, coordinates "query token" and
-        "key token".
+        """Kind -> xarray.DataArray of the weights: dimensions layer, head, query and key, coordinates "query_token" and
+        "key_token".
 
         Raises PackageError if xarray is not installed, SettingError, BudgetError (over 2 GB).
         """

@@ -56,8 +56,8 @@ def labelled(record: Record, kinds: Sequence[str], reading: Reading | None) -> d
         coordinates: dict[str, Any] = {
             name: np.arange(size) for name, size in zip(("layer", "head", "query", "key"), attention.shape, strict=True)
         }
-        coordinates["query token"] = ("query", list(record.rows(attention.kind, reading).labels))
-        coordinates["key token"] = ("key", list(attention.key.labels))
+        coordinates["query_token"] = ("query", list(record.rows(attention.kind, reading).labels))
+        coordinates["key_token"] = ("key", list(attention.key.labels))
         made[attention.kind] = xarray.DataArray(
             _weights(attention),
             dims=("layer", "head", "query", "key"),
@@ -110,8 +110,8 @@ def _lines(
             "head": head,
             "query": query,
             "key": key,
-            "query token": pd.Categorical(list(rows), categories=pd.Index(names)).take(query),
-            "key token": pd.Categorical(list(keys), categories=pd.Index(names)).take(key),
+            "query_token": pd.Categorical(list(rows), categories=pd.Index(names)).take(query),
+            "key_token": pd.Categorical(list(keys), categories=pd.Index(names)).take(key),
             "weight": _weights(attention).ravel(),
         }
     )

@@ -10,7 +10,7 @@ from bartviz.errors import BudgetError
 from bartviz.record.record import Record
 from tests.support import records, stand_in
 
-NAMES = ["kind", "layer", "head", "query", "key", "query token", "key token", "weight"]
+NAMES = ["kind", "layer", "head", "query", "key", "query_token", "key_token", "weight"]
 
 
 @pytest.mark.parametrize(

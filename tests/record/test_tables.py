@@ -37,7 +37,7 @@ def test_arrays_are_the_heads(record: Record) -> None:
 @pytest.mark.parametrize("record", RECORDS.values(), ids=RECORDS)
 def test_a_table_gives_back_every_head(record: Record) -> None:
     table = record.to_dataframe()
-    assert list(table) == ["kind", "layer", "head", "query", "key", "query token", "key token", "weight"]
+    assert list(table) == ["kind", "layer", "head", "query", "key", "query_token", "key_token", "weight"]
     assert len(table) == sum(weights.size for weights in record.to_numpy().values())
     for kind in record.kinds:
         for layer, head in cells(record, kind):
@@ -45,8 +45,8 @@ def test_a_table_gives_back_every_head(record: Record) -> None:
             square = lines.pivot(index="query", columns="key", values="weight").to_numpy()
             assert np.array_equal(square, record.attention(kind).head(layer, head))
         rows = table[(table["kind"] == kind) & (table["layer"] == 1) & (table["head"] == 2)]
-        assert rows[rows["key"] == 0]["query token"].tolist() == list(record.rows(kind).labels)
-        assert rows[rows["query"] == 0]["key token"].tolist() == list(record.attention(kind).key.labels)
+        assert rows[rows["key"] == 0]["query_token"].tolist() == list(record.rows(kind).labels)
+        assert rows[rows["query"] == 0]["key_token"].tolist() == list(record.attention(kind).key.labels)
 
 
 def test_a_cell_of_the_table_is_that_of_its_two_tokens() -> None:
@@ -55,18 +55,18 @@ def test_a_cell_of_the_table_is_that_of_its_two_tokens() -> None:
     assert record.output is not None
     assert record.cross is not None
     row, column = record.output.labels.index("Auto"), record.source.labels.index("car")
-    line = table[(table["query token"] == "Auto") & (table["key token"] == "car")].query("layer == 2 and head == 3")
+    line = table[(table["query_token"] == "Auto") & (table["key_token"] == "car")].query("layer == 2 and head == 3")
     assert line["weight"].tolist() == [record.cross.head(2, 3)[row, column]]
     assert set(table["kind"]) == {"cross"}
     reads = record.to_dataframe("cross", reading="reads")
-    assert set(reads["query token"]) == set(record.cross.query.labels)
+    assert set(reads["query_token"]) == set(record.cross.query.labels)
 
 
 def test_labels_that_repeat_stay_apart_by_their_positions() -> None:
     record = stand_in.record(("a", " a", " a"), ("b", " b"))
     table = record.to_dataframe("encoder")
     assert len(table) == 3 * 4 * 3 * 3
-    assert set(table["key token"]) == {"a"}
+    assert set(table["key_token"]) == {"a"}
     assert sorted(set(table["key"])) == [0, 1, 2]
 
 
@@ -107,8 +107,8 @@ def test_labelled_arrays_have_dimensions_and_tokens(monkeypatch: pytest.MonkeyPa
         assert made.dims == ("layer", "head", "query", "key")
         assert np.array_equal(made.data, record.to_numpy(kind)[kind])
         assert tuple(len(made.coords[name]) for name in made.dims) == attention.shape
-        assert made.coords["query token"] == ("query", list(record.rows(kind).labels))
-        assert made.coords["key token"] == ("key", list(attention.key.labels))
+        assert made.coords["query_token"] == ("query", list(record.rows(kind).labels))
+        assert made.coords["key_token"] == ("key", list(attention.key.labels))
         assert made.attrs == {"kind": kind, "model": record.model.name, "fingerprint": record.model.fingerprint}
 
 
