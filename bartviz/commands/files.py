@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from bartviz.commands import app, atlas_tables, pictures
 from bartviz.commands.output import EXAMPLES, in_bytes, print_json, say
+from bartviz.errors import SettingError, choices
 from bartviz.record.record import open_record
 
 if TYPE_CHECKING:
     import argparse
+
+
+PAGES = (".html", ".htm")
 
 
 def add(commands: Any) -> None:
@@ -25,13 +29,17 @@ def add(commands: Any) -> None:
         + "bartviz export car.safetensors head.svg --kind cross --layer 3 --head 2\n  "
         + "bartviz export car.safetensors heads.pdf --kind encoder --picture overview --width 480\n  "
         + "bartviz export car.safetensors measures.tex --kind encoder\n  "
+        + "bartviz export car.safetensors weights.csv --head 'cross L3H2'\n  "
         + "bartviz export atlas heads.csv\n  bartviz export atlas both.csv --against other\n  "
         + "bartviz export atlas heads.svg --measure previous --kind encoder\n  "
         + "bartviz export atlas heads.tex --measure previous,entropy --kind encoder",
     )
     export.add_argument("records", nargs="+", type=Path, metavar="FILE", help="saved records; each becomes a tab")
     export.add_argument(
-        "page", type=Path, metavar="OUT", help="the file to write: .html, .svg, .pdf, .png, .tex; of an atlas .csv, too"
+        "page",
+        type=Path,
+        metavar="OUT",
+        help="the file to write: .html, .svg, .pdf, .png, .tex, .csv; of a record .npz, too",
     )
     export.add_argument("--exact", action="store_true", help="keep every weight, however large the file")
     export.add_argument("--json", action="store_true", help="print JSON")
@@ -63,6 +71,10 @@ def _export(options: argparse.Namespace) -> int:
         if len(options.records) > 1:
             options.refuse("a picture or table shows one record")
         pictures.write(open_record(options.records[0]), options.page, options)
+    elif options.page.suffix.lower() not in PAGES:
+        raise SettingError(
+            f"What is written of a record is a file that ends in {choices((PAGES[0], *pictures.SUFFIXES))}."
+        )
     else:
         from bartviz.explorer.data import MOST
         from bartviz.explorer.file import save

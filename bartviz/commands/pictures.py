@@ -1,12 +1,15 @@
-"""The options of ``export`` that draw a picture for paper, or write a table of measures."""
+"""The options of ``export`` that draw a picture for paper, or write a table of measures or weights."""
 
 from __future__ import annotations
 
 import argparse
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from bartviz.errors import SettingError
+import numpy as np
+
+from bartviz.errors import SettingError, choices
 from bartviz.language import later
 from bartviz.record.attention import KINDS, Head
 from bartviz.record.record import Reading, Record
@@ -15,15 +18,18 @@ if TYPE_CHECKING:
     from bartviz.drawing.paper import Picture
 
 PICTURES = ("map", "lines", "text", "ribbons", "alignment", "overview", "rollout", "contributions")
-SUFFIXES = (".svg", ".pdf", ".png", ".tex")
+SUFFIXES = (".svg", ".pdf", ".png", ".tex", ".csv", ".npz")
+OF_AN_ATLAS = ("against", "measure", "by")  # options that say nothing about a record
 
 
 def add_arguments(export: argparse.ArgumentParser) -> None:
     """Add the options to the parser."""
-    group = export.add_argument_group("pictures and tables (files that end in .svg, .pdf, .png or .tex)")
+    group = export.add_argument_group(
+        "pictures and tables (files that end in .svg, .pdf, .png, .tex, or .csv and .npz for the weights)"
+    )
     group.add_argument("--picture", choices=PICTURES, default="map", help="what to draw (%(default)s)")
     group.add_argument("--kind", choices=KINDS, help="kind of attention; by default cross where there is one")
-    group.add_argument("--layer", type=int, help="counted from 0; by default the mean of all heads")
+    group.add_argument("--layer", type=int, help="counted from 0; by default the mean of all heads, of weights all")
     group.add_argument("--head", help='counted from 0, or "cross L3H2"; by default the mean of the layer')
     group.add_argument("--row", type=int, help="the row of text and lines, counted from 0")
     group.add_argument("--reading", choices=get_args(Reading), help="name rows of a decoder by the token that they ...")
@@ -43,9 +49,17 @@ def write(record: Record, path: Path, options: argparse.Namespace) -> None:
     from bartviz.drawing.paper.caption import caption
     from bartviz.record import store
 
+    given = [name for name in OF_AN_ATLAS if getattr(options, name) is not None]
+    if given:
+        raise SettingError(
+            f"--{given[0]} is for an atlas, and this is a record: --columns chooses the measures of its .tex."
+        )
     _read_head(record, options)
     kind = options.kind or ("cross" if record.cross is not None else record.kinds[0])
-    if path.suffix.lower() == ".tex":
+    suffix = path.suffix.lower()
+    if suffix in (".csv", ".npz"):
+        store.replace(path, _weights(record, suffix, options))
+    elif suffix == ".tex":
         from bartviz.drawing.paper import table
 
         columns = table.short(record, kind) if options.columns is None else options.columns.split(",")
@@ -54,6 +68,26 @@ def write(record: Record, path: Path, options: argparse.Namespace) -> None:
         store.replace(path, paper.latex(rows, caption="" if options.no_caption else said).encode())
     else:
         _drawn(record, kind, options).save(path, ppi=options.ppi)
+
+
+def _weights(record: Record, suffix: str, options: argparse.Namespace) -> bytes:
+    """The weights as numbers: of a kind if one is named, of a layer or a head of it; a line a cell, or arrays."""
+    layers, heads = (slice(None) if one is None else slice(one, one + 1) for one in (options.layer, options.head))
+    if options.layer is not None or options.head is not None:
+        if options.kind is None:
+            raise SettingError(f"Name the kind of attention as well: {choices(record.kinds)}.")
+        record.attention(options.kind).check(options.layer or 0, options.head or 0)
+    kinds = () if options.kind is None else (options.kind,)
+    if suffix == ".npz":
+        file = io.BytesIO()
+        arrays: dict[str, Any] = {kind: one[layers, heads] for kind, one in record.to_numpy(*kinds).items()}
+        np.savez_compressed(file, **arrays)
+        return file.getvalue()
+    table = record.to_dataframe(*kinds, reading=options.reading)
+    for name in ("layer", "head"):
+        chosen = getattr(options, name)
+        table = table if chosen is None else table[table[name] == chosen]
+    return table.to_csv(index=False).encode()
 
 
 def _read_head(record: Record, options: argparse.Namespace) -> None:

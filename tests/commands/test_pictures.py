@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import bartviz
@@ -68,6 +70,29 @@ def test_what_cannot_be_drawn_is_one_sentence(
     assert why in said
     assert said.count("\n") == 1
     assert not (tmp_path / "x.svg").exists()
+
+
+def test_weights_are_written_as_numbers(saved: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    record, table, arrays = bartviz.open(saved), tmp_path / "w.csv", tmp_path / "w.npz"
+    assert main(["export", saved, str(table)]) == 0
+    assert len(pd.read_csv(table)) == len(record.to_dataframe())
+    assert main(["export", saved, str(table), "--head", "cross L2H1"]) == 0
+    cells = pd.read_csv(table, keep_default_na=False)
+    assert set(zip(cells.kind, cells.layer, cells["head"], strict=True)) == {("cross", 2, 1)}
+    np.testing.assert_allclose(cells.weight, record.head("cross L2H1").ravel(), atol=1e-6)
+    assert main(["export", saved, str(arrays), "--kind", "encoder", "--layer", "1"]) == 0
+    with np.load(arrays) as found:
+        assert list(found) == ["encoder"]
+        np.testing.assert_array_equal(found["encoder"], record.to_numpy("encoder")["encoder"][1:2])
+    capsys.readouterr()
+    for words, why in (
+        (["w.csv", "--layer", "1"], "Name the kind of attention"),
+        (["w.csv", "--head", "cross L9H1"], "choose 0 to"),
+        (["w.doc"], "ends in .html, .svg, .pdf, .png, .tex, .csv or .npz"),
+        (["w.tex", "--measure", "entropy"], "--columns"),
+    ):
+        assert main(["export", saved, str(tmp_path / words[0]), *words[1:]]) == 2
+        assert why in capsys.readouterr().err
 
 
 def test_a_picture_is_of_one_record(saved: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
