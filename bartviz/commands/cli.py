@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -24,6 +25,17 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         self.exit(_refused(f"{message}. See {self.prog} --help."))
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As argparse does, but what a command does not know is refused by the command, with the option that it is
+        like: its own help lists what there is."""
+        found, unknown = super().parse_known_args(args, namespace)
+        if unknown and self._subparsers is None:
+            options = [name for name in self._option_string_actions if name.startswith("--")]
+            close = difflib.get_close_matches(unknown[0].split("=")[0], options, 1)
+            guess = f" Do you mean {close[0]}?" if close else ""
+            self.exit(_refused(f"unrecognized arguments: {' '.join(unknown)}.{guess} See {self.prog} --help."))
+        return found, unknown
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -30,6 +30,18 @@ def test_capture_prints_the_shapes_and_saves_the_record(
     assert bartviz.open(saved).target_text == "Wie spät?"
 
 
+def test_an_option_that_does_not_exist_is_answered_by_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    for words, said in (
+        (["capture", "hello", "--modle", "x"], "unrecognized arguments: --modle x. Do you mean --model? See bartviz"),
+        (["capture", "hello", "there"], "unrecognized arguments: there. See bartviz capture --help."),
+        (["find", "atlas", "--limmit=3"], "Do you mean --limit? See bartviz find --help."),
+    ):
+        with pytest.raises(SystemExit) as stopped:
+            main(words)
+        assert stopped.value.code == 2
+        assert said in capsys.readouterr().err
+
+
 @pytest.mark.slow
 def test_decode_prints_each_step(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--max-new-tokens", "3", "--ablate", "cross L0H1"]
