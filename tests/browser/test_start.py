@@ -114,6 +114,9 @@ def test_a_newcomer_is_led_on_by_three_taps(visit: Open, shipped: str) -> None:
     expect(task).to_have_text("Now a sentence of your own: type it below.")
     page.keyboard.press("Escape")
     expect(sentence).to_have_text("Now a sentence of your own: type it below.")
+    page.get_by_role("button", name="The first lesson").click()
+    expect(page.locator(".st-key-lesson")).to_contain_text("Step 1 of 7")
+    assert "lesson=attention" in page.url
 
 
 def test_the_model_comes_as_a_page_that_runs_it(visit: Open, shipped: str, chrome: Browser, tmp_path: Path) -> None:

@@ -26,6 +26,9 @@ class PageHooks(Protocol):
     def lead(self, word: str, record: Record, /) -> bool:
         """Lead through the pages with the record of a file that has the note ``LED``: a callback. Whether it does."""
 
+    def begin(self, word: str, /) -> None:
+        """Begin to lead through the pages, the lesson of that word from its first step: a callback."""
+
     def drawn(self) -> None:
         """When all of the page is drawn."""
 
@@ -40,6 +43,8 @@ class _Nothing:
 
     def lead(self, word: str, record: Record, /) -> bool:
         return False
+
+    def begin(self, word: str, /) -> None: ...
 
     def drawn(self) -> None: ...
 

@@ -3,10 +3,15 @@
 The frame calls ``prepare`` before any widget is drawn, each page ``strip``, and the app ``drawn`` at the end.
 """
 
-from bartviz.features.lessons.parts_lesson_state import current, drawn, lead, prepare
+from bartviz.features.lessons.parts_lesson_state import current, drawn, lead, prepare, start
 from bartviz.features.lessons.parts_strip import strip
 
-__all__ = ["drawn", "lead", "leads", "prepare", "strip"]
+__all__ = ["begin", "drawn", "lead", "leads", "prepare", "strip"]
+
+
+def begin(word: str) -> None:
+    """Begin the lesson of that word: a callback."""
+    start(word, 0)
 
 
 def leads() -> bool:

@@ -9,7 +9,17 @@ import streamlit as st
 
 from bartviz.analysis import sentence_words, start
 from bartviz.app.controls import show
-from bartviz.app.frame import fill_masks, levels, opened, output_confidence, page, page_list, related_links, sidebar
+from bartviz.app.frame import (
+    fill_masks,
+    levels,
+    opened,
+    output_confidence,
+    page,
+    page_hooks,
+    page_list,
+    related_links,
+    sidebar,
+)
 from bartviz.app.state.result_cache import cached
 from bartviz.browser.ribbons.messages import lines
 from bartviz.features.start import parts_alive as alive
@@ -99,7 +109,9 @@ def cards(record: Record | None, head: Head | None = None) -> None:
     learn, look, own = st.container(key="cards").columns(3, gap="medium")
     with learn.container(border=True, height="stretch", gap="xsmall"):
         if page_list.has("lessons"):
-            page.link("start", _("**The first lesson**"), {"lesson": FIRST_LESSON, "at": "1"})
+            # not a link: it would be one to this page itself, of which Streamlit makes nothing
+            begin = page_hooks.current().begin
+            st.button(_("**The first lesson**"), key="first_lesson", on_click=begin, args=(FIRST_LESSON,))
             show.note(_("Look, guess, and see: ten minutes, and no experience needed."))
             page.link("lessons", _("All lessons"))
         if page_list.has("born"):

@@ -72,7 +72,7 @@ def test_without_a_record_the_cards_lead_on(app: App) -> None:
     assert sent(page) == []
     labels = [link.proto.label for link in page.get("page_link")]
     cards = {
-        "lessons": ["**The first lesson**", "All lessons"],
+        "lessons": ["All lessons"],
         "born": ["Watch a network learn to look"],
         "heads": ["**Look inside this sentence**"],
     }
