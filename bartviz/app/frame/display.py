@@ -9,7 +9,10 @@ from bartviz.app.frame import languages, levels
 from bartviz.language import _
 
 # The browser's own menu has the theme, which follows the system, and what developers need.
-_BEGINNER = ":root { --bv-extras: none } [data-testid='stMainMenu'] { display: none }"
+# The line under the title is empty for them, until a text runs or has a notice: half its place is enough.
+_BEGINNER = (
+    ":root { --bv-extras: none } [data-testid='stMainMenu'] { display: none } .st-key-status { margin-block: -0.8rem }"
+)
 
 
 def draw() -> None:
