@@ -49,9 +49,9 @@ def weights_and_contributions(found: Gap, labels: Sequence[str], *, dark: bool =
         "xaxis": ticks,
         "yaxis": {"range": [0, 1], "title": {"text": _("share of the row")}},
         "barmode": "group",
-        "legend": {"orientation": "h", "y": 1.12, "x": 0},
+        "legend": {"orientation": "h", "y": 1.16, "x": 0},
     }
-    return theme.build(traces, layout, dark=dark, height=360)
+    return theme.build(traces, layout, dark=dark, height=300)
 
 
 def sharp_and_silent(found: Quiet, *, dark: bool = False) -> go.Figure:

@@ -10,7 +10,8 @@ from bartviz.features.pitfalls.parts_seen import averages, by_hand, shifted, sin
 from bartviz.language import _, mark
 
 LEAD = mark("A picture of attention shows where a head looks, not why the model says what it says.")
-PARTS = (weight_and_effect, silence, judged, averages, sinks, shifted, untrained)
+PARTS = (averages, sinks, shifted, untrained)
+ON_REQUEST = (silence, judged)  # tests of the first pitfall
 
 
 def main() -> None:
@@ -19,7 +20,12 @@ def main() -> None:
     if not record.from_weights:
         with st.container(key="pitfalls_surprise"), show.or_missing():
             surprise(record)
-    for number, part in enumerate(PARTS):
+    with st.container(key="pitfalls_1"), show.or_missing():
+        weight_and_effect(record)
+    for column, part in zip(st.columns(len(ON_REQUEST), gap="medium"), ON_REQUEST, strict=True):
+        with column, show.or_missing():
+            part(record)
+    for number, part in enumerate(PARTS, 2):
         with st.container(key=f"pitfalls_{number}"), show.or_missing():
             part(record)
     levels.explain("pitfalls")

@@ -66,25 +66,33 @@ def weight_and_effect(record: Record) -> None:
                 **values,
             )
         show.lead(capitalized(sentence))
-        drawn = partial(figures.weights_and_contributions, gap, attention.key.labels, dark=page.dark())
-        show.figure(drawn, key="pitfalls_gap", alt=sentence)
-        if np.isfinite(gap.rank):
-            show.note(
-                _(
-                    "Within a row of this head, the rank correlation of weights and contributions is "
-                    "{rank:.2f} on average (1: the same order, 0: none).",
-                    rank=gap.rank,
-                )
-            )
-        sources_and_link(
+        bars, beside = st.columns([3, 2], gap="medium", vertical_alignment="center")
+        with bars:
+            drawn = partial(figures.weights_and_contributions, gap, attention.key.labels, dark=page.dark())
+            show.figure(drawn, key="pitfalls_gap", alt=sentence)
+        with beside:
+            _about_contributions(gap)
+
+
+def _about_contributions(gap: pitfalls.Gap) -> None:
+    """How alike weights and contributions are, who found it, and where to look further."""
+    if np.isfinite(gap.rank):
+        show.note(
             _(
-                "Jain and Wallace 2019; Serrano and Smith 2019; contributions: Kobayashi et al. 2020. The answer: "
-                "Wiegreffe and Pinter 2019, “Attention is not not explanation”."
-            ),
-            "compare",
-            _("Attention and contribution"),
-            head_query(gap.head, a=str(gap.head), below="contribution"),
+                "Within a row of this head, the rank correlation of weights and contributions is "
+                "{rank:.2f} on average (1: the same order, 0: none).",
+                rank=gap.rank,
+            )
         )
+    sources_and_link(
+        _(
+            "Jain and Wallace 2019; Serrano and Smith 2019; contributions: Kobayashi et al. 2020. The answer: "
+            "Wiegreffe and Pinter 2019, “Attention is not not explanation”."
+        ),
+        "compare",
+        _("Attention and contribution"),
+        head_query(gap.head, a=str(gap.head), below="contribution"),
+    )
 
 
 def averages(record: Record) -> None:
