@@ -15,6 +15,7 @@ def draw(record: Record | None) -> None:
     with lead:
         parts.tally(verdicts)
     parts.lines(parts.choose(verdicts), verdicts)
+    parts.sources()
     show.downloads("ledger", title=_("One line for each statement"), table=lambda: ledger(record, more=verdicts))
     show.downloads(
         "ledger-numbers", title=_("One line for each number"), table=lambda: ledger(record, more=verdicts, numbers=True)

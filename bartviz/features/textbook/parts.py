@@ -65,21 +65,25 @@ def _work(model: Model, ticket: Ticket[Verdicts]) -> Verdicts:
 
 
 def tally(verdicts: Verdicts) -> None:
-    """How many statements hold and how many do not: the lead sentence of the page, and a bar."""
+    """How many statements hold and how many do not: the lead sentence of the page, and a bar with its legend."""
+    show.lead(_("{claims} statements about these models, judged by numbers.", claims=len(CLAIMS)))
     counts = textbook.tally(verdicts)
-    sentence = _(
-        "{claims} statements about these models, judged by numbers: {holds} hold, {caveat} hold with a "
-        "caveat, {fails} do not hold, {undecided} cannot be tested here.",
-        claims=len(CLAIMS),
-        **counts,
-    )
-    show.lead(sentence)
+    counted = [
+        *((word, SIGNS[word], _(NAMES[word]), counts[word]) for word in WORDS),
+        ("open", "…", _(OPEN), len(CLAIMS) - len(verdicts)),
+    ]
+    bar, legend = "", ""
+    for word, sign, name, count in counted:
+        if count:
+            bar += f"<span class='bv-is-{word}' style='flex:{count}'></span>"
+            legend += f"<li class='bv-is-{word}'><i>{sign}</i> {_safe(name)} <b>{count}</b></li>"
+    st.html(f"<div class='bv-tally' aria-hidden='true'>{bar}</div><ul class='bv-tallied'>{legend}</ul>")
+
+
+def sources() -> None:
+    """Where the statements are from."""
     articles = "; ".join(_(title) for word, title in SOURCES.items() if word != "none")
     show.note(_("From five articles: {articles}.", articles=articles))
-    parts = "".join(f"<span class='bv-{word}' style='flex:{count}'></span>" for word, count in counts.items() if count)
-    left = len(CLAIMS) - len(verdicts)
-    parts += f"<span class='bv-open' style='flex:{left}'></span>" if left else ""
-    st.html(f"<div class='bv-tally' role='img' aria-label='{html.escape(sentence, quote=True)}'>{parts}</div>")
 
 
 def choose(found: Verdicts) -> tuple[Claim, ...]:
