@@ -62,10 +62,10 @@ def atlas(
         raise SettingError(f"The table has no head {head}.")
     even = float(rows["even"].iloc[0])
     layout = {
-        "xaxis": {"domain": [0, 0.4], "side": "top", "title": title | {"text": _("heads →")}, **_counted(rows["head"])},
+        "xaxis": {"domain": [0, 0.5], "side": "top", "title": title | {"text": _("heads →")}, **_counted(rows["head"])},
         "yaxis": {"title": title | {"text": _("layers ↓")}, **_counted(rows["layer"], down=True)},
         "xaxis2": {
-            "domain": [0.6, 1],
+            "domain": [0.59, 1],
             "anchor": "y2",
             "rangemode": "normal" if measure_of(measure).lowest is None else "tozero",
             "title": title | {"text": _label(measure)},
@@ -82,7 +82,7 @@ def atlas(
         "hovermode": "closest",
         "hoverdistance": -1,  # a whole cell belongs to its point
     }
-    return theme.build([*mosaic, points], layout, dark=dark, height=max(420, 80 + 14 * min(len(rows), 3 * WRITTEN)))
+    return theme.build([*mosaic, points], layout, dark=dark, height=max(420, 80 + 12 * min(len(rows), 3 * WRITTEN)))
 
 
 def _label(measure: str) -> str:

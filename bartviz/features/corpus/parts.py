@@ -59,7 +59,7 @@ class Chosen:
 def choose() -> Chosen:
     """The pickers of the atlas, the kind, the measure and the head (URL ``atlas``, ``kind``, ``by``, ``layer``,
     ``head``). Ends the script run where the atlas cannot be read."""
-    first, second, third, fourth = st.columns([1.2, 1.3, 1.2, 0.9], vertical_alignment="bottom")
+    first, second, third, fourth = show.halves("corpus", [1.2, 1.3, 1.2, 0.9])
     try:
         with first:
             if new := own_atlas.arrived():
@@ -148,8 +148,10 @@ def picture(chosen: Chosen) -> None:
     rows = analysis.of_head(chosen.of.heads, chosen.head)
     n = int(rows.loc[rows["measure"] == chosen.measure, "n"].to_numpy().max())
     few = analysis.few(n) if of["texts"] >= FEW else ""  # else the sentence above says it
-    said = (_("Click a head to choose it."), counted, measure_of(chosen.measure).says, few, source)
-    show.note(" ".join(filter(None, said)))
+    show.note(" ".join(filter(None, (_("Click a head to choose it."), counted, few))))
+    about = " ".join(filter(None, (measure_of(chosen.measure).says, source)))
+    summary = html.escape(_("The measure and its texts"))
+    st.html(f"<details class='bv-note bv-about'><summary>{summary}</summary><p>{html.escape(about)}</p></details>")
 
 
 def _choose_clicked(layers: int, heads: int) -> None:

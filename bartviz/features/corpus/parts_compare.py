@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
-
-import streamlit as st
 
 from bartviz.analysis import corpus_against, sentence_words
 from bartviz.analysis.corpus import few
@@ -13,7 +12,7 @@ from bartviz.analysis.corpus_measures import RANDOM
 from bartviz.analysis.intervals import FEW
 from bartviz.analysis.verdicts import LEVEL
 from bartviz.app.controls import pick, show
-from bartviz.app.frame import page
+from bartviz.app.frame import levels, page
 from bartviz.app.state.result_cache import cached
 from bartviz.errors import SettingError
 from bartviz.features.corpus import parts_own as own
@@ -35,7 +34,12 @@ def compare(chosen: Chosen) -> None:
     names = [name for name in others if cached(partial(_comparable, chosen, name, own.version(name)))]
     if not names:
         return
-    st.subheader(_("Compare with another atlas"), anchor=False)
+    with levels.aside(_("Compare with another atlas"), key="corpus_against", names=("against",)) as opened:
+        if opened:
+            _against(chosen, names)
+
+
+def _against(chosen: Chosen, names: Sequence[str]) -> None:
     other = pick.select(
         _("The other atlas"), {_NONE: _("none")} | {name: name for name in names}, key="against", default=_NONE
     )
