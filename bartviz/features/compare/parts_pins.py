@@ -98,7 +98,7 @@ def both(record: Record, measured: Measured, threshold: float, places: list[Delt
         other = others.draw(against, record)
     match = _match(record, other)
     with first:
-        a = _head_a(record, measured.kind, other, match)
+        a = _head_a(record, measured.kind, other, match, threshold)
     with third:
         if other is None:
             default = _clearest(measured, threshold, a.head)
@@ -106,7 +106,7 @@ def both(record: Record, measured: Measured, threshold: float, places: list[Delt
             default = match.second
         else:
             default = _like(a, other)
-        b = _choose(other or record, "B", default, other=other)
+        b = _choose(other or record, "B", default, threshold, other=other)
     return a, b
 
 
@@ -117,7 +117,7 @@ def _match(record: Record, other: Record | None) -> Match | None:
     return cached(partial(match_heads, record, other))
 
 
-def _head_a(record: Record, kind: Kind, other: Record | None, match: Match | None) -> Pin:
+def _head_a(record: Record, kind: Kind, other: Record | None, match: Match | None, threshold: float) -> Pin:
     """A: the head that every page shows, of the page's kind or of one that the other run has as well, except where two
     models' heads match. A head that is chosen here is the one of other pages, too.
     """
@@ -127,7 +127,7 @@ def _head_a(record: Record, kind: Kind, other: Record | None, match: Match | Non
     first = pick.first_head(record, kind) if match is None else match.first
     if match is None:
         url_state.derive("a", None if shown == first else (str(shown),))
-    a = _choose(record, "A", first)
+    a = _choose(record, "A", first, threshold)
     if a.head.kind == kind and (match is None or a.head != match.first):
         pick.put_head(record, a.head)
     return a
@@ -153,19 +153,27 @@ def _clearest(measured: Measured, threshold: float, but: Head) -> Head:
     return next((head for head in heads if head != but), heads[0])
 
 
-def _choose(record: Record, letter: str, default: Head, *, other: Record | None = None) -> Pin:
+def _choose(record: Record, letter: str, default: Head, threshold: float, *, other: Record | None = None) -> Pin:
     """The picker of one pin (URL ``a`` or ``b``)."""
     options = names(record, default.kind)
     first = str(default) if str(default) in options else options[0]
     label = _("Head A (orange)") if letter == "A" else _("Head B (blue)")
-    chosen = pick.select(label, cached(partial(_called, options)), key=letter.lower(), default=first)
+    called = cached(partial(_called, record, Head.parse(first).kind, threshold, options))
+    chosen = pick.select(label, called, key=letter.lower(), default=first)
     return Pin(letter, record, Head.parse(chosen), other is not None)
 
 
-def _called(names: list[str]) -> dict[str, str]:
-    """Heads with their translated names; the link has the English ones."""
-    heads = {name: Head.parse(name) for name in names}
-    return {name: sentence_words.head(head.kind, head.layer, head.head) for name, head in heads.items()}
+def _called(record: Record, kind: Kind, threshold: float, names: list[str]) -> dict[str, str]:
+    """Heads with their translated names, those of one kind also with what they do; the link has the English ones."""
+    does = head_names.names(measured(record, kind), threshold=threshold)
+    called = {}
+    for name in names:
+        head = Head.parse(name)
+        called[name] = sentence_words.head(head.kind, head.layer, head.head)
+        given = does.get((head.layer, head.head)) if head.kind == kind else None
+        if given is not None:
+            called[name] += f" · {given.score:.2f} {given.title}"
+    return called
 
 
 def put(head: Head, letter: str | None = None) -> None:

@@ -1,5 +1,7 @@
 """Where does each word look? Every layer and head of the text, one of them large."""
 
+from dataclasses import replace
+
 from bartviz.analysis import head_view as analysis
 from bartviz.app.controls import prediction, show
 from bartviz.app.frame import fill_masks, levels, page, related_links
@@ -23,7 +25,8 @@ def main() -> None:
     shown = chosen.view()
     with lead:
         said = analysis.notice if levels.at_least("intermediate") else analysis.plainly
-        show.lead(said(shown, chosen.in_words() if shown.pieces and chosen.what == "head" else None))
+        called = replace(shown, name=parts.called(record, chosen, shown.name))
+        show.lead(said(called, chosen.in_words() if shown.pieces and chosen.what == "head" else None))
     with hero:
         choice = parts.large(chosen)
         parts.note(chosen, shown)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -9,7 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import streamlit as st
 
-from bartviz.analysis import head_view, sentence_words
+from bartviz.analysis import head_names, head_view, sentence_words
+from bartviz.analysis.measures import of_record
 from bartviz.analysis.thumbnails import SIDE
 from bartviz.analysis.weight_scale import Range
 from bartviz.analysis.word_colors import Numbers
@@ -36,6 +38,7 @@ SMALL = {"all": mark("all layers"), "layer": mark("this layer")}
 SEEN_AS = {**canvas.VIEWS, "classic": "bertviz"}
 _CANVAS = "heads_canvas"
 NAMED = 3  # rows named in a title
+MEASURED = 2_000_000  # weights up to which a head gets its name: more take a second to measure
 TABLED = 5000  # weights up to which the canvas has the whole map as a table
 
 
@@ -136,6 +139,17 @@ def _follow_canvas(choice: Choice) -> None:
     """Set the pickers to the canvas's choice: a callback."""
     for key, value in zip(("layer", "head", "weights", "row", "view"), choice.core, strict=True):
         st.session_state[key] = value
+
+
+def called(record: Record, chosen: Chosen, name: str) -> str:
+    """``name`` with what the head does in this text and how much of its weight that takes, if it has a name for it."""
+    if chosen.what != "head" or record.from_weights or math.prod(chosen.attention.shape) > MEASURED:
+        return name
+    measured = cached(partial(of_record, record, chosen.attention.kind))
+    found = head_names.name(measured, chosen.layer, chosen.head)
+    if found is None:
+        return name
+    return _("{head}, “{name}” {score:.2f}", head=name, name=found.title, score=found.score)
 
 
 def note(chosen: Chosen, shown: head_view.View) -> None:

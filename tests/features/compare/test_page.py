@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bartviz.analysis import compare, distance, start
+from bartviz.analysis import compare, distance, head_names, start
 from bartviz.analysis.matching_heads import match
 from bartviz.analysis.measures import of_record
 from bartviz.app.controls import tasks
@@ -45,6 +45,15 @@ def canvases(app: AppTest) -> dict[str, Any]:
 def table(app: AppTest, column: str) -> Any:
     """The first table that has this column."""
     return next(found.value for found in app.dataframe if column in found.value.columns)
+
+
+def test_the_lists_of_heads_say_what_each_does(record: Record) -> None:
+    options = opened(record, kind="cross", threshold="0.3").selectbox(key="a").options
+    found = head_names.names(of_record(record, "cross"), threshold=0.3)
+    assert found
+    for (layer, head), given in found.items():
+        assert f"cross L{layer}H{head} · {given.score:.2f} {given.title}" in options
+    assert "encoder L0H0" in options  # of the other kinds, which are not measured, no name is said
 
 
 def test_it_begins_with_cross_attention_and_says_what_heads_are_called(record: Record) -> None:

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bartviz.analysis import head_view, start
+from bartviz.analysis import head_names, head_view, start
+from bartviz.analysis.measures import of_record
 from bartviz.analysis.words import word_groups
 from bartviz.arrays import Floats
 from bartviz.browser.canvas import data
@@ -45,6 +46,17 @@ def test_it_begins_with_cross_attention_named_by_what_a_row_predicts(record: Rec
         "rows": [],
         "keys": [],
     }
+
+
+def test_the_sentence_says_what_a_head_does_where_that_has_a_name(record: Record, monkeypatch: Any) -> None:
+    threshold = head_names.THRESHOLD
+    for level in ("beginner", "intermediate"):
+        found = head_names.names(of_record(record, "cross"), threshold=threshold)
+        for (layer, head), given in list(found.items())[:1]:
+            app = opened(record, kind="cross", layer=str(layer), head=str(head), level=level)
+            assert f"Cross L{layer}H{head}, “{given.title}” {given.score:.2f}: " in words(app)
+    monkeypatch.setattr(ui, "MEASURED", 0)
+    assert f"Cross L{layer}H{head}: " in words(opened(record, kind="cross", layer=str(layer), head=str(head)))
 
 
 @pytest.mark.parametrize(
