@@ -24,7 +24,7 @@ from bartviz.analysis.words import pieces_of
 from bartviz.arrays import Floats, Ints
 from bartviz.errors import RecordError, SettingError
 from bartviz.language import _, later, plural
-from bartviz.language.percentages import fine, percent
+from bartviz.language.percentages import percent
 from bartviz.record.attention import Kind
 from bartviz.record.record import Reading, Record
 from bartviz.record.steps import Step
@@ -169,19 +169,6 @@ def notice(record: Record) -> str:
         likely=percent(math.exp(record.log_probability)),
         total=total,
     )
-
-
-def plain_notice(record: Record) -> str:
-    """For a beginner: where the model was least sure, and what else it considered."""
-    step = least_sure(record)
-    values = {"token": named(record, [step])[0], "share": percent(step.chosen.probability)}
-    other = next((one for one in step.candidates if one.label != step.chosen.label), None)
-    if other is None:
-        return _("The model was least sure of {token}: {share}.", **values)
-    values |= {"next": other.label, "next_share": fine(other.probability)}
-    if other.probability > step.chosen.probability:
-        return _("The model was least sure of {token}: {share}; “{next}” was likelier, {next_share}.", **values)
-    return _("The model was least sure of {token}: {share}, next best “{next}” {next_share}.", **values)
 
 
 def rules_notice(record: Record) -> str:

@@ -49,8 +49,9 @@ def main() -> None:
     detailed = levels.at_least("intermediate") or page_hooks.current().leads()  # a lesson may ask about each number
     lead, settings = st.columns([4, 1], vertical_alignment="center")
     with lead:
-        with show.place("lead"):
-            show.lead(decoding.notice(record) if detailed else decoding.plain_notice(record))
+        if detailed:  # a beginner reads the sentence of the step alone: two about different words confuse
+            with show.place("lead"):
+                show.lead(decoding.notice(record))
         output_confidence.warning(record)
     with settings:
         layer, head = parts.choices(record)
