@@ -59,7 +59,7 @@ SECTIONS: tuple[Section, ...] = (
             Page(
                 "side",
                 mark("BERT and BART side by side"),
-                mark("BERT and BART side by side: what do both do?"),
+                mark("BERT and BART side by side: what do they share?"),
                 weights=False,
             ),
         ),

@@ -9,9 +9,9 @@ from bartviz.language import _, mark, named
 
 NAMES = {"ablation": mark("silence heads"), "edit": mark("change a token"), "reach": mark("reach of a word")}
 EXPERIMENTS = {
-    "ablation": mark("... a head is silenced? What becomes of the words that the model writes."),
-    "edit": mark("... one token is replaced? Which states, rows of attention and predictions it affects."),
-    "reach": mark("... a word is far away? How many steps its effect needs to arrive, under three masks."),
+    "ablation": mark("... a head is silenced? What does the model write then?"),
+    "edit": mark("... one token is replaced? Which states, rows of attention and predictions does it affect?"),
+    "reach": mark("... a word is far away? How many steps does its effect need to arrive, under three masks?"),
 }
 
 
