@@ -14,10 +14,12 @@ from pathlib import Path
 
 import pytest
 
+import bartviz
 from bartviz.commands.app import check_settings
 from bartviz.commands.cli import main
 from bartviz.families.catalogue import EMBEDDED
-from tests.support import trained
+from bartviz.models.model import Model
+from tests.support import networks, trained
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -68,8 +70,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def talker() -> Model:
+    """A decoder-only model with a chat template."""
+    network, tokenizer = networks.build("gpt2", spread=0.3)
+    tokenizer.chat_template = "{% for m in messages %}[{{ m.role }}] {{ m.content }}\n{% endfor %}[assistant] "
+    return bartviz.wrap(network, tokenizer)
+
+
 def theirs() -> dict[str, object]:
-    """What a reader of the README has already: a network, its tokenizer, and an output with its weights and tokens."""
+    """What a reader of the documents has already: a network, its tokenizer, an output with its weights and tokens, and
+    a model for chats."""
     import torch
     from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
@@ -81,7 +91,9 @@ def theirs() -> dict[str, object]:
     with torch.no_grad():
         output = network(**encoded, decoder_input_ids=given, output_attentions=True)
     source, target = (tokenizer.convert_ids_to_tokens(ids[0].tolist()) for ids in (encoded.input_ids, given))
-    return {"network": network, "tokenizer": tokenizer, "output": output, "source": source, "target": target}
+    return {"network": network, "tokenizer": tokenizer, "output": output, "source": source, "target": target} | {
+        "talker": talker()
+    }
 
 
 @pytest.fixture(scope="module")

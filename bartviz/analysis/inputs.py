@@ -6,7 +6,7 @@ of the position table, D shifts. NumPy alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -135,8 +135,8 @@ def arrays(one: Inputs) -> dict[str, Any]:
     return found | ({} if one.table is None else {"positions": one.table})
 
 
-def pieces(tokens: Tokens) -> pd.DataFrame:
-    """The tokens as a table, from text to id: one line each."""
+def pieces(tokens: Tokens, roles: Sequence[str | None] = ()) -> pd.DataFrame:
+    """The tokens as a table, from text to id: one line each. ``roles``: whose message they belong to, of a chat."""
     return pd.DataFrame(
         {
             "position": np.arange(len(tokens)),
@@ -146,6 +146,7 @@ def pieces(tokens: Tokens) -> pd.DataFrame:
             "special": tokens.special,
             "word": pd.array(list(tokens.words), dtype="Int64"),
             "segment": tokens.segments,
+            **({"role": list(roles)} if any(roles) else {}),
             "from": pd.array([None if span is None else span[0] for span in tokens.spans], dtype="Int64"),
             "to": pd.array([None if span is None else span[1] for span in tokens.spans], dtype="Int64"),
         }

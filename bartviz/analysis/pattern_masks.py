@@ -5,7 +5,7 @@ Letters in shapes: Q query rows, K key columns, T and S words of the output and 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,9 +18,11 @@ from bartviz.arrays import Bools
 from bartviz.errors import PatternError, SettingError
 from bartviz.language import later
 from bartviz.patterns.grammar import Pattern, parse, without_meaning
-from bartviz.patterns.pair import Pair, Side, Unfit
+from bartviz.patterns.nodes import MESSAGE, ROLE
+from bartviz.patterns.pair import Column, Pair, Side, Unfit
 from bartviz.record.attention import Kind
 from bartviz.record.record import Record
+from bartviz.record.turns import numbers
 from bartviz.text.tokens import Tokens
 
 Function = Callable[[Record, Kind], Any]
@@ -101,7 +103,7 @@ def of_record(record: Record, kind: Kind, gold: Gold | None = None) -> Pair:
     attention = record.attention(kind)
     query_text, key_text = word_matches.texts_of(record, kind)
     known: dict[str, int] = {}
-    named = side_of(record.rows(kind), query_text, known)
+    named = side_of(record.rows(kind), query_text, known, chat_of(record) if kind == "decoder" else {})
     reads = side_of(attention.query, query_text, known) if kind == "cross" else named
     key = side_of(attention.key, key_text, known) if kind == "cross" else named
     links = None if gold is None or kind != "cross" else links_of(gold, named, key)
@@ -117,8 +119,21 @@ def links_of(gold: Gold, target: Side, source: Side) -> Bools:
     return found
 
 
-def side_of(tokens: Tokens, texts: word_matches.Texts, known: dict[str, int]) -> Side:
-    """The tokens of a text as a pattern sees them. ``known`` numbers the words of both texts, and grows."""
+def chat_of(record: Record) -> dict[str, Column]:
+    """The messages of a chat as columns: the role of each, and its number; none for another text."""
+    if not record.turns:
+        return {}
+    of_tokens = np.array(numbers(record.turns, len(record.source)))  # (n,)
+    members = of_tokens == np.arange(len(record.turns))[:, None]  # (W, n)
+    roles = tuple(turn.role for turn in record.turns)
+    return {ROLE: Column(roles, members), MESSAGE: Column(tuple(map(str, range(len(roles)))), members)}
+
+
+def side_of(
+    tokens: Tokens, texts: word_matches.Texts, known: dict[str, int], columns: Mapping[str, Column] | None = None
+) -> Side:
+    """The tokens of a text as a pattern sees them. ``known`` numbers the words of both texts, and grows. ``columns``:
+    of a chat."""
     written = [""] * len(tokens)
     for group, label in zip(word_groups(tokens), word_labels(tokens, texts), strict=True):
         for token in group:
@@ -132,5 +147,6 @@ def side_of(tokens: Tokens, texts: word_matches.Texts, known: dict[str, int]) ->
         codes=word_matches.numbered(tokens, texts, known),
         labels=tokens.labels,
         written=tuple(written),
+        columns=columns or {},
         annotated=False,
     )

@@ -223,6 +223,7 @@ class Replay:
             query=query,
             output=record.output,
             prediction=None if outcome is None else self.said(outcome),
+            turns=record.turns,
         )
         heads = ablated(tape)
         settings = {"mode": ABLATED if heads else ONE_PASS, "ablated": heads}
@@ -258,6 +259,7 @@ class Replay:
             query=query,
             output=output,
             prediction=None if said is None or said.row is not None else said,
+            turns=record.turns if len(source) == len(record.source) else (),
         )
         edit = f"{part} {position}: {old.labels[position]} -> {named.labels[position]}"
         settings = {"mode": EDITED, "edited": edit}

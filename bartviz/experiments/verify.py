@@ -30,6 +30,7 @@ from bartviz.record.prediction import Prediction
 from bartviz.record.record import ModelInfo, Provenance, Record
 from bartviz.record.sample import Sample
 from bartviz.record.steps import Candidate, Step
+from bartviz.record.turns import Turn
 from bartviz.record.vocabulary import BRANCHED_AT, WRITTEN
 from bartviz.run import predict
 from bartviz.run.branches import scaled
@@ -63,6 +64,8 @@ NOT_COMPARED: Mapping[type, Mapping[str, str]] = {
     ModelInfo: dict.fromkeys(("name", "source"), _NAME),  # the same model may be found elsewhere
     Provenance: dict.fromkeys(("versions", "dtype", "seconds", "made", "notices", "checks"), _FIRST_RUN)
     | {"settings": _MADE},  # of a text that the model wrote they are compared
+    Record: {"turns": _FIRST_RUN},  # of a template, which the tokenizer may no longer have
+    Turn: dict.fromkeys(("role", "start", "stop"), _FIRST_RUN),
 }
 """Fields of a record that no second run can compare, with their description in ``Verification.not_compared``."""
 

@@ -29,6 +29,7 @@ from bartviz.patterns.named import NAMED
 from bartviz.patterns.nodes import Class, Clause, Plain, Related, Same, Step, Target, To, Tokens, Valued, Written
 from bartviz.patterns.pair import ALL, Pair, Side, Unfit
 from bartviz.record.attention import Kind
+from bartviz.record.turns import ROLES
 from bartviz.text.labels import visible
 
 T = TypeVar("T")
@@ -233,7 +234,7 @@ class _Reader:
         self._articles()
         found = self._class()
         if found is None:
-            self._unknown(later("a class of tokens"), (*_CLASSES, *PARTS))
+            self._unknown(later("a class of tokens"), (*_CLASSES, *PARTS, *ROLES))
         return found
 
     def _target(self) -> Target:
@@ -259,9 +260,10 @@ class _Reader:
                 self._expected(later("the value of the column in quotation marks"))
             self.at += 1
             found = Valued(piece.text, self._quoted(value))
-        elif piece.kind == "word" and piece.text in (*_CLASSES, *PARTS):
+        elif piece.kind == "word" and piece.text in (*_CLASSES, *PARTS, *ROLES):
             self.at += 1
-            found = Class(piece.text) if piece.text in _CLASSES else Valued(nodes.UPOS, piece.text)
+            column = nodes.ROLE if piece.text in ROLES else nodes.UPOS
+            found = Class(piece.text) if piece.text in _CLASSES else Valued(column, piece.text)
             if piece.text in ("first", "last") and self._word():
                 return Class(f"{piece.text} word")
         else:
@@ -285,7 +287,9 @@ class _Reader:
                 return found
         tokens = self._class()
         if tokens is None:
-            self._unknown(later("where a token looks"), (*_STEPS, *_CLASSES, *(f"its {name}" for name in RELATIONS)))
+            self._unknown(
+                later("where a token looks"), (*_STEPS, *_CLASSES, *ROLES, *(f"its {name}" for name in RELATIONS))
+            )
         return To(tokens)
 
     def _named(self, piece: _Piece, *, own: bool) -> Step | None:

@@ -26,6 +26,7 @@ from bartviz.text.labels import is_capitalised, is_number
 LABELS, COLUMNS, TREE, LINKS = "labels", "columns", "tree", "links"
 """What a pattern may need of a corpus in addition to its tokens."""
 UPOS = "upos"  # the column of a CoNLL-U file with the parts of speech
+ROLE, MESSAGE = CHAT = ("role", "message")  # columns that the tokens of a chat have without a corpus
 
 
 class Tokens(Protocol):
@@ -125,7 +126,9 @@ class Valued:
 
 def column_of(side: Side, name: str) -> Column:
     """A column of the corpus; one without words for a text that has none. Raises Unfit for a side without columns."""
-    if not side.annotated:
+    if name in CHAT and not side.annotated and name not in side.columns:
+        raise Unfit(later("it is about the messages of a chat, and this text is none: give it as messages="))
+    if not side.annotated and name not in CHAT:
         raise Unfit(later("the columns of the corpus are about the source text"))
     return side.columns.get(name) or Column((), np.zeros((0, len(side)), np.bool_))
 

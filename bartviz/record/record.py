@@ -27,6 +27,7 @@ from bartviz.record.beam_tree import BeamTree
 from bartviz.record.checks import Check
 from bartviz.record.prediction import Prediction
 from bartviz.record.steps import Step, Steps, bare, chosen_ids
+from bartviz.record.turns import Turn, check_turns, numbers
 from bartviz.record.validation import check_prediction, check_sides, check_texts, weights_only
 from bartviz.text.tokens import Tokens
 
@@ -142,6 +143,7 @@ class Record:
     ``beams`` is the tree of a beam search, whose best hypothesis the record shows, or None.
     ``pair_text`` is the second sentence, where ``source.segments`` is 1; None without one, and in older records.
     ``prediction`` is what the model's head says of the text, if it was fine-tuned to label texts; else None.
+    ``turns`` are the messages of a chat among the tokens of the source; empty for any other text.
     ``seal``: ``made`` by this run, or opened from a file that is ``unchanged`` since it was saved, ``changed``, or
     ``older`` than the digest that would show it.
 
@@ -161,6 +163,7 @@ class Record:
     beams: BeamTree | None = None
     pair_text: str | None = None
     prediction: Prediction | None = None
+    turns: tuple[Turn, ...] = ()
     seal: Seal = field(default="made", init=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -185,6 +188,7 @@ class Record:
         if self.prediction is not None:
             check_prediction(self.prediction, self.attention("encoder").mask, rows)
         check_texts(*self.texts, self.target_text or "")
+        check_turns(self.turns, len(self.source))
 
     def __repr__(self) -> str:
         texts = [text if len(text) <= 60 else f"{text[:59]}…" for text in (self.source_text, self.target_text) if text]
@@ -246,6 +250,17 @@ class Record:
         if reading == "predicts" and kind != "encoder" and self.output is not None:
             return self.output
         return attention.query
+
+    def roles(self, reading: Reading = "reads") -> tuple[str | None, ...]:
+        """The role of the message that each token of a chat belongs to, such as "user" or "assistant"; None for what no
+        message owns, such as the template's first token, and everywhere in other texts.
+
+        reading: of the tokens that the rows read, or of those that they predict: the next ones. Raises SettingError.
+        """
+        if reading not in get_args(Reading):
+            raise SettingError(f"The reading is one of {choices(get_args(Reading))}.")
+        roles = [None if turn < 0 else self.turns[turn].role for turn in numbers(self.turns, len(self.source))]
+        return tuple(roles if reading == "reads" else [*roles[1:], *roles[-1:]])
 
     @property
     def from_weights(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import fields
+from dataclasses import fields, replace
 from numbers import Integral
 from typing import Any
 
@@ -139,11 +139,12 @@ def beginning(model: Model, record: Record) -> tuple[Prepared, tuple[int, ...]]:
     """The record's source without padding, and the decoder's tokens before the first step."""
     assert record.decoder is not None
     first = record.steps[0].row + 1
+    turns = tuple(replace(turn, stop=min(turn.stop, first)) for turn in record.turns if turn.start <= first)
     start = record.decoder.query.take(slice(0, first))
     ids = tuple(start.ids.tolist())
     if record.encoder is None:
         text = tokenize.from_ids(model.tokenizer, ids)[0] if record.target_text is None else record.source_text
-        return Prepared(text, start), ids
+        return Prepared(text, start, turns=turns), ids
     length = int(np.count_nonzero(record.encoder.mask.any(axis=0)))  # padding is at the end
     return Prepared(record.source_text, record.source.take(slice(0, length))), ids
 

@@ -15,6 +15,7 @@ from bartviz.record.checks import Check
 from bartviz.record.prediction import Prediction
 from bartviz.record.record import Provenance, Record, now
 from bartviz.record.steps import Step
+from bartviz.record.turns import Turn
 from bartviz.record.vocabulary import TO_MEAN
 from bartviz.tape import assemble
 from bartviz.tape.tape import Tape, depths
@@ -26,8 +27,8 @@ from bartviz.version import versions
 class Result:
     """The result of a run for one text, apart from the attention on its tape.
 
-    ``query``: the decoder's inputs; None where they are the source. ``checks``: those that only the run itself can
-    make.
+    ``query``: the decoder's inputs; None where they are the source. ``turns``: the messages of a chat. ``checks``:
+    those that only the run itself can make.
     """
 
     source: Tokens
@@ -40,6 +41,7 @@ class Result:
     beams: BeamTree | None = None
     checks: tuple[Check, ...] = ()
     prediction: Prediction | None = None
+    turns: tuple[Turn, ...] = ()
 
     def axes(self, kind: Kind) -> tuple[Tokens, Tokens]:
         """The tokens of the rows and of the columns of a kind of attention."""
@@ -98,6 +100,7 @@ def collect(
         beams=result.beams,
         pair_text=result.pair,
         prediction=result.prediction,
+        turns=result.turns,
     )
     if model.info.like is not None:
         _refuse_unsound(record)

@@ -22,13 +22,15 @@ from bartviz.models.model import Model
 from bartviz.models.output import OutputLayer, Rows
 from bartviz.models.wrap import model_of
 from bartviz.record.record import Record
+from bartviz.record.turns import extended
 from bartviz.record.vocabulary import GIVEN_TARGET, ONE_PASS
 from bartviz.run import predict
 from bartviz.run.batch import Batch, Heads, head_factors
 from bartviz.run.candidates import Summary
+from bartviz.run.chat import Message
 from bartviz.run.collect import Result, ablated, collect
 from bartviz.run.generate import decode, write_batch
-from bartviz.run.inputs import Given, Ids, Message, of_many, prepared_from, target_of
+from bartviz.run.inputs import Given, Ids, of_many, prepared_from, target_of
 from bartviz.run.memory_limit import check_run
 from bartviz.run.options import Options
 from bartviz.run.prepare import OUTPUT, Prepared, prepare_all, prepare_target
@@ -66,7 +68,8 @@ def capture(
     tokens, words, messages: the text in another form. tokens: ids, special tokens included, as ``record.source.ids``.
         words: a list of words without spaces (``is_split_into_words`` of transformers): they are joined by spaces, and
         the record's tokens belong to them. messages: a chat in the tokenizer's own template, of decoder-only models:
-        ``[{"role": "user", "content": "..."}, ...]``; ``decode`` begins the answer after them.
+        ``[{"role": "user", "content": "..."}, ...]``; ``decode`` begins the answer after them, and ``record.roles()``
+        are the roles of the tokens.
     pair: second sentence of an encoder-only model. If it was trained to judge whether one follows the other, as BERT
         was, the record's ``prediction`` says so.
     target: given output (teacher forcing), a text or ids such as ``record.output.ids``: of an encoder-decoder, which
@@ -259,8 +262,11 @@ def _results(
     if not padded:
         lengths = zip(results, batch.read, batch.lengths, strict=True)
         results = [result.cut(read, length) for result, read, length in lengths]
-    texts = zip(results, sources, target_texts, strict=True)
-    return [replace(result, text=source.text, pair=source.pair, target=target) for result, source, target in texts]
+    texts = zip(results, sources, target_texts, batch.read, strict=True)
+    return [
+        replace(result, text=source.text, pair=source.pair, target=target, turns=extended(source.turns, read))
+        for result, source, target, read in texts
+    ]
 
 
 @torch.inference_mode()

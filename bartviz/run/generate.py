@@ -22,12 +22,14 @@ from bartviz.models.model import Model
 from bartviz.models.wrap import model_of
 from bartviz.record.beam_tree import EarlyStopping
 from bartviz.record.record import Record
+from bartviz.record.turns import extended
 from bartviz.record.vocabulary import CHOSEN_BY_YOU, GREEDY
 from bartviz.run import beam_search, loop, rules
 from bartviz.run.batch import Heads, head_factors, shifted, start_token
 from bartviz.run.candidates import Summary
+from bartviz.run.chat import Message
 from bartviz.run.collect import Result, ablated, collect
-from bartviz.run.inputs import Given, Ids, Message, of_many, prepared_from
+from bartviz.run.inputs import Given, Ids, of_many, prepared_from
 from bartviz.run.loop import Forced, Task, Written
 from bartviz.run.memory_limit import predicted_bytes, refuse_run
 from bartviz.run.options import Options, forced_ids, generation_of, longest_of, method
@@ -359,4 +361,5 @@ def _result(task: Task, written: Written, prepared: Prepared) -> Result:
         steps=task.summary.steps(written.steps, written.ids),
         beams=written.tree,
         checks=written.checks,
+        turns=extended(prepared.turns, len(query)),
     )

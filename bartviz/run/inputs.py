@@ -7,14 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Integral
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from bartviz.errors import SettingError, TextError
-from bartviz.language import later
+from bartviz.language import later, mark
 from bartviz.models.model import Model
+from bartviz.run import chat
+from bartviz.run.chat import Message
 from bartviz.run.prepare import Prepared, prepare
 from bartviz.text import tokenize
 from bartviz.text.clean import Truncate, clean
@@ -23,7 +26,10 @@ from bartviz.text.tokenize import encoder_of
 from bartviz.text.tokens import Tokens
 
 Ids: TypeAlias = Iterable[int]
-Message: TypeAlias = Mapping[str, str]
+_UNSHOWN = mark(
+    "The chat template changes the messages, so that it cannot be seen which tokens belong to which: the record has no "
+    "roles."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,18 +243,28 @@ def _of_messages(model: Model, messages: Sequence[Message], *, begun: bool) -> P
 
 
 def _templated(model: Model, messages: Sequence[Message], *, begun: bool) -> Prepared:
-    render: Callable[..., Any] = model.tokenizer.apply_chat_template
     try:
-        text = str(render([dict(one) for one in messages], tokenize=False, add_generation_prompt=begun))
+        text = _chat(model, messages, begun)
     except Exception as error:  # a template may raise whatever its author wrote, such as for an order of roles
         raise SettingError(
             later("The model's chat template refuses these messages: {reason}", reason=str(error)[:300])
         ) from error
     raw = encoder_of(model.tokenizer).encode(text, None, target=False, allow_special=True)
-    ids = [one.id for one in raw if one.span is not None or not one.special]  # the template has its own special tokens
+    read = [one for one in raw if one.span is not None or not one.special]  # the template has its own special tokens
+    ids, ends = [one.id for one in read], [None if one.span is None else one.span[1] for one in read]
     if not ids:
         raise TextError(later("The messages give no text to run."))
     if model.info.positions is not None:
         tokenize.check_length(len(ids), model.info.positions, can_cut=False)
-    _decoded, tokens = tokenize.from_ids(model.tokenizer, ids)
-    return Prepared(_decoded, tokens)
+    decoded, tokens = tokenize.from_ids(model.tokenizer, ids)
+    begin = getattr(model.tokenizer, "bos_token", None) or ""
+    found = chat.parts(partial(_chat, model), messages, text, begun=begun, begin=begin)
+    if found is None:
+        return Prepared(decoded, tokens, notices=(later(_UNSHOWN),))
+    return Prepared(decoded, tokens, turns=chat.turns(found, ends))
+
+
+def _chat(model: Model, messages: Sequence[Message], begun: bool) -> str:
+    """The text that the tokenizer's template makes of the messages. Raises what the template raises."""
+    render: Callable[..., Any] = model.tokenizer.apply_chat_template
+    return str(render([dict(one) for one in messages], tokenize=False, add_generation_prompt=begun))

@@ -11,6 +11,7 @@ from bartviz.errors import TextError, TooLong
 from bartviz.language import later, mark
 from bartviz.language.percentages import percent
 from bartviz.models.model import Model
+from bartviz.record.turns import Turn
 from bartviz.text import tokenize
 from bartviz.text.clean import Truncate, clean
 from bartviz.text.labels import is_blank
@@ -35,6 +36,7 @@ class Prepared:
     notices: tuple[str, ...] = ()
     pair: str | None = None  # the second sentence, cleaned
     cut: bool = False  # whether only a part of the text is read
+    turns: tuple[Turn, ...] = ()  # the messages of a chat among the tokens
 
 
 def prepare(

@@ -14,6 +14,7 @@ from bartviz.analysis.weight_scale import RANGES, Range, shares
 from bartviz.arrays import Bools, Floats
 from bartviz.drawing import axes, theme
 from bartviz.drawing.arguments import expect_word
+from bartviz.drawing.colors import WORDS
 from bartviz.drawing.maps import WEIGHT
 from bartviz.drawing.paper.sheet import FAINT, GRID, HATCH, INK, LEADING, MASKED, SMALL, Sheet, measure, number
 from bartviz.errors import BudgetError
@@ -26,6 +27,7 @@ _LABEL, _LEAST = 7.0, 4.5  # points: the font size of tokens, and where every se
 _CELL = 18.0  # points: a cell at most
 _ENDS: dict[Range, tuple[str, str]] = {"fixed": ("0", "1"), "row": ("0%", "100%"), "log": ("≤ 0.0001", "1")}
 _STEPS = 32  # of the colour bar
+_STRIP = 2.0  # points: beside the rows and columns of a chat
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,8 @@ class Reach:
 @dataclass(frozen=True, eq=False)
 class Cells:
     """The contents of a map: weights and mask (Q, K), labels, which of them are special, and the titles of both axes.
-    ``marks``: (row, column) of cells with a dot. ``reach``: for numbers that are not weights."""
+    ``marks``: (row, column) of cells with a dot. ``reach``: for numbers that are not weights. ``roles``: of a chat,
+    whose message each row and each column belongs to."""
 
     weights: Floats
     mask: Bools
@@ -55,6 +58,7 @@ class Cells:
     span: Range = "fixed"
     marks: Collection[tuple[int, int]] = ()
     reach: Reach | None = None
+    roles: tuple[Sequence[str | None], Sequence[str | None]] | None = None
 
     @property
     def scale(self) -> theme.Scale:
@@ -81,27 +85,40 @@ def grid(sheet: Sheet, cells: Cells, start: float = 0) -> float:
             later("A picture has at most {most} rows and columns, not {count}: merge pieces into words, or use a "
                   "shorter text.", most=MOST, count=max(down, across))
         )  # fmt: skip
-    left = min(max(measure(label, _LABEL, mono=True) for label in cells.rows), 0.3 * sheet.width) + 3
+    beside = 0.0 if cells.roles is None else 2 * _STRIP
+    left = min(max(measure(label, _LABEL, mono=True) for label in cells.rows), 0.3 * sheet.width) + 3 + beside
     above = min(max(measure(label, _LABEL, mono=True) for label in cells.columns), 72.0)
     wide = min((sheet.width - left - 1) / across, _CELL)
     high = wide * axes.cell_ratio(down, across)
     steps = tuple(_every(count, size) for count, size in ((down, high), (across, wide)))
     y = sheet.paragraph(start, "; ".join(map(_stepped, cells.titles, steps))) + 2
-    top = y + above + 2
+    top = y + above + 2 + beside
     for row in range(0, down, steps[0]):
         size, middle = _font(high * steps[0]), top + (row + 0.5) * high
         fill = FAINT if cells.row_special[row] else INK
         sheet.text(
-            left - 2, middle + 0.35 * size, cells.rows[row], size, mono=True, anchor="end", fill=fill, room=left - 3
+            *(left - beside - 2, middle + 0.35 * size),
+            *(cells.rows[row], size),
+            mono=True,
+            anchor="end",
+            fill=fill,
+            room=left - beside - 3,
         )
     for column in range(0, across, steps[1]):
         size, middle = _font(wide * steps[1]), left + (column + 0.5) * wide
         fill = FAINT if cells.column_special[column] else INK
         sheet.text(
-            middle + 0.35 * size, top - 2, cells.columns[column], size, mono=True, turn=-90, fill=fill, room=above
+            *(middle + 0.35 * size, top - beside - 2),
+            *(cells.columns[column], size),
+            mono=True,
+            turn=-90,
+            fill=fill,
+            room=above,
         )
     _weights(sheet, cells, left, top, wide, high)
     y = top + down * high
+    if cells.roles is not None:
+        y = _roles(sheet, cells.roles, (left, top), (wide, high), y)
     for row, column in sorted(cells.marks):
         radius = max(min(wide, high) / 5, 0.6)
         middle = left + (column + 0.5) * wide, top + (row + 0.5) * high
@@ -112,6 +129,37 @@ def grid(sheet: Sheet, cells: Cells, start: float = 0) -> float:
     high = f"{cells.reach.high:.2g}"
     ends = (f"−{high}", f"+{high}") if cells.reach.signed else ("0", high)
     return bar(sheet, cells.scale, ends, cells.reach.unit, y + 5, closed=cells.reach.closed if hatched else "")
+
+
+def _roles(
+    sheet: Sheet,
+    roles: tuple[Sequence[str | None], Sequence[str | None]],
+    corner: tuple[float, float],
+    cell: tuple[float, float],
+    y: float,
+) -> float:
+    """Strips beside the rows and above the columns, in a colour for each role, and below the map the names of the
+    roles; returns where these end."""
+    (left, top), (wide, high) = corner, cell
+    names = list(dict.fromkeys(role for role in roles[1] if role is not None))
+    names += [role for role in dict.fromkeys(roles[0]) if role is not None and role not in names]
+    fills = {role: WORDS[number % len(WORDS)][0] for number, role in enumerate(names)}
+    sheet.begin(class_="roles", shape_rendering="crispEdges")
+    for row, role in enumerate(roles[0]):
+        if role is not None:
+            sheet.rect(left - 1.5 * _STRIP, top + row * high, _STRIP, high, fills[role], data_role=role)
+    for column, role in enumerate(roles[1]):
+        if role is not None:
+            sheet.rect(left + column * wide, top - 1.5 * _STRIP, wide, _STRIP, fills[role], data_role=role)
+    sheet.end()
+    x, y = 0.0, y + 4
+    for role, fill in fills.items():
+        if x + SMALL + 2 + measure(role, SMALL) > sheet.width:
+            x, y = 0.0, y + SMALL * LEADING
+        sheet.rect(x, y + 1, SMALL - 1, SMALL - 1, fill)
+        sheet.text(x + SMALL + 1, y + SMALL - 1, role, fill=FAINT)
+        x += SMALL + 9 + measure(role, SMALL)
+    return y + SMALL * LEADING - 2
 
 
 def _weights(sheet: Sheet, cells: Cells, left: float, top: float, wide: float, high: float) -> None:

@@ -49,7 +49,8 @@ def map(  # noqa: A001
 
     ``kind`` may be the name of a head, such as "cross L2H5". Without ``head`` the mean of the layer, without ``layer``
     the mean of all heads. reading: what names the rows of a decoder, as in ``record.rows``. ``words`` merges pieces,
-    ``hide_sinks`` leaves out special tokens and ends of sentences, whose share the caption states. width: in points;
+    ``hide_sinks`` leaves out special tokens and ends of sentences, whose share the caption states. Of a chat, strips
+    beside rows and columns show whose message they belong to. width: in points;
     ``captioned``: with its caption below. Raises SettingError, BudgetError for more than 128 rows or columns.
     """
     shown = _view(record, kind, layer, head, reading, words, hide_sinks, renormalise)
@@ -65,6 +66,7 @@ def map(  # noqa: A001
         shown.kind,
         (rows, _(axes.COLUMN_TITLE)),
         range,
+        roles=_roles(record, shown),
     )
     end = grid(sheet, cells)
     return sheet.picture(end, _caption(record, shown), written=captioned)
@@ -201,6 +203,14 @@ def _view(
     return analysis.view(
         attention, layer, head, query=rows, words=words, hide_sinks=hide_sinks, renormalise=renormalise
     )
+
+
+def _roles(record: Record, shown: View) -> tuple[list[str | None], list[str | None]] | None:
+    """Of a chat, the role of each row and of each column; else None."""
+    if not record.turns or shown.kind != "decoder":
+        return None
+    rows, columns = record.roles("predicts" if shown.predicts else "reads"), record.roles()
+    return [rows[group[0]] for group in shown.query_groups], [columns[group[0]] for group in shown.key_groups]
 
 
 def _caption(record: Record, shown: View, note: str = "") -> str:

@@ -48,6 +48,7 @@ export function* saved(record, { version, seconds = 0, settings = {} }) {
     beams: record.tree && treeOf(record),
     pair_text: pair,
     prediction: null,
+    turns: [],
   };
   return arrays.file(JSON.stringify({ version: VERSION, type: "Record", value }));
 }

@@ -1,5 +1,6 @@
 """What does the model get to see? From text to ids, and to the sum that the first layer reads."""
 
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -56,7 +57,8 @@ def main() -> None:
             parts.pieces(record, stack)
             tokens = parts.tokens_of(record, stack)
             sentence = analysis.pieces_sentence(tokens)
-            show.downloads("inputs", table=lambda: analysis.pieces(tokens), arrays=lambda: {"ids": tokens.ids})
+            table = partial(analysis.pieces, tokens, parts.roles_of(record, stack))
+            show.downloads("inputs", table=table, arrays=lambda: {"ids": tokens.ids})
         elif look == "tokenizers":
             splits = parts.tokenizers(record)
             sentence = parts.split_sentence(splits)

@@ -13,6 +13,7 @@ from bartviz.analysis import positions as of_positions
 from bartviz.analysis import sentence_words
 from bartviz.app.controls import pick, show, tasks
 from bartviz.app.frame import levels, page
+from bartviz.drawing.colors import underline
 from bartviz.families.catalogue import entry
 from bartviz.features.inputs.figure import inputs, relative, shift
 from bartviz.features.inputs.figure import positions as maps
@@ -21,6 +22,8 @@ from bartviz.models.roots import default_roots, listed
 from bartviz.text.labels import CONTINUES, visible
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from bartviz.analysis.inputs import Inputs, Split, Stack
     from bartviz.analysis.positions import Floats
     from bartviz.models.model import Model
@@ -65,8 +68,22 @@ def tokens_of(record: Record, stack: Stack) -> Tokens:
     return record.attention(stack).query
 
 
-def cut(tokens: Tokens, texts: tuple[str, ...], *, unknown: tuple[bool, ...] | None = None, label: str = "") -> str:
-    """HTML of the text cut into pieces: its characters, the piece, its id. Escaped; words are separated."""
+def roles_of(record: Record, stack: Stack) -> tuple[str | None, ...]:
+    """Of a chat, whose message each token belongs to; empty for other texts."""
+    return record.roles() if record.turns and stack == "decoder" else ()
+
+
+def cut(
+    tokens: Tokens,
+    texts: tuple[str, ...],
+    *,
+    unknown: tuple[bool, ...] | None = None,
+    label: str = "",
+    roles: Sequence[str | None] = (),
+) -> str:
+    """HTML of the text cut into pieces: its characters, the piece, its id. Escaped; words are separated. ``roles``: of
+    a chat, whose message each piece belongs to."""
+    named = list(dict.fromkeys(role for role in roles if role is not None))
     columns, before, even = [], None, False
     for i, (special, joined) in enumerate(zip(tokens.special, tokens.joined, strict=True)):
         span, segment = tokens.spans[i], int(tokens.segments[i])
@@ -81,10 +98,13 @@ def cut(tokens: Tokens, texts: tuple[str, ...], *, unknown: tuple[bool, ...] | N
         tooltip = _(
             "piece {piece}, id {id}, segment {segment}", piece=tokens.pieces[i], id=tokens.ids[i], segment=segment
         )
+        role = roles[i] if roles else None
+        tooltip += "" if role is None else f", {role}"
+        under = "" if role is None else f" style='{underline(named.index(role))}'"
         columns.append(
             f"<span class='bv-piece{' bv-on' * joined}' title='{html.escape(tooltip, quote=True)}'>"
             f"<span class='bv-from{shade}{' bv-again' * again}'>{'″' if again else html.escape(written) or '&nbsp;'}"
-            f"</span><span class='{chip}'>{html.escape(name) or '&nbsp;'}</span>"
+            f"</span><span class='{chip}'{under}>{html.escape(name) or '&nbsp;'}</span>"
             f"<span class='bv-id'>{tokens.ids[i]}</span></span>"
         )
         before = here
@@ -96,7 +116,8 @@ def pieces(record: Record, stack: Stack) -> None:
     """The text, its pieces and their ids below each other; then the table."""
     tokens = tokens_of(record, stack)
     read = record.source_text if stack == "encoder" or record.cross is None else record.target_text or ""
-    st.html(cut(tokens, _texts(tokens, read)))
+    roles = roles_of(record, stack)
+    st.html(cut(tokens, _texts(tokens, read), roles=roles))
     notes = [
         _(
             "From top to bottom: the text, its pieces, and the ids that the model gets. ⋯ continues a word; "
@@ -106,11 +127,14 @@ def pieces(record: Record, stack: Stack) -> None:
     ]
     if len(set(tokens.segments.tolist())) > 1:
         notes.append(_("Its two sentences are two segments."))
+    if any(roles):
+        order = ", ".join(dict.fromkeys(role for role in roles if role is not None))
+        notes.append(_("The line under a piece shows whose message it belongs to: {roles}.", roles=order))
     if stack != "encoder" and record.cross is not None:
         notes.append(_("The decoder reads its own output, shifted by one position after a start token."))
     show.note(" ".join(notes))
     if levels.at_least("intermediate"):  # the picture is text already
-        show.table(analysis.pieces(tokens), title=_("Every piece as a table"))
+        show.table(analysis.pieces(tokens, roles), title=_("Every piece as a table"))
 
 
 def _texts(tokens: Tokens, text: str) -> tuple[str, ...]:
