@@ -32,6 +32,7 @@ from training.steps import Steps
 from training.translate import CHUNK, Translating, translated
 from training.vocabulary import POSITIONS
 
+STEPS = 36_000
 REPAIRED = 0.5  # share of rows that are texts with gaps, at the beginning
 TRANSLATED = 0.33  # share of the run after which there are none
 TAUGHT = 0.33  # share of the run after which there are rows of a teacher
@@ -101,7 +102,7 @@ def main() -> None:
     parser.add_argument("--corpus", help="folder of the corpus (default: BARTVIZ_CORPUS)")
     parser.add_argument("--out", type=Path, required=True, help="folder for the state, the moments and the curve")
     parser.add_argument("--taught", type=Path, help="file of training.teacher: its German for half of those rows")
-    parser.add_argument("--steps", type=int, default=36_000)
+    parser.add_argument("--steps", type=int, default=STEPS)
     parser.add_argument("--tokens", type=int, default=2000, help="of a step, padding counted")
     parser.add_argument("--peak", type=float, default=1e-3, help="the highest learning rate")
     parser.add_argument("--warm", type=float, default=200, help="steps of rising learning rate")

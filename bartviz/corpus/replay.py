@@ -4,7 +4,8 @@ A .zip that NumPy's ``np.load`` opens, too, without pickle: ``about.json`` and a
 1/255. What changes little from moment to moment, the curves and the maps, is stored as the difference from the moment
 before (modulo 256), which packs well.
 
-``about.json``: format, model, corpus, texts (how many), source (licence), steps (T), kinds (name -> layers, heads, its
+``about.json``: format, model, corpus, texts (how many), source (licence), steps (T), ``whole`` (steps of the whole
+training, if it had not come to its end), kinds (name -> layers, heads, its
 ``measures``), ``points`` (change points: kind, layer, head, measure, step, low, high), ``curves`` (name -> steps and
 values: the loss, for instance), and ``examples``: text, target, written (T texts of the model's own, or none), and for
 each kind the labels of its rows and columns. Arrays: ``curves/KIND`` (T, L, H, M, 3) mean, low and high, with a low of
@@ -201,6 +202,7 @@ def _check(about: Any) -> None:
     steps = about["steps"]
     _expect(0 < len(steps) <= 1_000 and all(type(step) is int and 0 <= step < 1 << 53 for step in steps))
     _expect(sorted({*steps}) == steps)
+    _expect("whole" not in about or (type(about["whole"]) is int and steps[-1] < about["whole"] < 1 << 53))
     _expect(all(isinstance(about[name], str) for name in ("model", "corpus", "source")) and type(about["texts"]) is int)
     _expect(0 < len(about["kinds"]) <= len(KINDS) and set(about["kinds"]) <= set(KINDS))
     for known in about["kinds"].values():

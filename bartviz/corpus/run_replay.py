@@ -40,7 +40,7 @@ def pairs(
     form: Form | Mapping[str, Any] | None,
     model: Model,
 ) -> list[Pair]:
-    """The texts to keep, each with its given output: of a corpus the first that are short."""
+    """The texts of a corpus to keep, each with its given output: the first that are short."""
     given: list[Pair]
     if not isinstance(texts, str | Path):
         given = [(text, None) if isinstance(text, str) else text for text in texts]
@@ -50,7 +50,13 @@ def pairs(
         rows = islice(read.lines(Path(texts), chosen, written), SEARCHED)
         given = [(row.text, row.target) for row in rows if isinstance(row, Line)]
     short = [pair for pair in given if 0 < len(pair[0]) <= SHORT and len(pair[1] or "") <= 2 * SHORT]
-    return [(text, target if model.info.kind == "encoder-decoder" else None) for text, target in short[:COUNT]]
+    return fitting(short[:COUNT], model)
+
+
+def fitting(given: Sequence[str | tuple[str, str | None]], model: Model) -> list[Pair]:
+    """Texts with the given outputs that the model takes: an encoder alone takes none."""
+    told = [(one, None) if isinstance(one, str) else one for one in given]
+    return [(text, target if model.info.kind == "encoder-decoder" else None) for text, target in told]
 
 
 def seen(model: Model, text: str, target: str | None) -> Seen:

@@ -61,9 +61,9 @@ def series(
     a training has written may be given (``Path("run").iterdir()``). steps: their steps; None: the number that their
     names end with, as in "checkpoint-500" or "000128".
     out: the folder of the series, which a stopped run goes on from. values: keep the value of each text, which change
-    points need. examples: texts whose maps are kept at every moment, and what the model writes; None: the first that
-    are short. curves: what else was measured in the training, (step, value) by name, such as the loss. Both are in
-    ``replay.zip`` of the folder, which the page *How heads are born* shows.
+    points need. examples: texts whose maps are kept at every moment, and what the model writes, all of them; None: the
+    first three that are short. curves: what else was measured in the training, (step, value) by name, such as the loss.
+    Both are in ``replay.zip`` of the folder, which the page *How heads are born* shows.
     texts and the others: as for ``bartviz.corpus``, which measures each of the checkpoints; an encoder-decoder needs
     given outputs, because what it writes by itself changes from moment to moment.
     Raises SettingError for checkpoints without a step, of another shape or with another vocabulary, named; and what
@@ -88,7 +88,11 @@ def series(
         first = first or model
         _check_vocabulary(path, model, first)
         _check_outputs(model, held, columns)
-        shown = shown or run_replay.pairs(held if examples is None else list(examples), columns, form, model)
+        if not shown:
+            chosen = None if examples is None else list(examples)
+            shown = (
+                run_replay.pairs(held, columns, form, model) if chosen is None else run_replay.fitting(chosen, model)
+            )
         seen.append([run_replay.seen(model, *pair) for pair in shown])
         corpus(
             held,

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -19,7 +20,7 @@ from pandas.testing import assert_frame_equal
 import bartviz
 from bartviz.analysis.change_points import change_points
 from bartviz.commands.cli import main
-from bartviz.corpus import replay
+from bartviz.corpus import replay, run_replay
 from bartviz.corpus.atlas import Atlas
 from bartviz.corpus.run_replay import curves_of
 from bartviz.corpus.run_series import ordered, series
@@ -283,6 +284,21 @@ def test_change_points_and_other_curves_are_in_the_replay(measured: Series, tmp_
     file.write_text("step\tloss\nx\t1\n")
     with pytest.raises(SettingError, match="as numbers"):
         curves_of(file, "loss")
+
+
+def test_all_examples_that_are_given_are_kept(run: Path, tmp_path: Path) -> None:
+    given = [*TEXTS[:4], "a text with more than sixty characters, which is not short, but it was asked for"]
+    pairs = run_replay.fitting([(text, text) for text in given], bartviz.load(run / "checkpoint-0"))
+    assert pairs == [(text, text) for text in given]
+    assert run_replay.fitting(given, bartviz.load("bert-tiny-en")) == [(text, None) for text in given]
+
+
+def test_a_training_before_its_end_says_how_long_it_is(measured: Series) -> None:
+    made = replay.open_replay(measured.path / replay.FILE)
+    longer = replace(made, about={**made.about, "whole": STEPS[-1] + 1})
+    assert replay.open_replay(longer.pack()).about["whole"] == STEPS[-1] + 1
+    with pytest.raises(SettingError, match="is not a replay"):
+        replay.open_replay(replace(made, about={**made.about, "whole": STEPS[-1]}).pack())
 
 
 def test_what_is_no_replay_is_refused(measured: Series) -> None:

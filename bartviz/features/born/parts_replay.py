@@ -71,6 +71,14 @@ def _draw(found: Replay) -> None:
         )
     )
     _COMPONENT(data=payload(found), key="replay")
+    if whole := found.about.get("whole"):
+        show.note(
+            _(
+                "These are the first {last} of {whole} steps: the training had not come to its end.",
+                last=f"{found.steps[-1]:,}",
+                whole=f"{whole:,}",
+            )
+        )
     if found.about["source"]:
         show.note(_(found.about["source"]))
 

@@ -11,7 +11,12 @@ import { drawWeights } from "../weights.js";
 import { curve, highest, placeOf, ticks, unpack, valueAt, weights } from "./moments.js";
 
 const [QUICK, SLOW] = [900, 2000], // milliseconds of a moment; for who wants little to move
-  OTHERS = 2, // curves below those of the heads
+  OTHERS = 3, // curves below those of the heads
+  DASHES = [
+    ["first", []],
+    ["second", [5, 4]],
+    ["third", [2, 3]],
+  ],
   DEFAULT = { cross: "alignment", encoder: "previous", decoder: "previous" };
 
 const REPLAYS = new WeakMap(); // parentElement -> view
@@ -285,7 +290,7 @@ class Replayed {
       .forEach(([name, points], one) => {
         const value = valueAt(points, this.about.steps[this.moment]);
         keys.push(
-          make("span", one ? "key second" : "key first", value === undefined ? name : `${name} ${value.toFixed(2)}`),
+          make("span", `key ${DASHES[one][0]}`, value === undefined ? name : `${name} ${value.toFixed(2)}`),
         );
       });
     this.find(".keys").replaceChildren(...keys);
@@ -370,7 +375,7 @@ class Replayed {
         (number) => end - 2 - (number / most) * (end - middle - 8),
         theme.ink,
         2,
-        one ? [5, 4] : [],
+        DASHES[one][1],
       );
     });
   }
