@@ -70,7 +70,8 @@ def _draw(found: Replay) -> None:
             texts=f"{found.about['texts']:,}",
         )
     )
-    _COMPONENT(data=payload(found), key="replay")
+    with st.container(key="moments"):
+        _COMPONENT(data=payload(found), key="replay")
     if whole := found.about.get("whole"):
         show.note(
             _(
@@ -84,11 +85,12 @@ def _draw(found: Replay) -> None:
 
 
 def _found() -> Replay | None:
-    """The visitor's own, that of the setting, or the one that ships; None if there is none."""
+    """The visitor's own, that of the setting, or the one that ships, which a lesson is about; None if there is none."""
     own: Replay | None = st.session_state.get(_OWN)
-    if own is not None:
+    taught = "lesson" in st.query_params
+    if own is not None and not taught:
         return own
-    path = Path(os.environ.get(SETTING) or SHIPPED)
+    path = SHIPPED if taught else Path(os.environ.get(SETTING) or SHIPPED)
     if not path.is_file():
         return None
     try:

@@ -38,6 +38,7 @@ DEFAULTS: Mapping[str, View] = {
     "experiments": {},
     "why": {"method": "leave-one-out", "instead": "", "operator": "mask"},
     "alignment": {"align": "best", "reading": "predicts"},
+    "born": {"task": "reverse"},
     "parameters": {"of": "facebook/bart-base", "part": "all"},
     "corpus": {"atlas": "bart-tiny-en-de", "kind": "cross", "by": "alignment", "layer": 0, "head": 0},
 }
@@ -54,6 +55,7 @@ PICTURES: Mapping[str, str] = {
     "parameters": ".st-key-parameters",
     "corpus": ".st-key-corpus_heads",
     "why": ".st-key-why_words",
+    "born": ".st-key-moments",
 }
 ADDRESS: Mapping[str, tuple[str, ...]] = {"decoding": ("step", "reading")}  # read from the address, not from a widget
 

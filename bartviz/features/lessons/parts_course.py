@@ -6,6 +6,7 @@ from bartviz.app.frame import page_list
 from bartviz.features.lessons import (
     arithmetic,
     attention,
+    born,
     corpus,
     cross,
     decoding,
@@ -30,6 +31,7 @@ WRITTEN: tuple[Lesson, ...] = (
     pitfalls.LESSON,
     why.LESSON,
     corpus.LESSON,
+    born.LESSON,
 )
 LESSONS: tuple[Lesson, ...] = tuple(
     lesson for lesson in WRITTEN if all(page_list.has(step.page) for step in lesson.steps)

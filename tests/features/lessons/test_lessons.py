@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import json
+import zipfile
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,6 +16,7 @@ from bartviz.analysis import head_view
 from bartviz.analysis.inside import inside
 from bartviz.analysis.start import ribbons, row_of
 from bartviz.corpus import shipped
+from bartviz.corpus.replay import SHIPPED
 from bartviz.features.lessons import arithmetic, cross, heads_found
 from bartviz.features.lessons.judged import judged
 from bartviz.features.lessons.parts_course import WRITTEN
@@ -364,3 +368,32 @@ def test_the_numbers_of_that_lesson_are_those_of_the_model_that_ships() -> None:
     assert (saved.verdicts, saved.removed, saved.drawn) == (now.verdicts, now.removed, now.drawn)
     found = [(one.chance, one.without, one.at_random) for one in (saved, now)]
     assert found[0] == pytest.approx(found[1], rel=1e-3)
+
+
+def test_when_a_head_finds_its_job() -> None:
+    """The numbers of the replay that ships, read with NumPy alone and counted in another way."""
+    with zipfile.ZipFile(SHIPPED) as file:
+        about = json.loads(file.read("about.json"))
+        changes = np.load(io.BytesIO(file.read("curves/cross.npy")))
+    curves = np.add.accumulate(changes.astype(int), axis=0) % 256 / 255  # (T, L, H, M, 3)
+    names = about["kinds"]["cross"]["measures"]
+    aligned = curves[..., names.index("alignment"), 0]  # (T, L, H)
+    first, which = facts("born", 1), facts("born", 3)
+    assert (first["most"], first["end"]) == (pytest.approx(aligned[0].max()), pytest.approx(aligned[-1].max()))
+    order = sorted(np.ndindex(*aligned.shape[1:]), key=lambda head: -aligned[-1][head])
+    named = [f"L{layer}H{head}" for layer, head in order]
+    assert [which["best"], which["other"]] == named[:2]
+    assert aligned[-1][order[-1]] == pytest.approx(which["worst_share"])
+    wrote, told = about["examples"][0]["written"], facts("born", 2)
+    at = about["steps"].index(told["step"])
+    assert [told["word"] in text for text in wrote[: at + 1]] == [False] * at + [True]
+    assert told["word"] in wrote[-1]  # "for the first time", and it stays
+    assert (told["wrote"], told["before"]) == (wrote[at], wrote[at - 1])
+    when, values = facts("born", 4), aligned[(slice(None), *order[0])]
+    half = (values[0] + values[-1]) / 2
+    upper = int(np.argmax(values > half))  # the moment after which it is on the other side
+    assert about["steps"][upper - 1] <= when["step"] <= about["steps"][upper]
+    assert when["low"] <= when["step"] <= when["high"]
+    order_of, bleu = facts("born", 5), about["curves"]["BLEU"]
+    assert order_of["translated"] == min(step for step, value in bleu if 2 * value >= bleu[-1][1])
+    assert order_of["aligning"] == sum(point[0] == "cross" and point[3] == "alignment" for point in about["points"])
