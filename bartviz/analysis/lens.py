@@ -2,7 +2,7 @@
 
 Of a decoder, or of an encoder that fills masks, that is the logit lens (nostalgebraist 2020); of the encoder of an
 encoder-decoder, the whole decoder reads each layer's states (DecoderLens, Langedijk et al. 2024). An early layer never
-learnt to be read so: a bad first choice there is no proof that the layer knows nothing. NumPy alone.
+learned to be read so: a bad first choice there is no proof that the layer knows nothing. NumPy alone.
 
 Letters in shapes: L layers of the stack, T steps, k best tokens that are kept.
 """

@@ -21,7 +21,7 @@ from bartviz.run.generate import decode
 COUNT = 3  # texts
 SHORT = 60  # characters
 SEARCHED = 1_000  # rows that are looked at for short ones
-MOST_NEW = 40  # tokens of the model's own: before it has learnt when to end it would go on
+MOST_NEW = 40  # tokens of the model's own: before it has learned when to end it would go on
 
 Pair = tuple[str, str | None]
 

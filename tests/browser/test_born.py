@@ -39,7 +39,7 @@ def test_a_training_starts_stops_goes_on_and_begins_again(visit: Open, shipped: 
     page = visit(f"{shipped}/born?width=16")
     training, state = page.locator(".training"), page.locator(".training .state")
     expect(training.locator(".answer b").first).to_have_text("abchdef", timeout=PATIENCE)
-    expect(state).to_have_text("Nothing is learnt yet: its weights are random.")
+    expect(state).to_have_text("Nothing is learned yet: its weights are random.")
     page.get_by_label("a line from top right to bottom left").check()
     page.get_by_role("button", name="Start", exact=True).click()
     learns(page, 0)
@@ -65,7 +65,7 @@ def test_a_training_starts_stops_goes_on_and_begins_again(visit: Open, shipped: 
     expect(state).to_have_text(re.compile(r"^Stopped\. "), timeout=PATIENCE)
     page.get_by_role("button", name="Another seed", exact=True).click()
     expect(page).to_have_url(re.compile("seed=2"))
-    expect(state).to_have_text("Nothing is learnt yet: its weights are random.", timeout=PATIENCE)
+    expect(state).to_have_text("Nothing is learned yet: its weights are random.", timeout=PATIENCE)
     expect(training.locator(".answer")).to_contain_text("faed")
 
 

@@ -1,4 +1,4 @@
-// A small encoder-decoder that learns: embeddings with learnt positions, layers with a norm before each sublayer, and
+// A small encoder-decoder that learns: embeddings with learned positions, layers with a norm before each sublayer, and
 // one more norm at the end of each side.
 
 import { attention, crossEntropy, embedded, layerNorm, linear, relu, sum, Tape } from "./tape.js";

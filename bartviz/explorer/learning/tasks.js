@@ -7,7 +7,7 @@ export const END = 1;
 const LETTERS = [..."abcdefgh"];
 const SHORTEST = 4,
   LONGEST = 7;
-const KEPT_BACK = 10; // one text in ten is never learnt from
+const KEPT_BACK = 10; // one text in ten is never learned from
 
 /** @typedef {{ words: string[], answer: string[], places: number[] }} Example places: where each word of the answer is */
 

@@ -10,6 +10,14 @@ from bartviz.language import _
 
 def main() -> None:
     page.begin("born", needs_record=False)
+    if not parts_replay.taught():
+        _live()
+    parts_replay.draw()
+    levels.explain("born")
+
+
+def _live() -> None:
+    """The network that learns in the browser."""
     show.lead(
         _(
             "A network that knows nothing yet learns in your browser. Guess first which cells will stand out, "
@@ -22,5 +30,3 @@ def main() -> None:
         network = parts.network(opened)
     with place:
         parts.draw(task, network)
-    parts_replay.draw()
-    levels.explain("born")

@@ -32,14 +32,14 @@ WORDS: Mapping[str, str] = {
     "start": mark("Start"),
     "stop": mark("Stop"),
     "go": mark("Go on"),
-    "before": mark("Nothing is learnt yet: its weights are random."),
+    "before": mark("Nothing is learned yet: its weights are random."),
     "now": mark("Step {step}: {own} of {all} texts that it has never seen are right."),
     "both": mark(
         "Step {step}: {told} of {all} texts that it has never seen are right if the words before are told, "
         "and {own} if it writes itself."
     ),
     "stopped": mark("Stopped."),
-    "learnt": mark("Learnt."),
+    "learnt": mark("Learned."),
     "broken": mark("Your browser could not start the training: it needs web workers. Another browser will have them."),
     "head": mark("Layer {layer}, head {head}"),
     "share": mark("{share} on the place that the word comes from"),

@@ -60,6 +60,11 @@ def draw() -> None:
             _draw(found)
 
 
+def taught() -> bool:
+    """Whether the page is shown by a lesson, which is about the replay that ships."""
+    return "lesson" in st.query_params
+
+
 def _draw(found: Replay) -> None:
     st.subheader(_("Moment by moment"), anchor=False)
     show.lead(
@@ -87,10 +92,9 @@ def _draw(found: Replay) -> None:
 def _found() -> Replay | None:
     """The visitor's own, that of the setting, or the one that ships, which a lesson is about; None if there is none."""
     own: Replay | None = st.session_state.get(_OWN)
-    taught = "lesson" in st.query_params
-    if own is not None and not taught:
+    if own is not None and not taught():
         return own
-    path = SHIPPED if taught else Path(os.environ.get(SETTING) or SHIPPED)
+    path = SHIPPED if taught() else Path(os.environ.get(SETTING) or SHIPPED)
     if not path.is_file():
         return None
     try:

@@ -42,7 +42,7 @@ def lens(record: Record) -> None:
         if one.decodes
         else mark("The output layer reads each layer, in place of the last (logit lens).")
     )
-    warning = _("No layer but the last learnt to be read so: what is not seen here may be there in another form.")
+    warning = _("No layer but the last learned to be read so: what is not seen here may be there in another form.")
     show.note(f"{_(read)} {warning}")
     row = pick.shown_row(record, start.kind_of(record))
     query = None if row is None else {"row": str(row)}

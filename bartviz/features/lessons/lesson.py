@@ -38,7 +38,7 @@ DEFAULTS: Mapping[str, View] = {
     "experiments": {},
     "why": {"method": "leave-one-out", "instead": "", "operator": "mask"},
     "alignment": {"align": "best", "reading": "predicts"},
-    "born": {"task": "reverse"},
+    "born": {},
     "parameters": {"of": "facebook/bart-base", "part": "all"},
     "corpus": {"atlas": "bart-tiny-en-de", "kind": "cross", "by": "alignment", "layer": 0, "head": 0},
 }
