@@ -27,7 +27,7 @@ def shipped() -> Replay:
 def _shares(measure: str) -> Floats:
     """(T, L, H) the mean of each head of the cross-attention, moment by moment."""
     place = shipped().about["kinds"]["cross"]["measures"].index(measure)
-    found: Floats = shipped().curves["cross"][..., place, 0] / 255
+    found: Floats = (shipped().curves["cross"][..., place, 0] / 255).astype(np.float32)
     return found
 
 
