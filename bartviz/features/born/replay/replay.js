@@ -12,11 +12,8 @@ import { curve, highest, placeOf, ticks, unpack, valueAt, weights } from "./mome
 
 const [QUICK, SLOW] = [900, 2000], // milliseconds of a moment; for who wants little to move
   OTHERS = 3, // curves below those of the heads
-  DASHES = [
-    ["first", []],
-    ["second", [5, 4]],
-    ["third", [2, 3]],
-  ],
+  KEYS = ["first", "second", "third"], // of those curves, and how they are dashed
+  DASHES = [[], [5, 4], [2, 3]],
   DEFAULT = { cross: "alignment", encoder: "previous", decoder: "previous" };
 
 const REPLAYS = new WeakMap(); // parentElement -> view
@@ -289,9 +286,7 @@ class Replayed {
       .slice(0, OTHERS)
       .forEach(([name, points], one) => {
         const value = valueAt(points, this.about.steps[this.moment]);
-        keys.push(
-          make("span", `key ${DASHES[one][0]}`, value === undefined ? name : `${name} ${value.toFixed(2)}`),
-        );
+        keys.push(make("span", `key ${KEYS[one]}`, value === undefined ? name : `${name} ${value.toFixed(2)}`));
       });
     this.find(".keys").replaceChildren(...keys);
   }
@@ -375,7 +370,7 @@ class Replayed {
         (number) => end - 2 - (number / most) * (end - middle - 8),
         theme.ink,
         2,
-        DASHES[one][1],
+        DASHES[one],
       );
     });
   }
