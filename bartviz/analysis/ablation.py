@@ -119,9 +119,14 @@ class Ablation(Brief):
 
     @property
     def effect(self) -> float:
-        """Change of the sum of log p of the targets, in nats: negative where the model now finds them less likely."""
+        """Change of the sum of log p of the targets, in nats: negative where the model now finds them less likely.
+
+        Of a model that labels what it reads, and predicts no tokens, it is ``label_log_probability``; of one that gives
+        a number, ``value_change``; NaN for a model that says nothing.
+        """
         if self.before is None or self.after is None:
-            return float("nan")
+            change = self.label_change
+            return change.log_probability if np.isfinite(change.log_probability) else change.value
         return float(self.after.log_probability.sum(dtype=np.float64) - self.before.log_probability.sum(dtype=float))
 
     @property
@@ -223,6 +228,24 @@ class Sweep(Brief):
         if measure not in self.measures:
             raise SettingError(later("A sweep of this model is measured by {choices}.", choices=choices(self.measures)))
         return np.asarray(getattr(self, measure), np.float32)
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """A line for each head, in the order of ``ranked``: kind, layer, head, and each of ``measures``."""
+        import pandas as pd
+
+        order = list(self.ranked())
+        place = {name: [getattr(self.heads[one], name) for one in order] for name in ("kind", "layer", "head")}
+        return pd.DataFrame(place | {measure: getattr(self, measure)[order] for measure in self.measures})
+
+    def __repr__(self) -> str:
+        measure = self.measures[0]
+        values = self.values(measure)
+        most = (f"{self.heads[one]} {values[one]:.3g}" for one in self.ranked()[:LONGEST])
+        alone = ", all others of the layer instead" if self.keep else ""
+        return (
+            f"<Sweep of {len(self.heads)} heads x {self.factor:g}{alone}: {UNITS[measure]}: "
+            f"{', '.join(most)}, ...; .to_dataframe() has all>"
+        )
 
     def map(self, kind: Kind, measure: Measure = "log_probability") -> Floats:
         """(L, H) the values for one kind; NaN for a head that was not measured."""

@@ -145,6 +145,8 @@ def ablate_sweep(
 
     >>> sweep = bartviz.ablate_sweep(model, record, kinds="cross")
     >>> most = sweep.heads[sweep.ranked()[0]]  # the head whose silencing costs this output most
+    >>> sweep.to_dataframe().columns.tolist()  # a line for each head, the largest effect first
+    ['kind', 'layer', 'head', 'log_probability', 'divergence', 'changed', 'distance']
     """
     replay = Replay(model, record)
     chosen_kinds = tuple(record.kinds if kinds is None else [kinds] if isinstance(kinds, str) else kinds)

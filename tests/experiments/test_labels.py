@@ -119,6 +119,7 @@ def test_a_head_is_measured_by_what_it_does_to_the_labels(task: str, problem: st
     found = bartviz.ablate(model, record, [str(sweep.heads[first])])
     assert found.labels == pytest.approx(expected[first], rel=2e-3, abs=1e-5)
     assert found.label_log_probability == pytest.approx(log_p[first], rel=2e-3, abs=1e-4)
+    assert found.effect == found.label_log_probability
     assert found.label_margin == pytest.approx(margins[first], rel=2e-3, abs=1e-4)
     assert found.label_turned == pytest.approx(turned[first])
     table = sweep_table(sweep)
@@ -126,6 +127,11 @@ def test_a_head_is_measured_by_what_it_does_to_the_labels(task: str, problem: st
         table["log p of the label, change (nats)"].tolist() == sweep.label_log_probability[[*sweep.ranked()]].tolist()
     )
     assert "log p change (nats)" not in table
+    frame = sweep.to_dataframe()
+    assert frame.columns.tolist() == ["kind", "layer", "head", *sweep.measures]
+    assert frame["labels"].tolist() == sweep.labels[[*sweep.ranked()]].tolist()
+    assert Head(frame["kind"][0], frame["layer"][0], frame["head"][0]) == sweep.heads[first]
+    assert f"KL of the labels, nats: {sweep.heads[first]} {sweep.labels[first]:.3g}" in repr(sweep)
     assert f"labels {found.labels:.4g} nats" in repr(found)
     assert f"KL {found.labels:.3g} nats." in notice(found)
     assert found.changed.prediction is not None
@@ -166,7 +172,7 @@ def test_a_head_of_a_regression_is_measured_by_the_value(tmp_path: Path) -> None
     assert first == int(np.argmax(np.abs(expected)))
     assert sweep_table(sweep)["value, change"].iloc[0] == sweep.value_change[first]
     found = bartviz.ablate(model, record, [str(sweep.heads[first])])
-    assert found.value_change == pytest.approx(expected[first], rel=2e-3, abs=1e-4)
+    assert found.effect == found.value_change == pytest.approx(expected[first], rel=2e-3, abs=1e-4)
     assert np.isnan([found.labels, found.label_margin, found.label_turned]).all()
     assert f"the value “stars” went from {float(was):.3f} to {float(was) + expected[first]:.3f}." in notice(found)
     table = labels_table(found)
