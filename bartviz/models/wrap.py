@@ -40,7 +40,7 @@ _HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
 
 @torch_defaults()
-def wrap(network: nn.Module, tokenizer: PreTrainedTokenizerBase | None, *, name: str | None = None) -> Model:
+def wrap(network: nn.Module, tokenizer: PreTrainedTokenizerBase | None = None, *, name: str | None = None) -> Model:
     """A model from a network that is already loaded, of any supported family and class, and its tokenizer.
 
     name: what records call it; None: the name that it was loaded by, else that of its class.
@@ -205,6 +205,13 @@ def _check_modules(body: PreTrainedModel, expected: PreTrainedModel) -> None:
     for name, module in _modules(body):
         kind = type(named.get(name, module))
         if type(module) is not kind or "forward" in vars(module):
+            if "quantized" in type(module).__module__ or "bitsandbytes" in type(module).__module__:
+                raise ModelError(
+                    later(
+                        "The network is quantized: its {name} holds integers. Load it in float32, float16 or bfloat16.",
+                        name=weights.shown([name]),
+                    )
+                )
             raise ModelError(
                 later(
                     "The network's {name} is not the {kind} of its family: it was replaced or patched. Wrap "

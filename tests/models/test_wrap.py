@@ -471,6 +471,16 @@ def _quantized() -> tuple[Any, Any]:
     return network, words
 
 
+def _quantized_module() -> tuple[Any, Any]:
+    class Linear(torch.nn.Linear):
+        pass
+
+    Linear.__module__ = "torch.ao.nn.quantized.dynamic.modules.linear"  # its own is deprecated, and others are alike
+    network, words = networks.build("bert")
+    network.bert.encoder.layer[0].output.dense = Linear(8, 8)
+    return network, words
+
+
 def _not_finite() -> tuple[Any, Any]:
     network, words = networks.build("bert")
     network.bert.encoder.layer[0].output.dense.bias[3] = float("nan")
@@ -543,6 +553,7 @@ REFUSED: dict[str, tuple[Callable[[], tuple[Any, Any]], str]] = {
     "another activation": (_other_activation, "intermediate_act_fn is not the GELU"),
     "a class of its own": (_own_class, "Mine is a class of its own"),
     "quantized": (_quantized, "stored as int8: quantized models cannot be read"),
+    "quantized modules": (_quantized_module, "is quantized: its encoder.layer.0.output.dense holds integers"),
     "numbers that are not finite": (_not_finite, "not finite"),
     "an interface that nobody described": (_mixtral, "type mixtral offer their attention, but are not described"),
     "a module of one's own": (lambda: (Around(), None), r"not a Around\. Pass its part network\.inside\[1\]\.bert\.$"),
