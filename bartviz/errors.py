@@ -78,7 +78,7 @@ class FontWarning(UserWarning):
     """A picture has characters that no font of this machine has, so that boxes are drawn for them."""
 
 
-class PackageError(BartvizError, ImportError):
+class PackageError(BartvizError, ModuleNotFoundError):
     """A package is not installed that only this needs; the message says how to install it."""
 
 
@@ -112,7 +112,8 @@ def needs(name: str, package: str | None) -> str:
 
 def missing(package: str) -> PackageError:
     """The error where a single package is not installed, which is enough."""
-    return PackageError(later("{package} is not installed, and this needs it: pip install {package}", package=package))
+    message = later("{package} is not installed, and this needs it: pip install {package}", package=package)
+    return PackageError(message, name=package)
 
 
 class BudgetError(BartvizError):

@@ -65,19 +65,20 @@ def _loaded(package: str, name: str, home: str, attribute: str) -> Any:
             return import_module(f"{home}.{attribute}")  # a package within it, such as drawing.paper
         return module if home == package else getattr(module, attribute)
     except ModuleNotFoundError as error:
-        return _unavailable(
-            package, name, import_module("bartviz.errors").needs(f"{package}.{name}", error.name), error
-        )
+        return _unavailable(package, name, error)
     except ValueError:  # the hub's library, with an HF_ENDPOINT that is not an address
         import_module("bartviz.safety.addresses").check_hub()
         raise
 
 
-def _unavailable(package: str, name: str, message: str, error: ModuleNotFoundError) -> Any:
-    """A stand-in for a function that needs a missing package: it can be listed and described."""
+def _unavailable(package: str, name: str, error: ModuleNotFoundError) -> Any:
+    """A stand-in for a function that needs a missing package: it can be listed and described, and raises
+    PackageError."""
+    errors = import_module("bartviz.errors")
+    message = errors.needs(f"{package}.{name}", error.name)
 
     def function(*values: object, **options: object) -> Any:
-        raise ModuleNotFoundError(message, name=error.name)
+        raise errors.PackageError(message, name=error.name)
 
     function.__name__, function.__qualname__, function.__module__, function.__doc__ = name, name, package, message
     return function

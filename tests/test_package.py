@@ -95,7 +95,8 @@ import bartviz
 from bartviz.commands.cli import main
 try:
     bartviz.load("bart-tiny-en-de")
-except ModuleNotFoundError as error:
+except bartviz.errors.BartvizError as error:
+    assert isinstance(error, ModuleNotFoundError) and error.name
     print(error)
 sys.stderr = sys.stdout
 print(main(["app", "--port", "1"]))
