@@ -4,6 +4,7 @@
 from bartviz import errors as errors
 from bartviz import figures as figures
 from bartviz.analysis.attribution import open_attribution as open_attribution
+from bartviz.analysis.differences import differences as differences
 from bartviz.analysis.numbers import contributions as contributions
 from bartviz.analysis.numbers import measures as measures
 from bartviz.analysis.numbers import rollout as rollout
