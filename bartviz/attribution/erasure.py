@@ -46,13 +46,13 @@ def leave_one_out(question: Question) -> Parts:
     difference): in nats, positive where the token speaks for the word. Special tokens are not replaced: they are 0.
     """
     replay, token = question.replay, replacement(question.model)
-    last = int(question.rows.max())
+    rows, last = question.rows.tolist(), int(question.rows.max())
 
     def source(ids: Tensor, copies: int) -> Outcome:
-        return replay.run(question.tape(copies), source=ids, copies=copies)
+        return replay.run(question.tape(copies), source=ids, copies=copies, rows=rows)
 
     def target(ids: Tensor, copies: int) -> Outcome:
-        return replay.run(question.tape(copies), target=ids, copies=copies, encoded=question.encoded)
+        return replay.run(question.tape(copies), target=ids, copies=copies, encoded=question.encoded, rows=rows)
 
     read = question.record.source
     if replay.target is None:
@@ -84,5 +84,5 @@ def _losses(
         changed[torch.arange(len(at)), torch.from_numpy(at)] = token
         logits = run(changed, len(at)).logits
         assert logits is not None  # ``asked`` refuses other models
-        losses[:, at] = (own - question.answers(logits)).T.float().numpy()
+        losses[:, at] = (own - question.of_steps(logits)).T.float().numpy()
     return losses

@@ -66,12 +66,14 @@ def _distances(question: Question, kind: Kind, layer: int, columns: int, part: t
     own = question.outcome.hidden[stack][layer + 1][0, rows].double()  # (T, w)
     seen = torch.from_numpy(question.record.attention(kind).allowed(layer)[question.rows])  # (T, K)
     moved = torch.zeros(len(rows), columns, dtype=torch.float64)
-    for batch in question.batches(columns, part):
+    read = seen.any(dim=0).nonzero()[:, 0].tolist()
+    for batch in question.batches(len(read), part):
+        at = read[batch.start : batch.stop]
         tape = Zeroing(
-            runs=[question.scaled] * len(batch), cancelled=question.cancelled, kind=kind, layer=layer, tokens=batch
+            runs=[question.scaled] * len(at), cancelled=question.cancelled, kind=kind, layer=layer, tokens=at
         )
         encoded = None if kind == "encoder" else question.encoded
-        outcome = question.replay.run(tape, copies=len(batch), encoded=encoded)
+        outcome = question.replay.run(tape, copies=len(at), encoded=encoded, rows=())
         states = outcome.hidden[stack][layer + 1][:, rows].double()  # (B, T, w)
-        moved[:, batch.start : batch.stop] = 1 - torch.nn.functional.cosine_similarity(own, states, dim=-1).T
+        moved[:, at] = 1 - torch.nn.functional.cosine_similarity(own, states, dim=-1).T
     return np.asarray(torch.where(seen, moved.clamp(min=0.0), 0.0).numpy())

@@ -24,6 +24,7 @@ from bartviz.arrays import Ints
 from bartviz.errors import SettingError
 from bartviz.language import later
 from bartviz.models.model import Model, expect_model
+from bartviz.models.output import OutputLayer
 from bartviz.models.weights import shown
 from bartviz.record.attention import Head, Kind
 from bartviz.record.prediction import Prediction
@@ -120,10 +121,12 @@ class Replay:
         target: Tensor | None = None,
         copies: int = 1,
         encoded: Tensor | None = None,
+        rows: Sequence[int] | None = None,
     ) -> Outcome:
         """One pass under ``tape`` with the record's ids, or others of the same shape, in a batch of ``copies``.
 
-        ``encoded`` (1 or copies, n, w): the encoder's output, if already known.
+        ``encoded`` (1 or copies, n, w): the encoder's output, if already known. ``rows``: those whose logits are made,
+        (copies, rows, V): with a large vocabulary they are much of the work. All if None.
         """
         given = self.beside(copies)
         ids = self.source if source is None else source
@@ -135,11 +138,20 @@ class Replay:
         if encoded is not None:
             states = encoded.expand(copies, -1, -1).to(self.model.device)
             given["encoder_outputs"] = BaseModelOutput(last_hidden_state=states)
+        network = self.model.runner
+        alone = rows is not None and self.model.output_alone and self.model.head is None
+        layer = OutputLayer.of(network) if alone else None
+        labels: Tensor | None = None
         with recording(tape), guarded(run_failed()):
-            out = self.model.runner(**given, output_hidden_states=True)
-            said = self.record.prediction
-            labels = None if said is None else predict.logits(self.model, out, said.row)
-        return Outcome(vocabulary_logits(out, self.model.info.vocabulary), _hidden(out, self.model.info.kind), labels)
+            out = (network if layer is None else network.base_model)(**given, output_hidden_states=True)
+            if layer is not None:
+                logits: Tensor | None = layer.logits(out.last_hidden_state[:, [*(rows or ())]]).cpu()
+            else:
+                said = self.record.prediction
+                labels = None if said is None else predict.logits(self.model, out, said.row)
+                logits = vocabulary_logits(out, self.model.info.vocabulary)
+                logits = logits if rows is None or logits is None else logits[:, [*rows]]
+        return Outcome(logits, _hidden(out, self.model.info.kind), labels)
 
     @property
     def predicts_words(self) -> bool:
