@@ -18,6 +18,8 @@ from bartviz.attribution.weights import shares
 from bartviz.experiments.replay import SideBySide
 from bartviz.record.attention import Kind
 
+STILL = 1e-10  # 1 - cosine, over all tokens: what float32 leaves of states that are the same
+
 
 @dataclass
 class Zeroing(SideBySide):
@@ -37,7 +39,8 @@ class Zeroing(SideBySide):
 
 def value_zeroing(question: Question) -> Parts:
     """1 - cosine of a row's state after a layer and the same with a token's value at 0 in that layer, as shares of
-    the row; the mean over layers (Mohebbi et al. 2023).
+    the row; the mean over layers (Mohebbi et al. 2023), of those in which any value moves the row: a layer whose
+    attention adds nothing has no shares. Where no layer moves it, every token that it sees has the same share.
 
     The tokens of the source are those of cross-attention where there is one, and the earlier outputs those of the
     decoder's own. The state after the last layer is the one that the output layer reads, normalised where the
@@ -52,11 +55,14 @@ def _zeroed(question: Question, kind: Kind, part: tuple[int, int]) -> Floats:
     """(T, K) the shares for the keys of one kind of attention, which is one part of the work."""
     attention = question.record.attention(kind)
     layers, _heads, _rows, columns = attention.shape
-    total = np.zeros((len(question.rows), columns))
+    total, moving = np.zeros((len(question.rows), columns)), np.zeros((len(question.rows), 1))
     for layer in range(layers):
-        of_layer = part[0] * layers + layer, part[1] * layers
-        total += shares(_distances(question, kind, layer, columns, of_layer))
-    return np.asarray(total / layers, np.float32)
+        distances = _distances(question, kind, layer, columns, (part[0] * layers + layer, part[1] * layers))
+        moves = distances.sum(axis=1, keepdims=True) > STILL  # (T, 1)
+        total += np.where(moves, shares(distances), 0.0)
+        moving += moves
+    even = shares(attention.allowed(0)[question.rows].astype(np.float32))
+    return np.asarray(np.where(moving > 0, total / np.maximum(moving, 1), even), np.float32)
 
 
 def _distances(question: Question, kind: Kind, layer: int, columns: int, part: tuple[int, int]) -> Floats:

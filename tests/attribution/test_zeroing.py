@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -12,6 +13,8 @@ import torch
 from torch import Tensor, nn
 
 import bartviz
+from bartviz.attribution import zeroing
+from bartviz.attribution.question import asked
 from tests.attribution import subjects
 from tests.support import loaded
 
@@ -27,6 +30,12 @@ VALUES: dict[str, dict[str, tuple[str, slice]]] = {
     },
     "bert": {"source": ("bert.encoder.layer.{}.attention.self.value", slice(None))},
     "gpt2": {"source": ("transformer.h.{}.attn.c_attn", slice(64, 96))},
+}
+
+# What projects the heads' outputs of layer {}.
+OUTPUT = {
+    "bart": ("cross", "model.decoder.layers.{}.encoder_attn.out_proj"),
+    "bert": ("encoder", "bert.encoder.layer.{}.attention.output.dense"),
 }
 
 
@@ -69,3 +78,27 @@ def test_shares_are_those_of_states_with_a_value_at_zero(family: str) -> None:
                 expected += distance / distance.sum(axis=1, keepdims=True) / layers
         np.testing.assert_allclose(values, expected, atol=1e-4)
         np.testing.assert_allclose(values.sum(axis=1), 1, atol=1e-5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("family", "layers"), [("bart", (0,)), ("bert", (1, 2)), ("bart", None)])
+def test_layers_that_add_nothing_have_no_part(family: str, layers: tuple[int, ...] | None) -> None:
+    """A layer whose projections are 0 moves no state, and the mean is that of the others; of none: even."""
+    one, (side, path) = loaded.model(family), OUTPUT[family]
+    depth = subjects.record(family).attention(side).shape[0]
+    silent = range(depth) if layers is None else layers
+    network = copy.deepcopy(one.network)
+    with torch.no_grad():
+        for layer in silent:
+            for parameter in network.get_submodule(path.format(layer)).parameters():
+                parameter.zero_()
+    model = bartviz.wrap(network, one.tokenizer)
+    options: dict[str, Any] = {"target": subjects.TARGET} if side == "cross" else {"allow_special": True}
+    record = bartviz.capture(model, subjects.record(family).source_text, **options)
+    found = bartviz.attribute(model, record, method="value zeroing").values
+    kind = record.attention(side).kind
+    question = asked(model, record, token=None, contrast=None, step=None, cancelled=bool)
+    each = [zeroing._distances(question, kind, n, found.shape[1], (0, 1)) for n in range(depth) if n not in silent]
+    shares = [part / part.sum(axis=1, keepdims=True) for part in each]
+    expected = np.mean(shares, axis=0) if shares else np.full(found.shape, 1 / found.shape[1])
+    np.testing.assert_allclose(found, expected, atol=1e-6)
