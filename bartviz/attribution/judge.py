@@ -160,7 +160,7 @@ def judge(
         ``bart-tiny-denoise``.
     orders: random orders at most; for more than 8 words a tenth. Where there are no more, every order once.
     on_progress gets the number of methods done, and their total. Raises as ``attribute``, SettingError for an operator
-    that the model has not, TextError for fewer than 3 words.
+    that the model has not, TextError for fewer than 3 words, and where nothing is written but special tokens.
 
     >>> found = judge(model, "I want to buy a car.", ["leave-one-out", "mean attention"])
     >>> found.tokens[4], found.words[3], found["leave-one-out"].verdict
@@ -170,6 +170,8 @@ def judge(
     if measure not in MEASURES:
         raise SettingError(later("There is no measure {name}: choose {names}.", name=measure, names=choices(MEASURES)))
     question, steps = _asked(model, text, step, target, contrast, cancelled)
+    if not len(steps):
+        raise TextError(later("The model wrote no word here that could be judged: give another text."))
     readings = [one for one in Reading.each(question) if len(one.words) >= FEWEST]
     if not readings:
         raise TextError(

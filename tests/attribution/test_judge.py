@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -175,3 +176,12 @@ def test_too_few_words_and_a_word_that_stays_are_refused() -> None:
         judge(model, "Go!")
     with pytest.raises(SettingError, match=r"Word 0 cannot be taken away: choose of 1 \(I\), 2 \(want\)"):
         without(model, CAR, [0])
+
+
+@pytest.mark.parametrize("family", ["bart", "t5"])
+def test_an_output_without_words_is_refused(family: str) -> None:
+    model, one = loaded.model(family), subjects.record(family)
+    assert one.output is not None
+    silent = replace(one, output=replace(one.output, special=np.ones(len(one.output), np.bool_)))
+    with pytest.raises(TextError, match="wrote no word here"):
+        judge(model, silent, ["mean attention"])
