@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from urllib.parse import urlencode
 
 import pytest
@@ -37,6 +38,11 @@ def test_a_line_goes_the_way_of_its_words(visit: Open, shipped: str) -> None:
     assert first is not None
     assert last is not None
     assert first["x"] > last["x"]
+    sides = page.locator(".why .source .word").evaluate_all(
+        "words => words.map((word) => word.getBoundingClientRect()).map(({ left, right }) => [left, right])"
+    )
+    gaps = [before[0] - after[1] for before, after in pairwise(sides)]
+    assert gaps[-1] > gaps[1] / 2 > 0  # the end sign stands as far from the last word as words from each other
 
 
 def test_a_lesson_is_answered_by_the_words_that_were_read(visit: Open, shipped: str) -> None:

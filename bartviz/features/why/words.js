@@ -80,9 +80,10 @@ class View {
       const joined = word.joined ? " joined" : "";
       const made = Object.assign(document.createElement(tag), {
         className: `word${word.special ? " special" : ""}${joined}`,
-        textContent: word.text,
       });
-      if (word.special) made.dir = "ltr"; // a line goes the way of its first word, and "<s>" is none
+      // A line goes the way of its first word, and "<s>" is none: the letters alone have a way of their own.
+      const sign = Object.assign(document.createElement("bdi"), { dir: "ltr", textContent: word.text });
+      made.append(word.special ? sign : word.text);
       return made;
     };
     this.chips.source = this.data.source.map((word, index) => {
