@@ -40,9 +40,9 @@ STAND_INS: dict[Operator, str] = {
     "fill-in": mark("the guess of a model that fills gaps"),
 }
 USUAL = next(iter(METHODS))
-SOONEST = "weights", "values", "gradients", "more passes"
-"""What methods need, that which is there at once first."""
-PASSES = 40  # runs of the model that the slowest method takes for one word, about
+PASSES = {"weights": 1, "values": 2, "gradients": 40, "more passes": 40}
+"""Runs of the model that methods take for one word, by what they need, about; what is there soonest first."""
+SOONEST = tuple(PASSES)
 HEADS = 5  # that are named with a link
 
 
@@ -118,7 +118,8 @@ def found(record: Record, at: int, name: str, instead: str | None = None) -> Fou
         return explained(model, record, name, at, instead, ticket.cancelled)
 
     key: dict[str, object] = {"step": at, "instead": instead or ""}
-    button = _("Ask {method}", method=_(name)) if experiment_tasks.large(record, PASSES) else None
+    large = experiment_tasks.large(record, PASSES[METHODS[name].needs])
+    button = _("Ask {method}", method=_(name)) if large else None
     task = f"why_{name}" if instead is None else "why_instead"
     return experiment_tasks.ask(task, record, key, work, button=button)
 
