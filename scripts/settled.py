@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from playwright.sync_api import Page
 
-# Nothing more will change by itself: the script has run (what every page has is there) and no run is on its way,
-# nothing waits to be said, controls and fonts have come, every component's script has run, and pictures have their
-# size. All in the page's own time: a rest of 400 ms ends after every timer of ours that was set before, however slow
-# the page is (the player's is the longest, 350 ms); and when the server answers for the second time it has heard all
-# that was said to it before.
+# Nothing more will change by itself: the script has run (what every page has is there) and no run is on its way, no
+# work that could be cancelled goes on, nothing waits to be said, controls and fonts have come, every component's script
+# has run, and pictures have their size. All in the page's own time: a rest of 400 ms ends after every timer of ours
+# that was set before, however slow the page is (the player's is the longest, 350 ms); and when the server answers for
+# the second time it has heard all that was said to it before.
 STILL = """(app) => {
     const has = (name) => document.querySelector(`[data-testid=${name}]`) !== null;
     const begun = () => [...document.querySelectorAll("[data-testid=stBidiComponentIsolated]")].every(
         ({ shadowRoot }) => shadowRoot?.childElementCount && !shadowRoot.querySelector("[aria-busy=true]"));
     return app?.isConnected && app.dataset.testConnectionState === "CONNECTED" &&
         app.dataset.testScriptState === "notRunning" && document.fonts.status === "loaded" &&
-        (has("stBidiComponentIsolated") || has("stException")) && begun() && !has("stSkeleton");
+        (has("stBidiComponentIsolated") || has("stException")) && begun() && !has("stSkeleton") &&
+        document.querySelector("[class*=st-key-cancel]") === null;
 }"""
 SETTLED = """async () => {
     const rest = (time) => new Promise((done) => setTimeout(done, time)), still = STILL;
