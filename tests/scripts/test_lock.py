@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 FILES = ("pyproject.toml", lock.EXACT, lock.LOCK)
 APP = ("bartviz", "pages", "app.py")
 OURS = ("bartviz", "pages", "app", "tests", "training", "benchmarks", "scripts")
-PEERS = {"inseq", "attnview"}  # benchmarks measure them where somebody has installed them
+PEERS = {"inseq", "captum", "attnview"}  # compared with ours where somebody has installed them
 
 
 def python_files(*places: str) -> list[Path]:
