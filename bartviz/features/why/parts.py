@@ -147,8 +147,8 @@ def said(name: str, place: Place, found: Attribution, shown: Shown) -> str:
         return _("{token}: {method} points to no word of the text.", token=token, method=method)
     if name == USUAL and not levels.at_least("intermediate"):
         return plural(
-            "{token} rests most on {words}: without this word it is less likely.",
-            "{token} rests most on {words}: without one of them it is less likely.",
+            "In the text, {token} rests most on {words}: without this word it is less likely.",
+            "In the text, {token} rests most on {words}: without one of them it is less likely.",
             len(words),
             token=token,
             words=listed(words),

@@ -45,7 +45,7 @@ def draw(record: Record, places: Sequence[Place], at: int, found: Attribution | 
     _MOUNT(data=data, key=KEY, on_place_change=partial(_choose, record, places))
     before = None if shown is None else shown.before
     word = "" if before is None else quote(places[before].label)
-    show.note(_("It rests even more on {word}, which was written before.", word=word) if word else "")
+    show.note(_("Among the words written before, {word} counts even more.", word=word) if word else "")
 
 
 def filled(places: Sequence[Place], at: int, guess: str) -> tuple[Place, ...]:

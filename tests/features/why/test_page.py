@@ -104,7 +104,7 @@ def test_a_beginner_is_asked_nothing_but_to_touch_a_word(app: App, asked: list[t
     assert sent(page)["chosen"] == 4
     assert asked == [("leave-one-out", 4)]
     assert not {"method", "instead"} & {box.key for box in page.selectbox}
-    assert "“Auto” rests most on “.”, “car” and “a”" in visits.words(page)
+    assert "In the text, “Auto” rests most on “.”, “car” and “a”" in visits.words(page)
 
 
 def test_a_method_that_a_link_names_is_shown_to_a_beginner_too(app: App, asked: list[tuple[str, int]]) -> None:
