@@ -82,6 +82,8 @@ def test_arrow_keys_walk_along_and_between_the_lines(visit: Open, server: str) -
     page.keyboard.press("ArrowUp")
     expect(word(page, "above", 2)).to_be_focused()
     assert word(page, "above", 2).get_attribute("aria-label") == found.say_above[2]
+    page.keyboard.press("Enter")  # what the arrow has shown stays
+    expect(page.locator(".sentence")).to_have_text(found.say_above[2])
     page.keyboard.press("Escape")
     assert lit(page) == 0
 

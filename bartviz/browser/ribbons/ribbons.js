@@ -123,8 +123,8 @@ class View {
       chip.onpointerleave = (event) =>
         event.pointerType !== "touch" && (this.kept ? this.light(this.kept) : this.rest());
       chip.onfocus = () => chip.matches(":focus-visible") && this.keep(place);
-      chip.onclick = () => {
-        this.keep(this.kept && this.same(this.kept, place) ? null : place);
+      chip.onclick = ({ detail: byPointer }) => {
+        this.keep(byPointer && this.kept && this.same(this.kept, place) ? null : place); // a key's word is kept by its focus
         sayTouched(chip, { [name]: index, label: word.pieces.join("") });
       };
       chip.onkeydown = (event) => this.key(event, place);
