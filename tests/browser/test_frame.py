@@ -50,6 +50,18 @@ def test_every_page_has_its_place_in_the_bar(locale: str, visit: Open, server: s
         expect(places).to_have_count(0)
 
 
+def test_the_tab_key_passes_a_closed_sidebar(visit: Open, shipped: str) -> None:
+    page = visit(f"{shipped}/quiz", size=(1280, 720))
+    expect(page.get_by_test_id("stSidebar")).to_have_attribute("data-collapsed", "true")
+    places = []
+    for _ in range(6):
+        page.keyboard.press("Tab")
+        places.append(page.evaluate("document.activeElement.getBoundingClientRect().x"))
+    assert min(places) >= 0
+    page.get_by_test_id("stExpandSidebarButton").click()
+    expect(page.get_by_test_id("stSidebar").get_by_role("textbox", name="Text")).to_be_visible()
+
+
 @pytest.mark.thorough
 def test_older_addresses_lead_on_with_their_choices(visit: Open, server: str) -> None:
     page = visit(f"{server}/classic?layer=2")
