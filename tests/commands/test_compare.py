@@ -49,6 +49,23 @@ def test_two_models_over_one_file_in_one_command(
     assert "do not share the measure nothing: choose entropy" in capsys.readouterr().err
 
 
+def test_models_are_compared_by_mean_ablation_over_texts_that_count_once(
+    models: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "texts.txt").write_text(TEXTS * 2, encoding="utf-8")
+    arguments = ["compare", *models, "--texts", str(tmp_path / "texts.txt"), "--silence", "12", "--measure", "silenced"]
+    changes = []
+    for more in ([], ["--mean"]):
+        out = tmp_path / f"out{len(more)}"
+        assert main([*arguments, "--out", str(out), "--unique", "--table", str(out.with_suffix(".csv")), *more]) == 0
+        assert bartviz.open_atlas(out / "a").description["corpus"]["repeated"] == 12
+        changes.append(pd.read_csv(out.with_suffix(".csv")).sort_values(["kind", "layer", "head"])["mean"].to_numpy())
+    capsys.readouterr()
+    right = bartviz.corpus(TEXTS.splitlines(), models[0], silence=12, mean=True).heads.query("measure == 'silenced'")
+    assert changes[1] == pytest.approx(right["mean"].to_numpy(), rel=1e-3)
+    assert abs(changes[0] - changes[1]).max() > 1e-4
+
+
 def test_atlases_without_values_are_taken_as_independent_with_the_reason(capsys: pytest.CaptureFixture[str]) -> None:
     folders = [str(shipped.FOLDER / name) for name in ("bart-tiny-en-de", "bart-tiny-denoise")]
     assert main(["compare", *folders]) == 0
