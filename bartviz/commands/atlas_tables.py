@@ -28,6 +28,12 @@ def add_arguments(export: argparse.ArgumentParser) -> None:
         ".png)"
     )
     group.add_argument("--table", choices=TABLES, default="heads", help="which table (%(default)s)")
+    group.add_argument(
+        "--size",
+        type=int,
+        metavar="N",
+        help="of --table stability: draw blocks of N neighbouring rows again, of an atlas with --values",
+    )
     group.add_argument("--against", metavar="DIR", help="another atlas: all heads of both, with their difference")
     group.add_argument(
         "--measure",
@@ -86,5 +92,9 @@ def _latex(atlas: Atlas, options: argparse.Namespace) -> str:
 def _table(atlas: Atlas, options: argparse.Namespace) -> pd.DataFrame:
     if options.against is not None:
         return atlas.against(options.against)
-    table: pd.DataFrame = atlas.stability() if options.table == "stability" else getattr(atlas, options.table)
+    if options.table == "stability":
+        return atlas.stability(size=options.size)
+    if options.size is not None:
+        raise SettingError("--size is of --table stability: it has the rows of a block.")
+    table: pd.DataFrame = getattr(atlas, options.table)
     return table

@@ -198,6 +198,8 @@ def run(options: argparse.Namespace, shown: Shown) -> int:
         return 0
     once = "" if repeated is None else f", {repeated:,} repeated"
     say(f"texts    {texts:,}{once}, {left_out:,} rows left out" + (f", {cut:,} read in part" if cut else ""))
+    if atlas.wider > 1:
+        say(f"alike    neighbouring rows: intervals are by blocks, {atlas.wider:.1f} times as wide as by single texts")
     for row in atlas.bad.head(5).itertuples():
         say(f"         {row.file}, line {row.line}: {row.reason}")
     for role, heads in atlas.roles.groupby("role"):

@@ -26,7 +26,7 @@ from bartviz.corpus.read import Bad, Line
 from bartviz.corpus.relations import Relations
 from bartviz.corpus.run_folder import FORMAT, Shard
 from bartviz.corpus.run_folder import write as write_file
-from bartviz.corpus.stability import stability
+from bartviz.corpus.stability import resampled, stability, text_blocks
 from bartviz.corpus.sums import Bins, Partial, Whole, bins_of, merged
 from bartviz.errors import SettingError, TextError, choices, missing
 from bartviz.language import later
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 DESCRIPTION = "atlas.json"
+ALIKE = 1.2  # times as wide as of independent rows: less happens by chance
 MOST_BAD = 1_000_000  # rows that were left out and are listed; all are counted
 
 
@@ -85,6 +86,12 @@ class Atlas:
         if not found["number"].isin(texts["number"]).all():
             raise self._contradicts("examples")
         return found.merge(texts, on="number", how="left").drop(columns="number")
+
+    @property
+    def wider(self) -> float:
+        """How many times as wide the intervals are, in the median, because rows that stand next to each other are
+        alike; 1 where they are not, or are too few to say."""
+        return float(self.description.get("wider", 1.0))
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
@@ -245,10 +252,20 @@ class Atlas:
         """
         return passport(self, Head.parse(head, kinds=self.kinds), measure)
 
-    def stability(self, *, seed: int = 0) -> pd.DataFrame:
+    def stability(self, *, size: int | None = None, seed: int = 0) -> pd.DataFrame:
         """The interval of each mean by a bootstrap over the parts of the run, as ``corpus.stability.stability``
-        computes it. Raises SettingError for a folder without the run's shards, or with few."""
-        return stability(self._folder(), seed=seed)
+        computes it; or over blocks of ``size`` rows, of an atlas that keeps the values of its texts. Raises
+        SettingError for a folder without the run's shards, for an atlas without values, and for fewer than ten blocks.
+        """
+        if size is None:
+            return stability(self._folder(), seed=seed)
+        if size < 1:
+            raise SettingError("A block has at least one row.")
+        blocks = [
+            text_blocks(kind, names, size, self.numbers, [self.values(kind, name) for name in names])
+            for kind, names in self._values.measures.items()
+        ]
+        return resampled(blocks, seed=seed)
 
     def find(self, /, *, limit: int = LIMIT, unique: bool = False, **fields: Any) -> Found:
         """The edges that match every field, the highest weights first; how many match in all.
@@ -411,7 +428,10 @@ def in_memory(
         "relations": tables.relations(relations),
     }
     held = {name: schema.typed(name, table) for name, table in held.items()}
-    return Atlas(Path(str(manifest["corpus"]["name"])), dict(manifest) | {"texts": texts, "left_out": len(bad)}, held)
+    about = dict(manifest) | {"texts": texts, "left_out": len(bad)}
+    wider = float(np.median(np.concatenate([part.wider for part in sums.values()])))
+    about |= {"wider": round(wider, 2)} if wider >= ALIKE else {}
+    return Atlas(Path(str(manifest["corpus"]["name"])), about, held)
 
 
 def write(folder: Path, made: Atlas) -> Atlas:

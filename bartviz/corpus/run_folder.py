@@ -48,10 +48,10 @@ FOLDER = "shards"
 SUFFIX = ".shard"
 TABLES = ("edges", "texts", "values")  # folders of what is kept of each text
 Files = Mapping[str, bytes]  # of a part, by folder
-_SUMS = ("count", "total", "squares", "histogram", "even_count", "even_total")
+_SUMS = ("count", "total", "squares", "histogram", "even_count", "even_total", "blocks")
 _EXAMPLES = {"highest": EXAMPLES, "lowest": EXAMPLES, "drawn": DRAWN}
 RANDOM_PART = -1  # the number of the part of random tokens
-_SEALED = b"bartviz shard 3\n"
+_SEALED = b"bartviz shard 4\n"
 LARGEST = 1 << 30  # bytes of a shard
 LARGEST_MANIFEST = 1 << 20
 MOST_ARRAYS = 100  # of a shard; three kinds of attention have about fifty
@@ -148,7 +148,12 @@ def _partial(kind: Kind, arrays: Arrays, texts: int) -> Partial:
     layers, heads = array(arrays, f"{kind}/shape", np.int64, (2,)).tolist()
     names = tuple(array(arrays, f"{kind}/names", np.str_, (-1,)).tolist())
     cells = layers * heads * len(names)
-    shapes = {"histogram": (cells, BINS), "even_count": (len(names),), "even_total": (len(names),)}
+    shapes = {
+        "histogram": (cells, BINS),
+        "blocks": (5, cells),
+        "even_count": (len(names),),
+        "even_total": (len(names),),
+    }
     sums = {
         name: array(arrays, f"{kind}/{name}", np.float64 if name in _DOUBLES else np.int64, shapes.get(name, (cells,)))
         for name in _SUMS
@@ -166,8 +171,8 @@ def _partial(kind: Kind, arrays: Arrays, texts: int) -> Partial:
     return Partial(kind, (layers, heads), names, **cast(dict[str, Any], {**sums, **examples}))
 
 
-_DOUBLES = {"total", "squares", "even_total"}
-_SIGNED = {"total", "even_total"}
+_DOUBLES = {"total", "squares", "even_total", "blocks"}
+_SIGNED = {"total", "even_total", "blocks"}
 
 
 def _relations(kind: Kind, arrays: Arrays, shape: tuple[int, int]) -> Relations:

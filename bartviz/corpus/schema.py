@@ -89,6 +89,8 @@ def _described(of: Any) -> bool:
         and isinstance(of["model"].get("fingerprint"), str)
         and all(_counted(of.get(name)) for name in ("texts", "left_out"))
         and _counted(of.get("cut", 0))
+        and type(of.get("wider", 1.0)) in (int, float)
+        and 1 <= of.get("wider", 1.0) < 1e6
         and _counted(of["corpus"].get("repeated", 0))
         and isinstance(of.get("versions", {}), dict)
         and _weight(of["settings"].get("edges", 0.5))

@@ -38,7 +38,7 @@ def heads(part: Partial) -> pd.DataFrame:
     spread = np.maximum(part.squares - n * np.nan_to_num(mean) ** 2, 0)
     sd = np.sqrt(np.divide(spread, n - 1, out=missing.copy(), where=n > 1))
     measures = [measure_of(name) for name in part.names] * (len(n) // len(part.names))
-    low, high = intervals.of_means(measures, part.count, mean, sd, part.highest.values[0])
+    low, high = intervals.of_means(measures, part.count, mean, sd * part.wider, part.highest.values[0])
     nothing = np.full(len(part.names), np.nan)
     even = np.divide(part.even_total, part.even_count, out=nothing, where=part.even_count > 0)
     numbers = {"n": part.count, "mean": mean, "sd": sd, "low": low, "high": high}

@@ -22,6 +22,7 @@ from bartviz.app.state import own_atlas, url_state
 from bartviz.app.state.result_cache import cached
 from bartviz.corpus.atlas import Atlas
 from bartviz.corpus.passport import EXAMPLES
+from bartviz.corpus.sums import BLOCK
 from bartviz.errors import SettingError
 from bartviz.features.corpus import parts_own as own
 from bartviz.features.corpus.figure import atlas as drawing
@@ -236,11 +237,21 @@ def known(chosen: Chosen) -> None:
     with right:
         st.subheader(_("Heads with a role"), anchor=False)
         _table(found.named)
+        if found.wider > 1:
+            show.note(
+                _(
+                    "Texts that stand next to each other are alike here. So the intervals are those of blocks of "
+                    "{rows} rows, {times:.1f} times as wide as of single texts.",
+                    rows=BLOCK,
+                    times=found.wider,
+                )
+            )
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
     effect: str
+    wider: float
     passport: pd.DataFrame
     arcs: pd.DataFrame
     near: pd.DataFrame
@@ -251,7 +262,7 @@ def _known(chosen: Chosen) -> _Known:
     of = chosen.of
     arcs = analysis.of_head(of.relations, chosen.head).drop(columns=["kind", "layer", "head"])
     tables = (passport(chosen), arcs, analysis.neighbours(of.heads, chosen.head), _roles(of))
-    return _Known(analysis.effect(of.heads, chosen.head), *map(show.in_words, tables))
+    return _Known(analysis.effect(of.heads, chosen.head), of.wider, *map(show.in_words, tables))
 
 
 def _table(frame: pd.DataFrame) -> None:
