@@ -156,7 +156,7 @@ def test_another_bertviz_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: P
 
 def test_without_bertviz_one_sentence_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "bertviz", None)
-    with pytest.raises(ModelError, match=r"install bertviz 1\.4\.1"):
+    with pytest.raises(ModelError, match=r"pip install --no-deps bertviz==1\.4\.1"):
         figures.classic(stand_in.record())
 
 

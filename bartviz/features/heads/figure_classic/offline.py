@@ -183,10 +183,11 @@ def _linked(libraries: str) -> str:
 
 
 def _scripts() -> dict[View, str]:
-    """bertviz's script of each view. Raises ModelError if bertviz is not installed or has another version."""
+    """bertviz's script of each view, for which the packages that it needs, such as torch, need not be installed. Raises
+    ModelError if bertviz is not installed or has another version."""
     found = find_spec("bertviz")
     if found is None or found.origin is None:
-        raise ModelError(later("The classic view needs bertviz: install bertviz 1.4.1."))
+        raise ModelError(later("The classic view needs bertviz: pip install --no-deps bertviz==1.4.1"))
     try:
         scripts = {view: Path(found.origin).with_name(f"{view}_view.js").read_text("utf-8") for view in VIEWS}
     except (OSError, UnicodeDecodeError) as error:
