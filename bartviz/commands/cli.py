@@ -84,6 +84,7 @@ def _parser() -> argparse.ArgumentParser:
         alive,
         app,
         attribute,
+        cite,
         compare,
         completion,
         corpus,
@@ -103,7 +104,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=__version__)
     parser.set_defaults(run=lambda _options: _help(parser))
     commands = parser.add_subparsers(metavar="command")
-    parts = (app, serve, files, alive, run, attribute, align, corpus, why, compare, find, heads, passport, tables)
+    parts = (app, serve, files, alive, run, attribute, align, corpus, why, compare, find, heads, passport, tables, cite)
     for part in parts:
         part.add(commands)
     completion.add(commands, parser)
