@@ -20,7 +20,10 @@ def lead() -> str:
     """The sentence above the cards: the progress in the whole course."""
     reached = state.current().reached
     if not reached:
-        return _("Each lesson is a short tour of the app, a few minutes long. Start with the first, or with any other.")
+        return _(
+            "Each lesson is a short tour of the app, a few minutes long. The first four belong together and need no "
+            "knowledge; the others can be taken in any order."
+        )
     following, done = _next(), sum(map(_done, LESSONS))
     if following is None:
         return _("All {count} lessons done. The quiz asks about your own text.", count=len(LESSONS))
