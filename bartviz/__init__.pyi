@@ -19,6 +19,9 @@ from bartviz.corpus.atlas import open_atlas as open_atlas
 from bartviz.corpus.find_heads import find_heads as find_heads
 from bartviz.corpus.found_heads import FoundHeads as FoundHeads
 from bartviz.corpus.head_means import head_means as head_means
+from bartviz.corpus.headvis import save_headvis as save_headvis
+from bartviz.corpus.headvis_folder import HeadVis as HeadVis
+from bartviz.corpus.headvis_folder import open_headvis as open_headvis
 from bartviz.corpus.run import corpus as corpus
 from bartviz.corpus.run_series import series as series
 from bartviz.corpus.series import Series as Series

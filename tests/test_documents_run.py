@@ -65,6 +65,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "train.de").write_text("Es ist spät .\n", "utf-8")
     (tmp_path / "my_heads.py").write_text("def lean(weights, tokens):\n    return weights[:, 0, 0]\n", "utf-8")
     (tmp_path / "models").mkdir()
+    networks.save("gpt2", tmp_path / "gpt2")
     trained.checkpoints(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path

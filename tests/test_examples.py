@@ -30,13 +30,14 @@ EXPLAINED = {name: thing for name, thing in PUBLIC.items() if callable(thing)} |
 
 @cache
 def shared() -> dict[str, Any]:
-    """The names that examples use: those of the package's own docstring, with values, and a record of a T5."""
+    """The names that examples use: those of the package's own docstring, with values, a record of a T5 and a GPT-2."""
     model = bartviz.load("bart-tiny-en-de")
     return {
         "bartviz": bartviz,
         "np": np,
         "model": model,
         "record": bartviz.capture(model, "I want to buy a car.", values=True),
+        "gpt2": loaded.model("gpt2"),
         "t5": bartviz.capture(loaded.model("t5"), "I want to buy a car."),
     }
 

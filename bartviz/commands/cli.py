@@ -91,6 +91,7 @@ def _parser() -> argparse.ArgumentParser:
         files,
         find,
         heads,
+        headvis,
         passport,
         run,
         serve,
@@ -104,8 +105,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=__version__)
     parser.set_defaults(run=lambda _options: _help(parser))
     commands = parser.add_subparsers(metavar="command")
-    parts = (app, serve, files, alive, run, attribute, align, corpus, why, compare, find, heads, passport, tables, cite)
-    for part in parts:
+    over_texts = (corpus, why, compare, find, heads, headvis, passport)
+    for part in (app, serve, files, alive, run, attribute, align, *over_texts, tables, cite):
         part.add(commands)
     completion.add(commands, parser)
     return parser
