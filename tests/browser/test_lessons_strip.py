@@ -28,6 +28,17 @@ def test_a_shared_link_opens_at_its_step_and_b_leads_back(server: str, visit: Op
     stands(page, lesson, 4)
 
 
+def test_a_word_of_the_text_lights_its_place_in_a_figure_and_in_a_running_text(shipped: str, visit: Open) -> None:
+    page = begun(visit, f"{shipped}/inside?lesson=arithmetic&at=2")
+    lit, word = page.locator(".bv-lit"), page.locator(".bv-spot", has_text="buy").first
+    expect(page.locator(".js-plotly-plot text", has_text="buy").first).to_be_attached()
+    expect(lit).to_have_count(0)
+    word.hover()
+    expect(lit).to_contain_text(["buy", "buy"])  # the key of the row of arithmetic, and the chip below
+    page.mouse.move(1, 1)
+    expect(lit).to_have_count(0)
+
+
 @pytest.mark.thorough
 def test_one_back_of_the_browser_is_one_step_also_after_a_reload(server: str, visit: Open) -> None:
     lesson = named("heads")

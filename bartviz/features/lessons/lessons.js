@@ -141,10 +141,20 @@ function measureSee(see) {
   document.documentElement.style.setProperty("--bv-see", `${see.getBoundingClientRect().height}px`);
 }
 
+// The words of a figure and of a running text, which hear nothing; some have their place and their colour beside them.
+const SAID = ".js-plotly-plot :is(text, tspan), .bv-chip",
+  PLACED = /^▎\d+ |[\u2009 ]\d*▎$/;
+
 /** A word of the strip's text that is pointed at or has the focus lights its place in the picture. */
 function lightWord(target, lit) {
   const word = target.closest?.(".bv-spot");
-  if (word) document.dispatchEvent(new CustomEvent("bv-light", { detail: lit ? word.textContent : null }));
+  if (!word) return;
+  const label = lit ? word.textContent : null;
+  document.dispatchEvent(new CustomEvent("bv-light", { detail: label }));
+  for (const said of document.querySelectorAll(SAID)) {
+    const text = said.textContent ?? "";
+    said.classList.toggle("bv-lit", label !== null && (text === label || text.replace(PLACED, "") === label));
+  }
 }
 
 /** @type {Map<Node, { asks: string, then: (what: unknown) => void }>} */
