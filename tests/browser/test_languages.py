@@ -47,6 +47,14 @@ def test_a_korean_browser_gets_korean_and_can_have_english(visit: Open, server: 
     title(page, "inside", "en")
 
 
+def test_the_other_language_is_one_press_away(visit: Open, server: str) -> None:
+    page = visit(server)
+    page.get_by_role("button", name=LANGUAGES["ko"], exact=True).click()
+    title(page, "start", "ko")
+    page.get_by_role("button", name=LANGUAGES["en"], exact=True).click()
+    title(page, "start", "en")
+
+
 @pytest.mark.thorough
 def test_a_sentence_changes_its_words_and_keeps_its_numbers(visit: Open, server: str) -> None:
     numbers = []

@@ -15,13 +15,16 @@ _BEGINNER = (
 )
 
 
-def draw() -> None:
-    """The button with the choices that hold for every page, and the styles of large type and of the level.
+def draw(*, first: bool) -> None:
+    """The buttons with the choices that hold for every page, and the styles of large type and of the level.
 
+    ``first``: on the page that a visitor sees first, the other language is in sight, where one looks for it.
     ``--bv-extras: none`` leaves out of a picture what a beginner does not need."""
     large_type.draw()
     if not levels.at_least("intermediate"):
         st.html(f"<style>{_BEGINNER}</style>")
+    if first:  # elsewhere the page's own controls need the room
+        languages.offer()
     with st.popover(_("Display"), key="display", icon=":material/tune:"):
         levels.choose()
         languages.choose()

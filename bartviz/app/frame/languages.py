@@ -36,6 +36,17 @@ def choose() -> None:
     pick.one_of(_("Language"), LANGUAGES, key=KEY, default=of_browser())
 
 
+def offer() -> None:
+    """A button for each other language, with its own name."""
+    for code, name in LANGUAGES.items():
+        if code != spoken():
+            st.button(name, key=f"language_{code}", type="tertiary", on_click=_turn, args=(code,))
+
+
+def _turn(code: str) -> None:
+    st.session_state[KEY] = code
+
+
 def spoken() -> str:
     """The language of the visitor of this script run; English outside a run."""
     return _SPOKEN.get(streamlit_internals.session_id() or "", "en")
