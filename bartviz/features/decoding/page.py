@@ -55,7 +55,7 @@ def main() -> None:
         output_confidence.warning(record)
     with settings:
         layer, head = parts.choices(record)
-    parts.style()
+    parts.style(plain=not detailed)
     heat = temperature.found(record)
     parts.drawn(record, button=heat is None)
     branch = branches.current(record)

@@ -34,9 +34,11 @@ _CANVAS, _SAID = "decoding_canvas", "_decoding_said"  # _SAID: the last choice a
 LIGHT_INK = 0.55  # probability from which the chip's text is light
 
 
-def style() -> None:
-    """The page's own chips."""
+def style(*, plain: bool) -> None:
+    """The page's own chips; where less is above the player (``plain``, for a beginner) it is as much higher."""
     st.html(_STYLE)
+    if plain:
+        st.html("<style>:root { --bv-above: 330px }</style>")
 
 
 def asked(record: Record) -> Place:
