@@ -69,7 +69,7 @@ def choose(record: Record) -> Chosen:
         short = choice(_("Noise"), named(NOISE_NAMES), key="noise")
     noise = NOISES[short]
     with second:
-        which = pick.one_of(_("Text"), named(TEXTS), key="text_of", default=_first_text(record))
+        which = choice(_("Text"), named(TEXTS), key="text_of", default=_first_text(record))
     if levels.at_least("intermediate"):
         third, fourth, fifth, sixth = st.columns([2, 1, 1, 2.6], gap="medium", vertical_alignment="center")
     else:  # the noise's own share; another seed comes with "Draw again"
