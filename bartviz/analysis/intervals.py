@@ -33,7 +33,7 @@ _STUDENT = np.array(
 )  # fmt: skip
 
 
-def student(n: Whole) -> Doubles:
+def student(n: Whole | Doubles) -> Doubles:
     """The standard errors to each side of a 95% interval from n values; NaN for fewer than two."""
     free = np.asarray(n, np.float64) - 1
     # beyond the table the first terms of its expansion (Abramowitz and Stegun 1964, 26.7.5), to four digits
