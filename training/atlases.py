@@ -1,6 +1,6 @@
 """Make the atlases that the corpus page opens with: embedded models over the validation split, which none has seen.
 
-``python -m training.atlases --corpus FOLDER [--only MODEL]``; about 200 kB for each model.
+``python -m training.atlases --corpus FOLDER [--only MODEL]``; about 500 kB for each model at most.
 """
 
 from __future__ import annotations

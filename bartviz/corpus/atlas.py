@@ -9,18 +9,21 @@ import json
 import shutil
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bartviz.analysis.corpus import of_head, ranges
 from bartviz.analysis.corpus_against import against, paired_against, shared_kinds
 from bartviz.analysis.corpus_roles import roles
 from bartviz.arrays import Floats
-from bartviz.corpus import schema, tables, text_values
+from bartviz.corpus import look_tables, schema, tables, text_values
 from bartviz.corpus.find import LIMIT, Found, check_heads, find, least_of, with_head
+from bartviz.corpus.look_tables import TOKENS
+from bartviz.corpus.looks import Looks
 from bartviz.corpus.passport import passport
 from bartviz.corpus.read import Bad, Line
 from bartviz.corpus.relations import Relations
@@ -121,6 +124,78 @@ class Atlas:
         looks so far would follow. Empty without trees."""
         there = "relations" in (self.held or self.description["files"])
         return self._table("relations") if there else tables.relations({})
+
+    def looks(self, head: HeadName | None = None, *, special: bool = True) -> pd.DataFrame:
+        """What heads look at: the tokens that get more of a head's weight than even attention would give them, and
+        those whose rows give more of theirs to other words than the head's rows do in the mean.
+
+        A line for a token of a ``head``, or of each, from the highest ``low`` down: kind, layer, head, side ("key":
+        looked at, "query": looks), token as the app shows it (with ⋯ before it where it continues a word), special,
+        whole (how many of them are words by themselves), n (how many there are), texts (that have it), share, even,
+        lift, and its 95% interval from low to high.
+        Of a key, ``share`` is its share of the weight of all rows, ``even`` what even attention would give. Of a query,
+        ``share`` is its share of the weight on tokens that are neither special nor the row's own (nor, in a decoder,
+        the first), ``even`` its share of the rows. ``lift`` is share / even. Rows of special tokens are not counted.
+        The interval is that of ``analysis.ratios.of_ratios`` over texts.
+        Tokens in fewer than 20 texts are left out; for each side there are at most 15 tokens that are special, and 15
+        that are not.
+        special: False leaves special tokens out, and their weight: shares are then of what others get.
+        Empty where no token is in so many texts. Raises SettingError for an atlas of an earlier version, or a head that
+        it lacks.
+
+        >>> looks = atlas.looks("encoder L0H0", special=False)
+        >>> bool((looks["lift"] >= looks["low"]).all()), sorted(set(looks["side"]))
+        (True, ['key', 'query'])
+        """
+        found = self._looking("looks", head).astype({"special": bool})
+        if not special:
+            found = found[~found["special"]]
+            share, even = found.pop("words_share"), found.pop("words_even")
+            scaled = {"share": found["share"] / share, "even": found["even"] / even}
+            found = found.assign(**scaled, **{end: found[end] * even / share for end in ("low", "high")})
+        columns = [name for name in TOKENS if name not in ("low", "high", "words_share", "words_even")]
+        return found.assign(lift=found["share"] / found["even"])[[*columns, "lift", "low", "high"]].reset_index(
+            drop=True
+        )
+
+    def distances(self, head: HeadName | None = None) -> pd.DataFrame:
+        """How far a ``head``, or each, looks: the share of its weight by distance, the key's position less the row's,
+        in tokens.
+
+        A line for each range of distances: kind, layer, head, special, nearest and farthest (ends included, infinite
+        beyond 128), share, its 95% interval from low to high, and even, the share of even attention. The last line of
+        a head is the share of special tokens, which have no distance here. Shares of a head sum to 1. Of
+        cross-attention positions are those in either text, special tokens before it not counted. Rows of special tokens
+        are not counted.
+        Raises SettingError for an atlas of an earlier version, or a head that it lacks.
+
+        >>> far = atlas.distances("encoder L0H0")
+        >>> len(far), round(far["share"].sum(), 3)
+        (22, 1.0)
+        """
+        return self._looking("distances", head).astype({"special": bool})
+
+    @property
+    def has_looks(self) -> bool:
+        """Whether it says what heads look at; atlases of earlier versions do not."""
+        return "looks" in (self.held or self.description["files"])
+
+    def _looking(self, name: str, head: HeadName | None) -> pd.DataFrame:
+        if not self.has_looks:
+            raise SettingError(
+                later("This atlas does not say what heads look at: an earlier version made it. Create it again.")
+            )
+        found = self._looking_at[name]
+        if head is None:
+            return found.copy()
+        wanted = Head.parse(head, kinds=self.kinds)
+        if of_head(self.heads, wanted).empty:
+            raise SettingError(f"There is no head {wanted} in this atlas: choose {choices(ranges(self.heads))}.")
+        return of_head(found, wanted).reset_index(drop=True)
+
+    @cached_property
+    def _looking_at(self) -> Mapping[str, pd.DataFrame]:
+        return {name: self._table(name) for name in ("looks", "distances")}
 
     @property
     def roles(self) -> pd.DataFrame:
@@ -296,6 +371,8 @@ class Atlas:
     def check(self) -> None:
         """Raise SettingError if a table is damaged, was changed, or contradicts the others."""
         _ = self.heads, self.histograms, self.examples, self.bad, self.relations
+        if self.has_looks:
+            _ = self._looking_at
         if self.has_values:
             _ = self.numbers
 
@@ -388,11 +465,16 @@ def added(manifest: Mapping[str, object], shards: Iterable[Shard], random: Shard
     sums: dict[Kind, Partial] = {}
     bad: list[Bad] = []
     relations: dict[Kind, Relations] = {}
+    looks: dict[Kind, Looks] = {}
     texts = cut = 0
+    complete = True
     for shard in shards:
         sums = merged([sums, shard.sums])
         for kind, found in shard.relations.items():
             relations[kind] = relations[kind] + found if kind in relations else found
+        complete &= bool(shard.looks) or not shard.texts  # a part may be of an earlier version
+        for kind, looked in shard.looks.items():
+            looks[kind] = looks[kind] + looked if kind in looks else looked
         bad += shard.bad
         texts += shard.texts
         cut += shard.cut
@@ -401,7 +483,12 @@ def added(manifest: Mapping[str, object], shards: Iterable[Shard], random: Shard
             raise TextError(later("There are no rows."))
         raise TextError(later("None of the {count:,} rows can be used. {reason}", count=len(bad), reason=bad[0].reason))
     about = dict(manifest) | {"versions": versions()} | ({"cut": cut} if cut else {})
-    return in_memory(about, sums, random.sums, texts, bad, rows, relations)
+    made = in_memory(about, sums, random.sums, texts, bad, rows, relations)
+    if not complete:
+        return made
+    shapes = {kind: part.shape for kind, part in sums.items()}
+    more = {"looks": look_tables.tokens(looks, shapes), "distances": look_tables.distances(looks, shapes)}
+    return replace(made, held={**made.held, **{name: schema.typed(name, table) for name, table in more.items()}})
 
 
 def in_memory(

@@ -22,7 +22,9 @@ from bartviz.analysis.measure_inputs import Cells, Received, Weights, mean
 from bartviz.analysis.measures import Block, of_columns, of_words
 from bartviz.analysis.mutual import OnWords
 from bartviz.arrays import Floats
+from bartviz.corpus.batch_looks import BatchLooks, TokenNames
 from bartviz.corpus.encode import Padded
+from bartviz.corpus.looks import Looks
 from bartviz.corpus.mutual import Links, error, members
 from bartviz.corpus.relations import Relations
 from bartviz.corpus.trees import Arcs
@@ -47,11 +49,13 @@ class Edges:
 @dataclass(frozen=True, eq=False)
 class Values:
     """The measures of one kind for the texts of a batch: values (B, L, H, M), NaN where undefined, and ``even`` (B, M),
-    those of even attention. ``edges`` where single ones are kept, ``relations`` where texts have trees."""
+    those of even attention; what heads look at. ``edges`` where single ones are kept, ``relations`` where texts have
+    trees."""
 
     names: tuple[str, ...]
     values: Floats
     even: Floats
+    looks: Looks
     edges: Edges | None = None
     relations: Relations | None = None
 
@@ -113,6 +117,7 @@ class BatchMeasures:
     def __init__(
         self,
         kind: Kind,
+        names: TokenNames,
         query: Padded,
         reads: Padded,
         key: Padded,
@@ -137,6 +142,7 @@ class BatchMeasures:
         self.giving, self.keys = self.cells.seen.sum(dim=-1), (self.block.seen[:, None] @ self.mask.float())[:, 0] > 0
         self.named: tuple[Tensor, ...] = () if self.own else (members(query), members(reads))  # (B, T, Q) each
         self.words = members(key)  # (B, S, K)
+        self.looks = BatchLooks(kind, names, query, key, self.mask, self.cells.counts)
         self.added = self._added()
         self.edges: list[Edges] = []
         self.followed: list[Tensor] = []
@@ -147,13 +153,10 @@ class BatchMeasures:
         self.found: dict[str, list[Tensor]] = defaultdict(list)
 
     def _added(self) -> Tensor:
-        """(B, 1, K, S + 1 or 0) what is averaged with the weights in addition to the values: the words of the columns,
-        and
-        which columns are special."""
-        if self.own:
-            return torch.empty(*self.key.valid.shape, 0)[:, None]
-        rests = (self.key.special & self.key.valid).float()
-        return torch.cat([self.words.mT, rests[..., None]], dim=-1)[:, None]
+        """(B, 1, K, S + 1 or 1) what is averaged with the weights in addition to the values: the words of the columns
+        of another text, and which columns are sinks, of another text the special ones."""
+        sinks = self.looks.sinks[..., None]
+        return (sinks if self.own else torch.cat([self.words.mT, sinks], dim=-1))[:, None]
 
     def layer(self, tape: Tape, layer: int) -> Tensor:
         """Measure a layer that was recorded, and forget it. Returns the heads' outputs (B, Q, H, d)."""
@@ -195,9 +198,10 @@ class BatchMeasures:
         added = self.added.expand(-1, heads, -1, -1)
         mixed = weights @ torch.cat(
             [entry.v, lengths[..., None], special[..., None], added], dim=-1
-        )  # (B, H, Q, d + 2)
+        )  # (B, H, Q, d + 3 or more)
         outputs = mixed[..., :width].transpose(1, 2).contiguous()  # (B, Q, H, d)
         self.norms.append((lengths, mixed[..., width].clone(), mixed[..., width + 1].clone()))
+        self.looks.layer(weights, mixed[..., -1])
         if not self.own:
             self._words(mixed[..., width + 2 : -1], mixed[..., -1])
         return outputs, _lengths(outputs, gram)
@@ -252,6 +256,7 @@ class BatchMeasures:
             names,
             values,
             evens,
+            self.looks.sums(),
             None if self.least is None else self._every_edge(),
             None if self.arcs is None else self.arcs.relations_followed(self.followed),
         )

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from bartviz.analysis.own_measures import Own
+from bartviz.corpus.batch_looks import TokenNames
 from bartviz.corpus.batch_measures import BatchMeasures, Values
 from bartviz.corpus.encode import Encoded, Padded, padding_token
 from bartviz.corpus.mutual import Links
@@ -67,7 +68,7 @@ def measure(
             query = output if kind == "cross" and output is not None else reads
             more = OfBatch.of(kind, functions, rows) if functions else None
             key = source if kind == "cross" else reads
-            kinds[kind] = BatchMeasures(kind, query, reads, key, gold, edges, more)
+            kinds[kind] = BatchMeasures(kind, TokenNames.of(model), query, reads, key, gold, edges, more)
             if reads is source and kind != "cross":
                 kinds[kind].arcs = arcs
         left = sum(depths(model.network).values())

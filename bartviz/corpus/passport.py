@@ -1,7 +1,7 @@
 """A head's passport: everything an atlas has on it, as one HTML page to read or print. It loads nothing.
 
-The role with the evidence for and against it, the distribution of its values, its rank among the heads of its kind,
-examples, and the most similar heads.
+The role with the evidence for and against it, the distribution of its values, how far and at which tokens it looks, its
+rank among the heads of its kind, examples, and the most similar heads.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from bartviz.analysis import corpus as analysis
 from bartviz.analysis import sentence_words
 from bartviz.analysis.corpus_measures import measure_of
+from bartviz.corpus.looks import Look, distance_name
 from bartviz.corpus.sums import Bins
 from bartviz.drawing import theme
 from bartviz.drawing.paper.sheet import FAINT, Sheet, escape, number
@@ -33,6 +34,7 @@ EXAMPLES: Mapping[str, str] = {
     "typical": mark("Typical examples"),
     "random": mark("Random texts"),
 }
+TITLES: Mapping[Look, str] = {"key": mark("Tokens it looks at"), "query": mark("Tokens that look")}
 _STYLE = Path(__file__).with_name("passport.css")
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 _WIDE, _HIGH = 460.0, 110.0  # points of the drawing
@@ -66,6 +68,7 @@ def passport(atlas: Atlas, head: Head, measure: str | None = None) -> str:
         f"<h2>{escape(_('How it differs from text to text'))}</h2>",
         _bars(atlas.histograms, head, chosen, atlas.bins(chosen)),
         f"<p class=small>{escape(measured)}. {escape(about.says)}</p>",
+        *_looks(atlas, head),
         f"<h2>{escape(_('Every measure'))}</h2>",
         _table(analysis.passport(atlas.heads, head)),
         *_examples(atlas.examples, head, chosen),
@@ -103,6 +106,26 @@ def _bars(histograms: pd.DataFrame, head: Head, measure: str, bins: Bins) -> str
     said = _("The tallest bar: {count:,} texts", count=top)
     sheet.text(_WIDE, 8, said, anchor="end", fill=FAINT)
     return sheet.picture(_HIGH + 14, said, written=False).svg
+
+
+def _looks(atlas: Atlas, head: Head) -> Sequence[str]:
+    """How far the head looks, and at which tokens, where the atlas has that."""
+    import pandas as pd
+
+    if not atlas.has_looks:
+        return []
+    far = atlas.distances(head)
+    far = far[far["special"] | (far["share"] > 0)]
+    ends = zip(far["special"], far["nearest"], far["farthest"], strict=True)
+    names = [_("special") if special else distance_name(*bounds) for special, *bounds in ends]
+    columns = {"distance": names} | {name: far[name].to_numpy() for name in ("share", "low", "high", "even")}
+    looks = atlas.looks(head)
+    parts = [f"<h2>{escape(_('How far it looks'))}</h2>", _table(pd.DataFrame(columns))]
+    for side, title in TITLES.items():
+        rows = looks.loc[looks["side"] == side, ["token", "lift", "low", "high", "share", "texts"]]
+        if len(rows):
+            parts += [f"<h2>{escape(_(title))}</h2>", _table(rows)]
+    return parts
 
 
 def _table(table: pd.DataFrame) -> str:

@@ -29,6 +29,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bartviz.analysis.corpus_measures import RANDOM as OF_RANDOM
+from bartviz.corpus.looks import BINS as BINS_OF_LOOKS
+from bartviz.corpus.looks import LOOKS, Look, Looks, Types
 from bartviz.corpus.read import Bad, Line
 from bartviz.corpus.relations import Relations
 from bartviz.corpus.sums import BINS, DRAWN, EXAMPLES, Bins, Examples, Partial
@@ -54,15 +56,16 @@ RANDOM_PART = -1  # the number of the part of random tokens
 _SEALED = b"bartviz shard 4\n"
 LARGEST = 1 << 30  # bytes of a shard
 LARGEST_MANIFEST = 1 << 20
-MOST_ARRAYS = 100  # of a shard; three kinds of attention have about fifty
+MOST_ARRAYS = 200  # of a shard; three kinds of attention have about a hundred
 Arrays = Mapping[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)
 class Shard:
     """A part of the corpus, measured: the sums of each kind, the number of its texts, the rows that were left out,
-    Parquet files of what is kept for each text, where that was asked for, the arcs of trees that heads follow, and how
-    many of its texts are read in part."""
+    Parquet files of what is kept for each text, where that was asked for, the arcs of trees that heads follow, how
+    many of its texts are read in part, and what heads look at (nothing in a part that an earlier version has
+    measured)."""
 
     sums: Mapping[Kind, Partial]
     texts: int
@@ -70,6 +73,7 @@ class Shard:
     tables: Mapping[str, bytes] = field(default_factory=dict)
     relations: Mapping[Kind, Relations] = field(default_factory=dict)
     cut: int = 0
+    looks: Mapping[Kind, Looks] = field(default_factory=dict)
 
     def files(self) -> Files:
         """The bytes of each file of the part, by folder."""
@@ -91,6 +95,12 @@ class Shard:
             arrays[f"{kind}/relations"] = np.array(list(found.distances))  # (R,)
             arrays[f"{kind}/distances"] = np.array([(at, *pair) for at, one in rows for pair in one.items()])  # (N, 3)
             arrays[f"{kind}/followed"] = np.stack(list(found.followed.values()))  # (R, 2, L, H)
+        for kind, looks in self.looks.items():
+            arrays |= {f"{kind}/looks/{name}": getattr(looks, name).astype(np.float32) for name in _LOOKS}
+            for side, types in looks.types.items():
+                for name in ("tokens", "counts", "base", "sums"):
+                    one = getattr(types, name)
+                    arrays[f"{kind}/{side}/{name}"] = one.astype(np.float32) if one.dtype == np.float64 else one
         packed = io.BytesIO()
         np.savez(packed, **arrays)
         return packed.getvalue()
@@ -108,7 +118,10 @@ class Shard:
             relations = {
                 kind: _relations(kind, arrays, sums[kind].shape) for kind in KINDS if f"{kind}/relations" in arrays
             }
-            return cls(sums, texts, bad, relations=relations, cut=cut)
+            looks = {
+                kind: _looks(kind, arrays, sums[kind].shape, texts) for kind in KINDS if f"{kind}/looks/rows" in arrays
+            }
+            return cls(sums, texts, bad, relations=relations, cut=cut, looks=looks)
 
 
 def arrays_of(data: bytes) -> dict[str, NDArray[Any]]:
@@ -186,6 +199,31 @@ def _relations(kind: Kind, arrays: Arrays, shape: tuple[int, int]) -> Relations:
     arcs = np.array([distances[name].total() for name in names])
     require(len(distances) == len(names) and bool((followed <= arcs[:, None, None, None]).all()))
     return Relations(distances, dict(zip(names, followed, strict=True)))
+
+
+_LOOKS = ("rows", "distances", "even", "given")
+
+
+def _looks(kind: Kind, arrays: Arrays, shape: tuple[int, int], texts: int) -> Looks:
+    heads, bins = math.prod(shape), len(BINS_OF_LOOKS)
+    shapes = {"rows": (3,), "distances": (3, heads, bins), "even": (bins,), "given": (heads,)}
+    sums = {name: _sums_of(arrays, f"{kind}/looks/{name}", shapes[name]) for name in _LOOKS}
+    types: dict[Look, Types] = {}
+    for side in LOOKS:
+        tokens = array(arrays, f"{kind}/{side}/tokens", np.str_, (-1,))
+        counts = array(arrays, f"{kind}/{side}/counts", np.int64, (len(tokens), 4))
+        base = _sums_of(arrays, f"{kind}/{side}/base", (2, len(tokens)))
+        require(bool((tokens[1:] > tokens[:-1]).all() and (base > 0).all()))
+        require(bool((counts >= 0).all() and (counts <= counts[:, :1]).all() and (counts[:, 3] <= texts).all()))
+        types[side] = Types(tokens, counts, base, _sums_of(arrays, f"{kind}/{side}/sums", (3, len(tokens), heads)))
+    return Looks(**sums, types=types)
+
+
+def _sums_of(arrays: Arrays, name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Sums of shares and counts, none of which is below 0."""
+    found = array(arrays, name, np.float32, shape)
+    require(bool(np.isfinite(found).all() and (found >= 0).all()))
+    return found.astype(np.float64)
 
 
 def bad_rows(data: bytes) -> tuple[Bad, ...]:

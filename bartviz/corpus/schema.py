@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from bartviz.analysis.corpus_measures import ALL, measure_of
 from bartviz.analysis.own_measures import NAME
+from bartviz.corpus.looks import BINS, LOOKS
 from bartviz.corpus.sums import Bins
 from bartviz.errors import SettingError, missing
 from bartviz.language import later, mark
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _CELL = {"kind": "text", "layer": "whole", "head": "whole", "measure": "text"}
+_HEAD = {name: kind for name, kind in _CELL.items() if name != "measure"}
 _NUMBERS = dict.fromkeys(("mean", "sd", "low", "high", "even"), "number")
 TABLES: Mapping[str, Mapping[str, str]] = {
     "heads": {**_CELL, "n": "whole", **_NUMBERS},
@@ -38,13 +40,26 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     "texts": {"number": "whole", "file": "text", "line": "whole", "text": "text", "pair": "none", "target": "none"},
     "bad": {"number": "whole", "file": "text", "line": "whole", "reason": "text"},
     "relations": {
-        **{name: kind for name, kind in _CELL.items() if name != "measure"},
+        **_HEAD,
         "relation": "text",
         "arcs": "whole",
         **dict.fromkeys(("to_head", "to_dependent", "one_distance"), "number"),
     },
+    "looks": {
+        **_HEAD,
+        **dict.fromkeys(("side", "token"), "text"),
+        **dict.fromkeys(("special", "whole", "n", "texts"), "whole"),
+        **dict.fromkeys(("share", "even", "low", "high", "words_share", "words_even"), "number"),
+    },
+    "distances": {
+        **_HEAD,
+        "special": "whole",
+        **dict.fromkeys(("nearest", "farthest", "share", "low", "high", "even"), "number"),
+    },
 }
 """The columns of each table: a text, a text that may be missing ("none"), a whole number, or a number."""
+LATER = frozenset({"relations", "looks", "distances"})
+"""Tables that atlases of earlier versions lack."""
 WHICH = ("highest", "lowest", "random", "typical")  # of the examples
 LARGEST = 256 << 20  # bytes of a file, and of a table in memory
 LARGEST_DESCRIPTION = 1 << 20
@@ -94,7 +109,7 @@ def _described(of: Any) -> bool:
         and _counted(of["corpus"].get("repeated", 0))
         and isinstance(of.get("versions", {}), dict)
         and _weight(of["settings"].get("edges", 0.5))
-        and of["files"].keys() >= TABLES.keys() - {"relations"}
+        and of["files"].keys() >= TABLES.keys() - LATER
         and _own(of["settings"].get("own", {}))
         and isinstance(of.get("digest"), str)
     )
@@ -285,6 +300,41 @@ def _relations(table: pd.DataFrame, own: Own) -> bool:
     )
 
 
+def _looks(table: pd.DataFrame, own: Own) -> bool:
+    numbers = table[["share", "even", "low", "high", "words_share", "words_even"]].to_numpy()
+    special, whole, n, texts = (table[name].to_numpy() for name in ("special", "whole", "n", "texts"))
+    lift = numbers[:, 0] / numbers[:, 1]
+    return _cells(table) and bool(
+        table["side"].isin(LOOKS).all()
+        and table["token"].notna().all()
+        and np.isfinite(numbers).all()
+        and (numbers > 0).all()
+        and (numbers[:, [0, 1, 4, 5]] <= 1 + 1e-3).all()
+        and ((numbers[:, 2] <= lift * (1 + 1e-9)) & (numbers[:, 3] >= lift * (1 - 1e-9))).all()
+        and np.isin(special, (0, 1)).all()
+        and ((whole >= 0) & (whole <= n) & (texts > 0) & (texts <= n)).all()
+    )
+
+
+def _distances(table: pd.DataFrame, own: Own) -> bool:
+    ends, share, even = table[["nearest", "farthest"]].to_numpy(), table["share"].to_numpy(), table["even"].to_numpy()
+    special = table["special"].to_numpy()
+    bins = np.vstack([BINS, [np.nan, np.nan]])
+    heads = len(table) // len(bins)
+    if not _cells(table) or len(table) != heads * len(bins) or table.duplicated([*_HEAD, "nearest"]).any():
+        return False
+    sums = share.reshape(heads, -1).sum(axis=1), even.reshape(heads, -1).sum(axis=1)
+    with np.errstate(invalid="ignore"):
+        outside = (table["low"].to_numpy() > share + 1e-9) | (table["high"].to_numpy() < share - 1e-9)
+    return bool(
+        np.array_equal(ends, np.tile(bins, (heads, 1)), equal_nan=True)
+        and (special == np.isnan(ends[:, 0])).all()
+        and ((share >= 0) & (even >= 0)).all()
+        and all((abs(one - 1) < 1e-3).all() for one in sums)
+        and not outside.any()
+    )
+
+
 def counts_agree(heads: pd.DataFrame, histograms: pd.DataFrame) -> bool:
     """Whether each cell has as many texts in its histogram as in its line."""
     cell = list(_CELL)
@@ -300,4 +350,6 @@ _CHECKS = {
     "texts": _texts,
     "bad": _bad,
     "relations": _relations,
+    "looks": _looks,
+    "distances": _distances,
 }

@@ -17,6 +17,7 @@ from bartviz.corpus import head_ablation, text_values
 from bartviz.corpus.batch_measures import Edges, scores_of, visible
 from bartviz.corpus.edges import tables
 from bartviz.corpus.encode import Encoded, Padded, Side, encode, padding_token
+from bartviz.corpus.looks import Looks
 from bartviz.corpus.measure import batches, measure, run
 from bartviz.corpus.read import Bad, Line
 from bartviz.corpus.relations import Relations
@@ -73,11 +74,14 @@ def measured(
     bad.sort(key=lambda row: row.number)
     found: list[tuple[Sequence[Encoded], Kind, Edges]] = []
     relations: dict[Kind, Relations] = {}
+    looks: dict[Kind, Looks] = {}
     kept: dict[str, bytes] = {}
-    sums = _sums(model, rows, job, found, relations, kept, cancelled, functions) if rows else {}
+    sums = _sums(model, rows, job, found, relations, looks, kept, cancelled, functions) if rows else {}
+    looks = {kind: one.kept() for kind, one in looks.items()}
     if job.edges is not None:
         kept |= tables(rows, found)
-    return Shard(sums, len(rows), tuple(bad), kept, relations, sum(row.cut for row in rows))
+    cut = sum(row.cut for row in rows)
+    return Shard(sums, len(rows), tuple(bad), kept, relations, cut, looks)
 
 
 def _sums(
@@ -86,12 +90,13 @@ def _sums(
     job: Job,
     edges: list[tuple[Sequence[Encoded], Kind, Edges]],
     relations: dict[Kind, Relations],
+    looks: dict[Kind, Looks],
     kept: dict[str, bytes],
     cancelled: Callable[[], bool],
     functions: Mapping[str, Own],
 ) -> dict[Kind, Partial]:
-    """The sums; the edges of each batch are added to ``edges``, what heads follow of trees to ``relations``, and the
-    file of the values of each text to ``kept``."""
+    """The sums; the edges of each batch are added to ``edges``, what heads follow of trees to ``relations``, what they
+    look at to ``looks``, and the file of the values of each text to ``kept``."""
     texts = np.array([row.line.number for row in rows], np.int64)
     values: dict[Kind, np.ndarray] = {}
     even: dict[Kind, np.ndarray] = {}
@@ -103,6 +108,7 @@ def _sums(
                 edges.append((batch_rows, kind, found.edges))
             if found.relations is not None and found.relations.distances:
                 relations[kind] = relations[kind] + found.relations if kind in relations else found.relations
+            looks[kind] = looks[kind] + found.looks if kind in looks else found.looks
             if kind not in values:
                 values[kind] = np.empty((len(rows), *found.values.shape[1:]), np.float32)
                 even[kind] = np.empty((len(rows), found.even.shape[1]), np.float32)

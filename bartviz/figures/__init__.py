@@ -27,8 +27,8 @@ Every view of the app, as a notebook calls it (``att`` is one of ``record.encode
 Of ``bartviz.attribute(model, record, method=...)``: ``attribution(found)``, or ``attribution(found.words())``.
 
 Of a corpus: ``atlas(heads, measure="previous", kind="encoder")`` of ``bartviz.open_atlas(folder).heads``,
-``atlas_pair(heads, other)`` of two of them, and ``distribution(histograms, measure="previous", head=Head("encoder", 0,
-1))`` of ``.histograms``.
+``atlas_pair(heads, other)`` of two of them, ``distribution(histograms, measure="previous", head=Head("encoder", 0,
+1))`` of ``.histograms``, and ``distances(table, head=Head("encoder", 0, 1))`` of ``.distances()``.
 
 Each takes ``dark=True``. Plotly's ``figure.write_html("map.html")`` saves a figure that needs no network. For arguments
 that a figure cannot draw it raises a SettingError, which says what it accepts.

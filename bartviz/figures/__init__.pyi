@@ -7,6 +7,7 @@ from bartviz.features.compare.figure_flow import rollout as rollout
 from bartviz.features.compare.figure_notebook import likeness as likeness
 from bartviz.features.corpus.figure import atlas as atlas
 from bartviz.features.corpus.figure_atlas_pair import atlas_pair as atlas_pair
+from bartviz.features.corpus.figure_distances import distances as distances
 from bartviz.features.corpus.figure_distribution import distribution as distribution
 from bartviz.features.decoding.figure import decoding as decoding
 from bartviz.features.decoding.figure_beams import beams as beams

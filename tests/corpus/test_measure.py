@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import bartviz
 from bartviz.analysis import aligners, alignment, contributions, gold_alignment, measures
 from bartviz.analysis.head_measures import MEASURES, OfPattern
+from bartviz.corpus.batch_looks import TokenNames
 from bartviz.corpus.batch_measures import BatchMeasures
 from bartviz.corpus.encode import Encoded, encode, side, simple_side
 from bartviz.corpus.measure import batches, measure, padded
@@ -114,7 +115,8 @@ def test_a_pattern_marks_in_a_batch_what_it_marks_in_a_text(text: str) -> None:
     assert inputs is not None
     for kind in pattern.kinds(("encoder", "decoder", "cross")):
         reads, key = (source if kind == "encoder" else inputs), (inputs if kind == "decoder" else source)
-        batch = BatchMeasures(kind, output if kind == "cross" and output is not None else reads, reads, key)
+        query = output if kind == "cross" and output is not None else reads
+        batch = BatchMeasures(kind, TokenNames.of(model), query, reads, key)
         marked = pattern.mask(batch.cells.pair).numpy()
         for number, row in enumerate(rows):
             alone = pattern.mask(pairs(row, [kind])[kind])

@@ -34,6 +34,19 @@ def test_it_has_every_measure_with_its_rank_and_the_examples_of_one() -> None:
     assert "CC BY 2.0 FR" in page
 
 
+def test_it_says_how_far_the_head_looks_and_at_what() -> None:
+    atlas = shipped.atlas("bart-tiny-en-de")
+    page = html.unescape(atlas.passport(str(HEAD)))
+    for row in atlas.looks(HEAD).to_dict("records"):
+        assert f"<td>{row['token']}</td><td>{row['lift']:.3f}</td><td>{row['low']:.3f}</td>" in page
+    far = atlas.distances(HEAD)
+    before = far[far["nearest"] == -1]["share"].item()
+    assert f"<td>−1</td><td>{before:.3f}</td>" in page
+    old = {name: atlas._table(name) for name in atlas.description["files"] if name not in ("looks", "distances")}
+    assert "How far it looks" in page
+    assert "How far it looks" not in dataclasses.replace(atlas, held=old).passport(str(HEAD))
+
+
 def test_the_bars_are_as_high_as_their_counts() -> None:
     atlas = shipped.atlas("bert-tiny-en")
     bars = analysis.of_head(atlas.histograms, Head("encoder", 0, 0)).query("measure == 'previous'").sort_values("bin")

@@ -61,6 +61,8 @@ def whole(model: str, path: Path, tmp_path_factory: pytest.TempPathFactory) -> P
 def assert_same(one: Path, two: Path) -> None:
     for name in TABLES:
         assert_frame_equal(getattr(bartviz.open_atlas(one), name), getattr(bartviz.open_atlas(two), name))
+    for name in ("looks", "distances"):
+        assert_frame_equal(getattr(bartviz.open_atlas(one), name)(), getattr(bartviz.open_atlas(two), name)())
 
 
 def test_means_deviations_and_intervals_are_those_of_the_records(model: str, whole: Path) -> None:
@@ -177,6 +179,7 @@ def test_parts_of_another_size_give_the_same_numbers(model: str, path: Path, who
     assert_frame_equal(one.heads, two.heads, rtol=1e-4, atol=1e-5)
     assert one.heads["n"].tolist() == two.heads["n"].tolist()
     assert_frame_equal(one.bad, two.bad)
+    assert_frame_equal(one.distances(), two.distances(), rtol=1e-3, atol=1e-6)
 
 
 def test_a_folder_of_another_run_is_refused_with_the_reason(

@@ -87,6 +87,18 @@ TABLES: list[tuple[str, Change]] = [
     ("texts", lambda table: table.assign(text=None)),
     ("bad", lambda table: table.assign(reason=1)),
     ("relations", lambda table: table.drop(columns="arcs")),
+    ("looks", lambda table: table.drop(columns="share")),
+    ("looks", lambda table: table.assign(side="both")),
+    ("looks", lambda table: table.assign(token=None)),
+    ("looks", lambda table: table.assign(share=2.0)),
+    ("looks", lambda table: table.assign(even=0.0)),
+    ("looks", lambda table: table.assign(low=table["high"], high=table["low"])),
+    ("looks", lambda table: table.assign(texts=table["n"] + 1)),
+    ("looks", lambda table: table.assign(special=2)),
+    ("distances", lambda table: table.assign(share=table["share"] + 0.1)),
+    ("distances", lambda table: table.assign(nearest=table["nearest"] + 1)),
+    ("distances", lambda table: table.iloc[1:]),
+    ("distances", lambda table: pd.concat([table, table])),
 ]
 
 

@@ -8,6 +8,7 @@ from bartviz.corpus import one_file
 from bartviz.drawing import paper
 from bartviz.features.corpus import parts, parts_compare
 from bartviz.features.corpus import parts_finding as finding
+from bartviz.features.corpus import parts_looks as looks
 from bartviz.features.corpus import parts_own as own
 from bartviz.features.corpus import parts_patterns as patterns
 
@@ -19,6 +20,7 @@ def main() -> None:
     show.lead(parts.notice(chosen))
     parts.picture(chosen)
     parts.values(chosen)
+    looks.section(chosen)
     parts.examples(chosen)
     finding.section(chosen)
     patterns.section(chosen)

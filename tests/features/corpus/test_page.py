@@ -36,7 +36,7 @@ def test_the_page_opens_with_the_best_aligning_head_and_its_numbers(app: App) ->
     best = heads[(heads["kind"] == "cross") & (heads["measure"] == "alignment")].nlargest(1, "mean").iloc[0]
     assert f"Cross L{best['layer']}H{best['head']}" in words(page)
     assert f"{best['mean']:.2f}, 95% interval {best['low']:.2f} to {best['high']:.2f}" in words(page)
-    assert len(page.get("plotly_chart")) == 2
+    assert len(page.get("plotly_chart")) == 3
     assert "CC BY 2.0 FR" in words(page)
 
 
@@ -81,7 +81,7 @@ def test_two_atlases_are_compared_head_by_head(app: App) -> None:
     assert f"{rows['changed'].sum()} of {len(rows)} heads have another role in bart-tiny-denoise, and {apart}" in words(
         page
     )
-    assert len(page.get("plotly_chart")) == 3
+    assert len(page.get("plotly_chart")) == 4
 
 
 def test_two_models_over_the_same_texts_are_compared_text_by_text(
@@ -215,7 +215,7 @@ def test_own_texts_are_measured_and_shown(app: App, at_once: list[str]) -> None:
     assert "2 of 2 texts were measured: their atlas can be chosen below." in words(page)
     page = page.selectbox(key="against").select("bart-tiny-en-de").run()
     assert not page.exception
-    assert len(page.get("plotly_chart")) == 3
+    assert len(page.get("plotly_chart")) == 4
 
 
 @pytest.mark.slow
