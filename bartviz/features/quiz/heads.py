@@ -34,7 +34,7 @@ from bartviz.features.quiz.question import (
     shuffled,
     small,
 )
-from bartviz.language import later
+from bartviz.language import later, mark
 from bartviz.record.attention import KINDS, Attention, Kind
 from bartviz.record.record import Record
 
@@ -80,6 +80,13 @@ def _of(material: Material, subject: Subject) -> tuple[Attention, Kind, int]:
     return material.record.attention(kind), kind, place
 
 
+def _looks(record: Record, kind: Kind) -> str:
+    """The first question, in the words of the start page."""
+    if kind == "encoder" or record.output is None:
+        return mark("While the model read {token}, at which token did {kind} head {head} look most?")
+    return mark("Before the model wrote {token}, at which token did {kind} head {head} look most?")
+
+
 def _ask_look(material: Material, random: Generator, subject: Subject) -> Question | None:
     """At which token does a row look most, in one head?"""
     record = material.record
@@ -108,14 +115,10 @@ def _ask_look(material: Material, random: Generator, subject: Subject) -> Questi
             key=quote(labels[best]),
             second=second,
         )
+        token = quote(rows_of(record, kind)[row])
         return Question(
             "look",
-            later(
-                "In {kind} head {head}, at which token does {row} look most?",
-                kind=later_kind(kind),
-                head=short(place),
-                row=row_of(record, kind, row),
-            ),
+            later(_looks(record, kind), kind=later_kind(kind), head=short(place), token=token),
             options,
             answer,
             why,
