@@ -9,7 +9,19 @@ import numpy as np
 from bartviz.analysis import attention_vs_contribution, head_names
 from bartviz.analysis.measures import Measured, of_record
 from bartviz.arrays import Floats
-from bartviz.features.textbook.judging import BERT_RUN, START, Claim, Evidence, Number, Share, Verdict, above, below
+from bartviz.corpus import shipped_replay
+from bartviz.features.textbook.judging import (
+    BERT_RUN,
+    START,
+    Claim,
+    Evidence,
+    Number,
+    Share,
+    Verdict,
+    above,
+    at_least,
+    below,
+)
 from bartviz.language import later
 
 FACT_RUN = {"model": BERT_RUN["model"], "text": "Snow is [MASK].", "special": "true"}
@@ -95,6 +107,30 @@ def _explains(evidence: Evidence) -> Verdict:
     return Verdict(numbers, why, basis)
 
 
+def _follows(_evidence: Evidence) -> Verdict:
+    replay, aligned = shipped_replay.replay(), shipped_replay.passed(shipped_replay.ALIGNS)
+    translated, last = shipped_replay.translated()
+    heads = len(shipped_replay.points(shipped_replay.ALIGNS))
+    numbers = (
+        Number(
+            later("step by which half of the heads that come to align have passed half of their way"),
+            at_least(translated),
+            aligned,
+        ),
+    )
+    why = later(
+        "In a training of the small translator {heads} heads of the cross-attention come to look one to one. By step "
+        "{aligned} half of them have passed half of their way; BLEU reaches half of its last value, {last:.1f}, at "
+        "step {translated}. One training from one seed: others may differ.",
+        heads=heads,
+        aligned=f"{aligned:,}",
+        last=last,
+        translated=f"{translated:,}",
+    )
+    basis = later("{count} moments of a training, {texts} texts", count=len(replay.steps), texts=replay.about["texts"])
+    return Verdict(numbers, why, basis)
+
+
 def _each(values: Floats) -> str:
     return " ".join(f"{value:.2f}" for value in values)
 
@@ -111,4 +147,5 @@ CLAIMS: tuple[Claim, ...] = (
     Claim("35b", "heads", ("bert chapter",), "compare", {"kind": "encoder", **BERT_RUN}, _kinds, about="trained"),
     Claim("35c", "heads", ("none",), "pitfalls", {}, _explains, about="any network"),
     Claim("35d", "heads", ("bert chapter",), "experiments", FACT_RUN, about="trained"),
+    Claim("35e", "heads", ("none",), "born", {}, _follows, about="any network"),
 )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+import zipfile
 from collections import Counter
 from unittest.mock import ANY
 
@@ -10,6 +12,7 @@ import numpy as np
 import pytest
 
 from bartviz import load
+from bartviz.corpus.replay import SHIPPED
 from bartviz.features import textbook
 from bartviz.features.textbook import CLAIMS, claim
 from bartviz.features.textbook.judging import START, Evidence
@@ -69,7 +72,20 @@ DECODER = layer(attentions=2)
 FORWARD = 8 * D * D + 5 * D + 2 * D  # the feed-forward part with its norm
 SIDE = MATRIX + 1026 * D + 2 * D  # what encoder and decoder have beside their layers
 HEAD = D * D + D + 2 * D + 30_522  # what predicts a masked word
+
+
 # line: verdict; its numbers by label, or all of them (a list), or the first of them (a tuple); what its reason says
+def aligned() -> int:
+    """The median step at which heads of the replay that ships have come half of their way to align."""
+    with zipfile.ZipFile(SHIPPED) as file:
+        about = json.loads(file.read("about.json"))
+    steps = sorted(step for kind, _l, _h, of, step, *_ in about["points"] if (kind, of) == ("cross", "alignment"))
+    bleu = about["curves"]["BLEU"]
+    middle = (steps[(len(steps) - 1) // 2] + steps[len(steps) // 2]) / 2
+    assert middle < min(step for step, value in bleu if 2 * value >= bleu[-1][1])  # so the line fails
+    return round(middle)
+
+
 LINES: dict[str, tuple[str, Wanted, str]] = {
     "1": ("holds", [6, D, 12, 64, 3072, 50_265, 1024, 6, "gelu"], "1,026 rows"),
     "2": (
@@ -204,6 +220,7 @@ LINES: dict[str, tuple[str, Wanted, str]] = {
     "35": ("undecided", {"evenness of the first layer": about(0.38, 0.005)}, ""),
     "35b": ("undecided", [4, 10, 6], ""),
     "35c": ("fails", (explained(),), "342 of 608 rows"),
+    "35e": ("fails", (aligned(),), "to look one to one"),
 }
 
 
