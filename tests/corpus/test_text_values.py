@@ -27,7 +27,7 @@ from tests.support import loaded
 
 TEXTS = [f"the {one} sat on the {two}" for one in ("cat", "dog", "mat") for two in ("mat", "cat, and it sat", "dog")]
 SIZE = 2
-FILES = ("heads", "histograms", "examples", "texts", "bad", "relations", "values")
+FILES = ("heads", "histograms", "examples", "texts", "bad", "relations", "looks", "distances", "values")
 
 
 @pytest.fixture(scope="module")

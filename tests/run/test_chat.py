@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import jinja2
 import numpy as np
 import pytest
+from transformers.utils.chat_template_utils import render_jinja_template
 
 import bartviz
 from bartviz.analysis import inputs
@@ -59,15 +59,15 @@ Message = Mapping[str, str]
 
 
 def rendering(template: str, bos: str = "<s>") -> chat.Render:
-    environment = jinja2.Environment()
+    """A template as transformers renders it."""
 
-    def refuse(reason: str) -> None:
-        raise ValueError(reason)
+    def render(messages: Sequence[Message], begun: bool) -> str:
+        (text,), _marks = render_jinja_template(
+            [[dict(one) for one in messages]], chat_template=template, add_generation_prompt=begun, bos=bos
+        )
+        return str(text)
 
-    compiled = environment.from_string(template)
-    return lambda messages, begun: compiled.render(
-        messages=messages, add_generation_prompt=begun, bos=bos, raise_exception=refuse
-    )
+    return render
 
 
 def split(template: str, messages: Sequence[Message], *, begun: bool = False) -> list[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -65,11 +66,10 @@ def choose(record: Record) -> Chosen:
     """The pickers: noise, share, seed, text; and a note on which model repairs, if it is another one."""
     first, second = st.columns([3, 1.7], vertical_alignment="center")
     with first:
-        choice = pick.one_of if levels.at_least("intermediate") else pick.select
-        short = choice(_("Noise"), named(NOISE_NAMES), key="noise")
+        short = _one_of(_("Noise"), named(NOISE_NAMES), key="noise")
     noise = NOISES[short]
     with second:
-        which = choice(_("Text"), named(TEXTS), key="text_of", default=_first_text(record))
+        which = _one_of(_("Text"), named(TEXTS), key="text_of", default=_first_text(record))
     if levels.at_least("intermediate"):
         third, fourth, fifth, sixth = st.columns([2, 1, 1, 2.6], gap="medium", vertical_alignment="center")
     else:  # the noise's own share; another seed comes with "Draw again"
@@ -89,6 +89,13 @@ def choose(record: Record) -> Chosen:
     with sixth:
         show.note(" ".join(sentences))
     return chosen
+
+
+def _one_of(label: str, options: Mapping[str, str], *, key: str, default: str | None = None) -> str:
+    """A choice; in a list for a beginner, who has fewer things to look at."""
+    if levels.at_least("intermediate"):
+        return pick.one_of(label, options, key=key, default=default)
+    return pick.select(label, options, key=key, default=default)
 
 
 def _first_text(record: Record) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 
 from bartviz.corpus import shipped
@@ -32,7 +33,7 @@ def test_the_lists_are_those_of_the_atlas(app: App) -> None:
 def test_an_atlas_of_an_earlier_version_says_what_it_lacks(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = shipped.atlas("bert-tiny-en")
     held = {name: getattr(whole, name) for name in ("heads", "histograms", "bad", "relations")}
-    held |= {name: whole._table(name) for name in ("examples", "texts")}
+    held |= {name: pd.read_parquet(whole.path / f"{name}.parquet") for name in ("examples", "texts")}
     monkeypatch.setattr(parts_own, "atlas", lambda _name: replace(whole, held=held))
     page = app("corpus", record=None, atlas="bert-tiny-en", layer="1", head="3")
     assert not page.exception
