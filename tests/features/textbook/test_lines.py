@@ -74,18 +74,20 @@ SIDE = MATRIX + 1026 * D + 2 * D  # what encoder and decoder have beside their l
 HEAD = D * D + D + 2 * D + 30_522  # what predicts a masked word
 
 
-# line: verdict; its numbers by label, or all of them (a list), or the first of them (a tuple); what its reason says
 def aligned() -> int:
     """The median step at which heads of the replay that ships have come half of their way to align."""
     with zipfile.ZipFile(SHIPPED) as file:
         about = json.loads(file.read("about.json"))
-    steps = sorted(step for kind, _l, _h, of, step, *_ in about["points"] if (kind, of) == ("cross", "alignment"))
+    steps: list[float] = sorted(
+        step for kind, _l, _h, of, step, *_ in about["points"] if (kind, of) == ("cross", "alignment")
+    )
     bleu = about["curves"]["BLEU"]
     middle = (steps[(len(steps) - 1) // 2] + steps[len(steps) // 2]) / 2
     assert middle < min(step for step, value in bleu if 2 * value >= bleu[-1][1])  # so the line fails
     return round(middle)
 
 
+# line: verdict; its numbers by label, or all of them (a list), or the first of them (a tuple); what its reason says
 LINES: dict[str, tuple[str, Wanted, str]] = {
     "1": ("holds", [6, D, 12, 64, 3072, 50_265, 1024, 6, "gelu"], "1,026 rows"),
     "2": (
