@@ -30,6 +30,20 @@ def test_a_word_is_explained_and_its_strongest_words_are_removed(
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.mark.parametrize("size", [(1366, 768), (390, 844)], ids=["desk", "phone"])
+@pytest.mark.some("desk")
+def test_a_slow_method_is_asked_for_above_words_that_are_shaded(
+    visit: Open, shipped: str, size: tuple[int, int]
+) -> None:
+    text = " ".join(["The cat is sleeping on the sofa and the dog is playing in the garden."] * 7)
+    query = {"model": "bart-tiny-denoise", "text": f"{text} The cat is sleeping on the sofa."}
+    page = visit(f"{shipped}/why?{urlencode(query)}", size=size)
+    expect(page.locator(".st-key-lead .bv-lead")).to_contain_text("norms of weighted values points to")
+    expect(page.get_by_role("button", name="Ask leave-one-out")).to_be_in_viewport(ratio=1)
+    expect(page.locator(".why .source .word").nth(1)).to_be_in_viewport(ratio=1)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
 def test_a_line_goes_the_way_of_its_words(visit: Open, shipped: str) -> None:
     page = visit(f"{shipped}/why?{urlencode({'text': 'אני רוצה ספר'})}")
     words = page.locator(".why .source .word:not(.special)")

@@ -34,7 +34,7 @@ def main() -> None:
         lead = st.empty()
     drawn = show.place("why_words")
     chosen = parts.choose(record, at)
-    result = parts.found(record, at, chosen.method, chosen.instead)
+    chosen, result = parts.first(record, at, chosen, drawn)
     with drawn:
         lines.draw(record, places, at, result if isinstance(result, Attribution) else None)
     output_confidence.warning(record)

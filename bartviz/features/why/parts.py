@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -84,11 +84,13 @@ def operator() -> Operator:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The method of the large picture, the token that is compared with, and what stands in for words taken away."""
+    """The method of the large picture, the token that is compared with, and what stands in for words taken away.
+    ``waits``: the method that was chosen, where another one is shown until it is there."""
 
     method: str
     instead: str | None
     operator: Operator
+    waits: str | None = None
 
 
 def choose(record: Record, at: int) -> Choice:
@@ -108,6 +110,39 @@ def choose(record: Record, at: int) -> Choice:
     return Choice(name, instead, by)
 
 
+def quick(record: Record) -> str:
+    """The method that is shown while a slow one waits: it reads what the network has computed anyway."""
+    return "mean attention" if experiment_tasks.large(record, PASSES["values"]) else "norms of weighted values"
+
+
+def slow(record: Record, name: str) -> bool:
+    """Whether a method takes so long for this record that a button starts it."""
+    return name != quick(record) and experiment_tasks.large(record, PASSES[METHODS[name].needs])
+
+
+def first(record: Record, at: int, chosen: Choice, above: DeltaGenerator) -> tuple[Choice, Found | None]:
+    """The numbers of the large picture and what they answer: while a slow method waits, the quick one instead of it,
+    and why it waits is said ``above`` with a button."""
+    if not slow(record, chosen.method):
+        return chosen, found(record, at, chosen.method, chosen.instead)
+    shown = quick(record)
+    with above:
+        why = st.empty()
+        result = found(record, at, chosen.method, chosen.instead)
+    if result is not None:
+        return chosen, result
+    with why:
+        show.note(
+            _(
+                "With a text and a model of this size, {method} may take ten seconds, or minutes on a slow machine, so "
+                "the page asks first. Until the answer is there, the words are shaded by {shown}.",
+                method=_(chosen.method),
+                shown=_(shown),
+            )
+        )
+    return replace(chosen, method=shown, instead=None, waits=chosen.method), found(record, at, shown)
+
+
 def found(record: Record, at: int, name: str, instead: str | None = None) -> Found | None:
     """The numbers of one method for a place; None while they are computed, which a line of progress says."""
 
@@ -118,8 +153,7 @@ def found(record: Record, at: int, name: str, instead: str | None = None) -> Fou
         return explained(model, record, name, at, instead, ticket.cancelled)
 
     key: dict[str, object] = {"step": at, "instead": instead or ""}
-    large = experiment_tasks.large(record, PASSES[METHODS[name].needs])
-    button = _("Ask {method}", method=_(name)) if large else None
+    button = _("Ask {method}", method=_(name)) if slow(record, name) else None
     task = f"why_{name}" if instead is None else "why_instead"
     return experiment_tasks.ask(task, record, key, work, button=button)
 
@@ -174,7 +208,7 @@ def side_by_side(
     drawn = st.empty()
     for name in in_order():
         drawn.html(strips(record, results, {}, chosen.method))
-        if name not in results:
+        if name not in results and name != chosen.waits:  # its button stands above
             result = found(record, at, name)
             if result is None:
                 return drawn

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from bartviz.analysis import word_colors
@@ -17,7 +18,7 @@ from bartviz.analysis.verdicts import ALIKE, BETTER, WORSE
 from bartviz.analysis.word_colors import NONE
 from bartviz.app.controls import experiment_tasks
 from bartviz.drawing.colors import word_places
-from bartviz.errors import SettingError
+from bartviz.errors import SettingError, TextError
 from bartviz.features.why import numbers, parts, parts_words
 from bartviz.features.why import parts_judged as judging
 from bartviz.record.record import Record
@@ -112,6 +113,87 @@ def test_a_method_that_a_link_names_is_shown_to_a_beginner_too(app: App, asked: 
     assert asked == [("best head", 4)]
     assert [box.key for box in page.selectbox if box.key in ("method", "instead", "operator")] == ["method"]
     assert "best head points to" in visits.words(page)
+
+
+@pytest.fixture
+def answers_at_once(monkeypatch: pytest.MonkeyPatch) -> dict[str, str | None]:
+    """Every record is large work, and only methods without a button answer; returns the button of each task."""
+    buttons: dict[str, str | None] = {}
+
+    def ask(name: str, record: Record, key: dict[str, Any], *_: object, button: str | None = None) -> object:
+        buttons[name] = button
+        method = name.removeprefix("why_")
+        return answered(record, method, key["step"]) if method in METHODS and button is None else None
+
+    monkeypatch.setattr(experiment_tasks, "ask", ask)
+    monkeypatch.setattr(experiment_tasks, "large", lambda record, runs: runs > 2)
+    return buttons
+
+
+@pytest.mark.parametrize("level", ["beginner", "intermediate"])
+def test_large_work_is_asked_for_above_words_that_a_quick_method_shades(
+    app: App, answers_at_once: dict[str, str | None], level: str
+) -> None:
+    page = app("why", row="4", level=level)
+    assert max(word["share"] for word in sent(page)["source"]) == 1.0
+    assert answers_at_once["why_leave-one-out"] == "Ask leave-one-out"
+    said = visits.words(page)
+    assert "leave-one-out may take ten seconds, or minutes on a slow machine, so the page asks first." in said
+    assert "“Auto”: norms of weighted values points to “.”, “car” and “a”." in said
+    if level == "intermediate":  # the others are beside it
+        assert answers_at_once["why_gradient x input"] == "Ask gradient x input"
+
+
+def test_where_two_passes_are_large_work_attention_itself_shades(
+    app: App, answers_at_once: dict[str, str | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(experiment_tasks, "large", lambda record, runs: True)
+    page = app("why", row="4", method="norms of weighted values")
+    assert answers_at_once["why_norms of weighted values"] == "Ask norms of weighted values"
+    assert answers_at_once["why_mean attention"] is None
+    assert "“Auto”: mean attention points to “.”, “car” and “a”." in visits.words(page)
+
+
+def test_small_work_does_not_ask(app: App, asked: list[tuple[str, int]]) -> None:
+    assert "so the page asks first" not in visits.words(app("why", row="4", level="beginner"))
+
+
+def test_a_method_that_waits_has_one_button(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Streamlit refuses two buttons of one key: all methods are side by side here, and this one waits above them."""
+
+    def ask(name: str, record: Record, key: dict[str, Any], *_: object, button: str | None = None) -> object:
+        if button is not None:
+            st.button(button, key=f"begin_{name}")
+            return None
+        method = name.removeprefix("why_")
+        return answered(record, method, key["step"]) if method in METHODS else None
+
+    monkeypatch.setattr(experiment_tasks, "ask", ask)
+    monkeypatch.setattr(experiment_tasks, "large", lambda record, runs: runs > 2)
+    page = app("why", row="4", method="gradient x input")
+    assert not page.exception
+    asking = [button.label for button in page.button if button.label.startswith("Ask ")]
+    assert asking == ["Ask gradient x input", "Ask contrast"]
+
+
+def test_an_output_without_words_is_drawn_and_why_it_is_not_judged_is_said(
+    app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refusal = numbers.Refused(TextError("The model wrote no word here that could be judged: give another text."))
+
+    def ask(name: str, record: Record, key: dict[str, Any], *_: object, **__: object) -> object:
+        method = name.removeprefix("why_")
+        if method in METHODS:
+            return answered(record, method, key["step"])
+        return refusal if name == "why_judged" else None
+
+    monkeypatch.setattr(experiment_tasks, "ask", ask)
+    page = app("why", record=stand_in.record(output=["<s>", "</s>"]), row="1", level="beginner")
+    assert [(word["text"], word["special"]) for word in sent(page)["output"]] == [("<s>", True), ("</s>", True)]
+    said = visits.words(page)
+    assert "In the text, “&lt;/s&gt;” rests most on" in said
+    assert "The model wrote no word here that could be judged" in said
+    assert "better than chance" not in said
 
 
 @pytest.mark.parametrize("kind", ["encoder", "encoder-decoder"])
