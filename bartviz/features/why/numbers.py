@@ -22,8 +22,9 @@ from bartviz.text.labels import CONTINUES, MASKS
 from bartviz.text.tokens import Tokens
 
 STRONGEST = 3
-NAMED = 0.2  # of the strongest word's number: what has less is not named beside it
 """Words that a sentence names, and that are taken away together."""
+NAMED = 0.2  # of the strongest word's number: what has less is not named beside it
+LATELY = 4  # tokens that recall what was written before
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,13 @@ def _of(tokens: Tokens, rows: Sequence[int]) -> tuple[Place, ...]:
     pieces, joined = pieces_of(tokens), tokens.joined
     labels = [label.removeprefix(CONTINUES) or CONTINUES for label in tokens.labels]
     return tuple(Place(row, labels[row], pieces.get(row, ""), joined[row], bool(tokens.special[row])) for row in rows)
+
+
+def before(found: Sequence[Place]) -> str:
+    """The last tokens of places as a text, without special ones: "… ein Auto"; empty where there are none."""
+    spoken = [place for place in found if not place.special]
+    text = "".join(place.label if place.joined else f" {place.label}" for place in spoken[-LATELY:]).strip()
+    return f"… {text}" if len(spoken) > LATELY else text
 
 
 def chosen(record: Record, found: Sequence[Place], row: int | None) -> int:

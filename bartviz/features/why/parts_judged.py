@@ -73,7 +73,8 @@ def remove(record: Record, place: Place, at: int, shown: Shown, by: Operator) ->
         st.error(show.plain(str(found.error)))
     elif found is not None:
         show.lead(fallen(found))
-        st.html(bars(found))
+        before = None if record.output is None else numbers.before(numbers.places(record)[:at])
+        st.html(bars(found, before))
 
 
 def fallen(found: Sequence[Taken]) -> str:
@@ -89,17 +90,28 @@ def fallen(found: Sequence[Taken]) -> str:
     )
 
 
-def bars(found: Sequence[Taken]) -> str:
+def bars(found: Sequence[Taken], before: str | None) -> str:
     """A bar for the token's probability with every word, without the strongest and without random ones, and beside each
-    what the model then writes."""
+    what the model then writes from the beginning. The likeliest token is that after what was written ``before`` at
+    first, so it need not be in the new text; ``before`` is None for a model that fills gaps."""
     titles = [_("with every word"), _("without the strongest"), _("without random words")]
     rows = []
     for title, one in zip(titles, found, strict=True):
         label, chance = one.likeliest
-        said = _("likeliest here: {token} {share}", token=quote(label), share=percent(chance))
+        said = _likeliest(before, quote(label), percent(chance))
         text = f"<q dir='auto'>{html.escape(one.output)}</q>" if one.output else ""
+        if one.output and one.words:
+            text = f"<small>{html.escape(_('written anew from the beginning:'))}</small> {text}"
         rows.append(
             f"<div><b>{html.escape(title)}</b><i style='--share:{100 * one.share:.2f}%'></i>"
             f"<span>{percent(one.share)}</span><p>{text} <small>{html.escape(said)}</small></p></div>"
         )
     return f"<div class='bv-why-bars'>{''.join(rows)}</div>"
+
+
+def _likeliest(before: str | None, token: str, share: str) -> str:
+    if before is None:
+        return _("likeliest here: {token} {share}", token=token, share=share)
+    if not before:
+        return _("likeliest at the beginning: {token} {share}", token=token, share=share)
+    return _("likeliest after {words}: {token} {share}", words=quote(before), token=token, share=share)

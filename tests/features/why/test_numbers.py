@@ -39,6 +39,13 @@ def test_every_step_of_an_output_can_be_explained_and_a_piece_names_its_word() -
     assert [place.label for place in found if place.special] == ["<s>", "</s>"]
 
 
+def test_what_was_written_before_is_recalled_by_its_last_tokens() -> None:
+    found = numbers.places(stand_in.record())
+    assert [numbers.before(found[:at]) for at in (0, 1, 3)] == ["", "", "Ich möchte"]
+    assert numbers.before(found[:5]) == "Ich möchte ein Auto"
+    assert numbers.before(found[:7]) == "… ein Auto kaufen"
+
+
 def test_a_model_that_fills_masks_explains_these_or_every_word() -> None:
     record = stand_in.record(["<s>", "A", " car", ".", "</s>"], kind="encoder")
     assert [place.label for place in numbers.places(record)] == ["A", "car", "."]
