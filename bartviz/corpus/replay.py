@@ -173,6 +173,15 @@ def _points(series: Series, kinds: Mapping[str, Any]) -> list[list[Any]]:
     return found
 
 
+def is_one(data: bytes) -> bool:
+    """Whether the bytes of a file look like a replay, and not like an atlas, which is a .zip, too."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            return ABOUT in archive.namelist()
+    except zipfile.BadZipFile:
+        return False
+
+
 def open_replay(source: str | Path | bytes, name: str = "") -> Replay:
     """The replay in a file, or in its bytes, which may be from anybody. Needs NumPy alone.
 

@@ -13,7 +13,7 @@ import streamlit as st
 from bartviz.app.controls import expander, show, upload_form
 from bartviz.app.controls.upload_form import LARGEST, UploadForm
 from bartviz.app.frame import page_hooks, page_list
-from bartviz.app.state import own_atlas, own_receipt, session, upload_limits
+from bartviz.app.state import own_atlas, own_receipt, own_replay, session, upload_limits
 from bartviz.app.streamlit_internals import UploadedFile
 from bartviz.errors import BartvizError, TooLong, without_stack
 from bartviz.language import _, later, mark
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from bartviz.record.record import Record
 
 CHOICES = ("file", "encoding")
-ATLAS, RECEIPT = ".zip", ".json"  # the endings of an atlas in one file, and of a receipt of heads
+ATLAS, RECEIPT = ".zip", ".json"  # the endings of an atlas in one file or a replay, and of a receipt of heads
 HERE = "here"
 LISTED = 100  # a table of more texts offers them by number
 _TEXTS, _TAKEN, _NOTICES = "_file_texts", "_file", "_file_said"
@@ -78,7 +78,9 @@ def draw(on_record: Callable[[Record, str], None], *, page: str) -> None:
                     size=upload_limits.largest(),
                 )
             )
-            show.note(_("So is an atlas saved on the page Corpus ({ending}).", ending=ATLAS))
+            show.note(
+                _("So is an atlas saved on the page Corpus, or the replay of a training ({ending}).", ending=ATLAS)
+            )
         upload_form.draw_encoding("encoding", persist="session")
         if refused() is not None:
             return  # the page says why
@@ -182,6 +184,15 @@ def _is_receipt(file: UploadedFile) -> bool:
     return receipt.is_one(file.getvalue())
 
 
+def _is_replay(file: UploadedFile) -> bool:
+    """Whether it is a replay of a training, which is a .zip like an atlas."""
+    if PurePath(_name(file)).suffix.lower() != ATLAS:
+        return False
+    from bartviz.corpus import replay  # late: the first picture does without
+
+    return replay.is_one(file.getvalue())
+
+
 def _name(file: UploadedFile) -> str:
     """The name of a file; for one that was read and deleted Streamlit keeps only the identifier."""
     return getattr(file, "name", "")
@@ -204,6 +215,10 @@ def _open(on_record: Callable[[Record, str], None], page: str) -> None:
             else:
                 on_record(record, safe_name(file.name))
                 notice = later("This is the run saved in {name}.", name=file.name)
+        elif _is_replay(file):
+            own_replay.keep(safe_name(file.name), file.getvalue())
+            notice = later("The training in {name} is on the page How heads are born.", name=safe_name(file.name))
+            st.session_state[_GO] = "born"
         elif PurePath(file.name).suffix.lower() == ATLAS:
             data, name = file.getvalue(), safe_name(file.name)
             own_atlas.keep(name, sha256(data).hexdigest(), session.opened_atlas(file))

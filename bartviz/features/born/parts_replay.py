@@ -14,14 +14,14 @@ from bartviz.analysis.head_names import NAMES
 from bartviz.app.components import served
 from bartviz.app.controls import pick, show
 from bartviz.app.frame import levels
-from bartviz.app.state import session, upload_limits
+from bartviz.app.state import own_replay, session, upload_limits
 from bartviz.corpus.replay import FILE, SETTING, SHIPPED, Replay, open_replay
 from bartviz.drawing import theme
 from bartviz.errors import BartvizError
 from bartviz.language import _, mark
 
 _COMPONENT = served.Served.of(Path(__file__).parent / "replay")
-_OWN, _READ = "born_replay", "born_replay_read"  # of the session: the visitor's own, and the file that it was in
+_READ = "born_replay_read"  # of the session: the file that the visitor's own was in
 WORDS: Mapping[str, str] = {
     "play": mark("Play"),
     "pause": mark("Pause"),
@@ -91,7 +91,7 @@ def _draw(found: Replay) -> None:
 
 def _found() -> Replay | None:
     """The visitor's own, that of the setting, or the one that ships, which a lesson is about; None if there is none."""
-    own: Replay | None = st.session_state.get(_OWN)
+    own = own_replay.own()
     if own is not None and not taught():
         return own
     path = SHIPPED if taught() else Path(os.environ.get(SETTING) or SHIPPED)
@@ -120,7 +120,7 @@ def _field() -> None:
     if file is None or file.file_id == st.session_state.get(_READ):
         return
     try:
-        st.session_state[_OWN] = open_replay(file.getvalue(), file.name)
+        own_replay.keep(file.name, file.getvalue())
     except BartvizError as error:
         st.error(show.plain(str(error)))
         return

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import re
 import threading
+import zipfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +20,7 @@ import bartviz
 from bartviz.app import streamlit_internals
 from bartviz.app.frame import page_list, settings, uploads
 from bartviz.app.state import session
-from bartviz.corpus import one_file, shipped
+from bartviz.corpus import one_file, replay, shipped
 from bartviz.errors import Cancelled, ModelError, TextError
 from bartviz.families.catalogue import CATALOGUE
 from bartviz.families.family import ModelKind
@@ -733,6 +735,19 @@ def test_an_atlas_is_opened_on_its_page(app: App) -> None:
     assert [error.value for error in page.error] == [r"broken\.zip is not a zip archive\, or it is damaged\."]
     page = press(page, "Close")
     assert not page.error
+
+
+def test_a_replay_is_opened_on_its_page(app: App) -> None:
+    data = replay.SHIPPED.read_bytes()
+    page = app().file_uploader(key="file").upload("ours.zip", data).run()
+    assert not page.exception
+    assert page.title[0].value == page_list.page("born").title
+    assert page.session_state["_own_replay"].steps == replay.open_replay(data).steps
+    broken = io.BytesIO()
+    with zipfile.ZipFile(broken, "w") as archive:
+        archive.writestr("about.json", "{}")
+    page = page.file_uploader(key="file").upload("broken.zip", broken.getvalue()).run()
+    assert [error.value for error in page.error] == [r"broken\.zip is not a replay of a training\, or it is damaged\."]
 
 
 def test_a_dropped_text_waits_and_says_so_where_the_section_is_closed(app: App, answers: Answers) -> None:
