@@ -88,6 +88,11 @@ class Inside:
         """The token of the row in a sentence, with the word that it is a piece of."""
         return in_word(self.query, self.row)
 
+    @property
+    def factor(self) -> str:
+        """The scale as it is written everywhere, with the digits that the arithmetic needs."""
+        return f"{self.scale:.6g}"
+
     def label(self, key: int) -> str:
         return self.keys.labels[key]
 
@@ -287,7 +292,7 @@ def equation(one: Inside, key: int) -> tuple[tuple[str, str], ...]:
     none = one.scale == 1
     scale = _("scale: none in this family") if none else _("scale, 1 / √{width:.4g}", width=1 / one.scale**2)
     products = _("q · k, the sum of {count} products", count=one.width)
-    steps = [(_number(one.dots[key], 4), products), (f"× {one.scale:.6g}", scale)]
+    steps = [(_number(one.dots[key], 4), products), (f"× {one.factor}", scale)]
     if one.bias is not None:
         bias = float(one.bias[key])
         steps.append((f"{'−' if bias < 0 else '+'} {abs(bias):.4f}", _("bias of the relative position")))

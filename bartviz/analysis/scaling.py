@@ -42,7 +42,7 @@ class Side:
         if math.isclose(self.scale, 1.0):
             return _("q · k unscaled, as the model does") if self.own else _("q · k unscaled")
         if self.own:
-            return _("times {scale:.3g}, as the model does", scale=self.scale)
+            return _("times {scale:.6g}, as the model does", scale=self.scale)
         return _("divided by √{width}", width=self.width)
 
 

@@ -117,7 +117,7 @@ class Frame:
         """The part of the formula above each panel."""
         one, dark = self.one, self.dark
         total, weight, result = _("sum"), _("weight"), _("output")
-        total = total if one.scale == 1 else f"{total} × {one.scale:.3g}"
+        total = total if one.scale == 1 else f"{total} × {one.factor}"
         score = "= <b>" + _("score") + "</b>"
         said = {
             "keys": _("{k} of each key", k=_letter("k", KEY, dark)),

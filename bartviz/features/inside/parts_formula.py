@@ -33,7 +33,7 @@ def show(one: Inside, of: int, predicts: str | None, *, key: str, within: str) -
 def payload(one: Inside, of: int, predicts: str | None = None, *, within: str) -> dict[str, Any]:
     """The component's data: the parts of the formula, the panels that show each, in the order in which they are
     computed, and two sentences for each: what it is, and with the numbers of the key ``of``."""
-    scale = [] if one.scale == 1 else [_part(f" × {one.scale:.4g}", panels=("scaled", "score"))]
+    scale = [] if one.scale == 1 else [_part(f" × {one.factor}", panels=("scaled", "score"))]
     bias = [] if one.bias is None else [_part(f" + {_('bias')}", "j", panels=("bias", "score"))]
     parts = [
         _part(_("output"), role="value", panels=("output",)),
@@ -82,14 +82,14 @@ def _sentences(one: Inside) -> dict[str, str]:
     scaled = {
         (True, True): mark("the products summed: the score"),
         (True, False): mark("the products summed"),
-        (False, True): mark("the products summed and multiplied with {scale:.4g}: the score"),
-        (False, False): mark("the products summed and multiplied with {scale:.4g}"),
+        (False, True): mark("the products summed and multiplied with {scale}: the score"),
+        (False, False): mark("the products summed and multiplied with {scale}"),
     }[one.scale == 1, one.bias is None]
     return {
         "q": _("query: what this token looks for, {width} numbers", width=one.width),
         "keys": _("keys: what each token offers, {width} numbers each", width=one.width),
         "products": _("query times key, number by number"),
-        "scaled": _(scaled, scale=one.scale),
+        "scaled": _(scaled, scale=one.factor),
         "bias": _("a number for the distance between the two positions, learned"),
         "score": _("sum and bias: the score; −∞ where the mask closes the key"),
         "weight": _("e to the score, divided by the sum over the keys: the weights sum to 1"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,15 @@ def text(attention: Attention) -> str:
 def test_the_formula_is_that_of_the_head() -> None:
     assert text(records.attention("encoder", TOKENS, TOKENS)) == "output = Σj softmaxj( q · kj × 0.5 ) vj"
     assert "+ biasj )" in text(records.attention("encoder", TOKENS, TOKENS, bias=True))
+
+
+def test_the_scale_is_written_in_one_way() -> None:
+    """Above the row, over its panel and in the line of arithmetic."""
+    attention = replace(records.attention("encoder", TOKENS, TOKENS), scale=32**-0.5)
+    assert "× 0.176777 )" in text(attention)
+    captions = [note.text for note in figures.inside(attention, 0, 0).layout.annotations]
+    assert any("× 0.176777<br>" in caption for caption in captions)
+    assert inside.equation(inside.inside(attention, 0, 0, 0), 1)[1][0] == "× 0.176777"
 
 
 def test_the_letters_have_the_colours_of_their_roles() -> None:
