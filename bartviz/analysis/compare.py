@@ -15,7 +15,7 @@ from bartviz.analysis.head_names import THRESHOLD, UNNAMED, clearest, names
 from bartviz.analysis.measures import Measured
 from bartviz.arrays import Bools, Floats
 from bartviz.errors import SettingError, choices
-from bartviz.language import _, later, plural, speaking
+from bartviz.language import _, later, mark, plural, speaking
 from bartviz.record.attention import Kind
 
 if TYPE_CHECKING:
@@ -24,6 +24,12 @@ if TYPE_CHECKING:
 NAMED = 2  # heads that the sentence names
 TO_A = "to_a"
 """The measure that is the distance from the head A; it is no property of a head alone."""
+_PLAIN = {
+    "evenness": mark("how widely it looks, from 0 (at one token) to 1 (at all alike)"),
+    "alignment": mark("the share of its weight that links words one to one"),
+    "previous": mark("the share of its weight on the token before"),
+    "distance": mark("how many tokens away it looks on average"),
+}
 
 
 def table(measured: Measured, *, threshold: float = THRESHOLD, to_a: Floats | None = None) -> pd.DataFrame:
@@ -60,30 +66,26 @@ def with_units(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def notice(measured: Measured, *, threshold: float = THRESHOLD) -> str:
-    """One sentence: how many heads have a name in this text, and the clearest ones."""
+    """How many heads do mainly one thing in this text, what the clearest do, and how many do none."""
     given = clearest(measured, threshold=threshold)
     count = measured.shape[0] * measured.shape[1]
-    kind = sentence_words.kind(measured.kind)
+    filled: dict[str, object] = {"named": len(given), "all": count, "kind": sentence_words.kind(measured.kind)}
     if not given:
-        return plural(
-            "None of the {count} {kind} head passes a threshold in this text: all unclassified.",
-            "None of the {count} {kind} heads passes a threshold in this text: all unclassified.",
-            count,
-            kind=kind,
-        )
-    shown = [f"L{layer}H{head} ({name.title} {name.score:.2f})" for (layer, head), name in given[:NAMED]]
-    filled: dict[str, object] = {"named": len(given), "all": count, "kind": kind}
-    filled["heads"] = _("{one} and {other}", one=shown[0], other=shown[1]) if len(shown) == NAMED else shown[0]
+        if count == 1:
+            return _("The one {kind} head has no clear habit in this text.", **filled)
+        return _("None of the {all} {kind} heads has a clear habit in this text.", **filled)
     if count == 1:
-        said = _("{named} of {all} {kind} head has a name in this text: {heads}", **filled)
+        said = _("The one {kind} head does mainly one thing in this text.", **filled)
     elif len(given) == 1:
-        said = _("{named} of {all} {kind} heads has a name in this text: {heads}", **filled)
-    elif len(given) == NAMED:
-        said = _("{named} of {all} {kind} heads have a name in this text: {heads}", **filled)
+        said = _("One of {all} {kind} heads does mainly one thing in this text.", **filled)
     else:
-        said = _("{named} of {all} {kind} heads have a name in this text, such as {heads}", **filled)
+        said = _("{named} of {all} {kind} heads do mainly one thing in this text.", **filled)
+    does = [
+        _("L{layer}H{head} {habit}.", layer=layer, head=head, habit=name.habit) for (layer, head), name in given[:NAMED]
+    ]
     rest = count - len(given)
-    return _("{said}; {count} unclassified.", said=said, count=rest) if rest else f"{said}."
+    others = plural("{count} other has no clear habit.", "{count} others have no clear habit.", rest) if rest else ""
+    return " ".join(filter(None, (said, *does, others)))
 
 
 def arrays(measured: Measured) -> dict[str, NDArray[np.generic]]:
@@ -120,6 +122,11 @@ class Field:
     def label(self) -> str:
         """For an axis: the title with its unit."""
         return _("{title} ({unit})", title=self.title, unit=self.unit)
+
+    @property
+    def plain(self) -> str:
+        """What the number says, in words that need no formula."""
+        return _(_PLAIN[self.name]) if self.name in _PLAIN else self.title
 
     @property
     def signed(self) -> bool:

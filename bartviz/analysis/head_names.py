@@ -16,6 +16,7 @@ from bartviz.analysis.look_ahead import BACK, NEITHER
 from bartviz.analysis.measures import Measured
 from bartviz.arrays import Array
 from bartviz.language import _, mark
+from bartviz.language.percentages import percent
 
 THRESHOLD = 0.5
 """The least share of weight for a name."""
@@ -40,6 +41,20 @@ NAMES: Mapping[str, str] = {
 _EVENLY = mark("spreads evenly")
 # Words that choose each other are paired, rightly or not: without an alignment by hand no head is said to align.
 _DIRECTIONS = {BACK: mark("one to one, first row on special tokens")}
+# What such a head does, as the rest of a sentence that begins with the head.
+_HABITS: Mapping[str, str] = {
+    "alignment": mark("links words one to one"),
+    "previous": mark("looks at the token before"),
+    "next": mark("looks at the token after"),
+    "itself": mark("looks at the token itself"),
+    "same": mark("looks at the same word"),
+    "diagonal": mark("follows the diagonal"),
+    "first": mark("looks at the first token"),
+    "special": mark("looks at special tokens"),
+    "punctuation": mark("looks at punctuation"),
+    "evenness": mark("spreads its weight evenly"),
+}
+_HABITS_OF_DIRECTIONS = {BACK: mark("links words one to one, except the first")}
 ALIGNING = {"error_predicts": mark("aligns the next word"), "error_reads": mark("aligns the word just read")}
 """Names of heads of cross-attention whose links agree with alignments by hand, by the measure that says so."""
 WRONG = 0.5
@@ -66,6 +81,14 @@ class Name:
     @property
     def title(self) -> str:
         return _(_DIRECTIONS.get(self.direction) or NAMES.get(self.measure, _EVENLY))
+
+    @property
+    def habit(self) -> str:
+        """What the head does, with its share of the weight: “looks at the token before (90% of its weight)”."""
+        does = _(_HABITS_OF_DIRECTIONS.get(self.direction) or _HABITS[self.measure])
+        if self.measure == "evenness":
+            return does
+        return _("{does} ({share} of its weight)", does=does, share=percent(self.score))
 
     def __str__(self) -> str:
         return _(

@@ -45,9 +45,12 @@ def test_the_filter_keeps_values_in_between_and_nothing_undefined() -> None:
     assert same.bounds == (0.25, 0.5)
 
 
-def test_the_sentence_counts_names_and_says_who_has_none() -> None:
-    assert compare.notice(BEFORE) == "1 of 1 encoder head has a name in this text: L0H0 (previous token 1.00)."
-    assert "all unclassified" in compare.notice(BEFORE, threshold=1.01)
+def test_the_sentences_count_heads_with_a_habit_and_say_who_has_none() -> None:
+    said = (
+        "The one encoder head does mainly one thing in this text. L0H0 looks at the token before (100% of its weight)."
+    )
+    assert compare.notice(BEFORE) == said
+    assert compare.notice(BEFORE, threshold=1.01) == "The one encoder head has no clear habit in this text."
 
 
 def test_colours_end_at_the_highest_possible_value_or_at_the_largest() -> None:

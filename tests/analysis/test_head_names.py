@@ -7,7 +7,7 @@ import pytest
 
 import bartviz
 from bartviz.analysis import head_names
-from bartviz.analysis.look_ahead import NEITHER
+from bartviz.analysis.look_ahead import BACK, NEITHER
 from bartviz.analysis.measures import measures, of_record
 from tests.analysis.test_measures import head
 from tests.support import stand_in
@@ -103,3 +103,14 @@ def test_the_best_of_those_that_rest_in_the_first_row_and_of_those_that_do_not_c
     first = [(place, given.title) for place, given in head_names.clearest(measured)[:4]]
     assert ((1, 4), "one to one, first row on special tokens") in first
     assert [title for _, title in first].count("one to one") == 1
+
+
+def test_every_name_has_a_habit_with_its_share_of_the_weight() -> None:
+    """Of an even head the score is no share of weight, so its habit says none."""
+    for measure in (*head_names.NAMES, "evenness"):
+        habit = head_names.Name(measure, 0.9, 0.5).habit
+        assert habit.endswith("(90% of its weight)") == (measure != "evenness")
+    assert (
+        head_names.Name("alignment", 0.9, 0.5, BACK).habit
+        == "links words one to one, except the first (90% of its weight)"
+    )

@@ -137,10 +137,10 @@ def scatter(
         "<br>%{customdata[1]}<extra></extra>",
         "showlegend": False,
     }
-    traces = [points, *(_ring(letter, place, x, y, dark) for letter, place in (pins or {}).items())]
+    traces = [points, *_rings(pins or {}, x, y, dark)]
     layout = {
-        "xaxis": {"title": _title(f"{x.label} →", dark)},
-        "yaxis": {"title": _title(f"{y.label} ↑", dark)},
+        "xaxis": {"title": _title(f"{_axis(x)} →", dark)},
+        "yaxis": {"title": _title(f"{_axis(y)} ↑", dark)},
         "shapes": [*_even(x, "x", dark), *_even(y, "y", dark)],
         "hovermode": "closest",
         "modebar": BUTTONS,
@@ -198,9 +198,21 @@ def _title(text: str, dark: bool) -> Part:
     return {"text": text, "font": {"size": 13, "color": theme.palette(dark).faint}, "standoff": 6}
 
 
-def _ring(letter: str, place: tuple[int, int], x: Field, y: Field, dark: bool) -> Part:
-    """A pinned head: a ring in the pin's colour with its letter."""
-    color, side = pin_color(letter, dark), "middle left" if letter == "A" else "middle right"
+def _axis(of: Field) -> str:
+    """The name of an axis; evenness, which a newcomer meets first, in words without a formula."""
+    return _("how widely it looks (0 to 1)") if of.name == "evenness" else of.label
+
+
+def _rings(pins: Pins, x: Field, y: Field, dark: bool) -> list[Part]:
+    """The pinned heads, each with its letter on the side away from the other, so that near ones stay readable."""
+    by_place = sorted(pins, key=lambda letter: (float(x.values[pins[letter]]), letter))  # from left to right
+    sides = ["middle left", *["middle right"] * (len(by_place) - 1)]
+    return [_ring(letter, pins[letter], side, x, y, dark) for letter, side in zip(by_place, sides, strict=False)]
+
+
+def _ring(letter: str, place: tuple[int, int], side: str, x: Field, y: Field, dark: bool) -> Part:
+    """A pinned head: a ring in the pin's colour with its letter on that side."""
+    color = pin_color(letter, dark)
     return {
         "type": "scatter",
         "mode": "markers+text",

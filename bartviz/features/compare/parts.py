@@ -78,7 +78,7 @@ def choose(record: Record, above: DeltaGenerator) -> tuple[Chosen, DeltaGenerato
     with first:
         kind = pick.kind(record)
     with last:
-        pick.one_of(_("A click below pins a head as"), ["A", "B"], key="click")
+        pick.one_of(_("A click below chooses head"), ["A", "B"], key="click")
     measured = pins.measured(record, kind)
     with above:
         places_of_two, popover = pins.places()
@@ -133,24 +133,32 @@ def hero(chosen: Chosen, kept: Bools) -> None:
             height=HEIGHT,
         )
         caption = _(
-            "Every {kind} head as a point: {x} across, {y} up",
+            "Each point is a {kind} head. Across: {x}. Up: {y}.",
             kind=sentence_words.kind(chosen.kind),
-            x=chosen.x.title,
-            y=chosen.y.title,
+            x=chosen.x.plain,
+            y=chosen.y.plain,
         )
         clickable(drawn, key=_SCATTER, alt=caption)
         show.note(
-            _("{said}; later layers in stronger colours; dotted: even attention.", said=caption)
+            _("{said} Later layers have stronger colours; the dotted line is even attention.", said=caption)
             if chosen.x.has_even or chosen.y.has_even
-            else _("{said}; later layers in stronger colours.", said=caption)
+            else _("{said} Later layers have stronger colours.", said=caption)
         )
     with right:
-        lowest, highest = (sentence_words.signed(bound, ".3g") for bound in chosen.shade.bounds)
+        lowest, highest = (sentence_words.signed(bound, ".2f") for bound in chosen.shade.bounds)
         caption = _("{measure} of every {kind} head", measure=chosen.shade.title, kind=sentence_words.kind(chosen.kind))
         drawn = partial(matrix, chosen.measured, chosen.shade, pins=places, dark=dark, height=HEIGHT)
         clickable(drawn, key=_MATRIX, alt=caption)
-        values = {"said": sentence_words.capitalized(caption), "lowest": lowest, "highest": highest}
-        show.note(_("{said}: {lowest} to {highest}. A click pins it.", **values))
+        show.note(
+            _(
+                "Each square is a {kind} head. Its number: {measure}, here from {lowest} to {highest}. Click a head to "
+                "see its map above.",
+                kind=sentence_words.kind(chosen.kind),
+                measure=chosen.shade.plain,
+                lowest=lowest,
+                highest=highest,
+            )
+        )
 
 
 def clickable(drawn: partial[go.Figure], *, key: str, alt: str) -> None:

@@ -89,6 +89,14 @@ def test_pins_are_ringed_in_their_colours_and_those_left_out_are_faint() -> None
     assert max(np.delete(opacity, 6)) < 0.5
 
 
+def test_letters_of_near_pins_are_on_the_sides_away_from_each_other() -> None:
+    left, right = sorted(((1, 2), (0, 0)), key=lambda place: float(PEAK.values[place]))
+    for pins in ({"A": left, "B": right}, {"A": right, "B": left}):
+        figure = scatter(MEASURED, PEAK, COVERAGE, pins=pins)
+        sides = {place: trace(figure, letter).textposition for letter, place in pins.items()}
+        assert sides == {left: "middle left", right: "middle right"}
+
+
 def test_pinned_heads_have_their_label_before_others() -> None:
     values = np.full((2, 4), 0.5, np.float32)  # all at one place: there is room for one label
     same = replace(PEAK, values=values)

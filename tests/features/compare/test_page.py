@@ -72,10 +72,10 @@ def test_it_begins_with_cross_attention_and_says_what_heads_are_called(record: R
 
 
 def test_a_dotted_line_is_mentioned_only_if_it_is_drawn(record: Record) -> None:
-    assert "dotted: even attention" in words(opened(record, kind="Encoder", x="evenness", y="previous"))
+    assert "the dotted line is even attention" in words(opened(record, kind="Encoder", x="evenness", y="previous"))
     said = words(opened(record, kind="Encoder", x="evenness", y="peak"))  # even heads are far from all of these
-    assert "later layers in stronger colours." in said
-    assert "dotted: even attention" not in said
+    assert "Later layers have stronger colours." in said
+    assert "the dotted line is even attention" not in said
 
 
 def test_the_link_pins_two_heads_and_says_how_far_they_are(record: Record) -> None:
