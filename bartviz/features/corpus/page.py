@@ -17,6 +17,7 @@ def main() -> None:
     page.begin("corpus", needs_record=False)
     own.section()
     chosen = parts.choose()
+    show.lead(parts.one_text(chosen))
     show.lead(parts.notice(chosen))
     parts.picture(chosen)
     parts.values(chosen)

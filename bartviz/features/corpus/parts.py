@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from bartviz.analysis import corpus as analysis
-from bartviz.analysis import sentence_words
+from bartviz.analysis import head_names, sentence_words
 from bartviz.analysis.corpus_measures import in_order, measure_of
 from bartviz.analysis.corpus_roles import roles
 from bartviz.analysis.intervals import FEW
@@ -107,6 +107,25 @@ def _held(name: str, _version: int) -> dict[Kind, tuple[int, int, dict[str, tupl
             best = {name: first[name] for name in in_order(first)}
             held[kind] = int(of_kind["layer"].max()) + 1, int(of_kind["head"].max()) + 1, best
     return held
+
+
+def one_text(chosen: Chosen) -> str:
+    """What the head does in one text of about its mean, in words; empty for an atlas without such a text."""
+    rows = cached(partial(_examples, chosen))["typical"]
+    if not rows:
+        return ""
+    text, value = str(rows[0]["text"]), float(rows[0]["value"])
+    if chosen.measure not in head_names.NAMES:
+        title = measure_of(chosen.measure).title
+        return _(
+            "For example, in “{text}”: {head}, {measure} {value:.2f}.",
+            text=text,
+            head=chosen.name,
+            measure=title,
+            value=value,
+        )
+    habit = head_names.Name(chosen.measure, value, head_names.THRESHOLD).habit
+    return _("For example, in “{text}” {head} {habit}.", text=text, head=chosen.name, habit=habit)
 
 
 def notice(chosen: Chosen) -> str:

@@ -24,6 +24,7 @@ from bartviz.corpus.run import corpus, of_lines
 from bartviz.corpus.sums import Partial
 from bartviz.errors import SettingError
 from bartviz.features.corpus import parts_own
+from bartviz.language.percentages import percent
 from tests.support import loaded
 from tests.support.pages import App
 from tests.support.visits import words
@@ -38,6 +39,17 @@ def test_the_page_opens_with_the_best_aligning_head_and_its_numbers(app: App) ->
     assert f"{best['mean']:.2f}, 95% interval {best['low']:.2f} to {best['high']:.2f}" in words(page)
     assert len(page.get("plotly_chart")) == 3
     assert "CC BY 2.0 FR" in words(page)
+
+
+def test_it_begins_with_what_the_head_does_in_one_typical_text(app: App) -> None:
+    said = words(app("corpus", record=None, atlas="bert-tiny-en", by="next", layer="2", head="3"))
+    examples = shipped.atlas("bert-tiny-en").examples.query("layer == 2 and head == 3 and which == 'typical'")
+    first = examples.query("measure == 'next'").sort_values("rank").iloc[0]
+    sentence = f"looks at the token after ({percent(first['value'])} of its weight)."
+    assert f"in “{html.escape(first['text'])}” encoder L2H3 {sentence}" in said
+    other = words(app("corpus", record=None, atlas="bert-tiny-en", by="entropy", layer="2", head="3"))
+    value = examples.query("measure == 'entropy'").sort_values("rank").iloc[0]["value"]
+    assert f"encoder L2H3, entropy {value:.2f}." in other
 
 
 def test_a_link_chooses_the_atlas_the_measure_and_the_head(app: App) -> None:
