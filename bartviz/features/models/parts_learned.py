@@ -37,7 +37,7 @@ _STYLE = Path(__file__).with_name("style.css")
 def draw() -> None:
     """A card for each model: its title, what it does, and what goes in and comes out."""
     st.html(_STYLE)
-    st.subheader(_("What each learned to do"), anchor=False)
+    st.subheader(_("What the models that ship here have learned to do"), anchor=False)
     with st.container(key="models_learned"):
         record = records.read(RUN)
         _card(TRANSLATOR, record.source_text, record.target_text or "")
