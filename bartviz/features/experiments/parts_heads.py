@@ -12,7 +12,7 @@ import streamlit as st
 from bartviz.analysis import ablation as analysis
 from bartviz.analysis import sentence_words, start
 from bartviz.app.controls import expander, pick, show
-from bartviz.app.controls.experiment_tasks import ask, large, note_ablated
+from bartviz.app.controls.experiment_tasks import ask, identity, large, note_ablated
 from bartviz.app.frame import levels, page, related_links
 from bartviz.app.state import url_state
 from bartviz.errors import SettingError
@@ -23,6 +23,7 @@ from bartviz.features.experiments.parts_lines import lines
 from bartviz.language import _, later, mark, named
 from bartviz.record.attention import Head, Kind
 from bartviz.record.prediction import FOLLOWS
+from bartviz.serving import saved_records
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -56,6 +57,7 @@ OUTPUTS = {"zero": "0", "mean": mark("its mean over this text")}
 SILENCED, FACTOR, TOWARD, LOUDEST = "silenced", "factor", "toward", 2.0
 CLICKS = "_silenced_clicks"
 PRESET = "_silenced_preset"  # the head that the page chose, until the visitor chooses
+RUN, NEEDED = "start", Head("encoder", 3, 1)  # of the heads of this saved run the one that its text needs most
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +114,9 @@ def _lead(ablation: Ablation | None, heads: list[Head]) -> str:
 def _said(record: Record, ablation: Ablation) -> None:
     """Which heads these are, and what their change means for the whole text; from Intermediate on with the numbers."""
     parts = [headline.meaning(ablation)]
+    if list(ablation.factors) == [NEEDED] and _is_saved(record):
+        name = sentence_words.head(NEEDED.kind, NEEDED.layer, NEEDED.head)
+        parts.append(_("Of all heads this sentence needs {head} most.", head=name))
     if list(ablation.factors) == [pick.first_head(record, start.kind_of(record))]:
         (head,) = ablation.factors
         name = sentence_words.capitalized(sentence_words.head(head.kind, head.layer, head.head))
@@ -270,14 +275,14 @@ def _toggle(key: str, kind: Kind) -> None:
 
 
 def _heads(record: Record) -> tuple[list[Head], float]:
-    """The selected heads, at first the one that the visitor looks at on other pages; and the factor."""
+    """The selected heads, at first one that the page chooses; and the factor."""
     names = {
         str(Head(k, layer, head)): sentence_words.head(k, layer, head)
         for k, (depth, wide) in _shapes(record).items()
         for layer in range(depth)
         for head in range(wide)
     }
-    first = [str(pick.at_hand(record))]
+    first = [str(_first(record))]
     more = levels.at_least("intermediate") or expander.requested("ablation_settings", (FACTOR,))
     places = st.columns([4, 1.3, 1.3] if more else [1], vertical_alignment="bottom")
     with places[0]:
@@ -300,6 +305,18 @@ def _heads(record: Record) -> tuple[list[Head], float]:
         with places[2], st.popover(_("Several at once"), width="stretch"):
             _several(record)
     return [Head.parse(name) for name in chosen], factor
+
+
+def _first(record: Record) -> Head:
+    """The head that the visitor looks at on other pages. Before that the one of the start page's picture, or of the run
+    that every visit begins with the one that matters most: without the picture's its text hardly changes."""
+    shown = pick.at_hand(record)
+    return NEEDED if shown == pick.first_head(record, start.kind_of(record)) and _is_saved(record) else shown
+
+
+def _is_saved(record: Record) -> bool:
+    """Whether this is the run that every visit begins with."""
+    return identity(record) == identity(saved_records.read(RUN))
 
 
 def _several(record: Record) -> None:

@@ -24,6 +24,7 @@ from bartviz.models.model import Model
 from bartviz.models.roots import default_roots
 from bartviz.record.attention import Head
 from bartviz.record.record import Record
+from bartviz.serving import saved_records
 from bartviz.serving.engine import Engine
 from bartviz.teaching.explanations import explanation, parts
 from tests.support.pages import App
@@ -64,6 +65,24 @@ def test_it_begins_with_the_head_of_the_first_picture(app: App, subject: Subject
     assert "is the head of the picture on the page Start" in said
     assert "lowers log p most" not in said
     assert not specs(page)
+
+
+@pytest.mark.slow
+def test_the_first_run_of_a_visit_begins_with_the_head_that_it_needs_most(app: App) -> None:
+    record, model = saved_records.read(heads.RUN), bartviz.load("bart-tiny-en-de", roots=default_roots())
+    sweep = ablate_sweep(model, record)
+    assert sweep.heads[sweep.ranked()[0]] == heads.NEEDED
+    page = app("experiments", record=record, level="beginner")
+    assert page.multiselect[0].value == [str(heads.NEEDED)]
+    moved = ablation.most_moved(ablate(model, record, [str(heads.NEEDED)]))
+    assert moved is not None
+    assert moved.was - moved.now > 0.1
+    said = words(page)
+    assert f"Without this head: “{moved.token}” {percent(moved.was)} → {percent(moved.now)}" in said
+    assert f"Of all heads this sentence needs {heads.NEEDED} most." in said
+    other = words(app("experiments", record=record, level="beginner", silenced="cross L3H1"))
+    assert "this sentence needs" not in other
+    assert "is the head of the picture on the page Start" in other
 
 
 @pytest.mark.slow
