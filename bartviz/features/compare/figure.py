@@ -25,6 +25,7 @@ from bartviz.record.attention import Attention, HeadName
 from bartviz.text.tokens import Tokens
 
 LABEL = (0.1, 0.065)  # room of a label, as shares of the scatter's width and height
+RINGED = 2  # the rank of pinned heads among labels; that of heads with a name is 1
 WRITTEN = 16  # heads across: up to this many have their number written in the matrix
 WIDE, MIDDLE = 8, 12  # up to the first number in full; up to the second in 11-pixel type, then smaller
 Pins = Mapping[str, tuple[int, int]]
@@ -109,7 +110,7 @@ def scatter(
     given = names(measured, threshold=threshold)
     places, pinned = list(zip(layer.tolist(), head.tolist(), strict=True)), set((pins or {}).values())
     called = [sentence(given.get(place)) for place in places]
-    apart = _labelled(x, y, np.array([2 * (place in pinned) + (place in given) for place in places]))
+    apart = _labelled(x, y, np.array([RINGED * (place in pinned) + (place in given) for place in places]))
     shown = [f"L{one}H{two}" if free else "" for one, two, free in zip(layer, head, apart, strict=True)]
     colors = theme.palette(dark)
     points: Part = {
@@ -182,7 +183,8 @@ def _labelled(x: Field, y: Field, rank: Ints) -> Bools:
     free = np.zeros(len(place), np.bool_)
     for point in np.lexsort((-outside, -rank)):
         away = place - place[point]  # (L * H, 2)
-        labels = (np.abs(away[free]) < LABEL).all(axis=1)
+        ringed = (rank[free] >= RINGED) & (rank[point] < RINGED)  # the letter of a ring needs room, too
+        labels = (np.abs(away[free]) < np.where(ringed[:, None], 2, 1) * np.array(LABEL)).all(axis=1)
         points = (np.abs(away[:, 0]) < wide / 2) & (away[:, 1] > high / 5) & (away[:, 1] < high)
         free[point] = np.isfinite(place[point]).all() and not labels.any() and not points.any()
     return free

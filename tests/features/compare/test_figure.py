@@ -105,6 +105,17 @@ def test_pinned_heads_have_their_label_before_others() -> None:
         assert [text for text in shown if text] == [f"L{place[0]}H{place[1]}"]
 
 
+def test_no_label_is_under_the_letter_of_a_pin() -> None:
+    across = np.array([[0.0, 0.15, 0.5, 1.0], [0.85, 0.25, 0.75, 0.35]], np.float32)
+    up = np.array([[0.0, 0.05, 0.5, 1.0], [0.9, 0.25, 0.1, 0.75]], np.float32)
+    x, y = replace(PEAK, values=across), replace(COVERAGE, values=up)
+    free = trace(scatter(MEASURED, x, y), "heads").text
+    near = trace(scatter(MEASURED, x, y, pins={"A": (0, 0)}), "heads").text
+    assert free[1] == "L0H1"
+    assert near[:2] == ("L0H0", "")
+    assert near[2:] == free[2:]
+
+
 def test_the_matrix_names_each_head_even_where_the_axes_name_none() -> None:
     wide = records.encoder_decoder(layers=(20, 2), heads=(18, 2)).attention("encoder")
     measured = measures(wide)
