@@ -77,6 +77,8 @@ def _when(_record: Record) -> Mapping[str, object]:
         "step": round(step),
         "low": round(low),
         "high": round(high),
+        "before": max(moment for moment in replay().steps if moment <= step),
+        "after": min(moment for moment in replay().steps if moment >= step),
         "last": replay().steps[-1],
         "texts": replay().about["texts"],
         "early": step < replay().steps[-1] / 10,

@@ -393,6 +393,7 @@ def test_when_a_head_finds_its_job() -> None:
     half = (values[0] + values[-1]) / 2
     upper = int(np.argmax(values > half))  # the moment after which it is on the other side
     assert about["steps"][upper - 1] <= when["step"] <= about["steps"][upper]
+    assert (when["before"], when["after"]) == (about["steps"][upper - 1], about["steps"][upper])
     assert when["low"] <= when["step"] <= when["high"]
     order_of, bleu = facts("born", 5), about["curves"]["BLEU"]
     assert order_of["translated"] == min(step for step, value in bleu if 2 * value >= bleu[-1][1])
