@@ -17,9 +17,10 @@ from bartviz.app.state import own_replay
 from bartviz.corpus.replay import SETTING, SHIPPED, Replay, open_replay
 from bartviz.drawing import theme
 from bartviz.errors import BartvizError
+from bartviz.features.born.parts import STYLE
 from bartviz.language import _, mark
 
-_COMPONENT = served.Served.of(Path(__file__).parent / "replay")
+_COMPONENT = served.Served.of(Path(__file__).parent / "replay", STYLE)
 WORDS: Mapping[str, str] = {
     "play": mark("Play"),
     "pause": mark("Pause"),
