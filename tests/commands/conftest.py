@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.support import networks, stand_in
+from tests.support.ready_workers import ready_workers
+
+__all__ = ["ready_workers"]
 
 
 @pytest.fixture(scope="session")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
@@ -80,12 +78,13 @@ def test_effects_are_in_the_receipt_and_verified(silenced: Path, capsys: pytest.
 
 
 @pytest.mark.slow
-def test_another_process_with_two_workers_finds_the_same_numbers(silenced: Path) -> None:
-    command = [sys.executable, "-m", "bartviz", "heads", "--verify", str(silenced), "--workers", "2", "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout)["equal"]
+@pytest.mark.usefixtures("ready_workers")
+def test_two_workers_find_the_same_numbers(silenced: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["heads", "--verify", str(silenced), "--workers", "2", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["equal"]
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed: bartviz[ray]")
 def test_workers_of_ray_find_the_same_numbers(silenced: Path) -> None:

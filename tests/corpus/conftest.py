@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.support import loaded
+from tests.support.ready_workers import ready_workers
+
+__all__ = ["ready_workers"]
 
 
 @pytest.fixture(scope="session")

@@ -132,19 +132,19 @@ def test_two_atlases_are_compared_by_it_text_by_text(whole: Atlas, path: Path) -
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "options",
-    [
-        "workers=2",
-        pytest.param("ray='local'", marks=pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed")),
-    ],
-    ids=["workers", "ray"],
-)
-def test_other_processes_measure_the_same(options: str, model: str, path: Path, whole: Atlas, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("ready_workers")
+def test_several_workers_measure_the_same(model: str, path: Path, whole: Atlas, tmp_path: Path) -> None:
+    found = bartviz.corpus(path, model, tmp_path / "atlas", size=2, measures=MINE, values=True, workers=2)
+    assert found.description["files"] == whole.description["files"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed: bartviz[ray]")
+def test_workers_of_ray_measure_the_same(model: str, path: Path, whole: Atlas, tmp_path: Path) -> None:
     printed(
         "import bartviz\nfrom tests.corpus.test_own import MINE\nif __name__ == '__main__':\n"
         f"    bartviz.corpus({str(path)!r}, {model!r}, {str(tmp_path / 'atlas')!r}, size=2, measures=MINE, values=True,"
-        f" {options})"
+        " ray='local')"
     )
     assert bartviz.open_atlas(tmp_path / "atlas").description["files"] == whole.description["files"]
 

@@ -135,6 +135,7 @@ def test_a_series_that_was_stopped_goes_on(run: Path, measured: Series, tmp_path
         series(PAIRS, list(run.iterdir()), out, resume=True)
 
 
+@pytest.mark.usefixtures("ready_workers")
 def test_several_workers_measure_the_same(run: Path, measured: Series, tmp_path: Path) -> None:
     file = tmp_path / "pairs.tsv"
     file.write_text("en\tde\n" + "".join(f"{one}\t{two}\n" for one, two in PAIRS))
