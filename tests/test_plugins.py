@@ -12,7 +12,7 @@ import tomllib
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 import pytest
@@ -60,6 +60,22 @@ out["method"] = [found.method.source, bool(np.allclose(found.values.sum(axis=1),
 found.save(sys.argv[1] + "/why.json")
 print(json.dumps(out))
 """
+TYPED = """
+import io, json, sys
+from contextlib import redirect_stderr, redirect_stdout
+from bartviz.commands.cli import main
+
+def said(words):
+    with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as err:
+        try:
+            status = main(words)
+        except SystemExit as end:
+            status = end.code
+    return status, out.getvalue(), err.getvalue()
+
+if __name__ == "__main__":
+    print(json.dumps([said(words) for words in json.loads(sys.argv[1])]))
+"""
 
 
 @pytest.fixture(scope="module")
@@ -87,6 +103,21 @@ def ran(site: Path, *arguments: str, off: bool = False, cwd: Path = ROOT) -> sub
     return subprocess.run(command, capture_output=True, text=True, check=False, env=settings, cwd=cwd)
 
 
+class Said(NamedTuple):
+    """What became of a command that was typed."""
+
+    status: int
+    out: str
+    err: str
+
+
+def typed(site: Path, *commands: list[str], off: bool = False, cwd: Path) -> list[Said]:
+    """These commands of bartviz, one after the other in one process with the package installed."""
+    done = ran(site, "-c", TYPED, json.dumps(commands), off=off, cwd=cwd)
+    assert done.returncode == 0, done.stderr
+    return [Said(*said) for said in json.loads(done.stdout)]
+
+
 @pytest.mark.slow
 def test_an_installed_package_adds_a_measure_patterns_a_method_and_a_family(installed: Path, tmp_path: Path) -> None:
     done = ran(installed, "-c", USED, str(tmp_path))
@@ -106,25 +137,23 @@ def test_an_installed_package_adds_a_measure_patterns_a_method_and_a_family(inst
 @pytest.mark.slow
 def test_its_commands_have_them_too_and_off_leaves_them_out(installed: Path, tmp_path: Path) -> None:
     (tmp_path / "texts.txt").write_text("It is late.\nWe sleep.\nA man reads a book.\nThe dog is old.\n", "utf-8")
-    run = ("-m", "bartviz", "corpus", "texts.txt", "--model", "bert-tiny-en", "--size", "2", "--out")
-    done = ran(installed, *run, "with", "--workers", "2", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    run = ["corpus", "texts.txt", "--model", "bert-tiny-en", "--size", "2", "--out"]
+    rest = [
+        ["heads", "texts.txt", "--model", "bert-tiny-en", "--pattern", "opening", "--json"],
+        ["attribute", "It is late.", "--method", "last-layer", "--json"],
+    ]
+    atlas, heads, why = typed(installed, [*run, "with", "--workers", "2"], *rest, cwd=tmp_path)
+    assert (atlas.status, heads.status, why.status) == (0, 0, 0), (atlas, heads, why)
     rows = bartviz.open_atlas(tmp_path / "with").heads.query("measure == 'lean'")
     assert rows["n"].eq(4).all()
     assert (rows["low"] < rows["mean"]).all()
-    assert ran(installed, *run, "without", off=True, cwd=tmp_path).returncode == 0
+    assert json.loads(heads.out)["pattern"] == "from any to first"
+    assert json.loads(why.out)["method"] == "last layer"
+    atlas, heads, why = typed(installed, [*run, "without"], *rest, off=True, cwd=tmp_path)
+    assert (atlas.status, heads.status, why.status) == (0, 2, 2), (atlas, heads, why)
     assert "lean" not in set(bartviz.open_atlas(tmp_path / "without").heads["measure"])
-    heads = ("-m", "bartviz", "heads", "texts.txt", "--model", "bert-tiny-en", "--pattern", "opening", "--json")
-    done = ran(installed, *heads, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["pattern"] == "from any to first"
-    done = ran(installed, *heads, off=True, cwd=tmp_path)
-    assert done.returncode != 0
-    why = ("-m", "bartviz", "attribute", "It is late.", "--method", "last-layer", "--json")
-    assert json.loads(ran(installed, *why, cwd=tmp_path).stdout)["method"] == "last layer"
-    done = ran(installed, *why, off=True, cwd=tmp_path)
-    assert done.returncode != 0
-    assert "last-layer" in done.stderr
+    assert "opening" in heads.err
+    assert "last-layer" in why.err
 
 
 @pytest.fixture
