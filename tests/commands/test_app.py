@@ -275,12 +275,14 @@ def test_the_model_library_is_there_before_the_first_visitor_is_answered() -> No
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 def test_who_ends_it_gets_no_error(ending: signal.Signals) -> None:
-    with started() as (address, process, _):
+    with started() as (address, process, said):
+        assert said[0] == f"bartviz: {address} (Ctrl+C ends it)\n"
         _await(address, process)
         process.send_signal(ending)
         _, errors = process.communicate(timeout=60)
     assert process.returncode == 0
     assert errors == ""
+    assert health(address) is None  # the command has become the server: nothing else is left
 
 
 def test_sharing_says_the_address_and_draws_its_code() -> None:

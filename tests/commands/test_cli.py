@@ -7,7 +7,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,6 @@ import pytest
 import bartviz
 from bartviz.commands import app
 from bartviz.commands.cli import main
-from scripts.serving import health
 
 
 @pytest.mark.slow
@@ -102,25 +100,6 @@ def test_a_port_that_another_server_takes_meanwhile_is_reported_before_any_addre
     said = capsys.readouterr()
     assert "port 8599 is not free" in said.err
     assert said.out == ""
-
-
-@pytest.mark.slow
-def test_the_command_becomes_the_server_and_ends_with_it() -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "bartviz", "app", "--port", str(port)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    try:
-        assert process.stdout.readline() == f"bartviz: http://127.0.0.1:{port} (Ctrl+C ends it)\n"
-        while health(f"http://127.0.0.1:{port}") is None:
-            assert process.poll() is None
-            time.sleep(0.2)
-    finally:
-        process.terminate()
-        process.communicate(timeout=60)
-    assert health(f"http://127.0.0.1:{port}") is None
 
 
 def test_parameters_and_models_need_no_network(capsys: pytest.CaptureFixture[str]) -> None:

@@ -116,15 +116,15 @@ def test_each_kind_of_model_has_its_outcome(
     model = classifier if family == "classifier" else loaded.model(family)
     assert head_effects.outcome(model) == outcome
     texts = [f"{one} {other}" for one in TEXTS for other in TEXTS]
-    named = 0
     for pattern in ("from any to earlier", "from any to not earlier"):  # a head has more than even attention on one
         found = bartviz.find_heads(model, texts, pattern, silence=True, least=0, rate=0.9)
         assert found.outcome == outcome
         assert found.content()["settings"]["silence"] == outcome
         known = found.table["effect"].notna()
         assert known.tolist() == found.table["found"].tolist()
-        named += int(known.sum())
-    assert named
+        if known.any():
+            break
+    assert known.any()
 
 
 def test_a_model_that_predicts_nothing_is_refused(tmp_path: Path) -> None:
