@@ -51,6 +51,10 @@ COMMANDS = {  # command -> the first document that has it: a second one tells no
     for line in block.splitlines()
     if line.strip()
 }
+CASES = [  # with workers, a command has processes of its own: what they do is shown in tests/corpus
+    pytest.param(command, id=f"{path}: {command}", marks=[pytest.mark.thorough] if "--workers" in command else ())
+    for command, path in COMMANDS.items()
+]
 CODE = [path for path in DOCUMENTS if blocks(path, "python", "{code-cell}")]
 
 
@@ -145,7 +149,7 @@ def arguments(command: str) -> tuple[dict[str, str], list[str]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", COMMANDS, ids=[f"{path}: {command}" for command, path in COMMANDS.items()])
+@pytest.mark.parametrize("command", CASES)
 @pytest.mark.usefixtures("folder")
 def test_a_command_runs_or_names_what_exists(
     command: str, edges: Callable[[], Path], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

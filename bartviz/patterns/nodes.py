@@ -9,8 +9,8 @@ Letters in shapes: Q query rows, K key columns, n and m tokens of a side.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import reduce
 from operator import and_, or_
 from typing import Protocol
@@ -29,8 +29,11 @@ UPOS = "upos"  # the column of a CoNLL-U file with the parts of speech
 ROLE, MESSAGE = CHAT = ("role", "message")  # columns that the tokens of a chat have without a corpus
 
 
-class Part(Protocol):
-    """A part of a pattern."""
+class Tokens(Protocol):
+    """A set of tokens."""
+
+    def of(self, side: Side) -> Array:
+        """(n,) which tokens belong to it."""
 
     def needs(self) -> frozenset[str]:
         """What it reads in addition to the tokens."""
@@ -39,33 +42,17 @@ class Part(Protocol):
         """The columns of the corpus that it reads."""
 
 
-class Node:
-    """A part of a pattern, made as a dataclass: it reads what its own parts read, unless it says otherwise."""
-
-    def _parts(self) -> Iterator[Part]:
-        for entry in fields(self):  # type: ignore[arg-type]
-            value = getattr(self, entry.name)
-            yield from (one for one in (value if isinstance(value, tuple) else (value,)) if isinstance(one, Node))
-
-    def needs(self) -> frozenset[str]:
-        return frozenset().union(*(part.needs() for part in self._parts()))
-
-    def columns(self) -> frozenset[str]:
-        return frozenset().union(*(part.columns() for part in self._parts()))
-
-
-class Tokens(Part, Protocol):
-    """A set of tokens."""
-
-    def of(self, side: Side) -> Array:
-        """(n,) which tokens belong to it."""
-
-
-class Target(Part, Protocol):
+class Target(Protocol):
     """The tokens that a row looks at."""
 
     def cells(self, pair: Pair, start: Side, rows: slice = ALL) -> Array:
         """(Q, K) where a row of ``start`` looks; ``rows``: of these alone. Raises Unfit."""
+
+    def needs(self) -> frozenset[str]:
+        """What it reads in addition to the tokens."""
+
+    def columns(self) -> frozenset[str]:
+        """The columns of the corpus that it reads."""
 
 
 CLASSES: Mapping[str, Callable[[Side], Array]] = {
@@ -86,7 +73,7 @@ _READ = frozenset({"number", "capitalised"})  # classes that are seen in the lab
 
 
 @dataclass(frozen=True)
-class Class(Node):
+class Class:
     """A class of tokens, one of ``CLASSES``."""
 
     name: str
@@ -97,9 +84,12 @@ class Class(Node):
     def needs(self) -> frozenset[str]:
         return frozenset({LABELS}) if self.name in _READ else frozenset()
 
+    def columns(self) -> frozenset[str]:
+        return frozenset()
+
 
 @dataclass(frozen=True)
-class Written(Node):
+class Written:
     """The tokens of a word, in capitals or not."""
 
     word: str
@@ -111,9 +101,12 @@ class Written(Node):
     def needs(self) -> frozenset[str]:
         return frozenset({LABELS})
 
+    def columns(self) -> frozenset[str]:
+        return frozenset()
+
 
 @dataclass(frozen=True)
-class Valued(Node):
+class Valued:
     """The tokens of the words that have this value in a column of the corpus."""
 
     column: str
@@ -141,7 +134,7 @@ def column_of(side: Side, name: str) -> Column:
 
 
 @dataclass(frozen=True)
-class Joined(Node):
+class Joined:
     """Both of two sets ("and"), or either of them ("or")."""
 
     parts: tuple[Tokens, ...]
@@ -150,9 +143,15 @@ class Joined(Node):
     def of(self, side: Side) -> Array:
         return reduce(and_ if self.every else or_, (part.of(side) for part in self.parts))
 
+    def needs(self) -> frozenset[str]:
+        return frozenset().union(*(part.needs() for part in self.parts))
+
+    def columns(self) -> frozenset[str]:
+        return frozenset().union(*(part.columns() for part in self.parts))
+
 
 @dataclass(frozen=True)
-class Without(Node):
+class Without:
     """All tokens but those of a set ("not")."""
 
     part: Tokens
@@ -160,17 +159,29 @@ class Without(Node):
     def of(self, side: Side) -> Array:
         return ~self.part.of(side)
 
+    def needs(self) -> frozenset[str]:
+        return self.part.needs()
 
-class Step(Part, Protocol):
+    def columns(self) -> frozenset[str]:
+        return self.part.columns()
+
+
+class Step(Protocol):
     """Where one gets from a token: to others of the same text, or across to the text of the columns."""
 
     def reach(self, pair: Pair, side: Side, rows: slice = ALL) -> tuple[Array, bool]:
         """(n, m) which tokens are reached from those of a side, and whether they are those of the columns. From the
         columns' side there is no way back. ``rows``: of these tokens alone. Raises Unfit."""
 
+    def needs(self) -> frozenset[str]:
+        """What it reads in addition to the tokens."""
+
+    def columns(self) -> frozenset[str]:
+        """The columns of the corpus that it reads."""
+
 
 @dataclass(frozen=True)
-class To(Node):
+class To:
     """To all tokens of a set, wherever one comes from."""
 
     tokens: Tokens
@@ -182,9 +193,15 @@ class To(Node):
             there[..., None, :], (*there.shape[:-1], count, there.shape[-1])
         ), True
 
+    def needs(self) -> frozenset[str]:
+        return self.tokens.needs()
+
+    def columns(self) -> frozenset[str]:
+        return self.tokens.columns()
+
 
 @dataclass(frozen=True)
-class Plain(Node):
+class Plain:
     """A step that needs nothing but the tokens of its side."""
 
     name: str
@@ -192,6 +209,12 @@ class Plain(Node):
 
     def reach(self, pair: Pair, side: Side, rows: slice = ALL) -> tuple[Array, bool]:
         return _PLAIN[self.name](side, rows, self.distance), False
+
+    def needs(self) -> frozenset[str]:
+        return frozenset()
+
+    def columns(self) -> frozenset[str]:
+        return frozenset()
 
 
 def _offsets(side: Side, rows: slice) -> Array:
@@ -217,7 +240,7 @@ _PLAIN: Mapping[str, Callable[[Side, slice, int], Array]] = {
 
 
 @dataclass(frozen=True)
-class Same(Node):
+class Same:
     """To the same token or word at another place, or the words with the same value of a column; in cross-attention to
     those of the other text, and for "position" to the token at the same place."""
 
@@ -256,7 +279,7 @@ class Same(Node):
 
 
 @dataclass(frozen=True)
-class Linked(Node):
+class Linked:
     """To the words of the source that an alignment by hand joins to the word of the row."""
 
     def reach(self, pair: Pair, side: Side, rows: slice = ALL) -> tuple[Array, bool]:
@@ -274,9 +297,12 @@ class Linked(Node):
     def needs(self) -> frozenset[str]:
         return frozenset({LINKS})
 
+    def columns(self) -> frozenset[str]:
+        return frozenset()
+
 
 @dataclass(frozen=True)
-class Diagonal(Node):
+class Diagonal:
     """To the tokens of the source at most one away from the straight line from the first pair to the last."""
 
     def reach(self, pair: Pair, side: Side, rows: slice = ALL) -> tuple[Array, bool]:
@@ -289,9 +315,15 @@ class Diagonal(Node):
         line = side.places[rows] * ((keys - 1) / xp.where(queries > 1, queries - 1, 1.0))  # (..., Q)
         return abs(line[..., :, None] - pair.key.places) <= 1, True
 
+    def needs(self) -> frozenset[str]:
+        return frozenset()
+
+    def columns(self) -> frozenset[str]:
+        return frozenset()
+
 
 @dataclass(frozen=True)
-class Related(Node):
+class Related:
     """Within a tree of words: to the head of a word, or to the words that depend on it by a relation (None: by any)."""
 
     up: bool
@@ -310,6 +342,9 @@ class Related(Node):
     def needs(self) -> frozenset[str]:
         return frozenset({LABELS, TREE})
 
+    def columns(self) -> frozenset[str]:
+        return frozenset()
+
 
 def _through(first: Bools, between: Bools, second: Bools) -> Bools:
     """(n, m) the tokens that words (W, n) lead to by way of (W, V) and (V, m)."""
@@ -325,7 +360,7 @@ def _after(first: Array, second: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Path(Node):
+class Path:
     """Steps one after the other, the last one first, as they are written: "next token of same token"."""
 
     steps: tuple[Step, ...]
@@ -341,9 +376,15 @@ class Path(Node):
         assert found is not None
         return found
 
+    def needs(self) -> frozenset[str]:
+        return frozenset().union(*(step.needs() for step in self.steps))
+
+    def columns(self) -> frozenset[str]:
+        return frozenset().union(*(step.columns() for step in self.steps))
+
 
 @dataclass(frozen=True)
-class Targets(Node):
+class Targets:
     """Both of two targets ("and"), or either of them ("or")."""
 
     parts: tuple[Target, ...]
@@ -352,9 +393,15 @@ class Targets(Node):
     def cells(self, pair: Pair, start: Side, rows: slice = ALL) -> Array:
         return reduce(and_ if self.every else or_, (part.cells(pair, start, rows) for part in self.parts))
 
+    def needs(self) -> frozenset[str]:
+        return frozenset().union(*(part.needs() for part in self.parts))
+
+    def columns(self) -> frozenset[str]:
+        return frozenset().union(*(part.columns() for part in self.parts))
+
 
 @dataclass(frozen=True)
-class Elsewhere(Node):
+class Elsewhere:
     """Everywhere but at a target ("not"). Of two texts one leaves out nothing of the other."""
 
     part: Target
@@ -365,9 +412,15 @@ class Elsewhere(Node):
         except Stays:
             return CLASSES["any"](pair.key)[..., None, :]
 
+    def needs(self) -> frozenset[str]:
+        return self.part.needs()
+
+    def columns(self) -> frozenset[str]:
+        return self.part.columns()
+
 
 @dataclass(frozen=True)
-class Clause(Node):
+class Clause:
     """From some tokens to others. ``read``: in cross-attention a row stands for the token that it has just read."""
 
     source: Tokens
@@ -378,3 +431,9 @@ class Clause(Node):
         """(Q, K), or of these rows alone. Raises Unfit."""
         start = pair.reads if self.read else pair.query
         return self.source.of(start)[..., rows, None] & self.target.cells(pair, start, rows)
+
+    def needs(self) -> frozenset[str]:
+        return self.source.needs() | self.target.needs()
+
+    def columns(self) -> frozenset[str]:
+        return self.source.columns() | self.target.columns()

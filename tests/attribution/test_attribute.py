@@ -94,10 +94,18 @@ def test_a_stopped_run_stops(method: str) -> None:
         bartviz.attribute(loaded.model("bart"), subjects.record("bart"), method=method, cancelled=lambda: True)
 
 
+# Integrated gradients of a T5 take many points at every step: tests/attribution/test_gradients.py has one step of it.
+COSTLY = ("t5", "integrated gradients")
+CASES = [
+    pytest.param(family, method, marks=[pytest.mark.thorough] if (family, method) == COSTLY else ())
+    for family in (*subjects.WRITERS, "bert")
+    for method in METHODS
+]
+
+
 @pytest.mark.some
 @pytest.mark.slow
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("family", [*subjects.WRITERS, "bert"])
+@pytest.mark.parametrize(("family", "method"), CASES)
 def test_one_step_alone_has_the_numbers_that_it_has_among_all(family: str, method: str) -> None:
     model, one = loaded.model(family), subjects.record(family)
     every = bartviz.attribute(model, one, method=method)

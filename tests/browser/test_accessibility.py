@@ -32,7 +32,7 @@ def stops(page: Page) -> int:
     return STOPS + 1
 
 
-@pytest.mark.some("start", "decoding", "lessons")
+@pytest.mark.some("start", "decoding")
 @pytest.mark.parametrize("entry", page_list.PAGES, ids=lambda entry: entry.word)
 def test_axe_finds_nothing_serious_and_nothing_is_too_wide(entry: page_list.Page, visit: Open, shipped: str) -> None:
     address = f"{shipped}/{'' if entry is page_list.PAGES[0] else entry.word}"

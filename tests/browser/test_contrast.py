@@ -12,7 +12,7 @@ from tests.browser.conftest import Open
 CASES = [(page.word, scheme) for page in PAGES for scheme in ("light", "dark")]
 
 
-@pytest.mark.some("start-light", "decoding-dark", "heads-light")
+@pytest.mark.some("start-light", "decoding-dark")
 @pytest.mark.parametrize(("word", "scheme"), CASES, ids=["-".join(case) for case in CASES])
 def test_text_and_marks_stand_out(visit: Open, shipped: str, word: str, scheme: str) -> None:
     address = f"{shipped}/{'' if word == PAGES[0].word else word}?level=expert"

@@ -102,6 +102,7 @@ TOUCHES: list[Callable[[Page], None]] = [
 ]
 
 
+@pytest.mark.thorough  # what is pressed by keys below is pressed by fingers here
 def test_a_lesson_is_walked_by_touch_alone_on_a_phone(shipped: str, visit: Open) -> None:
     page = begun(lambda address: visit(address, size=(390, 844)), f"{shipped}/?lesson={LESSON}&at=1")
     for at, answer in enumerate(TOUCHES):

@@ -55,6 +55,7 @@ MEASURE = """() => {
 }"""
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("width", [1366, 1000])
 def test_measuring_a_label_makes_no_other_styles_be_looked_up(
     chrome: Browser, visit: Open, shipped: str, width: int

@@ -87,6 +87,7 @@ corpus(path, model, out, size=2, values=True, silence=4, report=report)
 """
 
 
+@pytest.mark.thorough  # tests/corpus/test_run.py kills a run too
 @pytest.mark.slow
 def test_a_run_that_is_killed_ends_with_the_same_values(model: str, path: Path, whole: Atlas, tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", KILLED, str(path), model, str(tmp_path / "atlas")], check=False)
@@ -96,6 +97,7 @@ def test_a_run_that_is_killed_ends_with_the_same_values(model: str, path: Path, 
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("ready_workers")
 def test_two_workers_keep_the_same_values(model: str, path: Path, whole: Atlas, tmp_path: Path) -> None:
     found = corpus(path, model, tmp_path / "atlas", size=SIZE, values=True, silence=4, workers=2)
     assert found.description["files"]["values"] == whole.description["files"]["values"]

@@ -23,8 +23,10 @@ from bartviz.attribution.question import Parts, Question
 from bartviz.attribution.removal import OPERATORS
 from bartviz.commands import why as command
 from bartviz.commands.cli import main
+from bartviz.commands.corpus import Shown
 from bartviz.corpus import why as module
 from bartviz.corpus.why import CSV, PARQUET, Verdicts, why
+from bartviz.corpus.workers import Progress
 from bartviz.errors import SettingError, TextError
 from tests.support.process import ROOT, printed
 
@@ -103,6 +105,7 @@ def test_a_run_may_be_resumed_with_more_texts(whole: Verdicts, path: Path, tmp_p
     assert_frame_equal(again.table, whole.table)
 
 
+@pytest.mark.usefixtures("ready_workers")
 def test_several_processes_have_the_same_table(whole: Verdicts, path: Path, tmp_path: Path) -> None:
     found = why(path, MODEL, tmp_path / "why", workers=2, **SETTINGS)
     assert found.table.verdict.tolist() == whole.table.verdict.tolist()
@@ -197,11 +200,26 @@ def test_operators_are_those_of_the_library() -> None:
     assert command.OPERATORS == OPERATORS
 
 
+def test_ctrl_c_is_said_in_one_line(path: Path, tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
+    def interrupted(self: Shown, progress: Progress) -> None:
+        shown(self, progress)
+        raise KeyboardInterrupt
+
+    shown = Shown.report
+    monkeypatch.setattr(Shown, "report", interrupted)
+    words = ["why", str(path), "--model", MODEL, "--out", str(tmp_path / "why"), "--size", "1"]
+    assert main([*words, "--method", "rollout", "--operator", "mask"]) == 130
+    said = capsys.readouterr().err.splitlines()
+    assert said[0].startswith("1 of 12 rows"), said
+    assert said[1:] == ["bartviz: Stopped after 1 of 12 rows. Repeat the command with --resume to continue."]
+
+
 def _interruptible() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def test_ctrl_c_is_said_in_one_line(path: Path, tmp_path: Path) -> None:
+@pytest.mark.thorough
+def test_a_signal_is_said_in_one_line(path: Path, tmp_path: Path) -> None:
     arguments = ["why", str(path), "--model", MODEL, "--out", str(tmp_path / "why"), "--size", "1"]
     with subprocess.Popen(
         [sys.executable, "-m", "bartviz", *arguments],

@@ -15,7 +15,6 @@ ROOT = Path(__file__).parents[2]
 NOTICE = (
     "tests/test_layers.py",
     "tests/test_documents.py",
-    "tests/language/test_language.py",
     "tests/app/frame/test_page.py",
     "tests/app/frame/test_related_links.py",
 )

@@ -17,8 +17,7 @@ from bartviz.drawing import theme
 from bartviz.explorer.learning import WORKER
 from bartviz.language import _, mark
 
-STYLE = Path(__file__).with_name("both.css")  # of the training and of the replay
-_COMPONENT = served.Served.of(Path(__file__).parent / "training", STYLE)
+_COMPONENT = served.Served.of(Path(__file__).parent / "training")
 SCRIPT = bundle(WORKER)  # what the worker runs
 NAME = "learning"  # of its folder
 SEEDS = 99  # the largest
