@@ -141,7 +141,7 @@ EFFECTS: Mapping[str, Measure] = {
             mark("nats"),
             None,
             over=_DRAWN,
-            uneven=True,
+            rare=True,
         ),
         Measure(
             "label_log_probability",
@@ -179,7 +179,6 @@ EFFECTS: Mapping[str, Measure] = {
             _LOST,
             mark("share of labels"),
             over=_DRAWN,
-            uneven=True,
         ),
         Measure(
             VALUE_MOVED,
@@ -193,7 +192,7 @@ EFFECTS: Mapping[str, Measure] = {
             mark("of the value"),
             None,
             over=_DRAWN,
-            uneven=True,
+            rare=True,
         ),
     )
 }

@@ -97,9 +97,9 @@ class Measure:
 
     ``highest`` is its largest possible value, None where that grows with the text; ``lowest`` is 0, or None for a
     change that may go either way, or a measure of somebody's own. ``rows`` says which rows it is averaged over, beyond
-    the rule for all of them (``measures.counted``); ``uneven`` that a few texts make most of its mean over a corpus
-    (``intervals``). Its texts are stored in English (``named``, ``computed``, ``meaning``, ``article``,
-    ``measured_in``, ``over``) and translated by the properties.
+    the rule for all of them (``measures.counted``); ``rare`` that it has no highest value, and a few texts make most of
+    its mean over a corpus (``intervals``). Its texts are stored in English (``named``, ``computed``, ``meaning``,
+    ``article``, ``measured_in``, ``over``) and translated by the properties.
     ``compute`` is the formula as a function; None for what only a corpus measures.
     """
 
@@ -112,7 +112,7 @@ class Measure:
     highest: float | None = 1.0
     kinds: tuple[Kind, ...] = KINDS
     over: str = ROWS
-    uneven: bool = False
+    rare: bool = False
     lowest: float | None = 0.0
     compute: Compute | None = None
 
@@ -233,7 +233,6 @@ MEASURES: Mapping[str, Measure] = {
             ),
             mark("Wang et al. 2023 (duplicate token heads)"),
             over=mark("those whose word appears a second time among the visible keys"),
-            uneven=True,
             compute=OfPattern(parse("same")),
         ),
         Measure(
@@ -261,7 +260,6 @@ MEASURES: Mapping[str, Measure] = {
             mark("Weight on full stops, commas and the like, except a row's own token."),
             f"{_CLARK}, 3.2",
             over=mark("those that may see other punctuation"),
-            uneven=True,
             compute=OfPattern(parse("punctuation")),
         ),
         Measure(

@@ -1,9 +1,9 @@
 """The 95% interval of a mean over texts, undefined for too few texts, and of the difference of two means.
 
 Student's t, joined with the same interval of the log odds of a share, or of the logarithm of what has no highest value;
-the ends are within what the measure can be. Where a few texts make most of a mean (``Measure.uneven``), a sample often
-lacks them, and its standard deviation is then too small: there the interval counts texts that it has not seen.
-docs/statistics.md has how often each holds the mean, of values that were measured and of drawn ones.
+the ends are within what the measure can be. Where nearly all texts have nothing, or all, a few others may make most of
+the mean; a sample often lacks them, and its standard deviation is then too small: there the interval counts texts that
+it has not seen. docs/statistics.md has how often each holds the mean, of values that were measured and of drawn ones.
 """
 
 from __future__ import annotations
@@ -23,7 +23,11 @@ FEW = 30
 """Texts, below which an interval rests on a few values, and is said to."""
 NORMAL = 1.959964
 """Standard errors to each side of a 95% interval from very many values."""
+END = 0.01
+"""Of the way from the lowest to the highest value of a measure: a mean as near to one of them may be that of many texts
+with nothing and few with much, of which a sample can lack the few."""
 _CLOSE = 1e-7  # nearer to an end than this, float32 knows no logarithms
+_EXACT = 1e-14  # a factor as near to 1 changes a fraction no more
 _TERMS = 200  # of the continued fraction: enough for 10 digits at 10 million degrees of freedom
 # Quantiles of Student's t for 97.5%, with 1 to 30 degrees of freedom.
 _STUDENT = np.array(
@@ -81,6 +85,8 @@ def _beta(x: Doubles, a: Doubles, b: Doubles) -> Doubles:
         ):
             d, c = 1 / (1 + factor * d), 1 + factor / c
             fraction *= c * d
+        if np.all(np.abs(c * d - 1) < _EXACT):
+            break
     return np.asarray(front * fraction)
 
 
@@ -93,15 +99,10 @@ def of_means(
     """
     highest = np.array([measure.highest if measure.highest is not None else np.inf for measure in measures])
     lowest = np.array([measure.lowest if measure.lowest is not None else -np.inf for measure in measures])
-    uneven = np.array([measure.uneven for measure in measures], np.bool_)
-    error = student(n) * sd / np.sqrt(np.maximum(n, 1))
-    low, high = _joined(n, mean, error, np.where(np.isfinite(lowest), highest, np.nan))
-    bounded = uneven & np.isfinite(highest)
-    if bounded.any():
-        low[bounded], high[bounded] = _with_ends(*(one[bounded] for one in (n, mean, sd, highest)))
-    open_ended = uneven & ~bounded
-    if open_ended.any():
-        low[open_ended], high[open_ended] = _with_one_more(*(one[open_ended] for one in (n, mean, sd, largest)))
+    low, high = _ends(n, mean, sd, np.where(np.isfinite(lowest), highest, np.nan))
+    rare = np.array([measure.rare for measure in measures], np.bool_)
+    if rare.any():
+        low[rare], high[rare] = _with_one_more(n[rare], mean[rare], sd[rare], largest[rare])
     return np.maximum(low, lowest), np.minimum(high, highest)
 
 
@@ -112,9 +113,19 @@ def of_shares(n: Whole, mean: Doubles, sd: Doubles) -> tuple[Doubles, Doubles]:
     >>> low.round(3).tolist(), high.round(3).tolist()
     ([0.852], [1.0])
     """
-    error = student(n) * sd / np.sqrt(np.maximum(n, 1))
-    low, high = _joined(n, mean, error, np.ones(len(mean)))
+    low, high = _ends(n, mean, sd, np.ones(len(mean)))
     return np.maximum(low, 0.0), np.minimum(high, 1.0)
+
+
+def _ends(n: Whole, mean: Doubles, sd: Doubles, highest: Doubles) -> tuple[Doubles, Doubles]:
+    """The ends of ``_joined``, and of ``_with_ends``, too, where the mean is near 0 or ``highest``."""
+    low, high = _joined(n, mean, student(n) * sd / np.sqrt(np.maximum(n, 1)), highest)
+    with np.errstate(invalid="ignore"):
+        near = np.isfinite(highest) & (np.minimum(mean, highest - mean) < END * highest)
+    if near.any():
+        below, above = _with_ends(n[near], mean[near], sd[near], highest[near])
+        low[near], high[near] = np.minimum(low[near], below), np.maximum(high[near], above)
+    return low, high
 
 
 def _joined(n: Whole, mean: Doubles, error: Doubles, highest: Doubles) -> tuple[Doubles, Doubles]:
@@ -140,7 +151,7 @@ def _with_ends(n: Whole, mean: Doubles, sd: Doubles, highest: Doubles) -> tuple[
     squares = (n - 1) * sd**2 + n * mean**2 + highest**2 / 2
     spread = np.sqrt(np.maximum(squares - count * centre**2, 0) / np.maximum(count - 1, 1))
     error = student(n) * spread / np.sqrt(count)
-    return np.minimum(centre - error, mean), np.maximum(centre + error, mean)
+    return centre - error, centre + error
 
 
 def _with_one_more(n: Whole, mean: Doubles, sd: Doubles, largest: Doubles) -> tuple[Doubles, Doubles]:

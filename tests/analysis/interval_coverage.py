@@ -28,8 +28,9 @@ OF_HEAD = 500  # draws from the values of each head
 KNOWN = 100  # values of a head, below which nothing is drawn from them
 
 
-def _mostly_nothing(random: np.random.Generator, size: tuple[int, ...]) -> Doubles:
-    return np.where(random.random(size) < 0.1, random.beta(2, 2, size), 0.001)
+def _few(share: float) -> Draw:
+    """Most texts have nearly nothing, this share of them much."""
+    return lambda random, size: np.where(random.random(size) < share, random.beta(2, 2, size), 0.001)
 
 
 DISTRIBUTIONS: Mapping[str, tuple[str, Draw]] = {
@@ -37,10 +38,12 @@ DISTRIBUTIONS: Mapping[str, tuple[str, Draw]] = {
     "shares near 0": ("previous", lambda random, size: random.beta(1, 8, size)),
     "shares near 1": ("previous", lambda random, size: random.beta(80, 2, size)),
     "shares at both ends": ("previous", lambda random, size: random.beta(0.35, 0.5, size)),
+    "shares of nearly all": ("previous", lambda random, size: random.beta(200, 1, size)),
+    "nothing, but in 30 of 100 texts": ("previous", _few(0.3)),
+    "nothing, but in 10 of 100 texts": ("previous", _few(0.1)),
+    "nothing, but in 1 of 100 texts": ("previous", _few(0.01)),
     "bits": ("entropy", lambda random, size: random.normal(3, 0.6, size).clip(0)),
     "distances, lopsided": ("distance", lambda random, size: random.lognormal(1, 0.5, size)),
-    "same word at both ends": ("same", lambda random, size: random.beta(0.35, 0.5, size)),
-    "punctuation, mostly nothing": ("punctuation", _mostly_nothing),
     "silenced": ("silenced", lambda random, size: 0.02 * random.lognormal(0, 1.3, size)),
 }
 """A name, the measure whose interval is taken, and how values of it are drawn."""
@@ -78,10 +81,6 @@ def measured(atlas: Atlas, n: int, draws: int = OF_HEAD) -> Iterator[tuple[str, 
                 if len(known) >= KNOWN:
                     sample = known[random.integers(0, len(known), (draws, n))]
                     yield measure, _held(ends(measure, sample), known.mean())
-                    if measure == "same":  # which is a pattern, too, and has no interval of its own there
-                        sd = sample.std(axis=1, ddof=1)
-                        found = intervals.of_shares(np.full(draws, n), sample.mean(axis=1), sd)
-                        yield "same, find_heads", _held(found, known.mean())
 
 
 def _held(of: tuple[Doubles, Doubles], mean: float) -> float:
