@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bartviz.analysis import intervals, verdicts
 from bartviz.analysis.corpus_measures import measure_of
 from bartviz.analysis.corpus_roles import roles
-from bartviz.analysis.intervals import Doubles
+from bartviz.analysis.intervals import Doubles, Whole
+from bartviz.analysis.means import Means
 from bartviz.arrays import Floats
 from bartviz.errors import SettingError
 from bartviz.record.attention import KINDS, Head, Kind
@@ -58,7 +58,7 @@ def against(heads: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
     Columns: kind, layer, head, measure; n, the texts of the smaller sample; mean, low, high; other_mean, other_low,
     other_high; the difference, the other mean less the first, with its 95% interval from difference_low to
     difference_high; p, the probability of a difference as large if there is none (Welch 1947); p_holm and p_bh, the
-    same for as many lines as the table has (``analysis.verdicts``); role and other_role, empty without one, and whether
+    same for as many lines as the table has (`.analysis.verdicts``); role and other_role, empty without one, and whether
     they changed (never of fewer than 30 texts, where no head has a role). The interval and p take the two corpora as
     independent. Raises SettingError where no kind of attention has the same layers and heads in both.
     """
@@ -75,22 +75,30 @@ def against(heads: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
     return table.sort_values("changed", ascending=False, kind="stable")[_COLUMNS].reset_index(drop=True)
 
 
-Pairs = Iterable[tuple[Kind, str, Floats, Floats]]
+@dataclass(frozen=True, slots=True, eq=False)
+class Pair:
+    """The values of one measure that two atlases have of the same texts: ``one`` and ``other``, (N, L, H) each, NaN
+    where undefined, of ``texts`` (N,), their rows in the corpus in ascending order."""
+
+    kind: Kind
+    measure: str
+    texts: Whole
+    one: Floats
+    other: Floats
 
 
-def paired_against(heads: pd.DataFrame, other: pd.DataFrame, pairs: Pairs) -> pd.DataFrame:
+def paired_against(heads: pd.DataFrame, other: pd.DataFrame, pairs: Iterable[Pair]) -> pd.DataFrame:
     """The same over texts that both atlases have measured, text by text; the most certain differences first.
 
-    ``pairs``: kind, measure, and the values of both for the same texts, (N, L, H) each, NaN where undefined; ``heads``
-    and ``other`` say the roles. A line counts the n texts where both values are defined, also in its means. The
-    interval and p are those of the mean of their differences by Student's t, where a difference of rounding
-    (``ROUNDING``) is none. Further columns: median and other_median
-    of the values, and difference_median, the median of the differences. Measures on random tokens have no texts and no
-    line.
+    ``heads`` and ``other`` say the roles. A line counts the n texts where both values are defined, also in its means.
+    The interval and p are those of the mean of their differences by Student's t, where a difference of rounding
+    (``ROUNDING``) is none; all intervals and p are by blocks where neighbouring texts are alike (``means.Means``).
+    Further columns: median and other_median of the values, and difference_median, the median of the differences.
+    Measures on random tokens have no texts and no line.
     """
     import pandas as pd
 
-    tables = [_paired(*pair) for pair in pairs]
+    tables = [_paired(pair) for pair in pairs]
     if not tables:
         raise SettingError("These atlases have no measure of each text in common.")
     both = pd.concat(tables, ignore_index=True)
@@ -101,49 +109,37 @@ def paired_against(heads: pd.DataFrame, other: pd.DataFrame, pairs: Pairs) -> pd
     return table.iloc[order][[*_COLUMNS, "median", "other_median", "difference_median"]].reset_index(drop=True)
 
 
-def _paired(kind: Kind, measure: str, one: Floats, two: Floats) -> pd.DataFrame:
+def _paired(pair: Pair) -> pd.DataFrame:
     """The lines of one measure. Letters: N texts, C heads."""
     import pandas as pd
 
-    shape = one.shape[1:]
-    a, b = (values.reshape(len(values), -1).astype(np.float64) for values in (one, two))  # (N, C)
+    a, b = (values.reshape(len(values), -1).astype(np.float64) for values in (pair.one, pair.other))  # (N, C)
     known = np.isfinite(a) & np.isfinite(b)
     a, b, n = np.where(known, a, np.nan), np.where(known, b, np.nan), known.sum(axis=0)
-    layer, head = (index.ravel() for index in np.indices(shape))
-    columns: dict[str, Any] = {"kind": kind, "layer": layer, "head": head, "measure": measure, "n": n}
+    layer, head = (index.ravel() for index in np.indices(pair.one.shape[1:]))
+    measure = measure_of(pair.measure)
+    columns: dict[str, Any] = {"kind": pair.kind, "layer": layer, "head": head, "measure": pair.measure, "n": n}
     for name, values in (("", a), ("other_", b)):
-        mean, sd = _moments(values, n)
+        found = Means.of(values, pair.texts)
         top = np.max(np.where(known, values, -np.inf), axis=0, initial=-np.inf)
-        low, high = intervals.of_means([measure_of(measure)] * len(n), n, mean, sd, top)
-        columns |= {f"{name}mean": mean, f"{name}low": low, f"{name}high": high, f"{name}median": _median(values, n)}
+        low, high = intervals.of_means([measure] * len(n), n, found.mean, found.spread, top)
+        columns |= {f"{name}mean": found.mean, f"{name}low": low, f"{name}high": high}
+        columns[f"{name}median"] = _median(values, n)
     moved = b - a
     moved[np.abs(moved) <= ROUNDING * np.maximum(1, np.abs(a))] = 0.0
-    mean, sd = _moments(moved, n)
-    error = sd / np.sqrt(np.maximum(n, 1))
-    half = intervals.student(n) * error
-    most = measure_of(measure).highest or np.inf
-    with np.errstate(invalid="ignore", divide="ignore"):
-        t = np.where(mean == 0, 0.0, mean / error)
+    change, most = Means.of(moved, pair.texts), measure.highest or np.inf
     columns |= {
-        "difference": mean,
-        "difference_low": np.maximum(mean - half, -most),
-        "difference_high": np.minimum(mean + half, most),
+        "difference": change.mean,
+        "difference_low": np.maximum(change.ends[0], -most),
+        "difference_high": np.minimum(change.ends[1], most),
         "difference_median": _median(moved, n),
-        "t": t,
-        "p": intervals.chance(t, np.where(n > 1, n - 1.0, np.nan)),
+        "t": change.t,
+        "p": change.two_sided,
     }
     return pd.DataFrame(columns)
 
 
-def _moments(values: Doubles, n: NDArray[np.int64]) -> tuple[Doubles, Doubles]:
-    """(C,) the mean and the standard deviation (n - 1) of values (N, C), NaN left out."""
-    missing = np.full(len(n), np.nan)
-    mean = np.divide(np.nansum(values, axis=0), n, out=missing.copy(), where=n > 0)
-    squares = np.nansum((values - mean) ** 2, axis=0)
-    return mean, np.sqrt(np.divide(squares, n - 1, out=missing.copy(), where=n > 1))
-
-
-def _median(values: Doubles, n: NDArray[np.int64]) -> Doubles:
+def _median(values: Doubles, n: Whole) -> Doubles:
     found = np.full(len(n), np.nan)
     found[n > 0] = np.nanmedian(values[:, n > 0], axis=0)
     return found
@@ -164,10 +160,7 @@ def _welch(both: pd.DataFrame) -> Doubles:
 def corrected(table: pd.DataFrame) -> pd.DataFrame:
     """A table with ``p_holm`` and ``p_bh`` for as many tests as it has lines with a p."""
     p = table["p"].to_numpy(np.float64)
-    known = np.isfinite(p)
-    holm, rate = np.full(len(p), np.nan), np.full(len(p), np.nan)
-    holm[known], rate[known] = verdicts.holm(p[known]), verdicts.adjusted(p[known])
-    return table.assign(p_holm=holm, p_bh=rate)
+    return table.assign(p_holm=verdicts.holm(p), p_bh=verdicts.adjusted(p))
 
 
 def _finished(both: pd.DataFrame, heads: pd.DataFrame, other: pd.DataFrame, texts: pd.Series) -> pd.DataFrame:

@@ -6,6 +6,7 @@ Letters in shapes: n texts, R random orders of a text, C comparisons.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final, Literal
 
 import numpy as np
@@ -54,25 +55,29 @@ def sign_test(values: Doubles, seed: int = 0) -> Doubles:
 
 def adjusted(p: Doubles) -> Doubles:
     """(C,) the lowest false discovery rates at which each comparison is a discovery, from probabilities (C,) (Benjamini
-    and Hochberg 1995)."""
-    order = np.argsort(p)
-    scaled = p[order] * len(p) / np.arange(1, len(p) + 1)
-    result = np.empty_like(p)
-    result[order] = np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 1.0)
-    return result
+    and Hochberg 1995). NaN stays, and is no comparison; so for ``holm``."""
+    return _stepped(p, lambda count: count / np.arange(1, count + 1), up=True)
 
 
 def holm(p: Doubles) -> Doubles:
     """(C,) the lowest levels at which each comparison is told apart while a single mistake among all of them is no more
     likely than the level, from probabilities (C,) (Holm 1979).
 
-    >>> holm(np.array([0.01, 0.04, 0.03])).round(2).tolist()
-    [0.03, 0.06, 0.06]
+    >>> holm(np.array([0.01, 0.04, np.nan, 0.03])).round(2).tolist()
+    [0.03, 0.06, nan, 0.06]
     """
-    order = np.argsort(p)
-    scaled = p[order] * np.arange(len(p), 0, -1)
-    result = np.empty_like(p)
-    result[order] = np.minimum(np.maximum.accumulate(scaled), 1.0)
+    return _stepped(p, lambda count: np.arange(count, 0.0, -1), up=False)
+
+
+def _stepped(p: Doubles, factors: Callable[[int], Doubles], *, up: bool) -> Doubles:
+    """(C,) the probabilities (C,) in ascending order times their factors, and no lower than those before them; from the
+    highest ``up`` no higher than those after them."""
+    known = np.flatnonzero(np.isfinite(p))
+    order = known[np.argsort(p[known], kind="stable")]
+    scaled = p[order] * factors(len(order))
+    result = np.full(len(p), np.nan)
+    steps = np.minimum.accumulate(scaled[::-1])[::-1] if up else np.maximum.accumulate(scaled)
+    result[order] = np.minimum(steps, 1.0)
     return result
 
 

@@ -198,8 +198,7 @@ def run(options: argparse.Namespace, shown: Shown) -> int:
         return 0
     once = "" if repeated is None else f", {repeated:,} repeated"
     say(f"texts    {texts:,}{once}, {left_out:,} rows left out" + (f", {cut:,} read in part" if cut else ""))
-    if atlas.wider > 1:
-        say(f"alike    neighbouring rows: intervals are by blocks, {atlas.wider:.1f} times as wide as by single texts")
+    say_alike(atlas.wider)
     for row in atlas.bad.head(5).itertuples():
         say(f"         {row.file}, line {row.line}: {row.reason}")
     for role, heads in atlas.roles.groupby("role"):
@@ -207,6 +206,12 @@ def run(options: argparse.Namespace, shown: Shown) -> int:
         say(f"{role}: {names}")
     say(f"saved    {options.out}")
     return 0
+
+
+def say_alike(wider: float) -> None:
+    """How many times as wide intervals are because neighbouring rows are alike; nothing where they are not."""
+    if wider > 1:
+        say(f"alike    neighbouring rows: intervals are by blocks, {wider:.1f} times as wide as by single texts")
 
 
 def _rate(rate: float) -> str:

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bartviz.commands.corpus import Shown, add_form, add_workers
+from bartviz.commands.corpus import Shown, add_form, add_workers, say_alike
 from bartviz.commands.output import EXAMPLES, print_json, say, say_table
 from bartviz.errors import SettingError, choices
 
@@ -158,6 +158,7 @@ def _print(found: FoundHeads, columns: list[str], options: argparse.Namespace) -
 
 def _print_text(found: FoundHeads, out: Path | None) -> None:
     say(f"texts    {found.texts:,}, {found.repeated:,} repeated, {len(found.bad):,} rows left out")
+    say_alike(found.wider)
     for row in found.found.to_dict("records"):
         control = "" if row["shuffled"] != row["shuffled"] else f", shuffled {row['shuffled']:.2f}"
         say(

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bartviz.analysis.corpus import of_head, ranges
-from bartviz.analysis.corpus_against import against, paired_against, shared_kinds
+from bartviz.analysis.corpus_against import Pair, against, paired_against, shared_kinds
 from bartviz.analysis.corpus_roles import roles
+from bartviz.analysis.means import alike
 from bartviz.arrays import Floats
 from bartviz.corpus import look_tables, schema, tables, text_values
 from bartviz.corpus.find import LIMIT, Found, check_heads, find, least_of, with_head
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 DESCRIPTION = "atlas.json"
-ALIKE = 1.2  # times as wide as of independent rows: less happens by chance
 MOST_BAD = 1_000_000  # rows that were left out and are listed; all are counted
 
 
@@ -266,13 +266,13 @@ class Atlas:
                     reason=reason,
                 )
             )
-        _, first, second = np.intersect1d(self.numbers, two.numbers, assume_unique=True, return_indices=True)
+        shared, first, second = np.intersect1d(self.numbers, two.numbers, assume_unique=True, return_indices=True)
         both = {
             kind: [name for name in names if name in two._values.measures.get(kind, ())]
             for kind, names in self._values.measures.items()
         }
         pairs = (
-            (kind, name, self.values(kind, name)[first], two.values(kind, name)[second])
+            Pair(kind, name, shared, self.values(kind, name)[first], two.values(kind, name)[second])
             for kind in shared_kinds(self.heads, two.heads)
             for name in both[kind]
         )
@@ -516,8 +516,8 @@ def in_memory(
     }
     held = {name: schema.typed(name, table) for name, table in held.items()}
     about = dict(manifest) | {"texts": texts, "left_out": len(bad)}
-    wider = float(np.median(np.concatenate([part.wider for part in sums.values()])))
-    about |= {"wider": round(wider, 2)} if wider >= ALIKE else {}
+    wider = alike(np.concatenate([part.means.wider for part in sums.values()]))
+    about |= {"wider": round(wider, 2)} if wider > 1 else {}
     return Atlas(Path(str(manifest["corpus"]["name"])), about, held)
 
 

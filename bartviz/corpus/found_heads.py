@@ -8,6 +8,9 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from bartviz.analysis.means import alike
 from bartviz.corpus import receipt
 from bartviz.corpus.read import Bad
 from bartviz.record.record import ModelInfo
@@ -21,10 +24,11 @@ class FoundHeads:
     """The heads of a model, tested for a pattern.
 
     ``table``: a row for each head that was tried, those found first. ``share`` of weight on the pattern, ``low`` and
-    ``high`` of its 95% interval over ``n`` texts, ``even`` and ``shuffled`` what even attention has there, and the
-    same head where each row is given the marks of other rows (missing where all rows look for the same); ``p``
-    against both, one-sided; ``q`` the false-discovery rate (Benjamini and Hochberg 1995); ``found``. The same with
-    ``held_out_`` before it for the other half of the texts; ``replicated``: found, and passed there too.
+    ``high`` of its 95% interval over ``n`` texts, how many times ``wider`` it is than that of independent texts where
+    neighbours are alike, ``even`` and ``shuffled`` what even attention has there, and the same head where each row is
+    given the marks of other rows (missing where all rows look for the same); ``p`` against both, one-sided; ``q`` the
+    false-discovery rate (Benjamini and Hochberg 1995); ``found``. The same with ``held_out_`` before it for the other
+    half of the texts; ``replicated``: found, and passed there too.
     Where heads are silenced, of each that was found over all texts: ``effect``, the mean change of the log probability
     of ``outcome`` with the head's output set to 0 in the rows where the pattern applies, in nats (negative: less likely
     without it), its 95% interval from ``effect_low`` to ``effect_high``, ``effect_p`` of the paired two-sided test
@@ -52,6 +56,12 @@ class FoundHeads:
     def found(self) -> pd.DataFrame:
         """The heads that were found, the largest share first."""
         return self.table[self.table["found"]].reset_index(drop=True)
+
+    @property
+    def wider(self) -> float:
+        """How many times as wide the intervals are as those of independent texts, in the median of heads; 1 where
+        neighbouring texts are no more alike than chance makes them."""
+        return alike(self.table["wider"].to_numpy(np.float64))
 
     @property
     def outcome(self) -> str | None:

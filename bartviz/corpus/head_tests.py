@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bartviz.analysis import intervals
-from bartviz.analysis.evidence import Doubles, Evidence
+from bartviz.analysis.evidence import Evidence
+from bartviz.analysis.intervals import Doubles
+from bartviz.analysis.means import Means
 from bartviz.arrays import Bools, Floats
 from bartviz.corpus.head_effects import APPLIES, ELSEWHERE
 from bartviz.corpus.pattern_shares import ABOVE, SHARE, SHUFFLED
@@ -33,7 +34,7 @@ LEAST = 0.5
 ROUNDING = 1e-6
 """How far a log probability may move, in nats, by arithmetic alone; such a change is none, or a test of many texts
 would find it."""
-_TESTED = ("n", "share", "low", "high", "even", "shuffled", "p", "q")
+_TESTED = ("n", "share", "low", "high", "wider", "even", "shuffled", "p", "q")
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +114,12 @@ def table(values: Values, rate: float, least: float) -> pd.DataFrame:
             ],
             axis=1,
         )
-        evidence = Evidence.of(columns[SHARE], even, columns[SHUFFLED], columns[ABOVE], rate=rate, least=least)
+        evidence = Evidence.of(
+            *(columns[SHARE], even, columns[SHUFFLED], columns[ABOVE]),
+            rate=rate,
+            least=least,
+            texts=np.flatnonzero(texts),
+        )
         for name in _TESTED:
             heads[f"{prefix}{name}"] = getattr(evidence, name)
         heads[f"{prefix}found" if not prefix else "replicated"] = evidence.passes
@@ -128,20 +134,21 @@ def with_effects(heads: pd.DataFrame, values: Values | None) -> pd.DataFrame:
     heads = heads.copy()
     for place, name in ((APPLIES, "effect"), (ELSEWHERE, "elsewhere")):
         changes, rows = _of_place(values, place)  # (N, C) each
-        change = MeanChange.of(changes)
+        texts = np.arange(len(changes))
+        change = Means.of(changes, texts)
         for column, numbers in (
             (name, change.mean),
-            (f"{name}_low", change.low),
-            (f"{name}_high", change.high),
-            (f"{name}_p", change.p),
+            (f"{name}_low", change.ends[0]),
+            (f"{name}_high", change.ends[1]),
+            (f"{name}_p", change.two_sided),
             (f"{name}_n", change.n),
-            (f"{name}_rows", MeanChange.of(rows).mean),
+            (f"{name}_rows", Means.of(rows).mean),
         ):
             heads[column] = np.nan
             heads.loc[found, column] = numbers
         per_row.append(changes / np.maximum(rows, 1))
     heads["apart_p"] = np.nan
-    heads.loc[found, "apart_p"] = MeanChange.of(per_row[APPLIES] - per_row[ELSEWHERE]).p
+    heads.loc[found, "apart_p"] = Means.of(per_row[APPLIES] - per_row[ELSEWHERE], texts).two_sided
     return heads
 
 
@@ -152,31 +159,6 @@ def _of_place(values: Values | None, place: int) -> tuple[Doubles, Doubles]:
     changes = values.effects[..., place].astype(np.float64)
     changes[np.abs(changes) <= ROUNDING] = 0.0
     return changes, np.where(np.isfinite(changes), values.rows[..., place], np.nan)
-
-
-@dataclass(frozen=True, eq=False)
-class MeanChange:
-    """Of C columns: ``n`` values, their ``mean``, its 95% interval by Student's t, and ``p`` of the two-sided test
-    against 0; NaN for fewer than two values."""
-
-    n: NDArray[np.int64]
-    mean: Doubles
-    low: Doubles
-    high: Doubles
-    p: Doubles
-
-    @classmethod
-    def of(cls, values: Doubles) -> MeanChange:
-        """From values (N, C), NaN where there is none."""
-        known = np.isfinite(values)
-        n = known.sum(axis=0)
-        mean = np.where(n > 0, np.where(known, values, 0.0).sum(axis=0) / np.maximum(n, 1), np.nan)
-        squares = np.where(known, (values - mean) ** 2, 0.0).sum(axis=0)
-        error = np.where(n > 1, np.sqrt(squares / np.maximum(n - 1, 1) / np.maximum(n, 1)), np.nan)
-        half = intervals.student(n) * error
-        with np.errstate(invalid="ignore", divide="ignore"):
-            t = np.where(mean == 0, 0.0, mean / error)
-        return cls(n, mean, mean - half, mean + half, intervals.chance(t, np.where(n > 1, n - 1.0, np.nan)))
 
 
 def _flat(values: Floats) -> Doubles:

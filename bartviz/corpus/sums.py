@@ -8,21 +8,21 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bartviz.analysis import intervals
+from bartviz.analysis import means
 from bartviz.analysis.corpus_measures import measure_of
+from bartviz.analysis.means import Means
 from bartviz.arrays import Floats
 from bartviz.record.attention import Kind
 
 EXAMPLES = 3  # of the highest, and of the lowest values
 DRAWN = 12  # texts that are drawn at random, the same for every cell where they have a value
 BINS = 20
-BLOCK = 32  # rows that stand next to each other
-LEAST_BLOCKS = 32  # next to another one, below which their differences say little
 # Of a bin; the last has all that is above, and the first of a measure that may be below 0 all that is below.
 _WIDTHS = {"entropy": 0.5, "distance": 1.0, "first_value": 0.1, "label_log_probability": 0.1, "label_margin": 0.2}
 _NOWHERE = np.iinfo(np.int64).max
@@ -136,9 +136,7 @@ class Partial:
 
     ``count``, ``total`` and ``squares`` (C,) of the values that are defined; ``histogram`` (C, J); ``even_count`` and
     ``even_total`` (M,) of even attention; the ``highest`` and the ``lowest`` values (negated) with their texts, and
-    texts that are ``drawn`` at random; ``blocks`` (5, C): how many blocks of ``BLOCK`` rows there are,
-    how many of them follow another one, and of the changes of their counts dn and totals dt from one to the next the
-    sums of dn², dn dt and dt².
+    texts that are ``drawn`` at random; the sums of ``blocks`` (5, C) of neighbouring rows (``means.blocks``).
     """
 
     kind: Kind
@@ -191,27 +189,17 @@ class Partial:
             Examples.highest_of_many(flat, texts),
             Examples.highest_of_many(-flat, texts),
             Examples.drawn_of_many(flat, texts),
-            _blocks(known, filled, texts),
+            means.blocks(known, filled, texts),
         )
 
-    @property
-    def wider(self) -> Doubles:
-        """(C,) how many times as wide the interval of a mean is if blocks are independent, but not the texts in them:
-        at least 1, and 1 where fewer than ``LEAST_BLOCKS`` follow another one.
-
-        By the differences of neighbouring blocks (von Neumann 1941): a trend, as where independent texts are sorted by
-        their length, is no dependence, and is left out.
-        """
-        number, pairs, counts, both, totals = self.blocks
-        mean = self.total / np.maximum(self.count, 1)
-        between = totals - 2 * mean * both + mean**2 * counts
-        within = self.squares - self.count * mean**2
-        enough = (pairs >= LEAST_BLOCKS) & (within > 1e-12 * self.squares)
-        number, pairs, n = (np.where(enough, of, 3.0) for of in (number, pairs, self.count))
-        ratio = between / (2 * pairs) * number / np.where(enough, within * n / (n - 1), 1.0)
-        free = np.floor(2 * pairs**2 / (3 * pairs - 1))  # degrees of freedom of such a variance
-        wide = intervals.student(free + 1) / intervals.student(n) * np.sqrt(np.maximum(ratio, 0.0))
-        return np.where(enough, np.maximum(wide, 1.0), 1.0)
+    @cached_property
+    def means(self) -> Means:
+        """(C,) the means, their spread, and what alike neighbours make of it."""
+        n, missing = self.count.astype(np.float64), np.full(len(self.count), np.nan)
+        mean = np.divide(self.total, n, out=missing.copy(), where=n > 0)
+        spread = np.maximum(self.squares - n * np.nan_to_num(mean) ** 2, 0)
+        sd = np.sqrt(np.divide(spread, n - 1, out=missing, where=n > 1))
+        return Means(self.count, mean, sd, self.blocks)
 
     def merge(self, other: Partial) -> Partial:
         """The sums over the texts of both, which must not share one."""
@@ -231,19 +219,6 @@ class Partial:
             Examples.drawn(*self.drawn.with_(other.drawn)),
             self.blocks + other.blocks,
         )
-
-
-def _blocks(known: NDArray[np.bool_], filled: Doubles, texts: Whole) -> Doubles:
-    """The sums over blocks of values (N, C) that are known, of texts (N,) in ascending order."""
-    if not len(texts):
-        return np.zeros((5, filled.shape[1]))
-    first = np.flatnonzero(np.diff(texts // BLOCK, prepend=texts[0] // BLOCK - 1))  # the first text of each block
-    n = np.diff(np.add.reduceat(known.astype(np.float64), first, axis=0), axis=0)  # (B - 1, C)
-    t = np.diff(np.add.reduceat(filled, first, axis=0), axis=0)
-    ones = np.ones(filled.shape[1])
-    return np.stack(
-        [len(first) * ones, len(n) * ones, *((one * two).sum(axis=0) for one, two in ((n, n), (n, t), (t, t)))]
-    )
 
 
 def merged(parts: Sequence[Mapping[Kind, Partial]]) -> dict[Kind, Partial]:

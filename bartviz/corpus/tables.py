@@ -32,17 +32,13 @@ def heads(part: Partial) -> pd.DataFrame:
     """The lines of ``Atlas.heads`` for these sums."""
     import pandas as pd
 
-    n = part.count.astype(np.float64)
-    missing = np.full(len(n), np.nan)
-    mean = np.divide(part.total, n, out=missing.copy(), where=n > 0)
-    spread = np.maximum(part.squares - n * np.nan_to_num(mean) ** 2, 0)
-    sd = np.sqrt(np.divide(spread, n - 1, out=missing.copy(), where=n > 1))
-    measures = [measure_of(name) for name in part.names] * (len(n) // len(part.names))
-    low, high = intervals.of_means(measures, part.count, mean, sd * part.wider, part.highest.values[0])
+    found = part.means
+    measures = [measure_of(name) for name in part.names] * (len(found.n) // len(part.names))
+    low, high = intervals.of_means(measures, found.n, found.mean, found.spread, part.highest.values[0])
     nothing = np.full(len(part.names), np.nan)
     even = np.divide(part.even_total, part.even_count, out=nothing, where=part.even_count > 0)
-    numbers = {"n": part.count, "mean": mean, "sd": sd, "low": low, "high": high}
-    return pd.DataFrame(_cells(part) | numbers | {"even": np.tile(even, len(n) // len(even))})
+    numbers = {"n": found.n, "mean": found.mean, "sd": found.sd, "low": low, "high": high}
+    return pd.DataFrame(_cells(part) | numbers | {"even": np.tile(even, len(found.n) // len(even))})
 
 
 def histograms(part: Partial, own: Mapping[str, Bins]) -> pd.DataFrame:
@@ -63,8 +59,7 @@ def examples(part: Partial) -> pd.DataFrame:
 
     drawn, numbers = part.drawn.values, part.drawn.texts
     left = drawn[RANDOM:]  # (E, C)
-    mean = np.divide(part.total, part.count, out=np.full(len(part.total), np.nan), where=part.count > 0)
-    near = np.argsort(np.where(np.isnan(left), np.inf, np.abs(left - mean)), axis=0, kind="stable")[:RANDOM]
+    near = np.argsort(np.where(np.isnan(left), np.inf, np.abs(left - part.means.mean)), axis=0, kind="stable")[:RANDOM]
     found = {
         "highest": (part.highest.values, part.highest.texts),
         "lowest": (-part.lowest.values, part.lowest.texts),

@@ -16,7 +16,6 @@ from bartviz.analysis import head_names
 from bartviz.corpus import head_effects
 from bartviz.corpus.encode import Encoded, encode
 from bartviz.corpus.head_effects import APPLIES, ELSEWHERE
-from bartviz.corpus.head_tests import MeanChange
 from bartviz.corpus.pattern_shares import Marks
 from bartviz.corpus.read import Line
 from bartviz.errors import SettingError
@@ -131,14 +130,3 @@ def test_a_model_that_predicts_nothing_is_refused(tmp_path: Path) -> None:
     bare = bartviz.load(networks.save("bert-pretraining", tmp_path, architecture="BertModel"))
     with pytest.raises(SettingError, match="predicts neither"):
         bartviz.find_heads(bare, list(TEXTS), "from any to first token", silence=True)
-
-
-def test_a_mean_change_is_that_of_a_paired_t_test() -> None:
-    """Numbers of R: t.test(c(1, 2, 4)) has t = 2.6458, p = 0.1181, interval from -1.4611 to 6.1278."""
-    found = MeanChange.of(np.array([[1.0, 0.0, np.nan], [2.0, 0.0, 3.0], [4.0, 0.0, np.nan]]))
-    assert found.n.tolist() == [3, 3, 1]
-    assert found.mean.tolist() == pytest.approx([7 / 3, 0, 3])
-    assert found.p[0] == pytest.approx(0.1181, abs=1e-4)
-    assert (found.low[0], found.high[0]) == pytest.approx((-1.4611, 6.1278), abs=1e-3)
-    assert found.p[1] == 1.0
-    assert np.isnan(found.p[2])

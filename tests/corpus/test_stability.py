@@ -9,12 +9,12 @@ import pandas as pd
 import pytest
 
 import bartviz
+from bartviz.analysis.means import ALIKE, BLOCK, LEAST_BLOCKS
 from bartviz.commands.cli import main
 from bartviz.corpus import tables
-from bartviz.corpus.atlas import ALIKE
 from bartviz.corpus.run_folder import Folder, Job, Shard
 from bartviz.corpus.stability import resampled, stability, text_blocks
-from bartviz.corpus.sums import BLOCK, LEAST_BLOCKS, Partial
+from bartviz.corpus.sums import Partial
 from bartviz.errors import SettingError
 from tests.support import loaded
 from tests.support.process import ROOT
@@ -79,10 +79,10 @@ def test_intervals_of_an_atlas_hold_the_mean_of_independent_texts_and_of_texts_t
     random = np.random.default_rng(texts)
     table, sums = table_of(random.normal(0.5, 0.1, (texts, HEADS)))
     assert 0.93 <= held(table, 0.5) <= 0.985
-    assert np.median(sums.wider) < ALIKE
+    assert np.median(sums.means.wider) < ALIKE
     table, sums = table_of(random.normal(0.5, 0.1, (texts // 20, HEADS)).repeat(20, axis=0))
     assert 0.88 <= held(table, 0.5) <= 0.97
-    assert np.median(sums.wider) > 3
+    assert np.median(sums.means.wider) > 3
     error = 1.96 * table["sd"] / texts**0.5  # of independent texts
     assert (abs(table["mean"] - 0.5) <= error).mean() < 0.6
 
@@ -92,7 +92,7 @@ def test_independent_texts_that_are_sorted_are_still_independent() -> None:
     values = np.sort(np.random.default_rng(0).normal(0.5, 0.1, (2_048, HEADS)), axis=0)
     table, sums = table_of(values)
     assert 0.92 <= held(table, 0.5) <= 0.98
-    assert (sums.wider < ALIKE).all()
+    assert (sums.means.wider < ALIKE).all()
 
 
 def correlated(random: np.random.Generator, texts: int, neighbours: float) -> np.ndarray:
@@ -128,7 +128,7 @@ def test_blocks_by_hand_and_in_parts() -> None:
     values[0] = np.nan
     _, sums = table_of(values)
     assert sums.blocks[:, 0].tolist() == [2, 1, 1, 32, 32**2]
-    assert sums.wider.tolist() == [1]  # two blocks say nothing
+    assert sums.means.wider.tolist() == [1]  # two blocks say nothing
     every = np.random.default_rng(0).random((BLOCK * 40, 3)).repeat(2, axis=0)[: BLOCK * 40].astype(np.float32)
     even = np.full((BLOCK * 20, 1), 0.1, np.float32)
     parts = [
@@ -145,7 +145,7 @@ def test_blocks_by_hand_and_in_parts() -> None:
     np.testing.assert_allclose(added.blocks[4], (changes**2).sum(axis=(0, 1)))
     error = np.sqrt(40 * (changes**2).mean(axis=(0, 1)) / 2) / len(every)
     alone = every.std(axis=0, ddof=1) / len(every) ** 0.5
-    assert added.wider == pytest.approx(np.maximum(2.0595 * error / (1.9618 * alone), 1), rel=2e-3)
+    assert added.means.wider == pytest.approx(np.maximum(2.0595 * error / (1.9618 * alone), 1), rel=2e-3)
 
 
 def test_blocks_of_kept_values_are_the_parts_of_a_run_of_that_size(tmp_path: Path) -> None:

@@ -16,13 +16,13 @@ from bartviz.analysis import head_names, sentence_words
 from bartviz.analysis.corpus_measures import in_order, measure_of
 from bartviz.analysis.corpus_roles import roles
 from bartviz.analysis.intervals import FEW
+from bartviz.analysis.means import BLOCK
 from bartviz.app.controls import pick, show
 from bartviz.app.frame import page, page_list, sidebar
 from bartviz.app.state import own_atlas, url_state
 from bartviz.app.state.result_cache import cached
 from bartviz.corpus.atlas import Atlas
 from bartviz.corpus.passport import EXAMPLES
-from bartviz.corpus.sums import BLOCK
 from bartviz.errors import SettingError
 from bartviz.features.corpus import parts_own as own
 from bartviz.features.corpus.figure import atlas as drawing
