@@ -49,7 +49,7 @@ def leave_one_out(question: Question) -> Parts:
     rows, last = question.rows.tolist(), int(question.rows.max())
 
     def source(ids: Tensor, copies: int) -> Outcome:
-        return replay.run(question.tape(copies), source=ids, copies=copies, rows=rows)
+        return replay.run(question.tape(copies), source=ids, target=question.reads, copies=copies, rows=rows)
 
     def target(ids: Tensor, copies: int) -> Outcome:
         return replay.run(question.tape(copies), target=ids, copies=copies, encoded=question.encoded, rows=rows)
@@ -59,9 +59,10 @@ def leave_one_out(question: Question) -> Parts:
         seen = np.arange(len(read)) <= last if question.kind == "decoder" else np.ones(len(read), np.bool_)
         return Parts(_losses(question, replay.source, read, seen, token, source, (0, 1)))
     inputs = question.record.attention("decoder").query
+    reads = replay.target if question.reads is None else question.reads
     return Parts(
         _losses(question, replay.source, read, np.ones(len(read), np.bool_), token, source, (0, 2)),
-        _losses(question, replay.target, inputs, np.arange(len(inputs)) <= last, token, target, (1, 2)),
+        _losses(question, reads, inputs, np.arange(len(inputs)) <= last, token, target, (1, 2)),
     )
 
 

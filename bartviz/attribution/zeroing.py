@@ -79,7 +79,7 @@ def _distances(question: Question, kind: Kind, layer: int, columns: int, part: t
             runs=[question.scaled] * len(at), cancelled=question.cancelled, kind=kind, layer=layer, tokens=at
         )
         encoded = None if kind == "encoder" else question.encoded
-        outcome = question.replay.run(tape, copies=len(at), encoded=encoded, rows=())
+        outcome = question.replay.run(tape, target=question.reads, copies=len(at), encoded=encoded, rows=())
         states = outcome.hidden[stack][layer + 1][:, rows].double()  # (B, T, w)
         moved[:, at] = 1 - torch.nn.functional.cosine_similarity(own, states, dim=-1).T
     return np.asarray(torch.where(seen, moved.clamp(min=0.0), 0.0).numpy())

@@ -105,6 +105,11 @@ class Replay:
             seen_rows = record.attention("decoder").mask.any(axis=0)
             self._inputs["decoder_attention_mask"] = torch.from_numpy(seen_rows.astype(np.int64))[None]
 
+    @property
+    def padded(self) -> bool:
+        """Whether some of the decoder's inputs are padding."""
+        return "decoder_attention_mask" in self._inputs
+
     def beside(self, copies: int = 1) -> dict[str, Any]:
         """What the network is given beside the tokens: masks and segments, for a batch of ``copies``."""
         given: dict[str, Any] = {
