@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -33,29 +33,24 @@ from bartviz.record.vocabulary import ABLATED, EDITED, ONE_PASS
 from bartviz.run import predict
 from bartviz.run.collect import Result, ablated, collect
 from bartviz.safety.other_libraries import guarded, run_failed
-from bartviz.tape.tape import Entry, Tape, recording
+from bartviz.tape.tape import Tape, recording
 from bartviz.text import tokenize
 from bartviz.text.tokens import Tokens
 
 _ROWS = 64  # rows of logits compared at once: 64 x 50,000 float32 are 13 MB
 
 
-class _Discarding(dict[tuple[Kind, int], Entry]):
-    """Discards the entries of a tape that is never read."""
-
-    def setdefault(self, key: tuple[Kind, int], default: Entry | None = None) -> Entry:
-        return Entry() if default is None else default
-
-
 @dataclass
 class SideBySide(Tape):
-    """A tape for B runs in one batch, each with its own factors; keeps no queries and keys."""
+    """A tape for B runs in one batch, each with its own factors, that keeps nothing."""
 
+    keeps: ClassVar[bool] = False
     runs: Sequence[Mapping[Head, float]] = ()
-    entries: dict[tuple[Kind, int], Entry] = field(default_factory=_Discarding)
 
     def factors(self, kind: Kind, layer: int, heads: int) -> Tensor | None:
         """(B, 1, H, 1) factors for the heads of a layer, or None where none changes."""
+        if not any(self.runs):
+            return None
         factors = torch.ones(len(self.runs), 1, heads, 1)
         changed = False
         for index, run in enumerate(self.runs):

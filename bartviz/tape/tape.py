@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import torch
@@ -83,7 +83,10 @@ class Tape:
     ``kernel``: computes the heads' outputs (B, Q, H, d) of a layer from what was recorded, in place of the fast kernel.
     ``open_cells``: for a kind, the cells (Q, K) that every layer and head may see, in place of the model's own mask.
     ``lengths``: for a kind, how many rows of each text of a batch are its own: what pads it is not compared.
+    ``keeps``: False for a tape that changes a run and is never read: it keeps nothing, opens no cells, has no kernel.
     """
+
+    keeps: ClassVar[bool] = True
 
     values: bool = False
     scale_heads: Mapping[Head, float] = field(default_factory=dict)
@@ -353,7 +356,7 @@ def _attend_on(
         layer = tape.layer_of(site)
         value = tape.values_of(site.kind, layer, value)
     keys, values = (_repeated(part, getattr(module, "num_key_value_groups", 1)) for part in (key, value))
-    if tape is not None and site is not None:
+    if tape is not None and site is not None and tape.keeps:
         window = int(kwargs.get("sliding_window") or 0)
         entry = tape.entries.setdefault((site.kind, layer), Entry())
         if site.kind in tape.open_cells:
@@ -384,8 +387,10 @@ def _attend_on(
             position_bias=position_bias,
             **kwargs,
         )  # (B, Q, H, d)
-    if tape is None or site is None or entry is None:
+    if tape is None or site is None:
         return output, None
+    if entry is None:
+        return tape.outputs_of(site.kind, layer, output), None
     count = query.shape[2]
     entry.outputs.append(output if count <= SAMPLED_ROWS else _compared(output, layer, tape.lengths.get(site.kind)))
     if not tape.values:
