@@ -8,14 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor
 
 from bartviz.attribution.question import Question
 from bartviz.errors import Cancelled, ModelError
-from bartviz.experiments.replay import vocabulary_logits
+from bartviz.experiments.replay import Replay, vocabulary_logits
 from bartviz.language import later
+from bartviz.models.output import OutputLayer
 from bartviz.safety.other_libraries import guarded, run_failed
 from bartviz.tape.tape import recording
 
@@ -24,6 +26,7 @@ SAME = 1e-3  # largest difference of the answers where the network is given embe
 Embeddings = tuple[Tensor, ...]
 """(B, n, e) for each stack that reads tokens: the encoder's first."""
 T = TypeVar("T")
+_FITTING: WeakKeyDictionary[Replay, tuple[float, ...]] = WeakKeyDictionary()  # the factors of each text that was asked
 
 
 class Embedded:
@@ -37,9 +40,10 @@ class Embedded:
         self._ids: tuple[Tensor, ...] = (replay.source,)
         if replay.target is not None:
             self._stacks, self._ids = [network.get_encoder(), network.get_decoder()], (replay.source, replay.target)
-        # Some stacks scale what they look up, and others what they are given, too.
-        factors = [dict.fromkeys((1.0, float(getattr(stack, "embed_scale", 1.0)))) for stack in self._stacks]
-        fitting = next((scales for scales in product(*factors) if self._fits(scales)), None)
+        fitting = _FITTING.get(replay)
+        if fitting is None:  # some stacks scale what they look up, and others what they are given, too
+            factors = [dict.fromkeys((1.0, float(getattr(stack, "embed_scale", 1.0)))) for stack in self._stacks]
+            fitting = next((scales for scales in product(*factors) if self._fits(scales)), None)
         if fitting is None:
             raise ModelError(
                 later(
@@ -47,7 +51,7 @@ class Embedded:
                     "there are no gradients: choose another method."
                 )
             )
-        self._scales = fitting
+        self._scales = _FITTING.setdefault(replay, fitting)
 
     def of(self, *ids: Tensor) -> Embeddings:
         """The embeddings of the record's own tokens, or of others (1, n) for each stack."""
@@ -58,9 +62,14 @@ class Embedded:
         question, copies = self.question, len(embeddings[0])
         names = ("inputs_embeds", "decoder_inputs_embeds")
         given = question.replay.beside(copies) | dict(zip(names, embeddings, strict=False))
+        network, model = question.model.runner, question.model
+        layer = OutputLayer.of(network) if model.output_alone and model.head is None else None
         with recording(question.tape(copies)), guarded(run_failed()):
-            out = question.model.runner(**given)
-        logits = vocabulary_logits(out, question.model.info.vocabulary)
+            if layer is not None:  # of the steps alone: the logits of all rows are much of the work
+                states = network.base_model(**given).last_hidden_state[:, question.rows.tolist()]
+                return question.of_steps(layer.logits(states).cpu())
+            out = network(**given)
+        logits = vocabulary_logits(out, model.info.vocabulary)
         assert logits is not None  # ``asked`` refuses other models
         return question.answers(logits)
 
