@@ -32,6 +32,18 @@ export function led(key, line, at, counts, chosen, backwards = false) {
   return next === undefined ? undefined : { line, at: next };
 }
 
+/** The places of words, in groups that no line is broken in: the pieces of a word, and what ends with it, such as a full stop
+ * and the end sign. */
+export function units(words) {
+  const groups = [];
+  words.forEach(({ text, joined, special }, index) => {
+    const ends = special ? index === words.length - 1 : !/[\p{L}\p{N}]/u.test(text);
+    if (groups.length && (joined || ends)) groups.at(-1).push(index);
+    else groups.push([index]);
+  });
+  return groups;
+}
+
 /** A ribbon from the middle of a box's upper edge to the middle of another's lower one. */
 export function ribbon(from, to) {
   const [x, y] = [from.x + from.width / 2, from.y],
@@ -99,7 +111,14 @@ class View {
       button.onkeydown = (event) => this.key(event, "output", index);
       return button;
     });
-    for (const name of ["source", "output"]) this.lines[name].replaceChildren(...this.chips[name]);
+    for (const name of ["source", "output"]) {
+      const groups = units(this.data[name]).map((places) => {
+        const unit = Object.assign(document.createElement("span"), { className: "unit" });
+        unit.append(...places.map((place) => this.chips[name][place]));
+        return unit;
+      });
+      this.lines[name].replaceChildren(...groups);
+    }
   }
 
   shade(chip, { share, say, color }) {

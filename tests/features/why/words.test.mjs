@@ -1,7 +1,7 @@
 // Where the keys lead along the written words, and where a ribbon runs, without a browser.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { behind, led, reached, ribbon } from "../../../bartviz/features/why/words.js";
+import { behind, led, reached, ribbon, units } from "../../../bartviz/features/why/words.js";
 
 test("arrow keys lead along the line in the direction in which it is read, and stay at its ends", () => {
   assert.deepEqual([reached("ArrowRight", 0, 3), reached("ArrowRight", 2, 3), reached("ArrowLeft", 0, 3)], [1, 2, 0]);
@@ -29,4 +29,19 @@ test("a ribbon runs behind other words where a line was broken between its two e
   assert.equal(behind(written, second, [first, second], [written, below]), false);
   assert.equal(behind(written, first, [first, second], [written, below]), true);
   assert.equal(behind(below, second, [first, second], [written, below]), true);
+});
+
+test("no line is broken in a word of several pieces, nor before what ends the text", () => {
+  const word = (text, joined = false, special = false) => ({ text, joined, special });
+  const line = [
+    word("<s>", false, true),
+    word("Fahr"),
+    word("rad", true),
+    word("und"),
+    word("."),
+    word("</s>", false, true),
+  ];
+  assert.deepEqual(units(line), [[0], [1, 2], [3, 4, 5]]);
+  assert.deepEqual(units([word("?")]), [[0]]);
+  assert.deepEqual(units([word("A"), word("[MASK]", false, true), word("B")]), [[0], [1], [2]]);
 });
