@@ -149,8 +149,10 @@ def found(record: Record, at: int, name: str, instead: str | None = None) -> Fou
     def work(model: Model, ticket: Ticket[Found]) -> Found:
         from bartviz.features.why.run_attributions import explained
 
-        ticket.report(later("Asking a method: {method}", method=later(name)))
-        return explained(model, record, name, at, instead, ticket.cancelled)
+        def progress(_note: str, share: float | None) -> None:
+            ticket.report(later("Asking a method: {method}", method=later(name)), share)
+
+        return explained(model, record, name, at, instead, ticket.cancelled, progress)
 
     key: dict[str, object] = {"step": at, "instead": instead or ""}
     button = _("Ask {method}", method=_(name)) if slow(record, name) else None

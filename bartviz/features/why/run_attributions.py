@@ -15,11 +15,19 @@ from bartviz.record.record import Record
 
 
 def explained(
-    model: Model, record: Record, method: str, step: int, contrast: str | None, cancelled: Callable[[], bool]
+    model: Model,
+    record: Record,
+    method: str,
+    step: int,
+    contrast: str | None,
+    cancelled: Callable[[], bool],
+    on_progress: Callable[[str, float | None], None] = lambda note, fraction: None,
 ) -> Attribution | Refused:
     """One step of a record by one method, or the reason why there is nothing; others are still worth asking then."""
     try:
-        return attribute(model, record, method=method, step=step, contrast=contrast, cancelled=cancelled)
+        return attribute(
+            model, record, method=method, step=step, contrast=contrast, cancelled=cancelled, on_progress=on_progress
+        )
     except (SettingError, BudgetError) as error:
         return Refused(error)
 
