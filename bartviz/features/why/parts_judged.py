@@ -74,7 +74,7 @@ def remove(record: Record, place: Place, at: int, shown: Shown, by: Operator) ->
     elif found is not None:
         show.lead(fallen(found))
         before = None if record.output is None else numbers.before(numbers.places(record)[:at])
-        st.html(bars(found, before))
+        st.html(bars(found, before, place.word or place.label))
 
 
 def fallen(found: Sequence[Taken]) -> str:
@@ -90,10 +90,11 @@ def fallen(found: Sequence[Taken]) -> str:
     )
 
 
-def bars(found: Sequence[Taken], before: str | None) -> str:
+def bars(found: Sequence[Taken], before: str | None, word: str) -> str:
     """A bar for the token's probability with every word, without the strongest and without random ones, and beside each
-    what the model then writes from the beginning. The likeliest token is that after what was written ``before`` at
-    first, so it need not be in the new text; ``before`` is None for a model that fills gaps."""
+    what the model then writes from the beginning, in which the ``word`` that was asked about need not be. The likeliest
+    token is that after what was written ``before`` at first, so it need not be in the new text either; ``before`` is
+    None for a model that fills gaps."""
     titles = [_("with every word"), _("without the strongest"), _("without random words")]
     rows = []
     for title, one in zip(titles, found, strict=True):
@@ -101,7 +102,10 @@ def bars(found: Sequence[Taken], before: str | None) -> str:
         said = _likeliest(before, quote(label), percent(chance))
         text = f"<q dir='auto'>{html.escape(one.output)}</q>" if one.output else ""
         if one.output and one.words:
-            text = f"<small>{html.escape(_('written anew from the beginning:'))}</small> {text}"
+            told = _("written anew from what is left:")
+            if word.casefold() not in one.output.casefold():
+                told = _("written anew from what is left, now without {word}:", word=quote(word))
+            text = f"<small>{html.escape(told)}</small> {text}"
         rows.append(
             f"<div><b>{html.escape(title)}</b><i style='--share:{100 * one.share:.2f}%'></i>"
             f"<span>{percent(one.share)}</span><p>{text} <small>{html.escape(said)}</small></p></div>"

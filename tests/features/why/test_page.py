@@ -231,14 +231,15 @@ TAKEN = (
 def test_what_becomes_of_a_word_is_said_and_drawn_beside_random_words() -> None:
     said = judging.fallen(TAKEN)
     assert said == "Without “buy” and “car”: 97% → 1.0%. Without “I” and “.”, drawn at random: 97% → 90%."
-    drawn = judging.bars(TAKEN, "Ich möchte ein Auto")
+    drawn = judging.bars(TAKEN, "Ich möchte ein Auto", "Ich")
     assert [f"--share:{share}%" in drawn for share in ("97.00", "1.00", "90.00")] == [True] * 3
     assert "<b>" not in drawn.replace("<b>with", "")
     assert "&lt;i&gt;" in drawn
-    assert drawn.count("written anew from the beginning:") == 2  # not what is on the page already
+    assert drawn.count("written anew from what is left:") == 1  # not what is on the page already
+    assert drawn.count("written anew from what is left, now without “Ich”:") == 1  # that it is gone is no mistake
     assert drawn.count("likeliest after “Ich möchte ein Auto”: “kau”") == 2
-    assert "likeliest at the beginning: “kau”" in judging.bars(TAKEN, "")
-    assert "likeliest here: “kau”" in judging.bars(TAKEN, None)
+    assert "likeliest at the beginning: “kau”" in judging.bars(TAKEN, "", "Ich")
+    assert "likeliest here: “kau”" in judging.bars(TAKEN, None, "Ich")
 
 
 def test_the_sentence_begins_with_the_verdict_where_a_method_is_no_better_than_chance() -> None:
