@@ -159,8 +159,9 @@ def judge(
         guesses for "fill-in"; if None a masked model itself, and for others that ship
         ``bart-tiny-denoise``.
     orders: random orders at most; for more than 8 words a tenth. Where there are no more, every order once.
-    on_progress gets the number of methods done, and their total. Raises as ``attribute``, SettingError for an operator
-    that the model has not, TextError for fewer than 3 words, and where nothing is written but special tokens.
+    on_progress gets the number of methods done, and their total, before each batch of passes. Raises as ``attribute``,
+    SettingError for an operator that the model has not, TextError for fewer than 3 words, and where nothing is written
+    but special tokens.
 
     >>> found = judge(model, "I want to buy a car.", ["leave-one-out", "mean attention"])
     >>> found.tokens[4], found.words[3], found["leave-one-out"].verdict
@@ -169,7 +170,10 @@ def judge(
     chosen = chosen_methods(methods)
     if measure not in MEASURES:
         raise SettingError(later("There is no measure {name}: choose {names}.", name=measure, names=choices(MEASURES)))
-    question, steps = _asked(model, text, step, target, contrast, cancelled)
+    reached = 0  # methods that are done: told again before each batch, so that other work may come in between
+    question, steps = _asked(
+        model, text, step, target, contrast, cancelled, lambda _share: on_progress(reached, len(chosen))
+    )
     if not len(steps):
         raise TextError(later("The model wrote no word here that could be judged: give another text."))
     readings = [one for one in Reading.each(question) if len(one.words) >= FEWEST]
@@ -182,10 +186,11 @@ def judge(
             )
         )
     numbers = list[Floats]()
-    for done, scorer in enumerate(chosen.values()):
-        on_progress(done, len(chosen))
+    for reached, scorer in enumerate(chosen.values()):
+        on_progress(reached, len(chosen))
         with torch.no_grad():
             numbers.append(scorer(question).source)  # (steps, n)
+    reached = len(chosen)
     named = {place: word.text for one in readings for place, word in zip(one.places, one.words, strict=True)}
     places, random = sorted(named), np.random.default_rng(seed)
     by_chance = removals.random_orders(len(places), orders if len(places) <= MANY else max(1, orders // 10), random)
@@ -330,13 +335,14 @@ def _asked(
     target: str | int | None,
     contrast: str | int | None,
     cancelled: Callable[[], bool],
+    report: Callable[[float | None], None] = lambda share: None,
 ) -> tuple[Question, Ints]:
     """The question about one step, or about all that write a token which is not special, and their numbers."""
     expect_model(model)
     record = text if isinstance(text, Record) else captured(model, text, target, cancelled)
     expect_model(model, record)
     token = target if model.info.kind == "encoder" else None
-    question = asked(model, record, token=token, contrast=contrast, step=step, cancelled=cancelled)
+    question = asked(model, record, token=token, contrast=contrast, step=step, cancelled=cancelled, report=report)
     if step is not None:
         return question, np.array([step])
     spoken = list(range(len(question.rows)))
