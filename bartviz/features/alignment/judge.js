@@ -2,7 +2,7 @@
 // textContent. data is UTF-8 JSON: {source: [words], output: [words], sure: [[i, j]], possible: [[i, j]], found: [[i, j]],
 // labels: {both, source, output, begin, then, linked, unlinked}}; in labels {source} and {output} are words.
 
-import { markReady } from "../../browser/shared/ready.js";
+import { component } from "../../browser/shared/ready.js";
 
 const SIDES = /** @type {const} */ (["source", "output"]);
 
@@ -31,8 +31,6 @@ export function neighbour({ side, index }, key, counts) {
   const other = { ArrowLeft: "source", ArrowRight: "output" }[key];
   return other && other !== side ? { side: other, index: Math.min(index, counts[other] - 1) } : null;
 }
-
-const VIEWS = new WeakMap(); // parentElement -> view; the default export runs again on every change
 
 class View {
   constructor(root) {
@@ -142,15 +140,12 @@ class View {
       ...this.links.sure.map(curve("sure")),
     );
   }
+
+  end() {
+    this.observer.disconnect();
+  }
 }
 
-export default function ({ parentElement, data, setTriggerValue }) {
-  const view = VIEWS.get(parentElement) ?? new View(parentElement.querySelector(".judge"));
-  VIEWS.set(parentElement, view);
-  view.receive(JSON.parse(new TextDecoder().decode(data)), (link) => setTriggerValue("toggle", link));
-  markReady(parentElement);
-  return () => {
-    view.observer.disconnect();
-    VIEWS.delete(parentElement);
-  };
-}
+export default component(".judge", View, (view, { data, setTriggerValue }) =>
+  view.receive(JSON.parse(new TextDecoder().decode(data)), (link) => setTriggerValue("toggle", link)),
+);

@@ -2,14 +2,12 @@
 // textContent. data is UTF-8 JSON: {columns: [{stack, title, layers, repeated, before: [box], layer: [[box]], after:
 // [box]}], bridge, label}; a box: {number, text, kind, gives, opens, shape, tokens, maps: {shape: [L, h, w], cells}, bars}
 
-import { markReady } from "../../browser/shared/ready.js";
+import { component } from "../../browser/shared/ready.js";
 
 const MASKED = 250,
   ONE = 240; // the bytes of a masked cell and of a weight of 1
 const MOST_BEHIND = 11; // layers whose edges are drawn behind the first
 const GROWS = 260; // milliseconds in which a box grows into its page
-
-const VIEWS = new WeakMap(); // parentElement -> view; the default export runs again on every change of data or theme
 
 /** The colours of one small map, (h, w) RGBA: from nothing to the colour, by the root of the weight, so that one of a
     quarter is half as strong as one of 1; masked cells are a thin grey. */
@@ -202,17 +200,13 @@ class View {
       still ? 0 : GROWS,
     );
   }
+
+  end() {
+    this.observer.disconnect();
+  }
 }
 
-export default function ({ parentElement, data, setTriggerValue }) {
-  const root = parentElement.querySelector(".model");
-  let view = VIEWS.get(parentElement);
-  if (!view) VIEWS.set(parentElement, (view = new View(root)));
+export default component(".model", View, (view, { data, setTriggerValue }) => {
   view.open = (number) => setTriggerValue("open", number);
   view.draw(JSON.parse(new TextDecoder().decode(data)));
-  markReady(parentElement);
-  return () => {
-    view.observer.disconnect();
-    VIEWS.delete(parentElement);
-  };
-}
+});

@@ -19,7 +19,7 @@ import {
 } from "../../browser/shared/drawing.js";
 import { clamp, filled, make, quoted } from "../../browser/shared/helpers.js";
 import { departure, fadeFrom, wayDone } from "../../browser/shared/motion.js";
-import { markReady } from "../../browser/shared/ready.js";
+import { component } from "../../browser/shared/ready.js";
 import { onLight, sayTouched } from "../../browser/shared/touched.js";
 
 const GAP = 28, // pixels between squares
@@ -29,8 +29,6 @@ const GAP = 28, // pixels between squares
   NARROW = 560, // pixels, below which squares stand one under the other
   LETTER = 0.62, // of a size of type: how wide a letter is
   TILT = Math.PI / 4;
-
-const VIEWS = new WeakMap(); // parentElement -> view; the default export runs again on every change of data or theme
 
 /** The room around the cells that all squares share, how many stand in a line, and how large their cells are.
  *  most: the largest number of columns; label: the pixels of the widest labels of rows and columns, and of those of the
@@ -466,21 +464,17 @@ class View {
   send(square) {
     this.said?.("cells", square.cells.join(""));
   }
+
+  end() {
+    this.observer.disconnect();
+    this.unlight();
+  }
 }
 
-export default function ({ parentElement, data, setStateValue }) {
-  const root = parentElement.querySelector(".squares");
-  let view = VIEWS.get(parentElement);
-  if (!view) VIEWS.set(parentElement, (view = new View(root)));
+export default component(".squares", View, (view, { data, setStateValue }) => {
   view.said = setStateValue;
   const text = new TextDecoder().decode(data);
   if (view.text !== text) view.take(JSON.parse(text));
   view.text = text;
   view.size();
-  markReady(parentElement);
-  return () => {
-    view.observer.disconnect();
-    view.unlight();
-    VIEWS.delete(parentElement);
-  };
-}
+});

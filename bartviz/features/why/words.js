@@ -3,7 +3,7 @@
 // data is UTF-8 JSON: {kind, source: [{text, special, share, say, color}], output: [{text, special, joined, share, say, color}], chosen:
 // the index of an output, color: the place of the word's colour, -1 for none, edges: [[index of a source, share]], long: whether lines scroll, labels: {all, source, output}}
 
-import { markReady } from "../../browser/shared/ready.js";
+import { component } from "../../browser/shared/ready.js";
 import { onLight, sayTouched } from "../../browser/shared/touched.js";
 
 const WIDEST = 16; // pixels of the ribbon of the largest share
@@ -52,8 +52,6 @@ export function ribbon(from, to) {
   const n = (value) => value.toFixed(1);
   return `M${n(x)},${n(y)} C${n(x)},${n(middle)} ${n(a)},${n(middle)} ${n(a)},${n(b)}`;
 }
-
-const VIEWS = new WeakMap(); // parentElement -> view; the default export runs again on every change of data or theme
 
 class View {
   constructor(root) {
@@ -181,16 +179,13 @@ class View {
       }),
     );
   }
+
+  end() {
+    this.observer.disconnect();
+    this.deaf();
+  }
 }
 
-export default function ({ parentElement, data, setTriggerValue }) {
-  const view = VIEWS.get(parentElement) ?? new View(parentElement.querySelector(".why"));
-  VIEWS.set(parentElement, view);
-  view.receive(JSON.parse(new TextDecoder().decode(data)), (index) => setTriggerValue("place", index));
-  markReady(parentElement);
-  return () => {
-    view.observer.disconnect();
-    view.deaf();
-    VIEWS.delete(parentElement);
-  };
-}
+export default component(".why", View, (view, { data, setTriggerValue }) =>
+  view.receive(JSON.parse(new TextDecoder().decode(data)), (index) => setTriggerValue("place", index)),
+);

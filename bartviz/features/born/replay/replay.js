@@ -5,7 +5,7 @@
 import { css, mixed, rampOn, strongOf, themeOf } from "../../../browser/shared/colors.js";
 import { measured, pointOn, typeSize } from "../../../browser/shared/drawing.js";
 import { clamp, make, nameAll, speaker } from "../../../browser/shared/helpers.js";
-import { markReady } from "../../../browser/shared/ready.js";
+import { component } from "../../../browser/shared/ready.js";
 import { calm } from "../../../browser/shared/steps.js";
 import { drawWeights } from "../weights.js";
 import { curve, highest, placeOf, ticks, unpack, valueAt, weights } from "./moments.js";
@@ -15,8 +15,6 @@ const [QUICK, SLOW] = [900, 2000], // milliseconds of a moment; for who wants li
   KEYS = ["first", "second", "third"], // of those curves, and how they are dashed
   DASHES = [[], [5, 4], [2, 3]],
   DEFAULT = { cross: "alignment", encoder: "previous", decoder: "previous" };
-
-const REPLAYS = new WeakMap(); // parentElement -> view
 
 const whole = (number) => Math.round(number).toLocaleString("en"),
   inPercent = (share) => `${Math.round(100 * share)}%`;
@@ -389,13 +387,4 @@ function fill(select, options) {
   );
 }
 
-export default function ({ parentElement, data }) {
-  const view = REPLAYS.get(parentElement) ?? new Replayed(parentElement.querySelector(".replay"));
-  REPLAYS.set(parentElement, view);
-  view.receive(data);
-  markReady(parentElement);
-  return () => {
-    view.end();
-    REPLAYS.delete(parentElement);
-  };
-}
+export default component(".replay", Replayed, (view, { data }) => view.receive(data));

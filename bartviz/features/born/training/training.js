@@ -5,7 +5,7 @@
 import { rampOn, strongOf, themeOf } from "../../../browser/shared/colors.js";
 import { measured, typeSize } from "../../../browser/shared/drawing.js";
 import { make, nameAll, speaker } from "../../../browser/shared/helpers.js";
-import { markReady } from "../../../browser/shared/ready.js";
+import { component } from "../../../browser/shared/ready.js";
 import { calm } from "../../../browser/shared/steps.js";
 import { TASKS } from "../../../explorer/learning/tasks.js";
 import { drawWeights } from "../weights.js";
@@ -14,8 +14,6 @@ import { guessed, JUDGED, percent } from "./verdict.js";
 const SLOW = 1000, // milliseconds between two pictures for who wants little to move
   SAID = 10_000, // and between two sentences for screen readers
   GUESSES = ["same", "mirrored", "right", "other"];
-
-const VIEWS = new WeakMap(); // parentElement -> view; the default export runs again on every change of data or theme
 
 class View {
   /** @type {any} */
@@ -334,13 +332,6 @@ class View {
   }
 }
 
-export default function ({ parentElement, data }) {
-  const view = VIEWS.get(parentElement) ?? new View(parentElement.querySelector(".training"));
-  VIEWS.set(parentElement, view);
-  view.receive(JSON.parse(new TextDecoder().decode(data)));
-  markReady(parentElement);
-  return () => {
-    view.end();
-    VIEWS.delete(parentElement);
-  };
-}
+export default component(".training", View, (view, { data }) =>
+  view.receive(JSON.parse(new TextDecoder().decode(data))),
+);
