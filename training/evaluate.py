@@ -1,6 +1,7 @@
 """Measure the models that ship, and print the tables that their cards quote.
 
-python -m training.evaluate --corpus FOLDER [--models bartviz/embedded] [--split test] [--only MODEL] [--cases | --own]
+python -m training.evaluate --corpus FOLDER [--models bartviz/embedded] [--split test] [--only MODEL]
+python -m training.evaluate --cases | --own | --fresh
 """
 
 from __future__ import annotations
@@ -15,10 +16,13 @@ import torch
 
 import bartviz
 from bartviz.analysis.aligners import READINGS
+from bartviz.analysis.denoising import NOISE
 from bartviz.arrays import Floats
-from training import bert, context, corpus, everyday, measure, names_check, sequence
+from training import bert, context, corpus, everyday, fresh, lists, measure, names_check, restored, sequence
 from training.measure import JOBS
+from training.vocabulary import POSITIONS as LONGEST
 
+MODELS = Path("bartviz/embedded")
 DENOISER, TRANSLATOR, BERT = "bart-tiny-denoise", "bart-tiny-en-de", "bert-tiny-en"
 EVERYDAY = (
     "I want to buy a car.",
@@ -48,11 +52,12 @@ def main() -> None:
     """Read the command line and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--corpus", help="folder of the corpus (default: BARTVIZ_CORPUS)")
-    parser.add_argument("--models", type=Path, default=Path("bartviz/embedded"), help="folder of the model folders")
+    parser.add_argument("--models", type=Path, default=MODELS, help="folder of the model folders")
     parser.add_argument("--split", choices=("valid", "test"), default="test", help="split of the translation figures")
     parser.add_argument("--only", choices=(DENOISER, TRANSLATOR, BERT), help="measure one model")
     parser.add_argument("--cases", action="store_true", help="translate the everyday sentences and nothing else")
     parser.add_argument("--own", action="store_true", help="measure the project's own lists and nothing else")
+    parser.add_argument("--fresh", action="store_true", help="try the fresh sentences and texts and nothing else")
     parser.add_argument("--beams", type=int, nargs="*", default=[1, 4], help="beams to translate with, 1 is greedy")
     parser.add_argument("--threads", type=int, default=2)
     given = parser.parse_args()
@@ -62,6 +67,10 @@ def main() -> None:
         return
     if given.own:
         print(own_lists(*measure.load(given.models / TRANSLATOR)))
+        return
+    if given.fresh:
+        print(fresh_sentences(*measure.load(given.models / TRANSLATOR)))
+        print(fresh_texts(*measure.load(given.models / DENOISER)))
         return
     folder = corpus.folder(given.corpus)
     for name in (TRANSLATOR, DENOISER, BERT):
@@ -178,6 +187,39 @@ def cases(model_folder: Path) -> str:
     model, tokenizer = measure.load(model_folder)
     found = sequence.translate(model, tokenizer, EVERYDAY)
     return table(["English", "German"], [[en, de] for en, de in zip(EVERYDAY, found, strict=True)])
+
+
+def fresh_sentences(model: Any, tokenizer: Any) -> str:
+    """The judgements of the fresh sentences by kind, and the articles' sentences to be read.
+
+    Where the model translates some of them as no reading has judged yet: all lines of `fresh.txt`, to be judged.
+    """
+    translate = functools.partial(sequence.translate, model, tokenizer)
+    found = fresh.translated(fresh.cases(), translate)
+    if missing := sum(fresh.OPEN in case.judged for case in found):
+        return f"{fresh.written(found)}\n# {missing} lines with {fresh.OPEN} are new: write 1 or 0 in their place"
+    english = lists.words("held_out.toml", "articles")
+    body = [[en, de] for en, de in zip(english, translate(list(english)), strict=True)]
+    return "\n".join(
+        [
+            judgements(found),
+            f"The readings agree on {fresh.agreed(found)} of {len(found)}.\n",
+            table(["English of the articles", "German"], body),
+        ]
+    )
+
+
+def judgements(found: Sequence[fresh.Case]) -> str:
+    """How many of the fresh sentences are right, by kind."""
+    return table(["fresh sentences, greedy", "first reading", "second reading", "both", "of"], fresh.rows(found))
+
+
+def fresh_texts(model: Any, tokenizer: Any) -> str:
+    """How many of the fresh texts are restored exactly, by noise function."""
+    found = restored.texts()
+    restore = functools.partial(sequence.translate, model, tokenizer, longest=LONGEST)
+    body = [[name, str(restored.exact(found, name, restore)), str(len(found))] for name in NOISE]
+    return table(["fresh texts, greedy", "restored exactly", "of"], body)
 
 
 def table(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from bartviz.analysis import prediction, sentence_words
 from bartviz.analysis.masks import count, quote
-from bartviz.analysis.readonly import LONGEST, Brief, array_bytes, freeze
+from bartviz.analysis.readonly import LONGEST, Brief, array_bytes
 from bartviz.arrays import Floats, Ints
 from bartviz.errors import SettingError, choices
 from bartviz.language import _, later, mark, plural
@@ -69,9 +69,6 @@ class Guesses(Brief):
     labels: tuple[str, ...]
     probability: Floats
 
-    def __post_init__(self) -> None:
-        freeze(self)
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ablation(Brief):
@@ -100,9 +97,6 @@ class Ablation(Brief):
     written: tuple[Record, Record] | None = None
     said: Prediction | None = None
     mean: bool = False
-
-    def __post_init__(self) -> None:
-        freeze(self)
 
     def __repr__(self) -> str:
         heads = [f"{head} x {factor:g}" for head, factor in self.factors.items()]
@@ -205,9 +199,6 @@ class Sweep(Brief):
     label_turned: Floats = field(default_factory=lambda: np.zeros(0, np.float32))
     value_change: Floats = field(default_factory=lambda: np.zeros(0, np.float32))
 
-    def __post_init__(self) -> None:
-        freeze(self)
-
     @property
     def kinds(self) -> tuple[Kind, ...]:
         return tuple(dict.fromkeys(head.kind for head in self.heads))
@@ -218,10 +209,6 @@ class Sweep(Brief):
         missing = set() if np.isfinite(self.log_probability).all() else {*OF_WORDS}
         missing |= {measure for measure in (*OF_LABELS, "value_change") if not _measured(getattr(self, measure))}
         return tuple(measure for measure in MEASURES if measure not in missing)
-
-    @property
-    def nbytes(self) -> int:
-        return array_bytes(self)
 
     def values(self, measure: Measure) -> Floats:
         """(N,) the values of one measure. Raises SettingError."""

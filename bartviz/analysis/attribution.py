@@ -15,7 +15,7 @@ import numpy as np
 
 from bartviz import hooks
 from bartviz.analysis.attribution_methods import Method
-from bartviz.analysis.readonly import Brief, array_bytes, freeze
+from bartviz.analysis.readonly import Brief
 from bartviz.analysis.words import Word, words
 from bartviz.arrays import Bools, Floats, Ints
 from bartviz.errors import RecordError, SettingError
@@ -130,17 +130,13 @@ class Attribution(Brief):
                 raise RecordError(f"{name} has numbers that are not finite (NaN or infinity).")
         if self.rows.shape != (steps,) or self.explained.shape != (steps,):
             raise RecordError(f"There are {steps} steps: each has one row, and one number that is explained.")
-        freeze(self)
+        super().__post_init__()
 
     def __repr__(self) -> str:
         more = "" if self.earlier is None else f" and {len(self.earlier)} earlier outputs"
         other = "" if self.contrast is None else f", against {self.contrast!r}"
         size = f"{len(self.steps)} steps by {len(self.source)} source tokens{more}"
         return f"<Attribution by {self.method.name}{other}: {size}>"
-
-    @property
-    def nbytes(self) -> int:
-        return array_bytes(self)
 
     @property
     def unread(self) -> tuple[Bools, Bools | None]:

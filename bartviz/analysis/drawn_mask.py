@@ -16,7 +16,7 @@ import numpy as np
 
 from bartviz.analysis.ablation import Guesses
 from bartviz.analysis.mask_patterns import pattern
-from bartviz.analysis.readonly import Brief, freeze
+from bartviz.analysis.readonly import Brief
 from bartviz.arrays import Bools, Floats, Ints
 from bartviz.errors import SettingError
 from bartviz.language import later, mark
@@ -56,9 +56,6 @@ class DrawnMask(Brief):
     divergence: Floats
     changed: Record
     written: tuple[Record, Record] | None = None
-
-    def __post_init__(self) -> None:
-        freeze(self)
 
     def __repr__(self) -> str:
         return f"<DrawnMask of {self.kind}: {int(self.mask.sum())} of {self.mask.size} cells open>"

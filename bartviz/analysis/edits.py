@@ -20,7 +20,7 @@ from bartviz.analysis.ablation import Guesses
 from bartviz.analysis.distance import jensen_shannon
 from bartviz.analysis.masks import count, quote
 from bartviz.analysis.measures import padding
-from bartviz.analysis.readonly import Brief, array_bytes, freeze
+from bartviz.analysis.readonly import Brief, array_bytes
 from bartviz.arrays import Bools, Floats, Ints
 from bartviz.errors import Cancelled, SettingError
 from bartviz.language import _, later, plural
@@ -93,9 +93,6 @@ class Edit(Brief):
     same: Bools
     changed: Record
 
-    def __post_init__(self) -> None:
-        freeze(self)
-
     def __repr__(self) -> str:
         return f"<Edit: {self.part} token {self.position}, {self.old!r} → {self.new!r}, {len(self.rows)} rows scored>"
 
@@ -136,13 +133,6 @@ class Reach(Brief):
     new: str
     window: int
     changes: Mapping[str, Floats]
-
-    def __post_init__(self) -> None:
-        freeze(self)
-
-    @property
-    def nbytes(self) -> int:
-        return array_bytes(self)
 
     def first_layer(self, mask: str) -> Ints:
         """(n,) the first layer after which each position differs; 0 is the token itself, -1 never."""

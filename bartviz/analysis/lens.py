@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bartviz.analysis.masks import quote
-from bartviz.analysis.readonly import Brief, array_bytes, freeze
+from bartviz.analysis.readonly import Brief
 from bartviz.analysis.residual import Stack
 from bartviz.arrays import Floats, Ints
 from bartviz.language import _, mark
@@ -49,15 +49,8 @@ class Lens(Brief):
     rank: Ints
     entropy: Floats
 
-    def __post_init__(self) -> None:
-        freeze(self)
-
     def __repr__(self) -> str:
         return f"<Lens of the {self.stack}: {self.layers} layers, {len(self.steps)} steps>"
-
-    @property
-    def nbytes(self) -> int:
-        return array_bytes(self)
 
     @property
     def layers(self) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bartviz.analysis.readonly import Brief, array_bytes, freeze
+from bartviz.analysis.readonly import Brief
 from bartviz.arrays import Floats, Ints
 from bartviz.language import _, mark
 from bartviz.language.percentages import percent
@@ -48,9 +48,6 @@ class OutputLayer(Brief):
     vocabulary: int
     tied: bool
     scale: float = 1.0
-
-    def __post_init__(self) -> None:
-        freeze(self)
 
     @cached_property
     def dots(self) -> Doubles:
@@ -113,10 +110,6 @@ class OutputLayer(Brief):
     @property
     def passed(self) -> bool:
         return self.error <= LIMIT
-
-    @property
-    def nbytes(self) -> int:
-        return array_bytes(self)
 
 
 def sentence(one: OutputLayer) -> str:

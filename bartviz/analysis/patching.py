@@ -18,7 +18,7 @@ import numpy as np
 
 from bartviz.analysis import sentence_words
 from bartviz.analysis.masks import quote
-from bartviz.analysis.readonly import Brief, array_bytes, freeze
+from bartviz.analysis.readonly import Brief
 from bartviz.arrays import Floats
 from bartviz.language import _, plural
 from bartviz.record.attention import Kind
@@ -58,7 +58,7 @@ class Patching(Brief):
     missing: tuple[Kind, ...] = ()
 
     def __post_init__(self) -> None:
-        freeze(self)
+        super().__post_init__()
         for name in ("rows", "corrupted_rows"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
@@ -66,10 +66,6 @@ class Patching(Brief):
         sizes = ", ".join(f"{kind} {list(shares.shape)}" for kind, shares in self.recovered.items())
         first, second = self.answers
         return f"<Patching by {self.by}: {first!r} against {second!r}, {sizes}>"
-
-    @property
-    def nbytes(self) -> int:
-        return array_bytes(self)
 
     @property
     def kinds(self) -> tuple[Kind, ...]:

@@ -14,12 +14,20 @@ LONGEST = 3  # things of a tuple that a ``repr`` names one by one
 
 
 class Brief(Rebuilt):
-    """A frozen dataclass (made with ``repr=False``) whose ``repr`` shows arrays by shape and dtype, and shortens long
-    tuples; it can be copied and pickled."""
+    """A frozen dataclass (made with ``repr=False``) with read-only arrays and mappings, whose ``repr`` shows arrays by
+    shape and dtype, and shortens long tuples; it can be copied and pickled."""
+
+    def __post_init__(self) -> None:
+        freeze(self)
 
     def __repr__(self) -> str:
         said = (f"{entry.name}={brief(getattr(self, entry.name))}" for entry in fields(self))  # type: ignore[arg-type]
         return f"<{type(self).__name__}: {', '.join(said)}>"
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its arrays, without those of records in it."""
+        return array_bytes(self)
 
 
 def brief(value: object) -> str:

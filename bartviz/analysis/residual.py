@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bartviz.analysis.masks import quote
-from bartviz.analysis.readonly import Brief, array_bytes, freeze
+from bartviz.analysis.readonly import Brief
 from bartviz.arrays import Floats
 from bartviz.language import _, mark
 
@@ -57,9 +57,6 @@ class Residual(Brief):
     inner: Floats
     error: float
 
-    def __post_init__(self) -> None:
-        freeze(self)
-
     @property
     def vectors(self) -> dict[str, Floats]:
         """The vectors (D,) in their order, by what they are: before, added, after, added, ..."""
@@ -76,10 +73,6 @@ class Residual(Brief):
     @property
     def passed(self) -> bool:
         return self.error <= LIMIT
-
-    @property
-    def nbytes(self) -> int:
-        return array_bytes(self)
 
 
 def length(vector: Floats) -> float:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bartviz.analysis.masks import quote
-from bartviz.analysis.readonly import Brief, freeze
+from bartviz.analysis.readonly import Brief
 from bartviz.arrays import Floats
 from bartviz.language import _
 from bartviz.record.attention import Kind
@@ -32,9 +32,6 @@ class WordStates(Brief):
     stack: Kind
     same: Floats
     others: Floats
-
-    def __post_init__(self) -> None:
-        freeze(self)
 
     def __repr__(self) -> str:
         return f"<WordStates of {self.word!r}: cosine {self.same[0]:.2f} to {self.same[-1]:.2f}>"

@@ -12,7 +12,7 @@ import torch
 from bartviz.analysis import removals, verdicts
 from bartviz.analysis.attribution_methods import METHODS
 from bartviz.analysis.intervals import Doubles
-from bartviz.analysis.readonly import Brief, freeze
+from bartviz.analysis.readonly import Brief
 from bartviz.analysis.removals import MEASURES, Measure
 from bartviz.analysis.verdicts import Verdict
 from bartviz.analysis.words import word_groups
@@ -61,9 +61,6 @@ class Judgement(Brief):
     p: float
     rate: float
     verdict: Verdict
-
-    def __post_init__(self) -> None:
-        freeze(self)
 
     def __repr__(self) -> str:
         return f"<{self.method}: {self.verdict}, {self.values.mean():.3f} against {self.random.mean():.3f}>"

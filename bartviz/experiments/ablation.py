@@ -31,9 +31,9 @@ from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Record
 from bartviz.record.vocabulary import GREEDY, ONE_PASS
 from bartviz.run import generate
-from bartviz.run.batch import Heads, head_factors, start_token
+from bartviz.run.batch import Heads, head_factors
 from bartviz.run.options import Options
-from bartviz.run.prepare import prepare
+from bartviz.run.prepare import Prepared, prepare
 from bartviz.safety.torch_defaults import torch_defaults
 from bartviz.tape.head_means import Averaging, HeadMeans, Mean
 from bartviz.tape.tape import Tape
@@ -84,17 +84,7 @@ def ablate(
     toward = _toward(replay, mean, cancelled)
     tapes = Tape(cancelled=cancelled), Tape(scale_heads=factors, toward=toward, cancelled=cancelled)
     was, now = (replay.run(tape) for tape in tapes)
-    rows, ids = replay.scored()
-    before = after = None
-    labels: tuple[str, ...] = ()
-    divergence = np.zeros(0, np.float32)
-    if was.logits is not None and now.logits is not None and replay.predicts_words:
-        at = torch.from_numpy(rows.copy())
-        first = was.logits[0, at]  # (T, V)
-        targets = first.argmax(-1) if ids is None else torch.from_numpy(ids.copy())
-        unchanged, ablated = score(first, first, targets), score(first, now.logits[0, at], targets)
-        before, after = replay.guesses(unchanged, rows), replay.guesses(ablated, rows)
-        labels, divergence = replay.labels(rows, targets.tolist()), ablated.divergence.numpy()
+    rows, labels, before, after, divergence, _ = replay.compared(was, now)
     first_pass, changed = replay.kept(tapes[0], was), replay.kept(tapes[1], now)
     on_progress(later("Comparing the attention"), None)
     attention = {
@@ -292,39 +282,39 @@ def _written(
     on_progress: Callable[[str, float | None], None],
 ) -> tuple[Record, Record] | None:
     """The model's own greedy output for the record's source, without and with the change."""
-    found = own_writing(model, record)
-    if found is None:
+    write = own_writing(model, record, cancelled, on_progress)
+    if write is None:
         return None
-    prepared = prepare(model, record.source_text, allow_special=found.pop("allow_special"))
-    begin = prepared.tokens.ids.tolist() if model.info.kind == "decoder" else [start_token(model)]
     settings = record.provenance.settings
     greedy = record.provenance.mode == GREEDY and not settings.keys() & {"forced", "ablated"}
-
-    def write(factors: Factors) -> Record:
-        options = Options(
-            **found,
-            ablate=factors,
-            toward=toward if factors else {},
-            cancelled=cancelled,
-            on_step=lambda step, _: on_progress(later("Writing: token {step}", step=step), None),
-        )
-        return generate.write(model, prepared, tuple(begin), {}, options, time.perf_counter())
-
-    return (record if greedy else write({})), write(factors)
+    return (record if greedy else write({})), write({"ablate": factors, "toward": toward if factors else {}})
 
 
-def own_writing(model: Model, record: Record) -> dict[str, Any] | None:
-    """The options of decode() with which a model writes its own output for a record's source; None if it writes none.
-
-    Raises SettingError.
-    """
+def own_writing(
+    model: Model, record: Record, cancelled: Callable[[], bool], on_progress: Callable[[str, float | None], None]
+) -> Callable[[Mapping[str, Any]], Record] | None:
+    """What lets a model write its own greedy output for a record's source, given options that change the network; None
+    if the model writes none. Raises SettingError."""
     if model.info.kind == "encoder" or (record.cross is None and not _generated(record)):
         return None
     if model.head is not None and record.prediction is not None:  # fine-tuned to label what it reads, not to write
         return None
     seen = ~padding(record, "encoder") if record.cross is not None else slice(record.steps[0].row + 1)
-    special = _special(model, record.source_text, record.source.ids[seen])
-    return None if special is None else {**_lengths(record), "allow_special": special}
+    prepared = _prepared(model, record.source_text, record.source.ids[seen])
+    if prepared is None:
+        return None
+    found = _lengths(record)
+
+    def write(change: Mapping[str, Any]) -> Record:
+        options = Options(
+            **found,
+            **change,
+            cancelled=cancelled,
+            on_step=lambda step, _: on_progress(later("Writing: token {step}", step=step), None),
+        )
+        return generate.write(model, prepared, generate.start_of(model, prepared), {}, options, time.perf_counter())
+
+    return write
 
 
 def _lengths(record: Record) -> dict[str, Any]:
@@ -341,10 +331,11 @@ def _generated(record: Record) -> bool:
     return bool(record.steps) and record.provenance.mode != ONE_PASS
 
 
-def _special(model: Model, text: str, ids: Ints) -> bool | None:
-    """The value of ``allow_special`` with which the text gives these ids; None if neither does."""
+def _prepared(model: Model, text: str, ids: Ints) -> Prepared | None:
+    """The text, with special tokens in it read as such if only that gives these ids; None if neither does."""
     for special in (False, True):
         with suppress(TextError):
-            if np.array_equal(prepare(model, text, allow_special=special).tokens.ids, ids):
-                return special
+            prepared = prepare(model, text, allow_special=special)
+            if np.array_equal(prepared.tokens.ids, ids):
+                return prepared
     return None

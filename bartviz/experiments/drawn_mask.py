@@ -6,10 +6,8 @@ The mask replaces the model's own in every layer and head of one kind of attenti
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -17,15 +15,11 @@ from bartviz.analysis.drawn_mask import DrawnMask, checked
 from bartviz.arrays import Bools
 from bartviz.errors import SettingError, choices
 from bartviz.experiments.ablation import own_writing
-from bartviz.experiments.replay import Replay, score
+from bartviz.experiments.replay import Replay
 from bartviz.language import later
 from bartviz.models.model import Model
 from bartviz.record.attention import Kind
 from bartviz.record.record import Record
-from bartviz.run import generate
-from bartviz.run.batch import start_token
-from bartviz.run.options import Options
-from bartviz.run.prepare import prepare
 from bartviz.safety.torch_defaults import torch_defaults
 from bartviz.tape.tape import Tape
 
@@ -55,22 +49,10 @@ def with_mask(
     on_progress(later("Running the text again"), None)
     tapes = Tape(cancelled=cancelled), Tape(cancelled=cancelled, open_cells=opened)
     was, now = (replay.run(tape) for tape in tapes)
-    rows, ids = replay.scored()
-    before = after = None
-    labels: tuple[str, ...] = ()
-    divergence = np.zeros(0, np.float32)
-    if was.logits is not None and now.logits is not None:
-        at = torch.from_numpy(rows.copy())
-        first = was.logits[0, at]  # (T, V)
-        targets = first.argmax(-1) if ids is None else torch.from_numpy(ids.copy())
-        own, drawn = score(first, first, targets), score(first, now.logits[0, at], targets)
-        before, after = replay.guesses(own, rows), replay.guesses(drawn, rows)
-        labels, divergence = replay.labels(rows, targets.tolist()), drawn.divergence.numpy()
-    else:
-        rows = np.zeros(0, np.int64)
+    rows, labels, before, after, divergence, _ = replay.compared(was, now)
     changed = replay.kept(tapes[1], now)
     written = _written(model, record, opened, cancelled, on_progress) if write else None
-    return DrawnMask(record, kind, cells, rows, labels, before, after, divergence, changed, written)
+    return DrawnMask(record, kind, cells, rows[: len(labels)], labels, before, after, divergence, changed, written)
 
 
 def _opened(record: Record, kind: Kind, cells: Bools) -> dict[Kind, Tensor]:
@@ -89,19 +71,5 @@ def _written(
     on_progress: Callable[[str, float | None], None],
 ) -> tuple[Record, Record] | None:
     """The model's own greedy output for the record's source, with its own mask and with the given one."""
-    found = own_writing(model, record)
-    if found is None:
-        return None
-    prepared = prepare(model, record.source_text, allow_special=found.pop("allow_special"))
-    begin = prepared.tokens.ids.tolist() if model.info.kind == "decoder" else [start_token(model)]
-
-    def write(cells: Mapping[Kind, Tensor]) -> Record:
-        options = Options(
-            **found,
-            open_cells=cells,
-            cancelled=cancelled,
-            on_step=lambda step, _: on_progress(later("Writing: token {step}", step=step), None),
-        )
-        return generate.write(model, prepared, tuple(begin), {}, options, time.perf_counter())
-
-    return write({}), write(opened)
+    write = own_writing(model, record, cancelled, on_progress)
+    return None if write is None else (write({}), write({"open_cells": opened}))

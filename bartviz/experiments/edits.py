@@ -14,12 +14,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bartviz.analysis.ablation import Guesses
 from bartviz.analysis.edits import Edit, Part, Reach, changed_rows
 from bartviz.analysis.measures import padding
-from bartviz.arrays import Bools, Floats, Ints
+from bartviz.arrays import Floats
 from bartviz.errors import SettingError, TextError, choices
-from bartviz.experiments.replay import Outcome, Replay, SideBySide, renamed, score
+from bartviz.experiments.replay import Replay, SideBySide, renamed
 from bartviz.experiments.similar_tokens import similar
 from bartviz.language import later
 from bartviz.models.model import Model, expect_model
@@ -32,7 +31,6 @@ from bartviz.tape.tape import Tape, recording
 from bartviz.text import tokenize
 from bartviz.text.tokens import Tokens
 
-Predictions = tuple[Ints, tuple[str, ...], Guesses | None, Guesses | None, Floats, Bools]
 _NUMBER = re.compile(r"#(\d{1,9})")
 
 
@@ -85,7 +83,7 @@ def edit(
         {kind: _relative(was.hidden[kind], now.hidden[kind]) for kind in was.hidden},
         {kind: distance for kind, (distance, _) in rows.items()},
         {kind: same for kind, (_, same) in rows.items()},
-        *_predictions(replay, was, now),
+        *replay.compared(was, now),
         changed,
     )
 
@@ -218,25 +216,6 @@ def _relative(before: tuple[Tensor, ...], after: tuple[Tensor, ...]) -> Floats:
         least = torch.finfo(torch.float32).tiny
         lines.append(torch.where((was[0] == now[0]).all(-1), 0.0, change.clamp(min=least)).numpy())
     return np.stack(lines)
-
-
-def _predictions(replay: Replay, was: Outcome, now: Outcome) -> Predictions:
-    """The fields rows, targets, before, after, divergence and same of an Edit."""
-    rows, ids = replay.scored()
-    if was.logits is None or now.logits is None:
-        return rows, (), None, None, np.zeros(0, np.float32), np.zeros(0, np.bool_)
-    at = torch.from_numpy(rows.copy())
-    first = was.logits[0, at]
-    targets = first.argmax(-1) if ids is None else torch.from_numpy(ids.copy())
-    unchanged, edited = score(first, first, targets), score(first, now.logits[0, at], targets)
-    return (
-        rows,
-        replay.labels(rows, targets.tolist()),
-        replay.guesses(unchanged, rows),
-        replay.guesses(edited, rows),
-        edited.divergence.numpy(),
-        edited.same.numpy(),
-    )
 
 
 def _inside(model: Model, text: str, part: Part) -> list[int]:

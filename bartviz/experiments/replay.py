@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import torch
@@ -20,7 +20,7 @@ from transformers.modeling_outputs import BaseModelOutput
 
 from bartviz.analysis.ablation import Guesses
 from bartviz.analysis.edits import Part
-from bartviz.arrays import Ints
+from bartviz.arrays import Bools, Floats, Ints
 from bartviz.errors import SettingError
 from bartviz.language import later
 from bartviz.models.model import Model, expect_model
@@ -74,6 +74,18 @@ class Outcome:
     def last(self) -> Tensor:
         """The last layer's states of the last stack (B, n or m, w)."""
         return list(self.hidden.values())[-1][-1]
+
+
+class Compared(NamedTuple):
+    """Two runs at the T rows that are scored: the labels of what follows them, the predictions of both runs, (T,)
+    KL(before || after) in nats, and (T,) where the logits are bit-equal. None and empty if no words are predicted."""
+
+    rows: Ints
+    targets: tuple[str, ...]
+    before: Guesses | None
+    after: Guesses | None
+    divergence: Floats
+    same: Bools
 
 
 class Replay:
@@ -202,6 +214,19 @@ class Replay:
         return Guesses(
             scores.log_probability.numpy(), scores.best.numpy(), self.labels(rows, best), scores.probability.numpy()
         )
+
+    def compared(self, was: Outcome, now: Outcome) -> Compared:
+        """The predictions of two runs at the rows that are scored."""
+        rows, ids = self.scored()
+        if was.logits is None or now.logits is None or not self.predicts_words:
+            return Compared(rows, (), None, None, np.zeros(0, np.float32), np.zeros(0, np.bool_))
+        at = torch.from_numpy(rows.copy())
+        first = was.logits[0, at]  # (T, V)
+        targets = first.argmax(-1) if ids is None else torch.from_numpy(ids.copy())
+        before, after = score(first, first, targets), score(first, now.logits[0, at], targets)
+        labels = self.labels(rows, targets.tolist())
+        guesses = self.guesses(before, rows), self.guesses(after, rows)
+        return Compared(rows, labels, *guesses, after.divergence.numpy(), after.same.numpy())
 
     @property
     def notices(self) -> tuple[str, ...]:

@@ -9,8 +9,8 @@ Letters in shapes: Q query rows, K key columns, n and m tokens of a side.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields
 from functools import reduce
 from operator import and_, or_
 from typing import Protocol
@@ -29,30 +29,43 @@ UPOS = "upos"  # the column of a CoNLL-U file with the parts of speech
 ROLE, MESSAGE = CHAT = ("role", "message")  # columns that the tokens of a chat have without a corpus
 
 
-class Tokens(Protocol):
+class Part(Protocol):
+    """A part of a pattern."""
+
+    def needs(self) -> frozenset[str]:
+        """What it reads in addition to the tokens."""
+
+    def columns(self) -> frozenset[str]:
+        """The columns of the corpus that it reads."""
+
+
+class Node:
+    """A part of a pattern, made as a dataclass: it reads what its own parts read, unless it says otherwise."""
+
+    def _parts(self) -> Iterator[Part]:
+        for entry in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, entry.name)
+            yield from (one for one in (value if isinstance(value, tuple) else (value,)) if isinstance(one, Node))
+
+    def needs(self) -> frozenset[str]:
+        return frozenset().union(*(part.needs() for part in self._parts()))
+
+    def columns(self) -> frozenset[str]:
+        return frozenset().union(*(part.columns() for part in self._parts()))
+
+
+class Tokens(Part, Protocol):
     """A set of tokens."""
 
     def of(self, side: Side) -> Array:
         """(n,) which tokens belong to it."""
 
-    def needs(self) -> frozenset[str]:
-        """What it reads in addition to the tokens."""
 
-    def columns(self) -> frozenset[str]:
-        """The columns of the corpus that it reads."""
-
-
-class Target(Protocol):
+class Target(Part, Protocol):
     """The tokens that a row looks at."""
 
     def cells(self, pair: Pair, start: Side, rows: slice = ALL) -> Array:
         """(Q, K) where a row of ``start`` looks; ``rows``: of these alone. Raises Unfit."""
-
-    def needs(self) -> frozenset[str]:
-        """What it reads in addition to the tokens."""
-
-    def columns(self) -> frozenset[str]:
-        """The columns of the corpus that it reads."""
 
 
 CLASSES: Mapping[str, Callable[[Side], Array]] = {
@@ -73,7 +86,7 @@ _READ = frozenset({"number", "capitalised"})  # classes that are seen in the lab
 
 
 @dataclass(frozen=True)
-class Class:
+class Class(Node):
     """A class of tokens, one of ``CLASSES``."""
 
     name: str
@@ -84,12 +97,9 @@ class Class:
     def needs(self) -> frozenset[str]:
         return frozenset({LABELS}) if self.name in _READ else frozenset()
 
-    def columns(self) -> frozenset[str]:
-        return frozenset()
-
 
 @dataclass(frozen=True)
-class Written:
+class Written(Node):
     """The tokens of a word, in capitals or not."""
 
     word: str
@@ -101,12 +111,9 @@ class Written:
     def needs(self) -> frozenset[str]:
         return frozenset({LABELS})
 
-    def columns(self) -> frozenset[str]:
-        return frozenset()
-
 
 @dataclass(frozen=True)
-class Valued:
+class Valued(Node):
     """The tokens of the words that have this value in a column of the corpus."""
 
     column: str
@@ -134,7 +141,7 @@ def column_of(side: Side, name: str) -> Column:
 
 
 @dataclass(frozen=True)
-class Joined:
+class Joined(Node):
     """Both of two sets ("and"), or either of them ("or")."""
 
     parts: tuple[Tokens, ...]
@@ -143,15 +150,9 @@ class Joined:
     def of(self, side: Side) -> Array:
         return reduce(and_ if self.every else or_, (part.of(side) for part in self.parts))
 
-    def needs(self) -> frozenset[str]:
-        return frozenset().union(*(part.needs() for part in self.parts))
-
-    def columns(self) -> frozenset[str]:
-        return frozenset().union(*(part.columns() for part in self.parts))
-
 
 @dataclass(frozen=True)
-class Without:
+class Without(Node):
     """All tokens but those of a set ("not")."""
 
     part: Tokens
@@ -159,29 +160,17 @@ class Without:
     def of(self, side: Side) -> Array:
         return ~self.part.of(side)
 
-    def needs(self) -> frozenset[str]:
-        return self.part.needs()
 
-    def columns(self) -> frozenset[str]:
-        return self.part.columns()
-
-
-class Step(Protocol):
+class Step(Part, Protocol):
     """Where one gets from a token: to others of the same text, or across to the text of the columns."""
 
     def reach(self, pair: Pair, side: Side, rows: slice = ALL) -> tuple[Array, bool]:
         """(n, m) which tokens are reached from those of a side, and whether they are those of the columns. From the
         columns' side there is no way back. ``rows``: of these tokens alone. Raises Unfit."""
 
-    def needs(self) -> frozenset[str]:
-        """What it reads in addition to the tokens."""
-
-    def columns(self) -> frozenset[str]:
-        """The columns of the corpus that it reads."""
-
 
 @dataclass(frozen=True)
-class To:
+class To(Node):
     """To all tokens of a set, wherever one comes from."""
 
     tokens: Tokens
@@ -193,15 +182,9 @@ class To:
             there[..., None, :], (*there.shape[:-1], count, there.shape[-1])
         ), True
 
-    def needs(self) -> frozenset[str]:
-        return self.tokens.needs()
-
-    def columns(self) -> frozenset[str]:
-        return self.tokens.columns()
-
 
 @dataclass(frozen=True)
-class Plain:
+class Plain(Node):
     """A step that needs nothing but the tokens of its side."""
 
     name: str
@@ -209,12 +192,6 @@ class Plain:
 
     def reach(self, pair: Pair, side: Side, rows: slice = ALL) -> tuple[Array, bool]:
         return _PLAIN[self.name](side, rows, self.distance), False
-
-    def needs(self) -> frozenset[str]:
-        return frozenset()
-
-    def columns(self) -> frozenset[str]:
-        return frozenset()
 
 
 def _offsets(side: Side, rows: slice) -> Array:
@@ -240,7 +217,7 @@ _PLAIN: Mapping[str, Callable[[Side, slice, int], Array]] = {
 
 
 @dataclass(frozen=True)
-class Same:
+class Same(Node):
     """To the same token or word at another place, or the words with the same value of a column; in cross-attention to
     those of the other text, and for "position" to the token at the same place."""
 
@@ -279,7 +256,7 @@ class Same:
 
 
 @dataclass(frozen=True)
-class Linked:
+class Linked(Node):
     """To the words of the source that an alignment by hand joins to the word of the row."""
 
     def reach(self, pair: Pair, side: Side, rows: slice = ALL) -> tuple[Array, bool]:
@@ -297,12 +274,9 @@ class Linked:
     def needs(self) -> frozenset[str]:
         return frozenset({LINKS})
 
-    def columns(self) -> frozenset[str]:
-        return frozenset()
-
 
 @dataclass(frozen=True)
-class Diagonal:
+class Diagonal(Node):
     """To the tokens of the source at most one away from the straight line from the first pair to the last."""
 
     def reach(self, pair: Pair, side: Side, rows: slice = ALL) -> tuple[Array, bool]:
@@ -315,15 +289,9 @@ class Diagonal:
         line = side.places[rows] * ((keys - 1) / xp.where(queries > 1, queries - 1, 1.0))  # (..., Q)
         return abs(line[..., :, None] - pair.key.places) <= 1, True
 
-    def needs(self) -> frozenset[str]:
-        return frozenset()
-
-    def columns(self) -> frozenset[str]:
-        return frozenset()
-
 
 @dataclass(frozen=True)
-class Related:
+class Related(Node):
     """Within a tree of words: to the head of a word, or to the words that depend on it by a relation (None: by any)."""
 
     up: bool
@@ -342,9 +310,6 @@ class Related:
     def needs(self) -> frozenset[str]:
         return frozenset({LABELS, TREE})
 
-    def columns(self) -> frozenset[str]:
-        return frozenset()
-
 
 def _through(first: Bools, between: Bools, second: Bools) -> Bools:
     """(n, m) the tokens that words (W, n) lead to by way of (W, V) and (V, m)."""
@@ -360,7 +325,7 @@ def _after(first: Array, second: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Path:
+class Path(Node):
     """Steps one after the other, the last one first, as they are written: "next token of same token"."""
 
     steps: tuple[Step, ...]
@@ -376,15 +341,9 @@ class Path:
         assert found is not None
         return found
 
-    def needs(self) -> frozenset[str]:
-        return frozenset().union(*(step.needs() for step in self.steps))
-
-    def columns(self) -> frozenset[str]:
-        return frozenset().union(*(step.columns() for step in self.steps))
-
 
 @dataclass(frozen=True)
-class Targets:
+class Targets(Node):
     """Both of two targets ("and"), or either of them ("or")."""
 
     parts: tuple[Target, ...]
@@ -393,15 +352,9 @@ class Targets:
     def cells(self, pair: Pair, start: Side, rows: slice = ALL) -> Array:
         return reduce(and_ if self.every else or_, (part.cells(pair, start, rows) for part in self.parts))
 
-    def needs(self) -> frozenset[str]:
-        return frozenset().union(*(part.needs() for part in self.parts))
-
-    def columns(self) -> frozenset[str]:
-        return frozenset().union(*(part.columns() for part in self.parts))
-
 
 @dataclass(frozen=True)
-class Elsewhere:
+class Elsewhere(Node):
     """Everywhere but at a target ("not"). Of two texts one leaves out nothing of the other."""
 
     part: Target
@@ -412,15 +365,9 @@ class Elsewhere:
         except Stays:
             return CLASSES["any"](pair.key)[..., None, :]
 
-    def needs(self) -> frozenset[str]:
-        return self.part.needs()
-
-    def columns(self) -> frozenset[str]:
-        return self.part.columns()
-
 
 @dataclass(frozen=True)
-class Clause:
+class Clause(Node):
     """From some tokens to others. ``read``: in cross-attention a row stands for the token that it has just read."""
 
     source: Tokens
@@ -431,9 +378,3 @@ class Clause:
         """(Q, K), or of these rows alone. Raises Unfit."""
         start = pair.reads if self.read else pair.query
         return self.source.of(start)[..., rows, None] & self.target.cells(pair, start, rows)
-
-    def needs(self) -> frozenset[str]:
-        return self.source.needs() | self.target.needs()
-
-    def columns(self) -> frozenset[str]:
-        return self.source.columns() | self.target.columns()

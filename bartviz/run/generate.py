@@ -110,9 +110,8 @@ def decode(
     forced = _forced(model, force)
     form = Given(text=text, tokens=tokens, words=words, messages=messages)
     prepared = prepared_from(model, form, allow_special=allow_special, truncate=truncate, begun=True)
-    start = prepared.tokens.ids.tolist() if model.info.kind == "decoder" else [start_token(model)]
-
-    return write(model, prepared, tuple(start), forced, options, started, partial(_notices, model, options, forced))
+    notices = partial(_notices, model, options, forced)
+    return write(model, prepared, start_of(model, prepared), forced, options, started, notices)
 
 
 def _notices(model: Model, options: Options, forced: Mapping[int, Forced], written: Written) -> tuple[str, ...]:
@@ -225,11 +224,14 @@ def _batch(
             )
             for (task, tape), written, one in zip(plans, whole, prepared, strict=True)
         )
-    starts = (one.tokens.ids.tolist() if model.info.kind == "decoder" else [start_token(model)] for one in prepared)
     return tuple(
-        write(model, one, tuple(start), forced, options, time.perf_counter(), notices)
-        for one, start in zip(prepared, starts, strict=True)
+        write(model, one, start_of(model, one), forced, options, time.perf_counter(), notices) for one in prepared
     )
+
+
+def start_of(model: Model, prepared: Prepared) -> tuple[int, ...]:
+    """The ids with which the decoder begins: a text that it continues, else the start token."""
+    return tuple(prepared.tokens.ids.tolist()) if model.info.kind == "decoder" else (start_token(model),)
 
 
 def write(

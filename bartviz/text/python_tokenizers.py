@@ -26,11 +26,16 @@ MAX_WORD = 200
 class PythonEncoder(Encoder):
     """The common part: added tokens are split off first, and tokens are put around the rest."""
 
+    _pieces: dict[int, str]
+
     def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
         super().__init__(tokenizer)
         self._added: dict[str, int] = dict(tokenizer.added_tokens_encoder)
         self._strips = {token.content: token for token in tokenizer.added_tokens_decoder.values()}
         self._split: Callable[[str], list[str]] = tokenizer.tokens_trie.split
+
+    def _name(self, token_id: int) -> str | None:
+        return self._pieces.get(token_id)
 
     def _encode(self, text: str, pair: str | None, *, target: bool, allow_special: bool) -> list[Raw]:
         texts = (text,) if pair is None else (text, pair)
@@ -72,13 +77,10 @@ class M2M100Encoder(PythonEncoder):
         self.special |= {number: name for name, number in languages.items()}
         self.scheme = Scheme("space", SPACE, plain=frozenset(self.special.values()))
         self._processor, self._vocabulary = tokenizer.sp_model, tokenizer.encoder
-        self._pieces: dict[int, str] = dict(tokenizer.decoder) | self.special
+        self._pieces = dict(tokenizer.decoder) | self.special
         self._source = int(tokenizer.get_lang_id(tokenizer.src_lang))
         self._target = self._source if tokenizer.tgt_lang is None else int(tokenizer.get_lang_id(tokenizer.tgt_lang))
         self._end = int(tokenizer.eos_token_id)
-
-    def _name(self, token_id: int) -> str | None:
-        return self._pieces.get(token_id)
 
     def _around(self, inside: Sequence[list[Raw]], *, target: bool) -> list[Raw]:
         first = Raw(self._target if target else self._source, 0, True, None)
@@ -98,11 +100,8 @@ class MergedEncoder(PythonEncoder):
         super().__init__(tokenizer)
         self._bpe: Callable[[str], str] = tokenizer.bpe
         self._vocabulary: dict[str, int] = tokenizer.encoder
-        self._pieces: dict[int, str] = dict(tokenizer.decoder) | {i: name for name, i in self._added.items()}
+        self._pieces = dict(tokenizer.decoder) | {i: name for name, i in self._added.items()}
         self._missing = int(self._vocabulary[str(tokenizer.unk_token)])
-
-    def _name(self, token_id: int) -> str | None:
-        return self._pieces.get(token_id)
 
     def _merged(self, word: str, places: Sequence[Span], mark: str) -> Iterator[tuple[int, Span]]:
         """The pieces of a word, ``places`` being where each of its letters is in the text."""
@@ -213,9 +212,6 @@ class ByT5Encoder(PythonEncoder):
         self._pieces = {byte + self._offset: chr(byte) for byte in range(256)} | self.special
         self._pieces |= {i: name for name, i in self._added.items()}
         self._end = int(tokenizer.eos_token_id)
-
-    def _name(self, token_id: int) -> str | None:
-        return self._pieces.get(token_id)
 
     def _around(self, inside: Sequence[list[Raw]], *, target: bool) -> list[Raw]:
         del target

@@ -11,6 +11,8 @@ pytest.importorskip("bartviz.features.quiz")
 from bartviz.features.quiz import questions
 from bartviz.features.quiz.question import Question
 from bartviz.language import _
+from bartviz.record.record import open_record
+from bartviz.serving import first_record
 from scripts.settled import settle
 from tests.browser.conftest import Open, go
 from tests.support import stand_in
@@ -66,7 +68,7 @@ def test_all_questions_of_a_round_answered_right_make_a_full_score(visit: Open, 
             option(page, 5, place, question)
         else:
             by_keys(page, 5, place, question)
-        expect(page.get_by_test_id("stAlert").first).to_contain_text("Right.")
+        expect(page.locator(".bv-verdict")).to_contain_text("Right.")
         settle(page)
         page.locator(".st-key-quiz_next button").click()
     expect(page.locator(".bv-question")).to_have_text(f"{ROUND} of {ROUND} on the first try")
@@ -109,7 +111,7 @@ def test_the_quiz_waits_while_other_pages_are_looked_at(visit: Open, server: str
 @pytest.mark.parametrize(("size", "least"), [((1366, 768), 33), ((390, 844), 24)])
 def test_the_map_of_a_question_fills_its_place(visit: Open, shipped: str, size: tuple[int, int], least: float) -> None:
     """Cells are large enough for a class, or for a finger, and the whole map is on the screen."""
-    page = visit(f"{shipped}/quiz", size=size)
+    page = visit(f"{shipped}/quiz?quiz_question=3", size=size)
     grid = page.locator(".bv-grid.bv-large")
     box, cell = grid.bounding_box(), grid.locator("td").first.bounding_box()
     assert box is not None
@@ -117,3 +119,17 @@ def test_the_map_of_a_question_fills_its_place(visit: Open, shipped: str, size: 
     assert min(cell["width"], cell["height"]) >= least
     assert box["x"] + box["width"] <= size[0]
     assert box["y"] + box["height"] <= size[1]
+
+
+def test_a_touch_is_judged_verdict_first_and_the_next_question_has_the_focus(visit: Open, shipped: str) -> None:
+    page = visit(f"{shipped}/quiz", size=(390, 844))
+    first, second = questions(open_record(first_record.FILE), 7)[:2]
+    wrong = 0 if first.answer else 1
+    page.locator(f"button[data-place='{wrong}']").tap()
+    expect(page.locator(".bv-verdict")).to_have_text(f"Not quite: {_(first.options[wrong].says)} Try another one.")
+    page.locator(f"button[data-place='{first.answer}']").tap()
+    expect(page.locator(".bv-verdict")).to_have_text(f"Right. {_(first.why)}")
+    page.locator(".st-key-quiz_next button").tap()
+    expect(page.locator(".bv-question")).to_have_text(_(second.prompt))
+    expect(page.locator(".bv-question")).to_be_focused()
+    expect(page.locator(".bv-question")).to_be_in_viewport(ratio=1)

@@ -36,13 +36,14 @@ class Served:
         self._mounted: dict[str, Any] = {}  # the mounted components, by script location
 
     @classmethod
-    def of(cls, folder: Path) -> Served:
-        """The component of a folder, in which the HTML, the style and the script have the folder's name."""
+    def of(cls, folder: Path, *styles: Path) -> Served:
+        """The component of a folder, in which the HTML, the style and the script have the folder's name; ``styles``
+        are those that it shares with others, before its own."""
         file = folder / folder.name
         return cls(
             folder.name,
             html=file.with_suffix(".html").read_text("utf-8"),
-            css=file.with_suffix(".css").read_text("utf-8"),
+            css="".join(style.read_text("utf-8") for style in (*styles, file.with_suffix(".css"))),
             script=bundle(file.with_suffix(".js")),
         )
 

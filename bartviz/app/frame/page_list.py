@@ -45,7 +45,7 @@ SECTIONS: tuple[Section, ...] = (
         mark("Learn"),
         (
             Page("lessons", mark("Lessons"), mark("Which lesson should I start with?"), run=False),
-            Page("quiz", mark("Quiz"), mark("Quiz: what did you understand?")),
+            Page("quiz", mark("Quiz"), mark("Quiz: what have you understood?")),
             Page("pitfalls", mark("Pitfalls"), mark("Pitfalls: how can attention fool us?")),
             Page("textbook", mark("Textbook"), mark("Which textbook statements are true?")),
         ),

@@ -179,9 +179,9 @@ def titles(record: Record, kind: Kind, weights: str, own: str, *, branched: bool
     return {"source": source, "output": output, "choice": candidates, "matrix": matrix}
 
 
-def plain_titles(*, asks: bool = True, branched: bool = False) -> Words:
+def plain_titles(*, branched: bool) -> Words:
     """The titles of the parts for a beginner."""
-    choice = _("What it could have written here; click one to follow it") if asks else _("What it could have written")
+    choice = _("What it could have written here; click one to follow it")
     return {
         "source": _("The text that it reads, shaded by where it looks"),
         "output": _("What it has written, and what comes next") if not branched else _("The main text so far"),

@@ -17,7 +17,8 @@ from bartviz.drawing import theme
 from bartviz.explorer.learning import WORKER
 from bartviz.language import _, mark
 
-_COMPONENT = served.Served.of(Path(__file__).parent / "training")
+STYLE = Path(__file__).with_name("both.css")  # of the training and of the replay
+_COMPONENT = served.Served.of(Path(__file__).parent / "training", STYLE)
 SCRIPT = bundle(WORKER)  # what the worker runs
 NAME = "learning"  # of its folder
 SEEDS = 99  # the largest

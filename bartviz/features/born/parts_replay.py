@@ -13,15 +13,14 @@ import streamlit as st
 from bartviz.analysis.head_names import NAMES
 from bartviz.app.components import served
 from bartviz.app.controls import pick, show
-from bartviz.app.frame import levels
-from bartviz.app.state import own_replay, session, upload_limits
-from bartviz.corpus.replay import FILE, SETTING, SHIPPED, Replay, open_replay
+from bartviz.app.state import own_replay
+from bartviz.corpus.replay import SETTING, SHIPPED, Replay, open_replay
 from bartviz.drawing import theme
 from bartviz.errors import BartvizError
+from bartviz.features.born.parts import STYLE
 from bartviz.language import _, mark
 
-_COMPONENT = served.Served.of(Path(__file__).parent / "replay")
-_READ = "born_replay_read"  # of the session: the file that the visitor's own was in
+_COMPONENT = served.Served.of(Path(__file__).parent / "replay", STYLE)
 WORDS: Mapping[str, str] = {
     "play": mark("Play"),
     "pause": mark("Pause"),
@@ -50,14 +49,10 @@ WORDS: Mapping[str, str] = {
 
 
 def draw() -> None:
-    """The replay, if there is one, and the field for a visitor's own."""
-    place = st.container()
-    with levels.aside(_("More: the training of your own model"), key="replay"):
-        _field()
+    """The replay, if there is one."""
     found = _found()
     if found is not None:
-        with place:
-            _draw(found)
+        _draw(found)
 
 
 def taught() -> bool:
@@ -108,24 +103,6 @@ def _found() -> Replay | None:
 def _read(path: Path, _changed: int) -> Replay:
     """The replay of a file, read once for all visitors, and again when it has changed."""
     return open_replay(path)
-
-
-def _field() -> None:
-    """The field for a file, whose content is kept until the visitor leaves."""
-    file = st.file_uploader(
-        _("The replay of your own training: {file}, which bartviz corpus --checkpoints writes", file=FILE),
-        key="replay_file",
-        max_upload_size=upload_limits.largest(),
-    )
-    if file is None or file.file_id == st.session_state.get(_READ):
-        return
-    try:
-        own_replay.keep(file.name, file.getvalue())
-    except BartvizError as error:
-        st.error(show.plain(str(error)))
-        return
-    st.session_state[_READ] = file.file_id
-    session.release(file)
 
 
 def payload(found: Replay) -> bytes:

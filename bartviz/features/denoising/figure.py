@@ -3,11 +3,14 @@ the clean text."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import plotly.graph_objects as go
 
 from bartviz.analysis import head_view as views
 from bartviz.analysis.repairs import Repair, Score
+from bartviz.arrays import Bools
 from bartviz.drawing import axes, theme
 from bartviz.drawing.arguments import expect
 from bartviz.drawing.cells import BUTTONS, Part
@@ -35,29 +38,12 @@ def denoising(found: Repair | Score, *, dark: bool = False) -> go.Figure:
     """
     expect(found, (Repair, Score), "the result of bartviz.experiments.repair.repair(model, text, noise)")
     score = found.score if isinstance(found, Repair) else found
-    count = len(score.labels)
     traces = [
         _bars(score, np.flatnonzero(score.right), True, dark),
         _bars(score, np.flatnonzero(~score.right), False, dark),
+        _lost(score, dark),
     ]
-    traces.append(_lost(score, dark))
-    small = {"size": 12, "color": theme.palette(dark).faint}
-    layout: Part = {
-        "xaxis": axes.shown(score.labels, score.special, 1000, "", dark)
-        | {"range": [-0.6, count - 0.4], "tickangle": -45 if count > 12 else 0, "title": {"text": ""}},
-        "yaxis": {
-            "range": [0, 1.12],
-            "tickvals": [0, 0.5, 1],
-            "tickformat": ".0%",
-            "tickfont": small,
-            "title": {"text": _("probability"), "font": small},
-        },
-        "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "font": small},
-        "modebar": BUTTONS,
-        "barmode": "overlay",
-        "margin": {"l": 8, "r": 8, "t": 34, "b": 8},
-    }
-    return theme.build(traces, layout, dark=dark, height=HEIGHT)
+    return _chances(traces, score.labels, score.special, 1.12, dark)
 
 
 def written(found: Repair, *, dark: bool = False) -> go.Figure:
@@ -100,13 +86,18 @@ def written(found: Repair, *, dark: bool = False) -> go.Figure:
                 "showlegend": bool(at),
             }
         )
-    count, small = len(found.said), {"size": 12, "color": ink.faint}
     labels = tuple(visible(one.text) for one in found.said)
+    return _chances(traces, labels, np.zeros(len(labels), np.bool_), 1.15, dark)
+
+
+def _chances(traces: list[Part], labels: Sequence[str], special: Bools, top: float, dark: bool) -> go.Figure:
+    """Bars of probability above their tokens; ``top``: how far the axis goes, above 1 with room for what is there."""
+    count, small = len(labels), {"size": 12, "color": theme.palette(dark).faint}
     layout: Part = {
-        "xaxis": axes.shown(labels, np.zeros(count, np.bool_), 1000, "", dark)
+        "xaxis": axes.shown(labels, special, 1000, "", dark)
         | {"range": [-0.6, count - 0.4], "tickangle": -45 if count > 12 else 0, "title": {"text": ""}},
         "yaxis": {
-            "range": [0, 1.15],
+            "range": [0, top],
             "tickvals": [0, 0.5, 1],
             "tickformat": ".0%",
             "tickfont": small,

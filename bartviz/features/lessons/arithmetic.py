@@ -13,17 +13,11 @@ import numpy as np
 from bartviz.analysis import start
 from bartviz.analysis.inside import Inside, inside
 from bartviz.features.lessons.answers import Choice, Number, Spot, Touch, strongest
-from bartviz.features.lessons.heads_found import Place, at
-from bartviz.features.lessons.lesson import Lesson, Step, Value, View
+from bartviz.features.lessons.heads_found import at, head_of
+from bartviz.features.lessons.lesson import Lesson, Step, Value, View, any_record
 from bartviz.language import _
 from bartviz.record.record import Record
 from bartviz.record.softmax import masked_softmax
-
-
-def head_of(record: Record) -> Place:
-    """The head of this lesson: the one that the start page shows."""
-    head = start.head_of(record, "cross")
-    return head.layer, head.head
 
 
 def _row(record: Record) -> int:
@@ -186,10 +180,6 @@ def _lacks_output(record: Record) -> str:
     return _lacks_values(record) or _lacks_most(record)
 
 
-def _any(_record: Record) -> str:
-    return ""
-
-
 def _in_row(**view: Value) -> Callable[[Record], View]:
     """A view of the head at the row; ``token``: and at the key, where it is there."""
 
@@ -204,14 +194,14 @@ LESSON = Lesson(
     "arithmetic",
     8,
     (
-        Step("inside", _in_row(), facts=_named, answer=Touch("point", _scores), own=_any),
+        Step("inside", _in_row(), facts=_named, answer=Touch("point", _scores), own=any_record),
         Step(
             "inside",
             _in_row(follow=False, token=True),
             facts=_products,
             focus="inside_products",
             answer=Number(_width),
-            own=_any,
+            own=any_record,
         ),
         Step(
             "inside",

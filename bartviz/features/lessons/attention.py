@@ -26,20 +26,14 @@ from bartviz.features.lessons.answers import (
     strongest,
     weakest,
 )
-from bartviz.features.lessons.heads_found import Place, at, neighbour
-from bartviz.features.lessons.lesson import Lesson, Step, View
+from bartviz.features.lessons.heads_found import at, head_of, neighbour
+from bartviz.features.lessons.lesson import Lesson, Step, View, any_record
 from bartviz.language import _
 from bartviz.record.record import Record
 from bartviz.record.steps import Step as Decoded
 
 DECODER = (1, 4)  # any head of the decoder
 DECODER_ROW = 4  # any row in which some cells are closed
-
-
-def _head(record: Record) -> Place:
-    """The head of the start page: one sentence is shown with one head."""
-    head = start.head_of(record, "cross")
-    return head.layer, head.head
 
 
 def _row(record: Record) -> int:
@@ -92,8 +86,8 @@ def _words(record: Record) -> list[Spot]:
 
 
 def _shared(record: Record) -> Mapping[str, object]:
-    line = facts.weights(record, "cross", *_head(record))[_row(record)]  # (K,)
-    found = facts.looks_at(record, "cross", *_head(record), _row(record))
+    line = facts.weights(record, "cross", *head_of(record))[_row(record)]  # (K,)
+    found = facts.looks_at(record, "cross", *head_of(record), _row(record))
     return {
         **found,
         "word": _word(record),
@@ -105,11 +99,11 @@ def _shared(record: Record) -> Mapping[str, object]:
 
 
 def _sum(record: Record) -> float:
-    return float(facts.weights(record, "cross", *_head(record))[_row(record)].sum())
+    return float(facts.weights(record, "cross", *head_of(record))[_row(record)].sum())
 
 
 def _column(record: Record) -> Mapping[str, object]:
-    sums = facts.weights(record, "cross", *_head(record)).sum(axis=0)  # (K,)
+    sums = facts.weights(record, "cross", *head_of(record)).sum(axis=0)  # (K,)
     labels = record.attention("cross").key.labels
     most, least = int(sums.argmax()), int(sums.argmin())
     return {
@@ -122,7 +116,7 @@ def _column(record: Record) -> Mapping[str, object]:
 
 
 def _sums(record: Record) -> list[Spot]:
-    sums = facts.weights(record, "cross", *_head(record)).sum(axis=0)  # (K,)
+    sums = facts.weights(record, "cross", *head_of(record)).sum(axis=0)  # (K,)
     return weakest(sums, record.attention("cross").key.labels)
 
 
@@ -173,21 +167,21 @@ def _to_guess(record: Record) -> int:
 
 
 def _guess(record: Record) -> Line:
-    return row_of(record, "cross", _head(record), _to_guess(record))
+    return row_of(record, "cross", head_of(record), _to_guess(record))
 
 
 def _guessed(record: Record) -> Mapping[str, object]:
     assert record.output is not None
     row = _to_guess(record)
-    return {**facts.looks_at(record, "cross", *_head(record), row), "word": record.output.labels[row]}
+    return {**facts.looks_at(record, "cross", *head_of(record), row), "word": record.output.labels[row]}
 
 
 def _row_of_guess(record: Record) -> View:
-    return {**at(_head, kind="cross", view="text")(record), "row": _to_guess(record)}
+    return {**at(head_of, kind="cross", view="text")(record), "row": _to_guess(record)}
 
 
 def _in_row(record: Record) -> View:
-    return {**at(_head, kind="cross", view="text")(record), "row": _row(record)}
+    return {**at(head_of, kind="cross", view="text")(record), "row": _row(record)}
 
 
 def _in_map(record: Record) -> View:
@@ -206,11 +200,7 @@ def _output(record: Record) -> View:
 
 def _decoding(record: Record) -> View:
     number = next(number for number, step in enumerate(record.steps, 1) if step.row == _row(record))
-    return {**at(_head, step_weights="head")(record), "step": number}
-
-
-def _any(_record: Record) -> str:
-    return ""
+    return {**at(head_of, step_weights="head")(record), "step": number}
 
 
 LESSON = Lesson(
@@ -218,11 +208,11 @@ LESSON = Lesson(
     7,
     (
         Step("start", facts=_ribbons, answer=Touch("above", _words), own=_lacks_pair),
-        Step("heads", _in_row, facts=_shared, answer=Number(_sum), own=_any),
-        Step("heads", _in_map, facts=_column, answer=Touch("column", _sums), own=_any),
-        Step("heads", _back, facts=_previous, answer=Touch("cell", _cells), own=_any),
-        Step("heads", _output, facts=_closed, answer=Choice(), own=_any),
-        Step("decoding", _decoding, facts=_chosen, answer=Touch("candidate", _candidates), own=_any),
-        Step("heads", _row_of_guess, facts=_guessed, answer=Painted(_guess), own=_any),
+        Step("heads", _in_row, facts=_shared, answer=Number(_sum), own=any_record),
+        Step("heads", _in_map, facts=_column, answer=Touch("column", _sums), own=any_record),
+        Step("heads", _back, facts=_previous, answer=Touch("cell", _cells), own=any_record),
+        Step("heads", _output, facts=_closed, answer=Choice(), own=any_record),
+        Step("decoding", _decoding, facts=_chosen, answer=Touch("candidate", _candidates), own=any_record),
+        Step("heads", _row_of_guess, facts=_guessed, answer=Painted(_guess), own=any_record),
     ),
 )

@@ -9,7 +9,7 @@ from bartviz.features.lessons import facts
 from bartviz.features.lessons.answers import Choice
 from bartviz.features.lessons.heads import lacks_previous
 from bartviz.features.lessons.heads_found import Place, at, neighbours, row_to
-from bartviz.features.lessons.lesson import Lesson, Step, View
+from bartviz.features.lessons.lesson import Lesson, Step, View, any_record
 from bartviz.language import _
 from bartviz.record.record import Record
 
@@ -156,10 +156,6 @@ def _lacks_others(record: Record) -> str:
     return _lacks_job(record) or _lacks_atlas(record) or ("" if _others(record)["also"] else alone)
 
 
-def _any(_record: Record) -> str:
-    return ""
-
-
 def _aligner(_record: Record) -> View:
     return _view(TRANSLATOR, "cross", "alignment", _best(TRANSLATOR, "cross", "alignment"))
 
@@ -190,14 +186,14 @@ LESSON = Lesson(
             own=_lacks_mean,
         ),
         Step("corpus", _most_previous, facts=_others, record="words", answer=Choice(), own=_lacks_others),
-        Step("corpus", _aligner, facts=_spread, focus="corpus_values", answer=Choice(), own=_any),
-        Step("corpus", _aligner, facts=_odd, focus="corpus_lowest_1", answer=Choice(), own=_any),
+        Step("corpus", _aligner, facts=_spread, focus="corpus_values", answer=Choice(), own=any_record),
+        Step("corpus", _aligner, facts=_odd, focus="corpus_lowest_1", answer=Choice(), own=any_record),
         Step(
             "corpus",
             lambda _record: _view(TRANSLATOR, "encoder", "special", _best(TRANSLATOR, "encoder", "special")),
             facts=_rest,
             answer=Choice(),
-            own=_any,
+            own=any_record,
         ),
     ),
 )

@@ -10,7 +10,7 @@ from bartviz.analysis import aligners, alignment, start
 from bartviz.features.lessons import facts
 from bartviz.features.lessons.answers import Choice, Line, Number, Painted, Spot, Touch, row_of, strongest
 from bartviz.features.lessons.heads_found import Place, ahead, at, back, listed
-from bartviz.features.lessons.lesson import Lesson, Step, Value, View
+from bartviz.features.lessons.lesson import Lesson, Step, Value, View, any_record
 from bartviz.language import _
 from bartviz.record.record import Record
 
@@ -60,7 +60,8 @@ def _looking(record: Record) -> list[Spot]:
     return strongest(facts.weights(record, "cross", *ahead(record))[:, _column(record)], record.output.labels)
 
 
-def _shifted(record: Record) -> Mapping[str, object]:
+def shifted(record: Record) -> Mapping[str, object]:
+    """What the row looks at in the head that aligns with the word just read, and both words that can name it."""
     assert record.output is not None
     row = _row(record)
     values = facts.looks_at(record, "cross", *back(record), row)
@@ -99,7 +100,7 @@ def _agree(record: Record) -> dict[str, Any]:
         "words": listed(names) if names else "",
         "predicts_right": right[0],
         "reads_right": right[1],  # what a row predicts is read by the next
-        **_shifted(record),
+        **shifted(record),
     }
 
 
@@ -177,26 +178,22 @@ def _in_row(
     return lambda record: {**at(find, kind="cross", **view)(record), "row": row(record)}
 
 
-def _any(_record: Record) -> str:
-    return ""
-
-
 LESSON = Lesson(
     "cross",
     9,
     (
-        Step("heads", _in_row(ahead), facts=_meet, answer=Choice(), own=_any),
-        Step("heads", _in_row(ahead, view="lines"), facts=_columns, answer=Touch("row", _looking), own=_any),
-        Step("heads", _in_row(back), facts=_shifted, answer=Choice(), own=lacks_back),
+        Step("heads", _in_row(ahead), facts=_meet, answer=Choice(), own=any_record),
+        Step("heads", _in_row(ahead, view="lines"), facts=_columns, answer=Touch("row", _looking), own=any_record),
+        Step("heads", _in_row(back), facts=shifted, answer=Choice(), own=lacks_back),
         Step("heads", _in_row(back, reading="reads"), facts=_agree, answer=Number(_right), own=_lacks_agreement),
         Step("alignment", facts=_links, answer=Choice(), own=_lacks_crossing),
-        Step("inside", _in_row(ahead), facts=_meet, answer=Choice(), own=_any),
+        Step("inside", _in_row(ahead), facts=_meet, answer=Choice(), own=any_record),
         Step(
             "heads",
             _in_row(back, _guessed_row, reading="reads", view="text"),
             facts=_guessed,
             answer=Painted(_guess),
-            own=_any,
+            own=any_record,
         ),
     ),
 )

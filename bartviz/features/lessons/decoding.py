@@ -9,7 +9,7 @@ from typing import Any
 from bartviz.analysis import start
 from bartviz.arrays import Floats
 from bartviz.features.lessons.answers import Choice, Number, Spot, Touch, second, strongest
-from bartviz.features.lessons.lesson import Lesson, Step, View
+from bartviz.features.lessons.lesson import Lesson, Step, View, any_record
 from bartviz.language import _
 from bartviz.record.record import Record
 
@@ -129,10 +129,6 @@ def _lacks_end(record: Record) -> str:
     return "" if ended else _("its output was cut off before the end")
 
 
-def _any(_record: Record) -> str:
-    return ""
-
-
 def _step(index: Callable[[Record], int]) -> Callable[[Record], View]:
     """The view of a step, which the page counts from 1."""
     return lambda record: {"step": index(record) + 1}
@@ -190,11 +186,11 @@ LESSON = Lesson(
     8,
     (
         Step("decoding", {"step": 1}, facts=_first, answer=Choice(), own=_lacks_rule),
-        Step("decoding", _step(_unsure), facts=_doubt, answer=Touch("candidate", _rivals), own=_any),
+        Step("decoding", _step(_unsure), facts=_doubt, answer=Touch("candidate", _rivals), own=any_record),
         Step("decoding", _step(_surer_step), facts=_sure, answer=Number(_bits, within=0.12), own=_lacks_surer),
         Step("decoding", _step_of_row, facts=_row, answer=Touch("column", _source), own=_lacks_source),
         Step("decoding", _step(_last), facts=_end, answer=Choice(), own=_lacks_end),
-        Step("decoding", _step(_unsure), facts=_whole, answer=Touch("frame", _least), own=_any),
+        Step("decoding", _step(_unsure), facts=_whole, answer=Touch("frame", _least), own=any_record),
         Step("decoding", {"step": 5}, facts=_given, record="given", answer=Touch("frame", _least)),
     ),
 )

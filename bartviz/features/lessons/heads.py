@@ -13,7 +13,7 @@ from bartviz.analysis.measures import of_record
 from bartviz.features.lessons import facts
 from bartviz.features.lessons.answers import Choice, Spot, Touch
 from bartviz.features.lessons.heads_found import Place, at, listed, neighbours, resting, row_to
-from bartviz.features.lessons.lesson import Lesson, Step, View
+from bartviz.features.lessons.lesson import Lesson, Step, View, any_record
 from bartviz.language import _
 from bartviz.record.record import Record
 
@@ -134,10 +134,6 @@ def lacks_rest(record: Record) -> str:
     return "" if stands else _("no head of its encoder looks mostly at special tokens at both ends")
 
 
-def _any(_record: Record) -> str:
-    return ""
-
-
 def _mean(record: Record) -> dict[str, Any]:
     mean = record.attention("encoder").layer(_after(record)[0]).mean(axis=0)  # (Q, K)
     shares = {"previous": facts.goes(mean, -1)["share"], "next": facts.goes(mean, 1)["share"]}
@@ -200,7 +196,7 @@ LESSON = Lesson(
             {"kind": "cross", "layer": 0, "head": 0, "row": 5},
             facts=_overview,
             answer=Touch("head", _by_layer),
-            own=_any,
+            own=any_record,
         ),
         Step("heads", _in_row(_after, _next_row), facts=_next, record="words", answer=Choice(), own=_lacks_next),
         Step("heads", _in_row(_before, _row_before), facts=_previous, record="words", answer=Choice(), own=_lacks_both),
@@ -212,7 +208,7 @@ LESSON = Lesson(
             facts=_points,
             record="words",
             answer=Touch("point", _furthest),
-            own=_any,
+            own=any_record,
         ),
     ),
 )

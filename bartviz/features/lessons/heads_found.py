@@ -7,7 +7,7 @@ from functools import reduce
 
 import numpy as np
 
-from bartviz.analysis import aligners, contributions
+from bartviz.analysis import aligners, contributions, start
 from bartviz.features.lessons import facts
 from bartviz.features.lessons.lesson import Value, View
 from bartviz.language import _
@@ -25,6 +25,12 @@ def at(find: Callable[[Record], Place], **view: Value) -> Callable[[Record], Vie
         return {**view, "layer": layer, "head": head}
 
     return shown
+
+
+def head_of(record: Record) -> Place:
+    """The cross head that the start page shows: one sentence is shown with one head."""
+    head = start.head_of(record, "cross")
+    return head.layer, head.head
 
 
 def ahead(record: Record) -> Place:

@@ -60,6 +60,11 @@ PICTURES: Mapping[str, str] = {
 ADDRESS: Mapping[str, tuple[str, ...]] = {"decoding": ("step", "reading")}  # read from the address, not from a widget
 
 
+def any_record(_record: Record) -> str:
+    """The ``own`` of a step that can be asked of any record."""
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """One step. ``view`` maps address words of the page to the values of its pickers, or finds them in the record.

@@ -9,7 +9,7 @@ import numpy as np
 from bartviz.features.lessons import answers, facts
 from bartviz.features.lessons.answers import Choice, Line, Number, Painted
 from bartviz.features.lessons.heads_found import Place
-from bartviz.features.lessons.lesson import Lesson, Step, View
+from bartviz.features.lessons.lesson import Lesson, Step, View, any_record
 from bartviz.record.record import Record
 
 HEAD = (1, 4)  # of the decoder
@@ -139,23 +139,19 @@ def _painted(record: Record) -> View:
     return {**view, "view": "text", "reading": "reads"}
 
 
-def _any(_record: Record) -> str:
-    return ""
-
-
 LESSON = Lesson(
     "masks",
     7,
     (
-        Step("masks", _in({}), facts=_closed, answer=Number(_count), own=_any),
-        Step("masks", _in({}), facts=_may, answer=Number(_seen), own=_any),
-        Step("masks", {"row": 0}, facts=_cross, answer=Choice(), own=_any),
-        Step("masks", _in({"view": "additive", "number": "lowest"}), facts=_added, answer=Choice(), own=_any),
-        Step("masks", _in({"view": "weights", "row": 0}, looks=True), facts=_shared, answer=Choice(), own=_any),
-        Step("inside", _in({"kind": "decoder"}, looks=True), facts=_may, answer=Choice(), own=_any),
+        Step("masks", _in({}), facts=_closed, answer=Number(_count), own=any_record),
+        Step("masks", _in({}), facts=_may, answer=Number(_seen), own=any_record),
+        Step("masks", {"row": 0}, facts=_cross, answer=Choice(), own=any_record),
+        Step("masks", _in({"view": "additive", "number": "lowest"}), facts=_added, answer=Choice(), own=any_record),
+        Step("masks", _in({"view": "weights", "row": 0}, looks=True), facts=_shared, answer=Choice(), own=any_record),
+        Step("inside", _in({"kind": "decoder"}, looks=True), facts=_may, answer=Choice(), own=any_record),
         Step(
             "heads", {"kind": "encoder", "layer": 2, "head": 0, "row": 9}, facts=_bert, record="words", answer=Choice()
         ),
-        Step("heads", _painted, facts=_guessed, answer=Painted(_guess), own=_any),
+        Step("heads", _painted, facts=_guessed, answer=Painted(_guess), own=any_record),
     ),
 )

@@ -11,7 +11,7 @@ from bartviz.analysis import contributions, head_view, start
 from bartviz.arrays import Floats
 from bartviz.features.lessons import facts
 from bartviz.features.lessons.answers import Choice, Spot, Touch, strongest
-from bartviz.features.lessons.cross import lacks_back
+from bartviz.features.lessons.cross import lacks_back, shifted
 from bartviz.features.lessons.heads import followed, lacks_rest
 from bartviz.features.lessons.heads_found import Place, at, back, hollow, resting, surest
 from bartviz.features.lessons.lesson import Lesson, Step, Value, View
@@ -140,13 +140,6 @@ def _hidden(record: Record) -> dict[str, Any]:
     }
 
 
-def _shift(record: Record) -> Mapping[str, object]:
-    assert record.output is not None
-    row = _shifted_row(record)
-    values = facts.looks_at(record, "cross", *back(record), row)
-    return {**values, "predicts": record.output.labels[row], "reads": record.attention("cross").query.labels[row]}
-
-
 def _empty(record: Record) -> dict[str, Any]:
     attention, head, row = record.attention("encoder"), _hollow(record), followed(record)
     weights = facts.weights(record, "encoder", *head)[row]  # (K,)
@@ -224,7 +217,7 @@ LESSON = Lesson(
             answer=Choice(),
             own=_lacks_hidden,
         ),
-        Step("heads", _in_row(back, _shifted_row, kind="cross"), facts=_shift, answer=Choice(), own=lacks_back),
+        Step("heads", _in_row(back, _shifted_row, kind="cross"), facts=shifted, answer=Choice(), own=lacks_back),
         Step("inside", _in_row(_hollow, followed, kind="encoder"), facts=_empty, answer=Choice(), own=_lacks_hollow),
         Step(
             "heads",

@@ -43,9 +43,9 @@ class SharedSize(NamedTuple):
     right: float
 
 
-def shared_size(attentions: Sequence[Attention], rows: Sequence[Tokens] | None = None) -> SharedSize:
-    """The size with which cells of these squares are equal and their tops aligned; ``rows`` replaces the labels."""
-    labels = [axes.short(label) for one in rows or [one.query for one in attentions] for label in one.labels]
+def shared_size(attentions: Sequence[Attention]) -> SharedSize:
+    """The size with which cells of these squares are equal and their tops aligned."""
+    labels = [axes.short(label) for one in attentions for label in one.query.labels]
     return SharedSize(
         rows=max(one.shape[2] for one in attentions),
         columns=max(one.shape[3] for one in attentions),

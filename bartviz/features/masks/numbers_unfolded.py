@@ -53,9 +53,9 @@ class Unfolded:
         return self.recurrent / self.recurrent.max(), self.attention / self.attention.max()
 
 
-def unfolded(record: Record, *, seed: int = 0) -> Unfolded:
+def unfolded(record: Record) -> Unfolded:
     """The network over the texts of a record, one step for each token."""
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(0)
     bound = WIDTH**-0.5  # as usual for a recurrent network: uniform, so that a state keeps its size at first
     weights = [random.uniform(-bound, bound, (WIDTH, WIDTH)) for _matrix in range(7)]
     read = _embedded(record.source.ids)

@@ -163,14 +163,14 @@ def _layers(
         if layer is not None and layers[held[0].name] > 1:
             label = _("One set of weights for {count} layers", count=layers[held[0].name])
         hover = f"{title}, {said}"
-        yield _Area(where, component, label, _sum(held), hover, color)
+        yield _Area(where, component, label, parameter_totals.total(held), hover, color)
         if layer is None:
             yield from (_matrix(row, where, uses, dark) for row in held)
             continue
         for name, group in _grouped(held, lambda row: parameter_totals.sublayer(row.role)):
             inner, texts = f"{where}/{name}", matrix_titles.title(name)
             brief = texts if few or name not in _BRIEF else _(_BRIEF[name])
-            yield _Area(inner, where, brief, _sum(group), f"{hover}, {texts}", _color(group[0], dark))
+            yield _Area(inner, where, brief, parameter_totals.total(group), f"{hover}, {texts}", _color(group[0], dark))
             if matrices:
                 yield from (_matrix(row, inner, uses, dark) for row in group)
 
@@ -208,10 +208,6 @@ def _grouped(rows: Sequence[Parameter], key: Callable[[Parameter], str]) -> Iter
 
 def _said(count: int, total: int) -> str:
     return _("{count:,} parameters, {share}", count=count, share=percent(count / total))
-
-
-def _sum(rows: Sequence[Parameter]) -> int:
-    return sum(row.count for row in rows)
 
 
 def _kind(component: str) -> Kind | None:

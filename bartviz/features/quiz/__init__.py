@@ -12,7 +12,7 @@ from types import MappingProxyType
 import numpy as np
 
 from bartviz.errors import SettingError, WeightsOnlyError
-from bartviz.features.quiz import heads, model, noise, output, rows
+from bartviz.features.quiz import heads, model, noise, output, ribbons, rows
 from bartviz.features.quiz.question import Fact, Grid, Look, Maker, Material, Option, Question, Subject
 from bartviz.language import later
 from bartviz.record.record import Record
@@ -26,6 +26,8 @@ _OWN, _BEYOND = 2, 5  # laps before easier kinds fill a round, and before the su
 # In the order in which a round asks: what can be seen at once comes first.
 KINDS: Mapping[str, Maker] = MappingProxyType(
     {
+        "ribbon": ribbons.ribbon,
+        "ribbon_back": ribbons.ribbon_back,
         "look": heads.look,
         "shift": output.shift,
         "whose": rows.whose,
@@ -51,9 +53,12 @@ KINDS: Mapping[str, Maker] = MappingProxyType(
     }
 )
 
+OPENING = ("ribbon", "ribbon_back")
+"""A round that asks of these begins with them: the picture and the words of the start page."""
+
 # What a level of explanation asks about; no kind belongs to two levels.
 AT_LEVEL: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {"beginner": tuple(KINDS)[:9], "intermediate": tuple(KINDS)[9:16], "expert": tuple(KINDS)[16:]}
+    {"beginner": tuple(KINDS)[:10], "intermediate": tuple(KINDS)[10:18], "expert": tuple(KINDS)[18:]}
 )
 
 
@@ -78,7 +83,7 @@ def questions(
     easier = tuple(kind for name in below[::-1] for kind in AT_LEVEL[name])
     own = tuple(kinds) or AT_LEVEL[level]
     material, random = Material(record), np.random.default_rng(seed)
-    order = [own[place] for place in random.permutation(len(own))]
+    order = sorted((own[place] for place in random.permutation(len(own))), key=lambda kind: kind not in OPENING)
     decks = {kind: _deck(material, seed, kind) for kind in (*order, *easier)}
     found: list[tuple[int, Question]] = []
     asked, elsewhere, seen = set[Fact](), set[Fact](), set[Look]()

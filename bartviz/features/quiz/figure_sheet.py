@@ -9,9 +9,11 @@ import html
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
+from bartviz.analysis.start import FAINTEST
 from bartviz.drawing import colors
 from bartviz.features.quiz.question import LETTERS, READ_SO, Grid, Option, Question, Touch
 from bartviz.language import _, current
@@ -34,9 +36,20 @@ _STYLE = (
     ".bv-small th[scope=col]{writing-mode:vertical-rl;transform:rotate(180deg)}caption{text-align:left;font-weight:600}"
     ".bv-line span{border:1px solid #d0d5dd;border-radius:3px;padding:0 .3rem;margin-right:.25rem}"
     ".bv-line .bv-marked{border:2px solid #1d2430;font-weight:600}"
+    ".bv-ribbons p{display:flex;margin:0}.bv-ribbons p>*{text-align:center}"
+    ".bv-ribbons div{position:relative;height:5rem}"
+    ".bv-ribbons i{position:absolute;inset:0;background:var(--kind);opacity:.6;print-color-adjust:exact;"
+    "-webkit-print-color-adjust:exact}.bv-ribbons .bv-marked{font-weight:600;text-decoration:underline}"
     "ol.options{list-style:upper-alpha}.answer{border-left:3px solid #98a2b3;padding-left:.7rem;color:#475467}"
 )
 
+
+APART = 2
+"""Letters between two words of a line with ribbons."""
+WIDEST = 3.0
+"""Half the width of a ribbon of weight 1, in per cent of the line."""
+STEPS = 16
+"""Straight pieces of each side of a ribbon."""
 
 Query = Mapping[str, str]
 Address = Callable[[str, Query], str]
@@ -135,14 +148,62 @@ def picture(question: Question, marks: Mapping[str, str] | None = None) -> str:
 
     ``marks``: what was touched, "right" or "wrong" by its place; with it, what can be touched is a button.
     """
-    places = _Places(question.touch if marks is not None else None, marks or {})
+    places = _Places(question.touch, marks or {}, on_screen=marks is not None)
     words = "".join(
         places.button("word", str(at), _word(label, at == question.marked), label)
         for at, label in enumerate(question.line)
     )
     line = f"<p class='bv-line'>{words}</p>" if words else ""
-    maps = "".join(_table(grid, number, places) for number, grid in enumerate(question.grids))
+    if question.grids and question.grids[0].ribbons:
+        return line + _ribbons(question, places)
+    only = len(question.grids) == 1
+    maps = "".join(_table(grid, number, places, large=only) for number, grid in enumerate(question.grids))
     return line + (f"<div class='bv-maps'>{maps}</div>" if maps else "")
+
+
+def _ribbons(question: Question, places: _Places) -> str:
+    """Two lines of words and a ribbon for every weight that the start page draws; each word has room for its letters.
+
+    A word that was found keeps its ribbons, and the others grow pale. Ribbons are cut out by CSS, because Streamlit
+    takes drawings out of HTML.
+    """
+    grid, touch = question.grids[0], question.touch
+    found = [int(place) for place, mark in places.marks.items() if mark == "right"]
+    down = touch is not None and touch.what == "row"  # the answer is a word below
+    above, below = (_middles(line) for line in (grid.columns, grid.rows))
+    drawn = "".join(
+        f"<i{' class=bv-pale' if found and (t if down else s) not in found else ''} "
+        f"style='clip-path:polygon({_outline(above[s], below[t], weight * WIDEST)})'></i>"
+        for t, weights in enumerate(grid.cells)
+        for s, weight in enumerate(weights)
+        if weight is not None and weight >= FAINTEST
+    )
+    lines = [
+        "".join(
+            f"<span style='flex:{len(label) + APART} 1 0'{places.area(what, str(at))}>"
+            f"{places.button(what, str(at), _word(label, asked and at == question.marked), label)}</span>"
+            for at, label in enumerate(labels)
+        )
+        for what, labels, asked in (("column", grid.columns, down), ("row", grid.rows, not down))
+    ]
+    return (
+        f"<div class='bv-ribbons bv-{grid.kind}'><p>{lines[0]}</p><div aria-hidden='true'>{drawn}</div>"
+        f"<p>{lines[1]}</p></div>"
+    )
+
+
+def _outline(high: float, low: float, half: float) -> str:
+    """The corners of a ribbon from ``high`` at the top to ``low`` at the bottom, in per cent of its box."""
+    ways = [at / STEPS for at in range(STEPS + 1)]
+    line = [(high + (low - high) * way * way * (3 - 2 * way), 100 * way) for way in ways]  # as smooth at both ends
+    corners = [(x - half, y) for x, y in line] + [(x + half, y) for x, y in reversed(line)]
+    return ",".join(f"{x:.1f}% {y:.1f}%" for x, y in corners)
+
+
+def _middles(labels: Sequence[str]) -> list[float]:
+    """The middle of each word of a line in per cent of its width."""
+    ends = list(accumulate((len(label) + APART for label in labels), initial=0))
+    return [50 * (left + right) / ends[-1] for left, right in pairwise(ends)]
 
 
 def _word(label: str, marked: bool) -> str:
@@ -155,9 +216,10 @@ class _Places:
 
     touch: Touch | None
     marks: Mapping[str, str]
+    on_screen: bool
 
     def has(self, what: str, place: str) -> bool:
-        if self.touch is None or self.touch.what != what:
+        if not self.on_screen or self.touch is None or self.touch.what != what:
             return False
         return what == "cell" or int(place) in self.touch.places
 
@@ -180,9 +242,9 @@ class _Places:
         )
 
 
-def _table(grid: Grid, number: int, places: _Places) -> str:
-    """A table whose cells are shaded by their weight; without digits a small picture."""
-    large = places.touch is not None and places.touch.what in ("cell", "row", "column") and not grid.digits
+def _table(grid: Grid, number: int, places: _Places, *, large: bool) -> str:
+    """A table whose cells are shaded by their weight; without digits a picture, on a screen a ``large`` one."""
+    large = large and places.on_screen and not grid.digits
     names = f"bv-grid bv-{grid.kind or 'any'}{'' if grid.digits else ' bv-small'}{' bv-large' if large else ''}"
     title = _(grid.title)
     caption = places.button("map", str(number), html.escape(title), title)
@@ -213,7 +275,7 @@ def _cell(cell: float | None, grid: Grid, at: tuple[int, int], places: _Places) 
         "cell", f"{row} {column}", number if grid.digits else "", f"{grid.rows[row]}, {grid.columns[column]}"
     )
     inner = inner if grid.digits or "<button" in inner else ""
-    told = "" if places.touch is not None and not grid.digits else f" title='{number}'"
+    told = "" if places.on_screen and places.touch is not None and not grid.digits else f" title='{number}'"
     return f"<td style='--w:{strength:.0f}%'{told}{places.area('column', str(column))}>{inner}</td>"
 
 

@@ -110,7 +110,8 @@ def _ask_look(material: Material, random: Generator, subject: Subject) -> Questi
             options = tuple(_token(labels, weights, at) for at in range(len(labels)))
             touch, answer = Touch("cell", tuple(range(len(labels))), tuple(columns), row), best
         why = later(
-            "{weight:.2f} of this row's weight is on {key}; no other token has more than {second:.2f}.",
+            "In its row the fullest colour is at {key}: {weight:.2f} of the weight. No other token has more than "
+            "{second:.2f}.",
             weight=float(weights[best]),
             key=quote(labels[best]),
             second=second,

@@ -1,4 +1,4 @@
-"""What did you understand? Questions made from the current text and model, one at a time."""
+"""What have you understood? Questions made from the current text and model, one at a time."""
 
 import streamlit as st
 

@@ -33,6 +33,7 @@ TOUCH = {
     "cell": mark("Touch the cell in the map."),
     "map": mark("Touch the map."),
     "word": mark("Touch the token."),
+    "ribbon": mark("Touch the word."),
 }
 
 
@@ -74,7 +75,8 @@ class Quiz:
     def marks(self) -> dict[str, str]:
         """The places of the picture that were touched, and once it is found the right one."""
         touch, taken = self.question.touch, self.taken[self.place]
-        assert touch is not None
+        if touch is None:
+            return {}
 
         def at(row: int, place: int) -> str:
             return f"{row} {place}" if touch.what == "cell" else str(place)
@@ -176,7 +178,7 @@ def ask(quiz: Quiz) -> None:
     """The question in large type, its picture, which is touched, or else the options as buttons, and the feedback."""
     question = quiz.question
     with st.container(key="quiz_asked"):
-        st.html(f"<p class='bv-question'>{html.escape(_(question.prompt))}</p>")
+        st.html(f"<p class='bv-question' tabindex='-1'>{html.escape(_(question.prompt))}</p>")
     beside = len(question.grids) == 1 and not question.grids[0].digits
     picture, choice = st.columns(2, gap="medium") if beside else (st.container(), st.container())
     with picture:
@@ -192,16 +194,19 @@ def ask(quiz: Quiz) -> None:
 
 def _picture(quiz: Quiz, question: Question) -> None:
     """The picture of a question; where its parts are the options, they can be touched."""
-    if question.touch is not None:
+    if question.touch is not None or question.grids:
         with st.container(key="quiz_picture"):
             st.html(figure_sheet.picture(question, quiz.marks))
-        with st.container(key="quiz_listen"):
-            told = {"box": "quiz_picture", "question": f"{quiz.seed}/{quiz.place}"}
-            _TOUCH(key=_TOUCHED, data=told, on_touched_change=partial(_touched, quiz))
-    elif question.grids:
-        st.html(figure_sheet.picture(question))
+    with st.container(key="quiz_listen"):
+        answers = len(quiz.taken[quiz.place]) + quiz.shown[quiz.place]
+        told = {"box": "quiz_picture", "question": f"{quiz.seed}/{quiz.place}", "answers": answers}
+        _TOUCH(key=_TOUCHED, data=told, on_touched_change=partial(_touched, quiz))
     if question.grids:
-        show.note(_(READ_SO))
+        show.note(_("The wider a ribbon, the more it looks there.") if _has_ribbons(question) else _(READ_SO))
+
+
+def _has_ribbons(question: Question) -> bool:
+    return any(grid.ribbons for grid in question.grids)
 
 
 def _touched(quiz: Quiz) -> None:
@@ -252,16 +257,23 @@ def _feedback(quiz: Quiz, question: Question) -> None:
     index, taken = quiz.place, quiz.taken[quiz.place]
     if quiz.done(index):
         verdict = _("Right.") if taken[-1:] == [question.answer] else _("The answer: {it}", it=_(question.right.text))
-        st.success(f"**{show.plain(verdict)}** {show.plain(_(question.why))}")
+        st.html(_verdict("bv-said-right", verdict, _(question.why)))
         page.link(question.page, _("See it"), question.query, icon=":material/arrow_forward:")
     elif taken:
-        st.info(f"{show.plain(_says(question, taken[-1]))} {show.plain(_('Not quite; try another one.'))}")
+        st.html(_verdict("bv-said-wrong", _("Not quite:"), _says(question, taken[-1]), _("Try another one.")))
         st.button(_("Show the answer"), key=f"quiz_show_{index}", type="tertiary", on_click=_show, args=(quiz, index))
     elif question.touch is not None:
-        show.note(_(TOUCH[question.touch.what]), keys=_("Or Tab, arrow keys and Enter."))
+        what = "ribbon" if _has_ribbons(question) else question.touch.what
+        show.note(_(TOUCH[what]), keys=_("Or Tab, arrow keys and Enter."))
     else:
         press = _("Or press its key, 1 to {count}.", count=len(question.options))
         show.note(_("Choose an answer."), keys=press)
+
+
+def _verdict(name: str, verdict: str, *rest: str) -> str:
+    """What is said of an answer, the verdict first; it has the focus when it has been given."""
+    said = html.escape(" ".join(rest))
+    return f"<p class='bv-verdict {name}' role='status' tabindex='-1'><b>{html.escape(verdict)}</b> {said}</p>"
 
 
 def _says(question: Question, taken: int) -> str:

@@ -15,6 +15,8 @@ from bartviz.analysis import parameters
 from bartviz.analysis.masks import quote
 from bartviz.analysis.measures import Measured, of_record
 from bartviz.analysis.parameters import Parameter
+from bartviz.analysis.start import Ribbons, ribbons
+from bartviz.analysis.start import plain as plain_words
 from bartviz.arrays import Floats
 from bartviz.families.catalogue import entry
 from bartviz.families.registry import FAMILIES
@@ -55,7 +57,7 @@ class Grid:
 
     ``kind``: the attention in whose colour it is shaded; None for grey, where the kind is what is asked. ``digits``:
     whether numbers are written, or cells are only shaded (a weight of 1 in full colour). ``title``: its name if there
-    are several.
+    are several. ``ribbons``: drawn as on the start page, its columns the words above, its rows the words below.
     """
 
     rows: tuple[str, ...]
@@ -64,6 +66,7 @@ class Grid:
     kind: Kind | None
     digits: bool = True
     title: str = ""
+    ribbons: bool = False
 
 
 @dataclass(frozen=True)
@@ -86,8 +89,8 @@ class Question:
 
     ``prompt``, ``why`` and the texts of options are messages (``language.later``), which ``_`` translates to the
     current language. ``page`` and ``query`` show the answer; ``about`` names the subject, for programs. ``line`` are
-    the words of a text, of which ``marked`` is the one that is spoken of; ``touch`` is None where the options are not
-    parts of the picture.
+    the words of a text, of which ``marked`` is the one that is spoken of (with ribbons: of the line that is not
+    touched); ``touch`` is None where the options are not parts of the picture.
     """
 
     kind: str
@@ -138,12 +141,21 @@ class Material:
 
     record: Record
     _measured: dict[Kind, Measured] = field(default_factory=dict)
+    _ribbons: list[Ribbons] = field(default_factory=list)
 
     def measured(self, kind: Kind) -> Measured:
         """The measures of every head of a kind."""
         if kind not in self._measured:
             self._measured[kind] = of_record(self.record, kind)
         return self._measured[kind]
+
+    @property
+    def ribbons(self) -> Ribbons | None:
+        """What the start page draws; None of a record without words."""
+        if not self._ribbons:
+            self._ribbons.append(ribbons(self.record))
+        found = self._ribbons[0]
+        return found if plain_words(found.above) and plain_words(found.below) else None
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:

@@ -1,6 +1,7 @@
 // A question that is answered in its picture: a press on a part that has a place sends it; arrow keys go from part to
 // part, so that one Tab is enough for all of them.
 
+import { focusOn } from "../../browser/shared/focus.js";
 import { markReady } from "../../browser/shared/ready.js";
 
 const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
@@ -20,9 +21,14 @@ export function beside(places, at, key) {
   return places.includes(next) ? next : at;
 }
 
-/** @param {{ parentElement: Element, data: { box: string, question: string }, setTriggerValue: Function }} component */
+/**
+ * `question`: its name; `answers`: how many were given to it.
+ * @param {{ parentElement: Element, data: { box: string, question: string, answers: number }, setTriggerValue: Function
+ * }} component
+ */
 export default function ({ parentElement, data, setTriggerValue }) {
   markReady(parentElement);
+  focusOn(`quiz ${data.question} ${data.answers}`, data.answers ? ".bv-verdict" : ".bv-question", true);
   const box = /** @type {HTMLElement | null} */ (document.querySelector(`.st-key-${data.box}`));
   if (!box) return;
   const buttons = () => /** @type {HTMLButtonElement[]} */ ([...box.querySelectorAll("button[data-place]")]);

@@ -37,11 +37,9 @@ def described(data: bytes) -> dict[str, Any]:
     return about
 
 
-def test_without_a_replay_there_is_only_the_field(app: App, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_a_replay_there_is_none(app: App, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(parts_replay, "SHIPPED", tmp_path / "none")
-    page = app("born", level="expert")
-    assert given(page) == []
-    assert replay.FILE in page.file_uploader(key="replay_file").label
+    assert given(app("born", level="expert")) == []
 
 
 def test_the_replay_of_the_setting_is_shown_with_its_words(
@@ -60,11 +58,9 @@ def test_the_replay_of_the_setting_is_shown_with_its_words(
 
 def test_a_file_of_ones_own_is_shown_instead(app: App, file: Path) -> None:
     page = app("born", level="expert")
-    page = page.file_uploader(key="replay_file").upload(file.name, file.read_bytes()).run()
+    page = page.file_uploader(key="file").upload(file.name, file.read_bytes()).run()
     (data,) = given(page)
     assert described(data)["steps"] == [*STEPS]
-    page = page.file_uploader(key="replay_file").upload("mine.zip", b"nothing").run()
-    assert "is not a replay of a training" in page.error[0].value
 
 
 def test_open_shows_a_series(file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,7 +17,7 @@ from bartviz.analysis.inside import inside
 from bartviz.analysis.start import ribbons, row_of
 from bartviz.corpus import shipped
 from bartviz.corpus.replay import SHIPPED
-from bartviz.features.lessons import arithmetic, cross, heads_found
+from bartviz.features.lessons import cross, heads_found
 from bartviz.features.lessons.judged import judged
 from bartviz.features.lessons.parts_course import WRITTEN
 from bartviz.record.record import Record
@@ -100,7 +100,7 @@ def test_masks(start: Record) -> None:
 
 def test_arithmetic(start: Record) -> None:
     attention = start.attention("cross")
-    layer, head = arithmetic.head_of(start)
+    layer, head = heads_found.head_of(start)
     q, k = attention.queries[layer, head, 5].astype(float), attention.keys[layer, head].astype(float)
     dots = k @ q
     assert facts("arithmetic", 1)["best"] == "buy"
@@ -130,7 +130,7 @@ def test_the_head_of_the_arithmetic_does_not_add_most_of_its_layer(start: Record
     attention = start.attention("cross")
     assert attention.v is not None
     assert attention.out is not None
-    layer, chosen = arithmetic.head_of(start)
+    layer, chosen = heads_found.head_of(start)
     added = [
         np.linalg.norm(
             attention.out[layer, :, head] @ (weights(start, "cross", layer, head)[5] @ attention.v[layer, head])

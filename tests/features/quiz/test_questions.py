@@ -15,12 +15,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bartviz.analysis import start
 from bartviz.analysis.denoising import NOISE, Noised, NoisedWord, token_masking, words
 from bartviz.analysis.parameters import parameters
 from bartviz.app.controls import export
 from bartviz.arrays import Floats
 from bartviz.errors import SettingError
-from bartviz.features.quiz import AT_LEVEL, COUNT, KINDS, figure_sheet, noise, questions
+from bartviz.features.quiz import AT_LEVEL, COUNT, KINDS, OPENING, figure_sheet, noise, questions
 from bartviz.features.quiz.question import Grid, Option, Question, Touch, hundredths
 from bartviz.language import _, speaking
 from bartviz.record.attention import Attention
@@ -101,6 +102,23 @@ def looked_at(record: Record, question: Question) -> None:
     rows = [int(str(option.fact)) for option in question.options]
     assert rows[question.answer] == int(column.argmax())
     assert all(column.max() >= column[at] + 0.0999 for at in rows if at != column.argmax())
+
+
+def ribbon(record: Record, question: Question) -> None:
+    """The weights of the drawn head between words, from those between tokens: sums over columns, means over rows."""
+    [grid], row, column = question.grids, int(str(question.about["row"])), int(str(question.about["column"]))
+    given, found = attention(record, question), start.ribbons(record)
+    weights = softmax(given, found.head.layer, found.head.head)
+    below, above = ([word for word in line if not word.special] for line in (found.below, found.above))
+    merged = np.array(
+        [[weights[t.start : t.end, s.start : s.end].sum(axis=1).mean() for s in above] for t in below]
+    )  # (words below, words above)
+    np.testing.assert_allclose(np.array(grid.cells, float), merged, atol=1e-3)
+    t, s = [word.start for word in below].index(row), [word.start for word in above].index(column)
+    line, right = (merged[:, s], t) if question.kind == "ribbon_back" else (merged[t], s)
+    assert question.right.fact == right == int(line.argmax())
+    assert all(line[right] >= share + 0.0999 for at, share in enumerate(line) if at != right)
+    assert question.marked == (s if question.kind == "ribbon_back" else t)
 
 
 def received(record: Record, question: Question) -> None:
@@ -315,6 +333,8 @@ def memory(record: Record, question: Question) -> None:
 
 
 CHECKS: dict[str, Callable[[Record, Question], None]] = {
+    "ribbon": ribbon,
+    "ribbon_back": ribbon,
     "look": look,
     "shift": shift,
     "whose": whose,
@@ -466,6 +486,25 @@ def test_new_questions_are_new_and_levels_differ(file: Path) -> None:
 def test_easier_kinds_of_a_level_come_first_in_each_lap() -> None:
     asked = [list(KINDS).index(one.kind) for one in questions(stand_in.record(), 1, 5)]
     assert asked == sorted(asked)
+
+
+def test_a_round_of_a_beginner_begins_with_the_picture_and_the_words_of_the_start_page() -> None:
+    record = open_record(next(file for file in SHIPPED if file.stem == "start"))
+    for seed in range(6):
+        first, second = questions(record, seed, 4)[:2]
+        assert (first.kind, second.kind) == OPENING
+        assert _(first.prompt).startswith("Before the model wrote")
+        drawn = figure_sheet.picture(first, {})
+        assert drawn.count("clip-path") == len(start.ribbons(record).edges()) - outside(record)
+        assert drawn.count("<button") == len(first.options)
+        assert "bv-pale" not in drawn
+        assert "bv-pale" in figure_sheet.picture(first, {str(first.answer): "right"})
+
+
+def outside(record: Record) -> int:
+    """The ribbons at special tokens, which beginners are not shown."""
+    found = start.ribbons(record)
+    return sum(found.below[t].special or found.above[s].special for t, s, _weight in found.edges())
 
 
 def test_the_map_whose_kind_is_asked_has_the_colour_of_none() -> None:

@@ -1,0 +1,24 @@
+// What a new step or question begins with has the focus: a key then goes on from there, and a screen reader reads it.
+
+const TRIES = [0, 300, 1200]; // milliseconds; what is drawn once more loses the focus
+
+/**
+ * Focus the part that a selector names, once for each `place`, if the visitor has pressed something since the page was
+ * loaded; never while they type. `bring`: it comes into sight.
+ */
+export function focusOn(place, selector, bring = false) {
+  const { dataset } = document.body,
+    before = dataset.focused;
+  dataset.focused = place;
+  if (before === place || !navigator.userActivation?.hasBeenActive) return;
+  const start = document.activeElement;
+  if (start?.matches("input:not([type=radio]), textarea, select")) return;
+  for (const wait of TRIES)
+    setTimeout(() => {
+      const { activeElement } = document;
+      if (dataset.focused !== place || !(activeElement === document.body || activeElement === start)) return;
+      const part = /** @type {HTMLElement | null} */ (document.querySelector(selector));
+      part?.focus({ preventScroll: true });
+      if (bring) part?.scrollIntoView({ block: "nearest" });
+    }, wait);
+}
