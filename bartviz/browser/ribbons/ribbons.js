@@ -111,7 +111,6 @@ class View {
       if (word.special) chip.dir = "ltr"; // it says nothing about the direction of the text around it
       if (word.color >= 0) chip.style.setProperty("--word", `var(--bv-word${word.color})`);
       const gloss = name === "below" ? this.data.glosses?.[index] : "";
-      chip.setAttribute("aria-label", this.data.say[name][index] + (gloss ? ` = ${gloss}` : ""));
       if (gloss) chip.dataset.gloss = `= ${gloss}`;
       chip.append(
         ...word.pieces.map((text) =>
@@ -287,6 +286,11 @@ class View {
     this.label();
   }
 
+  /** Whether a lesson asks where it looks, so that the picture must not say it. */
+  isAsked() {
+    return getComputedStyle(this.stage).getPropertyValue("--bv-said").trim() === "hidden";
+  }
+
   label() {
     this.button.textContent = this.timer ? this.data.labels.pause : this.data.labels.play;
   }
@@ -312,7 +316,7 @@ export default function ({ parentElement, data, setStateValue }) {
   VIEWS.set(parentElement, { view, text, close });
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   if (!played && !still && !view.kept) {
-    view.timer = setTimeout(() => view.play(), WAIT);
+    view.timer = setTimeout(() => (view.isAsked() ? view.stop() : view.play()), WAIT);
     view.label();
   }
   played = true;

@@ -4,19 +4,20 @@ const TRIES = [0, 300, 1200]; // milliseconds; what is drawn once more loses the
 
 /**
  * Focus the part that a selector names, once for each `place`, if the visitor has pressed something since the page was
- * loaded; never while they type. `bring`: it comes into sight.
+ * loaded; never while they type. `bring`: it comes into sight; `lost`: only if nothing that can be pressed has the focus.
  */
-export function focusOn(place, selector, bring = false) {
+export function focusOn(place, selector, { bring = false, lost = false } = {}) {
   const { dataset } = document.body,
     before = dataset.focused;
   dataset.focused = place;
   if (before === place || !navigator.userActivation?.hasBeenActive) return;
   const start = document.activeElement;
   if (start?.matches("input:not([type=radio]), textarea, select")) return;
+  const free = (element) =>
+    element === document.body || /** @type {any} */ (element).disabled === true || (!lost && element === start);
   for (const wait of TRIES)
     setTimeout(() => {
-      const { activeElement } = document;
-      if (dataset.focused !== place || !(activeElement === document.body || activeElement === start)) return;
+      if (dataset.focused !== place || !free(document.activeElement)) return;
       const part = /** @type {HTMLElement | null} */ (document.querySelector(selector));
       part?.focus({ preventScroll: true });
       if (bring) part?.scrollIntoView({ block: "nearest" });

@@ -2,6 +2,7 @@
 // the answer. They press the strip's own buttons, so that what cannot be pressed cannot be keyed either.
 
 import { markReady } from "../../browser/shared/ready.js";
+import { focusOn } from "../../browser/shared/focus.js";
 import { calm } from "../../browser/shared/steps.js";
 import { keep } from "../../app/components/scroll_to/keep.js";
 import { oneEntryForAStep } from "./history.js";
@@ -157,6 +158,27 @@ function lightWord(target, lit) {
   }
 }
 
+const TOUCHED = "3px solid var(--st-primary-color, #3b4a63)",
+  JUDGED = 8000; // milliseconds after which a touch is forgotten that nobody has judged
+/** @type {(() => void) | undefined} */
+let unmark;
+
+/** Mark at once what was touched, and name it where the verdict will stand; a map as a whole is not outlined. */
+function mark(node, label) {
+  unmark?.();
+  const answer = document.querySelector(".bv-answer"),
+    style = node instanceof HTMLElement && node.tagName !== "CANVAS" && node.offsetWidth < 300 ? node.style : undefined;
+  if (style) style.outline = TOUCHED;
+  if (typeof label === "string" && label.trim()) answer?.setAttribute("data-touched", `“${label.trim()}”`);
+  unmark = () => {
+    clearTimeout(late);
+    style?.removeProperty("outline");
+    answer?.removeAttribute("data-touched");
+    unmark = undefined;
+  };
+  const late = setTimeout(() => unmark?.(), JUDGED);
+}
+
 /** @type {Map<Node, { asks: string, then: (what: unknown) => void }>} */
 const strips = new Map(); // of those in the page, by their elements, in the order in which they came
 /** @type {Document | undefined} */
@@ -192,13 +214,16 @@ function hear(page) {
     const strip = current();
     if (!strip?.asks) return;
     event.preventDefault(); // a picture does nothing else with an answer that could not be taken back
+    mark(event.composedPath()[0], /** @type {CustomEvent} */ (event).detail?.label);
     strip.then(/** @type {CustomEvent} */ (event).detail);
   });
   page.addEventListener("pointerdown", (event) => void (current()?.asks && askPlot(event)), { capture: true });
   page.addEventListener("click", (event) => {
     const strip = current(),
       chip = strip?.asks && chipOf(event.target);
-    if (chip) strip.then(chip);
+    if (!chip) return;
+    mark(event.target, chip.label);
+    strip.then(chip);
   });
 }
 
@@ -211,6 +236,8 @@ export default function ({ parentElement, data, setTriggerValue }) {
   show(data);
   write(data.seen);
   sayAloud(data.said);
+  unmark?.();
+  focusOn(`lesson ${data.step} ${data.said}`, data.said ? ".bv-answer" : ".bv-ask", { lost: data.said !== "" });
   const see = document.querySelector(".bv-see");
   if (see) measuring.observe(see);
   const close = listen(parentElement, data.asks, (what) => setTriggerValue("touch", what));

@@ -101,7 +101,9 @@ def _asked(lesson: Lesson, at: int) -> None:
     with st.container(key="lesson_step", gap=None):
         see, ask = (_spotted(text, _words(now)) for text in (texts.see, texts.ask))
         passed = "".join(f"<p class='bv-passed'>{html.escape(text)}</p>" for text in now.said_of_passed)
-        st.html(f"<div class='bv-asked'>{passed}<p class='bv-see'>{see}</p><p class='bv-ask'>{ask}</p></div>")
+        st.html(
+            f"<div class='bv-asked'>{passed}<p class='bv-see'>{see}</p><p class='bv-ask' tabindex='-1'>{ask}</p></div>"
+        )
         with st.container(key="lesson_reply", gap="xsmall"):
             _reply(texts, now)
             if isinstance(step.answer, Painted):
@@ -147,8 +149,8 @@ def _reply(texts: StepTexts, now: state.LessonState) -> None:
         told = said.text if isinstance(said, Reply) else texts.replies.get("aside") if said == OTHER_SIDE else None
         body, names = _spotted(told or _(_ASIDE[str(said)]), _words(now)), "bv-wrong"
     else:
-        body, names = html.escape(_hint(now)), "bv-closed"
-    st.html(f"<p class='bv-answer {names}'>{body}</p>")
+        body, names = _hint(now), "bv-closed"
+    st.html(f"<p class='bv-answer {names}' tabindex='-1'>{body}</p>")
 
 
 def _words(now: state.LessonState) -> frozenset[str]:
@@ -172,16 +174,20 @@ def _spotted(text: str, words: Collection[str]) -> str:
 
 
 def _hint(now: state.LessonState) -> str:
-    """How the step is answered."""
+    """How the step is answered, as HTML; nothing where a field below says it."""
     assert now.step is not None
     answer = now.step.answer
     if isinstance(answer, Touch):
-        return _("Answer in the picture: touch it, or press Enter at it.")
+        return _for_keys(_("Answer in the picture: touch it."), _("Or Tab, arrow keys and Enter."))
     if isinstance(answer, Painted):
-        return _("Drag over the words, tap them, or use the arrow keys and Space.")
+        return _for_keys(_("Drag over the words, or tap them."), _("Or arrow keys and Space."))
     if isinstance(answer, Number):
-        return _("Type a number.")
-    return _("Choose one.") if isinstance(answer, Choice) else _("Think first, then look.")
+        return ""
+    return html.escape(_("Choose one.") if isinstance(answer, Choice) else _("Think first, then look."))
+
+
+def _for_keys(text: str, keys: str) -> str:
+    return f"{html.escape(text)} <span class='bv-keys'>{html.escape(keys)}</span>"
 
 
 def _means(step: Step, texts: StepTexts, now: state.LessonState) -> None:
@@ -200,7 +206,7 @@ def _means(step: Step, texts: StepTexts, now: state.LessonState) -> None:
                 key=key,
                 format="%g",
                 label_visibility="collapsed",
-                placeholder=_("in %, then Enter") if answer.percent else _("a number, then Enter"),
+                placeholder=_("in %") if answer.percent else _("a number"),
                 on_change=_typed,
                 args=(key,),
             )

@@ -28,7 +28,8 @@ export function beside(places, at, key) {
  */
 export default function ({ parentElement, data, setTriggerValue }) {
   markReady(parentElement);
-  focusOn(`quiz ${data.question} ${data.answers}`, data.answers ? ".bv-verdict" : ".bv-question", true);
+  const lost = data.answers > 0;
+  focusOn(`quiz ${data.question} ${data.answers}`, lost ? ".bv-verdict" : ".bv-question", { bring: true, lost });
   const box = /** @type {HTMLElement | null} */ (document.querySelector(`.st-key-${data.box}`));
   if (!box) return;
   const buttons = () => /** @type {HTMLButtonElement[]} */ ([...box.querySelectorAll("button[data-place]")]);

@@ -126,9 +126,7 @@ def cards(record: Record | None, head: Head | None = None) -> None:
     with own.container(border=True, height="stretch", gap="small"):
         with st.form("own", border=False, clear_on_submit=True):
             text, button = st.columns([3, 1], vertical_alignment="bottom", gap="small")
-            text.text_input(
-                _("Use your own text"), key="own_text", max_chars=TYPED, placeholder=_("type here, then press Enter")
-            )
+            text.text_input(_("Use your own text"), key="own_text", max_chars=TYPED, placeholder=_("type here"))
             button.form_submit_button(_("Run"), width="stretch", on_click=sidebar.start_with_own, args=("own_text",))
         opened.button()
 
