@@ -64,9 +64,10 @@ docs: $(VENV)/.dev ## Build the documentation site in build/docs/html (ARGS=--fa
 evaluate: $(VENV)/.dev ## Measure the models that ship (CORPUS=folder with the data)
 	$(BIN)/python -m training.evaluate --corpus "$(CORPUS)" $(ARGS)
 
-records: $(VENV)/.dev ## Make the saved records that the start page and lessons show
+records: $(VENV)/.dev ## Make the saved records and numbers that the start page, the lessons and the textbook show
 	$(BIN)/python -m training.records
 	$(BIN)/python -m training.judged
+	$(BIN)/python -m training.measured
 
 atlases: $(VENV)/.dev ## Measure every head of the shipped models over sentences held out (CORPUS=folder with the data)
 	$(BIN)/python -m training.atlases --corpus "$(CORPUS)"

@@ -1,4 +1,4 @@
-"""The ledger: claims of the source articles, line by line, with the numbers computed now and the verdict.
+"""The ledger: claims of the source articles, line by line, with the computed numbers and the verdict.
 
     from bartviz.features.textbook import ledger
 
@@ -6,7 +6,8 @@
     ledger(numbers=True)           # one line per number
     verdict("14").word             # "fails"
 
-Claims that need a run of a model are judged by ``textbook.measured``; they have no verdict here.
+Claims that need a run of a model have no verdict here: ``textbook.measured`` has them as they are saved, and
+``textbook.run_measured`` computes them.
 """
 
 from __future__ import annotations
@@ -73,24 +74,22 @@ def verdict(number: str, record: Record | None = None) -> Verdict | None:
 
 def verdicts(record: Record | None = None, more: Mapping[str, Verdict] | None = None) -> dict[str, Verdict]:
     """The verdicts of all lines that can be judged here, by number, and ``more`` from ``textbook.measured``."""
-    known, evidence = _fixed(current()), Evidence(record)
+    evidence, known = Evidence(record), dict(more or {})
     found = {
-        line.number: known.get(line.number) or line.judged(line.check(evidence))
+        line.number: _fixed(line.number, current()) or line.judged(line.check(evidence))
         for line in CLAIMS
-        if line.check is not None
+        if line.check is not None and line.number not in known
     }
-    return found | dict(more or {})
+    return found | known
 
 
-@lru_cache(maxsize=len(LANGUAGES))
-def _fixed(language: str) -> Mapping[str, Verdict]:
-    """The verdicts that are the same whatever a visitor has run, by number, in the current language."""
-    found = {}
-    for line in CLAIMS:
-        if line.check is not None:
-            with suppress(AsksForRun):
-                found[line.number] = line.judged(line.check(NoRun()))
-    return found
+@lru_cache(maxsize=len(LANGUAGES) * len(CLAIMS))
+def _fixed(number: str, language: str) -> Verdict | None:
+    """The verdict of a line if it is the same whatever a visitor has run, in the current language."""
+    line = claim(number)
+    with suppress(AsksForRun):
+        return None if line.check is None else line.judged(line.check(NoRun()))
+    return None
 
 
 def tally(found: Mapping[str, Verdict]) -> dict[Word, int]:

@@ -67,7 +67,7 @@ def text_to_text(_model: Model, _cancelled: Cancel) -> Verdict:
         names=", ".join(other["T5"]),
         bart=len(other["Bart"]),
     )
-    return Verdict(numbers, why, later("the classes of transformers, checked now; the facts about the two families"))
+    return Verdict(numbers, why, later("the classes of transformers; the facts about the two families"))
 
 
 def no_writer(_model: Model, _cancelled: Cancel) -> Verdict:
@@ -88,4 +88,4 @@ def no_writer(_model: Model, _cancelled: Cancel) -> Verdict:
         ahead=ahead,
         names=", ".join(writing),
     )
-    return Verdict(numbers, why, later("the classes of transformers, checked now; {second}", second=basis))
+    return Verdict(numbers, why, later("the classes of transformers; {second}", second=basis))

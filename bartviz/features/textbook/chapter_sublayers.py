@@ -22,7 +22,7 @@ from bartviz.models.load import load
 from bartviz.models.model import Model
 
 MODEL = BERT_RUN["model"]
-BASIS = later("runs of {model}, made now", model=MODEL)
+BASIS = later("runs of {model}", model=MODEL)
 APART = len(PAIRS) // 2  # a first sentence and the second one of the pair this much further on do not belong together
 
 

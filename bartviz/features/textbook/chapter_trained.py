@@ -18,7 +18,7 @@ from bartviz.run.forward import capture
 SEEDS = range(3)
 NEAR_ZERO = 1e-4
 TRAINED = later(
-    "decoders of one layer trained now, {steps} steps on chains of {length} tokens out of {vocabulary}",
+    "decoders of one layer trained for this, {steps} steps on chains of {length} tokens out of {vocabulary}",
     steps=STEPS,
     length=LENGTH,
     vocabulary=VOCABULARY,

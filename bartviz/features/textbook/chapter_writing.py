@@ -36,7 +36,7 @@ Cancel = Callable[[], bool]
 
 
 def basis(model: Model) -> str:
-    return later("runs of {model}, made now", model=model.info.name)
+    return later("runs of {model}", model=model.info.name)
 
 
 def without_crossing(model: Model, cancelled: Cancel) -> Verdict:

@@ -1,4 +1,4 @@
-"""Lines about training, and about what transformers returns: measured on small networks of random weights, made now.
+"""Lines about training, and about what transformers returns: measured on small networks of random weights.
 
 Shapes: n tokens, D width.
 """
@@ -22,7 +22,7 @@ from bartviz.run.forward import capture
 
 DEPTHS = (6, 12, 24)
 WIDTH, TOKENS, SEED = 64, 16, 0
-TOY = later("layers {width} wide with random weights, {n} tokens, made now", width=WIDTH, n=TOKENS)
+TOY = later("layers {width} wide with random weights, {n} tokens", width=WIDTH, n=TOKENS)
 Cancel = Callable[[], bool]
 
 
@@ -99,7 +99,7 @@ def dropout(model: Model, cancelled: Cancel) -> Verdict:
         "by 0.9. Here they are up to {off:.2f} off.",
         off=off,
     )
-    return Verdict(numbers, why, later("transformers' defaults; runs of {model}, made now", model=model.info.name))
+    return Verdict(numbers, why, later("transformers' defaults; runs of {model}", model=model.info.name))
 
 
 def norms(_model: Model, _cancelled: Cancel) -> Verdict:
@@ -180,7 +180,7 @@ def returned(_model: Model, _cancelled: Cancel) -> Verdict:
         fast=without.config._attn_implementation,
         none=none,
     )
-    return Verdict(numbers, why, later("a BART of 6 + 6 layers with random weights, made now"))
+    return Verdict(numbers, why, later("a BART of 6 + 6 layers with random weights"))
 
 
 def _matrices(network: Any) -> str:

@@ -1,4 +1,4 @@
-"""Which sentences of the textbooks hold? Every statement of the source articles, next to numbers computed now."""
+"""Which sentences of the textbooks hold? Every statement of the source articles, next to computed numbers."""
 
 import streamlit as st
 

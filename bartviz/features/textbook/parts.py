@@ -6,23 +6,21 @@ import html
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 import streamlit as st
 
-from bartviz.app.controls import pick, show, tasks
+from bartviz.app.controls import pick, show
 from bartviz.app.frame import languages, levels, page, page_list
 from bartviz.app.state import content, url_state
 from bartviz.app.state.result_cache import cached
 from bartviz.features import textbook
-from bartviz.features.textbook import CLAIMS, claim
+from bartviz.features.textbook import CLAIMS, claim, measured
 from bartviz.features.textbook import parts_guess as guess
 from bartviz.features.textbook.judging import (
     ABOUT,
     BELIEVED,
     CHAPTERS,
-    MODEL,
     NAMES,
     SIGNS,
     SOURCES,
@@ -32,51 +30,29 @@ from bartviz.features.textbook.judging import (
     Verdict,
     text,
 )
-from bartviz.language import _, current, mark, named
-
-if TYPE_CHECKING:
-    from bartviz.models.model import Model
-    from bartviz.record.record import Record
-    from bartviz.serving.gate import Ticket
+from bartviz.language import _, current, named
+from bartviz.record.record import Record
 
 Verdicts = Mapping[str, Verdict]
 STYLE = Path(__file__).with_name("style.css")
-ALL, FIRST, TASK, GUESS = "all", "believed", "textbook", "guess"
+ALL, FIRST, GUESS = "all", "believed", "guess"
 DRAWN = 16  # cached drawings of the lines, about 0.2 MB each
-OPEN = mark("not computed yet")
-LATER = tuple(line.number for line in CLAIMS if line.check is None)  # need a run of a model
 
 
 def judged(record: Record | None) -> Verdicts:
-    """All verdicts that are ready; the others are computed in the background, with a progress line."""
-    verdicts = cached(partial(textbook.verdicts, record))
-    with st.container(key="textbook_pending"):
-        more = tasks.ask(TASK, MODEL, {"lines": list(LATER)}, _work)
-    return {**verdicts, **(more or {})}
-
-
-def _work(model: Model, ticket: Ticket[Verdicts]) -> Verdicts:
-    from bartviz.features.textbook import run_measured as measured
-
-    def report(note: str, done: int, total: int) -> None:
-        ticket.report(note, done / total)
-
-    return measured.judge_all(model, cancelled=ticket.cancelled, on_progress=report)
+    """The verdict of every statement: saved where it needs a run of the model that ships."""
+    return cached(partial(textbook.verdicts, record, measured.verdicts()))
 
 
 def tally(verdicts: Verdicts) -> None:
     """How many statements hold and how many do not: the lead sentence of the page, and a bar with its legend."""
     show.lead(_("{claims} statements about these models, judged by numbers.", claims=len(CLAIMS)))
     counts = textbook.tally(verdicts)
-    counted = [
-        *((word, SIGNS[word], _(NAMES[word]), counts[word]) for word in WORDS),
-        ("open", "…", _(OPEN), len(CLAIMS) - len(verdicts)),
-    ]
     bar, legend = "", ""
-    for word, sign, name, count in counted:
-        if count:
+    for word in WORDS:
+        if count := counts[word]:
             bar += f"<span class='bv-is-{word}' style='flex:{count}'></span>"
-            legend += f"<li class='bv-is-{word}'><i>{sign}</i> {_safe(name)} <b>{count}</b></li>"
+            legend += f"<li class='bv-is-{word}'><i>{SIGNS[word]}</i> {_safe(_(NAMES[word]))} <b>{count}</b></li>"
     st.html(f"<div class='bv-tally' aria-hidden='true'>{bar}</div><ul class='bv-tallied'>{legend}</ul>")
 
 
@@ -114,10 +90,7 @@ def choose(found: Verdicts) -> tuple[Claim, ...]:
                 verdict = pick.one_of(_("Verdict"), verdicts, key="verdict")
     lines = [claim(number) for number in BELIEVED] if chapter == FIRST else CLAIMS
     return tuple(
-        line
-        for line in lines
-        if chapter in (ALL, FIRST, line.chapter)
-        and (verdict == ALL or (line.number in found and found[line.number].word == verdict))
+        line for line in lines if chapter in (ALL, FIRST, line.chapter) and verdict in (ALL, found[line.number].word)
     )
 
 
@@ -159,15 +132,15 @@ def _lines(key: str, _numbers: list[str], _found: Verdicts, _wanted: str) -> Non
         if in_chapter:
             st.subheader(_(name), anchor=False)
         for line in in_chapter:
-            verdict = _found.get(line.number)
-            with st.container(key=f"claim_{'open' if verdict is None else verdict.word}_{line.number}", gap=None):
+            verdict = _found[line.number]
+            with st.container(key=f"claim_{verdict.word}_{line.number}", gap=None):
                 st.html(_card(line, verdict, unfolded=line.number == _wanted))
                 _link(line)
 
 
-def _question(line: Claim, verdict: Verdict | None) -> None:
-    """A line without its verdict; one that is not computed yet says so."""
-    st.html(f"<div class='bv-claim'>{_head(line, _badge(None) if verdict is None else '')}</div>")
+def _question(line: Claim) -> None:
+    """A line without its verdict."""
+    st.html(f"<div class='bv-claim'>{_head(line, '')}</div>")
 
 
 def _answered(line: Claim, verdict: Verdict, outcome: str) -> None:
@@ -190,11 +163,10 @@ def _link(line: Claim) -> None:
     st.link_button(label, address, icon=":material/open_in_new:", type="tertiary", help=hint)
 
 
-def _card(line: Claim, verdict: Verdict | None, *, unfolded: bool) -> str:
+def _card(line: Claim, verdict: Verdict, *, unfolded: bool) -> str:
     """One line as HTML; all texts are escaped."""
-    why = "" if verdict is None else f"<p>{_safe(_(verdict.why))}</p>"
-    numbers = "" if verdict is None else _folded(_("Numbers"), _numbers(line, verdict), unfolded=unfolded)
-    return f"<div class='bv-claim'>{_head(line, _badge(verdict))}{why}{numbers}</div>"
+    numbers = _folded(_("Numbers"), _numbers(line, verdict), unfolded=unfolded)
+    return f"<div class='bv-claim'>{_head(line, _badge(verdict))}<p>{_safe(_(verdict.why))}</p>{numbers}</div>"
 
 
 def _head(line: Claim, badge: str) -> str:
@@ -203,8 +175,8 @@ def _head(line: Claim, badge: str) -> str:
     return f"<div class='bv-head'>{badge}{title}</div><p class='bv-said'>{_safe(line.said)}</p>"
 
 
-def _badge(verdict: Verdict | None) -> str:
-    sign, name = ("…", _(OPEN)) if verdict is None else (SIGNS[verdict.word], _(NAMES[verdict.word]))
+def _badge(verdict: Verdict) -> str:
+    sign, name = SIGNS[verdict.word], _(NAMES[verdict.word])
     return f"<span class='bv-verdict'><span class='bv-sign' aria-hidden='true'>{sign}</span> {_safe(name)}</span>"
 
 

@@ -37,7 +37,7 @@ def forget(numbers: list[str]) -> None:
 def ask(
     chosen: tuple[Claim, ...],
     found: Mapping[str, Verdict],
-    question: Callable[[Claim, Verdict | None], None],
+    question: Callable[[Claim], None],
     answered: Callable[[Claim, Verdict, str], None],
     *,
     headed: bool = True,
@@ -49,14 +49,13 @@ def ask(
     for line in chosen:
         if headed and line.chapter != chapter:
             st.subheader(_(CHAPTERS[chapter := line.chapter]), anchor=False)
-        verdict, guess = found.get(line.number), given().get(line.number)
-        if verdict is not None and guess is not None:
+        verdict, guess = found[line.number], given().get(line.number)
+        if guess is not None:
             answered(line, verdict, _outcome(verdict, guess))
         else:
             with st.container(key=f"claim_open_{line.number}", gap=None):
-                question(line, verdict)
-                if verdict is not None:
-                    _buttons(line)
+                question(line)
+                _buttons(line)
 
 
 def _outcome(verdict: Verdict, guess: str) -> str:

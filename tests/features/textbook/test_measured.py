@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -24,10 +25,12 @@ from transformers import (
 from bartviz import load
 from bartviz.errors import Cancelled
 from bartviz.families.catalogue import EMBEDDED
-from bartviz.features.textbook import CLAIMS, judging, networks, sentences
+from bartviz.features.textbook import CLAIMS, judging, networks, sentences, verdict
 from bartviz.features.textbook import chapter_classes as classes
+from bartviz.features.textbook import measured as saved
 from bartviz.features.textbook import run_measured as measured
 from bartviz.features.textbook.judging import Verdict
+from bartviz.language import Later, _, later, speaking
 from tests.features.textbook.ledger import Wanted, check, found
 from training import networks as networks_of_training
 
@@ -52,10 +55,43 @@ def network() -> Iterator[Any]:
 @pytest.mark.slow
 def test_every_line_without_a_check_is_judged(judged: Mapping[str, Verdict]) -> None:
     assert list(judged) == [line.number for line in CLAIMS if line.check is None]
-    for verdict in judged.values():
-        assert verdict.why.endswith(".")
+    for one in judged.values():
+        assert one.why.endswith(".")
     elsewhere = ("5c", "15c", "16d", "16e", "25c", "30c", "31d", "31e", "35d")
     assert all(judging.MODEL in judged[number].basis for number in judged if number not in elsewhere)
+
+
+@pytest.mark.slow
+def test_the_saved_verdicts_are_those_of_the_model_that_ships(judged: Mapping[str, Verdict]) -> None:
+    shipped, fixed = saved.verdicts(), {number: verdict(number) for number in saved.LONG}
+    assert list(shipped) == [*judged, *fixed]
+    for number, now in (dict(judged) | fixed).items():
+        assert now is not None
+        one = shipped[number]
+        assert (one.word, message(one.why), _(one.basis)) == (now.word, message(now.why), _(now.basis)), number
+        for before, after in zip(one.numbers, now.numbers, strict=True):
+            assert (before.label, before.core, before.agrees) == (after.label, after.core, after.agrees), number
+            close = pytest.approx(after.found, rel=0.05, abs=judging.ROUNDING)
+            assert before.found == (after.found if isinstance(after.found, str) else close), (number, before.label)
+
+
+def message(text: str) -> str:
+    """A message without its values."""
+    return text.message if isinstance(text, Later) else text
+
+
+def test_a_saved_verdict_is_read_as_it_was_written() -> None:
+    numbers = (
+        judging.Number(later("a share of {n}", n=2), judging.above(judging.Share(0.5)), np.float32(0.75)),
+        judging.Number("words", later("yes"), later("no"), core=False, within=judging.NEARLY),
+        judging.Number("ends", judging.Between(1, 3), 2, core=False),
+    )
+    before = Verdict(numbers, later("{why} So.", why=later("{n} of 2.", n=1)), "a run", decides=False, large=False)
+    after = saved._verdict(json.loads(saved.to_json({"1": before}))["1"])
+    assert after == before
+    assert [judging.text(one.found) for one in after.numbers] == [judging.text(one.found) for one in numbers]
+    with speaking("pseudo"):
+        assert _(after.why) == "⟦⟦1 of 2.⟧ So.⟧"
 
 
 HOUSE = "house is beautiful and well located in the middle of the city where it"

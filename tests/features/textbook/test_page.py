@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bartviz.app.controls import tasks
 from bartviz.app.frame import app_folder, page_list
 from bartviz.features import textbook
-from bartviz.features.textbook import CLAIMS, tally
-from bartviz.features.textbook.judging import BELIEVED, Claim, Number, Verdict
+from bartviz.features.textbook import CLAIMS, measured, tally
+from bartviz.features.textbook.judging import BELIEVED, Claim
 from bartviz.record.record import Record
 from tests.support.pages import App
 from tests.support.visits import words
-
-DONE = {line.number: Verdict((Number("n", 1, 1),), "It is so.", "runs made now") for line in CLAIMS if not line.check}
-
-
-@pytest.fixture(autouse=True)
-def computed(monkeypatch: pytest.MonkeyPatch) -> dict[str, Mapping[str, Verdict] | None]:
-    """What the task has brought: nothing at first; no model is loaded here."""
-    brought: dict[str, Mapping[str, Verdict] | None] = {"now": None}
-    monkeypatch.setattr(tasks, "ask", lambda *_asked, **_more: brought["now"])
-    return brought
 
 
 def cards(page: AppTest) -> list[str]:
@@ -38,7 +26,7 @@ def test_every_line_has_a_card_and_a_link(app: App) -> None:
     assert not page.exception
     assert len(cards(page)) == len(CLAIMS)
     assert f"{len(CLAIMS)} statements about these models, judged by numbers." in words(page)
-    assert sum("not computed yet" in card for card in cards(page)) == len(DONE)
+    assert all("bv-verdict" in card for card in cards(page))  # none is still to come
     links = [link.proto for kind in ("page_link", "link_button") for link in page.get(kind)]
     assert sum(link.label.startswith("See it: ") for link in links) == len(CLAIMS)
 
@@ -52,22 +40,21 @@ def test_a_line_judged_by_another_model_opens_a_visit_of_its_own(app: App) -> No
 
 
 @pytest.mark.slow
-def test_what_the_model_has_brought_is_counted(app: App, computed: dict[str, Mapping[str, Verdict] | None]) -> None:
-    computed["now"] = DONE
+def test_what_was_measured_is_counted(app: App) -> None:
     page = app("textbook", record=None, chapter="all")
-    counts = tally({**textbook.verdicts(), **DONE})
+    counts = tally({**textbook.verdicts(), **measured.verdicts()})
     told = next(part.proto.body for part in page.get("html") if "bv-tallied" in part.proto.body)
     assert sum(counts.values()) == len(CLAIMS)
     assert [int(count) for count in re.findall(r"<b>(\d+)</b>", told)] == list(counts.values())
-    assert "not computed yet" not in words(page)
 
 
 @pytest.mark.slow
 def test_the_filters_by_link(app: App) -> None:
     page = app("textbook", record=None, verdict="fails", chapter="generation")
     assert not page.exception
-    found = cards(page)
-    assert len(found) == 1
+    found, all_found = cards(page), textbook.verdicts(None, measured.verdicts())
+    failed = [line for line in CLAIMS if line.chapter == "generation" and all_found[line.number].word == "fails"]
+    assert len(found) == len(failed) > 1
     assert all("does not hold" in card and "✗" in card for card in found)
     assert [heading.value for heading in page.subheader] == ["Generation"]
     page.selectbox(key="chapter").select("masks").run()
@@ -116,20 +103,10 @@ def test_no_answer_is_wrong_where_nothing_is_decided(app: App, answer: str) -> N
 
 
 @pytest.mark.slow
-def test_a_line_that_is_not_computed_yet_cannot_be_answered(app: App) -> None:
-    page = app("textbook", record=None, guess="true", chapter="masks")
-    keys = [button.key for button in page.button if button.key and button.key.startswith("guess_")]
-    assert "guess_9_true" in keys
-    assert "guess_9b_true" not in keys
-
-
-@pytest.mark.slow
 def test_beginners_begin_with_what_many_believe(app: App) -> None:
     page = app("textbook", record=None, level="beginner")
     keys = [str(button.key) for button in page.button if str(button.key).startswith("guess_")]
-    assert list(dict.fromkeys(key.split("_")[1] for key in keys)) == [
-        number for number in BELIEVED if textbook.verdict(number) is not None
-    ]
+    assert list(dict.fromkeys(key.split("_")[1] for key in keys)) == list(BELIEVED)
     assert BELIEVED[0] == "14"
     assert "Next chapter" in " ".join(link.proto.label for link in page.get("page_link"))
 
