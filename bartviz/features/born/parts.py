@@ -43,7 +43,7 @@ WORDS: Mapping[str, str] = {
     "learnt": mark("Learned."),
     "broken": mark("Your browser could not start the training: it needs web workers. Another browser will have them."),
     "head": mark("Layer {layer}, head {head}"),
-    "share": mark("{share} on the place that the word comes from"),
+    "share": mark("{share} on the right place"),
     "map": mark(
         "Cross-attention of layer {layer}, head {head}: a row for each word that it writes, a column for each that it "
         "reads"

@@ -222,7 +222,7 @@ def _pointer(frame: Frame) -> list[Part]:
     """Points over the weights that report a click with their key."""
     rows = np.arange(len(frame.keys))
     hover = [
-        _("{token}: weight {weight:.4f}. Click: its products", token=label, weight=frame.one.weights[key])
+        _("{token}: weight {weight:.4f}. Touch it: its products", token=label, weight=frame.one.weights[key])
         for key, label in zip(frame.keys, frame.labels, strict=True)
     ]
     return [

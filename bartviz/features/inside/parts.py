@@ -141,7 +141,10 @@ def row(record: Record, chosen: Chosen) -> None:
     with show.sideways("inside_hero" if chosen.one.bias is None else "inside_hero_bias"):
         show.figure(figure, key=_HERO, alt=alt, on_click=lambda: _choose_clicked(shown.keys), most=1.1)
     notes = [
-        _("Coloured is positive, grey negative. Hover for numbers; click a weight to see how its score is computed."),
+        _(
+            "Coloured is positive, grey negative. Point at one for numbers; touch a weight to see how its score is "
+            "computed."
+        ),
         _("The numbers next to the bars are rounded."),
     ]
     if shown.rest:

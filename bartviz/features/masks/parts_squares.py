@@ -39,7 +39,7 @@ WORDS: Mapping[str, str] = {
     "closed_added": mark("{row} to {column}: {sign} is added, and no weight is left."),
     "last": mark("This is the last open cell of the row {row}, and stays open: a row has to look somewhere."),
     "paint": mark(
-        "Click a cell to open or close it, or drag over several. A dot marks what differs from the model's own mask."
+        "Touch a cell to open or close it, or drag over several. A dot marks what differs from the model's own mask."
     ),
 }
 

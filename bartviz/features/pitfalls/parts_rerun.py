@@ -20,7 +20,7 @@ from bartviz.app.state.result_cache import cached
 from bartviz.features.pitfalls import figure as figures
 from bartviz.features.pitfalls import numbers_experiment_findings as experiment_findings
 from bartviz.features.pitfalls.parts import capitalized, kind_of, named, one_map, sources_and_link, title
-from bartviz.language import _, later
+from bartviz.language import _, later, mark
 from bartviz.language.percentages import percent
 from bartviz.record.attention import Head, Kind
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from bartviz.serving.gate import Ticket
 
 Verdicts = tuple[tuple[str, Verdict], ...]
+TAKES = mark("This takes some seconds with the models that ship, longer with large ones.")
 READINGS = ("best head", "mean attention")  # of METHODS, those that read nothing but weights
 RANDOM_SEED = 0
 LARGE = 50_000_000
@@ -50,7 +51,7 @@ def surprise(record: Record) -> None:
     found: Ablation | None = ask("pitfalls_surprise", record, {"head": str(head)}, work, button=label)
     if found is None or found.before is None or found.after is None:
         return
-    show.lead(surprise_sentence(named(head), found.before, found.after))
+    show.lead(surprise_sentence(found.before, found.after))
     page.link(
         "experiments",
         _("Silence it"),
@@ -59,24 +60,24 @@ def surprise(record: Record) -> None:
     )
 
 
-def surprise_sentence(head: str, before: Guesses, after: Guesses) -> str:
+def surprise_sentence(before: Guesses, after: Guesses) -> str:
     """What happens to the probability of the whole text, the product of its tokens', when a head is silenced."""
     was, now = (float(np.exp(one.log_probability.sum(dtype=np.float64))) for one in (before, after))
-    said = {"head": head, "before": percent(was), "after": percent(now)}
+    said = {"before": percent(was), "after": percent(now)}
     if said["before"] == said["after"]:
         return _(
-            "The picture of the start page is of {head}, the head that seems to explain most. Switch it off, and the "
+            "The start page shows where one head looks, the one that seems to explain most. Switch it off, and the "
             "model finds the same text just as likely: {before}.",
             **said,
         )
     if now > was:
         return _(
-            "The picture of the start page is of {head}, the head that seems to explain most. Switch it off, and the "
+            "The start page shows where one head looks, the one that seems to explain most. Switch it off, and the "
             "model finds the same text more likely, not less: {after} instead of {before}.",
             **said,
         )
     return _(
-        "The picture of the start page is of {head}, the head that seems to explain most. Switch it off, and the "
+        "The start page shows where one head looks, the one that seems to explain most. Switch it off, and the "
         "model finds the same text less likely: {after} instead of {before}. That is an effect; the picture alone "
         "shows none.",
         **said,
@@ -99,6 +100,7 @@ def silence(record: Record) -> None:
     label = _("Silence each of {count} heads, one after the other", count=count)
     sweep: Sweep | None = ask("pitfalls_sweep", record, {}, work, button=label)
     if sweep is None:
+        show.note(_(TAKES))
         return
     if "log_probability" not in sweep.measures:
         show.note(_("This model does not predict tokens, so there is no log p that a head could change."))
@@ -160,6 +162,7 @@ def judged(record: Record) -> None:
     label = _("Test whether attention names the words that matter")
     found: Verdicts | None = ask("pitfalls_judged", record, {}, work, button=label)
     if found is None:
+        show.note(_(TAKES))
         return
     show.lead(judged_sentence(found))
     sources_and_link(

@@ -110,9 +110,9 @@ def guesses(*chances: float) -> Guesses:
 
 def test_the_surprise_says_what_silencing_did_and_nothing_else() -> None:
     whole = guesses(0.5, 0.8)
-    assert "more likely, not less: 45% instead of 40%" in surprise_sentence("L0H0", whole, guesses(0.5, 0.9))
-    assert "less likely: 5.0% instead of 40%" in surprise_sentence("L0H0", whole, guesses(0.1, 0.5))
-    assert "just as likely: 40%" in surprise_sentence("L0H0", whole, guesses(0.8, 0.5))
+    assert "more likely, not less: 45% instead of 40%" in surprise_sentence(whole, guesses(0.5, 0.9))
+    assert "less likely: 5.0% instead of 40%" in surprise_sentence(whole, guesses(0.1, 0.5))
+    assert "just as likely: 40%" in surprise_sentence(whole, guesses(0.8, 0.5))
 
 
 @pytest.mark.slow
@@ -124,7 +124,7 @@ def test_on_the_first_text_the_head_of_the_picture_is_not_what_makes_it_likely()
     assert found.before is not None
     assert found.after is not None
     assert found.effect > 0.01
-    assert "more likely, not less" in surprise_sentence("", found.before, found.after)
+    assert "more likely, not less" in surprise_sentence(found.before, found.after)
 
 
 def test_what_is_said_of_a_test_is_what_the_verdicts_allow() -> None:
