@@ -26,7 +26,7 @@ FOCUS = """(selector) => { let at = document.activeElement;
 
 def told(page: Page) -> str:
     """What is said of the last answer."""
-    return page.locator(".bv-answer").inner_text()
+    return page.locator(".bv-answer").text_content() or ""
 
 
 def tap_until_right(page: Page, places: list[tuple[float, float]]) -> None:

@@ -206,7 +206,7 @@ def _means(step: Step, texts: StepTexts, now: state.LessonState) -> None:
                 key=key,
                 format="%g",
                 label_visibility="collapsed",
-                placeholder=_("in %") if answer.percent else _("a number"),
+                placeholder=_("in %") if answer.percent else _("your number"),
                 on_change=_typed,
                 args=(key,),
             )

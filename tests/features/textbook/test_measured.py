@@ -82,7 +82,7 @@ def message(text: str) -> str:
 
 def test_a_saved_verdict_is_read_as_it_was_written() -> None:
     numbers = (
-        judging.Number(later("a share of {n}", n=2), judging.above(judging.Share(0.5)), np.float32(0.75)),
+        judging.Number(later("a share of {n}", n=2), judging.above(judging.Share(0.5)), np.float64(0.75)),
         judging.Number("words", later("yes"), later("no"), core=False, within=judging.NEARLY),
         judging.Number("ends", judging.Between(1, 3), 2, core=False),
     )
