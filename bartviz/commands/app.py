@@ -11,16 +11,23 @@ import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 from bartviz import plugins
 from bartviz.app.frame.app_folder import APP
+from bartviz.commands import shown
 from bartviz.commands.output import EXAMPLES, print_json, say
 from bartviz.errors import BartvizError, SettingError
 from bartviz.models.roots import fix_roots
 from bartviz.safety import logs, ray_cluster
 from bartviz.serving import framing, hosts
 
+FILE: dict[str, Any] = {
+    "type": Path,
+    "metavar": "FILE",
+    "help": "what to show: a saved record, an atlas (its folder or .zip), a series (its folder), or a replay.zip",
+}
 PATH = "STREAMLIT_SERVER_BASE_URL_PATH"  # Streamlit's own setting
 
 
@@ -29,10 +36,13 @@ def add(commands: Any) -> None:
     app = commands.add_parser(
         "app",
         help="serve the app, by default on 127.0.0.1",
-        epilog=EXAMPLES + "bartviz app --port 8600\n  bartviz app --host 0.0.0.0 --allow bart.example",
+        epilog=EXAMPLES
+        + "bartviz app --port 8600\n  bartviz app --host 0.0.0.0 --allow bart.example\n  "
+        + "bartviz app car.safetensors",
     )
+    app.add_argument("file", nargs="?", **FILE)
     add_arguments(app)
-    app.set_defaults(run=run)
+    app.set_defaults(run=start)
 
 
 def add_arguments(app: argparse.ArgumentParser) -> None:
@@ -60,8 +70,17 @@ def add_arguments(app: argparse.ArgumentParser) -> None:
     app.add_argument("--json", action="store_true", help="print the address as JSON")
 
 
-def run(options: argparse.Namespace) -> int:
-    """Serve until Ctrl+C or SIGTERM, which are not errors. Raises ModuleNotFoundError without the extra "app"."""
+def start(options: argparse.Namespace) -> int:
+    """Serve the app with the file that was named, if any, on its page."""
+    page = "" if options.file is None else shown.offer(options.file)
+    return run(options, page)
+
+
+def run(options: argparse.Namespace, page: str = "") -> int:
+    """Serve until Ctrl+C or SIGTERM, which are not errors; a browser is opened at ``page``.
+
+    Raises ModuleNotFoundError without the extra "app".
+    """
     if find_spec("streamlit") is None:  # before an address is printed; to import it takes a second
         raise ModuleNotFoundError("No module named 'streamlit'", name="streamlit")
     if not APP.is_file():
@@ -76,9 +95,9 @@ def run(options: argparse.Namespace) -> int:
         return _occupied(options.port)
     check_settings()
     names = [*hosts.LOCAL, *hosts.machine_names(host), *options.allow]
-    shown = next((name for name in hosts.machine_names(host)), host)
+    name = next((name for name in hosts.machine_names(host)), host)
     path = os.environ.get(PATH, "")
-    address = hosts.url(shown, options.port, path)
+    address = hosts.url(name, options.port, path, page)
 
     def told() -> None:
         if options.json:
@@ -94,7 +113,7 @@ def run(options: argparse.Namespace) -> int:
     from bartviz.app.frame import server
 
     try:
-        server.serve(host, options.port, [*dict.fromkeys(names)], told)
+        server.serve(host, options.port, [*dict.fromkeys(names)], told, page)
     except SystemExit as ended:
         if ended.code == 1 and _port_error(host, options.port) is not None:  # another server took it meanwhile
             return _occupied(options.port)

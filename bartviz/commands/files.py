@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,17 +48,12 @@ def add(commands: Any) -> None:
 
     opened = commands.add_parser(
         "open",
-        help="open a saved record, an atlas or a series in the app",
+        help="open a saved record, an atlas or a training in the app",
         epilog=EXAMPLES + "bartviz open car.safetensors --port 8600\n  bartviz open atlas",
     )
-    opened.add_argument(
-        "record",
-        type=Path,
-        metavar="FILE",
-        help="a saved record, such as car.safetensors, or the folder of an atlas or a series",
-    )
+    opened.add_argument("file", **app.FILE)
     app.add_arguments(opened)
-    opened.set_defaults(run=_open)
+    opened.set_defaults(run=app.start)
 
 
 def _export(options: argparse.Namespace) -> int:
@@ -86,32 +80,3 @@ def _export(options: argparse.Namespace) -> int:
     else:
         say(f"saved    {options.page} ({in_bytes(size)})")
     return 0
-
-
-def _open(options: argparse.Namespace) -> int:
-    if options.record.is_dir():
-        return _open_atlas(options)
-    from bartviz.serving.first_record import NAME
-
-    open_record(options.record)  # what is wrong with the file is printed here, not in the browser
-    os.environ[NAME] = str(options.record.resolve())  # the server runs in the folder of the app
-    return app.run(options)
-
-
-def _open_atlas(options: argparse.Namespace) -> int:
-    from bartviz.corpus import folders, replay
-    from bartviz.corpus.atlas import open_atlas
-
-    folder = options.record.resolve()
-    if (folder / replay.FILE).is_file():
-        replay.open_replay(folder / replay.FILE)
-        os.environ[replay.SETTING] = str(folder / replay.FILE)
-        if not options.json:
-            say("the series is on the page How heads are born (under How it works)")
-        return app.run(options)
-    open_atlas(folder)
-    others = os.environ.get(folders.SETTING)
-    os.environ[folders.SETTING] = f"{folder}{os.pathsep}{others}" if others else str(folder)
-    if not options.json:
-        say("the atlas is on the page Corpus (under Test)")
-    return app.run(options)

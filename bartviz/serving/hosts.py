@@ -104,10 +104,11 @@ def reach(listening: str, port: int, allowed: Sequence[str], path: str = "") -> 
     return f"Everyone in your network can open it: {_listed([url(name, port, path) for name in known])}."
 
 
-def url(name: str, port: int, path: str = "") -> str:
-    """The URL to open; with a slash at its end where the app has a path of its own."""
+def url(name: str, port: int, path: str = "", page: str = "") -> str:
+    """The URL to open, of the start page or another; with a slash at its end where the app has a path of its own."""
     root = f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
-    return f"{root}/{path.strip('/')}/" if path.strip("/") else root
+    whole = f"{root}/{path.strip('/')}/" if path.strip("/") else root
+    return f"{whole.rstrip('/')}/{page}" if page else whole
 
 
 def _parts(host: str | None) -> tuple[str, int | None] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 import signal
 import socket
 import sys
@@ -17,9 +18,9 @@ import pytest
 import bartviz
 from bartviz.analysis import alignment
 from bartviz.app.frame import server
-from bartviz.commands import app
+from bartviz.commands import app, shown
 from bartviz.commands.cli import main
-from bartviz.corpus import shipped
+from bartviz.corpus import folders, one_file, replay, shipped
 from bartviz.explorer.file import page
 from bartviz.safety import ray_cluster
 from bartviz.serving import ray_serve
@@ -108,7 +109,8 @@ def test_export_writes_the_explorer(saved: str, tmp_path: Path, capsys: pytest.C
 def test_open_serves_the_app_with_the_record(saved: str, monkeypatch: pytest.MonkeyPatch) -> None:
     ports: list[int] = []
 
-    def run(options: Any) -> int:
+    def run(options: Any, page: str) -> int:
+        assert page == ""
         ports.append(options.port)
         return 0
 
@@ -120,30 +122,70 @@ def test_open_serves_the_app_with_the_record(saved: str, monkeypatch: pytest.Mon
     assert Path(os.environ["BARTVIZ_RECORD"]) == Path(saved)
 
 
-def test_open_serves_the_app_with_the_atlas_beside_those_of_the_setting(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.mark.parametrize("command", ["app", "open"])
+def test_an_atlas_is_shown_beside_those_of_the_setting(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pages: list[str] = []
+
+    def run(_options: Any, page: str) -> int:
+        pages.append(page)
+        return 0
+
     first, second = (shipped.FOLDER / name for name in shipped.NAMES[:2])
-    monkeypatch.setattr(app, "run", lambda _options: 0)
+    monkeypatch.setattr(app, "run", run)
     monkeypatch.setenv("BARTVIZ_ATLASES", str(second))
-    assert main(["open", str(first)]) == 0
+    assert main([command, str(first)]) == 0
     assert os.environ["BARTVIZ_ATLASES"] == f"{first}{os.pathsep}{second}"
-    assert "Corpus" in capsys.readouterr().out
+    assert pages == ["corpus"]
+
+
+def test_an_atlas_in_one_file_is_the_first_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    atlas = shipped.atlas(shipped.NAMES[0])
+    file = tmp_path / "mine.zip"
+    file.write_bytes(one_file.pack(atlas))
+    monkeypatch.setenv("BARTVIZ_ATLASES", "")
+    assert shown.offer(file) == "corpus"
+    assert folders.names()[0] == "mine"
+    assert folders.atlas("mine").heads.equals(atlas.heads)
+
+
+def test_a_training_is_shown_by_its_folder_and_by_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / replay.FILE
+    shutil.copyfile(replay.SHIPPED, file)
+    for path in (tmp_path, file):
+        monkeypatch.setenv(replay.SETTING, "")
+        assert shown.offer(path) == "born"
+        assert os.environ[replay.SETTING] == str(file)
+
+
+def test_what_is_none_of_these_is_refused_before_anything_is_served(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app, "run", lambda *_: pytest.fail("served"))
+    (tmp_path / "other.zip").write_bytes(b"no zip")
+    for name, said in {
+        "other.zip": "other.zip",
+        "missing.zip": "missing.zip",
+        "no.safetensors": "no such file",
+    }.items():
+        assert main(["app", str(tmp_path / name)]) == 2
+        assert said in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     "words",
-    [["app"], ["open", "SAVED"], ["open", str(shipped.FOLDER / shipped.NAMES[0])]],
-    ids=["app", "open", "atlas"],
+    [["app"], ["app", "SAVED"], ["open", str(shipped.FOLDER / shipped.NAMES[0])]],
+    ids=["app", "record", "atlas"],
 )
 def test_what_serves_prints_its_address_as_one_line_of_json(
     words: list[str], saved: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def serve(host: str, port: int, names: list[str], told: Callable[[], None]) -> None:
+    def serve(host: str, port: int, names: list[str], told: Callable[[], None], page: str) -> None:
+        pages.append(page)
         asked.append((host, port, names))
         told()
 
     asked: list[tuple[str, int, list[str]]] = []
+    pages: list[str] = []
     monkeypatch.setattr(server, "serve", serve)
     monkeypatch.setattr(signal, "signal", lambda *_: None)
     monkeypatch.chdir(tmp_path)
@@ -155,7 +197,9 @@ def test_what_serves_prints_its_address_as_one_line_of_json(
     assert main([*given, "--port", str(port), "--allow", "bart.example", "--json"]) == 0
     said = _said(capsys)
     assert asked == [("127.0.0.1", port, said["names"])]
-    assert said["address"] == f"http://127.0.0.1:{port}"
+    expected = "corpus" if words[0] == "open" else ""
+    assert pages == [expected]
+    assert said["address"] == f"http://127.0.0.1:{port}" + (f"/{expected}" if expected else "")
     assert "bart.example" in said["names"]
 
 

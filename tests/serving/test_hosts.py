@@ -157,5 +157,7 @@ def test_who_can_open_it_is_one_sentence(listening: str, allowed: list[str], sai
 
 def test_a_path_of_the_app_is_part_of_what_is_opened() -> None:
     assert hosts.url("localhost", 80) == hosts.url("localhost", 80, "/") == "http://localhost:80"
+    assert hosts.url("localhost", 80, "", "born") == "http://localhost:80/born"
+    assert hosts.url("localhost", 80, "/bart/", "born") == "http://localhost:80/bart/born"
     assert hosts.url("::1", 80, "bart") == hosts.url("::1", 80, "/bart/") == "http://[::1]:80/bart/"
     assert hosts.reach("0.0.0.0", 80, ["desk"], "bart").endswith(": http://desk:80/bart/.")

@@ -75,12 +75,13 @@ MIDDLEWARE = [Middleware(Guard), Middleware(Assets)]
 
 
 _READY: list[Callable[[], None]] = []  # called when this process has its port
+_FIRST: list[str] = [""]  # the page that a browser is opened at
 
 
-def serve(host: str, port: int, names: Sequence[str], ready: Callable[[], None] = lambda: None) -> None:
+def serve(host: str, port: int, names: Sequence[str], ready: Callable[[], None] = lambda: None, page: str = "") -> None:
     """Serve the app until the process ends, like ``streamlit run``, whose environment variables apply. ``ready`` is
-    called once the port is this server's."""
-    _READY[:] = [ready]
+    called once the port is this server's; ``page`` is the one that a browser is opened at."""
+    _READY[:], _FIRST[:] = [ready], [page]
     flags = ["--server.address", host, "--server.port", str(port), "--server.showEmailPrompt", "false"]
     flags += ["--server.maxUploadSize", str(Limits.read().upload_mb)]
     allowed = [part for name in names for part in ("--server.allowedHosts", name)]
@@ -104,7 +105,7 @@ async def lifespan(_app: App) -> AsyncIterator[dict[str, Any] | None]:
         told()
     print(hosts.reach(address, port, st.get_option("server.allowedHosts"), path), flush=True)
     if not st.get_option("server.headless"):
-        webbrowser.open(hosts.url("localhost" if hosts.is_local(address) else address, port, path))
+        webbrowser.open(hosts.url("localhost" if hosts.is_local(address) else address, port, path, _FIRST[0]))
     yield None
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +10,6 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bartviz.commands import app as serving
-from bartviz.commands.cli import main
 from bartviz.corpus import replay
 from bartviz.features.born import parts_replay
 from tests.features.born.trained import STEPS, replayed
@@ -61,14 +58,6 @@ def test_a_file_of_ones_own_is_shown_instead(app: App, file: Path) -> None:
     page = page.file_uploader(key="file").upload(file.name, file.read_bytes()).run()
     (data,) = given(page)
     assert described(data)["steps"] == [*STEPS]
-
-
-def test_open_shows_a_series(file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setenv(replay.SETTING, "")
-    monkeypatch.setattr(serving, "run", lambda _options: 0)
-    assert main(["open", str(file.parent)]) == 0
-    assert "How heads are born" in capsys.readouterr().out
-    assert os.environ[replay.SETTING] == str(file)
 
 
 def test_scripts() -> None:
