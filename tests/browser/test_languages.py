@@ -47,6 +47,19 @@ def test_a_korean_browser_gets_korean_and_can_have_english(visit: Open, server: 
     title(page, "inside", "en")
 
 
+def test_what_streamlit_says_is_in_the_language_of_the_page(visit: Open, server: str) -> None:
+    page = visit(f"{server}/corpus?lang=ko", size=(390, 844))
+    upload = page.get_by_test_id("stFileUploaderDropzone")
+    expect(upload).to_contain_text(said("Upload", "ko"))
+    expect(upload).not_to_contain_text("per file")
+    expect(page.get_by_test_id("stExpandSidebarButton")).to_have_accessible_name(said("Expand sidebar", "ko"))
+    assert not page.get_by_placeholder("Choose an option").count()
+    page.locator(".st-key-display button").first.click()
+    page.get_by_role("radio", name=LANGUAGES["en"], exact=True).click()
+    title(page, "corpus", "en")
+    expect(upload).to_contain_text("per file")
+
+
 def test_the_other_language_is_one_press_away(visit: Open, server: str) -> None:
     page = visit(server)
     page.get_by_role("button", name=LANGUAGES["ko"], exact=True).click()

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { belongsToField } from "../../../bartviz/app/components/listeners/keys.js";
 import { isForPage, tooLarge } from "../../../bartviz/app/components/listeners/files.js";
 import { leaveToBrowser } from "../../../bartviz/app/components/listeners/touch.js";
+import { rephrased } from "../../../bartviz/app/components/listeners/words.js";
 
 const node = (tagName, testid) => ({ tagName, dataset: testid ? { testid } : {} });
 const page = [node("DIV"), node("BODY")];
@@ -56,4 +57,23 @@ test("the first file over the limit is kept back", () => {
   assert.equal(tooLarge(files, 8), files[1]);
   assert.equal(tooLarge(files, 10), undefined);
   assert.equal(tooLarge(undefined, 1), undefined);
+});
+
+test("Streamlit's own phrases are said in the page's language, and back, and other texts are left alone", () => {
+  const pairs = [
+    ["Upload", "파일 선택"],
+    ["{any} per file", "파일당 {any}"],
+    ["Help for {any}", "도움말: {any}"],
+  ];
+  const back = pairs.map(([from, to]) => [to, from]);
+  for (const [english, korean] of [
+    ["Upload", "파일 선택"],
+    ["8MB per file", "파일당 8MB"],
+    ["Help for $& and $1", "도움말: $& and $1"],
+  ]) {
+    assert.equal(rephrased(english, pairs), korean);
+    assert.equal(rephrased(korean, back), english);
+  }
+  for (const text of ["Uploaded", "upload", " per file", "", "Help for"])
+    assert.equal(rephrased(text, pairs), undefined);
 });

@@ -1,21 +1,24 @@
-// Fixes for keyboard and touch events of Streamlit and plotly, and files that are dropped, for all pages. data is UTF-8
-// JSON: {limit}, the bytes of the largest file that is accepted.
+// Fixes for keyboard and touch events of Streamlit and plotly, files that are dropped, and Streamlit's own words, for all
+// pages. data is UTF-8 JSON: {limit, phrases}, the bytes of the largest file that is accepted, and pairs of phrases.
 
 import { markReady } from "../../../browser/shared/ready.js";
 import { REFUSED, openFiles } from "./files.js";
 import { keepFromRun } from "./keys.js";
 import { leaveToBrowser } from "./touch.js";
+import { speak } from "./words.js";
 
 export default function ({ parentElement, data, setTriggerValue }) {
   markReady(parentElement);
   /** @param {any} event */
   const refused = (event) => setTriggerValue("refused", event.detail);
   document.addEventListener(REFUSED, refused);
-  begin(JSON.parse(new TextDecoder().decode(data)));
+  const { limit, phrases } = JSON.parse(new TextDecoder().decode(data));
+  speak(phrases);
+  begin(limit);
   return () => document.removeEventListener(REFUSED, refused);
 }
 
-function begin({ limit }) {
+function begin(limit) {
   const { body } = document;
   if (body.dataset.listens) return; // once is enough, whichever page it came with
   body.dataset.listens = "yes";
