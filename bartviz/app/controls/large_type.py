@@ -44,14 +44,14 @@ def toggle() -> None:
 
 
 def draw() -> None:
-    """The style if it is on, the key listener, and the button that it presses: in sight while there is no menu."""
+    """The style if it is on, the key listener, and the button that it presses."""
     st.button(
-        _("Menu"),
-        icon=":material/fullscreen_exit:",
+        _("Menu") if on() else _("Projector"),
+        icon=":material/fullscreen_exit:" if on() else ":material/fullscreen:",
         key="large_switch",
         on_click=put,
         args=(not on(),),
-        help=_("Back to the usual type, with sidebar and menu (Z)"),
+        help=_("Back to the usual type, with sidebar and menu (Z)") if on() else _("Large type, for a projector"),
     )
     with st.container(key="large_key"):
         if on():

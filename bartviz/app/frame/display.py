@@ -11,7 +11,8 @@ from bartviz.language import _
 # The browser's own menu has the theme, which follows the system, and what developers need.
 # The line under the title is empty for them, until a text runs or has a notice: half its place is enough.
 _BEGINNER = (
-    ":root { --bv-extras: none } [data-testid='stMainMenu'] { display: none } .st-key-status { margin-block: -0.8rem }"
+    ":root { --bv-extras: none; --bv-right: 15px } [data-testid='stMainMenu'] { display: none } "
+    ".st-key-status { margin-block: -0.8rem }"
 )
 
 
