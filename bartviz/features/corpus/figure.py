@@ -29,13 +29,14 @@ def atlas(
     measure: str = "previous",
     kind: Kind | None = None,
     head: Head | None = None,
+    intervals: bool = True,
     dark: bool = False,
 ) -> go.Figure:
     """All heads of a kind by one measure: left the means as layers x heads, right each with its 95% interval.
 
     ``heads`` is the table of an atlas; ``head`` is framed; ``kind`` is by default the head's, else the first that has
-    the measure. The dotted line is even attention. Raises SettingError for a measure, kind or head that the table
-    lacks, and for a head of another kind.
+    the measure. The dotted line is even attention. Without ``intervals`` the means are drawn alone. Raises SettingError
+    for a measure, kind or head that the table lacks, and for a head of another kind.
 
     >>> atlas = bartviz.open_atlas("atlas")
     >>> figure = bartviz.figures.atlas(atlas.heads, measure="previous", kind="encoder")
@@ -55,15 +56,25 @@ def atlas(
     if head is not None and head.kind != chosen:
         raise SettingError(f"{head} is no head of {chosen} attention, the kind that is drawn.")
     rows = rows[rows["kind"] == chosen].sort_values(["layer", "head"])
-    mosaic, points = _mosaic(rows, measure, chosen, dark), _points(rows, measure, chosen, dark)
+    mosaic = _mosaic(rows, measure, chosen, dark)
     title = {"font": {"size": 13, "color": theme.palette(dark).faint}, "standoff": 6}
     names = [f"L{layer}H{number}" for layer, number in zip(rows["layer"], rows["head"], strict=True)]
     if head is not None and head.short not in names:
         raise SettingError(f"The table has no head {head}.")
-    even = float(rows["even"].iloc[0])
-    layout = {
-        "xaxis": {"domain": [0, 0.5], "side": "top", "title": title | {"text": _("heads →")}, **_counted(rows["head"])},
+    layout: Part = {
+        "xaxis": {"side": "top", "title": title | {"text": _("heads →")}, **_counted(rows["head"])},
         "yaxis": {"title": title | {"text": _("layers ↓")}, **_counted(rows["layer"], down=True)},
+        "shapes": [_ground(dark), *([] if head is None else [_frame(head, dark)])],
+        "modebar": BUTTONS,
+        "hovermode": "closest",
+        "hoverdistance": -1,  # a whole cell belongs to its point
+    }
+    if not intervals:
+        return theme.build(mosaic, layout, dark=dark, height=150 + 52 * len(rows["layer"].unique()))
+    even = float(rows["even"].iloc[0])
+    through = [] if head is None else [_through(names.index(head.short), dark)]
+    layout |= {
+        "xaxis": layout["xaxis"] | {"domain": [0, 0.5]},
         "xaxis2": {
             "domain": [0.59, 1],
             "anchor": "y2",
@@ -77,11 +88,9 @@ def atlas(
             "ticktext": names if len(names) <= 3 * WRITTEN else [],
             "tickfont": {"family": theme.MONO, "size": 10},
         },
-        "shapes": [_ground(dark), *_framed(head, names, dark), *([] if np.isnan(even) else [_line(even, dark)])],
-        "modebar": BUTTONS,
-        "hovermode": "closest",
-        "hoverdistance": -1,  # a whole cell belongs to its point
+        "shapes": [*layout["shapes"], *through, *([] if np.isnan(even) else [_line(even, dark)])],
     }
+    points = _points(rows, measure, chosen, dark)
     return theme.build([*mosaic, points], layout, dark=dark, height=max(420, 80 + 12 * min(len(rows), 3 * WRITTEN)))
 
 
@@ -165,17 +174,16 @@ def _counted(index: pd.Series, *, down: bool = False) -> Part:
     return {"tickvals": values, "range": ends, "fixedrange": True, "showgrid": False, "tickfont": font}
 
 
-def _framed(head: Head | None, names: list[str], dark: bool) -> list[Part]:
-    """A frame around the head's cell and a line through its interval."""
-    if head is None:
-        return []
-    layer, across, row = head.layer, head.head, names.index(head.short)
-    ink = theme.palette(dark).ink
-    through = {"type": "line", "xref": "x2 domain", "yref": "y2", "x0": 0, "x1": 1, "y0": row, "y1": row}
-    return [
-        box(across - 0.5, across + 0.5, layer - 0.5, layer + 0.5, ink, 2),
-        through | {"layer": "below", "line": {"color": theme.palette(dark).masked, "width": 12}},
-    ]
+def _frame(head: Head, dark: bool) -> Part:
+    """A frame around the head's cell."""
+    layer, across = head.layer, head.head
+    return box(across - 0.5, across + 0.5, layer - 0.5, layer + 0.5, theme.palette(dark).ink, 2)
+
+
+def _through(row: int, dark: bool) -> Part:
+    """A band through the interval of the head in that row."""
+    band = {"type": "line", "xref": "x2 domain", "yref": "y2", "x0": 0, "x1": 1, "y0": row, "y1": row}
+    return band | {"layer": "below", "line": {"color": theme.palette(dark).masked, "width": 12}}
 
 
 def _ground(dark: bool) -> Part:

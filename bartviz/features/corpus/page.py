@@ -15,18 +15,18 @@ from bartviz.features.corpus import parts_patterns as patterns
 
 def main() -> None:
     page.begin("corpus", needs_record=False)
-    own.section()
+    lead = show.place("lead")
     chosen = parts.choose()
-    show.lead(parts.one_text(chosen))
-    show.lead(parts.notice(chosen))
+    with lead:
+        show.lead(parts.one_text(chosen))
     parts.picture(chosen)
     parts.values(chosen)
     looks.section(chosen)
-    parts.examples(chosen)
     finding.section(chosen)
     patterns.section(chosen)
     parts.known(chosen)
     parts_compare.compare(chosen)
+    own.section()
     levels.explain("corpus")
     show.downloads(
         "corpus",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,8 +17,8 @@ from bartviz.analysis.corpus_measures import in_order, measure_of
 from bartviz.analysis.corpus_roles import roles
 from bartviz.analysis.intervals import FEW
 from bartviz.analysis.means import BLOCK
-from bartviz.app.controls import pick, show
-from bartviz.app.frame import page, page_list, sidebar
+from bartviz.app.controls import expander, pick, show
+from bartviz.app.frame import levels, page, page_list, sidebar
 from bartviz.app.state import own_atlas, url_state
 from bartviz.app.state.result_cache import cached
 from bartviz.corpus.atlas import Atlas
@@ -28,6 +28,7 @@ from bartviz.features.corpus import parts_own as own
 from bartviz.features.corpus.figure import atlas as drawing
 from bartviz.features.corpus.figure_distribution import distribution
 from bartviz.language import _
+from bartviz.language.percentages import percent
 from bartviz.record.attention import KINDS, Head, Kind
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class Chosen:
 def choose() -> Chosen:
     """The pickers of the atlas, the kind, the measure and the head (URL ``atlas``, ``kind``, ``by``, ``layer``,
     ``head``). Ends the script run where the atlas cannot be read."""
-    first, second, third, fourth = show.halves("corpus", [1.2, 1.3, 1.2, 0.9])
+    second, first, third, fourth = show.halves("corpus", [1.3, 1.2, 1.2, 0.9], after=True)
     try:
         with first:
             if new := own_atlas.arrived():
@@ -110,7 +111,24 @@ def _held(name: str, _version: int) -> dict[Kind, tuple[int, int, dict[str, tupl
 
 
 def one_text(chosen: Chosen) -> str:
-    """What the head does in one text of about its mean, in words; empty for an atlas without such a text."""
+    """What the head does in one text of about its mean, in words, and in all of them on average; the first is left out
+    for an atlas without such a text."""
+    n, mean = _mean(chosen)
+    if chosen.measure in head_names.NAMES:
+        over = _("On average over {n:,} texts it is {share}.", n=n, share=percent(mean))
+    else:
+        over = _("On average over {n:,} texts it is {value:.2f}.", n=n, value=mean)
+    return f"{_in_one(chosen)} {over}".strip()
+
+
+def _mean(chosen: Chosen) -> tuple[int, float]:
+    """The number of texts in which the measure of the chosen head is defined, and its mean over them."""
+    rows = analysis.of_head(chosen.of.heads, chosen.head)
+    row = rows[rows["measure"] == chosen.measure].iloc[0]
+    return int(row["n"]), float(row["mean"])
+
+
+def _in_one(chosen: Chosen) -> str:
     rows = cached(partial(_examples, chosen))["typical"]
     if not rows:
         return ""
@@ -138,10 +156,10 @@ def _notice(chosen: Chosen) -> str:
     return analysis.notice(analysis.evidence(of.heads, of.histograms, chosen.head), chosen.head)
 
 
-def all_heads(chosen: Chosen, *, dark: bool) -> go.Figure:
+def all_heads(chosen: Chosen, *, intervals: bool = True, dark: bool) -> go.Figure:
     """Every head of the kind by the measure; the chosen one is framed."""
     head = chosen.head
-    return drawing(chosen.of.heads, measure=chosen.measure, kind=head.kind, head=head, dark=dark)
+    return drawing(chosen.of.heads, measure=chosen.measure, kind=head.kind, head=head, intervals=intervals, dark=dark)
 
 
 def _values(chosen: Chosen, *, dark: bool) -> go.Figure:
@@ -151,24 +169,42 @@ def _values(chosen: Chosen, *, dark: bool) -> go.Figure:
 
 
 def picture(chosen: Chosen) -> None:
-    """The mosaic and the intervals of every head."""
-    alt = _("Each head by its mean over the corpus: left by layer and head, right as points with 95% intervals")
+    """Every head, and the texts of the chosen one: for beginners its means beside the texts, for others its intervals,
+    too."""
     st.html(_STYLE)
-    with show.sideways("corpus_wide"):
-        clicked = partial(_choose_clicked, *chosen.shape)
-        show.figure(partial(all_heads, chosen, dark=page.dark()), key=_HEADS, alt=alt, on_click=clicked)
+    clicked = partial(_choose_clicked, *chosen.shape)
+    if levels.at_least("intermediate"):
+        show.lead(notice(chosen))
+        alt = _("Each head by its mean over the corpus: left by layer and head, right as points with 95% intervals")
+        with show.sideways("corpus_wide"):
+            show.figure(partial(all_heads, chosen, dark=page.dark()), key=_HEADS, alt=alt, on_click=clicked)
+        _said(chosen)
+        examples(chosen, list(EXAMPLES))
+        return
+    left, right = st.columns(2, gap="medium")
+    with left:
+        alt = _("Each head by its mean over the corpus, by layer and head")
+        drawn = partial(all_heads, chosen, intervals=False, dark=page.dark())
+        show.figure(drawn, key=_HEADS, alt=alt, on_click=clicked)
+        _said(chosen)
+    with right:
+        examples(chosen, ["highest", "lowest"])
+
+
+def _said(chosen: Chosen) -> None:
+    """What the picture shows: how to choose, the texts, the measure."""
     of = chosen.of.description
     counted = _(
-        "{texts:,} texts of {corpus} through {model}; a dotted line is even attention, where it is defined.",
+        "{texts:,} texts of {corpus} through {model}.",
         texts=of["texts"],
         corpus=of["corpus"]["name"],
         model=of["model"]["name"],
     )
+    even = _("A dotted line is even attention, where it is defined.") if levels.at_least("intermediate") else ""
     source = _(chosen.of.source) if chosen.of.source else ""
-    rows = analysis.of_head(chosen.of.heads, chosen.head)
-    n = int(rows.loc[rows["measure"] == chosen.measure, "n"].to_numpy().max())
+    n, _value = _mean(chosen)
     few = analysis.few(n) if of["texts"] >= FEW else ""  # else the sentence above says it
-    show.note(" ".join(filter(None, (_("Click a head to choose it."), counted, few))))
+    show.note(" ".join(filter(None, (_("Choose a head in the picture."), counted, even, few))))
     about = " ".join(filter(None, (measure_of(chosen.measure).says, source)))
     summary = html.escape(_("The measure and its texts"))
     st.html(f"<details class='bv-note bv-about'><summary>{summary}</summary><p>{html.escape(about)}</p></details>")
@@ -188,14 +224,14 @@ def values(chosen: Chosen) -> None:
     show.figure(partial(_values, chosen, dark=page.dark()), key="corpus_values", alt=title)
 
 
-def examples(chosen: Chosen) -> None:
-    """The texts where the head does most and least, about its mean, and some drawn at random; each opens as a record on
-    the page of heads, if the server has the model."""
+def examples(chosen: Chosen, shown: Sequence[str]) -> None:
+    """The texts where the head does most and least, about its mean, and some drawn at random, as far as ``shown``; each
+    opens as a record on the page of heads, if the server has the model."""
     rows = cached(partial(_examples, chosen))
-    columns = [*st.columns(2), *st.columns(2)]
-    for column, (which, title) in zip(columns, EXAMPLES.items(), strict=True):
+    columns = [*st.columns(2), *st.columns(2)] if len(shown) > 2 else [st.container() for _which in shown]
+    for column, which in zip(columns, shown, strict=True):
         with column:
-            st.subheader(_(title), anchor=False)
+            st.subheader(_(EXAMPLES[which]), anchor=False)
             for row in rows[which]:
                 opens(f"corpus_{which}_{row['rank']}", f"<b>{row['value']:.2f}</b>", row, chosen)
     if not _runs(chosen):
@@ -240,31 +276,33 @@ def passport(chosen: Chosen) -> pd.DataFrame:
 
 
 def known(chosen: Chosen) -> None:
-    """The passport of the chosen head, its neighbours, and the heads that have a role."""
-    found = cached(partial(_known, chosen))
-    st.subheader(show.plain(_("Profile of {head}", head=chosen.name)), anchor=False)
-    if found.effect:
-        st.html(f"<p>{html.escape(found.effect)}</p>")
-    _table(found.passport)
-    if len(found.arcs):
-        st.subheader(_("Dependency arcs that it follows"), anchor=False)
-        _table(found.arcs)
-    left, right = st.columns([1, 2])
-    with left:
-        st.subheader(_("Most similar heads"), anchor=False)
-        _table(found.near)
-    with right:
-        st.subheader(_("Heads with a role"), anchor=False)
-        _table(found.named)
-        if found.wider > 1:
-            show.note(
-                _(
-                    "Texts that stand next to each other are alike here. So the intervals are those of blocks of "
-                    "{rows} rows, {times:.1f} times as wide as of single texts.",
-                    rows=BLOCK,
-                    times=found.wider,
+    """The passport of the chosen head, its neighbours, and the heads that have a role; computed when it is opened."""
+    with expander.section(show.plain(_("Profile of {head}", head=chosen.name)), key="profile") as opened:
+        if not opened:
+            return
+        found = cached(partial(_known, chosen))
+        if found.effect:
+            st.html(f"<p>{html.escape(found.effect)}</p>")
+        _table(found.passport)
+        if len(found.arcs):
+            st.subheader(_("Dependency arcs that it follows"), anchor=False)
+            _table(found.arcs)
+        left, right = st.columns([1, 2])
+        with left:
+            st.subheader(_("Most similar heads"), anchor=False)
+            _table(found.near)
+        with right:
+            st.subheader(_("Heads with a role"), anchor=False)
+            _table(found.named)
+            if found.wider > 1:
+                show.note(
+                    _(
+                        "Texts that stand next to each other are alike here. So the intervals are those of blocks of "
+                        "{rows} rows, {times:.1f} times as wide as of single texts.",
+                        rows=BLOCK,
+                        times=found.wider,
+                    )
                 )
-            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +323,12 @@ def _known(chosen: Chosen) -> _Known:
 
 
 def _table(frame: pd.DataFrame) -> None:
-    st.dataframe(frame, hide_index=True, column_config=show.headers(frame))
+    numbers = {
+        name: st.column_config.NumberColumn(title, format="%.2f")
+        for name, title in show.headers(frame).items()
+        if frame[name].dtype.kind == "f"
+    }
+    st.dataframe(frame, hide_index=True, column_config=show.headers(frame) | numbers)
 
 
 def _roles(of: Atlas) -> pd.DataFrame:

@@ -101,8 +101,9 @@ def section() -> None:
         few=MOST_LARGE,
         large=LARGE,
     )
+    st.subheader(_("Your own texts"), anchor=False)
     file = st.file_uploader(
-        _("Your own texts: drop a file, of which each line or each row is a text"),
+        _("A file of which each line or each row is a text"),
         key="corpus_file",
         help=hint,
         max_upload_size=upload_limits.largest(),  # other files are refused in the visitor's language
@@ -213,7 +214,7 @@ def _take(made: Atlas | None) -> None:
     if own_atlas.keep(f"{key['name']} ({model['name']})", content, made, rows if digest == key["rows"] else ()):
         st.rerun()
     counted = _(
-        "{texts:,} of {count:,} texts were measured: their atlas can be chosen below.",
+        "{texts:,} of {count:,} texts were measured: their atlas can be chosen above.",
         texts=made.description["texts"],
         count=int(str(key["usable"])),
     )

@@ -52,6 +52,18 @@ def test_it_begins_with_what_the_head_does_in_one_typical_text(app: App) -> None
     assert f"encoder L2H3, entropy {value:.2f}." in other
 
 
+def test_a_beginner_sees_the_means_beside_the_texts_and_no_interval(app: App) -> None:
+    page = app("corpus", record=None, level="beginner")
+    assert not page.exception
+    heads = shipped.atlas("bart-tiny-en-de").heads
+    best = heads[(heads["kind"] == "cross") & (heads["measure"] == "alignment")].nlargest(1, "mean").iloc[0]
+    assert f"On average over {best['n']:,} texts it is {percent(best['mean'])}." in words(page)
+    assert "95% interval 0." not in words(page)
+    titles = [subheader.value for subheader in page.subheader]
+    assert titles[:2] == ["Strongest examples", "Weakest examples"]
+    assert titles[-1] == "Your own texts"
+
+
 def test_a_link_chooses_the_atlas_the_measure_and_the_head(app: App) -> None:
     page = app("corpus", record=None, atlas="bert-tiny-en", by="next", layer="2", head="3")
     assert not page.exception
@@ -224,7 +236,7 @@ def test_own_texts_are_measured_and_shown(app: App, at_once: list[str]) -> None:
     assert page.selectbox(key="atlas").value == "mine.csv (bart-tiny-en-de)"
     assert "2 texts of mine.csv through bart-tiny-en-de" in words(page)
     assert "Ich sehe die Katze." in words(page)
-    assert "2 of 2 texts were measured: their atlas can be chosen below." in words(page)
+    assert "2 of 2 texts were measured: their atlas can be chosen above." in words(page)
     page = page.selectbox(key="against").select("bart-tiny-en-de").run()
     assert not page.exception
     assert len(page.get("plotly_chart")) == 4
