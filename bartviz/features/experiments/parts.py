@@ -9,9 +9,9 @@ from bartviz.language import _, mark, named
 
 NAMES = {"ablation": mark("silence heads"), "edit": mark("change a token"), "reach": mark("reach of a word")}
 EXPERIMENTS = {
-    "ablation": mark("... a head is silenced? What does the model write then?"),
-    "edit": mark("... one token is replaced? Which states, rows of attention and predictions does it affect?"),
-    "reach": mark("... a word is far away? How many steps does its effect need to arrive, under three masks?"),
+    "ablation": mark("What does the model write when a head is silenced?"),
+    "edit": mark("Which states, rows of attention and predictions change when one token is replaced?"),
+    "reach": mark("How many layers does the effect of a word need to reach one far away, under three masks?"),
 }
 
 
@@ -19,7 +19,7 @@ def choose() -> str:
     """The experiment (URL ``experiment``), and its question."""
     left, right = st.columns([1.9, 3], vertical_alignment="bottom")
     with left:
-        chosen = pick.one_of(_("What changes if ..."), named(NAMES), key="experiment")
+        chosen = pick.one_of(_("Experiment"), named(NAMES), key="experiment")
     with right:
         show.note(_(EXPERIMENTS[chosen]))
     return chosen

@@ -163,7 +163,11 @@ def draw(found: Ablation) -> None:
     if moved is None:
         return
     silent = set(found.factors.values()) == {0.0} and not found.mean
-    names = _("before"), _("without") if silent else _("with the change")
+    if silent:
+        several = len(found.factors) > 1
+        names = (_("with the heads"), _("without them")) if several else (_("with the head"), _("without it"))
+    else:
+        names = _("before"), _("with the change")
     rows = "".join(
         f"<span>{html.escape(name)}</span><i style='--share:{100 * share:.2f}%'></i><b>{percent(share)}</b>"
         for name, share in zip(names, (moved.was, moved.now), strict=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, cast
@@ -56,6 +56,7 @@ MODES = {"each": mark("scale it"), "only": mark("scale the rest of its layer")}
 OUTPUTS = {"zero": "0", "mean": mark("its mean over this text")}
 SILENCED, FACTOR, TOWARD, LOUDEST = "silenced", "factor", "toward", 2.0
 CLICKS = "_silenced_clicks"
+RANKED = 5  # heads that are offered by name
 PRESET = "_silenced_preset"  # the head that the page chose, until the visitor chooses
 RUN, NEEDED = "start", Head("encoder", 3, 1)  # of the heads of this saved run the one that its text needs most
 
@@ -147,10 +148,7 @@ def _every_head(record: Record, heads: list[Head], factor: float, *, mean: bool)
         _maps(record, chosen, sweep, heads)
     if sweep is None:
         return None
-    worst = sweep.heads[sweep.ranked()[0]]
-    if heads != [worst]:
-        name = sentence_words.head(worst.kind, worst.layer, worst.head)
-        st.button(_("Silence {head}", head=name), key="set_worst", on_click=_select, args=([str(worst)],))
+    _ranking(sweep)
     show.table(analysis.sweep_table(sweep), title=_("Every head, ranked"))
     return sweep
 
@@ -255,20 +253,34 @@ def _maps(record: Record, chosen: Chosen, sweep: Sweep | None, heads: list[Head]
 
 def _clickable(drawn: partial[go.Figure], kind: Kind, alt: str) -> None:
     key = f"worth_{kind}_{st.session_state.get(CLICKS, 0)}"  # changes, so that a cell can be clicked again
-    show.figure(drawn, key=key, name=f"worth_{kind}", alt=alt, on_click=lambda: _toggle(key, kind))
+    show.figure(drawn, key=key, name=f"worth_{kind}", alt=alt, on_click=partial(_clicked, key, kind))
 
 
-def _toggle(key: str, kind: Kind) -> None:
-    """Handle a click: toggle the head's selection. The visitor's first head takes the place of the page's own."""
+def _ranking(sweep: Sweep) -> None:
+    """The heads that matter most, as buttons: what a click in the maps does is there for keys, too."""
+    with st.container(horizontal=True, key="ablation_ranking", vertical_alignment="center"):
+        show.note(_("Most important first:"))
+        for place in sweep.ranked()[:RANKED]:
+            head = sweep.heads[place]
+            name = show.plain(sentence_words.head(head.kind, head.layer, head.head))
+            st.button(name, key=f"ablation_ranked_{place}", on_click=_toggle, args=([head],))
+
+
+def _clicked(key: str, kind: Kind) -> None:
+    """Handle a click in a map: a callback."""
+    points = st.session_state[key].selection.points
+    _toggle([Head(kind, int(point["y"]), int(point["x"])) for point in points if {"x", "y"} <= set(point)])
+
+
+def _toggle(heads: Sequence[Head]) -> None:
+    """Select these heads, or no longer: a callback. The visitor's first head takes the place of the page's own."""
     chosen: list[str] = list(st.session_state.get(SILENCED, []))
     preset = st.session_state.pop(PRESET, None)
-    for point in st.session_state[key].selection.points:
-        if {"x", "y"} <= set(point):
-            name = str(Head(kind, int(point["y"]), int(point["x"])))
-            if name in chosen:
-                chosen = [other for other in chosen if other != name]
-            else:
-                chosen = [name] if chosen == preset else [*chosen, name]
+    for name in map(str, heads):
+        if name in chosen:
+            chosen = [other for other in chosen if other != name]
+        else:
+            chosen = [name] if chosen == preset else [*chosen, name]
     st.session_state[SILENCED] = chosen
     url_state.click(SILENCED)
     st.session_state[CLICKS] = st.session_state.get(CLICKS, 0) + 1
