@@ -223,10 +223,12 @@ def notice(shown: View, linked: View | None = None) -> str:
 
 
 def links(shown: View) -> list[tuple[str, str, float]]:
-    """The strongest links (row, column, weight), at most one per row, without special tokens and rows without a
-    choice."""
+    """The strongest links (row, column, weight), at most one per row, without special tokens, rows without a choice,
+    and what looks at itself, which links nothing."""
     open_rows = shown.has_choice & ~shown.query_special
     weights = np.where(open_rows[:, None] & ~shown.key_special, shown.weights, -1.0)  # (Q', K')
+    if shown.kind != "cross" and weights.shape[0] == weights.shape[1]:
+        np.fill_diagonal(weights, -1.0)
     if weights.size == 0:
         return []
     best = weights.argmax(axis=1)  # (Q',)
