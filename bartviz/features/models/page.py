@@ -17,8 +17,11 @@ def draw(record: Record | None) -> None:
     show.lead(parts.notice(subjects))
     drawn = partial(drawing, subjects, dark=page.dark())
     parts.picture(subjects, drawn)
-    learned.draw()
+    if {subject.name for subject in subjects} == set(learned.MODELS):
+        learned.draw()
     names = {"table": _("Property by property"), "goals": _("How each is trained")}
+    if not levels.at_least("intermediate"):  # examples first, numbers after them
+        names = dict(reversed(names.items()))
     part, tab = pick.tabs(names, key="see")
     with tab:
         if part == "table":

@@ -18,6 +18,7 @@ from bartviz.app.frame import levels, page
 from bartviz.app.state.result_cache import cached
 from bartviz.families.catalogue import CATALOGUE
 from bartviz.features.models import numbers_model_table as model_table
+from bartviz.features.models import parts_learned as learned
 from bartviz.features.models.figure import SUBLAYERS, legend
 from bartviz.features.models.numbers_model_table import GROUPS, ORIGINS, PROPERTIES, Origin, Property, Subject
 from bartviz.features.models.numbers_objectives import Example, objectives
@@ -30,7 +31,7 @@ SETS = {
     "two": (mark("BART and T5"), (BART, T5)),
     "writers": (mark("Encoder-decoders"), (BART, T5, MARIAN, "google/pegasus-xsum")),
     "large": (mark("Base and large"), (BERT, BERT_LARGE, BART, BART_LARGE)),
-    "small": (mark("What ships here"), ("bert-tiny-en", "bart-tiny-denoise", "bart-tiny-en-de")),
+    "small": (mark("What ships here"), learned.MODELS),
     "own": (mark("My choice"), ()),
 }
 BAR = mark("A bar is a layer, as long as the model is wide; each part is as long as its share of the parameters.")
@@ -146,7 +147,9 @@ def goals(record: Record | None) -> tuple[Example, ...]:
     """The input and the goal of each family, on the visitor's text (URL ``hide``)."""
     text = record.source_text if record is not None else ""
     translation = record.target_text if record is not None and record.model.name == "bart-tiny-en-de" else None
-    seed = pick.index(_("Seed"), 100, key="hidden_seed", default=1, hint=_("Another seed hides other words."))
+    seed = 1
+    if levels.at_least("intermediate"):
+        seed = pick.index(_("Seed"), 100, key="hidden_seed", default=seed, hint=_("Another seed hides other words."))
     examples = objectives(text, seed=seed, translation=translation)
     if not examples:
         st.info(_("Run a text with at least one word to see it here as training data for each model."))

@@ -29,6 +29,7 @@ DENOISER, ROTATED, RESTORED = (
     "to bed early. I was tired and went",
     "I was tired and went to bed early.",
 )
+MODELS = (FILLER, DENOISER, TRANSLATOR)
 TEXT, MOST = "My brother is older than <mask>.", 3
 TASK = "models_learned"
 _STYLE = Path(__file__).with_name("style.css")
@@ -37,12 +38,12 @@ _STYLE = Path(__file__).with_name("style.css")
 def draw() -> None:
     """A card for each model: its title, what it does, and what goes in and comes out."""
     st.html(_STYLE)
-    st.subheader(_("What the models that ship here have learned to do"), anchor=False)
+    st.subheader(_("What each has learned to do"), anchor=False)
     with st.container(key="models_learned"):
         record = records.read(RUN)
-        _card(TRANSLATOR, record.source_text, record.target_text or "")
-        _card(DENOISER, ROTATED, RESTORED)
         _filled()
+        _card(DENOISER, ROTATED, RESTORED)
+        _card(TRANSLATOR, record.source_text, record.target_text or "")
 
 
 def _filled() -> None:
