@@ -218,8 +218,15 @@ def _model() -> ModelKind:
 
 
 def _named() -> None:
-    """The visitor has chosen or typed the model: a callback. That an address names it is not their wish."""
-    session.ask_for(st.session_state["model"])
+    """The visitor has chosen or typed the model: a callback. That an address names it is not their wish.
+
+    A model that ships runs at once: the old picture would be taken for its own.
+    """
+    name = st.session_state["model"]
+    session.ask_for(name)
+    known = entry(name)
+    if known is not None and known.source == "embedded":
+        again("model", name)
 
 
 def _reasons() -> dict[str, ModelError]:

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from bartviz.record.checks import Check
     from bartviz.record.record import ModelInfo, Record
 
+# What is below the line is pale: it is of another model than the chosen one.
+_OLD = (
+    "<style>[data-testid='stLayoutWrapper']:has(> .st-key-status) ~ * { opacity: 0.35; filter: grayscale(1) }</style>"
+)
+
 
 def status(record: Record, *, older_target: bool = False, refused: bool = False, opened: bool = False) -> None:
     """Draw the line, notices about the text, and a large warning if the weights look untrained.
@@ -48,7 +53,8 @@ def status(record: Record, *, older_target: bool = False, refused: bool = False,
         message = _(
             "This is the last run, of {name}. Press Run to see {chosen}.", name=record.model.name, chosen=chosen
         )
-        lines.append(f"<p class='bv-notice'>{html.escape(message)}</p>")
+        lines.append(f"<p class='bv-unsure'>{html.escape(message)}</p>")
+        st.html(_OLD)
     if not record.model.trained:
         message = html.escape(_("looks untrained: all normalisation gains are still about 1"))
         lines.insert(0, f"<p class='bv-untrained'>{message}</p>")

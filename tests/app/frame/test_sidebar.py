@@ -208,7 +208,15 @@ def test_an_example_of_two_sentences_names_both(app: App, answers: Answers) -> N
     label = page.button(key="example_2").label.replace("\\", "")  # what Markdown would read is escaped
     assert label == "My uncle lives on an island. The [MASK] is very small."
     page.button(key="example_2").click().run()
-    assert (answers.asked[0].pair, answers.asked[0].allow_special) == ("The [MASK] is very small.", True)
+    assert (answers.asked[-1].pair, answers.asked[-1].allow_special) == ("The [MASK] is very small.", True)
+
+
+def test_a_model_that_ships_runs_when_it_is_chosen_and_another_waits_for_run(app: App, answers: Answers) -> None:
+    page = app()
+    page.selectbox(key="model").set_value("bert-base-uncased").run()
+    assert not answers.asked
+    page.selectbox(key="model").set_value("bert-tiny-en").run()
+    assert [request.model for request in answers.asked] == ["bert-tiny-en"]
 
 
 def test_a_refusal_has_one_sentence_and_one_button(app: App, answers: Answers) -> None:
@@ -647,7 +655,7 @@ def test_a_folder_that_cannot_be_opened_says_why_and_does_not_run(
     page.selectbox(key="model").set_value("bart-tiny-en-de").run()
     assert not page.sidebar.warning
     assert not next(button for button in page.sidebar.button if button.label == "Run").disabled
-    assert not answers.asked
+    assert [request.model for request in answers.asked] == ["bart-tiny-en-de"]  # it ships, so it runs at once
 
 
 @pytest.fixture
