@@ -87,7 +87,7 @@ def test_a_click_on_a_point_pins_its_head(visit: Open, server: str) -> None:
 def test_a_saved_run_is_opened_as_b(visit: Open, server: str, tmp_path: Path) -> None:
     page = visit(f"{server}/compare?a=cross+L1H1&against=run")
     drawn(page)
-    take(page, page.get_by_role("button", name="Record", exact=True), tmp_path / "again.safetensors")
+    take(page, page.get_by_role("button", name="Save to open again", exact=True), tmp_path / "again.safetensors")
     assert store.read(tmp_path / "again.safetensors", Record)[0] == stand_in.record()
     page.locator("input[type=file]").last.set_input_files(str(tmp_path / "again.safetensors"))
     expect(page.get_by_text("B: cross L1H1 of stand-in")).to_be_visible()

@@ -231,7 +231,7 @@ def test_a_long_text_is_drawn_small_and_a_chosen_head_exact(explore: Explore, tm
 @pytest.mark.thorough
 def test_a_page_of_the_app_offers_it(visit: Open, server: str, explore: Explore, tmp_path: Path) -> None:
     page = visit(f"{server}/heads")
-    button = page.get_by_role("button", name="Explorer", exact=True)
+    button = page.get_by_role("button", name="Page to explore it", exact=True)
     assert take(page, button, tmp_path / "explorer.html") == "bartviz-explorer.html"
     expect(part(explore(tmp_path / "explorer.html"), "name")).to_contain_text("Cross")
 

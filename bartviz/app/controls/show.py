@@ -257,8 +257,10 @@ def downloads(
     except BudgetError as error:
         refusal = str(error)
     if all_heads.count(record) <= _MOST_EXPLORED:
-        files.append(File(_("Explorer"), _EXPLORER, "text/html", partial(_explorer, record)))
-    files.append(File(_("Record"), f"{stem}.safetensors", "application/octet-stream", lambda: store.encode(record)))
+        files.append(File(_("Page to explore it"), _EXPLORER, "text/html", partial(_explorer, record)))
+    files.append(
+        File(_("Save to open again"), f"{stem}.safetensors", "application/octet-stream", lambda: store.encode(record))
+    )
     whole = _("{part}: the whole run", part=title) if title else _("The whole run")
     export.offer(f"{name}_run", whole, files, refusal, place=2)
 

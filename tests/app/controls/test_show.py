@@ -164,7 +164,7 @@ def test_one_button_offers_what_was_given(record: Record) -> None:
     page.run()
     assert not page.exception
     labels = [button.proto.label for button in page.get("download_button")]
-    assert labels == ["CSV", "NPZ", "HTML", "CSV", "All heads (CSV)", "Explorer", "Record"]
+    assert labels == ["CSV", "NPZ", "HTML", "CSV", "All heads (CSV)", "Page to explore it", "Save to open again"]
     assert [block.proto.popover.label for block in page.main.children.values() if block.type == "popover"] == [
         "Download"
     ]
@@ -213,11 +213,11 @@ def test_a_large_table_of_all_heads_has_its_size_and_a_larger_one_is_refused(
     monkeypatch.setattr(all_heads, "count", lambda record: 262_144)
     show.downloads("heads", record=record)
     export.draw()
-    assert labels == ["All heads (CSV, about 10.0 MB)", "Explorer", "Record"]
+    assert labels == ["All heads (CSV, about 10.0 MB)", "Page to explore it", "Save to open again"]
     monkeypatch.setattr(all_heads, "count", lambda record: 500_001)
     show.downloads("heads", record=record)
     export.draw()
-    assert labels[3:] == ["Explorer", "Record"]
+    assert labels[3:] == ["Page to explore it", "Save to open again"]
     assert "500,001 weights" in notes[-1]
 
 

@@ -87,8 +87,8 @@ def test_the_drawn_weights_and_the_page_can_be_downloaded(app: App) -> None:
         "NPZ",
         "HTML",
         "All heads (CSV)",
-        "Explorer",
-        "Record",
+        "Page to explore it",
+        "Save to open again",
     ]
     cross, rows = stand_in.record().attention("cross"), stand_in.record().attention("cross").query
     window = offline.Window(slice(1, 4), slice(0, 5))

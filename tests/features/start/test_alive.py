@@ -29,7 +29,7 @@ def test_a_model_that_is_here_is_offered_and_one_that_is_not_is_left_out(app: Ap
     labels = [button.proto.label for button in app(record=of(record)).get("download_button")]
     assert labels[-1].startswith("Live page (about ")
     labels = [button.proto.label for button in app(record=of(record, "somebody/else")).get("download_button")]
-    assert labels[-1] == "Record"
+    assert labels[-1] == "Save to open again"
 
 
 def test_a_model_that_is_too_large_is_refused_with_a_command(app: App, record: Record) -> None:

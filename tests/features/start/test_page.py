@@ -107,8 +107,8 @@ def test_its_numbers_and_its_record_can_be_downloaded(app: App) -> None:
         "NPZ",
         "HTML",
         "All heads (CSV)",
-        "Explorer",
-        "Record",
+        "Page to explore it",
+        "Save to open again",
     ]
 
 
