@@ -63,6 +63,9 @@ export const onScale = (p) => (p > LEAST ? 1 - Math.log10(p) / Math.log10(LEAST)
 /** The marks of that scale: where they are, and what they are called. */
 export const MARKS = [1e-5, 1e-4, 1e-3, 0.01, 0.1, 1].map((p) => ({ at: onScale(p), label: `${p * 100}%` }));
 
+/** The same for beginners, whose bars are as long as their number says. */
+export const PLAIN_MARKS = [0, 0.25, 0.5, 0.75, 1].map((p) => ({ at: p, label: `${p * 100}%` }));
+
 /** A probability with two digits, also a small one: 0.042%. */
 export function fineShare(p) {
   if (p >= 0.001 || p === 0) return percent(p);

@@ -6,6 +6,7 @@ import { typeSize } from "../shared/drawing.js";
 import { clamp, filled, make, nameAll } from "../shared/helpers.js";
 import {
   MARKS,
+  PLAIN_MARKS,
   barsOf,
   cutBars,
   cutOf,
@@ -138,18 +139,19 @@ function writeWords(it) {
 }
 
 /**
- * The axis of the bars: its marks, and that each stands for ten times as much.
+ * The axis of the bars: its marks, and that each stands for ten times as much, if it does.
  * @param {Player} it
  */
 function scaleMarks(it) {
-  const marks = MARKS.map(({ at, label }) => {
+  const { plain } = it.meta;
+  const marks = (plain ? PLAIN_MARKS : MARKS).map(({ at, label }) => {
     const node = make("span", "", label);
     node.style.left = `${at * 100}%`;
     return node;
   });
   const axis = make("div", "axis");
   axis.append(...marks);
-  return [axis, make("span", "tenfold", it.say("tenfold"))];
+  return plain ? [axis] : [axis, make("span", "tenfold", it.say("tenfold"))];
 }
 
 /**
@@ -453,7 +455,7 @@ export function showDegrees(it) {
  */
 function showBar(it, node, { label, p, chosen, outside, token, drawn, cut }) {
   const open = it.meta.asks && !chosen;
-  drawBar(node, label, p, drawn);
+  drawBar(it, node, label, p, drawn);
   node.classList.toggle("cut", Boolean(cut));
   if (cut) elementsOf(node)[2].textContent = it.say("cut_off");
   node.classList.toggle("chosen", chosen);
@@ -512,7 +514,7 @@ export function moveBar(it, from, by) {
  * @param {HTMLElement} node
  */
 function showRest(it, node, p, others, count) {
-  drawBar(node, count ? it.say(it.meta.plain ? "rest_words" : "rest", others) : it.say("rest_none"), p, null);
+  drawBar(it, node, count ? it.say(it.meta.plain ? "rest_words" : "rest", others) : it.say("rest_none"), p, null);
   node.classList.remove("chosen", "cut");
   node.classList.add("rest");
   node.setAttribute("aria-label", it.say("others", others));
@@ -521,14 +523,18 @@ function showRest(it, node, p, others, count) {
   node.setAttribute("role", "img");
 }
 
-/** The name, the length and the number of a bar, which moves without a new layout. */
-function drawBar(node, label, p, drawn) {
+/**
+ * The name, the length and the number of a bar, which moves without a new layout.
+ * @param {Player} it
+ */
+function drawBar(it, node, label, p, drawn) {
+  const long = (share) => (it.meta.plain ? share : onScale(share));
   const [name, track, value] = elementsOf(node);
   const [filling, mark] = elementsOf(track);
   name.textContent = name.title = label;
-  filling.style.transform = `scaleX(${onScale(p)})`;
+  filling.style.transform = `scaleX(${long(p)})`;
   mark.hidden = drawn === null;
-  mark.style.left = `${onScale(drawn ?? 0) * 100}%`;
+  mark.style.left = `${long(drawn ?? 0) * 100}%`;
   value.textContent = fineShare(p);
 }
 

@@ -167,6 +167,16 @@ test("a scale of tenfold steps shows the small ones, and the last bar is what al
     numbers.MARKS.map(({ label }) => label),
     ["0.001%", "0.01%", "0.1%", "1%", "10%", "100%"],
   );
+  assert.deepEqual(
+    numbers.PLAIN_MARKS.map(({ at, label }) => [at, label]),
+    [
+      [0, "0%"],
+      [0.25, "25%"],
+      [0.5, "50%"],
+      [0.75, "75%"],
+      [1, "100%"],
+    ],
+  );
   assert.deepEqual([0.92, 0.0031, 0.00034, 0.0000102, 0.000002, 0].map(numbers.fineShare), [
     "92%",
     "0.3%",
