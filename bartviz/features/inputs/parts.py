@@ -68,6 +68,14 @@ def tokens_of(record: Record, stack: Stack) -> Tokens:
     return record.attention(stack).query
 
 
+# What a sign of the picture means, by the HTML that it is there with.
+SIGNS = {
+    f">{CONTINUES}<": mark("⋯ continues a word."),
+    ">″<": mark("″ is the same character, cut into bytes."),
+    "bv-unknown": mark("A dashed frame marks a piece that is not in the vocabulary."),
+}
+
+
 def roles_of(record: Record, stack: Stack) -> tuple[str | None, ...]:
     """Of a chat, whose message each token belongs to; empty for other texts."""
     return record.roles() if record.turns and stack == "decoder" else ()
@@ -117,14 +125,10 @@ def pieces(record: Record, stack: Stack) -> None:
     tokens = tokens_of(record, stack)
     read = record.source_text if stack == "encoder" or record.cross is None else record.target_text or ""
     roles = roles_of(record, stack)
-    st.html(cut(tokens, _texts(tokens, read), roles=roles))
-    notes = [
-        _(
-            "From top to bottom: the text, its pieces, and the ids that the model gets. ⋯ continues a word; "
-            "″ is the same character, cut into bytes; a dashed frame marks a piece that is not in the "
-            "vocabulary."
-        )
-    ]
+    drawn = cut(tokens, _texts(tokens, read), roles=roles)
+    st.html(drawn)
+    notes = [_("From top to bottom: the text, its pieces, and the ids that the model gets.")]
+    notes += [_(meaning) for sign, meaning in SIGNS.items() if sign in drawn]
     if len(set(tokens.segments.tolist())) > 1:
         notes.append(_("Its two sentences are two segments."))
     if any(roles):
