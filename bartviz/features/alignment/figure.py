@@ -33,7 +33,7 @@ MOST = 40
 """The most words of a line that are drawn. The matrix and the tables have all words."""
 _ROW, _SMALL_ROW = 30, 21  # pixels from word to word, few and many
 _MANY = 18  # words
-_BEND = np.linspace(0, 1, 13)  # along a link, from the source (0) to the output (1)
+_BEND = np.linspace(0, 1, 33)  # along a link, from the source (0) to the output (1)
 _MARK = 8  # where on it its mark is: nearer to the output, where links part
 
 
