@@ -14,8 +14,8 @@ import streamlit as st
 from bartviz.analysis import parameter_totals
 from bartviz.analysis.costs import BYTES, FLOPS, Costs
 from bartviz.analysis.parameters import Parameter, architecture_of, rows_of
-from bartviz.app.controls import pick, show
-from bartviz.app.frame import page
+from bartviz.app.controls import expander, pick, show
+from bartviz.app.frame import levels, page
 from bartviz.app.state import url_state
 from bartviz.errors import ModelError
 from bartviz.families import config as configs
@@ -72,7 +72,8 @@ def choose() -> tuple[Chosen, Chosen | None]:
 
     Shows why a configuration is invalid.
     """
-    model, kind, second = st.columns([3, 2, 3])
+    asked = levels.at_least("intermediate") or expander.requested("parameters_class", ("class",))
+    model, second, *kind = st.columns([3, 3, 2] if asked else [1, 1])
     folders = [name for name in listed(default_roots()) if entry(name) is None]
     known_names = [*(known.name for known in CATALOGUE), *folders]
     with model:
@@ -86,10 +87,11 @@ def choose() -> tuple[Chosen, Chosen | None]:
     except ModelError as refused:
         st.error(show.plain(str(refused)))
         st.stop()
-    variants = sizes.family.variants
-    with kind:
-        hint = "; ".join(f"{known} {_(variant.does)}" for known, variant in variants.items())
-        architecture = pick.select(_("Its class"), [*variants], key="class", default=architecture_of(config), hint=hint)
+    variants, architecture = sizes.family.variants, architecture_of(config)
+    if kind:
+        with kind[0]:
+            hint = "; ".join(f"{known} {_(variant.does)}" for known, variant in variants.items())
+            architecture = pick.select(_("Its class"), [*variants], key="class", default=architecture, hint=hint)
     title = _("Your {family}", family=sizes.family.title) if name == OWN else name.rsplit("/", 1)[-1]
     chosen = Chosen(name, title, config, architecture)
     with second:
