@@ -143,6 +143,7 @@ export function picked(selected, index, { add = false, from = null, fewest = 1 }
   return rest.length < fewest ? selected : rest;
 }
 
+const LEGIBLE = 0.0005; // a weight that three digits show
 const NAMED = 4;
 
 /**
@@ -199,7 +200,7 @@ export function rowsSaid(meta, rows, { sum, mean }, masked = () => false) {
       rows.map((row) => meta.query[row]),
     );
   if (rows.every((row) => masked(row))) return filled(words.masked_wholly, { names });
-  const best = top(mean, 3);
+  const best = top(mean, 3).filter((column, place) => !place || mean[column] >= LEGIBLE);
   if (rows.length === 1)
     return filled(words.row, {
       ...rowPlaces(meta, rows[0]),
