@@ -35,10 +35,12 @@ class BatchLooks:
         self.own = kind != "cross"
         self.rows = counts.float()[:, None, None]  # (B, 1, 1, Q)
         self.cells = (counts[..., None] & ~key.special[:, None]).float()[:, None]  # (B, 1, Q, K)
-        places = np.arange(query.ids.shape[1])[:, None], np.arange(key.ids.shape[1])
-        distances = places[1] - places[0] - (0 if self.own else _opening(key) - _opening(query))  # (Q, K)
+        rows, columns = query.ids.shape[1], key.ids.shape[1]
+        diagonals = np.arange(rows + columns + 1)  # as ``_distances`` makes them: those before the row come last
+        distances = np.where(diagonals < columns, diagonals, diagonals - len(diagonals))
+        distances -= 0 if self.own else _opening(key) - _opening(query)
         bins = np.eye(len(BINS), dtype=np.float32)[bins_of(distances)]
-        self.bins = torch.from_numpy(bins.reshape(-1, len(BINS))).to(mask.device)  # (Q K, D)
+        self.bins = torch.from_numpy(bins).to(mask.device)  # (Q + K + 1, D)
         self.sinks = (key.special & key.valid).float()  # (B, K) what a row gives away when it looks at no word
         if kind == "decoder":
             self.sinks[:, 0] = 1.0  # which every row sees, also where no special token opens a text
@@ -55,9 +57,14 @@ class BatchLooks:
         self.given.append(torch.where(given > _NOTHING, given, 0.0) * self.rows[:, :, 0])
 
     def _distances(self, weights: Tensor) -> Tensor:
-        """(B, H, D)."""
-        cells = (weights * self.cells).flatten(-2)
-        return cells @ self.bins
+        """(B, H, D). Rows that are written Q + K apart and read Q + K + 1 apart stand one further left each: a column
+        then has the cells of one distance."""
+        texts, heads, rows, columns = weights.shape
+        wide = rows + columns
+        skewed = weights.new_zeros(texts, heads, rows * (wide + 1))
+        cells = skewed[..., : rows * wide].view(texts, heads, rows, wide)[..., :columns]
+        torch.mul(weights, self.cells, out=cells)
+        return skewed.view(texts, heads, rows, wide + 1).sum(dim=2) @ self.bins
 
     def sums(self) -> Looks:
         """The sums of all layers, once they have run."""

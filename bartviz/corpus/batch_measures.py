@@ -96,7 +96,7 @@ def scores_of(tape: Tape, kind: Kind, layer: int) -> Tensor:
             later("This model has attention sinks, which the corpus measures do not support. Choose another one.")
         )
     assert entry.k is not None
-    scores = (entry.q[0] * entry.scale) @ entry.k.mT
+    scores = (entry.q[0] * entry.scale) @ entry.k.contiguous().mT  # of keys as they come the product copies a transpose
     bias = tape.biases.get((kind, layer)) or tape.biases.get((kind, 0))
     if bias is not None:
         scores += bias[0]
@@ -104,7 +104,7 @@ def scores_of(tape: Tape, kind: Kind, layer: int) -> Tensor:
         scores = (scores / entry.softcap).tanh_() * entry.softcap
     mask = tape.masks[kind, entry.window][0]
     if not mask.all():
-        scores += torch.where(mask, 0.0, _MASKED)[:, None]
+        scores += ((1.0 - mask.float()) * _MASKED)[:, None]
     return scores
 
 
