@@ -21,6 +21,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
+from textwrap import shorten
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 from zipfile import ZIP_STORED, ZipFile
@@ -56,6 +57,7 @@ RANDOM_PART = -1  # the number of the part of random tokens
 _SEALED = b"bartviz shard 4\n"
 LARGEST = 1 << 30  # bytes of a shard
 LARGEST_MANIFEST = 1 << 20
+_SHOWN = 5  # differences of two runs that a message names
 MOST_ARRAYS = 200  # of a shard; three kinds of attention have about a hundred
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -444,9 +446,24 @@ def _check(path: Path, manifest: Mapping[str, Any], resume: bool) -> None:
     names = sorted((manifest.keys() | there.keys()) - {"versions"})
     other = [name for name in names if manifest.get(name) != there.get(name)]
     if other:
-        raise SettingError(f"{path.name} contains another run: its {', '.join(other)} differ. Choose a new folder.")
+        found = [one for name in other for one in _differences(name, there.get(name), manifest.get(name))]
+        more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+        raise SettingError(
+            f"{path.name} contains another run: its {', '.join(other)} differ ({'; '.join(found[:_SHOWN])}{more}). "
+            "Choose a new folder, or set what differs as it was."
+        )
     if not resume:
         raise SettingError(f"{path.name} already contains this run: add --resume to finish it, or choose a new folder.")
+
+
+def _differences(name: str, there: object, now: object) -> list[str]:
+    """What differs between two parts of manifests, each by the names that lead to it."""
+    if isinstance(there, Mapping) and isinstance(now, Mapping):
+        keys = [*there, *(key for key in now if key not in there)]
+        changed = [key for key in keys if there.get(key) != now.get(key)]
+        return [one for key in changed for one in _differences(f"{name}.{key}", there.get(key), now.get(key))]
+    was, is_now = (shorten(json.dumps(value, ensure_ascii=False), 60, placeholder=" …") for value in (there, now))
+    return [f"{name} was {was}, is now {is_now}"]
 
 
 def write(path: Path, data: bytes) -> None:

@@ -191,7 +191,8 @@ def test_a_folder_of_another_run_is_refused_with_the_reason(
     other.write_text("text\nanother\n", encoding="utf-8")
     with pytest.raises(SettingError, match="contains another run: its corpus differ"):
         corpus(other, model, whole, size=SIZE, resume=True)
-    with pytest.raises(SettingError, match="its settings differ"):
+    said = rf"its settings differ \(settings.size was {SIZE}, is now {SIZE + 1}\)"
+    with pytest.raises(SettingError, match=said):
         corpus(path, model, whole, size=SIZE + 1, resume=True)
     with pytest.raises(SettingError, match="contains other files"):
         corpus(path, model, tmp_path, size=SIZE)
