@@ -205,11 +205,12 @@ def _check_modules(body: PreTrainedModel, expected: PreTrainedModel) -> None:
     for name, module in _modules(body):
         kind = type(named.get(name, module))
         if type(module) is not kind or "forward" in vars(module):
-            if "quantized" in type(module).__module__ or "bitsandbytes" in type(module).__module__:
+            if _is_quantized(body, module):
                 raise ModelError(
                     later(
-                        "The network is quantized: its {name} holds integers. Load it in float32, float16 or bfloat16.",
+                        "The network is quantized: its {name} is a {kind}. Load it in float32, float16 or bfloat16.",
                         name=weights.shown([name]),
+                        kind=type(module).__name__,
                     )
                 )
             raise ModelError(
@@ -228,6 +229,14 @@ def _check_modules(body: PreTrainedModel, expected: PreTrainedModel) -> None:
                 name=type(body).__name__,
             )
         )
+
+
+def _is_quantized(body: PreTrainedModel, module: nn.Module) -> bool:
+    """Whether a module that is not the family's own is one of quantization: the network's configuration says so, or the
+    name of the package that it comes from (bitsandbytes, quanto, torch.ao.nn.quantized, ...)."""
+    home = type(module).__module__
+    by_name = any(word in home for word in ("quant", "bitsandbytes", "awq", "gptq", "hqq", "eetq"))
+    return by_name or getattr(body.config, "quantization_config", None) is not None
 
 
 def _modules(network: PreTrainedModel) -> Iterator[tuple[str, nn.Module]]:

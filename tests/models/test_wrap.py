@@ -481,6 +481,14 @@ def _quantized_module() -> tuple[Any, Any]:
     return network, words
 
 
+def _quantized_by_a_package() -> tuple[Any, Any]:
+    """Of a package that this one has not heard of: transformers has written its settings down."""
+    network, words = networks.build("bert")
+    network.bert.encoder.layer[0].output.dense = type("PackedLinear", (torch.nn.Linear,), {})(8, 8)
+    network.config.quantization_config = {"quant_method": "packed"}
+    return network, words
+
+
 def _not_finite() -> tuple[Any, Any]:
     network, words = networks.build("bert")
     network.bert.encoder.layer[0].output.dense.bias[3] = float("nan")
@@ -553,7 +561,8 @@ REFUSED: dict[str, tuple[Callable[[], tuple[Any, Any]], str]] = {
     "another activation": (_other_activation, "intermediate_act_fn is not the GELU"),
     "a class of its own": (_own_class, "Mine is a class of its own"),
     "quantized": (_quantized, "stored as int8: quantized models cannot be read"),
-    "quantized modules": (_quantized_module, "is quantized: its encoder.layer.0.output.dense holds integers"),
+    "quantized by a package": (_quantized_by_a_package, "is quantized: its encoder.layer.0.output.dense is a Pack"),
+    "quantized modules": (_quantized_module, "is quantized: its encoder.layer.0.output.dense is a Linear"),
     "numbers that are not finite": (_not_finite, "not finite"),
     "an interface that nobody described": (_mixtral, "type mixtral offer their attention, but are not described"),
     "a module of one's own": (lambda: (Around(), None), r"not a Around\. Pass its part network\.inside\[1\]\.bert\.$"),
