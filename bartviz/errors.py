@@ -40,6 +40,8 @@ class TooLong(TextError):
         self.count = count
         self.limit = limit
         self.can_cut = can_cut
+        if can_cut:  # for whoever reads the stack in Python; the app offers buttons
+            self.add_note(_('Pass truncate="first" or truncate="last" to have only that part read.'))
 
 
 class ModelError(BartvizError, ValueError):

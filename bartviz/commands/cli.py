@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, NoReturn
 
-from bartviz.errors import BartvizError, needs
+from bartviz.errors import BartvizError, TooLong, needs
 from bartviz.version import __version__
 
 ERROR = 2
@@ -54,7 +54,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _refused(advice())
         return STOPPED
     except BartvizError as error:
-        return _refused(str(error))
+        can_cut = isinstance(error, TooLong) and error.can_cut and "truncate" in options
+        return _refused(f"{error} Add --truncate first or --truncate last." if can_cut else str(error))
     except ModuleNotFoundError as error:
         return _refused(needs("This command", error.name))
     except BrokenPipeError:  # the reader, such as ``head``, has stopped: avoid a second error at exit

@@ -17,6 +17,11 @@ from bartviz.commands.cli import main
 
 
 @pytest.mark.slow
+def test_a_text_that_is_too_long_is_told_the_option_that_cuts_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["capture", "car " * 500]) == 2
+    assert capsys.readouterr().err.endswith("tokens read. Add --truncate first or --truncate last.\n")
+
+
 def test_capture_prints_the_shapes_and_saves_the_record(
     folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -360,8 +360,9 @@ def test_a_run_stops_at_the_next_layer() -> None:
 def test_a_text_that_is_too_long_is_counted_and_can_be_cut() -> None:
     model = loaded.model("bert")
     text = TEXT * 6
-    with pytest.raises(TextError, match=r"\d+.*128"):
+    with pytest.raises(TextError, match=r"\d+.*128") as caught:
         bartviz.capture(model, text)
+    assert caught.value.__notes__ == ['Pass truncate="first" or truncate="last" to have only that part read.']
     first = bartviz.capture(model, text, truncate="first")
     last = bartviz.capture(model, text, truncate="last")
     for record in (first, last):
