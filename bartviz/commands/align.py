@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -10,10 +11,11 @@ from bartviz.analysis import aligners as ranks
 from bartviz.analysis import alignment, gold_alignment
 from bartviz.analysis.gold_alignment import Gold, Score
 from bartviz.commands import align_corpus
-from bartviz.commands.output import EXAMPLES, print_json, rows_of, say, say_table
+from bartviz.commands.output import EXAMPLES, STDIN, print_json, rows_of, say, say_table
 from bartviz.errors import TextError
 from bartviz.record.attention import Head
 from bartviz.record.record import Reading, Record, open_record
+from bartviz.record.store import LARGEST_FILE
 from bartviz.safety import files
 
 if TYPE_CHECKING:
@@ -33,14 +35,15 @@ def add(commands: Any) -> None:
         + "bartviz align car.safetensors\n  bartviz align *.safetensors --heads L2H0,L3H1 --gold gold.txt\n  "
         + "bartviz align car.safetensors --rank --json\n"
         "  bartviz align train.en --target-file train.de --model bart-tiny-en-de --split spaces\n"
-        "  bartviz align pairs.tsv --model models/marian --column en --target de --rank --format ctranslate2",
+        "  bartviz align pairs.tsv --model models/marian --column en --target de --rank --format ctranslate2\n"
+        "  cut -f 1,2 pairs.tsv | bartviz align - --model bart-tiny-en-de --column en --target de",
     )
     align.add_argument(
         "records",
         nargs="+",
         type=Path,
         metavar="FILE",
-        help="saved records, such as run.safetensors; with --model a corpus",
+        help="saved records, such as run.safetensors; with --model a corpus; - reads a record, or a .tsv, from stdin",
     )
     align.add_argument(
         "--heads", metavar="L2H0,L3H1", help="mean of these heads (by default the head with the best agreement)"
@@ -66,13 +69,14 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print links to stdout, and their source and scores to stderr."""
     if options.model is not None:
-        return align_corpus.run(options)
+        with align_corpus.piped(options):
+            return align_corpus.run(options)
     align_corpus.refuse_without_model(options)
     options.reading = options.reading or "predicts"
     gold = _gold_lines(options)
     total = Score(0, 0, 0, 0)
     for index, path in enumerate(options.records):
-        record = open_record(path)
+        record = open_record(sys.stdin.buffer.read(LARGEST_FILE) if str(path) == STDIN else path)
         known = _gold(record, gold[index], options) if gold else None
         if options.rank:
             _rank(record, known, options, path)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
+import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from bartviz.analysis import alignment, gold_alignment
 from bartviz.analysis.gold_alignment import Gold, Score
-from bartviz.commands.output import DEVICE, print_json, rows_of, say, say_table
+from bartviz.commands.output import DEVICE, STDIN, print_json, rows_of, say, say_table
 from bartviz.errors import SettingError, TextError
 from bartviz.record.attention import Head
 
@@ -56,6 +60,20 @@ def refuse_without_model(options: argparse.Namespace) -> None:
     if given or options.split != "tokenizer":
         name = (given or ["split"])[0].replace("_", "-")
         raise SettingError(f"--{name} belongs to a corpus: name the model that reads it, with --model.")
+
+
+@contextmanager
+def piped(options: argparse.Namespace) -> Iterator[None]:
+    """A corpus that is given as "-": the rows on stdin, in a file, because they are read more than once."""
+    if STDIN not in map(str, options.records):
+        yield
+        return
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "stdin.tsv"
+        with path.open("wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        options.records = [path if str(given) == STDIN else given for given in options.records]
+        yield
 
 
 def run(options: argparse.Namespace) -> int:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 EXAMPLES = "examples:\n  "
+STDIN = "-"  # in place of a text or a file
 DEVICE = "where the model computes: cpu, cuda, cuda:1, mps, or auto for the accelerator if there is one (%(default)s)"
 
 

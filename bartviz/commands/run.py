@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from bartviz.commands.output import DEVICE, EXAMPLES, print_json, say
+from bartviz.commands.output import DEVICE, EXAMPLES, STDIN, print_json, say
 from bartviz.language.percentages import percent
 from bartviz.reading.encodings import decode
 from bartviz.text.clean import MAX_CHARACTERS, Truncate
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from bartviz.record.beam_tree import BeamTree
     from bartviz.record.record import Record
 
-_STDIN = "-"
 _MOST = 4 * (MAX_CHARACTERS + 2)  # bytes of stdin that are read: a stream may have no end
 
 
@@ -100,7 +99,7 @@ def given_text(options: argparse.Namespace) -> str:
     """The text of the command, or that of stdin without its last line break, as far as a text may be long. Raises
     EncodingError."""
     given: str = options.text
-    if given != _STDIN:
+    if given != STDIN:
         return given
     return decode(sys.stdin.buffer.read(_MOST)).removesuffix("\n").removesuffix("\r")
 

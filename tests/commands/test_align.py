@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +27,16 @@ def test_one_line_a_record_of_the_head_that_agrees_most(
     out = capsys.readouterr()
     assert out.out == f"{gold_alignment.write(alignment.links(best.table.weights))}\n" * 2
     assert f"{best.table.name}, rows named by what they predict" in out.err
+
+
+def test_a_record_from_a_pipe(saved: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["align", saved]) == 0
+    expected = capsys.readouterr().out
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(Path(saved).read_bytes())))
+    assert main(["align", "-"]) == 0
+    assert capsys.readouterr().out == expected
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"I want to buy a car.")))
+    assert main(["align", "-"]) == 2
 
 
 def test_chosen_heads_reading_and_method(saved: str, record: Record, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -39,6 +41,14 @@ def table(tmp_path: Path) -> str:
 
 def asked(table: str, *more: str) -> int:
     return main(["align", table, "--model", MODEL, "--column", "en", "--target", "de", *more])
+
+
+def test_a_corpus_from_a_pipe(table: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert asked(table, "--heads", "L1H4") == 0
+    expected = capsys.readouterr().out
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(Path(table).read_bytes())))
+    assert asked("-", "--heads", "L1H4") == 0
+    assert capsys.readouterr().out == expected
 
 
 def test_links_are_those_of_each_pair_alone_and_a_bad_row_keeps_its_line(
