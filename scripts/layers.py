@@ -23,7 +23,7 @@ PACKAGE = ROOT / "bartviz"
 
 # From the ground up.
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("version", "arrays", "hooks", "language", "errors"),
+    ("version", "arrays", "callbacks", "hooks", "language", "errors"),
     ("safety", "families", "lazy", "plugins"),
     ("text",),
     ("record", "reading"),

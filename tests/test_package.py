@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import subprocess
 import sys
@@ -19,9 +20,10 @@ from tests.support.process import printed
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in dir(bartviz) if name not in {"__version__", "errors", "figures", "paper"}]
-)
+FUNCTIONS = [name for name in dir(bartviz) if name not in {"__version__", "errors", "figures", "paper"}]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_public_name_is_a_documented_function(name: str) -> None:
     function = getattr(bartviz, name)
     assert callable(function)
@@ -133,6 +135,12 @@ print(open is __builtins__.open, "capture" in globals(), "Path" in globals())
     assert names.split() == dir(bartviz)
     assert "capture" in names.split()
     assert star == "True True False"
+
+
+def test_help_shows_no_address_of_a_default() -> None:
+    shown = {name: str(inspect.signature(getattr(bartviz, name))) for name in FUNCTIONS}
+    assert {name for name, text in shown.items() if " at 0x" in text} == set()
+    assert "cancelled: 'Callable[[], bool]' = never" in shown["capture"]
 
 
 @pytest.mark.slow

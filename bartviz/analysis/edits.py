@@ -22,6 +22,7 @@ from bartviz.analysis.masks import count, quote
 from bartviz.analysis.measures import padding
 from bartviz.analysis.readonly import Brief, array_bytes
 from bartviz.arrays import Bools, Floats, Ints
+from bartviz.callbacks import never
 from bartviz.errors import Cancelled, SettingError
 from bartviz.language import _, later, plural
 from bartviz.record.attention import Attention, Kind
@@ -34,9 +35,7 @@ if TYPE_CHECKING:
 Part = Literal["source", "target"]
 
 
-def changed_rows(
-    before: Attention, after: Attention, *, cancelled: Callable[[], bool] = lambda: False
-) -> tuple[Floats, Bools]:
+def changed_rows(before: Attention, after: Attention, *, cancelled: Callable[[], bool] = never) -> tuple[Floats, Bools]:
     """Jensen-Shannon distance of each row of each head (L, H, Q) in 0..1, and where the weights are bit-equal
     (L, H, Q): there it is exactly 0.
 

@@ -12,6 +12,7 @@ from bartviz.analysis.attribution_methods import METHODS, Method, accepted
 from bartviz.arrays import Floats
 from bartviz.attribution import erasure, flow, gradients, weights, zeroing
 from bartviz.attribution.question import Parts, Question, asked
+from bartviz.callbacks import never, silent
 from bartviz.errors import BartvizError, SettingError, choices
 from bartviz.language import later
 from bartviz.models.model import Model, expect_model
@@ -80,8 +81,8 @@ def attribute(
     method: str = "leave-one-out",
     step: int | None = None,
     contrast: str | int | None = None,
-    cancelled: Callable[[], bool] = lambda: False,
-    on_progress: Callable[[str, float | None], None] = lambda note, fraction: None,
+    cancelled: Callable[[], bool] = never,
+    on_progress: Callable[[str, float | None], None] = silent,
 ) -> Attribution:
     """Why this word? A number for each token that the model read, for each token that it wrote, by one method.
 

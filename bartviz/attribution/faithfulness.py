@@ -23,6 +23,7 @@ from bartviz.attribution.judge import FEWEST, Methods, Scorer, chosen_methods, p
 from bartviz.attribution.question import asked
 from bartviz.attribution.reading import Ids, Reading
 from bartviz.attribution.removal import OPERATORS, Operator, Removal
+from bartviz.callbacks import never, silent
 from bartviz.errors import SettingError, TextError, choices
 from bartviz.language import later
 from bartviz.models.model import Model, expect_model
@@ -48,8 +49,8 @@ def faithfulness(
     *,
     seed: int = 0,
     filler: Model | None = None,
-    cancelled: Callable[[], bool] = lambda: False,
-    on_progress: Callable[[int, int], None] = lambda done, total: None,
+    cancelled: Callable[[], bool] = never,
+    on_progress: Callable[[int, int], None] = silent,
 ) -> pd.DataFrame:
     """Which methods name the words that a model needs? One line for each method, operator and measure.
 

@@ -21,6 +21,7 @@ from bartviz.attribution.attribute import COMPUTED, captured
 from bartviz.attribution.question import Parts, Question, asked
 from bartviz.attribution.reading import Ids, Reading
 from bartviz.attribution.removal import Operator, Removal
+from bartviz.callbacks import never, silent
 from bartviz.errors import SettingError, TextError, choices
 from bartviz.language import later
 from bartviz.models.model import Model, expect_model
@@ -137,8 +138,8 @@ def judge(
     filler: Model | None = None,
     orders: int = 999,
     seed: int = 0,
-    cancelled: Callable[[], bool] = lambda: False,
-    on_progress: Callable[[int, int], None] = lambda done, total: None,
+    cancelled: Callable[[], bool] = never,
+    on_progress: Callable[[int, int], None] = silent,
 ) -> Judged:
     """Is a method better than chance on this text?
 
@@ -272,7 +273,7 @@ def without(
     corpus: Sequence[str] = (),
     filler: Model | None = None,
     seed: int = 0,
-    cancelled: Callable[[], bool] = lambda: False,
+    cancelled: Callable[[], bool] = never,
 ) -> Without:
     """A step before and after some words of the source are taken away.
 

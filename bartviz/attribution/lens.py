@@ -20,6 +20,7 @@ from bartviz.analysis.residual import Stack
 from bartviz.arrays import Ints
 from bartviz.attribution.attribute import captured
 from bartviz.attribution.question import Question, asked
+from bartviz.callbacks import never
 from bartviz.errors import Cancelled, ModelError, SettingError
 from bartviz.experiments.replay import vocabulary_logits
 from bartviz.experiments.residual import LayerModules
@@ -42,7 +43,7 @@ def lens(
     *,
     stack: Stack | None = None,
     most: int = MOST,
-    cancelled: Callable[[], bool] = lambda: False,
+    cancelled: Callable[[], bool] = never,
 ) -> Lens:
     """What the model would say after each layer of a stack, at each step of a record.
 

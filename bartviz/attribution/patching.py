@@ -20,6 +20,7 @@ from bartviz.analysis.measures import padding
 from bartviz.analysis.patching import BYS, By, Patching
 from bartviz.arrays import Floats
 from bartviz.attribution.attribute import captured
+from bartviz.callbacks import never, silent
 from bartviz.errors import SettingError, TextError, choices
 from bartviz.experiments.ablation import LOGITS, TOKENS
 from bartviz.experiments.edits import token_id
@@ -83,8 +84,8 @@ def patch(
     by: By = "head",
     kinds: Sequence[Kind] | Kind | None = None,
     step: int | None = None,
-    cancelled: Callable[[], bool] = lambda: False,
-    on_progress: Callable[[int, int], None] = lambda done, total: None,
+    cancelled: Callable[[], bool] = never,
+    on_progress: Callable[[int, int], None] = silent,
 ) -> Patching:
     """Put heads' outputs of a run on the clean text into a run on the corrupted one, one after the other: which of them
     brings the clean answer back (activation patching; Meng et al. 2022, Wang et al. 2023)?

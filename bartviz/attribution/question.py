@@ -16,6 +16,7 @@ from torch import Tensor
 
 from bartviz.analysis.edits import Part
 from bartviz.arrays import Floats, Ints
+from bartviz.callbacks import silent
 from bartviz.errors import SettingError
 from bartviz.experiments.ablation import LOGITS, TOKENS
 from bartviz.experiments.edits import token_id
@@ -51,7 +52,7 @@ class Question:
     against: Ints | None
     cancelled: Callable[[], bool]
     scaled: Mapping[Head, float]
-    report: Callable[[float | None], None] = lambda share: None
+    report: Callable[[float | None], None] = silent
 
     @property
     def model(self) -> Model:
@@ -142,7 +143,7 @@ def asked(
     contrast: str | int | None,
     step: int | None,
     cancelled: Callable[[], bool],
-    report: Callable[[float | None], None] = lambda share: None,
+    report: Callable[[float | None], None] = silent,
 ) -> Question:
     """The question about a record's steps, or about one of them, counted from 0.
 

@@ -17,6 +17,7 @@ from bartviz.analysis import alignment, gold_alignment, look_ahead, mutual
 from bartviz.analysis.aligners import READINGS
 from bartviz.analysis.alignment import THRESHOLD, Method, Split
 from bartviz.analysis.gold_alignment import Gold, Score
+from bartviz.callbacks import never
 from bartviz.corpus.read import Bad, Line
 from bartviz.errors import BudgetError, TextError
 from bartviz.models.model import Model
@@ -33,9 +34,7 @@ MOST = 0.5  # of the pairs: those where heads look ahead less those where they l
 Pair = tuple[Line, Record] | Bad
 
 
-def records(
-    model: Model, rows: Iterable[Line | Bad], *, cancelled: Callable[[], bool] = lambda: False
-) -> Iterator[Pair]:
+def records(model: Model, rows: Iterable[Line | Bad], *, cancelled: Callable[[], bool] = never) -> Iterator[Pair]:
     """Each row with its record, in order; a row that the model cannot read with the reason.
 
     A row without a target is translated by the model. Raises SettingError for a model that writes no output, Cancelled.

@@ -22,6 +22,7 @@ from torch import Tensor
 from bartviz.analysis import gold_alignment, word_matches
 from bartviz.analysis.gold_alignment import Gold
 from bartviz.analysis.words import word_groups
+from bartviz.callbacks import never
 from bartviz.corpus.conllu import Tree, spanned, word_tokens
 from bartviz.corpus.read import Columns, Line
 from bartviz.errors import SettingError, TextError
@@ -103,7 +104,7 @@ def encode(
     *,
     labels: bool = False,
     truncate: Truncate | None = None,
-    cancelled: Callable[[], bool] = lambda: False,
+    cancelled: Callable[[], bool] = never,
 ) -> Encoded:
     """The tokens of a line. An encoder-decoder without a target writes its own, as ``bartviz.capture`` does.
 

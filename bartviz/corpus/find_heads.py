@@ -20,6 +20,7 @@ from typing import Any
 
 from bartviz.analysis import pattern_masks
 from bartviz.analysis.pattern_masks import Function
+from bartviz.callbacks import never, silent
 from bartviz.corpus import head_effects, head_tests, read
 from bartviz.corpus import workers as workers_of
 from bartviz.corpus.encode import check_columns
@@ -67,8 +68,8 @@ def find_heads(
     workers: int = 1,
     ray: str | None = None,
     size: int = SIZE,
-    report: Report = lambda _progress: None,
-    cancelled: Callable[[], bool] = lambda: False,
+    report: Report = silent,
+    cancelled: Callable[[], bool] = never,
 ) -> FoundHeads:
     """Which heads of a model follow a pattern over many texts.
 

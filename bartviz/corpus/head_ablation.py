@@ -16,6 +16,7 @@ from torch import Tensor
 from bartviz.analysis import prediction
 from bartviz.analysis.corpus_measures import OF_LABELS, SILENCED, VALUE_MOVED
 from bartviz.arrays import Bools, Floats
+from bartviz.callbacks import never
 from bartviz.corpus.encode import Encoded, Padded
 from bartviz.corpus.measure import forward, padded, run
 from bartviz.corpus.read import Bad, Line
@@ -106,7 +107,7 @@ def _toward(model: Model, rows: Sequence[Encoded], mean: Mean) -> Mapping[tuple[
     return averaged(model, rows).means if mean else {}
 
 
-def averaged(model: Model, rows: Sequence[Encoded], cancelled: Callable[[], bool] = lambda: False) -> Averaging:
+def averaged(model: Model, rows: Sequence[Encoded], cancelled: Callable[[], bool] = never) -> Averaging:
     """The mean output of every head for each text of a batch, over its positions without padding."""
     source, inputs, _output = padded(model, rows)
     reads = source.valid if inputs is None else inputs.valid

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from bartviz.arrays import Floats
+from bartviz.callbacks import never
 from bartviz.corpus import head_ablation
 from bartviz.corpus.encode import Encoded
 from bartviz.corpus.measure import padded
@@ -69,7 +70,7 @@ def effects(
     marks: Sequence[Mapping[Kind, Marks]],
     heads: Sequence[Head],
     lots: NDArray[np.uint8],
-    cancelled: Callable[[], bool] = lambda: False,
+    cancelled: Callable[[], bool] = never,
 ) -> Effects:
     """What silencing each of these heads does. lots (N, 32): random bytes of each text, which say what is masked."""
     found = np.full((len(rows), len(heads), 2), np.nan, np.float32)

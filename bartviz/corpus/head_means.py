@@ -12,6 +12,7 @@ import torch
 from torch import nn
 from transformers import PreTrainedTokenizerBase
 
+from bartviz.callbacks import never
 from bartviz.corpus.encode import encode
 from bartviz.corpus.head_ablation import averaged
 from bartviz.corpus.measure import batches
@@ -33,7 +34,7 @@ def head_means(
     texts: Texts,
     *,
     tokenizer: PreTrainedTokenizerBase | None = None,
-    cancelled: Callable[[], bool] = lambda: False,
+    cancelled: Callable[[], bool] = never,
 ) -> HeadMeans:
     """The mean output of every head over all positions of some texts: what ``ablate(..., mean=)``, ``ablate_sweep`` and
     ``corpus`` put in a silenced head's place.

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bartviz.arrays import Floats
+from bartviz.callbacks import silent
 from bartviz.errors import SettingError, TextError
 from bartviz.models.model import Model
 from bartviz.record import store
@@ -112,7 +113,7 @@ def save_headvis(
     keys: int = 8,
     least: float = 0.005,
     seed: int = 0,
-    report: Callable[[int, int], None] = lambda done, count: None,
+    report: Callable[[int, int], None] = silent,
 ) -> Path:
     """Write what the HeadVis frontend shows of a decoder-only model; returns ``folder/MODEL/headvis/DATASET``.
 

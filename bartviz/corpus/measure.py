@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from bartviz.analysis.own_measures import Own
+from bartviz.callbacks import never
 from bartviz.corpus.batch_looks import TokenNames
 from bartviz.corpus.batch_measures import BatchMeasures, Values
 from bartviz.corpus.encode import Encoded, Padded, padding_token
@@ -51,7 +52,7 @@ def measure(
     model: Model,
     rows: Sequence[Encoded],
     edges: float | None = None,
-    cancelled: Callable[[], bool] = lambda: False,
+    cancelled: Callable[[], bool] = never,
     functions: Mapping[str, Own] = MappingProxyType({}),
 ) -> dict[Kind, Values]:
     """The measures of all heads for texts that fit one batch, and the edges above a weight; those of the caller's own

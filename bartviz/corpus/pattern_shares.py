@@ -16,6 +16,7 @@ from torch import Tensor
 
 from bartviz.analysis import pattern_masks
 from bartviz.arrays import Bools
+from bartviz.callbacks import never
 from bartviz.corpus import encode
 from bartviz.corpus.batch_measures import scores_of
 from bartviz.corpus.edges import sides_of
@@ -138,10 +139,7 @@ class Shares:
 
 
 def shares(
-    model: Model,
-    rows: Sequence[Encoded],
-    marks: Sequence[Mapping[Kind, Marks]],
-    cancelled: Callable[[], bool] = lambda: False,
+    model: Model, rows: Sequence[Encoded], marks: Sequence[Mapping[Kind, Marks]], cancelled: Callable[[], bool] = never
 ) -> dict[Kind, Shares]:
     """What every head has of the pattern, for texts that fit one batch."""
     kinds = tuple(marks[0])

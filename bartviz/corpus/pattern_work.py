@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from bartviz.analysis.pattern_masks import Function, checked
 from bartviz.arrays import Floats
+from bartviz.callbacks import never
 from bartviz.corpus import head_effects, pattern_shares
 from bartviz.corpus.encode import Encoded, encode
 from bartviz.corpus.measure import batches
@@ -98,7 +99,7 @@ class Measuring:
     kinds: tuple[Kind, ...]
     seed: int
     heads: tuple[Head, ...] = ()
-    cancelled: Callable[[], bool] = lambda: False
+    cancelled: Callable[[], bool] = never
 
     def files(self, job: Job) -> Files:
         """The file of a part. Raises Cancelled."""

@@ -21,6 +21,7 @@ from transformers import PreTrainedTokenizerBase
 from bartviz.analysis import own_measures
 from bartviz.analysis.corpus_measures import of_text
 from bartviz.analysis.own_measures import Own
+from bartviz.callbacks import never, silent
 from bartviz.corpus import atlas, head_ablation, own, schema, text_values, work
 from bartviz.corpus import workers as workers_of
 from bartviz.corpus.encode import check_columns
@@ -65,8 +66,8 @@ def corpus(
     measures: Mapping[str, Own] = MappingProxyType({}),
     unique: bool = False,
     size: int = SIZE,
-    report: Report = lambda _progress: None,
-    cancelled: Callable[[], bool] = lambda: False,
+    report: Report = silent,
+    cancelled: Callable[[], bool] = never,
 ) -> atlas.Atlas:
     """Measure every head of a model over many texts: an atlas, each number with the 95% interval of its mean.
 
@@ -219,8 +220,8 @@ def of_lines(
     size: int = SIZE,
     values: bool = False,
     measures: Mapping[str, Own] = MappingProxyType({}),
-    report: Report = lambda _progress: None,
-    cancelled: Callable[[], bool] = lambda: False,
+    report: Report = silent,
+    cancelled: Callable[[], bool] = never,
 ) -> atlas.Atlas:
     """The atlas of rows in memory, which are numbered from 0; nothing is written. ``name`` is that of the corpus;
     ``values`` and

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from bartviz.analysis.own_measures import Own
+from bartviz.callbacks import never, silent
 from bartviz.corpus import replay, run_replay
 from bartviz.corpus import series as series_of
 from bartviz.corpus.read import Columns, Form
@@ -52,8 +53,8 @@ def series(
     examples: Texts | None = None,
     curves: Mapping[str, Sequence[tuple[float, float]]] | None = None,
     size: int = SIZE,
-    report: Report = lambda _progress: None,
-    cancelled: Callable[[], bool] = lambda: False,
+    report: Report = silent,
+    cancelled: Callable[[], bool] = never,
 ) -> Series:
     """Measure every head at each moment of a training, over the same texts.
 

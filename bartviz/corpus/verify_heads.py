@@ -9,6 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from bartviz.callbacks import silent
 from bartviz.corpus import receipt
 from bartviz.corpus.find_heads import FUNCTION, Texts, find_heads
 from bartviz.corpus.found_heads import FoundHeads
@@ -41,7 +42,7 @@ def verify_heads(
     device: str = "cpu",
     workers: int = 1,
     ray: str | None = None,
-    report: Report = lambda _progress: None,
+    report: Report = silent,
 ) -> HeadsVerified:
     """Compute the heads of a receipt again and compare every number, to 1e-6.
 

@@ -21,6 +21,7 @@ from bartviz.analysis.intervals import Doubles
 from bartviz.analysis.removals import MEASURES
 from bartviz.attribution.faithfulness import COLUMNS, FEWEST_TEXTS, Trial, table
 from bartviz.attribution.removal import Operator
+from bartviz.callbacks import never, silent
 from bartviz.corpus import read, run_folder
 from bartviz.corpus import workers as workers_of
 from bartviz.corpus.read import Bad, Form, Line
@@ -84,7 +85,7 @@ def why(
     ray: str | None = None,
     resume: bool = False,
     size: int = SIZE,
-    report: Report = lambda _progress: None,
+    report: Report = silent,
 ) -> Verdicts:
     """Judge methods of attribution over the texts of a file, as ``bartviz.faithfulness`` does, and write its table to
     the folder ``out`` (``faithfulness.csv``, ``faithfulness.parquet``).
@@ -187,7 +188,7 @@ class _Judging:
         found = np.full((len(job.lines), *_shape(self.trial)), np.inf)
         for index, line in enumerate(job.lines):
             try:
-                one = self.trial.measured(line.number, line.text, lambda: False)
+                one = self.trial.measured(line.number, line.text, never)
             except TextError:
                 continue
             found[index] = -np.inf if one is None else one

@@ -13,6 +13,7 @@ import torch
 
 from bartviz.analysis.own_measures import Own
 from bartviz.arrays import Floats
+from bartviz.callbacks import never
 from bartviz.corpus import head_ablation, text_values
 from bartviz.corpus.batch_measures import Edges, scores_of, visible
 from bartviz.corpus.edges import tables
@@ -42,7 +43,7 @@ class Measuring:
     """What measures every head of a model over parts of a corpus."""
 
     model: Model
-    cancelled: Callable[[], bool] = lambda: False
+    cancelled: Callable[[], bool] = never
     functions: Mapping[str, Own] = field(default_factory=dict)
 
     def files(self, job: Job) -> Files:
@@ -51,10 +52,7 @@ class Measuring:
 
 
 def measured(
-    model: Model,
-    job: Job,
-    cancelled: Callable[[], bool] = lambda: False,
-    functions: Mapping[str, Own] = MappingProxyType({}),
+    model: Model, job: Job, cancelled: Callable[[], bool] = never, functions: Mapping[str, Own] = MappingProxyType({})
 ) -> Shard:
     """The sums of a part of the corpus. The same part gives the same sums, bit by bit, on the same machine.
 
@@ -159,7 +157,7 @@ def _encoded(model: Model, lines: Iterable[Line | Bad], truncate: Truncate | Non
                 yield encode(model, line, labels=True, truncate=truncate)
 
 
-def random(model: Model, cancelled: Callable[[], bool] = lambda: False) -> Shard:
+def random(model: Model, cancelled: Callable[[], bool] = never) -> Shard:
     """Induction and duplicate tokens of self-attention, on random tokens that are read twice, less what the same
     positions get where the second tokens are others: a head that looks so far back whatever stands there is neither.
 

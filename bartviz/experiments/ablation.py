@@ -23,6 +23,7 @@ from bartviz.analysis.edits import changed_rows
 from bartviz.analysis.measures import padding
 from bartviz.analysis.prediction import LabelChange
 from bartviz.arrays import Floats, Ints
+from bartviz.callbacks import never, silent
 from bartviz.errors import SettingError, TextError, choices
 from bartviz.experiments.replay import Outcome, Replay, SideBySide, score
 from bartviz.language import later
@@ -55,8 +56,8 @@ def ablate(
     *,
     mean: Mean = False,
     write: bool = True,
-    cancelled: Callable[[], bool] = lambda: False,
-    on_progress: Callable[[str, float | None], None] = lambda note, fraction: None,
+    cancelled: Callable[[], bool] = never,
+    on_progress: Callable[[str, float | None], None] = silent,
 ) -> Ablation:
     """The changes in a record when heads are silenced ("cross L2H5", ...), or scaled (a mapping to factors 0..16).
 
@@ -122,8 +123,8 @@ def ablate_sweep(
     keep: bool = False,
     factor: float = 0.0,
     mean: Mean = False,
-    cancelled: Callable[[], bool] = lambda: False,
-    on_progress: Callable[[int, int], None] = lambda done, total: None,
+    cancelled: Callable[[], bool] = never,
+    on_progress: Callable[[int, int], None] = silent,
 ) -> Sweep:
     """The effect of each head on the record's own tokens: every head of ``kinds`` (all) is scaled by ``factor`` in
     turn.

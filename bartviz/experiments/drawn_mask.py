@@ -13,6 +13,7 @@ from torch import Tensor
 
 from bartviz.analysis.drawn_mask import DrawnMask, checked
 from bartviz.arrays import Bools
+from bartviz.callbacks import never, silent
 from bartviz.errors import SettingError, choices
 from bartviz.experiments.ablation import own_writing
 from bartviz.experiments.replay import Replay
@@ -32,8 +33,8 @@ def with_mask(
     mask: Bools,
     *,
     write: bool = True,
-    cancelled: Callable[[], bool] = lambda: False,
-    on_progress: Callable[[str, float | None], None] = lambda note, fraction: None,
+    cancelled: Callable[[], bool] = never,
+    on_progress: Callable[[str, float | None], None] = silent,
 ) -> DrawnMask:
     """A record's predictions with the model's own mask, and with ``mask`` (Q, K) in its place.
 

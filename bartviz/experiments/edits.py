@@ -17,6 +17,7 @@ from torch import Tensor
 from bartviz.analysis.edits import Edit, Part, Reach, changed_rows
 from bartviz.analysis.measures import padding
 from bartviz.arrays import Floats
+from bartviz.callbacks import never
 from bartviz.errors import SettingError, TextError, choices
 from bartviz.experiments.replay import Replay, SideBySide, renamed
 from bartviz.experiments.similar_tokens import similar
@@ -42,7 +43,7 @@ def edit(
     token: str | int,
     *,
     part: Part = "source",
-    cancelled: Callable[[], bool] = lambda: False,
+    cancelled: Callable[[], bool] = never,
 ) -> Edit:
     """Replace one token of a record and run everything else unchanged, target included (teacher forcing).
 
@@ -145,7 +146,7 @@ def reach(
     token: str | int | None = None,
     *,
     window: int = 2,
-    cancelled: Callable[[], bool] = lambda: False,
+    cancelled: Callable[[], bool] = never,
 ) -> Reach:
     """How far a changed token affects the encoder (GPT-2: its decoder), layer by layer: with full attention, with a
     window of ``window`` positions on each side, and with a causal mask, on the same weights.

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from bartviz.analysis.inputs import Inputs, Split, Stack
 from bartviz.analysis.positions import Floats
+from bartviz.callbacks import never
 from bartviz.errors import SettingError
 from bartviz.experiments.replay import Replay
 from bartviz.language import later
@@ -40,7 +41,7 @@ _HOW = {
 @torch_defaults()
 @torch.inference_mode()
 def inputs(
-    model: Model, record: Record, *, stack: Stack | None = None, cancelled: Callable[[], bool] = lambda: False
+    model: Model, record: Record, *, stack: Stack | None = None, cancelled: Callable[[], bool] = never
 ) -> Inputs:
     """The embeddings of a record's tokens, part by part, and the network's own first hidden state from one pass.
 

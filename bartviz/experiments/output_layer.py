@@ -11,6 +11,7 @@ from torch import Tensor
 
 from bartviz.analysis.output_layer import OutputLayer
 from bartviz.arrays import Floats
+from bartviz.callbacks import never
 from bartviz.errors import SettingError
 from bartviz.experiments.replay import Replay
 from bartviz.language import later
@@ -28,7 +29,7 @@ MOST = 5  # candidates that are shown
 @torch_defaults()
 @torch.inference_mode()
 def output_layer(
-    model: Model, record: Record, step: int = 0, *, most: int = MOST, cancelled: Callable[[], bool] = lambda: False
+    model: Model, record: Record, step: int = 0, *, most: int = MOST, cancelled: Callable[[], bool] = never
 ) -> OutputLayer:
     """How the state of one step (from 0) became its candidates, in one pass over the record's tokens.
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from bartviz.analysis.denoising import NOISE, Noised
 from bartviz.analysis.repair_columns import places, written_words
 from bartviz.analysis.repairs import Repair, Score, score
+from bartviz.callbacks import never, silent
 from bartviz.errors import SettingError, TextError, choices
 from bartviz.experiments.replay import Replay, SideBySide
 from bartviz.language import later
@@ -45,8 +46,8 @@ def repair(
     rate: float | None = None,
     seed: int = 0,
     values: bool = False,
-    cancelled: Callable[[], bool] = lambda: False,
-    on_progress: Callable[[int, int], None] = lambda done, total: None,
+    cancelled: Callable[[], bool] = never,
+    on_progress: Callable[[int, int], None] = silent,
 ) -> Repair:
     """Corrupt ``text``, run it clean and corrupted with the clean text as target, and let the model generate.
 
@@ -110,8 +111,8 @@ def all_noises(
     text: str,
     *,
     seed: int = 0,
-    cancelled: Callable[[], bool] = lambda: False,
-    on_progress: Callable[[int, int], None] = lambda done, total: None,
+    cancelled: Callable[[], bool] = never,
+    on_progress: Callable[[int, int], None] = silent,
 ) -> Mapping[str, Score]:
     """Each noise function at its own rate on the same text, teacher-forced. Raises as ``repair``."""
     scores = {}
@@ -124,7 +125,7 @@ def all_noises(
 
 
 @torch_defaults()
-def guesses(model: Model, text: str, k: int = 5, *, cancelled: Callable[[], bool] = lambda: False) -> tuple[Guess, ...]:
+def guesses(model: Model, text: str, k: int = 5, *, cancelled: Callable[[], bool] = never) -> tuple[Guess, ...]:
     """The predictions of a masked language model for each ``<mask>`` of a text, given all the other words.
 
     A text that is too long is truncated: then there may be fewer guesses than masks.
@@ -139,9 +140,7 @@ def guesses(model: Model, text: str, k: int = 5, *, cancelled: Callable[[], bool
     return filled(model, record, k, cancelled=cancelled)
 
 
-def filled(
-    model: Model, record: Record, k: int = 5, *, cancelled: Callable[[], bool] = lambda: False
-) -> tuple[Guess, ...]:
+def filled(model: Model, record: Record, k: int = 5, *, cancelled: Callable[[], bool] = never) -> tuple[Guess, ...]:
     """The predictions of a masked language model for each mask of a record's text, in order.
 
     Raises SettingError for a record of another model, and for a model that does not predict tokens; Cancelled.
@@ -149,9 +148,7 @@ def filled(
     return _guesses(model, record, np.flatnonzero(record.source.ids == model.tokenizer.mask_token_id), k, cancelled)
 
 
-def guessed(
-    model: Model, record: Record, *, cancelled: Callable[[], bool] = lambda: False
-) -> tuple[tuple[str, float], ...]:
+def guessed(model: Model, record: Record, *, cancelled: Callable[[], bool] = never) -> tuple[tuple[str, float], ...]:
     """The likeliest token at every position of the text with its probability, special tokens included.
 
     Raises as ``filled``.

@@ -13,6 +13,7 @@ from bartviz.analysis.contributions import available
 from bartviz.analysis.inside import check_row, row_outputs
 from bartviz.analysis.residual import Residual, Stack
 from bartviz.arrays import Floats
+from bartviz.callbacks import never
 from bartviz.errors import SettingError
 from bartviz.experiments.replay import Replay
 from bartviz.families.config import sizes
@@ -31,7 +32,7 @@ _SELF, _CROSS, _FEED = "self-attention", "cross-attention", "feed-forward"
 @torch_defaults()
 @torch.inference_mode()
 def residual(
-    model: Model, record: Record, stack: Stack, layer: int, row: int, *, cancelled: Callable[[], bool] = lambda: False
+    model: Model, record: Record, stack: Stack, layer: int, row: int, *, cancelled: Callable[[], bool] = never
 ) -> Residual:
     """One token's vector before a layer, what each part of the layer adds, and the vector after it.
 

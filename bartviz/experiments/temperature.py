@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from bartviz.analysis.temperature import SHARES, TEMPERATURES, Temperatures
+from bartviz.callbacks import never
 from bartviz.errors import Cancelled, SettingError
 from bartviz.experiments.replay import Replay
 from bartviz.language import later
@@ -21,7 +22,7 @@ from bartviz.tape.tape import Tape
 
 @torch_defaults()
 @torch.inference_mode()
-def temperatures(model: Model, record: Record, *, cancelled: Callable[[], bool] = lambda: False) -> Temperatures:
+def temperatures(model: Model, record: Record, *, cancelled: Callable[[], bool] = never) -> Temperatures:
     """The sums of all steps, from one pass over the record's tokens; heads that its run scaled are scaled again.
 
     Raises SettingError for a record of another model, or without steps; Cancelled.

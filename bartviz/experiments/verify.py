@@ -18,6 +18,7 @@ from torch import Tensor
 
 from bartviz.analysis.measures import row_blocks
 from bartviz.arrays import Floats
+from bartviz.callbacks import never
 from bartviz.errors import SettingError
 from bartviz.experiments.replay import Replay
 from bartviz.experiments.same_texts import other_tokens, wrong_texts
@@ -107,7 +108,7 @@ class Verification(Sequence[Check]):
 
 
 @torch_defaults()
-def verify(model: Model, record: Record, *, cancelled: Callable[[], bool] = lambda: False) -> Verification:
+def verify(model: Model, record: Record, *, cancelled: Callable[[], bool] = never) -> Verification:
     """Run a record's tokens through its model again, and compare every number that the record shows.
 
     The result is true if all checks passed, and iterates over them. It compares: the model's weights (by fingerprint)

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from bartviz.analysis.word_states import WordStates
 from bartviz.analysis.words import word_groups, word_labels
+from bartviz.callbacks import never
 from bartviz.errors import TextError
 from bartviz.language import later
 from bartviz.models.model import Model, expect_model
@@ -26,7 +27,7 @@ FLOAT = 4
 @torch_defaults()
 @torch.inference_mode()
 def word_states(
-    model: Model, word: str, first: str, second: str, *, cancelled: Callable[[], bool] = lambda: False
+    model: Model, word: str, first: str, second: str, *, cancelled: Callable[[], bool] = never
 ) -> WordStates:
     """The states of ``word`` in two texts, by the encoder, or by the decoder of a model without one.
 

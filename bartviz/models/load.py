@@ -33,7 +33,7 @@ def load(
     deadline: float = DEADLINE,
     roots: Roots | None = None,
     budget: int | None = None,
-    claims: Claims = unbounded,
+    claims: Claims | None = None,
     fetch: bool = True,
 ) -> Model:
     """A model by embedded name, folder, or hub id (downloaded once, then kept in the hub's cache).
@@ -44,8 +44,8 @@ def load(
     revision: the hub's branch, tag or commit. progress(bytes done, bytes in all): of the download, called in this
     thread. cancel: an event that stops loading. deadline: seconds for everything. roots: only folders under these are
     read (None: any). budget: bytes that the weights may take (None: the free memory). claims reserves the model's bytes
-    before its weights are read; they stay reserved while the model exists. fetch: whether the hub may be asked; without
-    it a model of the hub is read as it was downloaded earlier.
+    before its weights are read (None: without a limit); they stay reserved while the model exists. fetch: whether the
+    hub may be asked; without it a model of the hub is read as it was downloaded earlier.
     Raises ModelError (what is wrong and what to do), BudgetError, SettingError for a device that is not there,
     Cancelled.
 
@@ -58,7 +58,7 @@ def load(
         from bartviz.models import model as models
 
     def work(job: Job) -> Model:
-        return models.read(location, name, budget, claims, job, device, fetch=fetch)
+        return models.read(location, name, budget, claims or unbounded, job, device, fetch=fetch)
 
     return run(work, seconds=deadline, cancel=cancel, progress=progress)
 

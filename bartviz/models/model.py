@@ -18,6 +18,7 @@ import torch
 from transformers import GenerationConfig, PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
 from bartviz import hooks
+from bartviz.callbacks import never
 from bartviz.errors import ModelError, SettingError
 from bartviz.families.dropout import dropout as dropout_of
 from bartviz.language import later
@@ -61,7 +62,7 @@ class Model:
     nbytes: int
     revision: str | None = None
     head: TaskHead | None = None
-    changed: Callable[[], bool] = field(default=lambda: False, repr=False)
+    changed: Callable[[], bool] = field(default=never, repr=False)
     copied: PreTrainedModel | None = None
     output_alone: bool = False
     unapplied: tuple[str, ...] = ()

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedTokenizerBase
 
+from bartviz.callbacks import never
 from bartviz.errors import SettingError, TextError
 from bartviz.language import later
 from bartviz.models.model import Model
@@ -59,7 +60,7 @@ def capture(
     ablate: Heads = (),
     allow_special: bool = False,
     truncate: Truncate | None = None,
-    cancelled: Callable[[], bool] = lambda: False,
+    cancelled: Callable[[], bool] = never,
 ) -> Record:
     """Run a model once on a text and record all its attention.
 
@@ -150,7 +151,7 @@ def capture_batch(
     allow_special: bool = False,
     truncate: Truncate | None = None,
     padded: bool = False,
-    cancelled: Callable[[], bool] = lambda: False,
+    cancelled: Callable[[], bool] = never,
 ) -> tuple[Record, ...]:
     """Several texts in one pass: one Record each, as capture() gives it, up to rounding.
 

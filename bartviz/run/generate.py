@@ -16,6 +16,7 @@ from typing import Literal
 import torch
 from transformers import GenerationConfig, PreTrainedTokenizerBase
 
+from bartviz.callbacks import never, silent
 from bartviz.errors import SettingError, TextError
 from bartviz.language import later
 from bartviz.models.model import Model
@@ -64,8 +65,8 @@ def decode(
     allow_special: bool = False,
     truncate: Truncate | None = None,
     use_rules: bool = True,
-    cancelled: Callable[[], bool] = lambda: False,
-    on_step: Callable[[int, int], None] = lambda step, longest: None,
+    cancelled: Callable[[], bool] = never,
+    on_step: Callable[[int, int], None] = silent,
 ) -> Record:
     """Generate a text and record all attention of every step: the tokens are those of ``generate`` with these settings.
 
@@ -154,8 +155,8 @@ def decode_batch(
     allow_special: bool = False,
     truncate: Truncate | None = None,
     use_rules: bool = True,
-    cancelled: Callable[[], bool] = lambda: False,
-    on_step: Callable[[int, int], None] = lambda step, longest: None,
+    cancelled: Callable[[], bool] = never,
+    on_step: Callable[[int, int], None] = silent,
 ) -> tuple[Record, ...]:
     """Generate each text as ``decode`` does with these options, one Record each; step by step in one batch.
 

@@ -12,6 +12,7 @@ from typing import Literal
 from torch import Tensor
 from transformers import GenerationConfig
 
+from bartviz.callbacks import never, silent
 from bartviz.errors import SettingError
 from bartviz.language import later
 from bartviz.models.model import Model
@@ -45,8 +46,8 @@ class Options:
     use_rules: bool = True
     open_cells: Mapping[Kind, Tensor] = field(default_factory=dict)  # as of ``Tape``
     toward: Mapping[tuple[Kind, int], Tensor] = field(default_factory=dict)  # as of ``Tape``
-    cancelled: Callable[[], bool] = lambda: False
-    on_step: Callable[[int, int], None] = lambda step, longest: None
+    cancelled: Callable[[], bool] = never
+    on_step: Callable[[int, int], None] = silent
 
 
 def method(model: Model, options: Options) -> beam_search.Settings | Sampling | None:

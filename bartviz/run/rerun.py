@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from bartviz.callbacks import never
 from bartviz.errors import SettingError
 from bartviz.language import later
 from bartviz.models.model import Model
@@ -44,7 +45,7 @@ class Rerun:
     settings: Mapping[str, object]
 
 
-def rerun(model: Model, record: Record, logits: Tensor, cancelled: Callable[[], bool] = lambda: False) -> Rerun:
+def rerun(model: Model, record: Record, logits: Tensor, cancelled: Callable[[], bool] = never) -> Rerun:
     """Repeat the choices of a record that a model wrote. logits (T, V): those of its steps.
 
     Raises SettingError where the record's settings are none that decode() takes, BudgetError, Cancelled.

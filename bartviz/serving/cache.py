@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Generic, TypeVar
 
+from bartviz.callbacks import never
 from bartviz.errors import Cancelled
 from bartviz.language import later
 
@@ -67,7 +68,7 @@ class ByteCache(Generic[T]):
         make: Callable[[], T],
         size: Callable[[T], int],
         *,
-        cancelled: Callable[[], bool] = lambda: False,
+        cancelled: Callable[[], bool] = never,
         meanwhile: Callable[[], None] = lambda: None,
     ) -> T:
         """The value of ``key``, made by ``make`` if it is missing; ``size`` gives its bytes.

@@ -30,6 +30,7 @@ from transformers.masking_utils import sdpa_mask
 from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES
 from transformers.pytorch_utils import Conv1D
 
+from bartviz.callbacks import never
 from bartviz.errors import Cancelled, ModelError, SettingError, choices
 from bartviz.families.registry import FAMILIES, is_known, of_network
 from bartviz.language import later
@@ -91,7 +92,7 @@ class Tape:
     values: bool = False
     scale_heads: Mapping[Head, float] = field(default_factory=dict)
     toward: Mapping[tuple[Kind, int], Tensor] = field(default_factory=dict)
-    cancelled: Callable[[], bool] = lambda: False
+    cancelled: Callable[[], bool] = never
     kernel: Callable[[Tape, Kind, int], Tensor] | None = None
     open_cells: Mapping[Kind, Tensor] = field(default_factory=dict)
     lengths: Mapping[Kind, Sequence[int]] = field(default_factory=dict)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import torch
 
 from bartviz.analysis.edits import Part
+from bartviz.callbacks import never
 from bartviz.errors import SettingError, TextError
 from bartviz.experiments.edits import token_id, tokens_of
 from bartviz.experiments.replay import Replay, SideBySide
@@ -68,7 +69,7 @@ def telling(
     offered: Sequence[Suggestion],
     *,
     part: Part = "source",
-    cancelled: Callable[[], bool] = lambda: False,
+    cancelled: Callable[[], bool] = never,
 ) -> Suggestion | None:
     """The first suggestion with which the likeliest token of any scored row is another one; if there is none, the one
     with the largest divergence of any row. None without suggestions. Raises Cancelled.

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import torch
 
+from bartviz.callbacks import never
 from bartviz.errors import BudgetError
 from bartviz.experiments.replay import Replay
 from bartviz.language import later
@@ -52,9 +53,7 @@ def untrained(model: Model, *, seed: int = 0) -> Model:
     return replace(model, info=info, network=network, copied=None)
 
 
-def untrained_record(
-    model: Model, record: Record, *, seed: int = 0, cancelled: Callable[[], bool] = lambda: False
-) -> Record:
+def untrained_record(model: Model, record: Record, *, seed: int = 0, cancelled: Callable[[], bool] = never) -> Record:
     """The record's own tokens through the untrained model, in one pass. Raises SettingError, Cancelled."""
     fresh = untrained(model, seed=seed)
     same = replace(

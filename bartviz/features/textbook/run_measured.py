@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from bartviz.callbacks import never, silent
 from bartviz.experiments.edits import edit, reach
 from bartviz.experiments.replay import Replay
 from bartviz.features.textbook import chapter_classes as classes
@@ -176,10 +177,7 @@ CHECKS: Mapping[str, Callable[[Model, Cancel], Verdict]] = {
 
 
 def judge_all(
-    model: Model,
-    *,
-    cancelled: Cancel = lambda: False,
-    on_progress: Callable[[str, int, int], None] = lambda note, done, total: None,
+    model: Model, *, cancelled: Cancel = never, on_progress: Callable[[str, int, int], None] = silent
 ) -> dict[str, Verdict]:
     """The verdict of every line that needs a model, by its number; ``model`` is MODEL, loaded. Raises Cancelled."""
     found = {}
