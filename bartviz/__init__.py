@@ -4,8 +4,8 @@
 
     model = bartviz.load("bart-tiny-en-de")
     record = bartviz.capture(model, "I want to buy a car.")
-    record.cross.head(2, 5)                      # (target tokens, source tokens), rows sum to 1
-    bartviz.figures.heads(record.cross, layer=2)
+    record.head("cross L2H5")                    # (target tokens, source tokens), rows sum to 1
+    bartviz.figures.heads(record.attention("cross"), layer=2)
 
 Names are loaded when they are first used: a saved record opens, and every figure draws, without torch.
 """

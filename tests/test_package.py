@@ -153,6 +153,8 @@ def test_a_type_checker_knows_the_names_and_refuses_others(tmp_path: Path) -> No
         "bartviz.captur\n"
         "bartviz.figures.heeds\n"
         "bartviz.load(3.5, roots=1)\n"
+        "record.head('cross L2H5').sum()\n"
+        "bartviz.figures.heads(record.attention('cross'), layer=2)\n"
     )
     options = ["--strict", "--cache-dir", str(tmp_path / "cache"), "--follow-imports", "silent", "--no-error-summary"]
     options += ["--no-site-packages", "--ignore-missing-imports"]  # the package's own types are enough
