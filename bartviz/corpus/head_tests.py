@@ -5,6 +5,7 @@ Letters in shapes: N texts, L layers, H heads, C heads that are silenced.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -163,4 +164,4 @@ def _of_place(values: Values | None, place: int) -> tuple[Doubles, Doubles]:
 
 def _flat(values: Floats) -> Doubles:
     """(N, L, H) -> (N, L H)."""
-    return values.reshape(len(values), -1).astype(np.float64)
+    return values.reshape(len(values), math.prod(values.shape[1:])).astype(np.float64)

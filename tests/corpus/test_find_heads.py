@@ -155,6 +155,14 @@ DOG = """# text = The dog sees a cat.
 """
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_single_text_leaves_a_half_empty_and_finds_nothing(model: Model, seed: int) -> None:
+    """One of these seeds at least draws the text into the half that is held out, one into the other."""
+    table = bartviz.find_heads(model, [("we buy a car", "Wir sehen")], "from any to first", seed=seed).table
+    assert not table["found"].any()
+    assert {int(table["n"].iloc[0]), int(table["held_out_n"].iloc[0])} == {0, 1}
+
+
 def test_trees_and_parts_of_speech_of_a_corpus(tmp_path: Path) -> None:
     file = tmp_path / "dogs.conllu"
     words = ("pig", "ant", "fox", "hen", "cow", "rat")
