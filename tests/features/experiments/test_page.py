@@ -108,7 +108,9 @@ def test_every_head_is_measured_and_the_costliest_is_a_press_away(app: App, subj
     np.testing.assert_allclose(
         table["log p change (nats)"], ablation.sweep_table(sweep)["log p change (nats)"], atol=1e-4
     )
-    next(button for button in page.button if button.label == f"Silence {best}").click().run()
+    first = page.button(key=f"ablation_ranked_{sweep.ranked()[0]}")
+    assert first.label == str(best)
+    first.click().run()
     assert page.multiselect[0].value == [str(best)]
     assert f"With {best} silenced" in words(page)
 
@@ -132,7 +134,7 @@ def clicked(chosen: list[str], cell: dict[str, int], *, preset: list[str] | None
     state = {heads.SILENCED: chosen, "worth_cross_0": chart, heads.PRESET: preset}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(streamlit, "session_state", state)
-        heads._toggle("worth_cross_0", "cross")
+        heads._clicked("worth_cross_0", "cross")
     after = state[heads.SILENCED]
     assert isinstance(after, list)
     return after
@@ -348,7 +350,7 @@ def test_a_click_selects_a_head_and_the_same_click_again_deselects_it(monkeypatc
 
     def click(*points: dict[str, Any]) -> list[str]:
         state["chart"] = SimpleNamespace(selection=SimpleNamespace(points=points))
-        heads._toggle("chart", "encoder")
+        heads._clicked("chart", "encoder")
         return list(state["silenced"])
 
     one = {"x": 2, "y": 1, "customdata": {"0": 1, "1": 2}}
