@@ -68,6 +68,20 @@ def notice(record: Record) -> str:
     return _("The masks of this text: {masks}.", masks="; ".join(parts))
 
 
+def plainly(record: Record) -> str:
+    """The same for beginners: what a decoder that writes may not see; else as ``notice``."""
+    if record.decoder is None:
+        return notice(record)
+    found = shape(record.decoder.mask)
+    if not found.causal:
+        return notice(record)
+    return _(
+        "The decoder must not look ahead while it writes, so {closed:,} of its {cells:,} cells are closed.",
+        closed=found.cells - found.open,
+        cells=found.cells,
+    )
+
+
 def row_sentence(attention: Attention, row: int, query: Tokens | None = None) -> str:
     """One or two sentences: which keys this row may attend to, and why not to the others; ``query`` replaces the labels
     of rows by what they predict.

@@ -98,6 +98,13 @@ def test_notice_counts_the_cells_of_each_kind() -> None:
     assert "decoder causal, 45 of 81 cells open" in sentence
 
 
+def test_beginners_are_told_what_a_writing_decoder_may_not_see() -> None:
+    record = records.encoder_decoder(("<s>", "a", "</s>"), ("b", "c", "d", "</s>"))
+    assert "6 of its 16 cells are closed" in masks.plainly(record)
+    reads = records.encoder_only()
+    assert masks.plainly(reads) == masks.notice(reads)
+
+
 def test_table_has_every_row_of_every_kind() -> None:
     record = records.encoder_decoder(("<s>", "a", "</s>"), ("b", "</s>"))
     frame = masks.table(record)

@@ -22,7 +22,8 @@ TABS = {
 def main() -> None:
     record = page.begin("masks")
     related_links.text_to_word(record, *record.kinds)
-    show.lead(analysis.notice(record))
+    said = analysis.notice if levels.at_least("intermediate") else analysis.plainly
+    show.lead(said(record))
     shown = parts.choose(record)
     if shown is None:
         with show.or_missing():

@@ -49,6 +49,12 @@ export function layout(width, count, most, label, scale = 1, largest = LARGEST) 
   return of(count);
 }
 
+/** The order of squares: one under the other, those with a closed cell come first, as the others are of one colour. */
+export function inOrder(squares, perLine) {
+  const full = ({ cells }) => Number(perLine === 1 && cells.every(Boolean));
+  return squares.toSorted((a, b) => full(a) - full(b));
+}
+
 /** Which labels are drawn so that none touches another: every so many, and always the chosen one. */
 export function labelled(count, cell, size, chosen) {
   const step = Math.max(1, Math.ceil((1.15 * size) / cell));
@@ -389,7 +395,12 @@ class View {
     this.root.classList.toggle("paint", paint);
     const before = paint ? [] : this.squares;
     this.squares = squares.map((square, at) => new Square(this, square, before[at]));
-    this.line.replaceChildren(...this.squares.map((square) => square.node));
+    this.arrange(this.place?.perLine);
+  }
+
+  /** The squares in the page, in the order of this many in a line. */
+  arrange(perLine) {
+    this.line.replaceChildren(...inOrder(this.squares, perLine).map((square) => square.node));
   }
 
   size() {
@@ -401,6 +412,7 @@ class View {
     context.font = `${13 * this.scale}px ${this.theme.mono}`;
     this.hatch = hatching(context, this.theme.hatch);
     const all = (name) => this.squares.map((square) => square[name]);
+    const before = this.place?.perLine;
     this.place = layout(
       width / (this.root.currentCSSZoom ?? 1),
       this.squares.length,
@@ -417,6 +429,7 @@ class View {
       this.paint ? PAINTED : LARGEST,
     );
     this.line.style.setProperty("--per-line", this.place.perLine);
+    if (this.place.perLine !== before) this.arrange(this.place.perLine);
     this.draw();
   }
 

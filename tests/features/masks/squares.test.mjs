@@ -1,7 +1,7 @@
 // How large the squares are, which labels are drawn, and what is painted, without a browser.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fitting, labelled, layout, painted, partnerOf } from "../../../bartviz/features/masks/squares.js";
+import { fitting, inOrder, labelled, layout, painted, partnerOf } from "../../../bartviz/features/masks/squares.js";
 
 const LABEL = { row: 60, column: 60, over: 30 };
 
@@ -25,6 +25,16 @@ test("on a phone squares stand one under the other, within the screen", () => {
     assert.equal(perLine, 1);
     assert.ok(left + columns * cell <= 358);
   }
+});
+
+test("one under the other, the squares with closed cells come first; beside each other all keep their places", () => {
+  const [encoder, decoder, cross] = [
+    [1, 1],
+    [1, 0],
+    [1, 1],
+  ].map((cells) => ({ cells }));
+  assert.deepEqual(inOrder([encoder, decoder, cross], 1), [decoder, encoder, cross]);
+  assert.deepEqual(inOrder([encoder, decoder, cross], 3), [encoder, decoder, cross]);
 });
 
 test("no two labels touch, and the chosen one is always drawn", () => {
