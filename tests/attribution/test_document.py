@@ -5,14 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import bartviz
 from bartviz.analysis.attribution_methods import METHODS
+from bartviz.analysis.removals import MEASURES
+from bartviz.analysis.verdicts import ALIKE, BETTER
 from bartviz.attribution import gradients
+from bartviz.attribution.removal import OPERATORS
+from bartviz.corpus import shipped
+from bartviz.corpus.why import HALVES
 from bartviz.experiments.replay import Outcome, Replay
 from tests.attribution import subjects
 from tests.support import loaded
+from training import methods
 
 TEXT = (Path(__file__).parents[2] / "docs" / "attributions.md").read_text("utf-8")
 
@@ -47,6 +54,30 @@ def test_sources_and_kinds_of_numbers_are_those_of_the_table_of_methods() -> Non
 def test_its_share_is_the_limit() -> None:
     assert f"{gradients.COMPLETE:.0%}" == "1%"
     assert "within 1%" in TEXT
+
+
+def test_the_table_of_what_came_out_is_that_of_the_file_beside_it() -> None:
+    table = pd.read_csv(methods.TABLE)
+    made = TEXT.split(methods.BEGIN)[1].split(methods.END)[0]
+    assert made.strip() == methods.section(table).strip()
+    assert list(dict.fromkeys(table.model)) == list(shipped.NAMES)
+    for name, lines in table.groupby("model"):
+        assert len(lines) == len(METHODS) * len(OPERATORS) * len(MEASURES), name
+        assert set(lines.method) == set(METHODS)
+        assert (lines.low <= lines["better by"]).all()
+        assert (lines["better by"] <= lines.high).all()
+        certain = lines[lines.verdict != ALIKE]
+        assert (certain.rate <= 0.05).all()
+        assert ((certain["rank"] > 0) == (certain.verdict == BETTER)).all()
+
+
+def test_two_halves_of_the_texts_seldom_differ_and_hardly_ever_contradict_each_other() -> None:
+    table = pd.read_csv(methods.TABLE)
+    one, other = (table[half] for half in HALVES)
+    assert (one == other).mean() > 0.9
+    assert ((one != other) & (one != ALIKE) & (other != ALIKE)).mean() < 0.01
+    assert (~table[one != other].method.isin(["gradient x input", "contrast"])).sum() == 1
+    assert "all but one are of gradient x input\nor contrast" in TEXT
 
 
 @pytest.fixture
