@@ -73,12 +73,15 @@ class Contrast:
 
     ``difference`` (R, C) is B's weight minus A's: positive where B looks more; ``distance`` (R,) the Jensen-Shannon
     distance of each row, NaN for a row without a choice; ``mean`` its mean over the rows that have one and are no
-    special tokens (over all that have one, where only special tokens do).
+    special tokens (over all that have one, where only special tokens do). There are ``rows`` of these, and in ``alike``
+    of them A and B have their largest weight in the same column.
     """
 
     difference: Floats
     distance: Doubles
     mean: float
+    rows: int
+    alike: int
 
 
 def contrast(a: View, b: View) -> Contrast | None:
@@ -88,8 +91,12 @@ def contrast(a: View, b: View) -> Contrast | None:
     rows = a.has_choice & b.has_choice
     found = np.where(rows, jensen_shannon(a.weights, b.weights), np.nan)
     plain = rows & ~a.query_special
-    mean = float(found[plain if plain.any() else rows].mean()) if rows.any() else float("nan")
-    return Contrast(np.asarray(b.weights - a.weights, np.float32), found, mean)
+    taken = plain if plain.any() else rows
+    mean = float(found[taken].mean()) if rows.any() else float("nan")
+    alike = a.weights.argmax(axis=1) == b.weights.argmax(axis=1)
+    return Contrast(
+        np.asarray(b.weights - a.weights, np.float32), found, mean, int(taken.sum()), int(alike[taken].sum())
+    )
 
 
 _OTHER_ROWS = mark(

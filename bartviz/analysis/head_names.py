@@ -80,7 +80,12 @@ class Name:
 
     @property
     def title(self) -> str:
-        return _(_DIRECTIONS.get(self.direction) or NAMES.get(self.measure, _EVENLY))
+        return _(_DIRECTIONS[self.direction]) if self.direction in _DIRECTIONS else self.short
+
+    @property
+    def short(self) -> str:
+        """The name without what the first row does, for a narrow place."""
+        return _(NAMES.get(self.measure, _EVENLY))
 
     @property
     def habit(self) -> str:

@@ -81,6 +81,13 @@ def test_a_difference_is_b_minus_a_and_needs_the_same_tokens() -> None:
     np.testing.assert_allclose(found.difference.sum(axis=1), 0, atol=1e-5)
     np.testing.assert_allclose(found.distance, distance.jensen_shannon(a.weights, b.weights))
     assert found.mean == pytest.approx(float(distance.distances(cross, 0, 0)[1, 2]), abs=1e-6)
+    counted = [row for row in range(len(a.weights)) if a.has_choice[row] and not a.query_special[row]]
+    largest = [(max(range(len(one)), key=one.__getitem__)) for one in (*a.weights[counted], *b.weights[counted])]
+    same = [largest[place] == largest[place + len(counted)] for place in range(len(counted))]
+    assert (found.alike, found.rows) == (sum(same), len(counted))
+    itself = distance.contrast(a, a)
+    assert itself is not None
+    assert itself.alike == itself.rows == len(counted)
     other = head_view.view(encoder, 0, 0)
     assert distance.contrast(a, other) is None
     assert "too many rows differ, the first at position 0" in distance.mismatch(a, other)

@@ -91,6 +91,7 @@ def difference(
     layout = axes.token_axes(
         rows, columns, query_special=a.query_special, key_special=a.key_special, pooled=factor, height=height, dark=dark
     ) | {"shapes": frames(found.difference.shape, row, dark)}
+    layout["xaxis2"] |= {"tickangle": -90}  # as on the maps of A and B above it
     if bars:
         traces.append(_bars(found, dark))
         layout |= _beside_bars(layout, dark)
@@ -142,6 +143,6 @@ def _beside_bars(layout: Part, dark: bool) -> Part:
             "tickvals": [0, 1],
             "showgrid": True,
             "tickfont": small,
-            "title": {"text": _("JS distance"), "font": small, "standoff": 2},
+            "title": {"text": _("distance of the row"), "font": small, "standoff": 2},
         },
     }

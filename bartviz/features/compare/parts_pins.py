@@ -172,7 +172,7 @@ def _called(record: Record, kind: Kind, threshold: float, names: list[str]) -> d
         called[name] = sentence_words.head(head.kind, head.layer, head.head)
         given = does.get((head.layer, head.head)) if head.kind == kind else None
         if given is not None:
-            called[name] += f" · {given.score:.2f} {given.title}"
+            called[name] += f" · {given.short} {given.score:.2f}"
     return called
 
 

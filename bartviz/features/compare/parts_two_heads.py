@@ -51,10 +51,16 @@ def two(chosen: Chosen, settings: DeltaGenerator) -> None:
     with right:
         _canvas(chosen, chosen.b, other, key="row" if together else "row_b")
     if contrast is not None:
-        with st.columns([3, 2])[0]:
+        left, right = st.columns([3, 2], gap="medium", vertical_alignment="center")
+        with left:
             drawn = partial(difference, a, b, contrast, row=row, height=HEIGHT, dark=page.dark())
             show.figure(drawn, key="compare_difference", alt=_("Where B looks more than A, and where less"))
-        show.note(_("B minus A. Bars: Jensen-Shannon distance of each row (0: the same, 1: no key in common)."))
+        with right:
+            show.note(
+                _("Orange: A looks more. Blue: B looks more. Bars: how far apart A and B are, 0 (the same) to 1.")
+                if simple
+                else _("B minus A. Bars: Jensen-Shannon distance of each row (0: the same, 1: no key in common).")
+            )
     if simple:
         return
     show.table(partial(measures_of, chosen), title=_("The measures of A and B"))
@@ -95,7 +101,9 @@ def _canvas(chosen: Chosen, pin: Pin, row: int, *, key: str) -> None:
     found = head_names.name(measured, *pin.place, threshold=chosen.threshold)
     letter = pin.letter.lower()
     said = {"letter": pin.letter, "head": pin.label}
-    with st.container(key=f"pin_{letter}"):  # as high as that of the other, so that the maps are level
+    # Long texts are as high as that of the other head, so that the maps are level.
+    long = levels.at_least("intermediate") or chosen.b.other
+    with st.container(key=f"{'pin' if long else 'pinned'}_{letter}"):
         if levels.at_least("intermediate"):
             called = head_names.sentence(found)
             show.note(_("{letter}: {head}; {called}. A row attends to columns.", called=called, **said))
@@ -134,8 +142,15 @@ def _verdict(contrast: distance.Contrast | None, mismatch: str, *, words: bool) 
     if not levels.at_least("intermediate"):
         if not np.nan_to_num(contrast.distance).any():
             return _("A and B are the same.")
-        message = mark("On average A and B are {far:.2f} apart: 0 is the same, 1 has nothing in common.")
-        return _(message, far=contrast.mean)
+        if not contrast.alike:
+            message = mark("A and B look at different places: in none of {rows} rows is the strongest square the same.")
+        elif contrast.alike == contrast.rows:
+            message = mark(
+                "A and B look mostly at the same places: in each of {rows} rows the strongest square is the same."
+            )
+        else:
+            message = mark("In {alike} of {rows} rows, A and B look mostly at the same place: the strongest square.")
+        return _(message, rows=contrast.rows, alike=contrast.alike)
     what = _("Jensen-Shannon distance: 0 the same weights, 1 no key in common")
     if words:
         what = _("Jensen-Shannon distance between words: 0 the same weights, 1 no key in common")
