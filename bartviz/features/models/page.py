@@ -14,7 +14,7 @@ from bartviz.record.record import Record
 
 def draw(record: Record | None) -> None:
     subjects = parts.choose()
-    show.lead(parts.notice(subjects))
+    show.lead((parts.notice if levels.at_least("intermediate") else parts.simply)(subjects))
     drawn = partial(drawing, subjects, dark=page.dark())
     parts.picture(subjects, drawn)
     if {subject.name for subject in subjects} == set(learned.MODELS):
@@ -30,7 +30,7 @@ def draw(record: Record | None) -> None:
                 "models", table=lambda: model_table.tables([subject.name for subject in subjects]), figure=drawn
             )
         else:
-            examples = parts.goals(record)
+            examples = parts.goals(record, subjects)
             show.downloads("objectives", table=lambda: parts.goal_table(examples))
     levels.explain("models")
 

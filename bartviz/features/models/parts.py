@@ -81,6 +81,21 @@ def _swatch(color: str) -> str:
     return f"<i style='background:{color}'></i>"
 
 
+def simply(subjects: Sequence[Subject]) -> str:
+    """Which of the models only read, which only write, which do both: what one sees first in the drawing."""
+    said = {
+        "encoder": mark("Only reads: {names}."),
+        "decoder": mark("Only writes: {names}."),
+        "encoder-decoder": mark("Reads a text and writes one: {names}."),
+    }
+    found = []
+    for kind, message in said.items():
+        names = [one.name.rsplit("/", 1)[-1] for one in subjects if one.sizes.family.kind == kind]
+        if names:
+            found.append(_(message, names=", ".join(names)))
+    return " ".join(found)
+
+
 def notice(subjects: Sequence[Subject]) -> str:
     """The one sentence on what to notice: how many properties differ, and one that is often missed."""
     different = cached(partial(_different, subjects))
@@ -143,8 +158,10 @@ def _row(prop: Property, subjects: Sequence[Subject], *, sources: bool) -> str:
     return f"<tr{quiet}><th scope='row'>{html.escape(_(prop.label))}{sign}</th>{cells}</tr>"
 
 
-def goals(record: Record | None) -> tuple[Example, ...]:
-    """The input and the goal of each family, on the visitor's text (URL ``hide``)."""
+def goals(record: Record | None, subjects: Sequence[Subject]) -> tuple[Example, ...]:
+    """The input and the goal of the families of these models, on the visitor's text (URL ``hide``); of every family
+    where none of theirs has an example.
+    """
     text = record.source_text if record is not None else ""
     translation = record.target_text if record is not None and record.model.name == "bart-tiny-en-de" else None
     seed = 1
@@ -154,6 +171,8 @@ def goals(record: Record | None) -> tuple[Example, ...]:
     if not examples:
         st.info(_("Run a text with at least one word to see it here as training data for each model."))
         return ()
+    families = {subject.sizes.family.name for subject in subjects}
+    examples = tuple(each for each in examples if each.family in families) or examples
     st.html(_STYLE)
     st.html("".join(_goal(example) for example in examples))
     return examples

@@ -26,6 +26,14 @@ def test_three_models_are_side_by_side_at_first(app: App) -> None:
     assert "properties differ between these 3 models" in words(page)
 
 
+def test_a_beginner_reads_first_which_model_reads_and_which_writes(app: App) -> None:
+    said = "Only reads: bert-base-uncased. Only writes: gpt2. Reads a text and writes one: bart-base."
+    page = app("models", level="beginner")
+    assert said in words(page)
+    assert "properties differ" not in words(page)
+    assert said not in words(app("models", level="expert"))
+
+
 def test_the_page_says_what_each_shipped_model_learned_below_the_drawing(app: App) -> None:
     page = app("models", models="small")
     assert page.subheader[0].value == "What each has learned to do"
@@ -48,7 +56,7 @@ def test_the_words_for_the_mask_are_those_of_the_model(app: App, monkeypatch: py
     """The task runs here, where there is no server to run it."""
     ticket = SimpleNamespace(cancelled=lambda: False)
     monkeypatch.setattr(tasks, "ask", lambda _name, model, _key, work, **_more: work(load(model), ticket))
-    page = app("models")
+    page = app("models", models="small")
     wanted = guesses(load("bert-tiny-en"), "My brother is older than <mask>.", 3)[0].candidates
     assert len(wanted) == 3
     assert all(f"{word.strip()} ({percent(share)})" in words(page) for word, share in wanted)
@@ -107,6 +115,13 @@ def test_the_objectives_are_shown_on_the_visitors_text(app: App) -> None:
     assert not page.exception
     assert "&lt;s&gt; I want to buy a car. &lt;/s&gt;" in words(page)
     assert "[MASK]" in words(page)
+
+
+def test_only_the_objectives_of_the_models_in_sight_are_shown(app: App) -> None:
+    shown = words(app("models", see="goals"))
+    assert ("<h4>GPT-2" in shown, "<h4>T5" in shown, "<h4>Pegasus" in shown) == (True, False, False)
+    other = words(app("models", see="goals", models="writers"))
+    assert ("<h4>GPT-2" in other, "<h4>T5" in other, "<h4>Pegasus" in other) == (False, True, True)
 
 
 def test_without_a_record_the_objectives_ask_for_a_text(app: App) -> None:
