@@ -187,9 +187,9 @@ def plainly(shown: View, linked: View | None = None) -> str:
         return notice(shown)
     query, key, weight = strongest[0]
     link = (
-        mark("{head}: the strongest link between words and pieces of words is from {query} to {key} ({weight:.2f}).")
+        mark("{head}: the strongest link between words and pieces of words is from {query} to {key} ({weight:%}).")
         if (linked or shown).pieces
-        else mark("{head}: the strongest link between words is from {query} to {key} ({weight:.2f}).")
+        else mark("{head}: the strongest link between words is from {query} to {key} ({weight:%}).")
     )
     return _(link, head=name, query=quote(query), key=quote(key), weight=weight)
 

@@ -142,13 +142,17 @@ def _follow_canvas(choice: Choice) -> None:
 
 
 def called(record: Record, chosen: Chosen, name: str) -> str:
-    """``name`` with what the head does in this text and how much of its weight that takes, if it has a name for it."""
+    """``name`` with what the head does in this text and, from intermediate on, how much of its weight that takes, if it
+    has a name for it.
+    """
     if chosen.what != "head" or record.from_weights or math.prod(chosen.attention.shape) > MEASURED:
         return name
     measured = cached(partial(of_record, record, chosen.attention.kind))
     found = head_names.name(measured, chosen.layer, chosen.head)
     if found is None:
         return name
+    if not levels.at_least("intermediate"):
+        return _("{head}, “{name}”", head=name, name=found.title)
     return _("{head}, “{name}” {score:.2f}", head=name, name=found.title, score=found.score)
 
 
