@@ -22,20 +22,25 @@ def main() -> None:
     with strip:
         related_links.text_to_word(record, picked.one.kind)
     above, below = show.place("inside_above"), st.container()
-    with below:
-        chosen = parts.choose_key(picked)
-    with lead:
-        show.lead(
-            analysis.sentence(
-                chosen.one, parts.predicted(record, chosen.one), plain=not levels.at_least("intermediate")
+    with (
+        below,
+        levels.aside(
+            _("More: the products of one key, step by step"), key="inside_key", names=["token", "follow", "order"]
+        ) as opened,
+    ):
+        chosen = parts.choose_key(picked) if opened else picked
+        with lead:
+            show.lead(
+                analysis.sentence(
+                    chosen.one, parts.predicted(record, chosen.one), plain=not levels.at_least("intermediate")
+                )
             )
-        )
-    with above:
-        parts.row(record, chosen)
-        parts.text(record, chosen)
-        show.table(partial(analysis.table, chosen.one), title=_("The row of arithmetic as a table"))
-    with below:
-        parts.key(chosen)
+        with above:
+            parts.row(record, chosen)
+            parts.text(record, chosen)
+            show.table(partial(analysis.table, chosen.one), title=_("The row of arithmetic as a table"))
+        if opened:
+            parts.key(chosen)
     one = chosen.one
     related_links.to_other_views(record, "inside", Head(one.kind, one.layer, one.head), one.row)
     with levels.aside(

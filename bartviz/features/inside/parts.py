@@ -76,13 +76,14 @@ class Chosen:
 def choose(record: Record) -> Chosen:
     """The pickers: kind, layer, head, query token; and for a long text the keys shown. A beginner brings the head from
     another page: its sliders are there, so that a link and the session keep it, but not in sight (first.css)."""
-    first, second, third, fourth, fifth = show.halves("inside", [2.2, 1, 1, 1.4, 1], align="center", after=True)
+    told = levels.at_least("intermediate")
+    places = show.halves("inside", [2.2, *([1, 1] if told else []), 1.4, 1], align="center", after=True)
+    first, *heads, fourth, fifth = places
     with first:
         kind = pick.kind(record)
     attention = record.attention(kind)
     _layers, _heads, rows, columns = attention.shape
-    if not levels.at_least("intermediate"):
-        second = third = st.container(key="inside_held")
+    second, third = heads if told else [st.container(key="inside_held")] * 2
     layer, head = pick.one_head(record, kind, second, third)
     with fourth:
         row = pick.row(record, kind, rows)

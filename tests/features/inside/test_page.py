@@ -73,6 +73,15 @@ def test_the_key_follows_the_strongest_until_one_is_chosen(record: Record) -> No
     assert app.slider(key="token").value == rows[2].strongest
 
 
+def test_beginners_open_the_products_of_a_key_by_choosing_one(record: Record) -> None:
+    folded = visits.opened("inside", record)
+    assert not [slider for slider in folded.slider if slider.key == "token"]
+    assert "bv-equation" not in words(folded)
+    asked = visits.opened("inside", record, token="5", follow="false")
+    assert asked.slider(key="token").value == 5
+    assert "bv-equation" in words(asked)
+
+
 def test_without_values_one_sentence_says_what_to_do(record: Record) -> None:
     bare = {kind: replace(record.attention(kind), v=None, out=None, out_bias=None) for kind in record.kinds}
     app = opened(replace(record, **bare))  # type: ignore[arg-type]
