@@ -34,6 +34,7 @@ WORDS: Mapping[str, str] = {
     "stop": mark("Stop"),
     "go": mark("Go on"),
     "before": mark("Nothing is learned yet: its weights are random."),
+    "comes": mark("While it learns, its curves are drawn here."),
     "now": mark("Step {step}: {own} of {all} texts that it has never seen are right."),
     "both": mark(
         "Step {step}: {told} of {all} texts that it has never seen are right if the words before are told, "

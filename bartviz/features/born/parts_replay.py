@@ -70,16 +70,19 @@ def _draw(found: Replay) -> None:
             texts=f"{found.about['texts']:,}",
         )
     )
-    with st.container(key="moments"):
-        _COMPONENT(data=payload(found), key="replay")
     if whole := found.about.get("whole"):
+        last = found.steps[-1]
         show.note(
             _(
-                "These are the first {last} of {whole} steps: the training had not come to its end.",
-                last=f"{found.steps[-1]:,}",
+                "Its last moment is step {last} of the {whole} that were planned ({share:.0%}): a moment of a longer "
+                "training, and not the translator that the other pages show.",
+                last=f"{last:,}",
                 whole=f"{whole:,}",
+                share=last / whole,
             )
         )
+    with st.container(key="moments"):
+        _COMPONENT(data=payload(found), key="replay")
     if found.about["source"]:
         show.note(_(found.about["source"]))
 

@@ -48,7 +48,7 @@ export function drawWeights(
         color = colors[Math.round(255 * Math.min(1, value))];
       context.fillStyle = css(color);
       context.fillRect(left + column * cell, top + row * cell, cell - 1, cell - 1);
-      if (cell < 3 * size || value < 0.1) continue;
+      if (cell < 2.7 * size || value < 0.1) continue;
       context.fillStyle = inkOn(color);
       context.textAlign = "center";
       context.fillText(value.toFixed(2), left + (column + 0.5) * cell - 0.5, top + (row + 0.5) * cell);

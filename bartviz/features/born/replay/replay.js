@@ -345,9 +345,16 @@ class Replayed {
       context.lineWidth = thick;
       context.setLineDash(dash);
       context.beginPath();
-      for (const [step, value] of points) if (Number.isFinite(value)) context.lineTo(at(step), y(value));
+      const told = points.filter(([, value]) => Number.isFinite(value));
+      for (const [step, value] of told) context.lineTo(at(step), y(value));
       context.stroke();
       context.setLineDash([]);
+      if (!told.length) return;
+      const [step, value] = told.at(-1); // where it stands at this moment, and all there is at the first
+      context.fillStyle = color;
+      context.beginPath();
+      context.arc(at(step), y(value), 1 + thick, 0, 7);
+      context.fill();
     };
     const means = (line) => seen(line).map(([mean], one) => [steps[one], mean]);
     const thin = css(mixed(strong, theme.ground, 0.45));

@@ -183,11 +183,12 @@ class View {
       whole = ended ? `${this.say(done ? "learnt" : "stopped")} ${state}` : state;
     this.find(".start").textContent = this.say(running ? "stop" : begun ? "go" : "start");
     this.find(".state").textContent = whole;
-    this.find(".verdict").textContent = ended ? this.verdict(last) : "";
+    this.find(".verdict").textContent = ended ? this.verdict(last) : begun ? "" : this.say("comes");
     if (ended || performance.now() - this.said > SAID) {
       this.find(".live").textContent = whole;
       this.said = performance.now();
     }
+    this.find(".course figure").hidden = !begun;
     this.root.dataset.running = String(running);
     this.root.dataset.steps = String(last?.steps ?? 0);
     last?.heads.forEach(({ layer, head, right }, at) => {
@@ -250,15 +251,17 @@ class View {
   map(canvas, weights, theme, colors, scale) {
     const { words, written } = this.attempt,
       columns = words.length,
-      kept = TASKS[this.data.settings.task].target, // the same margin at each step
+      numbered = (word, row) => `${row + 1} ${word}`, // as an untrained network writes the same word in each row
+      kept = TASKS[this.data.settings.task].target.map((word) => numbered(word, 9)), // the same margin at each step
       share = (row, column) => weights[row * columns + column],
       height = Math.max(columns, written.length);
-    drawWeights(canvas, { rows: written, columns: words, share, kept, height }, theme, colors, scale);
+    drawWeights(canvas, { rows: written.map(numbered), columns: words, share, kept, height }, theme, colors, scale);
   }
 
   curves(theme, strong, scale) {
-    const canvas = this.find(".curves"),
-      { context, width, height } = measured(canvas),
+    const canvas = this.find(".curves");
+    if (!canvas.clientWidth) return; // hidden before the start
+    const { context, width, height } = measured(canvas),
       { judgements } = this,
       size = 12 * scale;
     canvas.setAttribute("aria-label", `${this.say("curves")}. ${this.state()}`);
