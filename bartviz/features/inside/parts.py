@@ -77,7 +77,9 @@ def choose(record: Record) -> Chosen:
     """The pickers: kind, layer, head, query token; and for a long text the keys shown. A beginner brings the head from
     another page: its sliders are there, so that a link and the session keep it, but not in sight (first.css)."""
     told = levels.at_least("intermediate")
-    places = show.halves("inside", [2.2, *([1, 1] if told else []), 1.4, 1], align="center", after=True)
+    places = show.halves(
+        "inside" if told else "inside_plain", [2.2, *([1, 1] if told else []), 1.4, 1], align="center", after=True
+    )
     first, *heads, fourth, fifth = places
     with first:
         kind = pick.kind(record)
