@@ -17,11 +17,11 @@ ON_REQUEST = (silence, judged)  # tests of the first pitfall
 def main() -> None:
     record = page.begin("pitfalls")
     show.lead(_(LEAD))
+    with st.container(key="pitfalls_1"), show.or_missing():
+        weight_and_effect(record)
     if not record.from_weights:
         with st.container(key="pitfalls_surprise"), show.or_missing():
             surprise(record)
-    with st.container(key="pitfalls_1"), show.or_missing():
-        weight_and_effect(record)
     for column, part in zip(st.columns(len(ON_REQUEST), gap="medium"), ON_REQUEST, strict=True):
         with column, show.or_missing():
             part(record)

@@ -117,7 +117,7 @@ def test_the_surprise_says_what_silencing_did_and_nothing_else() -> None:
 
 @pytest.mark.slow
 def test_on_the_first_text_the_head_of_the_picture_is_not_what_makes_it_likely() -> None:
-    """The surprise that the page begins with is there: without the head that is drawn the sentence is likelier."""
+    """The surprise after the first pitfall is there: without the head that is drawn the sentence is likelier."""
     record = open_record(first_record.FILE)
     head = start.head_of(record, start.kind_of(record))
     found = bartviz.ablate(bartviz.load(record.model.name), record, {head: 0.0}, write=False)
