@@ -15,6 +15,7 @@ from bartviz.features.born import parts_replay
 from tests.features.born.trained import STEPS, replayed
 from tests.support import node
 from tests.support.pages import App
+from tests.support.visits import words
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +52,13 @@ def test_the_replay_of_the_setting_is_shown_with_its_words(
     assert {name for known in about["kinds"].values() for name in known["measures"]} <= set(about["measures"])
     arrays = sum(int(np.prod(shape)) for _, *shape in about["arrays"])
     assert len(data) == 4 + int.from_bytes(data[:4], "little") + arrays
+
+
+def test_the_last_moment_is_placed_within_the_whole_training(app: App) -> None:
+    found = replay.open_replay(parts_replay.SHIPPED)
+    last, whole = found.steps[-1], found.about["whole"]
+    said = words(app("born", level="beginner"))
+    assert f"step {last:,} of the {whole:,} that were planned ({last / whole:.0%})" in said
 
 
 def test_a_file_of_ones_own_is_shown_instead(app: App, file: Path) -> None:
