@@ -55,7 +55,7 @@ def test_the_replay_of_the_setting_is_shown_with_its_words(
 
 
 def test_the_last_moment_is_placed_within_the_whole_training(app: App) -> None:
-    found = replay.open_replay(parts_replay.SHIPPED)
+    found = replay.open_replay(replay.SHIPPED)
     last, whole = found.steps[-1], found.about["whole"]
     said = words(app("born", level="beginner"))
     assert f"step {last:,} of the {whole:,} that were planned ({last / whole:.0%})" in said
