@@ -7,16 +7,21 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from multiprocessing import get_context
+from multiprocessing.queues import SimpleQueue
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from bartviz.analysis.own_measures import Own
 from bartviz.callbacks import never, silent
-from bartviz.corpus import replay, run_replay
+from bartviz.corpus import own, replay, run_replay
 from bartviz.corpus import series as series_of
+from bartviz.corpus import workers as workers_of
 from bartviz.corpus.read import Columns, Form
 from bartviz.corpus.run import SIZE, corpus
 from bartviz.corpus.run_folder import write as write_file
@@ -67,6 +72,8 @@ def series(
     Both are in ``replay.zip`` of the folder, which the page *How heads are born* shows.
     texts and the others: as for ``bartviz.corpus``, which measures each of the checkpoints; an encoder-decoder needs
     given outputs, because what it writes by itself changes from moment to moment.
+    workers: each measures whole checkpoints, side by side; more workers than checkpoints, or those of Ray, share the
+    parts of one checkpoint after the other.
     Raises SettingError for checkpoints without a step, of another shape or with another vocabulary, named; and what
     ``bartviz.corpus`` raises.
 
@@ -80,41 +87,35 @@ def series(
     folder = Path(out)
     _check_folder(folder, moments, resume)
     folder.mkdir(parents=True, exist_ok=True)
-    alone = workers == 1 and ray is None
-    first: Model | None = None
-    shown: list[run_replay.Pair] = []
+    beside = ray is None and 1 < workers <= len(moments)  # whole moments side by side
+    first = _loaded(next(iter(moments.values())), device)
+    _check_outputs(first, held, columns)
+    shown = (
+        run_replay.pairs(held, columns, form, first) if examples is None else run_replay.fitting(list(examples), first)
+    )
+    options: dict[str, Any] = {
+        "columns": columns,
+        "form": form,
+        "paragraphs": paragraphs,
+        "truncate": truncate,
+        "values": values,
+        "measures": dict(measures),
+        "unique": unique,
+        "size": size,
+        "ray": ray,
+        "workers": 1 if beside else workers,
+    }
+    moment = _Moment(held, folder, device, first.info.name, first.tokenizer.get_vocab(), shown, options)
+    progress = _Whole(report, len(moments))
+    if beside:
+        own.check_importable(measures)
+        measured = _side_by_side(moment, moments, workers, progress)
+    else:
+        measured = ((step, moment.measure(step, path, progress.hear, cancelled)) for step, path in moments.items())
     seen: list[list[run_replay.Seen]] = []
-    for index, (step, path) in enumerate(moments.items()):
-        model = _loaded(path, device)
-        first = first or model
-        _check_vocabulary(path, model, first)
-        _check_outputs(model, held, columns)
-        if not shown:
-            chosen = None if examples is None else list(examples)
-            shown = (
-                run_replay.pairs(held, columns, form, model) if chosen is None else run_replay.fitting(chosen, model)
-            )
-        seen.append([run_replay.seen(model, *pair) for pair in shown])
-        corpus(
-            held,
-            model if alone else str(path),
-            folder / name_of(step),
-            columns=columns,
-            form=form,
-            paragraphs=paragraphs,
-            name=None if alone else path.name,
-            device="cpu" if alone else device,
-            workers=workers,
-            ray=ray,
-            resume=(folder / name_of(step)).exists(),
-            truncate=truncate,
-            values=values,
-            measures=measures,
-            unique=unique,
-            size=size,
-            report=_of_all(report, index, len(moments)),
-            cancelled=cancelled,
-        )
+    for step, then in measured:
+        seen.append(then)
+        progress.end(step)
     made = series_of.write(folder, list(moments))
     found = replay.of_series(made, run_replay.joined(shown, seen), curves)
     write_file(folder / replay.FILE, found.pack())
@@ -203,13 +204,6 @@ def _loaded(path: Path, device: str) -> Model:
         raise SettingError(f"The checkpoint {path.name} cannot be used. {error}") from error
 
 
-def _check_vocabulary(path: Path, model: Model, first: Model) -> None:
-    if model.tokenizer.get_vocab() != first.tokenizer.get_vocab():
-        raise SettingError(
-            f"The checkpoint {path.name} has another vocabulary than {first.info.name}: its tokens would be others."
-        )
-
-
 def _check_outputs(
     model: Model, texts: str | Path | Sequence[object], columns: Columns | Mapping[str, str] | None
 ) -> None:
@@ -228,10 +222,87 @@ def _check_outputs(
         )
 
 
-def _of_all(report: Report, index: int, count: int) -> Report:
-    """The progress of one moment as that of the series."""
+@dataclass(frozen=True)
+class _Moment:
+    """What measures the model of a moment; each of several workers has it."""
 
-    def told(progress: Progress) -> None:
-        report(replace(progress, rows=index * progress.all + progress.rows, all=count * progress.all))
+    texts: str | Path | Sequence[str | tuple[str, str]]
+    folder: Path
+    device: str
+    first: str  # the name of the first checkpoint
+    vocabulary: Mapping[str, int]  # of the first checkpoint
+    shown: Sequence[run_replay.Pair]
+    options: Mapping[str, Any]
 
-    return told
+    def measure(
+        self, step: int, path: Path, hear: Callable[[int, Progress], None], cancelled: Callable[[], bool] = never
+    ) -> list[run_replay.Seen]:
+        """Write the atlas of a moment, and return its examples. hear: told the step and how far it is."""
+        model = _loaded(path, self.device)
+        if model.tokenizer.get_vocab() != self.vocabulary:
+            raise SettingError(
+                f"The checkpoint {path.name} has another vocabulary than {self.first}: its tokens would be others."
+            )
+        seen = [run_replay.seen(model, *pair) for pair in self.shown]
+        out = self.folder / name_of(step)
+        alone = self.options["workers"] == 1 and self.options["ray"] is None
+        corpus(
+            self.texts,
+            model if alone else str(path),
+            out,
+            name=None if alone else path.name,
+            device="cpu" if alone else self.device,
+            resume=out.exists(),
+            report=partial(hear, step),
+            cancelled=cancelled,
+            **self.options,
+        )
+        return seen
+
+
+def _side_by_side(
+    moment: _Moment, moments: Mapping[int, Path], workers: int, progress: _Whole
+) -> Iterator[tuple[int, list[run_replay.Seen]]]:
+    """As many moments at a time as there are workers, each of which imports and loads for itself."""
+    told: SimpleQueue[tuple[int, Progress]] = get_context("spawn").SimpleQueue()
+
+    def hear() -> None:
+        while not told.empty():
+            progress.hear(*told.get())
+
+    for (step, _), seen in workers_of.each(partial(_measuring, moment, told), moments.items(), workers, hear):
+        hear()
+        yield step, seen
+
+
+def _measuring(
+    moment: _Moment, told: SimpleQueue[tuple[int, Progress]]
+) -> Callable[[tuple[int, Path]], list[run_replay.Seen]]:
+    return lambda one: moment.measure(*one, lambda *heard: told.put(heard))
+
+
+@dataclass
+class _Whole:
+    """The progress of the moments as that of the series."""
+
+    report: Report
+    count: int
+    started: float = field(default_factory=time.monotonic)
+    heard: dict[int, Progress] = field(default_factory=dict)
+    ended: set[int] = field(default_factory=set)
+
+    def hear(self, step: int, progress: Progress) -> None:
+        self.heard[step] = progress
+        self._tell()
+
+    def end(self, step: int) -> None:
+        """A moment is finished; one that was measured before has reported nothing."""
+        self.ended.add(step)
+        if self.heard and step not in self.heard:
+            self._tell()
+
+    def _tell(self) -> None:
+        each = next(iter(self.heard.values())).all
+        rows = len(self.ended) * each + sum(one.rows for step, one in self.heard.items() if step not in self.ended)
+        fresh = sum(one.fresh for one in self.heard.values())
+        self.report(Progress(rows, self.count * each, fresh, time.monotonic() - self.started))

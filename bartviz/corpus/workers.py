@@ -9,12 +9,14 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import active_children, get_context, parent_process
+from typing import Any, TypeVar
 
 import torch
 
@@ -22,6 +24,10 @@ from bartviz.corpus import cluster
 from bartviz.corpus.cluster import Measuring, Starting
 from bartviz.corpus.run_folder import Job, Store
 from bartviz.errors import Cancelled
+
+HEARD = 0.5  # seconds between two looks at what workers report
+Given = TypeVar("Given")
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,15 +104,72 @@ def _by_ray(
         yield job
 
 
-_worker: dict[str, Callable[[Job], None]] = {}  # of this process, one of several
+def _together(folder: Store, starting: Starting, workers: int, todo: Iterator[Job]) -> Iterator[Job]:
+    """Several processes, each of which writes what it measured: a pool waits forever for the rest of a long reply whose
+    worker is killed.
+    """
+    for job, _ in each(partial(_putting, folder, starting), todo, workers):
+        yield job
 
 
-def _start(folder: Store, starting: Starting) -> None:
+def _putting(folder: Store, starting: Starting) -> Callable[[Job], None]:
+    measuring = starting()
+    return lambda job: folder.put(job, measuring.files(job))
+
+
+def each(
+    start: Callable[[], Callable[[Given], Made]],
+    todo: Iterable[Given],
+    workers: int,
+    meanwhile: Callable[[], None] | None = None,
+) -> Iterator[tuple[Given, Made]]:
+    """What is made of each by several processes, in order; enough is queued to keep every worker busy.
+
+    start: called once in each process, gives what is called there; both are sent by their names. meanwhile: called here
+    while something is waited for. Raises Cancelled where a worker is stopped.
+    """
+    others = set(active_children())
+    with ProcessPoolExecutor(workers, get_context("spawn"), _start, (start,)) as pool:
+        try:
+            waiting: deque[tuple[Given, Future[Made]]] = deque()
+
+            def first() -> tuple[Given, Made]:
+                one, made = waiting.popleft()
+                while meanwhile is not None and not wait([made], HEARD).done:
+                    meanwhile()
+                return one, made.result()
+
+            for one in todo:
+                with _own_interrupts():
+                    begun = pool.submit(_call, one)
+                waiting.append((one, begun))
+                if len(waiting) > 2 * workers:
+                    yield first()
+            while waiting:
+                yield first()
+        except BrokenProcessPool as error:
+            raise Cancelled("A worker was stopped. Resume the run: finished parts are kept.") from error
+        except BaseException:  # a part takes long, and shards are written whole or not at all
+            for worker in set(active_children()) - others:
+                worker.terminate()
+            raise
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+_worker: dict[str, Callable[[Any], Any]] = {}  # of this process, one of several
+
+
+def _start(start: Callable[[], Callable[[Any], Any]]) -> None:
     threading.Thread(target=_end_with_the_run, daemon=True).start()
     torch.set_num_threads(1)
-    measuring = starting()
+    call = start()
     gc.freeze()  # what is loaded stays: no collection looks at it again
-    _worker["put"] = lambda job: folder.put(job, measuring.files(job))
+    _worker["call"] = call
+
+
+def _call(one: Any) -> Any:
+    return _worker["call"](one)
 
 
 def _end_with_the_run() -> None:
@@ -115,42 +178,6 @@ def _end_with_the_run() -> None:
     if run is not None:
         run.join()
         os._exit(1)
-
-
-def _put(job: Job) -> None:
-    _worker["put"](job)
-
-
-def _together(folder: Store, starting: Starting, workers: int, todo: Iterator[Job]) -> Iterator[Job]:
-    """Several processes, each of which writes what it measured: a pool waits forever for the rest of a long reply whose
-    worker is killed. In order; enough parts are queued to keep every worker busy.
-    """
-    others = set(active_children())
-    with ProcessPoolExecutor(workers, get_context("spawn"), _start, (folder, starting)) as pool:
-        try:
-            waiting: deque[tuple[Job, Future[None]]] = deque()
-
-            def first() -> Job:
-                job, written = waiting.popleft()
-                written.result()
-                return job
-
-            for job in todo:
-                with _own_interrupts():
-                    begun = pool.submit(_put, job)
-                waiting.append((job, begun))
-                if len(waiting) > 2 * workers:
-                    yield first()
-            while waiting:
-                yield first()
-        except BrokenProcessPool as error:
-            raise Cancelled("A worker was stopped. Resume the run: finished parts are kept.") from error
-        except KeyboardInterrupt:  # a part takes long, and shards are written whole or not at all
-            for worker in set(active_children()) - others:
-                worker.terminate()
-            raise
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
 
 
 @contextmanager

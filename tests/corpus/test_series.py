@@ -25,6 +25,7 @@ from bartviz.corpus.atlas import Atlas
 from bartviz.corpus.run_replay import curves_of
 from bartviz.corpus.run_series import ordered, series
 from bartviz.corpus.series import Series
+from bartviz.corpus.workers import Progress
 from bartviz.errors import SettingError
 from tests.support import checkpoints
 
@@ -140,10 +141,36 @@ def test_several_workers_measure_the_same(run: Path, measured: Series, tmp_path:
     file = tmp_path / "pairs.tsv"
     file.write_text("en\tde\n" + "".join(f"{one}\t{two}\n" for one, two in PAIRS))
     columns = {"text": "en", "target": "de"}
-    found = series(file, list(run.iterdir())[:3], tmp_path / "one", columns=columns, size=5)
-    together = series(file, list(run.iterdir())[:3], tmp_path / "two", columns=columns, size=5, workers=2)
-    assert_frame_equal(found.heads, together.heads)
-    np.testing.assert_allclose(found.heads["mean"], measured.heads.query("step in @found.steps")["mean"], atol=1e-6)
+    moments = list(run.iterdir())
+    alone = series(file, moments, tmp_path / "one", columns=columns, size=5)
+    for workers in (2, 4):  # whole moments side by side, and the parts of each
+        heard: list[Progress] = []
+        out = tmp_path / f"by {workers}"
+        found = series(file, moments, out, columns=columns, size=5, workers=workers, report=heard.append)
+        assert_frame_equal(found.heads, alone.heads)
+        assert [one.rows for one in heard] == sorted(one.rows for one in heard)
+        assert {(one.all, one.fresh - one.rows) for one in heard} == {(len(STEPS) * len(PAIRS), 0)}
+        assert heard[-1].rows == heard[-1].all
+        one, other = (replay.open_replay(each.path / replay.FILE) for each in (alone, found))
+        assert [example.written for example in one.examples] == [example.written for example in other.examples]
+    np.testing.assert_allclose(alone.heads["mean"], measured.heads["mean"], atol=1e-6)
+
+
+@pytest.mark.usefixtures("ready_workers")
+def test_moments_side_by_side_end_with_one_that_fails_and_go_on(run: Path, measured: Series, tmp_path: Path) -> None:
+    moments = sorted(path for path in run.iterdir() if path.name.startswith("checkpoint"))
+    damaged = shutil.copytree(moments[-1], tmp_path / "checkpoint-900")
+    (damaged / "model.safetensors").write_bytes(b"nothing")
+    out = tmp_path / "series"
+    with pytest.raises(SettingError, match="checkpoint-900 cannot be used"):
+        series(PAIRS, [*moments[:-1], damaged], out, workers=2)
+    heard: list[Progress] = []
+    found = series(PAIRS, moments, out, workers=2, resume=True, report=heard.append)
+    assert_frame_equal(found.heads, measured.heads)
+    assert heard[-1].rows == heard[-1].all == len(STEPS) * len(PAIRS)
+    assert heard[-1].fresh < heard[-1].all  # what was finished is kept
+    with pytest.raises(SettingError, match="other processes cannot import"):
+        series(PAIRS, moments, tmp_path / "own", workers=2, measures={"mine": lambda _: np.zeros((1, 1))})
 
 
 def test_what_is_not_of_one_training_is_refused_by_its_name(run: Path, tmp_path: Path) -> None:
