@@ -248,7 +248,11 @@ def _maps(record: Record, chosen: Chosen, sweep: Sweep | None, heads: list[Head]
         first = mark("Click heads to scale them together.")
         if PRESET in st.session_state:
             first = mark("Click a head: it is silenced instead.")
-        show.note(" ".join([analysis.sweep_notice(sweep), _(first), _("Head by head as in Michel et al. 2019.")]))
+        said = [analysis.sweep_notice(sweep), _(first), _("Head by head as in Michel et al. 2019.")]
+        if not levels.at_least("intermediate") and measure in analysis.FALLING and not sweep.keep and not sweep.factor:
+            plain = mark("Each square is a head. Orange: without it the model is less sure; blue: surer.")
+            said = [_(plain), _(first)]
+        show.note(" ".join(said))
 
 
 def _clickable(drawn: partial[go.Figure], kind: Kind, alt: str) -> None:

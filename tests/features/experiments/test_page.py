@@ -104,6 +104,9 @@ def test_every_head_is_measured_and_the_costliest_is_a_press_away(app: App, subj
     said = words(page)
     assert f"{best} lowers log p most" in said
     assert "Michel et al. 2019" in said
+    simple = words(app("experiments", record=record, level="beginner", measure="log_probability"))
+    assert "Orange: without it the model is less sure" in simple
+    assert "nats" not in simple
     table: Any = page.dataframe[0].value
     np.testing.assert_allclose(
         table["log p change (nats)"], ablation.sweep_table(sweep)["log p change (nats)"], atol=1e-4
