@@ -252,8 +252,10 @@ class Replayed {
       kind = this.find(".kind").value,
       colors = rampOn(theme, this.about.stops[kind]),
       size = typeSize(this.root);
+    const strong = strongOf(theme, colors);
+    if (this.root.style.getPropertyValue("--curve") !== strong) this.root.style.setProperty("--curve", strong);
     this.map(theme, kind, colors, size);
-    this.curves(theme, strongOf(theme, colors), size);
+    this.curves(theme, strong, size);
   }
 
   map(theme, kind, colors, scale) {
