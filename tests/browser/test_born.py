@@ -26,6 +26,18 @@ STEPPED = """async (slider) => {
     return fastest;
 }"""
 
+FILLED = """(slider) => {
+    const fill = CanvasRenderingContext2D.prototype.fill;
+    let count = 0;
+    CanvasRenderingContext2D.prototype.fill = function (...given) {
+        if (this.canvas.classList.contains("curves")) count += 1;
+        return fill.apply(this, given);
+    };
+    slider.dispatchEvent(new Event("input"));
+    CanvasRenderingContext2D.prototype.fill = fill;
+    return count;
+}"""  # how many intervals a step draws
+
 
 def steps(page: Page) -> int:
     return int(page.locator(".training").get_attribute("data-steps") or 0)
@@ -100,3 +112,35 @@ def test_a_training_is_replayed_moment_by_moment(visit: Open, shipped: str, trai
 
     took = slider.evaluate(STEPPED)  # milliseconds of the fastest step: others share the machine
     assert took < 16 * 0.75
+
+
+def test_the_intervals_of_all_heads_are_drawn_where_they_can_be_told_apart(visit: Open, shipped: str) -> None:
+    page = visit(f"{shipped}/born?level=expert")
+    replay, slider = page.locator(".replay"), page.get_by_label("Moment of the training")
+    expect(replay).to_have_attribute("data-moment", "0", timeout=PATIENCE)
+    slider.focus()
+    slider.press("End")
+    heads = replay.locator("select.head option").count()
+    expect(replay.locator(".keys")).to_contain_text("each with its 95% interval (pale)")  # alignment, of 500 texts
+    assert slider.evaluate(FILLED) == heads > 1
+    assert slider.evaluate(STEPPED.replace("round % 3", "9 + round % 3")) < 16 * 0.75  # milliseconds
+    slider.press("End")
+
+    replay.locator("select.kind").select_option("encoder")
+    replay.locator("select.measure").select_option("same")  # few texts repeat a word
+    expect(replay.locator(".keys")).to_contain_text("their 95% intervals overlap")
+    assert slider.evaluate(FILLED) == 1
+    curves = replay.locator(".curves")
+    chosen = replay.locator("select.head option:checked").inner_text()
+    box = curves.bounding_box()
+    assert box is not None
+    for height in (0.05, 0.6):  # two ends of the picture: at least one of their heads is not the chosen one
+        curves.hover(position={"x": 0.9 * box["width"], "y": height * box["height"]})
+        expect(curves).to_have_attribute("data-pointed", re.compile(r"L\dH\d"))
+        if curves.get_attribute("data-pointed") != chosen:
+            break
+    assert curves.get_attribute("data-pointed") != chosen
+    assert slider.evaluate(FILLED) == 2
+    page.mouse.move(0, 0)
+    expect(curves).to_have_attribute("data-pointed", "")
+    assert slider.evaluate(FILLED) == 1

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import {
   curve,
   highest,
+  legible,
   placeOf,
   ticks,
   unpack,
@@ -68,4 +69,17 @@ test("steps are on a log scale, and values are those of the moment", () => {
   ];
   assert.deepEqual([valueAt(points, 0), valueAt(points, 49), valueAt(points, 60)], [10, 10, 6]);
   assert.equal(valueAt([[50, 6]], 0), undefined);
+});
+
+test("intervals are drawn together where they do not fill the picture", () => {
+  const narrow = [[0.5, 0.4, 0.8]],
+    wide = [[0.5, 0.1, 0.8]],
+    none = [[NaN, NaN, NaN]];
+  assert.ok(legible([narrow, narrow, none]));
+  assert.ok(!legible([narrow, wide]));
+  const early = [
+    [0.5, 0, 1],
+    [0.5, 0.4, 0.6],
+  ];
+  assert.ok(legible([early, early]));
 });

@@ -53,3 +53,11 @@ export function highest(curves, moment) {
   });
   return found;
 }
+
+/** Whether the intervals of all curves can be told apart: at half of the moments they fill the picture at most once. */
+export function legible(curves) {
+  const filled = (curves[0] ?? []).map((_, moment) =>
+    curves.reduce((sum, one) => sum + (one[moment][2] - one[moment][1] || 0), 0),
+  );
+  return filled.filter((sum) => sum <= 1).length >= filled.length / 2;
+}

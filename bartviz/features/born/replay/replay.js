@@ -8,7 +8,7 @@ import { clamp, make, nameAll, speaker } from "../../../browser/shared/helpers.j
 import { component } from "../../../browser/shared/ready.js";
 import { calm } from "../../../browser/shared/steps.js";
 import { drawWeights } from "../weights.js";
-import { curve, highest, placeOf, ticks, unpack, valueAt, weights } from "./moments.js";
+import { curve, highest, legible, placeOf, ticks, unpack, valueAt, weights } from "./moments.js";
 
 const [QUICK, SLOW] = [900, 2000], // milliseconds of a moment; for who wants little to move
   OTHERS = 3, // curves below those of the heads
@@ -31,6 +31,7 @@ class Replayed {
   shownKind = "";
   moment = 0;
   timer = 0;
+  pointed = -1;
   /** @type {any} */
   about = null;
   guess = "";
@@ -59,6 +60,8 @@ class Replayed {
       this.write();
     };
     this.find(".curves").onclick = (event) => this.point(event);
+    this.find(".curves").onpointermove = (event) => this.mark(event.pointerType === "touch" ? -1 : this.nearest(event));
+    this.find(".curves").onpointerleave = () => this.mark(-1);
   }
 
   receive(data) {
@@ -113,7 +116,7 @@ class Replayed {
     const options = every.map(([layer, head]) => [layer * heads + head, `L${layer}H${head}`]);
     fill(this.find(".head"), options);
     fill(this.find(".guessed"), [["", "–"], ...options]);
-    this.guess = "";
+    Object.assign(this, { guess: "", pointed: -1 });
     if (this.shownKind === kind) this.find(".head").value = before;
     else this.find(".head").value = String(Math.max(0, highest(this.lines, 0)));
     this.shownKind = kind;
@@ -163,8 +166,9 @@ class Replayed {
       .join(" ");
   }
 
-  /** Choose the head whose curve is nearest to where the pointer is. */
-  point(event) {
+  /** The head whose curve is nearest to where the pointer is; -1 if none is defined there. */
+  nearest(event) {
+    if (!this.where) return -1;
     const [x, y] = pointOn(this.find(".curves"), event),
       { at, share } = this.where;
     let [nearest, found] = [Infinity, -1];
@@ -177,6 +181,19 @@ class Replayed {
       const far = Math.abs(share(line[moment][0]) - y);
       if (far < nearest) [nearest, found] = [far, one];
     });
+    return found;
+  }
+
+  /** Draw the interval and the name of the head to which one points. */
+  mark(pointed) {
+    if (pointed === this.pointed) return;
+    this.pointed = pointed;
+    this.find(".curves").dataset.pointed = pointed < 0 ? "" : this.named(pointed);
+    this.draw();
+  }
+
+  point(event) {
+    const found = this.nearest(event);
     if (found < 0) return;
     this.find(".head").value = String(found);
     this.write();
@@ -280,7 +297,7 @@ class Replayed {
     this.find(".curves").setAttribute("aria-label", this.say("curves", { measure }));
     const keys = [
       make("span", "key chosen", this.say("chosen", values)),
-      make("span", "key others", this.say("others")),
+      make("span", "key others", this.say(legible(this.lines) ? "others" : "pointed")),
     ];
     Object.entries(this.about.curves)
       .slice(0, OTHERS)
@@ -333,15 +350,22 @@ class Replayed {
     context.fillStyle = css(mixed(theme.ink, theme.ground, 0.12));
     context.fillRect(at(now) - 2, 2, 4, end - 2);
     const chosen = this.lines[this.head],
-      shown = seen(chosen);
-    context.fillStyle = css(mixed(strong, theme.ground, 0.25));
-    context.beginPath();
-    shown.forEach(([, , high], one) => Number.isFinite(high) && context.lineTo(at(steps[one]), share(high)));
-    shown
-      .map(([, low], one) => [low, one])
-      .reverse()
-      .forEach(([low, one]) => Number.isFinite(low) && context.lineTo(at(steps[one]), share(low)));
-    context.fill();
+      pointed = this.lines[this.pointed];
+    const band = (line, paleness) => {
+      const known = seen(line)
+        .map(([, low, high], one) => [at(steps[one]), share(low), share(high)])
+        .filter(([, low]) => Number.isFinite(low));
+      context.globalAlpha = paleness;
+      context.fillStyle = strong;
+      context.beginPath();
+      for (const [x, , high] of known) context.lineTo(x, high);
+      for (const [x, low] of known.reverse()) context.lineTo(x, low);
+      context.fill();
+      context.globalAlpha = 1;
+    };
+    if (legible(this.lines)) for (const line of this.lines) if (line !== chosen) band(line, 0.1);
+    if (pointed && pointed !== chosen) band(pointed, 0.14);
+    band(chosen, 0.2);
     const stroke = (points, y, color, thick, dash = []) => {
       context.strokeStyle = color;
       context.lineWidth = thick;
@@ -359,8 +383,9 @@ class Replayed {
       context.fill();
     };
     const means = (line) => seen(line).map(([mean], one) => [steps[one], mean]);
-    const thin = css(mixed(strong, theme.ground, 0.45));
+    const thin = css(mixed(strong, theme.ground, 0.6));
     this.lines.forEach((line, one) => one === this.head || stroke(means(line), share, thin, 1));
+    if (pointed) stroke(means(pointed), share, strong, 2);
     stroke(means(chosen), share, strong, 3);
     for (const { at: one, step, low, high } of this.points()) {
       if (step > now) continue;
@@ -369,6 +394,13 @@ class Replayed {
       context.fillRect(at(step) - 1, middle - (mine ? 18 : 9), 2, mine ? 14 : 5);
       if (!mine) continue;
       context.fillRect(at(low), middle - 12, Math.max(2, at(high) - at(low)), 2);
+    }
+    if (pointed) {
+      const late = at(now) > (left + right) / 2;
+      context.textAlign = late ? "right" : "left";
+      context.fillStyle = theme.ink;
+      const above = Math.max(size + 4, share(pointed[this.moment][0]) - 3);
+      context.fillText(this.named(this.pointed), at(now) + (late ? -4 : 4), above);
     }
     others.forEach(([, points], one) => {
       const most = Math.max(...points.map(([, value]) => value), 1e-9);
