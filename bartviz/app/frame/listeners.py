@@ -68,7 +68,7 @@ def begin() -> None:
     """Add the listeners; they take no space on the page."""
     with st.container(key="listeners"):
         st.html(f"<style>:root {{ --bv-drop: '{_('Drop the file here to open it')}'; }}</style>")
-        phrases = [pair for phrase in PHRASES if (pair := (phrase, _(phrase)))[0] != pair[1]]
+        phrases = {phrase: said for phrase in PHRASES if (said := _(phrase)) != phrase}
         data = json.dumps({"limit": upload_limits.largest() * 1_000_000, "phrases": phrases}).encode()
         _LISTEN(key=_KEY, data=data, on_refused_change=_refuse)
 

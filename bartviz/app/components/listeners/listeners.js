@@ -1,5 +1,6 @@
 // Fixes for keyboard and touch events of Streamlit and plotly, files that are dropped, and Streamlit's own words, for all
-// pages. data is UTF-8 JSON: {limit, phrases}, the bytes of the largest file that is accepted, and pairs of phrases.
+// pages. data is UTF-8 JSON: {limit, phrases}, the bytes of the largest file that is accepted, and what to say instead
+// of each phrase.
 
 import { markReady } from "../../../browser/shared/ready.js";
 import { REFUSED, openFiles } from "./files.js";
@@ -13,7 +14,7 @@ export default function ({ parentElement, data, setTriggerValue }) {
   const refused = (event) => setTriggerValue("refused", event.detail);
   document.addEventListener(REFUSED, refused);
   const { limit, phrases } = JSON.parse(new TextDecoder().decode(data));
-  speak(phrases);
+  speak(Object.entries(phrases));
   begin(limit);
   return () => document.removeEventListener(REFUSED, refused);
 }
