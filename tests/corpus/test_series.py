@@ -170,7 +170,7 @@ def test_moments_side_by_side_end_with_one_that_fails_and_go_on(run: Path, measu
     assert heard[-1].rows == heard[-1].all == len(STEPS) * len(PAIRS)
     assert heard[-1].fresh < heard[-1].all  # what was finished is kept
     with pytest.raises(SettingError, match="other processes cannot import"):
-        series(PAIRS, moments, tmp_path / "own", workers=2, measures={"mine": lambda _: np.zeros((1, 1))})
+        series(PAIRS, moments, tmp_path / "own", workers=2, measures={"mine": lambda weights, tokens: weights[:, 0, 0]})
 
 
 def test_what_is_not_of_one_training_is_refused_by_its_name(run: Path, tmp_path: Path) -> None:
