@@ -170,7 +170,7 @@ def mask_share(shown: View) -> tuple[float, float] | None:
 
 def card(text: str) -> dict[str, tuple[float, float]]:
     """Accuracy and loss for each noise function from a model card (Markdown); empty without such a table."""
-    found = re.findall(r"^\| (\w+ \w+) +\| ([\d.]+) +\| ([\d.]+) +\|$", text, re.MULTILINE)
+    found = re.findall(r"^\| (\w+ \w+) +\| (\d\.\d+) +\| (\d\.\d+) +\|$", text, re.MULTILINE)
     return {name: (float(accuracy), float(loss)) for name, accuracy, loss in found if name in NOISE}
 
 
