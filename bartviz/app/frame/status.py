@@ -53,7 +53,7 @@ def status(record: Record, *, older_target: bool = False, refused: bool = False,
         message = _(
             "This is the last run, of {name}. Press Run to see {chosen}.", name=record.model.name, chosen=chosen
         )
-        lines.append(f"<p class='bv-unsure'>{html.escape(message)}</p>")
+        lines.append(f"<p class='bv-older'>{html.escape(message)}</p>")
         st.html(_OLD)
     if not record.model.trained:
         message = html.escape(_("looks untrained: all normalisation gains are still about 1"))
