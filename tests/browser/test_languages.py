@@ -49,7 +49,7 @@ def test_a_korean_browser_gets_korean_and_can_have_english(visit: Open, server: 
 
 def test_what_streamlit_says_is_in_the_language_of_the_page(visit: Open, server: str) -> None:
     page = visit(f"{server}/corpus?lang=ko", size=(390, 844))
-    upload = page.get_by_test_id("stFileUploaderDropzone")
+    upload = page.get_by_test_id("stMain").get_by_test_id("stFileUploaderDropzone")
     expect(upload).to_contain_text(said("Upload", "ko"))
     expect(upload).not_to_contain_text("per file")
     expect(page.get_by_test_id("stExpandSidebarButton")).to_have_accessible_name(said("Expand sidebar", "ko"))

@@ -32,7 +32,7 @@ def _interrupted(*_arguments: object, **_options: object) -> object:
         (["capture", "Hello."], "bartviz.models.load.load"),
         (["align", "RECORD"], "bartviz.commands.align.open_record"),
         (["export", "RECORD", "OUT.html"], "bartviz.commands.files.open_record"),
-        (["open", "RECORD"], "bartviz.commands.files.open_record"),
+        (["open", "RECORD"], "bartviz.commands.shown.open_record"),
         (["passport", ATLAS, "L0H0", "OUT.html"], "bartviz.corpus.atlas.open_atlas"),
         (["find", ATLAS, "key=,"], "bartviz.corpus.atlas.open_atlas"),
         (["parameters", "facebook/bart-base"], "bartviz.analysis.parameters.parameters"),

@@ -137,8 +137,10 @@ test("a word of a text is named by its place among the words of its line", () =>
 });
 
 test("an older strip that goes does not stop the newer one from listening", (t) => {
-  globalThis.document = /** @type {any} */ (new EventTarget());
-  t.after(() => Reflect.deleteProperty(globalThis, "document"));
+  globalThis.document = /** @type {any} */ (Object.assign(new EventTarget(), { querySelector: () => null }));
+  globalThis.HTMLElement = /** @type {any} */ (class {});
+  t.after(() => ["document", "HTMLElement"].forEach((name) => Reflect.deleteProperty(globalThis, name)));
+  t.mock.timers.enable({ apis: ["setTimeout"] }); // what was touched is marked for a while
   const heard = [];
   const touch = (row) =>
     globalThis.document.dispatchEvent(new CustomEvent("bv-touch", { detail: row, cancelable: true }));
