@@ -35,14 +35,9 @@ _TYPED = 50  # characters that a visitor may type
 
 
 def one_of(label: str, options: Options, *, key: str, default: str | None = None, hint: str | None = None) -> str:
-    """One of a few words, side by side; if ``options`` is a mapping, its values are the translated labels.
-
-    Where there is only one there is nothing to choose, and nothing is drawn.
-    """
+    """One of a few words, side by side; if ``options`` is a mapping, its values are the translated labels."""
 
     def draw(names: Mapping[str, str], word: str) -> object:
-        if len(names) == 1:
-            return word
         return st.segmented_control(
             label, list(names), default=word, format_func=names.__getitem__, key=key, help=hint, required=True
         )

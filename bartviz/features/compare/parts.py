@@ -168,11 +168,8 @@ def clickable(drawn: partial[go.Figure], *, key: str, alt: str) -> None:
 
 def _pin_clicked(key: str) -> None:
     """Pin the head that was clicked."""
-    record = session.current_record()
-    if record is None:
-        return
-    kind = record.kinds[0] if len(record.kinds) == 1 else st.session_state.get("kind")
-    if kind not in record.kinds:
+    record, kind = session.current_record(), st.session_state.get("kind")
+    if record is None or kind not in record.kinds:
         return
     place = pick.clicked_head(key, *record.attention(kind).shape[:2])
     if place is not None:
