@@ -30,7 +30,7 @@ FILLED = """(slider) => {
     const fill = CanvasRenderingContext2D.prototype.fill;
     let count = 0;
     CanvasRenderingContext2D.prototype.fill = function (...given) {
-        if (this.canvas.classList.contains("curves")) count += 1;
+        if (this.canvas.classList.contains("curves") && this.globalAlpha < 1) count += 1;
         return fill.apply(this, given);
     };
     slider.dispatchEvent(new Event("input"));

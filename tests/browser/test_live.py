@@ -129,7 +129,7 @@ def test_the_ribbons_are_those_of_the_head_that_is_shown(opened: Page, translato
 
 def test_a_word_that_is_touched_is_changed(opened: Page) -> None:
     run(opened, "I want to buy a car.")
-    part(opened, "ribbons").locator(".above").get_by_role("button", name="“car”").click()
+    part(opened, "ribbons").locator(".above").get_by_role("button", name="car", exact=True).click()
     expect(part(opened, "word")).to_have_value("car")
     part(opened, "word").fill("house")
     part(opened, "word").press("Enter")
