@@ -19,7 +19,7 @@ class Chunks(Protocol):
     def chunk(self, index: int, share: float) -> Sequence[Example]: ...
 
 
-_own: list[Chunks] = []  # the one that the processes have from this one
+_own: list[Chunks] = []  # of this process, one of several
 
 
 def chunks(made: Chunks, first: int, share: Callable[[int], float], processes: int) -> Iterator[Sequence[Example]]:
@@ -27,14 +27,18 @@ def chunks(made: Chunks, first: int, share: Callable[[int], float], processes: i
     numbers = count(first)
     if processes == 0:
         yield from (made.chunk(index, share(index)) for index in numbers)
-    _own[:] = [made]
-    with multiprocessing.get_context("fork").Pool(processes) as pool:
+    # A process that is forked from one with threads can wait forever for a lock that one of them held.
+    with multiprocessing.get_context("spawn").Pool(processes, _keep, (made,)) as pool:
         ahead = list(islice(numbers, processes * DEPTH))
         asked = deque(pool.apply_async(_chunk, (index, share(index))) for index in ahead)
         while True:
             index = next(numbers)
             asked.append(pool.apply_async(_chunk, (index, share(index))))
             yield asked.popleft().get()
+
+
+def _keep(made: Chunks) -> None:
+    _own[:] = [made]
 
 
 def _chunk(index: int, share: float) -> Sequence[Example]:
