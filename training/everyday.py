@@ -28,14 +28,11 @@ class Case:
 
 def cases() -> list[Case]:
     """All sentences, in the order of the file."""
-    found, kind = [], ""
-    for line in lists.lines(FILE):
-        if line.startswith("["):
-            kind = line.strip("[]")
-            continue
-        en, *german = lists.fields(line)
-        found.append(Case(kind, en, frozenset(plain(text) for pattern in german for text in written_out(pattern))))
-    return found
+    return [
+        Case(kind, en, frozenset(plain(text) for pattern in german for text in written_out(pattern)))
+        for kind, lines in lists.sections(FILE).items()
+        for en, *german in map(lists.fields, lines)
+    ]
 
 
 def written_out(pattern: str) -> list[str]:

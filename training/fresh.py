@@ -34,14 +34,11 @@ class Case:
 
 def cases() -> list[Case]:
     """All sentences, in the order of the file."""
-    found, kind = [], ""
-    for line in lists.lines(FILE):
-        if line.startswith("["):
-            kind = line.strip("[]")
-            continue
-        en, *rest = lists.fields(line)
-        de, first, second = rest or ("", OPEN, OPEN)
-        found.append(Case(kind, en, de, (first, second)))
+    found = []
+    for kind, lines in lists.sections(FILE).items():
+        for en, *rest in map(lists.fields, lines):
+            de, first, second = rest or ("", OPEN, OPEN)
+            found.append(Case(kind, en, de, (first, second)))
     return found
 
 

@@ -25,22 +25,11 @@ def drawn(rng: Generator) -> Pair:
 
 def lesson(rng: Generator) -> Pair:
     """A row of `lessons.txt`: each of its sections is as likely as any other."""
-    return slots.filled(*names.pick(phrases(names.pick(sections(LESSONS), rng), LESSONS), rng), rng)
-
-
-@functools.cache
-def sections(file: str) -> tuple[str, ...]:
-    """The names of the sections of a file."""
-    return tuple(line.strip("[]") for line in lists.lines(file) if line.startswith("["))
+    return slots.filled(*names.pick(phrases(names.pick(tuple(lists.sections(LESSONS)), rng), LESSONS), rng), rng)
 
 
 @functools.cache
 def phrases(section: str = "", file: str = PHRASES) -> tuple[tuple[str, str], ...]:
     """The patterns of a section of a file, or all."""
-    found, current = [], ""
-    for line in lists.lines(file):
-        if line.startswith("["):
-            current = line.strip("[]")
-        elif section in ("", current):
-            found.append(lists.two(line))
-    return tuple(found)
+    found = lists.sections(file)
+    return tuple(lists.two(line) for name in ([section] if section else found) for line in found[name])

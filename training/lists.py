@@ -28,6 +28,19 @@ def two(line: str) -> tuple[str, str]:
 
 
 @functools.cache
+def sections(name: str) -> dict[str, tuple[str, ...]]:
+    """Section -> its lines, of a text file where a line `[section]` begins each; lines before the first have none."""
+    found: dict[str, list[str]] = {}
+    current: list[str] = []
+    for line in lines(name):
+        if line.startswith("["):
+            current = found.setdefault(line.strip("[]"), [])
+        else:
+            current.append(line)
+    return {section: tuple(rows) for section, rows in found.items()}
+
+
+@functools.cache
 def pairs(name: str) -> tuple[tuple[str, str], ...]:
     """A text file of `English | German` lines."""
     return tuple(two(line) for line in lines(name))

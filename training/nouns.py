@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from training import lists
 
+FILE = "nouns.txt"
 CASES = ("nom", "acc", "dat")
 # endings of der-words, ein-words, and adjectives after each, by gender (m, f, n, p = plural) and case
 _DER = {"m": ("er", "en", "em"), "f": ("e", "e", "er"), "n": ("es", "es", "em"), "p": ("e", "e", "en")}
@@ -76,21 +77,9 @@ def adjective_form(adjective: str, ending: str) -> str:
 
 
 @functools.cache
-def sections() -> dict[str, tuple[str, ...]]:
-    """Section name -> its lines."""
-    found: dict[str, list[str]] = {}
-    for line in lists.lines("nouns.txt"):
-        if line.startswith("["):
-            found[line.strip("[]")] = current = []
-        else:
-            current.append(line)
-    return {name: tuple(rows) for name, rows in found.items()}
-
-
-@functools.cache
 def of(section: str) -> tuple[Noun, ...]:
     """The nouns of a section."""
-    return tuple(parse(line) for line in sections()[section])
+    return tuple(parse(line) for line in lists.sections(FILE)[section])
 
 
 def parse(line: str) -> Noun:

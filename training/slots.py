@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from numpy.random import Generator
 
-from training import counting, names, nouns
+from training import counting, lists, names, nouns
 from training.corpus import Pair
 
 Words = tuple[str, str]  # English, German
@@ -163,7 +163,7 @@ def _code(rng: Generator) -> Words:
 
 def _adjective(section: str) -> Callable[[Generator], Words]:
     def draw(rng: Generator) -> Words:
-        en, de = names.pick(nouns.sections()[section], rng).split(" | ")
+        en, de = names.pick(lists.sections(nouns.FILE)[section], rng).split(" | ")
         return en, de
 
     return draw

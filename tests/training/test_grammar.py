@@ -8,7 +8,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from training import grammar, slots
+from training import grammar, lists, slots
 
 
 def test_there_are_thousands_of_rows() -> None:
@@ -44,7 +44,7 @@ def test_no_english_of_the_lessons_comes_twice() -> None:
 
 def test_sections_of_the_lessons_are_drawn_alike() -> None:
     rng = np.random.default_rng(0)
-    sections = grammar.sections(grammar.LESSONS)
+    sections = tuple(lists.sections(grammar.LESSONS))
     assert sections == ("politeness", "classroom", "when", "passives", "digits", "words")
     assert len(grammar.phrases("politeness", grammar.LESSONS) + grammar.phrases("classroom", grammar.LESSONS)) > 200
     drawn = np.mean([grammar.lesson(rng).en.startswith("When ") for _ in range(2000)])

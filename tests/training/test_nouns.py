@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from training import nouns
+from training import lists, nouns
 
 APPLE = nouns.parse("apple | der Apfel, Äpfel")
 CAT = nouns.parse("cat | die Katze, Katzen")
@@ -67,6 +67,6 @@ def test_regular_plurals(word: str, plural: str) -> None:
 
 
 def test_every_noun_of_the_list_is_read() -> None:
-    found = [noun for name, rows in nouns.sections().items() if " | d" in rows[0] for noun in nouns.of(name)]
+    found = [noun for name, rows in lists.sections(nouns.FILE).items() if " | d" in rows[0] for noun in nouns.of(name)]
     assert len(found) > 350
     assert all(noun.de[0].isupper() and not noun.de.endswith("*") for noun in found)
