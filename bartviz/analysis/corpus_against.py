@@ -52,6 +52,14 @@ def shared_kinds(heads: pd.DataFrame, other: pd.DataFrame) -> list[Kind]:
     return shared
 
 
+def with_errors(heads: pd.DataFrame) -> pd.DataFrame:
+    """A table of an atlas with se and df: those of independent texts where an earlier version wrote none."""
+    if {"se", "df"} <= set(heads.columns):
+        return heads
+    several = heads["n"].where(heads["n"] > 1)
+    return heads.assign(se=heads["sd"] / several**0.5, df=several - 1.0)
+
+
 def against(heads: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
     """A line for each head and measure that two tables of atlases share, heads whose role changes first.
 
@@ -60,10 +68,12 @@ def against(heads: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
     difference_high; p, the probability of a difference as large if there is none (Welch 1947); p_holm and p_bh, the
     same for as many lines as the table has (`.analysis.verdicts``); role and other_role, empty without one, and whether
     they changed (never of fewer than 30 texts, where no head has a role). The interval and p take the two corpora as
-    independent. Raises SettingError where no kind of attention has the same layers and heads in both.
+    independent of each other; both are by blocks where neighbouring texts of a corpus are alike (``means.Means``).
+    Raises SettingError where no kind of attention has the same layers and heads in both.
     """
     shared = shared_kinds(heads, other)
-    one, two = (table[table["kind"].isin(shared)].dropna(subset=["mean"]) for table in (heads, other))
+    tables = (with_errors(table) for table in (heads, other))
+    one, two = (table[table["kind"].isin(shared)].dropna(subset=["mean"]) for table in tables)
     both = one.merge(two, on=[*_HEAD, "measure"], suffixes=("", "_two"))
     both = both.rename(columns={f"{name}_two": f"other_{name}" for name in _VALUES})
     difference = both["other_mean"] - both["mean"]
@@ -146,15 +156,15 @@ def _median(values: Doubles, n: Whole) -> Doubles:
 
 
 def _welch(both: pd.DataFrame) -> Doubles:
-    """p of two means with their own standard deviations (Welch 1947)."""
-    n, m = both["n"].to_numpy(np.float64), both["n_two"].to_numpy(np.float64)
-    one, two = both["sd"].to_numpy() ** 2 / n, both["sd_two"].to_numpy() ** 2 / m
+    """p of two means with their own standard errors and degrees of freedom (Welch 1947)."""
+    one, two = both["se"].to_numpy() ** 2, both["se_two"].to_numpy() ** 2
+    n, m = both["df"].to_numpy(), both["df_two"].to_numpy()
     difference = (both["other_mean"] - both["mean"]).to_numpy()
     with np.errstate(invalid="ignore", divide="ignore"):
         t = np.where(difference == 0, 0.0, difference / np.sqrt(one + two))
-        free = (one + two) ** 2 / (one**2 / (n - 1) + two**2 / (m - 1))
-        free = np.where(one + two == 0, n + m - 2, free)
-    return intervals.chance(t, np.where((n > 1) & (m > 1), free, np.nan))
+        free = (one + two) ** 2 / (one**2 / n + two**2 / m)
+        free = np.where(one + two == 0, n + m, free)
+    return intervals.chance(t, free)
 
 
 def corrected(table: pd.DataFrame) -> pd.DataFrame:

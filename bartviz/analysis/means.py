@@ -98,6 +98,11 @@ class Means:
         return self.sd * self._enlarged[0] / np.sqrt(np.maximum(self.n, 1))
 
     @property
+    def free(self) -> Doubles:
+        """(C,) the degrees of freedom of ``error``; NaN for fewer than two values."""
+        return np.where(self.n > 1, self._enlarged[1], np.nan)
+
+    @property
     def ends(self) -> tuple[Doubles, Doubles]:
         """(C,) each: the 95% interval of the mean by Student's t."""
         half = student(self.n) * self.spread / np.sqrt(np.maximum(self.n, 1))
@@ -112,7 +117,7 @@ class Means:
     @property
     def two_sided(self) -> Doubles:
         """(C,) the probability of a mean as far from 0 if that of all texts is 0; NaN for fewer than two values."""
-        return chance(self.t, np.where(self.n > 1, self._enlarged[1], np.nan))
+        return chance(self.t, self.free)
 
     @property
     def above(self) -> Doubles:

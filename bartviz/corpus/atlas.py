@@ -77,7 +77,8 @@ class Atlas:
     @cached_property
     def heads(self) -> pd.DataFrame:
         """A line for each head and measure: kind, layer, head, measure, n texts where it is defined, mean, sd, the 95%
-        interval of the mean from low to high, and even, the mean of even attention; NaN where undefined."""
+        interval of the mean from low to high, even, the mean of even attention, and the mean's standard error se with
+        its degrees of freedom df, enlarged where neighbouring texts are alike; NaN where undefined."""
         return self._table("heads")
 
     @cached_property

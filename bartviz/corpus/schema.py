@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bartviz.analysis.corpus_measures import ALL, measure_of
+from bartviz.analysis.corpus_against import with_errors
 from bartviz.analysis.own_measures import NAME
 from bartviz.corpus.looks import BINS, LOOKS
 from bartviz.corpus.sums import Bins
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 _CELL = {"kind": "text", "layer": "whole", "head": "whole", "measure": "text"}
 _HEAD = {name: kind for name, kind in _CELL.items() if name != "measure"}
-_NUMBERS = dict.fromkeys(("mean", "sd", "low", "high", "even"), "number")
+_NUMBERS = dict.fromkeys(("mean", "sd", "low", "high", "even", "se", "df"), "number")
 TABLES: Mapping[str, Mapping[str, str]] = {
     "heads": {**_CELL, "n": "whole", **_NUMBERS},
     "histograms": {**_CELL, "bin": "number", "texts": "whole"},
@@ -60,6 +61,8 @@ TABLES: Mapping[str, Mapping[str, str]] = {
 """The columns of each table: a text, a text that may be missing ("none"), a whole number, or a number."""
 LATER = frozenset({"relations", "looks", "distances"})
 """Tables that atlases of earlier versions lack."""
+LATER_COLUMNS = frozenset({"se", "df"})
+"""Columns of heads that atlases of earlier versions lack (``with_errors``)."""
 WHICH = ("highest", "lowest", "random", "typical")  # of the examples
 LARGEST = 256 << 20  # bytes of a file, and of a table in memory
 LARGEST_DESCRIPTION = 1 << 20
@@ -181,9 +184,9 @@ def _table(name: str, data: bytes, file: str, folder: str) -> pd.DataFrame:
         import pyarrow.parquet as pq
     except ModuleNotFoundError as error:
         raise missing("pyarrow") from error
-    columns = TABLES[name]
-    texts = [column for column, kind in columns.items() if kind in {"text", "none"}]
     schema = pq.read_schema(io.BytesIO(data))
+    columns = {of: kind for of, kind in TABLES[name].items() if of in schema.names or of not in LATER_COLUMNS}
+    texts = [column for column, kind in columns.items() if kind in {"text", "none"}]
     wrong = [column for column, kind in columns.items() if not _fits(schema, column, kind)]
     if wrong:
         reason = later("its columns {names} are missing, or of another type", names=", ".join(wrong))
@@ -199,7 +202,8 @@ def _table(name: str, data: bytes, file: str, folder: str) -> pd.DataFrame:
     if sum(_characters(table[column]) for column in texts) > LARGEST:
         reason = later("its texts are longer than {most:,} bytes together", most=LARGEST)
         raise _unread(file, folder, reason)
-    return typed(name, table.to_pandas(ignore_metadata=True, use_threads=False))
+    found = table.to_pandas(ignore_metadata=True, use_threads=False)
+    return typed(name, with_errors(found) if name == "heads" else found)
 
 
 def _fits(schema: pa.Schema, column: str, kind: str) -> bool:
@@ -248,7 +252,7 @@ def _heads(table: pd.DataFrame, own: Own) -> bool:
         heads = (int(rows["layer"].max()) + 1) * (int(rows["head"].max()) + 1)
         if (rows.groupby("measure").size() != heads).any():
             return False
-    numbers = table[["mean", "sd", "low", "high", "even"]].to_numpy()
+    numbers = table[list(_NUMBERS)].to_numpy()
     n, mean = table["n"].to_numpy(), table["mean"].to_numpy()
     every = {**ALL} | {name: measure_of(name) for name in own}
     top = table["measure"].map({name: known.highest or np.inf for name, known in every.items()}).to_numpy(np.float64)
@@ -259,7 +263,7 @@ def _heads(table: pd.DataFrame, own: Own) -> bool:
             and not np.isinf(numbers).any()
             and (np.isnan(mean) == (n == 0)).all()
             and not ((mean < bottom - 1e-6) | (mean > top + 1e-3)).any()
-            and not (table["sd"].to_numpy() < 0).any()
+            and not (table[["sd", "se", "df"]].to_numpy() < 0).any()
             and not ((table["low"].to_numpy() > mean + 1e-9) | (table["high"].to_numpy() < mean - 1e-9)).any()
         )
 

@@ -38,7 +38,8 @@ def heads(part: Partial) -> pd.DataFrame:
     nothing = np.full(len(part.names), np.nan)
     even = np.divide(part.even_total, part.even_count, out=nothing, where=part.even_count > 0)
     numbers = {"n": found.n, "mean": found.mean, "sd": found.sd, "low": low, "high": high}
-    return pd.DataFrame(_cells(part) | numbers | {"even": np.tile(even, len(found.n) // len(even))})
+    numbers |= {"even": np.tile(even, len(found.n) // len(even)), "se": found.error, "df": found.free}
+    return pd.DataFrame(_cells(part) | numbers)
 
 
 def histograms(part: Partial, own: Mapping[str, Bins]) -> pd.DataFrame:

@@ -240,7 +240,8 @@ print(len(atlas.heads) > 0, len(atlas.examples) > 0, atlas.roles is not None, "t
 
 def test_tables_have_plain_types(whole: Path) -> None:
     heads = bartviz.open_atlas(whole).heads
-    assert heads.columns.tolist() == ["kind", "layer", "head", "measure", "n", "mean", "sd", "low", "high", "even"]
+    numbers = ["n", "mean", "sd", "low", "high", "even", "se", "df"]
+    assert heads.columns.tolist() == ["kind", "layer", "head", "measure", *numbers]
     assert not heads.duplicated(["kind", "layer", "head", "measure"]).any()
     assert pd.api.types.is_integer_dtype(heads["n"])
 

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from bartviz.analysis.corpus_against import with_errors
 from bartviz.corpus import schema, shipped
 from bartviz.corpus.atlas import Atlas, open_atlas
 from bartviz.errors import SettingError
@@ -51,6 +52,14 @@ def test_an_atlas_that_was_saved_again_is_the_same(path: Path, tmp_path: Path) -
         atlas.save(tmp_path)
 
 
+def test_an_atlas_of_an_earlier_version_has_the_errors_of_independent_texts(path: Path) -> None:
+    heads = changed(path, "heads", lambda table: table.drop(columns=["se", "df"], errors="ignore")).heads
+    known = heads[heads["n"] > 1]
+    np.testing.assert_allclose(known["se"], known["sd"] / known["n"] ** 0.5)
+    assert (known["df"] == known["n"] - 1).all()
+    assert heads.loc[heads["n"] < 2, ["se", "df"]].isna().all(axis=None)
+
+
 def test_a_mean_that_was_edited_is_refused(path: Path) -> None:
     atlas = changed(path, "heads", lambda table: table.assign(mean=table["mean"] * 0.5), seal=False)
     with pytest.raises(SettingError, match=r"heads\.parquet of the atlas mine cannot be read: it was changed"):
@@ -76,6 +85,9 @@ TABLES: list[tuple[str, Change]] = [
     ("heads", lambda table: pd.concat([table, table])),
     ("heads", lambda table: table.assign(n=0)),
     ("heads", lambda table: table.assign(low=np.inf)),
+    ("heads", lambda table: with_errors(table).assign(se=-1.0)),
+    ("heads", lambda table: with_errors(table).assign(df=np.inf)),
+    ("heads", lambda table: with_errors(table).assign(df="many")),
     ("heads", lambda table: table.assign(low=table["high"], high=table["low"])),
     ("histograms", lambda table: table.assign(texts=table["texts"] + 1)),
     ("histograms", lambda table: table.iloc[5:]),
