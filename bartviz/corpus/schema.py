@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bartviz.analysis.corpus_against import with_errors
 from bartviz.analysis.corpus_measures import ALL, measure_of
 from bartviz.analysis.corpus_against import with_errors
 from bartviz.analysis.own_measures import NAME
