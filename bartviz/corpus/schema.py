@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from bartviz.analysis.corpus_against import with_errors
 from bartviz.analysis.corpus_measures import ALL, measure_of
-from bartviz.analysis.corpus_against import with_errors
 from bartviz.analysis.own_measures import NAME
 from bartviz.corpus.looks import BINS, LOOKS
 from bartviz.corpus.sums import Bins
