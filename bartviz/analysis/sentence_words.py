@@ -10,13 +10,19 @@ from bartviz.record import vocabulary
 from bartviz.record.attention import Attention, Kind
 
 KINDS: Mapping[Kind, str] = {"encoder": mark("encoder"), "decoder": mark("decoder"), "cross": mark("cross")}
+NAMED: Mapping[Kind, str] = {"encoder": mark("Encoder"), "decoder": mark("Decoder"), "cross": mark("Cross")}  # alone
 RULES = vocabulary.RULES | {mark("forced")}
-_NAMED = re.compile(rf"\b({'|'.join(KINDS)})(?= L\d)")
+_HEADS = re.compile(rf"\b({'|'.join(KINDS)})(?= L\d)")
 
 
 def kind(word: Kind) -> str:
     """The name of a kind of attention within a sentence."""
     return _(KINDS[word])
+
+
+def kind_alone(word: Kind) -> str:
+    """The name of a kind of attention where it stands alone: on a control, or a tab."""
+    return _(NAMED[word])
 
 
 def later_kind(word: Kind) -> str:
@@ -31,7 +37,7 @@ def head(word: Kind, layer: int, number: int) -> str:
 
 def heads(name: str) -> str:
     """Names of heads as in files and addresses, ``cross L2H5``, in the reader's language."""
-    return _NAMED.sub(lambda found: _(found[1]), name)
+    return _HEADS.sub(lambda found: _(found[1]), name)
 
 
 def rule(name: str) -> str:

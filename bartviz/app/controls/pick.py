@@ -14,20 +14,19 @@ from typing import TYPE_CHECKING, TypeVar
 
 import streamlit as st
 
-from bartviz.analysis import start, word_colors
+from bartviz.analysis import sentence_words, start, word_colors
 from bartviz.analysis.word_colors import WordColors
 from bartviz.analysis.words import word_groups
 from bartviz.app.state import content, url_state
 from bartviz.app.state.result_cache import cached
 from bartviz.app.state.url_state import Words
-from bartviz.language import _, mark
+from bartviz.language import _
 from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Reading, Record
 
 if TYPE_CHECKING:
     from bartviz.app.streamlit_internals import DeltaGenerator
 
-KIND_NAMES: Mapping[Kind, str] = {"encoder": mark("Encoder"), "decoder": mark("Decoder"), "cross": mark("Cross")}
 Options = Sequence[str] | Mapping[str, str]
 N = TypeVar("N", int, float)
 HEAD_OF, ROW_OF = "_head_of", "_row_of"  # the kind that the layer and head belong to, the text that the row does
@@ -165,14 +164,9 @@ def switch(label: str, *, key: str, default: bool = False, hint: str | None = No
     return value
 
 
-def kind_name(kind: Kind) -> str:
-    """The name of a kind of attention, in the visitor's language."""
-    return _(KIND_NAMES[kind])
-
-
 def kind(record: Record) -> Kind:
     """One of the record's kinds of attention (URL ``kind``), at first that of the start page."""
-    names: dict[str, str] = {kind: kind_name(kind) for kind in record.kinds}
+    names: dict[str, str] = {kind: sentence_words.kind_alone(kind) for kind in record.kinds}
     chosen = one_of(_("Attention"), names, key="kind", default=start.kind_of(record))
     return next(kind for kind in record.kinds if kind == chosen)
 

@@ -3,51 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
 import streamlit as st
 
-from bartviz.analysis.head_names import NAMES
 from bartviz.app.components import served
-from bartviz.app.controls import pick, show
+from bartviz.app.controls import show
 from bartviz.app.state import own_replay
+from bartviz.browser import BROWSER
+from bartviz.browser.replay import messages
 from bartviz.corpus.replay import SETTING, SHIPPED, Replay, open_replay
-from bartviz.drawing import theme
 from bartviz.errors import BartvizError
 from bartviz.features.born.parts import STYLE
-from bartviz.language import _, mark
+from bartviz.language import _
 
-_COMPONENT = served.Served.of(Path(__file__).parent / "replay", STYLE)
-WORDS: Mapping[str, str] = {
-    "play": mark("Play"),
-    "pause": mark("Pause"),
-    "slider": mark("Moment of the training"),
-    "state": mark("Step {step}: moment {at} of {all}."),
-    "guess": mark("Guess first: in which head will “{measure}” be strongest at the end?"),
-    "writes": mark("At this moment it writes:"),
-    "example": mark("Text"),
-    "kind": mark("Attention"),
-    "measure": mark("Curves of"),
-    "of": mark("Head"),
-    "given": mark("{head} at step {step}, while it reads the right output: a row for each word, a column for each "
-                  "that it may read"),
-    "map": mark("{head} at step {step}: a row for each word, a column for each that it may read"),
-    "curves": mark("Against the step, which is drawn on a log scale: “{measure}” of every head"),
-    "chosen": mark("{head}, with its 95% interval"),
-    "others": mark("the other heads, each with its 95% interval (pale): touch a curve to choose it"),
-    "pointed": mark("the other heads: their 95% intervals overlap, so point at a curve to see its own, or touch it "
-                    "to choose it"),
-    "later": mark("The curves are drawn up to this moment. At the last one it says which head it is, and since when."),
-    "most": mark("“{measure}” is strongest in {head}: {share}."),
-    "fits": mark("Your guess was right: {head}."),
-    "fails": mark("You guessed {guess}, and it is {head}."),
-    "begins": mark("{head} passes half of its way at step {step} (95% interval {low} to {high}): the mark below its "
-                   "curve."),
-    "none": mark("{head} has no change point: its whole change is less than a tenth, or may be none."),
-}  # fmt: skip
+_COMPONENT = served.Served.of(BROWSER / "replay", STYLE)
 
 
 def draw() -> None:
@@ -112,10 +84,4 @@ def _read(path: Path, _changed: int) -> Replay:
 
 def payload(found: Replay) -> bytes:
     """What the component is given: the replay, with the words of the reader's language and the colours."""
-    named = {
-        "words": {name: _(text) for name, text in WORDS.items()},
-        "measures": {name: _(text) for name, text in NAMES.items()},
-        "named": {kind: pick.kind_name(kind) for kind in found.about["kinds"]},
-        "stops": {kind: [list(theme.stops(kind)), list(theme.stops(kind, dark=True))] for kind in found.about["kinds"]},
-    }
-    return replace(found, about={**found.about, **named}).payload()
+    return replace(found, about={**found.about, **messages.described(found.about["kinds"])}).payload()

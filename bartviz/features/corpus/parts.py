@@ -80,7 +80,7 @@ def choose() -> Chosen:
     with second:
         word = pick.one_of(
             _("Attention"),
-            {kind: pick.kind_name(kind) for kind in held},
+            {kind: sentence_words.kind_alone(kind) for kind in held},
             key="kind",
             default="cross" if "cross" in held else None,
         )

@@ -147,7 +147,9 @@ def attention(repair: Repair) -> None:
     """One head, or a mean, on the original and on the corrupted text."""
     first, second, third, fourth, fifth = st.columns([1.3, 2.3, 0.9, 0.9, 1.7], vertical_alignment="center")
     with first:
-        kind = cast("Kind", pick.one_of(_("Attention"), {kind: pick.kind_name(kind) for kind in KINDS}, key="kind"))
+        kind = cast(
+            "Kind", pick.one_of(_("Attention"), {kind: sentence_words.kind_alone(kind) for kind in KINDS}, key="kind")
+        )
     with second:
         weights = pick.one_of(_("Weights"), named(WEIGHTS), key="mean_of")
     layer, head, usual = None, None, pick.first_head(repair.given, kind)

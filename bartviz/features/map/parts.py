@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from bartviz.app.controls import pick
+from bartviz.analysis import sentence_words
 from bartviz.app.frame import page_list
 from bartviz.browser.scripts import bundle
 from bartviz.features.map import numbers
@@ -63,7 +63,7 @@ def payload(record: Record, columns: tuple[Column, ...], *, plain: bool = False)
         "columns": [
             {
                 "stack": column.stack,
-                "title": pick.kind_name(column.stack),
+                "title": sentence_words.kind_alone(column.stack),
                 "layers": column.layers,
                 "repeated": _("{layers} layers, each of these parts", layers=column.layers),
                 "before": [drawn(column, box, next(boxes)) for box in column.before],

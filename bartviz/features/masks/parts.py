@@ -107,7 +107,7 @@ def squares(record: Record, shown: Shown) -> None:
     drawn = [
         parts_squares.square(
             record.attention(kind),
-            f"{pick.kind_name(kind)}: {masks.shape(record.attention(kind).mask).name}",
+            f"{sentence_words.kind_alone(kind)}: {masks.shape(record.attention(kind).mask).name}",
             view=shown.view,
             number=shown.number,
             layer=shown.layer,

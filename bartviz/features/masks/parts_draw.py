@@ -57,7 +57,7 @@ def draw(record: Record) -> None:
         show.note(_("Masks of up to {most} tokens can be drawn: choose a shorter text.", most=MOST))
         return
     which, begin = st.columns([1, 1.6], gap="medium")
-    names = {str(kind): pick.kind_name(kind) for kind in record.kinds}
+    names = {str(kind): sentence_words.kind_alone(kind) for kind in record.kinds}
     word: str = record.kinds[0]
     with which:
         if len(names) > 1:
@@ -84,7 +84,7 @@ def _painted(record: Record, kind: Kind, start: str) -> Bools:
     elif held.key not in st.session_state:  # after another page
         held = replace(held, begin=held.cells)
     attention = replace(attention, mask=held.begin)
-    title = f"{pick.kind_name(kind)}: {_('your mask')}"
+    title = f"{sentence_words.kind_alone(kind)}: {_('your mask')}"
     colors = pick.colors_of_words(record).sides(kind, "predicts")
     square = parts_squares.square(attention, title, query=rows, own=record.attention(kind).mask, colors=colors)
     with st.container(key="mask_painted"):

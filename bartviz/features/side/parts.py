@@ -64,7 +64,7 @@ def squares(record: Record) -> None:
         attention = record.attention(kind)
         opened, cells = numbers.seen(attention)
         said = _("{opened} of {cells} cells are open", opened=f"{opened:,}", cells=f"{cells:,}")
-        name, meaning = html.escape(pick.kind_name(kind)), html.escape(_(MEANINGS[kind]))
+        name, meaning = html.escape(sentence_words.kind_alone(kind)), html.escape(_(MEANINGS[kind]))
         drawn.append(
             f"<figure data-kind='{kind}'>{_square(attention.mask, said)}"
             f"<figcaption><b>{name}</b> {meaning}<br><small>{html.escape(said)}</small></figcaption></figure>"

@@ -11,7 +11,7 @@ import {
   unpack,
   valueAt,
   weights,
-} from "../../../bartviz/features/born/replay/moments.js";
+} from "../../../bartviz/browser/replay/moments.js";
 
 const about = {
   arrays: [

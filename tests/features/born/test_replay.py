@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bartviz.browser.replay import messages
 from bartviz.corpus import replay
 from bartviz.features.born import parts_replay
 from tests.features.born.trained import STEPS, replayed
@@ -47,7 +48,7 @@ def test_the_replay_of_the_setting_is_shown_with_its_words(
     (data,) = given(app("born", level="beginner"))
     about = described(data)
     assert about["steps"] == [*STEPS]
-    assert set(about["words"]) == set(parts_replay.WORDS)
+    assert set(about["words"]) == set(messages.WORDS)
     assert set(about["named"]) == set(about["stops"]) == set(about["kinds"]) == {"encoder", "decoder", "cross"}
     assert {name for known in about["kinds"].values() for name in known["measures"]} <= set(about["measures"])
     arrays = sum(int(np.prod(shape)) for _, *shape in about["arrays"])

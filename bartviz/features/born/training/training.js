@@ -8,7 +8,7 @@ import { make, nameAll, speaker } from "../../../browser/shared/helpers.js";
 import { component } from "../../../browser/shared/ready.js";
 import { calm } from "../../../browser/shared/steps.js";
 import { TASKS } from "../../../explorer/learning/tasks.js";
-import { drawWeights } from "../weights.js";
+import { drawWeights } from "../../../browser/shared/weights.js";
 import { guessed, JUDGED, percent } from "./verdict.js";
 
 const SLOW = 1000, // milliseconds between two pictures for who wants little to move

@@ -2,12 +2,12 @@
 // `Replay.payload` of bartviz/corpus/replay.py packs, with {words, measures, kinds, stops: {kind: [light, dark]}} in its
 // description. Nothing is asked of the server: a step of the slider draws from the bytes that are here.
 
-import { css, mixed, rampOn, strongOf, themeOf } from "../../../browser/shared/colors.js";
-import { measured, pointOn, typeSize } from "../../../browser/shared/drawing.js";
-import { clamp, make, nameAll, speaker } from "../../../browser/shared/helpers.js";
-import { component } from "../../../browser/shared/ready.js";
-import { calm } from "../../../browser/shared/steps.js";
-import { drawWeights } from "../weights.js";
+import { css, mixed, rampOn, strongOf, themeOf } from "../shared/colors.js";
+import { measured, pointOn, typeSize } from "../shared/drawing.js";
+import { clamp, make, nameAll, speaker } from "../shared/helpers.js";
+import { component } from "../shared/ready.js";
+import { calm } from "../shared/steps.js";
+import { drawWeights } from "../shared/weights.js";
 import { curve, highest, legible, placeOf, ticks, unpack, valueAt, weights } from "./moments.js";
 
 const [QUICK, SLOW] = [900, 2000], // milliseconds of a moment; for who wants little to move

@@ -1,7 +1,7 @@
 // The weights of one head as a picture: a row for each word that is written, a column for each that is read.
 
-import { css, inkOn } from "../../browser/shared/colors.js";
-import { measured, shortened, widest } from "../../browser/shared/drawing.js";
+import { css, inkOn } from "./colors.js";
+import { measured, shortened, widest } from "./drawing.js";
 
 const TALL = -Math.PI / 4; // the angle of words above the columns
 
