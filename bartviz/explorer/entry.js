@@ -1,7 +1,7 @@
 // What the engine found, as an entry of the explorer: `_record` in data.py, whose words are templates here. Pure.
 
 /** @import { Entry, Found, Header, Kind, LiveModel, Shown } from "./types.js" */
-import { percent } from "../browser/player/numbers.js";
+import { percent } from "../browser/shared/percentages.js";
 import { filled, inWord } from "../browser/shared/helpers.js";
 import { CONTINUES } from "./engine/continues.js";
 import { pairsOf, wordsOf } from "./ribbon_data.js";

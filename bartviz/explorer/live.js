@@ -2,7 +2,7 @@
 
 /** @import { Asked, LivePage, Mount } from "./types.js" */
 import { filled, make } from "../browser/shared/helpers.js";
-import { percent } from "../browser/player/numbers.js";
+import { percent } from "../browser/shared/percentages.js";
 import { numberOf, showIn } from "./api.js";
 import { OwnPage } from "./around.js";
 import { sendSteps } from "../browser/shared/steps.js";

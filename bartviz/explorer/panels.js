@@ -1,7 +1,7 @@
 // What a live page shows of a text besides its maps and steps: gaps, heads that were silenced, the inside of a row.
 
 /** @import { Effect, Inside } from "./engine/types.js" */
-import { percent } from "../browser/player/numbers.js";
+import { percent } from "../browser/shared/percentages.js";
 import { filled, make } from "../browser/shared/helpers.js";
 
 /**

@@ -2,7 +2,7 @@
 
 /** @import { Mount } from "./types.js" */
 import { mapNumber, nameOf } from "../browser/canvas/numbers.js";
-import { percent } from "../browser/player/numbers.js";
+import { percent } from "../browser/shared/percentages.js";
 import { make } from "../browser/shared/helpers.js";
 import { pause } from "./pause.js";
 import { placeIn, exchanged, ribbonsOf } from "./ribbon_data.js";

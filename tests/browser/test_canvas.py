@@ -53,7 +53,7 @@ def long_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.mark.thorough
 def test_keys_lead_through_heads_cells_and_rows(visit: Open, server: str) -> None:
-    page = visit(f"{server}/heads?layer=0&head=0&reading=token+it+reads")
+    page = visit(f"{server}/heads?layer=0&head=0&reading=token+it+reads&level=intermediate")
     ready(page, "Cross L0H0")
     overview, plot = part(page, "overview"), part(page, "plot")
     overview.press("ArrowRight")
@@ -96,7 +96,7 @@ def test_the_means_are_shown_next_to_the_heads(visit: Open, server: str) -> None
 
 
 def test_a_hover_shows_the_exact_weight_without_the_server(visit: Open, server: str) -> None:
-    page = visit(f"{server}/heads?layer=2&head=1&reading=token+it+reads")
+    page = visit(f"{server}/heads?layer=2&head=1&reading=token+it+reads&level=intermediate")
     ready(page, "Cross L2H1")
     page.evaluate(COUNT)
     box = part(page, "plot").bounding_box()
@@ -128,7 +128,7 @@ def test_another_head_is_drawn_in_the_next_frame_before_the_server_hears_of_it(v
 
 @pytest.mark.thorough
 def test_several_rows_and_columns_are_summed(visit: Open, server: str) -> None:
-    page = visit(f"{server}/heads?layer=0&head=2&reading=token+it+reads&view=text")
+    page = visit(f"{server}/heads?layer=0&head=2&reading=token+it+reads&view=text&level=intermediate")
     ready(page, "Cross L0H2")
     weights = cross().head(0, 2)
     rows, columns = part(page, "query-text").locator("[role=option]"), part(page, "key-text").locator("[role=option]")
@@ -173,7 +173,7 @@ def test_a_drag_along_an_axis_selects_its_tokens(visit: Open, server: str) -> No
 
 @pytest.mark.thorough
 def test_the_table_holds_the_weights(visit: Open, server: str) -> None:
-    page = visit(f"{server}/heads?kind=Decoder&layer=1&head=1&reading=token+it+reads")
+    page = visit(f"{server}/heads?kind=Decoder&layer=1&head=1&reading=token+it+reads&level=intermediate")
     ready(page, "Decoder L1H1")
     part(page, "details").locator("summary").click()
     weights = stand_in.record().attention("decoder").head(1, 1)
@@ -195,7 +195,7 @@ def test_the_table_holds_the_weights(visit: Open, server: str) -> None:
 
 @pytest.mark.thorough
 def test_512_tokens_come_as_small_maps_and_one_exact_on_demand(visit: Open, long_server: str) -> None:
-    page = visit(f"{long_server}/heads?layer=0&head=0&row=7")
+    page = visit(f"{long_server}/heads?layer=0&head=0&row=7&level=intermediate")
     ready(page, "Encoder L0H0")
     expect(part(page, "said")).to_contain_text("“w6” (7) attends most to")
     part(page, "overview").press("ArrowDown")
@@ -241,10 +241,10 @@ def test_a_link_selects_head_row_and_view_and_the_page_updates_it(visit: Open, s
     page = visit(f"{server}/heads?kind=Encoder&layer=2&head=3&row=4&view=lines")
     ready(page, "Encoder L2H3")
     expect(part(page, "lines")).to_have_attribute("aria-pressed", "true")
-    expect(part(page, "said")).to_contain_text("“buy” (4) attends most to")
+    expect(part(page, "said")).to_contain_text("“buy” looks most at")
     part(page, "text").click()
     expect(page).to_have_url(re.compile("view=text"))
-    expect(part(page, "said")).to_contain_text("“buy” (4) attends most to")
+    expect(part(page, "said")).to_contain_text("“buy” looks most at")
 
 
 @pytest.mark.thorough
@@ -279,7 +279,7 @@ def test_a_picker_moves_the_canvas_and_the_canvas_the_page_again(visit: Open, se
 
 @pytest.mark.thorough
 def test_what_is_selected_and_pointed_at_outlives_a_run_and_a_theme(visit: Open, server: str) -> None:
-    page = visit(f"{server}/heads?layer=1&head=0&reading=token+it+reads")
+    page = visit(f"{server}/heads?layer=1&head=0&reading=token+it+reads&level=intermediate")
     ready(page, "Cross L1H0")
     box = part(page, "plot").bounding_box()
     assert box is not None

@@ -113,7 +113,7 @@ def test_a_file_that_is_no_record_is_refused_with_a_message(visit: Open, server:
 
 @pytest.mark.thorough
 def test_a_row_chosen_in_one_canvas_is_chosen_in_the_other(visit: Open, server: str) -> None:
-    page = visit(f"{server}/compare?a=encoder+L0H1&b=encoder+L2H3&row=2")
+    page = visit(f"{server}/compare?a=encoder+L0H1&b=encoder+L2H3&row=2&level=intermediate")
     drawn(page)
     attention = stand_in.record().attention("encoder")
     for letter, place in {"A": (0, 1), "B": (2, 3)}.items():
@@ -136,7 +136,7 @@ def test_a_row_chosen_in_one_canvas_is_chosen_in_the_other(visit: Open, server: 
 
 @pytest.mark.thorough
 def test_rows_of_other_tokens_are_chosen_each_for_itself(visit: Open, server: str) -> None:
-    page = visit(f"{server}/compare?a=encoder+L0H1&b=decoder+L2H3&row=2&row_b=4&view=text")
+    page = visit(f"{server}/compare?a=encoder+L0H1&b=decoder+L2H3&row=2&row_b=4&view=text&level=intermediate")
     drawn(page, charts=2)
     expect(of(page, "A", "said")).to_contain_text("(2) attends most to")
     expect(of(page, "B", "said")).to_contain_text("(4) attends most to")

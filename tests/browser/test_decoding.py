@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from bartviz.analysis import decoding, start
+from bartviz.language.percentages import percent
 from scripts.settled import settle
 from tests.browser.conftest import COUNT, Open, go, silent, take
 from tests.support import stand_in
@@ -83,7 +84,7 @@ def test_the_source_is_shaded_by_the_weights_of_the_step(server: str, visit: Ope
     weights = decoding.alignment(stand_in.record(), layer=head.layer, head=head.head)[4]
     chips = page.locator("[data-is=source] .token, [data-is=source] .special")
     shown = [chips.nth(i).get_attribute("title") for i in range(chips.count())]
-    assert shown == [f"weight {weight:.3f}" for weight in weights]
+    assert shown == [f"weight {percent(weight)}" for weight in weights]
 
 
 @pytest.mark.thorough
@@ -165,7 +166,7 @@ def test_the_player_and_the_canvas_of_all_heads_move_together(server: str, visit
     assert page.locator(".attention").count() == 0
     page.get_by_text("All heads at this step").click()
     said, name = (page.locator(f".attention [data-is={part}]") for part in ("said", "name"))
-    expect(said).to_contain_text("(3) attends most to")
+    expect(said).to_contain_text("looks most at")
     expect(page).to_have_url(re.compile("all_heads=true"))
     settle(page)
     with silent(server):  # nothing of this needs it

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from bartviz.app.frame import page_list
 from bartviz.teaching.glossary import glossary
 from scripts.serving import ROOT, served
 from scripts.settled import settle
@@ -19,6 +20,17 @@ WHOLE = """node => {
   const box = node.getBoundingClientRect();
   return box.left >= 0 && box.top >= 0 && box.right <= innerWidth && box.bottom <= innerHeight;
 }"""
+# What the pictures of a page say, in words: texts outside tables, titles and names for screen readers.
+WORDS = """() => [...document.querySelectorAll("[data-testid=stBidiComponentIsolated]")].flatMap((host) => {
+  const said = [];
+  for (const node of host.shadowRoot?.querySelectorAll(":not(style, script, table *, .formula *)") ?? []) {
+    if (!node.checkVisibility({ visibilityProperty: true })) continue;
+    const own = [...node.childNodes].filter((child) => child.nodeType === Node.TEXT_NODE);
+    said.push(...own.map((text) => text.data), node.title ?? "", node.getAttribute("aria-label") ?? "");
+  }
+  return said.filter((text) => text?.trim());
+})"""
+WEIGHT = re.compile(r"(?<![\d.])0\.\d\d+(?![\d%])")
 
 
 def chip(page: Page, name: str) -> Locator:
@@ -70,6 +82,21 @@ def test_a_term_says_what_it_means_under_the_pointer_and_by_keyboard(visit: Open
     expect_whole(page, definition(page, "self-attention"))
     named = chip(page, "self-attention").get_attribute("aria-describedby")
     assert named == definition(page, "self-attention").get_attribute("id")
+
+
+@pytest.mark.some(2)
+@pytest.mark.parametrize("word", ["heads", *(page.word for page in page_list.PAGES if page.word != "heads")])
+def test_a_beginner_reads_no_weight_as_a_decimal(visit: Open, server: str, word: str) -> None:
+    page = visit(f"{server}/{'' if word == 'start' else word}")
+    settle(page)
+    for canvas in page.locator(":is(.attention, .player, .square) canvas:visible").all():
+        box = canvas.bounding_box()
+        assert box is not None
+        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        said = page.evaluate(WORDS)
+        assert [text for text in said if WEIGHT.search(text)] == []
+    if word in ("heads", "side"):
+        assert any("looks at" in text and "%" in text for text in said)
 
 
 @pytest.mark.some(1)

@@ -25,7 +25,7 @@ def test_pointing_at_a_cell_frames_its_row_and_a_click_keeps_it(visit: Open, ser
     square = page.locator(".square").nth(1)
     box = square.locator("canvas").bounding_box()
     assert box is not None
-    for place, words in ((0.75, "may not look at"), (0.3, "“möchte” looks at “<s>” with a weight of")):
+    for place, words in ((0.75, "may not look at"), (0.3, "“möchte” looks at “<s>”: ")):
         page.mouse.move(box["x"] + box["width"] * place, box["y"] + box["height"] * 0.4)
         expect(square.locator(".said")).to_contain_text(words)
     page.mouse.click(box["x"] + box["width"] * 0.3, box["y"] + box["height"] * 0.8)

@@ -105,6 +105,7 @@ class Shown:
     steps: Steps | None = None
     language: str = "en"
     colors: tuple[Numbers, Numbers] | None = None
+    plain: bool = False  # the sentences are for a beginner, with weights in per cent
 
 
 Cached = Callable[[partial[head_view.View]], head_view.View]
@@ -209,6 +210,7 @@ class Picture:
             "small": {"one": ONE, "masked": MASKED},
             "kind": attention.kind,
             "predicts": view.predicts,
+            "plain": self.shown.plain,
             "span": self.shown.span,
             "alone": not self.shown.overview,
             "label": self.shown.label,
@@ -224,7 +226,9 @@ class Picture:
             "key_text": _key_chips(attention, self.shown, view),
             "hidden": list(dict.fromkeys(view.hidden_labels)),
             "renormalised": view.renormalised,
-            "words": messages(attention, predicts=view.predicts, renormalised=view.renormalised),
+            "words": messages(
+                attention, predicts=view.predicts, renormalised=view.renormalised, plain=self.shown.plain
+            ),
             "ramps": {kind: [theme.stops(kind), theme.stops(kind, dark=True)] for kind in KINDS},
             "palette": word_palette(),
         } | _colors(attention, self.shown, view)

@@ -2,6 +2,7 @@
 
 /** @import { Canvas } from "./types.js" */
 import { capital, isolated } from "../shared/helpers.js";
+import { weightSaid } from "../shared/percentages.js";
 import { FAINTEST, MOST_LINES } from "./lines.js";
 import { cellSaid, keysSaid, nameOf, ofKeys, ofRows, rowsSaid } from "./numbers.js";
 import { weightOf } from "./state.js";
@@ -29,8 +30,8 @@ export function say(it) {
     at = it.hover;
   tip.hidden = !at || at.x === undefined || at.row === null || at.column === null;
   if (tip.hidden) return;
-  const value = !weight ? "…" : masked(it, at.row, at.column) ? it.say("masked") : weight(at.row, at.column).toFixed(3);
-  it.$("tip-value").textContent = value;
+  const value = () => (masked(it, at.row, at.column) ? it.say("masked") : weightSaid(meta, weight(at.row, at.column)));
+  it.$("tip-value").textContent = weight ? value() : "…";
   it.$("tip-said").textContent = `${isolated(meta.query[at.row])} → ${isolated(meta.key[at.column])}`;
   const right = at.x > it.plot.width * 0.6;
   tip.style.transform = `translate(${Math.round(at.x + (right ? -14 : 14))}px, ${Math.round(at.y + 14)}px)${right ? " translateX(-100%)" : ""}`;

@@ -10,10 +10,12 @@ from bartviz.record.attention import Attention
 Messages = dict[str, str | list[str]]
 
 
-def messages(attention: Attention, *, predicts: bool, renormalised: bool) -> Messages:
-    """All messages of the scripts by name; a pair if it depends on a number. ``predicts``: how rows are named."""
+def messages(attention: Attention, *, predicts: bool, renormalised: bool, plain: bool = False) -> Messages:
+    """All messages of the scripts by name; a pair if it depends on a number. ``predicts``: how rows are named;
+    ``plain``: for a beginner, without positions, sums and the rows of a matrix."""
     first = _markup() | _names(attention) | _labels(renormalised=renormalised)
-    return first | _cells(predicts=predicts) | _together() | _titles(predicts=predicts)
+    said = first | _cells(predicts=predicts) | _together() | _titles(predicts=predicts)
+    return said | _plainly() if plain else said
 
 
 def _names(attention: Attention) -> Messages:
@@ -82,6 +84,30 @@ def _titles(*, predicts: bool) -> Messages:
         "rows_plain": _("Queries: choose one or several"),
         "rows_list": _("Rows"),
         "columns_list": _("Columns"),
+    }
+
+
+def _plainly() -> Messages:
+    """The same for a beginner. Shares of several rows are means, which are never more than 100%."""
+    return {
+        "cell": _("{row} looks at {key}: {weight}"),
+        "row": _("{row} looks most at {best}."),
+        "rows": _("{count} rows, {names}, look most at {best}."),
+        "rows_part": _("“{key}” ({mean} on average)"),
+        "key_row": _("{row} gives {key} {sum} of its attention; on average, all rows give it {mean}."),
+        "key_rows": _("On average, {count} rows give {key} {each} of their attention, and all rows {mean}."),
+        "keys_row": _(
+            "{row} gives {columns} columns, {names}, together {sum} of its attention; on average, all rows give {mean}."
+        ),
+        "keys_rows": _(
+            "On average, {count} rows give {columns} columns, {names}, together {each} of their attention, and all "
+            "rows {mean}."
+        ),
+        "looks": _("{row} looks at"),
+        "columns_shaded": _("Where {row} looks"),
+        "columns_shaded_by_rows": _("Where {count} rows look, on average"),
+        "rows_shaded": _("Which words look at {names}"),
+        "rows_plain": _("Words that look: choose one or several"),
     }
 
 

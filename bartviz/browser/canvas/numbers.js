@@ -2,6 +2,7 @@
 
 /** @import { Choice, Meta, Side, Span, Summed, Weight } from "./types.js" */
 import { clamp, filled, inWord, quoted } from "../shared/helpers.js";
+import { weightSaid } from "../shared/percentages.js";
 
 const TYPES = { uint8: Uint8Array, uint16: Uint16Array };
 
@@ -183,7 +184,7 @@ export const cellSaid = (meta, row, column, weight, masked) =>
     ...rowPlaces(meta, row),
     key: tokenSaid(meta, "key", column),
     place: column,
-    weight: masked ? meta.words.masked : weight.toFixed(3),
+    weight: masked ? meta.words.masked : weightSaid(meta, weight),
   });
 
 /**
@@ -204,10 +205,14 @@ export function rowsSaid(meta, rows, { sum, mean }, masked = () => false) {
   if (rows.length === 1)
     return filled(words.row, {
       ...rowPlaces(meta, rows[0]),
-      best: best.map((column) => `${tokenSaid(meta, "key", column)} (${mean[column].toFixed(3)})`).join(", "),
+      best: best.map((column) => `${tokenSaid(meta, "key", column)} (${weightSaid(meta, mean[column])})`).join(", "),
     });
   const part = (column) =>
-    filled(words.rows_part, { key: meta.key[column], sum: sum[column].toFixed(3), mean: mean[column].toFixed(3) });
+    filled(words.rows_part, {
+      key: meta.key[column],
+      sum: weightSaid(meta, sum[column]),
+      mean: weightSaid(meta, mean[column]),
+    });
   return filled(words.rows, { count: rows.length, names, best: best.map(part).join(", ") });
 }
 
@@ -230,10 +235,10 @@ export function keysSaid(meta, rows, keys, given) {
       meta,
       keys.map((key) => meta.key[key]),
     ),
-    sum: sum.toFixed(3),
+    sum: weightSaid(meta, sum),
     count: rows.length,
-    each: (sum / rows.length).toFixed(3),
-    mean: all.toFixed(3),
+    each: weightSaid(meta, sum / rows.length),
+    mean: weightSaid(meta, all),
   });
 }
 

@@ -3,6 +3,7 @@
 /** @import { Canvas, Chip, Side } from "./types.js" */
 import { css } from "../shared/colors.js";
 import { clamp, make } from "../shared/helpers.js";
+import { weightSaid } from "../shared/percentages.js";
 import { listed, mapNumber, nameOf, ofKeys, ofRows, rowPlaces, shareOf, top } from "./numbers.js";
 import { current, weightOf } from "./state.js";
 
@@ -107,7 +108,7 @@ function shade(it, name, side, values, framed) {
       chip.style.setProperty("--word", it.colors.bars[side][place] ?? "transparent");
       [chip.level, chip.paints] = [level, it.paints];
     }
-    const title = values ? values[place].toFixed(3) : "",
+    const title = values ? weightSaid(it.meta, values[place]) : "",
       looks = `${framed.includes(place)} ${pointed === place}`;
     if (chip.title !== title) chip.title = title;
     if (chip.looks === looks) continue;
@@ -193,7 +194,7 @@ function fillTable(it, weight, whole) {
     it.open && !it.open[row * meta.key.length + column]
       ? it.say("masked")
       : weight
-        ? weight(row, column).toFixed(3)
+        ? weightSaid(meta, weight(row, column))
         : "";
   const rows = meta.query.map((text, row) => `${row} ${text}`),
     columns = meta.key.map((text, column) => `${column} ${text}`);

@@ -97,6 +97,7 @@ export interface Meta {
   small: { one: number; masked: number };
   kind: "encoder" | "decoder" | "cross";
   predicts: boolean;
+  plain: boolean; // for a beginner: weights in per cent
   span: Span;
   alone: boolean; // no overview: the page says which head
   label: string;

@@ -2,6 +2,7 @@
 
 /** @import { Bar, Branch, Heat, Layout, Looked, Meta, Step, Weights } from "./types.js" */
 import { filled, inWord } from "../shared/helpers.js";
+import { percent } from "../shared/percentages.js";
 
 export const shade = (table, weight) => table[Math.round(255 * Math.min(1, Math.max(0, weight)))];
 
@@ -46,13 +47,6 @@ export function advance(step, count, elapsed, interval) {
   return step + 1 < count
     ? { step: step + 1, ended: step + 2 >= count, moved: true }
     : { step, ended: true, moved: false };
-}
-
-export function percent(p) {
-  const value = p * 100;
-  if (value > 0 && value < 0.1) return "<0.1%";
-  if (value > 99.9 && value < 100) return ">99.9%";
-  return `${(value >= 10 && value < 99.5) || value === 100 ? value.toFixed(0) : value.toFixed(1)}%`;
 }
 
 const LEAST = 1e-5; // where the scale of the bars begins

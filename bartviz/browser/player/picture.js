@@ -4,6 +4,7 @@
 import { css, inkOn, rampOn, strongOf, themeOf } from "../shared/colors.js";
 import { typeSize } from "../shared/drawing.js";
 import { clamp, filled, make, nameAll } from "../shared/helpers.js";
+import { percent, weightSaid } from "../shared/percentages.js";
 import {
   MARKS,
   PLAIN_MARKS,
@@ -16,7 +17,6 @@ import {
   lookedAt,
   massOf,
   onScale,
-  percent,
   pieceOf,
   quantity,
   readingOf,
@@ -309,7 +309,7 @@ function shadeChip(it, node, table, weight, full) {
   const color = shade(table, weight / full);
   node.style.backgroundColor = css(color);
   node.style.color = weight / full > 0.02 ? inkOn(color) : "";
-  node.title = it.say("weight", { weight: weight.toFixed(3) });
+  node.title = it.say("weight", { weight: weightSaid(it.meta, weight) });
 }
 
 /** @param {Player} it */
@@ -359,7 +359,7 @@ function showOutput(it, own, step) {
     if (node.hidden) continue;
     shadeChip(it, node, table, own[column], full);
     node.classList.toggle("reads", column === step.row);
-    if (column === step.row) node.title = it.say("reads_weight", { weight: own[column].toFixed(3) });
+    if (column === step.row) node.title = it.say("reads_weight", { weight: weightSaid(it.meta, own[column]) });
   }
   it.now.textContent = step.predicts;
   it.now.className = `now${step.special ? " special" : ""}`;
@@ -642,7 +642,7 @@ export function buildTable(it) {
     const line = make("tr");
     const others = step.candidates.map(([label, p]) => `${label} ${percent(p)}`).join("   ");
     const best = lookedAt(it.meta, i, rowOf(it.rows, it.columns, i, it.meta.scale));
-    const looked = best ? `${best.text} ${best.mass.toFixed(3)}` : "";
+    const looked = best ? `${best.text} ${weightSaid(it.meta, best.mass)}` : "";
     const cells = [
       i + 1,
       step.reads,

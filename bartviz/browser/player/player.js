@@ -5,6 +5,7 @@ import { markReady } from "../shared/ready.js";
 import { pointOn } from "../shared/drawing.js";
 import { calm, onSteps, isNowhere, sendSteps } from "../shared/steps.js";
 import { clamp, speaker } from "../shared/helpers.js";
+import { weightSaid } from "../shared/percentages.js";
 import { onLight, sayTouched } from "../shared/touched.js";
 import { drawCurve, drawMatrix, measure, uncover } from "./canvases.js";
 import { advance, cellAt, readingOf, rowOf } from "./numbers.js";
@@ -285,7 +286,7 @@ function onPointer(it, event) {
     reads,
     predicts,
     column: it.meta.columns[cell.column],
-    weight: weight.toFixed(3),
+    weight: weightSaid(it.meta, weight),
   });
 }
 

@@ -123,6 +123,7 @@ def _canvas(chosen: Chosen, pin: Pin, row: int, *, key: str) -> None:
         words=chosen.words,
         span=chosen.range,
         colors=pick.colors_of_words(pin.record).sides(pin.head.kind) if same else None,
+        plain=not levels.at_least("intermediate"),
         on_change=partial(_follow_canvas, key),
     )
     canvas.publish(several, choice)

@@ -115,6 +115,7 @@ def all_heads(record: Record, place: Place, layer: int | None, head: int | None)
             ),
             steps=Steps(revision(record), rows),
             colors=pick.colors_of_words(record).sides(kind, place.reading),
+            plain=not levels.at_least("intermediate"),
             on_change=_follow_canvas,
         )
         canvas.publish(canvas.SEVERAL, choice)

@@ -129,6 +129,7 @@ def large(chosen: Chosen) -> Choice:
         span=chosen.range,
         small=chosen.small,
         colors=chosen.colors,
+        plain=not levels.at_least("intermediate"),
         on_change=_follow_canvas,
     )
     canvas.publish(canvas.SEVERAL, choice)

@@ -13,6 +13,7 @@ import streamlit as st
 
 from bartviz.analysis import mask_value, masks
 from bartviz.analysis.word_colors import Numbers
+from bartviz.app.frame import levels
 from bartviz.app.state import url_state
 from bartviz.app.state.url_state import Words
 from bartviz.arrays import Bools, Floats
@@ -34,7 +35,7 @@ _MOUNT = st.components.v2.component(
 WORDS: Mapping[str, str] = {
     "open": mark("{row} may look at {column}."),
     "closed": mark("{row} may not look at {column}."),
-    "weight": mark("{row} looks at {column} with a weight of {weight}."),
+    "weight": mark("{row} looks at {column}: {weight}."),
     "open_added": mark("{row} to {column}: {sign} is added."),
     "closed_added": mark("{row} to {column}: {sign} is added, and no weight is left."),
     "last": mark("This is the last open cell of the row {row}, and stays open: a row has to look somewhere."),
@@ -71,7 +72,9 @@ def show(squares: Sequence[Mapping[str, Any]], *, row: int, key: str, paint: boo
     """Draw the squares; a row that is clicked becomes the choice of the page. Returns the painted cells, if any were,
     as a text of 0 and 1."""
     words = {name: _(text) for name, text in WORDS.items()}
-    data = json.dumps({"words": words, "paint": paint, "row": row, "squares": list(squares)}).encode()
+    plain = not levels.at_least("intermediate")
+    sent = {"words": words, "paint": paint, "plain": plain, "row": row, "squares": list(squares)}
+    data = json.dumps(sent).encode()
     found = _MOUNT(data=data, key=key, on_row_change=lambda: _follow(key), on_cells_change=lambda: None)
     cells = found.get("cells")
     return cells if isinstance(cells, str) else None

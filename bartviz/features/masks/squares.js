@@ -1,5 +1,5 @@
 // Masks as squares of cells: point at a row to read what it may see; one that is painted is changed by click and drag.
-// data is UTF-8 JSON: {words, paint, row, squares: [{kind, title, alt, rows, columns, row_special, column_special,
+// data is UTF-8 JSON: {words, paint, plain: for a beginner, row, squares: [{kind, title, alt, rows, columns, row_special, column_special,
 // row_colors, column_colors: places on the palette of words, -1 for none, palette: [light, dark], cells: "0110...",
 // own: the model's cells where they are painted, values: thousandths or none, sign, written: a text for each cell or none,
 // stops: [light, dark], say: a sentence for each row, partners: the row here for each row of the decoder, -1 for none;
@@ -18,6 +18,7 @@ import {
   widest,
 } from "../../browser/shared/drawing.js";
 import { clamp, filled, make, quoted } from "../../browser/shared/helpers.js";
+import { weightSaid } from "../../browser/shared/percentages.js";
 import { departure, fadeFrom, wayDone } from "../../browser/shared/motion.js";
 import { component } from "../../browser/shared/ready.js";
 import { onLight, sayTouched } from "../../browser/shared/touched.js";
@@ -229,7 +230,7 @@ class Square {
       const parts = {
         row: quoted(this.rows[hover.row]),
         column: quoted(this.columns[hover.column]),
-        weight: value === undefined ? "" : (value / 1000).toFixed(3),
+        weight: value === undefined ? "" : weightSaid(this.view, value / 1000),
         sign: this.cells[index] ? (this.written?.[index] ?? "0") : this.exact,
       };
       text = filled(this.sign && !paint && name !== "weight" ? words[`${name}_added`] : words[name], parts);
@@ -360,6 +361,7 @@ class View {
   /** @type {Record<string, string>} */
   words = {};
   paint = false;
+  plain = false;
   row = 0;
   text = "";
   scale = 1;
@@ -390,8 +392,8 @@ class View {
   }
 
   take(data) {
-    const { words, paint, row, squares } = data;
-    Object.assign(this, { words, paint, row });
+    const { words, paint, plain, row, squares } = data;
+    Object.assign(this, { words, paint, plain, row });
     this.root.classList.toggle("paint", paint);
     const before = paint ? [] : this.squares;
     this.squares = squares.map((square, at) => new Square(this, square, before[at]));

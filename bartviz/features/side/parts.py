@@ -14,7 +14,7 @@ from bartviz.analysis import sentence_words
 from bartviz.analysis.words import word_groups
 from bartviz.app.components import canvas
 from bartviz.app.controls import pick, tasks
-from bartviz.app.frame import sidebar
+from bartviz.app.frame import levels, sidebar
 from bartviz.app.state import url_state
 from bartviz.arrays import Bools
 from bartviz.browser.canvas.data import Choice
@@ -121,4 +121,5 @@ def map_of(record: Record, side: str, head: Head, word: int) -> None:
         words=True,
         page_keys=False,
         colors=pick.colors_of_words(record).sides("encoder"),
+        plain=not levels.at_least("intermediate"),
     )

@@ -17,6 +17,7 @@ const meta = {
   key: ["x", "y", "z"],
   words: JSON.parse(process.env.WORDS),
 };
+const plain = { ...meta, plain: true, words: JSON.parse(process.env.PLAIN) };
 const predicting = { ...meta, words: JSON.parse(process.env.PREDICTING) };
 const rows = [
   [0.5, 0.25, 0.25],
@@ -113,6 +114,25 @@ test("cells, rows and columns in words", () => {
     "2 columns, “x”, “z”, together get 0.750 from “a” (0); mean of all rows 0.667.",
   );
   assert.equal(numbers.listed(meta, ["a", "b", "c", "d", "e", "f"]), "“a”, “b”, “c”, “d” and 2 more");
+});
+
+test("a beginner reads shares instead of weights, sums and the rows of a matrix", () => {
+  const one = numbers.ofRows(weight, 3, [1]),
+    two = numbers.ofRows(weight, 3, [0, 2]);
+  assert.equal(numbers.cellSaid(plain, 1, 1, 0.75, false), "“b” looks at “y”: 75%");
+  assert.equal(numbers.rowsSaid(plain, [1], one), "“b” looks most at “y” (75%), “x” (13%), “z” (13%).");
+  assert.equal(
+    numbers.rowsSaid(plain, [0, 2], two),
+    "2 rows, “a”, “c”, look most at “x” (75% on average), “y” (13% on average), “z” (13% on average).",
+  );
+  assert.equal(
+    numbers.keysSaid(plain, [0, 2], [0], numbers.ofKeys(weight, 3, [0])),
+    "On average, 2 rows give “x” 75% of their attention, and all rows 54%.",
+  );
+  assert.equal(
+    numbers.keysSaid(plain, [1], [0, 1], numbers.ofKeys(weight, 3, [0, 1])),
+    "“b” gives 2 columns, “x”, “y”, together 88% of its attention; on average, all rows give 88%.",
+  );
 });
 
 test("a piece is named with its word", () => {

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import * as numbers from "../../../bartviz/browser/player/numbers.js";
 import * as player from "../../../bartviz/browser/player/player.js";
 import * as theme from "../../../bartviz/browser/shared/colors.js";
+import { percent } from "../../../bartviz/browser/shared/percentages.js";
 
 const step = (more = {}) => ({
   row: 0,
@@ -79,13 +80,14 @@ test("playback stays, moves on, and ends at the last step", () => {
 });
 
 test("numbers are said with the precision that they deserve", () => {
-  assert.deepEqual([0.923, 0.031, 0.0004, 0.9995, 1, 0].map(numbers.percent), [
+  assert.deepEqual([0.923, 0.031, 0.0996, 0.0004, 0.9995, 1, 0].map(percent), [
     "92%",
     "3.1%",
+    "10%",
     "<0.1%",
     ">99.9%",
     "100%",
-    "0.0%",
+    "0%",
   ]);
   assert.deepEqual([numbers.signed(-1.5), numbers.signed(2), numbers.signed(null)], ["−1.50", "2.00", "−∞"]);
   assert.deepEqual(
@@ -183,7 +185,7 @@ test("a scale of tenfold steps shows the small ones, and the last bar is what al
     "0.034%",
     "0.001%",
     "<0.001%",
-    "0.0%",
+    "0%",
   ]);
   assert.ok(Math.abs(numbers.restOf(numbers.barsOf(step(), 5)) - 0.53) < 1e-9);
 });

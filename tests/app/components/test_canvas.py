@@ -44,8 +44,8 @@ def test_the_arithmetic_of_the_browser() -> None:
         "SPLIT": base64.b64encode(data.encode({}, data.split(tiles))).decode(),
         "TILES": json.dumps(tiles[0].tolist()),
     }
-    for name, predicts in (("WORDS", False), ("PREDICTING", True)):
-        told[name] = json.dumps(messages(attention, predicts=predicts, renormalised=False))
+    for name, how in (("WORDS", {}), ("PREDICTING", {"predicts": True}), ("PLAIN", {"predicts": True, "plain": True})):
+        told[name] = json.dumps(messages(attention, **{"predicts": False, "renormalised": False} | how))
     node.run_tests(Path(__file__).with_name("canvas.test.mjs"), **told)
 
 
