@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from bartviz.analysis.denoising import NOISE, Noised
+from bartviz.analysis.denoising import MASK, NOISE, Noised, sentences
 from bartviz.features.lessons import facts
 from bartviz.features.lessons.answers import Choice, Number, Spot, Touch, second, strongest
-from bartviz.features.lessons.lesson import Lesson, Step
+from bartviz.features.lessons.lesson import Lesson, Step, View
+from bartviz.language import _
 from bartviz.record import steps as record_steps
 from bartviz.record.record import Record
+from bartviz.serving import saved_records as records
 
 COPIES = (2, 4)  # the cross head that looks at the token to copy
 SENTENCE = "The children are playing in the garden because the weather is good today."
@@ -21,8 +23,44 @@ SEED, ORDER = 18, 5  # of the noise
 RESTORED = {"token masking": True, "text infilling": False, "token deletion": True, "sentence permutation": False}
 
 
-def _noised(noise: str, text: str = SENTENCE, seed: int = SEED) -> Noised:
-    return NOISE[noise](text, np.random.default_rng(seed))
+def _own(record: Record) -> bool:
+    """Whether a visitor's own text is damaged, instead of the examples."""
+    return record is not records.read("repair")
+
+
+def _noised(noise: str, record: Record) -> Noised:
+    return NOISE[noise](record.source_text if _own(record) else SENTENCE, np.random.default_rng(SEED))
+
+
+def _reordered(record: Record) -> Noised:
+    text = record.source_text if _several(record) else STORY
+    return NOISE["sentence permutation"](text, np.random.default_rng(ORDER))
+
+
+def _several(record: Record) -> bool:
+    """Whether a visitor's own text has several sentences, which can change places."""
+    return _own(record) and len(sentences(record.source_text)) > 1
+
+
+def _lacks_whole(record: Record) -> str:
+    masked = MASK in record.source_text or "[MASK]" in record.source_text
+    return _("it has a mask already") if masked else ""
+
+
+def _damaged(short: str) -> Callable[[Record], View]:
+    """The page Denoising with a noise, of the example or of a visitor's own text."""
+    seen: View = {"noise": short, "noise_seed": SEED}
+    return lambda record: {**seen, "text_of": "own"} if _own(record) else seen
+
+
+def _shuffled(record: Record) -> View:
+    return {"noise": "permutation", "text_of": "own" if _several(record) else "story", "noise_seed": ORDER}
+
+
+def _restored(noised: Noised, example: bool) -> Mapping[str, object]:
+    """Whether the model repairs an example; of a visitor's own text only the page knows."""
+    back = RESTORED[noised.noise]
+    return {"back": example and back, "failed": example and not back}
 
 
 def _copying(record: Record) -> Mapping[str, object]:
@@ -95,41 +133,42 @@ def _sources(record: Record) -> list[Spot]:
 
 
 def _infilled(record: Record) -> Mapping[str, object]:
-    noised = _noised("text infilling")
-    masks = sum(word.is_mask for word in noised.words)
-    lost, words = len(noised.lost), len(noised.clean)
-    return {"lost": lost, "words": words, "masks": masks, "back": RESTORED[noised.noise]}
+    return _counted(_noised("text infilling", record), record)
 
 
 def _masked(record: Record) -> Mapping[str, object]:
-    noised = _noised("token masking")
+    return _counted(_noised("token masking", record), record)
+
+
+def _counted(noised: Noised, record: Record) -> Mapping[str, object]:
     masks = sum(word.is_mask for word in noised.words)
-    return {"lost": len(noised.lost), "masks": masks, "words": len(noised.clean), "back": RESTORED[noised.noise]}
+    counts = {"lost": len(noised.lost), "words": len(noised.clean), "masks": masks}
+    return {**counts, **_restored(noised, not _own(record))}
 
 
 def _lost(noise: str) -> Number:
-    return Number(lambda record: float(len(_noised(noise).lost)))
+    return Number(lambda record: float(len(_noised(noise, record).lost)))
 
 
 def _deleted(record: Record) -> Mapping[str, object]:
-    noised = _noised("token deletion")
+    noised = _noised("token deletion", record)
     names = ", ".join(f"“{noised.clean[index].text}”" for index in noised.lost)
     return {
         "lost": len(noised.lost),
         "left": len(noised.words),
         "words": len(noised.clean),
         "names": names,
-        "back": RESTORED[noised.noise],
+        **_restored(noised, not _own(record)),
     }
 
 
 def _permuted(record: Record) -> Mapping[str, object]:
-    noised = _noised("sentence permutation", STORY, ORDER)
+    noised = _reordered(record)
     return {
         "lost": len(noised.lost),
         "moved": len(noised.moved),
         "words": len(noised.clean),
-        "back": RESTORED[noised.noise],
+        **_restored(noised, not _several(record)),
     }
 
 
@@ -148,27 +187,21 @@ LESSON = Lesson(
         ),
         Step(
             "denoising",
-            {"noise": "masking", "noise_seed": SEED},
+            _damaged("masking"),
             facts=_masked,
             record="repair",
             answer=_lost("token masking"),
+            own=_lacks_whole,
         ),
-        Step(
-            "denoising", {"noise": "infilling", "noise_seed": SEED}, facts=_infilled, record="repair", answer=Choice()
-        ),
+        Step("denoising", _damaged("infilling"), facts=_infilled, record="repair", answer=Choice(), own=_lacks_whole),
         Step(
             "denoising",
-            {"noise": "deletion", "noise_seed": SEED},
+            _damaged("deletion"),
             facts=_deleted,
             record="repair",
             answer=_lost("token deletion"),
+            own=_lacks_whole,
         ),
-        Step(
-            "denoising",
-            {"noise": "permutation", "text_of": "story", "noise_seed": ORDER},
-            facts=_permuted,
-            record="repair",
-            answer=Choice(),
-        ),
+        Step("denoising", _shuffled, facts=_permuted, record="repair", answer=Choice(), own=_lacks_whole),
     ),
 )

@@ -1,7 +1,8 @@
 """Lessons as data. Each step names a page and a view of it, and what answers it; its text is in one file per language.
 
 The section ``lesson`` of ``heads.en.md`` has three paragraphs: the title, what the lesson is about, and the one
-thing learned in it. ``texts.py`` describes the sections ``1``, ``2``, ... They are plain text without Markdown.
+thing learned in it; a fourth says why it takes no text of a visitor's own, if it does not. ``texts.py`` describes the
+sections ``1``, ``2``, ... They are plain text without Markdown.
 """
 
 from __future__ import annotations
@@ -161,6 +162,11 @@ class Lesson:
     def takes_own(self) -> bool:
         """Whether it can be walked with a visitor's own text."""
         return any(step.own is not None for step in self.steps)
+
+    @property
+    def without_own(self) -> str:
+        """Why it cannot be walked with a visitor's own text; "" if it can."""
+        return "" if self.takes_own else prose.paragraphs(HOME, self.word, "lesson")[3]
 
     def reply(self, at: int, said: Touched | float, record: Record | None = None) -> Reply | str:
         """What is said of an answer: a touch, the number of an option or of a spot in the list, a typed number, or what

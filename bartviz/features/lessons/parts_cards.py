@@ -98,6 +98,8 @@ def _card(lesson: Lesson, number: int) -> None:
     )
     if lesson.takes_own:
         _own(lesson)
+    else:
+        show.note(lesson.without_own)
 
 
 def _own(lesson: Lesson) -> None:
@@ -121,7 +123,7 @@ def _own(lesson: Lesson) -> None:
             )
         show.note(
             _(
-                "{model} translates it into German, and the lesson asks about that. The text becomes part of the "
+                "{model} translates it into German, and the lesson asks about both. The text becomes part of the "
                 "address, so a link shows others the same lesson.",
                 model=state.MODEL,
             )

@@ -22,7 +22,6 @@ STEPS = [
 ]
 OTHERS = ("I want to buy a house.", "I want to buy a new car.")  # the words that the lessons ask about are in them
 # What is not so in a lesson on purpose: what the model does not manage to repair.
-NOT_SO = {("denoising", 5, "back"), ("denoising", 7, "back")}
 COMPARES = re.compile(
     r"\b(close|nearly|hardly|almost|larger|smaller|fewer|stronger|weaker|pale|stands? out|half|quarter|blurred|twice|"
     r"unsure|surer|most|mostly|least)\b",
@@ -93,7 +92,7 @@ def test_every_condition_is_a_fact_and_the_point_of_a_step_comes_true(lesson: Le
     assert used["ko"] == used["en"]
     for name in used["en"]:
         assert isinstance(found[name], bool), f"{name}: {found[name]!r}"
-        assert found[name] != ((lesson.word, at + 1, name) in NOT_SO), f"{name} does not hold here"
+        assert found[name], f"{name} does not hold here"
 
 
 def unconditional(lesson: Lesson, at: int) -> list[str]:

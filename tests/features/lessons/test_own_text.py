@@ -44,6 +44,7 @@ TEXTS = (
 DAILY = (TEXTS[5],)
 # Words of the shipped sentences, whose place those of the visitor's own text take.
 SHIPPED = re.compile(r"\b(kaufen|Auto|Ich|ein|Haus|buy|car|BERT)\b")
+OF_ALL = {("denoising", 4): ["BERT"]}  # what a step says of any text
 ALWAYS = {("pitfalls", 7), ("decoding", 7), ("masks", 7)}  # steps about another record
 
 
@@ -77,7 +78,8 @@ def test_every_step_is_asked_of_another_text_or_says_why_not(
                 for said in (told.see, told.ask, told.answer):
                     assert said
                     assert not re.search(r"[{}\[\]]|\bnan\b", said.replace("[CLS]", ""))
-                    assert not set(SHIPPED.findall(said)) - set(SHIPPED.findall(f"{text} {record.target_text}"))
+                    own = SHIPPED.findall(f"{text} {record.target_text}") + OF_ALL.get((lesson.word, at + 1), [])
+                    assert not set(SHIPPED.findall(said)) - set(own)
                 answers_well(lesson, at, record)
         view = step.whole_of(record)
         if "kind" in view and "layer" in view:
