@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, expect
 
 pytest.importorskip("bartviz.features.pitfalls")
 from bartviz.features.pitfalls import numbers as pitfalls
+from bartviz.language.percentages import percent
 from bartviz.serving import first_record
 from scripts.settled import settle
 from tests.browser.conftest import Open
@@ -18,13 +19,13 @@ from tests.support import stand_in
 
 @pytest.mark.thorough
 def test_five_warnings_with_numbers_pictures_and_two_runs(visit: Open, shipped: str) -> None:
-    page = visit(f"{shipped}/pitfalls")
+    page = visit(f"{shipped}/pitfalls?level=intermediate")
     record = first_record.record()
     assert record is not None
     gap = pitfalls.gap(record)
     assert gap is not None
     leads = page.locator(".bv-lead")
-    expect(leads.nth(1)).to_contain_text(f"({gap.weights[gap.looked]:.2f})")
+    expect(leads.nth(1)).to_contain_text(f"({percent(float(gap.weights[gap.looked]))})")
     expect(page.get_by_text("With random weights a row of cross attention")).to_be_visible()
     expect(page.get_by_text("every layer norm still has a gain of exactly 1")).to_be_visible()
     page.get_by_role("button", name=re.compile("^Silence each of 96 heads")).click()
@@ -37,6 +38,7 @@ def test_a_link_opens_the_head_with_its_sinks_hidden(visit: Open, server: str) -
     page = visit(f"{server}/pitfalls")
     found = pitfalls.sinks(stand_in.record())
     assert found is not None
+    page.get_by_text("3 · Much of the weight goes to sinks").click()
     page.get_by_role("link", name="This head, sinks hidden").click()
     expect(page).to_have_url(re.compile("/heads"))
     expect(page.locator(".bv-lead").first).to_contain_text(found.head.short)

@@ -10,7 +10,13 @@ from bartviz.features.pitfalls.parts_seen import averages, by_hand, shifted, sin
 from bartviz.language import _, mark
 
 LEAD = mark("A picture of attention shows where a head looks, not why the model says what it says.")
-PARTS = (averages, sinks, shifted, untrained)
+FIRST = mark("Attention is not explanation")
+OTHERS = (
+    (mark("An average hides its heads"), averages),
+    (mark("Much of the weight goes to sinks"), sinks),
+    (mark("Rows are one step late"), shifted),
+    (mark("Untrained weights show nothing, however neat the map"), untrained),
+)
 ON_REQUEST = (silence, judged)  # tests of the first pitfall
 
 
@@ -18,6 +24,7 @@ def main() -> None:
     record = page.begin("pitfalls")
     show.lead(_(LEAD))
     with st.container(key="pitfalls_1"), show.or_missing():
+        st.subheader(f"1 · {_(FIRST)}", anchor=False)
         weight_and_effect(record)
     if not record.from_weights:
         with st.container(key="pitfalls_surprise"), show.or_missing():
@@ -25,8 +32,12 @@ def main() -> None:
     for column, part in zip(st.columns(len(ON_REQUEST), gap="medium"), ON_REQUEST, strict=True):
         with column, show.or_missing():
             part(record)
-    for number, part in enumerate(PARTS, 2):
-        with st.container(key=f"pitfalls_{number}"), show.or_missing():
-            part(record)
+    for number, (claim, part) in enumerate(OTHERS, 2):
+        heading = f"{number} · {_(claim)}"
+        with levels.aside(heading, key=f"pitfalls_{number}") as opened, show.or_missing():
+            if levels.at_least("intermediate"):  # else it is on the fold
+                st.subheader(heading, anchor=False)
+            if opened:
+                part(record)
     levels.explain("pitfalls")
     show.downloads("pitfalls", table=lambda: analysis.table(record, by_hand(record)), record=record)

@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
-import streamlit as st
 
 from bartviz.analysis.sentence_words import later_kind
 from bartviz.app.controls import show
@@ -46,11 +45,6 @@ def suited(record: Record, make: Callable[[Record], T | None]) -> tuple[T, Recor
         )
     )
     return finding, shipped
-
-
-def title(number: int, text: str) -> None:
-    """The heading of one pitfall."""
-    st.subheader(f"{number} · {text}", anchor=False)
 
 
 def sources_and_link(sources: str, word: str, label: str, query: Mapping[str, str]) -> None:

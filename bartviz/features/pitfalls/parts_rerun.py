@@ -19,7 +19,7 @@ from bartviz.app.frame import levels, page
 from bartviz.app.state.result_cache import cached
 from bartviz.features.pitfalls import figure as figures
 from bartviz.features.pitfalls import numbers_experiment_findings as experiment_findings
-from bartviz.features.pitfalls.parts import capitalized, kind_of, named, one_map, sources_and_link, title
+from bartviz.features.pitfalls.parts import capitalized, kind_of, named, one_map, sources_and_link
 from bartviz.language import _, later, mark
 from bartviz.language.percentages import percent
 from bartviz.record.attention import Head, Kind
@@ -189,7 +189,6 @@ def judged_sentence(found: Verdicts) -> str:
 
 def untrained(record: Record) -> None:
     """Run the same architecture with random weights on the same text."""
-    title(5, _("Untrained weights show nothing, however neat the map"))
 
     def work(model: Model, ticket: Ticket[Record]) -> Record:
         from bartviz.features.pitfalls.run_random_weights import untrained_record

@@ -16,16 +16,7 @@ from bartviz.app.controls import show
 from bartviz.app.frame import levels, page
 from bartviz.features.pitfalls import figure as figures
 from bartviz.features.pitfalls import numbers as pitfalls
-from bartviz.features.pitfalls.parts import (
-    capitalized,
-    head_query,
-    kind_of,
-    named,
-    one_map,
-    sources_and_link,
-    suited,
-    title,
-)
+from bartviz.features.pitfalls.parts import capitalized, head_query, kind_of, named, one_map, sources_and_link, suited
 from bartviz.language import _
 from bartviz.language.percentages import percent
 from bartviz.record.attention import Head
@@ -37,7 +28,6 @@ if TYPE_CHECKING:
 
 def weight_and_effect(record: Record) -> None:
     """Weight is not contribution, and a sharp head may be silenced at no cost."""
-    title(1, _("Attention is not explanation"))
     example = suited(record, pitfalls.gap)
     if example is not None:
         gap, shown = example
@@ -55,14 +45,14 @@ def weight_and_effect(record: Record) -> None:
         }
         if gap.looked == gap.brought:
             sentence = _(
-                "{head}: {token} looks at {looked} with {weight:.2f}, but only {share:.2f} of what arrives "
+                "{head}: {token} looks at {looked} with {weight:%}, but only {share:%} of what arrives "
                 "comes from there.",
                 **values,
             )
         else:
             sentence = _(
-                "{head}: {token} looks most at {looked} ({weight:.2f}), but only {share:.2f} of what arrives "
-                "comes from there; most comes from {brought} ({other:.2f}), whose weight is {small:.2f}.",
+                "{head}: {token} looks most at {looked} ({weight:%}), but only {share:%} of what arrives "
+                "comes from there; most comes from {brought} ({other:%}), whose weight is {small:%}.",
                 **values,
             )
         show.lead(capitalized(sentence))
@@ -97,7 +87,6 @@ def _about_contributions(gap: pitfalls.Gap) -> None:
 
 def averages(record: Record) -> None:
     """A mean map next to two heads that it hides."""
-    title(2, _("An average hides its heads"))
     example = suited(record, pitfalls.average)
     if example is None:
         return
@@ -156,7 +145,7 @@ def _means_sentence(values: Mapping[str, object], mean: float, heads: float) -> 
     plain = {**values, "mean": 2**mean, "heads": 2**heads}
     return _(
         "{kind} layer {layer}: a row of the mean is spread as if over {mean:.1f} tokens, a row of its heads as if over "
-        "{heads:.1f}. At {token}, {a} looks at {first} ({x:.2f}) and {b} at {second} ({y:.2f}); the mean looks at both "
+        "{heads:.1f}. At {token}, {a} looks at {first} ({x:%}) and {b} at {second} ({y:%}); the mean looks at both "
         "a little.",
         **plain,
     )
@@ -164,7 +153,6 @@ def _means_sentence(values: Mapping[str, object], mean: float, heads: float) -> 
 
 def sinks(record: Record) -> None:
     """Attention sinks, and the weights that remain when they are hidden."""
-    title(3, _("Much of the weight goes to sinks"))
     example = suited(record, pitfalls.sinks)
     if example is None:
         return
@@ -208,7 +196,6 @@ def sinks(record: Record) -> None:
 
 def shifted(record: Record) -> None:
     """The same head with rows named by the token read, and by the token predicted."""
-    title(4, _("Rows are one step late"))
     example = suited(record, _shift)
     if example is None:
         return

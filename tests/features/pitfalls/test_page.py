@@ -18,6 +18,7 @@ from bartviz.app.controls import tasks
 from bartviz.app.frame import page_list
 from bartviz.features.pitfalls import numbers as pitfalls
 from bartviz.features.pitfalls.parts_rerun import READINGS, judged_sentence, surprise_sentence
+from bartviz.language.percentages import percent
 from bartviz.record.record import Record, open_record
 from bartviz.serving import first_record
 from tests.support import records, stand_in, visits
@@ -45,7 +46,7 @@ def test_each_warning_has_a_claim_with_numbers_a_picture_and_a_link(app: App) ->
     assert mean is not None
     assert rest is not None
     said = words(page)
-    assert f"({gap.weights[gap.looked]:.2f})" in said
+    assert f"({percent(float(gap.weights[gap.looked]))})" in said
     assert f"{mean.mean:.2f} bits of entropy, a row of its heads {mean.heads:.2f}" in said
     assert f"puts {rest.share:.0%} of its weight on special tokens" in said
     assert "Wiegreffe and Pinter 2019" in said
@@ -55,6 +56,9 @@ def test_each_warning_has_a_claim_with_numbers_a_picture_and_a_link(app: App) ->
 
 def test_a_beginner_reads_of_tokens_and_not_of_bits(app: App) -> None:
     page = app("pitfalls", level="beginner")
+    assert len(page.get("plotly_chart")) == 1  # the other pitfalls are folded
+    page.session_state["folded_pitfalls_2"] = True
+    page.run()
     mean = pitfalls.average(stand_in.record())
     assert mean is not None
     said = words(page)
@@ -80,7 +84,7 @@ def test_a_record_without_cross_attention_borrows_and_says_so(app: App, monkeypa
     assert "nothing to show here" in words(page)
     shipped = stand_in.record()
     monkeypatch.setattr(first_record, "record", lambda: shipped)
-    other = visits.opened("pitfalls", own)
+    other = visits.opened("pitfalls", own, level="intermediate")
     assert f"here is what {shipped.model.name} does with “{shipped.source_text}”" in words(other)
 
 
