@@ -113,15 +113,13 @@ def notice(found: Repair) -> str:
     noised, said = found.noised, found.said
     gone = len({*noised.lost, *noised.moved})
     if not gone:
-        return _(
-            "Nothing was lost or moved here, so there is nothing to repair: raise the share, or choose a longer text."
-        )
+        return _("Nothing was lost or moved here, so there is nothing to repair: draw again, or choose a longer text.")
     parts = [_back(gone, [one for one in said if one.mark == "right"], bool(noised.lost))]
     mistakes, more = ([one for one in said if one.mark == mark] for mark in ("wrong", "added"))
     if mistakes:
-        parts.append(_("its most confident mistake is {word} with {likely}", **_word(_surest(mistakes))))
+        parts.append(_("its most confident mistake is {word} ({likely})", **_word(_surest(mistakes))))
     elif more:
-        parts.append(_("it added {word} with {likely}", **_word(_surest(more))))
+        parts.append(_("it added {word} ({likely})", **_word(_surest(more))))
     touched = {*noised.lost, *noised.moved}
     left = sum(not place.said and not touched.issuperset(place.clean) for place in found.places)
     if left:
@@ -146,7 +144,7 @@ def _back(gone: int, back: Sequence[Said], lost: bool) -> str:
         gone,
         back=len(back),
     )
-    return _("{said}, {word} with {likely}", said=said, **_word(_surest(back))) if back else said
+    return _("{said}; it was surest of {word} ({likely})", said=said, **_word(_surest(back))) if back else said
 
 
 def _word(one: Said) -> dict[str, object]:

@@ -15,7 +15,7 @@ Every view of the app, as a notebook calls it (``att`` is one of ``record.encode
                  contribution(att, layer, head)
     decoding     decoding(record, step=...), beams(record), branches(record, other)
                  output_layer(one) of ``experiments.output_layer.output_layer(model, record, step)``
-    denoising    denoising(found), written(found) of ``bartviz.experiments.repair.repair(model, text, noise)``
+    denoising    denoising(found) of ``bartviz.experiments.repair.repair(model, text, noise)``
     experiments  ablation(found), moved(found), edits(found, view=...) of what ``bartviz.ablate``, ``ablate_sweep``,
                  ``edit`` and ``reach`` give, patch_map(found) of ``bartviz.patch(model, clean, corrupted)``
     alignment    alignment(record), alignment(record, ["cross L1H0"], view="matrix")

@@ -14,7 +14,6 @@ from bartviz.features.decoding.figure_beams import beams as beams
 from bartviz.features.decoding.figure_branches import branches as branches
 from bartviz.features.decoding.figure_output_layer import output_layer as output_layer
 from bartviz.features.denoising.figure import denoising as denoising
-from bartviz.features.denoising.figure import written as written
 from bartviz.features.experiments.figure import edits as edits
 from bartviz.features.experiments.figure_ablation import ablation as ablation
 from bartviz.features.experiments.figure_ablation import moved as moved

@@ -58,7 +58,7 @@ def test_the_lines_are_seen_without_scrolling_and_stay_where_they_are(visit: Ope
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("look", ["word by word", "attention", "compare with BERT", "all five noises"])
+@pytest.mark.parametrize("look", ["attention", "compare with BERT", "all five noises"])
 def test_nothing_hangs_over_the_edge_of_a_phone(visit: Open, shipped: str, look: str) -> None:
     text = "고양이가+소파에서+자고+있어요." if look == "attention" else "x" * 90
     page = opened(visit, f"{shipped}/denoising?look={look}&model=bart-tiny-denoise&text={text}", size=(420, 900))

@@ -54,7 +54,7 @@ SECTIONS: tuple[Section, ...] = (
         mark("Look"),
         (
             Page("heads", mark("Heads"), mark("Where does each head look?")),
-            Page("decoding", mark("Decoding"), mark("How does decoding choose each word?")),
+            Page("decoding", mark("Decoding"), mark("Decoding: how is each word chosen?")),
             Page("alignment", mark("Alignment"), mark("Alignment: which word became which?")),
             Page(
                 "side",
@@ -68,7 +68,7 @@ SECTIONS: tuple[Section, ...] = (
         mark("How it works"),
         (
             Page("map", mark("Map"), mark("Map: what happens between the text and the word?"), weights=False),
-            Page("inputs", mark("Inputs"), mark("What are the model's inputs?")),
+            Page("inputs", mark("Inputs"), mark("Inputs: what does the model get to read?")),
             Page("masks", mark("Masks"), mark("Which words do the masks hide?")),
             Page("inside", mark("Inside a head"), mark("What happens inside a head?"), weights=False),
             Page("born", mark("How heads are born"), mark("How are heads born?"), run=False),
@@ -81,7 +81,7 @@ SECTIONS: tuple[Section, ...] = (
         (
             Page("why", mark("Why this word?"), mark("Why this word?"), weights=False),
             Page("experiments", mark("Experiments"), mark("Experiments: what changes if ...?"), weights=False),
-            Page("denoising", mark("Denoising"), mark("Can denoising repair what was lost?")),
+            Page("denoising", mark("Denoising"), mark("Denoising: can the model repair a damaged text?")),
             Page("compare", mark("Compare"), mark("How do the heads compare?")),
             Page(
                 "corpus", mark("Corpus of texts"), mark("What does each head do across a corpus of texts?"), run=False

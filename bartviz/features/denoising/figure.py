@@ -3,14 +3,11 @@ the clean text."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import plotly.graph_objects as go
 
 from bartviz.analysis import head_view as views
 from bartviz.analysis.repairs import Repair, Score
-from bartviz.arrays import Bools
 from bartviz.drawing import axes, theme
 from bartviz.drawing.arguments import expect
 from bartviz.drawing.cells import BUTTONS, Part
@@ -18,9 +15,7 @@ from bartviz.drawing.heads import one
 from bartviz.drawing.side_by_side import side_by_side
 from bartviz.errors import SettingError
 from bartviz.language import _, later, mark
-from bartviz.language.percentages import percent
 from bartviz.record.attention import Kind
-from bartviz.text.labels import visible
 
 HEIGHT = 300
 NAMES = (mark("the clean text"), mark("the corrupted text"))
@@ -43,61 +38,12 @@ def denoising(found: Repair | Score, *, dark: bool = False) -> go.Figure:
         _bars(score, np.flatnonzero(~score.right), False, dark),
         _lost(score, dark),
     ]
-    return _chances(traces, score.labels, score.special, 1.12, dark)
-
-
-def written(found: Repair, *, dark: bool = False) -> go.Figure:
-    """The probability of each word that the model wrote: the numbers of the third line of the picture.
-
-    Filled: a word of the original in its place, copied or put back; hatched: another word, or an added one.
-
-    >>> from bartviz.experiments.repair import repair
-    >>> denoiser = bartviz.load("bart-tiny-denoise")
-    >>> figure = bartviz.figures.written(repair(denoiser, "I want to buy a car.", "text infilling"))
-    """
-    expect(found, Repair, "the result of bartviz.experiments.repair.repair(model, text, noise)")
-    ink, color = theme.palette(dark), theme.kind_color("decoder", dark)
-    groups = {
-        ("kept",): _("copied"),
-        ("right",): _("✓ put back"),
-        ("wrong", "added"): _("✗ another word, or + an added one"),
-    }
-    traces = []
-    for marks, name in groups.items():
-        at = [number for number, one in enumerate(found.said) if one.mark in marks]
-        shares = [found.said[number].probability for number in at]
-        copied = marks == ("kept",)
-        marker: Part = {"color": f"{color}59" if copied else color, "line": {"color": color, "width": 1}}
-        if "wrong" in marks:
-            marker["pattern"] = {"shape": "/", "fgcolor": color, "bgcolor": ink.background, "size": 6}
-        traces.append(
-            {
-                "type": "bar",
-                "name": name,
-                "x": at,
-                "y": shares,
-                "width": 0.8,
-                "marker": marker,
-                "text": [percent(share) for share in shares],
-                "textposition": "outside",
-                "cliponaxis": False,
-                "hovertext": [f"<b>{theme.escape(found.said[number].text)}</b>" for number in at],
-                "hoverinfo": "text",
-                "showlegend": bool(at),
-            }
-        )
-    labels = tuple(visible(one.text) for one in found.said)
-    return _chances(traces, labels, np.zeros(len(labels), np.bool_), 1.15, dark)
-
-
-def _chances(traces: list[Part], labels: Sequence[str], special: Bools, top: float, dark: bool) -> go.Figure:
-    """Bars of probability above their tokens; ``top``: how far the axis goes, above 1 with room for what is there."""
-    count, small = len(labels), {"size": 12, "color": theme.palette(dark).faint}
+    count, small = len(score.labels), {"size": 12, "color": theme.palette(dark).faint}
     layout: Part = {
-        "xaxis": axes.shown(labels, special, 1000, "", dark)
+        "xaxis": axes.shown(score.labels, score.special, 1000, "", dark)
         | {"range": [-0.6, count - 0.4], "tickangle": -45 if count > 12 else 0, "title": {"text": ""}},
         "yaxis": {
-            "range": [0, top],
+            "range": [0, 1.12],
             "tickvals": [0, 0.5, 1],
             "tickformat": ".0%",
             "tickfont": small,

@@ -28,10 +28,9 @@ def main() -> None:
             parts.lines(repair)
             output_confidence.warning(repair.written)
     with lead:
-        show.lead(repairs.notice(repair) if repair is not None else _("The text is corrupted, read and repaired."))
+        show.lead(repairs.notice(repair) if repair is not None else _("The text is damaged, read and repaired."))
     if repair is not None:
         parts.look(chosen, repair)
-        show.table(repairs.table(repair), title=_("The three lines as a table"))
     levels.explain("denoising")
     if repair is not None:
         show.downloads(

@@ -16,7 +16,7 @@ from bartviz.app.frame.status import facts
 from bartviz.drawing.heads import one
 from bartviz.families.bert import BERT
 from bartviz.families.catalogue import EMBEDDED, entry
-from bartviz.features.denoising.figure import NAMES, denoising, pair, written
+from bartviz.features.denoising.figure import NAMES, denoising, pair
 from bartviz.features.denoising.figure import attention as both
 from bartviz.features.denoising.parts_chips import guess_lines, repair_lines
 from bartviz.features.denoising.parts_noise import Chosen
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from bartviz.serving.gate import Ticket
 
 LOOKS = {
-    "words": mark("word by word"),
     "attention": mark("attention"),
     BERT.name: mark("compare with BERT"),
     "noises": mark("all five noises"),
@@ -87,9 +86,8 @@ def lines(repair: Repair) -> None:
 
 
 def look(chosen: Chosen, repair: Repair) -> None:
-    """The part below the lines (URL ``look``); the score under teacher forcing is not offered to beginners."""
+    """More about this repair (URL ``look``); the score under teacher forcing is not offered to beginners."""
     parts: dict[str, Callable[[], None]] = {
-        "words": lambda: words(repair),
         "tokens": lambda: tokens(repair),
         "attention": lambda: attention(repair),
         BERT.name: lambda: filled(repair),
@@ -97,14 +95,10 @@ def look(chosen: Chosen, repair: Repair) -> None:
     }
     detailed = levels.at_least("intermediate") or st.query_params.get("look") in ("tokens", LOOKS["tokens"])
     looks = {word: name for word, name in LOOKS.items() if detailed or word != "tokens"}
-    parts[pick.one_of(_("Look at"), named(looks), key="look")]()
-
-
-def words(repair: Repair) -> None:
-    """The probability of each word that the model wrote: the numbers of the third line."""
-    alt = _("The probabilities of the {count} words that the model wrote.", count=len(repair.said))
-    show.figure(partial(written, repair, dark=page.dark()), key="denoising_words", alt=alt)
-    show.note(_("How sure the model was of each word that it wrote, the third line above."))
+    with levels.aside(_("More: attention, BERT, all five noises"), key="look", names=("look",)) as opened:
+        if opened:
+            parts[pick.one_of(_("Look at"), named(looks), key="look")]()
+            show.table(repairs.table(repair), title=_("The three lines as a table"))
 
 
 def tokens(repair: Repair) -> None:

@@ -15,7 +15,7 @@ from bartviz.language.percentages import percent
 from bartviz.text.labels import visible
 from bartviz.text.tokens import direction
 
-NAMES = (mark("original"), mark("corrupted"), mark("reconstructed"), "")
+NAMES = (mark("original"), mark("damaged"), mark("repaired"), "")
 MARKS = {"kept": "", "right": "✓", "wrong": "✗", "added": "+"}
 VERDICTS = {
     "kept": mark("copied"),
@@ -26,11 +26,11 @@ VERDICTS = {
 
 
 def repair_lines(repair: Repair) -> str:
-    """Original, corrupted and reconstructed words, column by column."""
+    """Original, damaged and repaired words, column by column."""
     names = "".join(f"<span>{_(name)}</span>" for name in NAMES)
     numbers = _numbered(repair)
     columns = [_together(_columns(repair, place, numbers)) for place in repair.places]
-    label = html.escape(_("Original, corrupted and reconstructed words, column by column"), quote=True)
+    label = html.escape(_("Original, damaged and repaired words, column by column"), quote=True)
     return (
         f"<div class='bv-text bv-repair' role='group' aria-label='{label}' tabindex='0' "
         f"dir='{direction(word.text for word in repair.noised.clean)}'>"

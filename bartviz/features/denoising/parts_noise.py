@@ -64,17 +64,18 @@ def denoiser(info: ModelInfo) -> str:
 
 def choose(record: Record) -> Chosen:
     """The pickers: noise, share, seed, text; and a note on which model repairs, if it is another one."""
-    first, second = st.columns([3, 1.7], vertical_alignment="center")
+    if levels.at_least("intermediate"):
+        first, second = st.columns([3, 1.7], vertical_alignment="center")
+        third, fourth, fifth, sixth = st.columns([2, 1, 1, 2.6], gap="medium", vertical_alignment="center")
+    else:  # the noise's own share; another seed comes with "Draw again"
+        first, second, fifth = st.columns([1.5, 1.5, 1], vertical_alignment="bottom")
+        third = fourth = st.container(key="denoising_held")
+        sixth = st.container()
     with first:
         short = _one_of(_("Noise"), named(NOISE_NAMES), key="noise")
     noise = NOISES[short]
     with second:
         which = _one_of(_("Text"), named(TEXTS), key="text_of", default=_first_text(record))
-    if levels.at_least("intermediate"):
-        third, fourth, fifth, sixth = st.columns([2, 1, 1, 2.6], gap="medium", vertical_alignment="center")
-    else:  # the noise's own share; another seed comes with "Draw again"
-        third = fourth = st.container(key="denoising_held")
-        fifth, sixth = st.columns([1, 3.6], gap="medium", vertical_alignment="center")
     with third:
         rate = _rate(noise, short)
     with fourth:

@@ -11,9 +11,7 @@ from bartviz.analysis import repairs
 from bartviz.analysis.repairs import Repair
 from bartviz.errors import SettingError
 from bartviz.experiments.repair import repair
-from bartviz.features.denoising.figure import attention, denoising, pair, written
-from bartviz.language.percentages import percent
-from tests.features.denoising.drawn import repaired
+from bartviz.features.denoising.figure import attention, denoising, pair
 from tests.support import loaded
 
 
@@ -69,10 +67,3 @@ def test_attention_on_masks_is_a_share() -> None:
     at = [i for i, label in enumerate(corrupted.key_labels) if label == "<mask>"]
     assert share[0] == pytest.approx(float(corrupted.weights[rows][:, at].sum(1).mean()), abs=1e-6)
     assert share[1] == pytest.approx(len(at) / len(corrupted.key_labels), abs=1e-6)
-
-
-def test_the_bars_have_the_numbers_of_the_third_line() -> None:
-    found = repaired()
-    shown = {x: text for trace in written(found).data for x, text in zip(trace.x, trace.text, strict=True)}
-    assert [shown[number] for number in range(3)] == [percent(one.probability) for one in found.said]
-    assert list(written(found).layout.xaxis.ticktext) == [one.text for one in found.said]

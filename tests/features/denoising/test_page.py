@@ -32,7 +32,7 @@ def test_every_noise_has_three_lines_and_the_score_of_the_library(app: App, nois
     assert not page.exception
     assert not page.error
     said = words(page)
-    assert all(f"<span>{name}</span>" in said for name in ("original", "corrupted", "reconstructed"))
+    assert all(f"<span>{name}</span>" in said for name in ("original", "damaged", "repaired"))
     whole = {
         "infilling": "text infilling",
         "masking": "token masking",
@@ -53,7 +53,7 @@ def test_every_part_draws_and_its_numbers_can_be_downloaded(app: App, look: str)
     assert not page.exception
     assert not page.error
     charts = len(page.get("plotly_chart"))
-    assert charts == {"words": 1, "tokens": 1, "attention": 2}.get(look, 0)
+    assert charts == {"tokens": 1, "attention": 2}.get(look, 0)
     assert ("BERT&#x27;s five best" in words(page) or "BERT's five best" in words(page)) == (look == "bert")
     assert "denoising_csv" in {str(button.key) for button in page.get("download_button")}
 
