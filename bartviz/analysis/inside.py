@@ -21,6 +21,7 @@ from bartviz.analysis.masks import in_word, no_row
 from bartviz.arrays import Bools, Floats
 from bartviz.errors import SettingError, choices
 from bartviz.language import _, later, mark
+from bartviz.language.percentages import percent
 from bartviz.record.attention import Attention, Kind
 from bartviz.text.tokens import Tokens
 
@@ -245,7 +246,7 @@ def shown(one: Inside, which: Which = "strongest", most: int = MOST, keep: int |
 
 def sentence(one: Inside, predicts: str | None = None, *, plain: bool = False) -> str:
     """One or two sentences on this row; ``predicts`` is what a decoder's row predicts, as in a sentence
-    (``masks.in_word``); ``plain``: for a beginner, without scores."""
+    (``masks.in_word``); ``plain``: for a beginner, one without scores."""
     if one.masked:
         row = row_label(one, predicts, start=False)
         return _("All keys of {row} are masked: its weights are uniform and mean nothing.", row=row)
@@ -262,10 +263,15 @@ def sentence(one: Inside, predicts: str | None = None, *, plain: bool = False) -
     if visible == 1:
         return _("{row} may see only {key}: its weight is 1 whatever the score.", row=row, key=one.named(key))
     ordered = np.sort(one.scores[one.mask])
-    plainly = mark("{row} fits {key} best, so its weight is {weight:.3f}.")
-    fully = mark("{row} fits {key} best: score {score}, the next {second}, so its weight is {weight:.3f}.")
+    if plain:
+        return _(
+            "The question of {word} fits {key} best: it gets {share} of the attention.",
+            word=predicts or one.asks,
+            key=one.named(key),
+            share=percent(float(one.weights[key])),
+        )
     said = _(
-        plainly if plain else fully,
+        "{row} fits {key} best: score {score}, the next {second}, so its weight is {weight:.3f}.",
         row=row,
         key=one.named(key),
         score=_number(one.scores[key]),

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from bartviz.analysis import inside
+from bartviz.language.percentages import percent
 from scripts.settled import settle
 from tests.browser.conftest import Open
 from tests.support import stand_in
@@ -91,5 +92,5 @@ def test_the_arithmetic_is_played_step_by_step(visit: Open, server: str) -> None
     for _ in range(4):
         page.keyboard.press("ArrowRight")
     one = inside.inside(stand_in.record().attention("encoder"), 1, 2, 3)
-    expect(page.locator(".formula .say")).to_contain_text(f"{one.weights[one.strongest]:.3f}")
+    expect(page.locator(".formula .say")).to_contain_text(percent(float(one.weights[one.strongest])))
     assert not weights.evaluate(faint)

@@ -75,7 +75,7 @@ def to_other_views(record: Record, here: str, head: Head, row: int | None = None
     links = [link for link in for_head(record, head, row) if link.to != here]
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="related_links"):
         if not levels.at_least("intermediate"):
-            with st.popover(_("More on {head}", head=name)):
+            with st.popover(_("More on this head")):
                 _list(links)
         else:
             _begins(_("More on {head}:", head=name))

@@ -18,6 +18,7 @@ from bartviz.drawing.strips import bars, signed, strip
 from bartviz.errors import SettingError
 from bartviz.features.inside.figure_arithmetic import Frame, others
 from bartviz.language import _
+from bartviz.language.percentages import percent
 from bartviz.record.attention import Attention
 
 
@@ -50,13 +51,21 @@ def inside(
 
 
 def arithmetic(
-    one: Inside, shown: Shown, key: int, *, predicts: str | None = None, dark: bool = False, colors: Numbers = ()
+    one: Inside,
+    shown: Shown,
+    key: int,
+    *,
+    predicts: str | None = None,
+    dark: bool = False,
+    colors: Numbers = (),
+    plain: bool = False,
 ) -> go.Figure:
     """The row of arithmetic: one line for each key that is shown, ``key`` framed; a click on a bar reports its key.
 
-    ``colors``: the numbers of the words of all keys (``analysis.word_colors``).
+    ``colors``: the numbers of the words of all keys (``analysis.word_colors``). ``plain``: for a beginner,
+    with captions in words and weights in per cent.
     """
-    frame = Frame(one, shown, dark, predicts, colors)
+    frame = Frame(one, shown, dark, predicts, colors, plain=plain)
     traces = [
         *_vectors(frame),
         *_scores(frame),
@@ -177,7 +186,7 @@ def _weights(frame: Frame) -> list[Part]:
     if shown.rest:
         weights = np.append(weights, shown.rest_weight)
         hover.append(_("{others} together: {weight:.4f}", others=others(shown.rest), weight=shown.rest_weight))
-    texts = [f"{weight:.3f}" for weight in weights]
+    texts = [percent(weight) if frame.plain else f"{weight:.3f}" for weight in weights]
     color = [theme.palette(frame.dark).masked if one.masked else frame.color] * len(weights)  # uniform, and not real
     return [bars(weights, colors=color, xaxis=frame.axis("weight"), hover=hover, name="weight", text=texts)]
 

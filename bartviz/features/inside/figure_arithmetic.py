@@ -35,12 +35,20 @@ def _names(one: Inside) -> dict[str, float]:
 
 
 class Frame:
-    """The positions of the panels, and the names of their rows; ``colors`` are the numbers of the keys' words."""
+    """The positions of the panels, and the names of their rows; ``colors`` are the numbers of the keys' words,
+    ``plain``: captions that say in words what a panel is for."""
 
     def __init__(
-        self, one: Inside, shown: Shown, dark: bool, predicts: str | None = None, colors: Numbers = ()
+        self,
+        one: Inside,
+        shown: Shown,
+        dark: bool,
+        predicts: str | None = None,
+        colors: Numbers = (),
+        *,
+        plain: bool = False,
     ) -> None:
-        self.one, self.shown, self.dark, self.predicts = one, shown, dark, predicts
+        self.one, self.shown, self.dark, self.predicts, self.plain = one, shown, dark, predicts, plain
         self.keys = list(shown.keys)
         self.rows = len(self.keys) + (shown.rest > 0)
         self.color = theme.kind_color(one.kind, dark)
@@ -128,12 +136,17 @@ class Frame:
             "weight": _("softmax = {weight}", weight=f"<b>{weight}</b>"),
             "values": _("weight × {v}", v=_letter("v", VALUE, dark)),
         }
+        if self.plain:
+            said["keys"] = _("{k}: the labels", k=_letter("k", KEY, dark))
+            said[self.score] = _("{score}:<br>how well it fits", score=f"<b>{_('score')}</b>")
+            said["weight"] = _("{weight}: its share", weight=f"<b>{weight}</b>")
         found = [caption(said[name], self.domains[name][0], self.split + TOP, dark) for name in self.names]
         over = 1 - 36 / self.height
         found.append(caption(self._asked(), 0, over, dark))
         if one.v is not None:
             output = _letter(result, VALUE, dark)
-            found.append(caption(_("{output} = sum of weight × v", output=output), 1, over, dark, anchor="right"))
+            summed = _("{output}: the mixture") if self.plain else _("{output} = sum of weight × v")
+            found.append(caption(summed.format(output=output), 1, over, dark, anchor="right"))
         return found
 
     def _asked(self) -> str:
@@ -142,6 +155,8 @@ class Frame:
             f"<b>{theme.escape(axes.short(label))}</b>" for label in (self.one.query_label, self.predicts or "")
         )
         letter = _letter("q", QUERY, self.dark)
+        if self.plain:
+            return _("{q}: the question of {word}", q=letter, word=reads if self.predicts is None else predicts)
         if self.predicts is None:
             return _("{q} of the query {query}", q=letter, query=reads)
         return _("{q} of the row that reads {reads} and predicts {predicts}", q=letter, reads=reads, predicts=predicts)

@@ -13,6 +13,10 @@ from bartviz.language import _
 from bartviz.record.attention import Head
 
 
+def table(one: analysis.Inside) -> None:
+    show.table(partial(analysis.table, one), title=_("The row of arithmetic as a table"))
+
+
 def main() -> None:
     record = page.begin("inside")
     prediction.section(record)
@@ -21,7 +25,8 @@ def main() -> None:
     picked = parts.choose(record)
     with strip:
         related_links.text_to_word(record, picked.one.kind)
-    above, below = show.place("inside_above"), st.container()
+    plain = not levels.at_least("intermediate")
+    above, below = show.place("inside_plain_above" if plain else "inside_above"), st.container()
     with (
         below,
         levels.aside(
@@ -30,17 +35,16 @@ def main() -> None:
     ):
         chosen = parts.choose_key(picked) if opened else picked
         with lead:
-            show.lead(
-                analysis.sentence(
-                    chosen.one, parts.predicted(record, chosen.one), plain=not levels.at_least("intermediate")
-                )
-            )
+            show.lead(analysis.sentence(chosen.one, parts.predicted(record, chosen.one), plain=plain))
         with above:
             parts.row(record, chosen)
-            parts.text(record, chosen)
-            show.table(partial(analysis.table, chosen.one), title=_("The row of arithmetic as a table"))
+            if not plain:
+                parts.text(record, chosen)
+                table(chosen.one)
         if opened:
             parts.key(chosen)
+            if plain:
+                table(chosen.one)
     one = chosen.one
     related_links.to_other_views(record, "inside", Head(one.kind, one.layer, one.head), one.row)
     with levels.aside(

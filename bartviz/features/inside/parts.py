@@ -26,6 +26,7 @@ from bartviz.features.inside.figure_arithmetic import others
 from bartviz.features.inside.parts_lens import lens
 from bartviz.features.inside.parts_residual import residual
 from bartviz.language import _, mark, named
+from bartviz.language.percentages import percent
 from bartviz.record.attention import Attention
 from bartviz.record.record import Record
 
@@ -120,8 +121,8 @@ def choose_key(chosen: Chosen) -> Chosen:
 
 def row(record: Record, chosen: Chosen) -> None:
     """The formula and the row of arithmetic; a click on a weight examines that key below."""
-    said = predicted(record, chosen.one)
-    formula.show(chosen.one, chosen.key, said, key="inside_formula", within=f".st-key-{_HERO}")
+    said, plain = predicted(record, chosen.one), not levels.at_least("intermediate")
+    formula.show(chosen.one, chosen.key, said, key="inside_formula", within=f".st-key-{_HERO}", plain=plain)
     shown = chosen.shown
     alt = _(
         "The arithmetic of {head} for {query}, from query and keys to the output.",
@@ -137,19 +138,21 @@ def row(record: Record, chosen: Chosen) -> None:
         predicts=predicts(record, chosen.one),
         dark=page.dark(),
         colors=colors,
+        plain=plain,
     )
     st.html(_STYLE)
     with st.container(key="inside_essentials"):
-        st.html(_essentials(chosen.one, shown, chosen.key, dark=page.dark()))
+        st.html(_essentials(chosen.one, shown, chosen.key, dark=page.dark(), plain=plain))
     with show.sideways("inside_hero" if chosen.one.bias is None else "inside_hero_bias"):
         show.figure(figure, key=_HERO, alt=alt, on_click=lambda: _choose_clicked(shown.keys), most=1.1)
     notes = [
         _(
             "Coloured is positive, grey negative. Point at one for numbers; touch a weight to see how its score is "
             "computed."
-        ),
-        _("The numbers next to the bars are rounded."),
+        )
     ]
+    if not plain:
+        notes.append(_("The numbers next to the bars are rounded."))
     if shown.rest:
         notes.append(_("{count:,} of {all:,} keys are summed in one row.", count=shown.rest, all=len(chosen.one.keys)))
     show.note(" ".join(notes))
@@ -157,14 +160,14 @@ def row(record: Record, chosen: Chosen) -> None:
         st.info(_(NO_VALUES))
 
 
-def _essentials(one: Inside, shown: Shown, key: int, *, dark: bool) -> str:
+def _essentials(one: Inside, shown: Shown, key: int, *, dark: bool, plain: bool) -> str:
     """On a phone, where the row of arithmetic is wider than the screen: score and weight of each key shown."""
     rest = [(others(shown.rest), shown.rest_score, shown.rest_weight, False)] if shown.rest else []
     keys = [
         (one.label(at), float(one.scores[at]) if one.mask[at] else None, float(one.weights[at]), at == key)
         for at in shown.keys
     ]
-    lines = "".join(_line(*line) for line in [*keys, *rest])
+    lines = "".join(_line(*line, plain=plain) for line in [*keys, *rest])
     heads = "".join(f"<th scope='col'>{html.escape(name)}</th>" for name in (_("key"), _("score"), _("weight")))
     label = html.escape(_("Score and weight of each key"), quote=True)
     return (
@@ -173,12 +176,13 @@ def _essentials(one: Inside, shown: Shown, key: int, *, dark: bool) -> str:
     )
 
 
-def _line(label: str, score: float | None, weight: float, chosen: bool) -> str:
+def _line(label: str, score: float | None, weight: float, chosen: bool, *, plain: bool) -> str:
     marked = " class='bv-chosen'" if chosen else ""
     told = "–" if score is None else f"{score:.2f}".replace("-", "−")  # of a masked key
+    share = html.escape(percent(weight)) if plain else f"{weight:.3f}"
     return (
         f"<tr{marked}><th scope='row'>{html.escape(label)}</th><td>{told}</td>"
-        f"<td>{weight:.3f}<i style='--weight:{weight:.3f}'></i></td></tr>"
+        f"<td>{share}<i style='--weight:{weight:.3f}'></i></td></tr>"
     )
 
 

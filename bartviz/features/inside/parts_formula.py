@@ -14,6 +14,7 @@ from bartviz.analysis.inside import Inside, row_label
 from bartviz.browser.scripts import bundle
 from bartviz.features.inside.figure_arithmetic import captions_of, order, panels
 from bartviz.language import _, mark
+from bartviz.language.percentages import percent
 
 _FILES = Path(__file__).parent
 _MOUNT = st.components.v2.component(
@@ -24,13 +25,13 @@ _MOUNT = st.components.v2.component(
 )
 
 
-def show(one: Inside, of: int, predicts: str | None, *, key: str, within: str) -> None:
+def show(one: Inside, of: int, predicts: str | None, *, key: str, within: str, plain: bool = False) -> None:
     """Draw the formula; ``of`` is the key whose numbers are said, ``within`` the CSS selector of the picture whose
-    panels it follows. No server traffic."""
-    _MOUNT(data=json.dumps(payload(one, of, predicts, within=within)).encode(), key=key)
+    panels it follows, ``plain``: the player alone, for a beginner. No server traffic."""
+    _MOUNT(data=json.dumps(payload(one, of, predicts, within=within, plain=plain)).encode(), key=key)
 
 
-def payload(one: Inside, of: int, predicts: str | None = None, *, within: str) -> dict[str, Any]:
+def payload(one: Inside, of: int, predicts: str | None = None, *, within: str, plain: bool = False) -> dict[str, Any]:
     """The component's data: the parts of the formula, the panels that show each, in the order in which they are
     computed, and two sentences for each: what it is, and with the numbers of the key ``of``."""
     scale = [] if one.scale == 1 else [_part(f" × {one.factor}", panels=("scaled", "score"))]
@@ -56,13 +57,13 @@ def payload(one: Inside, of: int, predicts: str | None = None, *, within: str) -
         else mark("{head}, {width} numbers wide, over the keys that may be seen")
     )
     return {
-        "parts": parts,
+        "parts": [] if plain else parts,
         "panels": panels(one),
         "say": _sentences(one),
         "within": within,
         "order": order(one),
         "captions": captions_of(one),
-        "steps": _steps(one, of, predicts),
+        "steps": _steps(one, of, predicts, plain),
         "words": {
             "play": _("Play the arithmetic"),
             "pause": _("Pause"),
@@ -70,7 +71,7 @@ def payload(one: Inside, of: int, predicts: str | None = None, *, within: str) -
             "next": _("One step forward"),
             "count": _("{step} of {count}"),
         },
-        "rest": _(rest, head=one.name, width=one.width),
+        "rest": _("Press play: it is computed step by step.") if plain else _(rest, head=one.name, width=one.width),
     }
 
 
@@ -98,9 +99,10 @@ def _sentences(one: Inside) -> dict[str, str]:
     }
 
 
-def _steps(one: Inside, of: int, predicts: str | None) -> dict[str, str]:
+def _steps(one: Inside, of: int, predicts: str | None, plain: bool) -> dict[str, str]:
     """What each panel computes, with the numbers of one key."""
     key, width, seen = one.named(of), one.width, bool(one.mask[of])
+    share = percent(float(one.weights[of])) if plain else f"{one.weights[of]:.3f}"
     dot, scaled, score_of = (_number(numbers[of]) for numbers in (one.dots, one.scaled, one.scores))
     summed = _("The {width} products of {key} are added up: {dot}.", width=width, key=key, dot=dot)
     if one.scale != 1:
@@ -116,9 +118,7 @@ def _steps(one: Inside, of: int, predicts: str | None) -> dict[str, str]:
         summed += " " + _("Kept below the cap of {cap:.4g}, its score is {score}.", cap=one.softcap, score=score_of)
     closed = _("{key} may not be seen: its score becomes −∞.", key=key)
     score = _("Sum and bias of {key} are its score: {score}.", key=key, score=score_of)
-    weight = _(
-        "Softmax makes the scores weights that sum to 1: {key} gets {weight:.3f}.", key=key, weight=one.weights[of]
-    )
+    weight = _("Softmax makes the scores weights that sum to 1: {key} gets {weight}.", key=key, weight=share)
     if one.masked:
         weight = _("All keys of this row are masked: its weights are uniform and mean nothing.")
     return {
@@ -138,9 +138,7 @@ def _steps(one: Inside, of: int, predicts: str | None) -> dict[str, str]:
         "score": score if seen else closed,
         "weight": weight,
         "values": _(
-            "The value of each token is multiplied by its weight: that of {key} by {weight:.3f}.",
-            key=key,
-            weight=one.weights[of],
+            "The value of each token is multiplied by its weight: that of {key} by {weight}.", key=key, weight=share
         ),
         "output": _("Added up they are the output of the head: {width} numbers.", width=_width(one)),
     }

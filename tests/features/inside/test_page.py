@@ -9,6 +9,7 @@ import pytest
 
 from bartviz.analysis import inside, start
 from bartviz.app.frame import page_list
+from bartviz.language.percentages import percent
 from bartviz.record.record import Record
 from tests.support import stand_in, visits
 from tests.support.visits import words
@@ -80,6 +81,14 @@ def test_beginners_open_the_products_of_a_key_by_choosing_one(record: Record) ->
     asked = visits.opened("inside", record, token="5", follow="false")
     assert asked.slider(key="token").value == 5
     assert "bv-equation" in words(asked)
+
+
+def test_a_beginner_reads_shares_and_no_formula(record: Record) -> None:
+    said = words(visits.opened("inside", record, kind="Encoder", layer="1", head="2", row="3"))
+    one = inside.inside(record.attention("encoder"), 1, 2, 3)
+    share = percent(float(one.weights[one.strongest]))
+    assert f"fits {one.named(one.strongest)} best: it gets {share} of the attention." in said
+    assert one.factor not in said
 
 
 def test_without_values_one_sentence_says_what_to_do(record: Record) -> None:
