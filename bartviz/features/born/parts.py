@@ -47,8 +47,8 @@ WORDS: Mapping[str, str] = {
     "head": mark("Layer {layer}, head {head}"),
     "share": mark("{share} on the right place"),
     "map": mark(
-        "Cross-attention of layer {layer}, head {head}: a row for each word that it writes, a column for each that it "
-        "reads"
+        "Cross-attention of layer {layer}, head {head}: a row for each word that it should write, a column for each "
+        "that it reads"
     ),
     "curves": mark("Against the step: the share of right texts, each head's weight on the right place, and the loss"),
     "axis": mark("steps"),

@@ -11,6 +11,7 @@ import streamlit as st
 
 from bartviz.app.components import served
 from bartviz.app.controls import show
+from bartviz.app.frame import levels
 from bartviz.app.state import own_replay
 from bartviz.browser import BROWSER
 from bartviz.browser.replay import messages
@@ -23,10 +24,16 @@ _COMPONENT = served.Served.of(BROWSER / "replay", STYLE)
 
 
 def draw() -> None:
-    """The replay, if there is one."""
+    """The replay, if there is one; that which ships is folded for beginners, outside a lesson."""
     found = _found()
-    if found is not None:
+    if found is None:
+        return
+    if taught() or own_replay.own() is not None or os.environ.get(SETTING):
         _draw(found)
+        return
+    with levels.aside(_("More: how a translator learned, moment by moment"), key="moments") as opened:
+        if opened:
+            _draw(found)
 
 
 def taught() -> bool:

@@ -58,8 +58,15 @@ def test_the_replay_of_the_setting_is_shown_with_its_words(
 def test_the_last_moment_is_placed_within_the_whole_training(app: App) -> None:
     found = replay.open_replay(replay.SHIPPED)
     last, whole = found.steps[-1], found.about["whole"]
-    said = words(app("born", level="beginner"))
+    said = words(app("born", level="intermediate"))
     assert f"step {last:,} of the {whole:,} that were planned ({last / whole:.0%})" in said
+
+
+def test_the_replay_that_ships_is_folded_for_beginners(app: App) -> None:
+    page = app("born", level="beginner")
+    assert not page.exception
+    assert given(page) == []
+    assert "More: how a translator learned, moment by moment" in [one.label for one in page.expander]
 
 
 def test_a_file_of_ones_own_is_shown_instead(app: App, file: Path) -> None:

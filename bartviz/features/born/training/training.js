@@ -249,13 +249,13 @@ class View {
 
   /** The weights of a head; there is room for as many rows as the answer has. */
   map(canvas, weights, theme, colors, scale) {
-    const { words, written } = this.attempt,
+    const { words, written, answer } = this.attempt,
       columns = words.length,
-      numbered = (word, row) => `${row + 1} ${word}`, // as an untrained network writes the same word in each row
-      kept = TASKS[this.data.settings.task].target.map((word) => numbered(word, 9)), // the same margin at each step
+      rows = written.map((_word, row) => answer[row] ?? ""), // an untrained network writes the same word in each row
+      kept = TASKS[this.data.settings.task].target, // the same margin at each step
       share = (row, column) => weights[row * columns + column],
       height = Math.max(columns, written.length);
-    drawWeights(canvas, { rows: written.map(numbered), columns: words, share, kept, height }, theme, colors, scale);
+    drawWeights(canvas, { rows, columns: words, share, kept, height }, theme, colors, scale);
   }
 
   curves(theme, strong, scale) {
