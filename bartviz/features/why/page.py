@@ -54,7 +54,8 @@ def explained(
 ) -> None:
     """What the numbers of a word say, whether the method is worth anything on this text, and what others say."""
     shown = numbers.shown(record, result)
-    said = parts.said(chosen.method, places[at], result, shown)
+    before = None if shown.before is None else places[shown.before]
+    said = parts.said(chosen.method, places[at], result, shown, before)
     with lead:
         show.lead(said)
     with st.container(key="why_removal"):

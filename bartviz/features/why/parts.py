@@ -173,8 +173,9 @@ def named(place: Place, found: Attribution) -> str:
     return quote(label)
 
 
-def said(name: str, place: Place, found: Attribution, shown: Shown) -> str:
-    """Which words a method names: “kaufen”: leave-one-out points to “buy”, “want” and “car”."""
+def said(name: str, place: Place, found: Attribution, shown: Shown, before: Place | None = None) -> str:
+    """Which words a method names: “kaufen”: leave-one-out points to “buy”, “want” and “car”. ``before``: what was
+    written earlier and counts even more, which a beginner is told first."""
     token, method = named(place, found), _(name)
     if found.contrast is not None:
         token = _("{token} and not {other}", token=token, other=quote(found.contrast))
@@ -182,6 +183,13 @@ def said(name: str, place: Place, found: Attribution, shown: Shown) -> str:
     if not words:
         return _("{token}: {method} points to no word of the text.", token=token, method=method)
     if name == USUAL and not levels.at_least("intermediate"):
+        if before is not None:
+            return _(
+                "{token} rests most on {before}, which was written before it, and in the text on {words}.",
+                token=token,
+                before=quote(before.label),
+                words=listed(words),
+            )
         return plural(
             "In the text, {token} rests most on {words}: without this word it is less likely.",
             "In the text, {token} rests most on {words}: without one of them it is less likely.",

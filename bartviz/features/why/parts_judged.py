@@ -46,10 +46,10 @@ def judged(record: Record, methods: Sequence[str], by: Operator) -> Judged | Ref
 def with_verdict(said: str, verdict: Verdict) -> str:
     """A sentence of what a method names, which begins with the verdict where that is no good one."""
     if verdict == BETTER:
-        return f"{said} {_('On this text the method is better than chance.')}"
+        return f"{said} {_('On this text, words found this way matter more than random ones.')}"
     if verdict == ALIKE:
-        return f"{_('No better than chance on this text:')} {said}"
-    return f"{_('Worse than chance on this text:')} {said}"
+        return f"{_('On this text, words found this way matter no more than random ones:')} {said}"
+    return f"{_('On this text, words found this way matter less than random ones:')} {said}"
 
 
 def remove(record: Record, place: Place, at: int, shown: Shown, by: Operator) -> None:

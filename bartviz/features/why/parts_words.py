@@ -16,6 +16,7 @@ from bartviz.analysis import sentence_words, start
 from bartviz.analysis.attribution import Attribution
 from bartviz.analysis.masks import quote
 from bartviz.app.controls import pick, show
+from bartviz.app.frame import levels
 from bartviz.browser.scripts import bundle
 from bartviz.drawing.colors import word_places
 from bartviz.features.why import numbers
@@ -43,7 +44,7 @@ def draw(record: Record, places: Sequence[Place], at: int, found: Attribution | 
     guess = "" if found is None or record.output is not None else found.steps.labels[0]
     data = json.dumps(payload(record, filled(places, at, guess), at, shown)).encode()  # bytes: else pandas is imported
     _MOUNT(data=data, key=KEY, on_place_change=partial(_choose, record, places))
-    before = None if shown is None else shown.before
+    before = None if shown is None or not levels.at_least("intermediate") else shown.before  # a beginner's lead has it
     word = "" if before is None else quote(places[before].label)
     show.note(_("Among the words written before, {word} counts even more.", word=word) if word else "")
 

@@ -193,7 +193,7 @@ def test_an_output_without_words_is_drawn_and_why_it_is_not_judged_is_said(
     said = visits.words(page)
     assert "In the text, “&lt;/s&gt;” rests most on" in said
     assert "The model wrote no word here that could be judged" in said
-    assert "better than chance" not in said
+    assert "found this way" not in said
 
 
 @pytest.mark.parametrize("kind", ["encoder", "encoder-decoder"])
@@ -243,8 +243,8 @@ def test_what_becomes_of_a_word_is_said_and_drawn_beside_random_words() -> None:
 
 
 def test_the_sentence_begins_with_the_verdict_where_a_method_is_no_better_than_chance() -> None:
-    assert judging.with_verdict("“a”: b.", ALIKE).startswith("No better than chance on this text: ")
-    assert judging.with_verdict("“a”: b.", WORSE).startswith("Worse than chance on this text: ")
+    assert judging.with_verdict("“a”: b.", ALIKE).startswith("On this text, words found this way matter no more than")
+    assert judging.with_verdict("“a”: b.", WORSE).startswith("On this text, words found this way matter less than")
     assert judging.with_verdict("“a”: b.", BETTER).startswith("“a”: b. On this text")
 
 
