@@ -171,12 +171,10 @@ def pieces_sentence(tokens: Tokens) -> str:
         "special": added,
     }
     if counts[most] == 1:
-        return _(
-            "The model does not see letters: {words} became {ids} ids, {special} among them; no word is cut.", **filled
-        )
+        return _("The model gets {ids} numbers and no letters: {words} and {special}, and no word is cut.", **filled)
     return _(
-        "The model does not see letters: {words} became {ids} ids, {special} among them; “{word}” is cut into {pieces} "
-        "pieces.",
+        "The model gets {ids} numbers and no letters: {words}, of which “{word}” is cut into {pieces} pieces, and "
+        "{special}.",
         word=names,
         pieces=counts[most],
         **filled,

@@ -46,8 +46,8 @@ def test_the_self_check_has_a_limit() -> None:
 def test_the_sentence_about_the_pieces() -> None:
     tokens = stand_in.tokens(stand_in.OUTPUT)
     assert inputs.pieces_sentence(tokens) == (
-        "The model does not see letters: 6 words became 9 ids, 2 special tokens among them; “kaufen” is cut into 2 "
-        "pieces."
+        "The model gets 9 numbers and no letters: 6 words, of which “kaufen” is cut into 2 pieces, and 2 special "
+        "tokens."
     )
     frame = inputs.pieces(tokens)
     assert frame["id"].tolist() == list(range(9))

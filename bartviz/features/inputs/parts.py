@@ -11,6 +11,7 @@ import streamlit as st
 from bartviz.analysis import inputs as analysis
 from bartviz.analysis import positions as of_positions
 from bartviz.analysis import sentence_words
+from bartviz.analysis.word_colors import NONE
 from bartviz.app.controls import pick, show, tasks
 from bartviz.app.frame import levels, page
 from bartviz.drawing.colors import underline
@@ -88,9 +89,10 @@ def cut(
     unknown: tuple[bool, ...] | None = None,
     label: str = "",
     roles: Sequence[str | None] = (),
+    colors: Sequence[int] = (),
 ) -> str:
     """HTML of the text cut into pieces: its characters, the piece, its id. Escaped; words are separated. ``roles``: of
-    a chat, whose message each piece belongs to."""
+    a chat, whose message each piece belongs to; ``colors``: of other texts, the number of the colour of each word."""
     named = list(dict.fromkeys(role for role in roles if role is not None))
     columns, before, even = [], None, False
     for i, (special, joined) in enumerate(zip(tokens.special, tokens.joined, strict=True)):
@@ -108,7 +110,8 @@ def cut(
         )
         role = roles[i] if roles else None
         tooltip += "" if role is None else f", {role}"
-        under = "" if role is None else f" style='{underline(named.index(role))}'"
+        number = named.index(role) if role is not None else colors[i] if len(colors) else NONE
+        under = "" if number == NONE else f" style='{underline(number)}'"
         columns.append(
             f"<span class='bv-piece{' bv-on' * joined}' title='{html.escape(tooltip, quote=True)}'>"
             f"<span class='bv-from{shade}{' bv-again' * again}'>{'″' if again else html.escape(written) or '&nbsp;'}"
@@ -125,9 +128,11 @@ def pieces(record: Record, stack: Stack) -> None:
     tokens = tokens_of(record, stack)
     read = record.source_text if stack == "encoder" or record.cross is None else record.target_text or ""
     roles = roles_of(record, stack)
-    drawn = cut(tokens, _texts(tokens, read), roles=roles)
+    colors = pick.colors_of_words(record)
+    side = colors.source if stack == "encoder" else colors.reads
+    drawn = cut(tokens, _texts(tokens, read), roles=roles, colors=side if len(side) == len(tokens) else ())
     st.html(drawn)
-    notes = [_("From top to bottom: the text, its pieces, and the ids that the model gets.")]
+    notes = [_("From top to bottom: the text, its pieces, and the numbers (ids) that the model gets.")]
     notes += [_(meaning) for sign, meaning in SIGNS.items() if sign in drawn]
     if len(set(tokens.segments.tolist())) > 1:
         notes.append(_("Its two sentences are two segments."))

@@ -41,7 +41,7 @@ def test_pieces_come_without_a_model(app: App, monkeypatch: pytest.MonkeyPatch) 
     page = app("inputs", record=record)
     said = words(page)
     assert "<b>is</b>" not in said
-    assert f"became {len(record.source)} ids" in said
+    assert f"The model gets {len(record.source)} numbers and no letters" in said
     assert "two segments" in said
     for token_id in record.source.ids:
         assert f"<span class='bv-id'>{token_id}</span>" in said
