@@ -41,6 +41,13 @@ class Shape:
             return _("causal and padding") if self.closed_keys else _("causal")
         return _("padding") if self.closed_keys else _("another pattern")
 
+    @property
+    def plain(self) -> str:
+        """The same for a beginner: what a row may see."""
+        if self.open == self.cells:
+            return _("sees everything")
+        return _("sees what comes before") if self.causal and not self.closed_keys else self.name
+
 
 def shape(mask: Bools) -> Shape:
     """The ``Shape`` of a mask (Q, K)."""

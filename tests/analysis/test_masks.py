@@ -23,6 +23,11 @@ def test_shapes_by_hand() -> None:
     assert masks.shape(causal) == masks.Shape(6, 9, True, 0)
     assert masks.shape(padding).name == "padding"
     assert masks.shape(padding & causal).name == "causal and padding"
+    assert [masks.shape(one).plain for one in (full, causal, padding)] == [
+        "sees everything",
+        "sees what comes before",
+        "padding",
+    ]
     assert masks.shape(np.eye(3).astype(np.bool_)).name == "another pattern"
     assert masks.shape(np.zeros((2, 2), np.bool_)).closed_keys == 2
     assert masks.shape(np.ones((1, 1), np.bool_)).name == "full"

@@ -104,10 +104,12 @@ def _follow_older_link() -> None:
 
 def squares(record: Record, shown: Shown) -> None:
     """One square for each kind, its row framed, with a sentence on what that row may see."""
+    told = levels.at_least("intermediate")
+    shapes = {kind: masks.shape(record.attention(kind).mask) for kind in record.kinds}
     drawn = [
         parts_squares.square(
             record.attention(kind),
-            f"{sentence_words.kind_alone(kind)}: {masks.shape(record.attention(kind).mask).name}",
+            f"{sentence_words.kind_alone(kind)}: {shapes[kind].name if told else shapes[kind].plain}",
             view=shown.view,
             number=shown.number,
             layer=shown.layer,
