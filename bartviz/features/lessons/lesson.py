@@ -35,7 +35,7 @@ DEFAULTS: Mapping[str, View] = {
     "heads": {**_MAP, "weights": "head", "small": "all", "hide": False},
     "compare": {"words": False, "view": "map", "range": "fixed"},
     "decoding": {"step_weights": "layer", "layer": 2, "step": 1, "reading": "predicts"},
-    "denoising": {"noise": "infilling", "text_of": "sentence", "noise_seed": 2, "look": "words"},
+    "denoising": {"noise": "infilling", "text_of": "sentence", "noise_seed": 2},
     "experiments": {},
     "why": {"method": "leave-one-out", "instead": "", "operator": "mask"},
     "alignment": {"align": "best", "reading": "predicts"},
