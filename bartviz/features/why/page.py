@@ -54,7 +54,7 @@ def explained(
 ) -> None:
     """What the numbers of a word say, whether the method is worth anything on this text, and what others say."""
     shown = numbers.shown(record, result)
-    before = None if shown.before is None else places[shown.before]
+    before = None if shown.before is None or places[shown.before].special else places[shown.before]
     said = parts.said(chosen.method, places[at], result, shown, before)
     with lead:
         show.lead(said)

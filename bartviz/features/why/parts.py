@@ -180,9 +180,16 @@ def said(name: str, place: Place, found: Attribution, shown: Shown, before: Plac
     if found.contrast is not None:
         token = _("{token} and not {other}", token=token, other=quote(found.contrast))
     words = [quote(shown.source[i].word.text) for i in shown.named()]
+    plain = name == USUAL and not levels.at_least("intermediate")
+    if plain and before is not None and not words:
+        return _(
+            "{token} rests on {before}, which was written before it, and on no word of the text.",
+            token=token,
+            before=quote(before.label),
+        )
     if not words:
         return _("{token}: {method} points to no word of the text.", token=token, method=method)
-    if name == USUAL and not levels.at_least("intermediate"):
+    if plain:
         if before is not None:
             return _(
                 "{token} rests most on {before}, which was written before it, and in the text on {words}.",

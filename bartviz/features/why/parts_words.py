@@ -44,7 +44,9 @@ def draw(record: Record, places: Sequence[Place], at: int, found: Attribution | 
     guess = "" if found is None or record.output is not None else found.steps.labels[0]
     data = json.dumps(payload(record, filled(places, at, guess), at, shown)).encode()  # bytes: else pandas is imported
     _MOUNT(data=data, key=KEY, on_place_change=partial(_choose, record, places))
-    before = None if shown is None or not levels.at_least("intermediate") else shown.before  # a beginner's lead has it
+    if not levels.at_least("intermediate"):  # whose lead says it
+        return
+    before = None if shown is None else shown.before
     word = "" if before is None else quote(places[before].label)
     show.note(_("Among the words written before, {word} counts even more.", word=word) if word else "")
 
