@@ -47,7 +47,7 @@ def weights_and_contributions(found: Gap, labels: Sequence[str], *, dark: bool =
     }
     layout: Part = {
         "xaxis": ticks,
-        "yaxis": {"range": [0, 1], "title": {"text": _("share of the row")}},
+        "yaxis": {"range": [0, 1], "tickformat": ".0%", "title": {"text": _("share of the row")}},
         "barmode": "group",
         "legend": {"orientation": "h", "y": 1.16, "x": 0},
     }

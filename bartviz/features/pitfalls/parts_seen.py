@@ -34,7 +34,7 @@ def weight_and_effect(record: Record) -> None:
         attention, names = shown.attention(gap.head.kind), shown.rows(gap.head.kind)
         looked, brought = (quote(attention.key.labels[at]) for at in (gap.looked, gap.brought))
         values = {
-            "head": named(gap.head),
+            "head": named(gap.head) if levels.at_least("intermediate") else _("one of its heads"),
             "token": quote(names.labels[gap.row]),
             "looked": looked,
             "brought": brought,
@@ -66,7 +66,7 @@ def weight_and_effect(record: Record) -> None:
 
 def _about_contributions(gap: pitfalls.Gap) -> None:
     """How alike weights and contributions are, who found it, and where to look further."""
-    if np.isfinite(gap.rank):
+    if np.isfinite(gap.rank) and levels.at_least("intermediate"):
         show.note(
             _(
                 "Within a row of this head, the rank correlation of weights and contributions is "
