@@ -16,6 +16,7 @@ from bartviz import hooks, lazy
 
 hooks.pages = ("bartviz.analysis", "bartviz.drawing", "bartviz.app", "bartviz.features")
 hooks.explorer = lambda: import_module("bartviz.explorer.file")
+hooks.trainings = lambda: import_module("bartviz.explorer.replayed")
 hooks.attributions = lambda: import_module("bartviz.drawing.attribution")
 hooks.live = lambda: import_module("bartviz.explorer.live")
 __getattr__, __dir__, __all__ = lazy.attach(__name__, __file__)

@@ -11,5 +11,6 @@ from typing import Any
 
 live: Callable[[], Any]  # gives the module that makes pages in which models run: save(model, path, text=...)
 explorer: Callable[[], Any]  # gives the module that makes pages of records: frame(record), save(record, path)
+trainings: Callable[[], Any]  # gives the module that makes the page of a training: save(replay, path)
 attributions: Callable[[], Any]  # gives the module that draws attributions: attribution(found)
 pages: tuple[str, ...]  # the rooms that pages are drawn with; a server imports them when the second page is opened

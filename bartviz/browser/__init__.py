@@ -3,3 +3,4 @@
 from pathlib import Path
 
 BROWSER = Path(__file__).parent
+PANEL = BROWSER / "shared/panel.css"  # the style that the pictures of a training share

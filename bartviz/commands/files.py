@@ -5,23 +5,23 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bartviz import hooks
 from bartviz.commands import app, atlas_tables, pictures
 from bartviz.commands.output import EXAMPLES, in_bytes, print_json, say
 from bartviz.errors import SettingError, choices
-from bartviz.record.record import open_record
+from bartviz.record.record import PAGES, open_record
 
 if TYPE_CHECKING:
     import argparse
 
-
-PAGES = (".html", ".htm")
+    from bartviz.corpus.replay import Replay
 
 
 def add(commands: Any) -> None:
     """Add both commands to the parser."""
     export = commands.add_parser(
         "export",
-        help="write saved records as one HTML file, the explorer, or a record as a picture or table for a paper",
+        help="write saved records or a training as one HTML file, or a record as a picture or table for a paper",
         epilog=EXAMPLES
         + "bartviz export car.safetensors car.html\n  "
         + "bartviz export greedy.safetensors beams.safetensors both.html --exact\n  "
@@ -29,7 +29,8 @@ def add(commands: Any) -> None:
         + "bartviz export car.safetensors heads.pdf --kind encoder --picture overview --width 480\n  "
         + "bartviz export car.safetensors measures.tex --kind encoder\n  "
         + "bartviz export car.safetensors weights.csv --head 'cross L3H2'\n  "
-        + "bartviz export atlas heads.csv\n  bartviz export atlas both.csv --against other\n  "
+        + "bartviz export series born.html\n  bartviz export atlas heads.csv\n  "
+        + "bartviz export atlas both.csv --against other\n  "
         + "bartviz export atlas heads.svg --measure previous --kind encoder\n  "
         + "bartviz export atlas heads.tex --measure previous,entropy --kind encoder",
     )
@@ -57,7 +58,11 @@ def add(commands: Any) -> None:
 
 
 def _export(options: argparse.Namespace) -> int:
-    if options.records[0].is_dir():
+    if options.page.suffix.lower() in PAGES and (training := _training(options.records[0])):
+        if len(options.records) > 1:
+            options.refuse("a page shows one training")
+        hooks.trainings().save(training, options.page)
+    elif options.records[0].is_dir():
         if len(options.records) > 1:
             options.refuse("a table shows one atlas; add another with --against")
         atlas_tables.write(options.records[0], options.page, options)
@@ -80,3 +85,11 @@ def _export(options: argparse.Namespace) -> int:
     else:
         say(f"saved    {options.page} ({in_bytes(size)})")
     return 0
+
+
+def _training(path: Path) -> Replay | None:
+    """The training in a series' folder or a ``replay.zip``; None for what is something else."""
+    from bartviz.corpus import replay
+
+    file = path / replay.FILE if path.is_dir() else path
+    return replay.open_replay(file) if file.is_file() and replay.is_one(file.read_bytes()) else None

@@ -9,16 +9,19 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bartviz import hooks
 from bartviz.analysis.change_points import LEAST, ChangePoints, change_points
 from bartviz.corpus.atlas import Atlas, open_atlas
 from bartviz.corpus.run_folder import write as write_file
 from bartviz.errors import SettingError, choices
 from bartviz.record.attention import Kind
+from bartviz.record.record import PAGES
 from bartviz.safety import files
 
 if TYPE_CHECKING:
@@ -121,6 +124,21 @@ class Series:
         points = pd.concat(tables, ignore_index=True)[[*CELL, "step", "low", "high"]]
         points = points.rename(columns={"low": "step_low", "high": "step_high"})
         return named.merge(points, on=CELL, how="left").sort_values("step", kind="stable", ignore_index=True)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the training as one HTML file that any browser shows without a network: a slider over the moments, the
+        curves of all heads, and the maps of the examples, as on the page *How heads are born*.
+
+        Raises SettingError for a name that does not end in .html, and for a series whose ``replay.zip`` is missing or
+        damaged; OSError.
+
+        >>> bartviz.open_series("moments").save("born.html")
+        """
+        from bartviz.corpus import replay
+
+        if Path(path).suffix.lower() not in PAGES:
+            raise SettingError('A series is saved as an HTML file: choose a name that ends in ".html".')
+        hooks.trainings().save(replay.open_replay(self.path / replay.FILE), path)
 
 
 def open_series(path: str | Path) -> Series:

@@ -21,7 +21,7 @@ from bartviz.record.record import Record
 _ENTRY = Path(__file__).with_name("explorer.js")
 FRAMED = 2_000_000  # bytes of a page within a notebook
 HEIGHT = 720  # pixels of its frame
-_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; script-src {scripts}; style-src {styles}"
+POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; script-src {scripts}; style-src {styles}"
 
 
 def save(
@@ -58,7 +58,7 @@ def page(records: Record | Sequence[Record], *, names: Sequence[str] | None = No
     styles = {name: markup.inline(markup.style(name)) for name in (*parts, "explorer")}
     script = markup.script(_ENTRY, parts)
     sources = f"{markup.source(markup.guard())} {markup.source(script)}"
-    policy = _POLICY.format(scripts=sources, styles=" ".join(map(markup.source, styles.values())))
+    policy = POLICY.format(scripts=sources, styles=" ".join(map(markup.source, styles.values())))
     before = (
         f"{markup.opening(' · '.join(named), policy, [styles['explorer']])}{markup.read('explorer', '.html')}\n"
         f'{markup.templates(styles, parts)}<script type="text/plain" id="data">'

@@ -12,17 +12,21 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from bartviz.browser import BROWSER
+from bartviz.browser import BROWSER, PANEL
 from bartviz.browser.scripts import ScriptError, bundle
 from bartviz.drawing import colors
 from bartviz.explorer import messages
 from bartviz.language import LANGUAGES, current, speaking
 
-_FOLDERS = {"explorer": Path(__file__).parent, **{name: BROWSER / name for name in ("canvas", "player", "ribbons")}}
+_FOLDERS = {
+    "explorer": Path(__file__).parent,
+    **{name: BROWSER / name for name in ("canvas", "player", "ribbons", "replay")},
+}
 _COMMENTS = re.compile(r"^ *(?://.*|/\*\*(?:[^*]|\*(?!/))*\*/)\n", re.MULTILINE)  # those that fill whole lines
 _REM = re.compile(r"([\d.]+)rem\b")
 _TYPE = 15  # pixels of a rem on a page of ours
 END = '<template id="end"></template>\n</body>\n</html>\n'  # a page without it was cut on its way
+_EXPORT = re.compile(r"^export default (?=(?:async )?function\b|component\()", re.MULTILINE)
 _CLOSING = re.compile(r"</(?:script|style)|<!--", re.IGNORECASE)
 
 
@@ -67,7 +71,8 @@ def read(name: str, suffix: str) -> str:
 
 def style(name: str) -> str:
     """The style of a component; the page's own begins with the colours of kinds and lines, by Streamlit's names."""
-    return (_colors() if name == "explorer" else "") + read(name, ".css")
+    before = {"explorer": _colors, "replay": PANEL.read_text}.get(name)
+    return (before() if before else "") + read(name, ".css")
 
 
 def _colors() -> str:
@@ -104,9 +109,7 @@ def pixels(style: str) -> str:
 
 def _scope(script: Path) -> str:
     """An expression whose value is the default export of a script."""
-    text, count = re.subn(
-        r"^export default (?=(?:async )?function\b)", "return ", _COMMENTS.sub("", bundle(script)), flags=re.MULTILINE
-    )
+    text, count = _EXPORT.subn("return ", _COMMENTS.sub("", bundle(script)))
     if count != 1:
         raise ScriptError(f"{script.name} has no function as its default export")
     return f"(() => {{\n{text}}})()"

@@ -32,6 +32,16 @@ def page(least: float) -> Messages:
     }
 
 
+def training(model: str) -> dict[str, str]:
+    """The words of the page of a training, besides those of its picture."""
+    return {
+        "brand": f"bartviz · {model}",
+        "title": _("How heads are born"),
+        "language": _("Language"),
+        "dark": _("Dark colours"),
+    }
+
+
 def amiss() -> dict[str, str]:
     """What a page says of itself that is not whole."""
     return {

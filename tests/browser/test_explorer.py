@@ -12,6 +12,8 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, expect
 
 import bartviz
+from bartviz.corpus import replay
+from bartviz.explorer import replayed
 from bartviz.record.record import Record
 from tests.browser.axe import AXE, RUN
 from tests.browser.conftest import Open, take
@@ -257,3 +259,25 @@ def test_a_record_lives_in_a_cell_of_a_notebook(chrome: Browser, record: Record)
     assert page.url == "about:blank"
     assert wrong == []
     context.close()
+
+
+def test_a_training_in_one_file_is_played_in_both_languages(explore: Explore, tmp_path: Path) -> None:
+    found = replay.open_replay(replay.SHIPPED)
+    saved = tmp_path / "born.html"
+    replayed.save(found, saved)
+    page = explore(saved)
+    picture, slider = page.locator(".replay"), page.get_by_label("Moment of the training")
+    expect(page.get_by_role("heading", level=1)).to_have_text("How heads are born")
+    slider.press("End")
+    state = picture.locator(".state")
+    expect(state).to_have_text(f"Step {found.steps[-1]:,}: moment {len(found.steps)} of {len(found.steps)}.")
+    expect(picture.locator(".written b")).to_have_text(found.examples[0].written[-1])
+    before = picture.locator(".map").evaluate("node => node.toDataURL()")
+    page.get_by_role("button", name="Dark colours").click()
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    assert picture.locator(".map").evaluate("node => node.toDataURL()") != before
+    page.evaluate(AXE.read_text("utf-8"))
+    assert page.evaluate(RUN) == []
+    page.get_by_label("Language").select_option("ko")
+    expect(page.get_by_role("heading", level=1)).to_have_text("헤드의 탄생")
+    expect(page.locator("html")).to_have_attribute("lang", "ko")

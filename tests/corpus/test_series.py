@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import json
+import re
 import shutil
 import subprocess
 import sys
 import zipfile
+import zlib
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -27,6 +30,7 @@ from bartviz.corpus.run_series import ordered, series
 from bartviz.corpus.series import Series
 from bartviz.corpus.workers import Progress
 from bartviz.errors import SettingError
+from bartviz.language import LANGUAGES
 from tests.support import checkpoints
 
 TEXTS = [f"the {one} sat on the {two}" for one in ("cat", "dog", "mat", "man") for two in ("mat", "dog", "cat and it")]
@@ -349,3 +353,30 @@ def test_what_is_no_replay_is_refused(measured: Series) -> None:
         with pytest.raises(SettingError, match="not a replay"):
             replay.open_replay(content, "mine.zip")
     assert replay.open_replay(changed("about.json", json.dumps(about).encode())).steps == STEPS
+
+
+def test_a_training_is_saved_as_a_page_that_holds_the_replay(
+    measured: Series, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page, other, third = (tmp_path / name for name in ("born.html", "folder.html", "file.html"))
+    measured.save(page)
+    header, data = held(page)
+    assert header["length"] == len(data)
+    assert zlib.decompress(data) == replay.open_replay(measured.path / replay.FILE).payload()
+    assert {*header["pages"]} == {*LANGUAGES}
+    assert f"{len(PAIRS)} texts" in header["pages"]["en"]["lead"]
+    assert main(["export", str(measured.path), str(other)]) == 0
+    assert main(["export", str(measured.path / replay.FILE), str(third)]) == 0
+    assert page.read_bytes() == other.read_bytes() == third.read_bytes()
+    assert str(third) in capsys.readouterr().out
+    with pytest.raises(SettingError, match=r"ends in \"\.html\""):
+        measured.save(tmp_path / "born.svg")
+
+
+def held(page: Path) -> tuple[dict[str, Any], bytes]:
+    """The header of the data of a page, and what is behind it."""
+    found = re.search(r'id="data">([^<]+)<', page.read_text("utf-8"))
+    assert found is not None
+    data = base64.b64decode(found[1])
+    end = 4 + int.from_bytes(data[:4], "little")
+    return json.loads(zlib.decompress(data[4:end])), data[end:]

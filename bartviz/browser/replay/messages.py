@@ -49,3 +49,27 @@ def described(kinds: Iterable[Kind]) -> dict[str, Any]:
         "named": {kind: sentence_words.kind_alone(kind) for kind in shown},
         "stops": {kind: [list(theme.stops(kind)), list(theme.stops(kind, dark=True))] for kind in shown},
     }
+
+
+def said(about: Mapping[str, Any]) -> dict[str, str]:
+    """What a page says of a training with this description; empty where there is nothing to say."""
+    last, whole, texts = about["steps"][-1], about.get("whole"), about["texts"]
+    return {
+        "title": _("Moment by moment"),
+        "lead": _(
+            "A training at {count} moments, from random weights on, over {texts} texts. Move the slider, or press "
+            "Play: the heads find their jobs one after the other.",
+            count=len(about["steps"]),
+            texts=f"{texts:,}",
+        ),
+        "unfinished": _(
+            "Its last moment is step {last} of the {whole} that were planned ({share:.0%}): a moment of a longer "
+            "training.",
+            last=f"{last:,}",
+            whole=f"{whole:,}",
+            share=last / whole,
+        )
+        if whole
+        else "",
+        "source": _(about["source"]) if about["source"] else "",
+    }

@@ -15,6 +15,19 @@ export function unpack(data) {
   return { about, arrays };
 }
 
+/** The bytes of a replay with more in its description. */
+export function described(bytes, more) {
+  const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true),
+    about = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length))),
+    head = new TextEncoder().encode(JSON.stringify({ ...about, ...more })),
+    arrays = bytes.subarray(4 + length),
+    whole = new Uint8Array(4 + head.length + arrays.length);
+  new DataView(whole.buffer).setUint32(0, head.length, true);
+  whole.set(head, 4);
+  whole.set(arrays, 4 + head.length);
+  return whole;
+}
+
 /** The mean of a head and a measure at each moment, with its interval; NaN where it is not defined. */
 export function curve({ shape: [moments, , heads, measures], bytes }, layer, head, measure) {
   const layers = bytes.length / (moments * heads * measures * 3);
@@ -32,7 +45,7 @@ export function weights({ shape: [, layers, heads, rows, columns], bytes }, mome
 }
 
 /** The place of a step on the axis, 0 to 1: training is fast at first. */
-export const placeOf = (step, last) => Math.log1p(step) / Math.log1p(Math.max(1, last));
+export const axisPlace = (step, last) => Math.log1p(step) / Math.log1p(Math.max(1, last));
 
 /** Steps to name on the axis: none, and the powers of ten. */
 export function ticks(last) {

@@ -8,7 +8,7 @@ import { clamp, make, nameAll, speaker } from "../shared/helpers.js";
 import { component } from "../shared/ready.js";
 import { calm } from "../shared/steps.js";
 import { drawWeights } from "../shared/weights.js";
-import { curve, highest, legible, placeOf, ticks, unpack, valueAt, weights } from "./moments.js";
+import { curve, highest, legible, axisPlace, ticks, unpack, valueAt, weights } from "./moments.js";
 
 const [QUICK, SLOW] = [900, 2000], // milliseconds of a moment; for who wants little to move
   OTHERS = 3, // curves below those of the heads
@@ -326,7 +326,7 @@ class Replayed {
       end = height - 1.8 * size,
       middle = others.length ? 0.68 * end : end,
       now = steps[this.moment],
-      at = (step) => left + placeOf(step, steps.at(-1)) * (right - left),
+      at = (step) => left + axisPlace(step, steps.at(-1)) * (right - left),
       share = (value) => middle - 4 - value * (middle - 6),
       seen = (line) => line.slice(0, this.moment + 1);
     this.where = { at, share };

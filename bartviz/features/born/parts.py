@@ -12,14 +12,13 @@ import streamlit as st
 from bartviz.app.components import served
 from bartviz.app.controls import pick, show
 from bartviz.app.state import url_state
-from bartviz.browser import BROWSER
+from bartviz.browser import PANEL
 from bartviz.browser.scripts import bundle
 from bartviz.drawing import theme
 from bartviz.explorer.learning import WORKER
 from bartviz.language import _, mark
 
-STYLE = BROWSER / "shared/panel.css"  # of the training and of the replay
-_COMPONENT = served.Served.of(Path(__file__).parent / "training", STYLE)
+_COMPONENT = served.Served.of(Path(__file__).parent / "training", PANEL)
 SCRIPT = bundle(WORKER)  # what the worker runs
 NAME = "learning"  # of its folder
 SEEDS = 99  # the largest

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 import streamlit as st
 
 from bartviz.app.components import served
-from bartviz.app.controls import show
+from bartviz.app.controls import export, show
 from bartviz.app.frame import levels
 from bartviz.app.state import own_replay
-from bartviz.browser import BROWSER
+from bartviz.browser import BROWSER, PANEL
 from bartviz.browser.replay import messages
 from bartviz.corpus.replay import SETTING, SHIPPED, Replay, open_replay
 from bartviz.errors import BartvizError
-from bartviz.features.born.parts import STYLE
 from bartviz.language import _
 
-_COMPONENT = served.Served.of(BROWSER / "replay", STYLE)
+_COMPONENT = served.Served.of(BROWSER / "replay", PANEL)
 
 
 def draw() -> None:
@@ -43,29 +42,25 @@ def taught() -> bool:
 
 def _draw(found: Replay) -> None:
     st.subheader(_("Moment by moment"), anchor=False)
-    show.lead(
-        _(
-            "A training at {count} moments, from random weights on, over {texts} texts. Move the slider, or press "
-            "Play: the heads find their jobs one after the other.",
-            count=len(found.steps),
-            texts=f"{found.about['texts']:,}",
-        )
-    )
-    if whole := found.about.get("whole"):
-        last = found.steps[-1]
-        show.note(
-            _(
-                "Its last moment is step {last} of the {whole} that were planned ({share:.0%}): a moment of a longer "
-                "training, and not the translator that the other pages show.",
-                last=f"{last:,}",
-                whole=f"{whole:,}",
-                share=last / whole,
-            )
-        )
+    said = messages.said(found.about)
+    show.lead(said["lead"])
+    if said["unfinished"]:
+        show.note(f"{said['unfinished']} {_('The other pages show another translator.')}")
     with st.container(key="moments"):
         _COMPONENT(data=payload(found), key="replay")
-    if found.about["source"]:
-        show.note(_(found.about["source"]))
+    if said["source"]:
+        show.note(said["source"])
+    export.offer("training", said["title"], _files(found))
+
+
+def _files(found: Replay) -> list[export.File]:
+    """The training as a page for any browser, and to open it here again."""
+    from bartviz.explorer.replayed import page
+
+    return [
+        export.File(_("Page to explore it"), "bartviz-training.html", "text/html", partial(page, found)),
+        export.File(_("Save to open again"), "bartviz-training.zip", "application/zip", found.pack),
+    ]
 
 
 def _found() -> Replay | None:

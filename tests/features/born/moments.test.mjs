@@ -4,9 +4,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   curve,
+  described,
   highest,
   legible,
-  placeOf,
+  axisPlace,
   ticks,
   unpack,
   valueAt,
@@ -31,6 +32,12 @@ function packed() {
   data.set([...means, ...maps], 4 + head.length);
   return data;
 }
+
+test("a description gets more, and the arrays stay", () => {
+  const { about: found, arrays } = unpack(described(packed(), { words: { play: "재생" } }));
+  assert.deepEqual(found, { ...about, words: { play: "재생" } });
+  assert.deepEqual([...arrays.get("curves/cross").bytes, ...arrays.get("maps/0/cross").bytes], [...means, ...maps]);
+});
 
 test("curves and maps are where the description says", () => {
   const { arrays } = unpack(packed()),
@@ -58,10 +65,10 @@ test("the strongest head is one whose mean is defined", () => {
 });
 
 test("steps are on a log scale, and values are those of the moment", () => {
-  assert.equal(placeOf(0, 36000), 0);
-  assert.equal(placeOf(36000, 36000), 1);
-  assert.ok(Math.abs(placeOf(9, 99) - 0.5) < 1e-12);
-  assert.equal(placeOf(0, 0), 0);
+  assert.equal(axisPlace(0, 36000), 0);
+  assert.equal(axisPlace(36000, 36000), 1);
+  assert.ok(Math.abs(axisPlace(9, 99) - 0.5) < 1e-12);
+  assert.equal(axisPlace(0, 0), 0);
   assert.deepEqual(ticks(2147), [0, 10, 100, 1000]);
   const points = [
     [0, 10],

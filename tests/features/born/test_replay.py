@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bartviz.app.controls import export
 from bartviz.browser.replay import messages
 from bartviz.corpus import replay
+from bartviz.explorer import replayed as one_file
 from bartviz.features.born import parts_replay
 from tests.features.born.trained import STEPS, replayed
 from tests.support import node
@@ -74,6 +76,15 @@ def test_a_file_of_ones_own_is_shown_instead(app: App, file: Path) -> None:
     page = page.file_uploader(key="file").upload(file.name, file.read_bytes()).run()
     (data,) = given(page)
     assert described(data)["steps"] == [*STEPS]
+
+
+def test_the_training_is_saved_as_a_page_and_to_be_opened_again(app: App) -> None:
+    found = replay.open_replay(replay.SHIPPED)
+    page = app("born", level="expert")
+    offered = {button.proto.id.split("-")[-1]: button for button in page.get("download_button")}
+    assert {*offered} == {"training_html", "training_zip"}
+    files = [file for part in page.session_state[export._OFFERED].values() for file in part.files]
+    assert [file.make() for file in files] == [one_file.page(found), found.pack()]
 
 
 def test_scripts() -> None:
