@@ -124,12 +124,13 @@ def choose(record: Record) -> Quiz:
     """The popover with the seed, the number of questions and the sheets; returns the quiz."""
     line, button, popover = show.halves("quiz", [3, 1.1, 1.1], align="center", after=True)
     with popover, st.popover(_("For a class"), key=_CLASS, width="stretch", on_change="rerun"):
-        seed = _number(_("Seed"), SEED, (0, MOST_SEED), 7, _("The same text, model and seed give the same questions."))
-        count = _number(_("Questions"), NUMBER, (1, MOST_QUESTIONS), COUNT, None)
+        hint = _("The same text, model and number give the same questions.")
+        seed = _number(_("Number of this quiz"), SEED, (0, MOST_SEED), 7, hint)
+        count = _number(_("How many questions"), NUMBER, (1, MOST_QUESTIONS), COUNT, None)
         quiz = make_quiz(record, seed, count)
         hint = _("Counted from 1. It is part of the page's address, so a link opens this question.")
         last = max(len(quiz.questions), 1)
-        quiz.place = _number(_("Question"), PLACE, (1, MOST_QUESTIONS), 1, hint, last=last) - 1
+        quiz.place = _number(_("Question shown"), PLACE, (1, MOST_QUESTIONS), 1, hint, last=last) - 1
         if quiz.questions:
             _sheets(quiz)
     with button:
