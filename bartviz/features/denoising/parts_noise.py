@@ -36,7 +36,7 @@ NOISE_NAMES = {
 }
 SENTENCE = "The children are playing in the garden because the weather is good today."
 STORY = "The king had three sons. One day he sent them out into the world. Only the youngest came home again."
-TEXTS = {"own": mark("yours"), "sentence": mark("one sentence"), "story": mark("three sentences")}
+TEXTS = {"own": mark("your text"), "sentence": mark("one sentence"), "story": mark("three sentences")}
 SEED, FIRST_SEED, MOST_SEED = "noise_seed", 2, 9999  # the first: with it the denoiser repairs the first examples
 
 
