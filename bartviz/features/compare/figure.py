@@ -24,7 +24,7 @@ from bartviz.language import _
 from bartviz.record.attention import Attention, HeadName
 from bartviz.text.tokens import Tokens
 
-LABEL = (0.1, 0.065)  # room of a label, as shares of the scatter's width and height
+LABEL = (0.13, 0.1)  # room of a label, as shares of the width and height of the scatter on a phone
 RINGED = 2  # the rank of pinned heads among labels; that of heads with a name is 1
 WRITTEN = 16  # heads across: up to this many have their number written in the matrix
 WIDE, MIDDLE = 8, 12  # up to the first number in full; up to the second in 11-pixel type, then smaller
@@ -350,8 +350,8 @@ def _letter(letter: str, at: tuple[int, int], dark: bool) -> Part:
         "showarrow": False,
         "xanchor": "left" if left else "right",
         "yanchor": "top",
-        "borderpad": 1,
-        "font": {"size": 12, "color": theme.ink_on(pin_color(letter, dark))},
+        "borderpad": 0,
+        "font": {"size": 10, "color": theme.ink_on(pin_color(letter, dark))},  # it leaves the number below it free
         "bgcolor": pin_color(letter, dark),
     }
 
