@@ -306,7 +306,7 @@ def _axis(line: Line, words: range, at: Floats, rows: int, side: str, dark: bool
         word = theme.escape(axes.short(line.labels[number]))
         place = f'<span style="color:{faint};font-size:0.75em">{number}</span>'
         bar = theme.word_bar(colors[number], dark) if colors else ""
-        texts.append(f"{word} {place}{bar}" if side == "left" else f"{bar}{place} {word}")
+        texts.append(f"{word} {place} {bar}" if side == "left" else f"{bar}{place} {word}")
     return {
         "tickmode": "array",
         "tickvals": at,
