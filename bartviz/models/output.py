@@ -24,10 +24,12 @@ CLOSE = 1e-5  # largest difference from the network's own logits, relative to th
 
 @dataclass(frozen=True)
 class OutputLayer:
-    """A matrix (V, D) and a bias (V,), or None where there is none."""
+    """A matrix (V, D) and a bias (V,), or None where there is none. ``holder``: the part of the network that has the
+    matrix and what comes before it: BERT has another layer there. None if it is the matrix alone."""
 
     matrix: Tensor
     bias: Tensor | None
+    holder: nn.Module | None = None
 
     @classmethod
     def of(cls, network: PreTrainedModel) -> OutputLayer | None:
@@ -36,11 +38,16 @@ class OutputLayer:
         if not isinstance(layer, nn.Linear):
             return None
         bias = getattr(network, "final_logits_bias", layer.bias)  # BART's is a buffer
-        return cls(layer.weight, None if bias is None else bias.flatten())
+        name = next(name for name, part in network.named_modules() if part is layer).rpartition(".")[0]
+        holder = network.get_submodule(name) if name else None
+        return cls(layer.weight, None if bias is None else bias.flatten(), holder)
 
     def logits(self, states: Tensor) -> Tensor:
         """(n, V) from the last states (n, D)."""
-        return nn.functional.linear(states, self.matrix, self.bias)
+        if self.holder is None:
+            return nn.functional.linear(states, self.matrix, self.bias)
+        made: Tensor = self.holder(states)
+        return made
 
 
 class Rows:
@@ -79,5 +86,8 @@ def is_all(network: PreTrainedModel, inputs: Mapping[str, Tensor], logits: Tenso
     layer, base = OutputLayer.of(network), network.base_model
     if layer is None or base is network or logits.shape[-1] != len(layer.matrix):
         return False
-    again = layer.logits(base(**inputs).last_hidden_state)
+    try:
+        again = layer.logits(base(**inputs).last_hidden_state)
+    except (TypeError, RuntimeError):  # more comes before the matrix than its holder, or it reads more than states
+        return False
     return bool((again - logits).abs().max() <= CLOSE * logits.abs().max().clamp(min=1.0))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import gc
 import weakref
 
+import pytest
 import torch
 from torch import Tensor
 
 from bartviz.models.output import OutputLayer, Rows
 from bartviz.run.candidates import Summary, rows_of
-from tests.support import loaded
+from tests.support import loaded, networks
 
 
 def test_rows_are_those_of_the_whole_product_whatever_was_made_before() -> None:
@@ -49,3 +50,22 @@ def test_a_model_without_a_bias_has_none() -> None:
     assert layer is not None
     assert layer.bias is None
     assert OutputLayer.of(loaded.model("bert").network.base_model) is None
+
+
+APART = {"distilbert", "electra", "modernbert"}  # several parts of the network are before the matrix
+
+
+@pytest.mark.slow
+@pytest.mark.some("bert", "albert", "electra")
+@pytest.mark.parametrize("family", networks.ENCODERS)
+def test_the_logits_of_some_rows_of_a_masked_model_are_made_from_their_states(family: str) -> None:
+    """Where one part of the network has the matrix and all that comes before it, as in BERT."""
+    model = loaded.model(family)
+    assert model.output_alone == (family not in APART)
+    layer, network = OutputLayer.of(model.network), model.network
+    assert layer is not None
+    ids = torch.tensor([model.tokenizer("The cat is sleeping.")["input_ids"]])
+    if model.output_alone:
+        with torch.inference_mode():
+            whole, states = network(input_ids=ids)[0], network.base_model(input_ids=ids).last_hidden_state
+            torch.testing.assert_close(layer.logits(states[:, 1:3]), whole[:, 1:3])
