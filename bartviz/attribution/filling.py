@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from bartviz.analysis.words import Word
-from bartviz.attribution.reading import Ids, Reading, Text, batches, runs, spliced
+from bartviz.attribution.reading import Ids, Reading, batches, padded, runs, spliced
 from bartviz.errors import SettingError, choices
 from bartviz.experiments.replay import SideBySide, vocabulary_logits
 from bartviz.language import later
@@ -27,7 +27,6 @@ from bartviz.text import tokenize
 from bartviz.text.tokens import Tokens
 
 DENOISER = "bart-tiny-denoise"  # fills the gaps in its own texts, and in those of the other models that ship
-STEPWISE = 4  # times as many texts as other passes hold where one token of each is computed at a time
 SPACES = ("Ġ", "▁")  # with which pieces of words begin where a space is before them
 _WHOLE: WeakKeyDictionary[Model, tuple[Tensor, Tensor]] = WeakKeyDictionary()
 
@@ -96,14 +95,11 @@ class Filling:
         """For each set of missing words the ids that stand in their places."""
         texts = [spliced(self._runs, frozenset(gone), lambda word: (self._mask,)) for gone in sets]
         found: list[dict[int, Ids]] = [{} for _ in sets]
-        times = 1 if self._start is None else STEPWISE
-        for some in batches(self.reading.question, [len(text.ids) for text in texts], times):
-            masked = torch.tensor([texts[place].ids for place in some])  # (B, n)
+        for some in batches(self.reading.question, [len(text.ids) for text in texts]):
+            given = padded(self.filler, [texts[place] for place in some])
             gaps = [dict(_turned(texts[place].gaps)) for place in some]
-            if self._start is None:
-                filled = self._guessed(masked, gaps, texts[some[0]])
-            else:
-                filled = self._written(masked, gaps, self._start)
+            start = self._start
+            filled = self._guessed(given, gaps) if start is None else self._written(given, gaps, start)
             for row, place in zip(filled.tolist(), some, strict=True):
                 found[place] = {word: self._as_read(row[at], word) for word, at in texts[place].gaps}
         return found
@@ -130,35 +126,36 @@ class Filling:
         return SideBySide(runs=[{}] * copies, cancelled=question.cancelled)
 
     @torch.inference_mode()
-    def _guessed(self, masked: Tensor, gaps: Sequence[Mapping[int, int]], text: Text) -> Tensor:
+    def _guessed(self, given: Mapping[str, Tensor], gaps: Sequence[Mapping[int, int]]) -> Tensor:
         """(B, n) the texts with a masked model's guesses, all from one pass."""
-        filler, rows = self.filler, [(b, at) for b, places in enumerate(gaps) for at in places]
+        filler, filled = self.filler, given["input_ids"].cpu().clone()
+        rows = [(b, at) for b, places in enumerate(gaps) for at in places]
         if not rows:
-            return masked
-        given: dict[str, Any] = {"input_ids": masked.to(filler.device)}
-        if getattr(filler.config, "type_vocab_size", 0) > 1:
-            given["token_type_ids"] = torch.tensor([text.segments] * len(masked), device=filler.device)
-        with recording(self._tape(len(masked))), guarded(run_failed()):
-            logits = vocabulary_logits(filler.runner(**given), filler.info.vocabulary)  # (B, n, V)
-        if logits is None:
-            raise _cannot_fill()
-        where = tuple(torch.tensor(rows).T)
-        masked[where] = self._best(logits[where], [gaps[b][at] for b, at in rows])
-        return masked
+            return filled
+        layer, where = OutputLayer.of(filler.runner) if filler.output_alone else None, tuple(torch.tensor(rows).T)
+        with recording(self._tape(len(filled))), guarded(run_failed()):
+            if layer is not None:
+                logits = layer.logits(filler.runner.base_model(**given).last_hidden_state[where]).cpu()  # (G, V)
+            elif (made := vocabulary_logits(filler.runner(**given), filler.info.vocabulary)) is not None:
+                logits = made[where]
+            else:
+                raise _cannot_fill()
+        filled[where] = self._best(logits, [gaps[b][at] for b, at in rows])
+        return filled
 
     @torch.inference_mode()
-    def _written(self, masked: Tensor, gaps: Sequence[Mapping[int, int]], start: int) -> Tensor:
+    def _written(self, read: Mapping[str, Tensor], gaps: Sequence[Mapping[int, int]], start: int) -> Tensor:
         """(B, n) the texts as a denoiser writes them: their own tokens, and at the gaps its likeliest words."""
-        filler, copies = self.filler, len(masked)
-        at = masked == self._mask
+        filler, written = self.filler, read["input_ids"].cpu().clone()
+        copies = len(written)
+        at = written == self._mask
         rows = at.any(dim=0).nonzero()[:, 0].tolist()
-        written = masked.clone()
-        inputs = torch.cat([torch.full((copies, 1), start), masked[:, :-1]], dim=1)  # row n is followed by token n
+        inputs = torch.cat([torch.full((copies, 1), start), written[:, :-1]], dim=1)  # row n is followed by token n
         layer = OutputLayer.of(filler.runner) if filler.output_alone else None
         network = filler.runner if layer is None else filler.runner.base_model
-        given: dict[str, Any] = {"use_cache": True}
+        given: dict[str, Any] = {"use_cache": True} | {name: read[name] for name in read if name == "attention_mask"}
         with recording(self._tape(copies)), guarded(run_failed()):
-            given["encoder_outputs"] = filler.runner.get_encoder()(input_ids=masked.to(filler.device))
+            given["encoder_outputs"] = filler.runner.get_encoder()(**read)
             begin = 0
             for row in range(rows[0], rows[-1] + 1) if rows else ():
                 out = network(**given, decoder_input_ids=inputs[:, begin : row + 1].to(filler.device))

@@ -21,6 +21,7 @@ from bartviz.arrays import Bools, Floats
 from bartviz.attribution.erasure import replacement
 from bartviz.attribution.question import Question
 from bartviz.experiments.replay import vocabulary_logits
+from bartviz.models.model import Model
 from bartviz.models.output import OutputLayer
 from bartviz.record.record import Record
 from bartviz.safety.other_libraries import guarded, run_failed
@@ -29,6 +30,7 @@ from bartviz.text.tokens import Tokens
 
 Ids = tuple[int, ...]
 ALL = slice(None)
+TIMES = 4  # times as many runs in one batch as where hidden states are kept, as each pass has its price
 
 
 class Run(NamedTuple):
@@ -127,10 +129,10 @@ class Reading:
 
     @torch.inference_mode()
     def logits(self, texts: Sequence[Text]) -> Tensor:
-        """(B, T, V) of the steps, for texts of one length."""
+        """(B, T, V) of the steps, for texts of any lengths."""
         question, model = self.question, self.question.model
         rows = torch.from_numpy(question.rows.copy()).expand(len(texts), -1)  # (B, T)
-        given: dict[str, Any] = {"input_ids": torch.tensor([text.ids for text in texts], device=model.device)}
+        given = padded(model, texts)
         if question.replay.target is not None:
             target = question.replay.target[:, : self.row + 1]
             given["decoder_input_ids"] = target.expand(len(texts), -1).to(model.device)
@@ -139,8 +141,6 @@ class Reading:
         at = torch.arange(len(texts))[:, None], rows
         if model.info.kind != "encoder":
             given["use_cache"] = False
-        elif getattr(model.config, "type_vocab_size", 0) > 1:
-            given["token_type_ids"] = torch.tensor([text.segments for text in texts], device=model.device)
         layer = OutputLayer.of(model.runner) if model.output_alone and model.head is None else None
         with recording(question.tape(len(texts))), guarded(run_failed()):
             if layer is not None:
@@ -176,13 +176,28 @@ def spliced(parts: Sequence[Run], gone: frozenset[int], stand_ins: Callable[[int
     return Text(tuple(ids), tuple(segments), now, tuple(gaps))
 
 
-def batches(question: Question, lengths: Sequence[int], times: int = 1) -> Iterable[list[int]]:
-    """The places of texts of one length, as many as one pass should hold; or some times more, for short passes."""
+def batches(question: Question, lengths: Sequence[int]) -> Iterable[list[int]]:
+    """The places of texts of any lengths, the shortest first, as many as one pass should hold."""
     by_length = sorted(range(len(lengths)), key=lambda place: lengths[place])
-    for _, group in groupby(by_length, key=lambda place: lengths[place]):
-        places = list(group)
-        for batch in question.batches(len(places), times=times):
-            yield places[batch.start : batch.stop]
+    for batch in question.batches(len(lengths), times=TIMES):
+        yield by_length[batch.start : batch.stop]
+
+
+def padded(model: Model, texts: Sequence[Text]) -> dict[str, Any]:
+    """What a network is given for texts of any lengths: ids (B, n), for some models segments, and a mask (B, n) where
+    some are padding, which a decoder alone needs none of, as it comes last."""
+    lengths = [len(text.ids) for text in texts]
+    pad, longest = int(model.tokenizer.pad_token_id or 0), max(lengths)
+
+    def rows(parts: Iterable[Ids], filling: int) -> Tensor:
+        return torch.tensor([(*part, *(filling,) * (longest - len(part))) for part in parts], device=model.device)
+
+    given: dict[str, Any] = {"input_ids": rows((text.ids for text in texts), pad)}
+    if model.info.kind == "encoder" and getattr(model.config, "type_vocab_size", 0) > 1:
+        given["token_type_ids"] = rows((text.segments for text in texts), 0)
+    if model.info.kind != "decoder" and min(lengths) < longest:
+        given["attention_mask"] = rows(((1,) * length for length in lengths), 0)
+    return given
 
 
 def _seen(record: Record) -> Bools:
