@@ -29,8 +29,8 @@ def add(commands: Any) -> None:
     heads = commands.add_parser(
         "heads",
         help="find the heads that follow a pattern over a file of texts",
-        description="Find the heads of a model that follow a pattern (docs/patterns.md) over a file of texts: against "
-        "even attention and shuffled marks, over all heads, and again in a held-out half.",
+        description="Find the heads of a model that follow a pattern, or several (docs/patterns.md), over a file of "
+        "texts: against even attention and shuffled marks, over all heads, and again in a held-out half.",
         epilog=EXAMPLES + 'bartviz heads texts.txt --model bert-tiny-en --pattern "from any to previous token"\n'
         "  bartviz heads pairs.tsv --model bart-tiny-en-de --column en --target de "
         '--pattern "from any to same word" --silence --workers 2 --out receipt.json\n'
@@ -39,7 +39,9 @@ def add(commands: Any) -> None:
     )
     heads.add_argument("corpus", type=Path, nargs="?", metavar="FILE", help="a file of texts, as for bartviz corpus")
     heads.add_argument("--model", help="a name of the catalogue, or a folder with a checkpoint")
-    heads.add_argument("--pattern", help='such as "from any to previous token"')
+    heads.add_argument(
+        "--pattern", action="append", help='such as "from any to previous token"; several times for several patterns'
+    )
     heads.add_argument("--column", metavar="COLUMN", help="of the texts: a name, or a number from 1")
     heads.add_argument("--pair", metavar="COLUMN", help="of second sentences, for encoder models")
     heads.add_argument("--target", metavar="COLUMN", help="of given outputs, for encoder-decoder models")
@@ -95,7 +97,8 @@ def _find(options: argparse.Namespace, shown: _Shown) -> int:
     from bartviz.corpus.find_heads import SIZE, find_heads
     from bartviz.corpus.read import Columns, Form, notices
 
-    pattern = known(options.pattern)  # before the model is loaded
+    for pattern in options.pattern:
+        known(pattern)  # before the model is loaded
     columns = Columns(options.column, options.pair, options.target, options.gold)
     form = Form(options.header, options.quotes, options.encoding)
     if options.corpus.exists():
@@ -106,7 +109,7 @@ def _find(options: argparse.Namespace, shown: _Shown) -> int:
     found = find_heads(
         options.model,
         options.corpus,
-        pattern,
+        options.pattern if len(options.pattern) > 1 else options.pattern[0],
         seed=options.seed,
         columns=columns,
         form=form,
@@ -149,7 +152,7 @@ def _print(found: FoundHeads, columns: list[str], options: argparse.Namespace) -
         from bartviz.drawing.paper.table import latex, rounded
 
         shown = found.found[columns] if options.columns else rounded(found.found)
-        there = None if options.columns else [name for name in (*PRINTED, *EFFECTS) if name in columns]
+        there = None if options.columns else [name for name in ("pattern", *PRINTED, *EFFECTS) if name in columns]
         caption = f"{found.model.name}: {found.pattern}, {found.texts:,} texts"
         say_table(latex(shown, columns=there, caption=caption).rstrip("\n"))
     else:
@@ -159,7 +162,11 @@ def _print(found: FoundHeads, columns: list[str], options: argparse.Namespace) -
 def _print_text(found: FoundHeads, out: Path | None) -> None:
     say(f"texts    {found.texts:,}, {found.repeated:,} repeated, {len(found.bad):,} rows left out")
     say_alike(found.wider)
+    named = ""
     for row in found.found.to_dict("records"):
+        if row.get("pattern", "") != named:
+            named = row["pattern"]
+            say(f"pattern  {named}")
         control = "" if row["shuffled"] != row["shuffled"] else f", shuffled {row['shuffled']:.2f}"
         say(
             f"{row['kind']} L{row['layer']}H{row['head']}  {row['share']:.2f} ({row['low']:.2f} to {row['high']:.2f}), "
@@ -175,7 +182,8 @@ def _print_text(found: FoundHeads, out: Path | None) -> None:
                 if row[name] == row[name]
             )
             say(f"         silenced: {changes} nats of {found.outcome}")
-    say(f"found    {len(found.found)} of {len(found.table)} heads, {len(found.replicated)} replicated")
+    tried = "heads" if len(found.patterns) == 1 else f"heads for {len(found.patterns)} patterns"
+    say(f"found    {len(found.found)} of {len(found.table)} {tried}, {len(found.replicated)} replicated")
     if out is not None:
         say(f"saved    {out}")
 

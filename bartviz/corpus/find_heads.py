@@ -1,4 +1,4 @@
-"""Which heads of a model follow a pattern, over many texts: effect, test and replication.
+"""Which heads of a model follow patterns, over many texts: effect, test and replication.
 
 The texts are divided by lot. Heads are found in one half, at a false-discovery rate over all heads that were tried; a
 head is replicated if it passes the same tests in the other half, too. Parts of the texts are measured by one process or
@@ -43,8 +43,10 @@ from bartviz.text.clean import clean
 from bartviz.version import versions
 
 SIZE = 2_048  # rows of a part
+MOST = 32  # patterns of a run
 FUNCTION = "function "  # before the name of a pattern that is one
 _FIELDS = ("text", "pair", "target", "gold")
+Given = str | Pattern | Function
 Texts = str | PathLike[str] | Iterable[str | Sequence[str] | Mapping[str, Any]]
 
 
@@ -52,7 +54,7 @@ Texts = str | PathLike[str] | Iterable[str | Sequence[str] | Mapping[str, Any]]
 def find_heads(
     model: str | Model,
     texts: Texts,
-    pattern: str | Pattern | Function,
+    pattern: Given | Sequence[Given] | Mapping[str, Given],
     *,
     seed: int = 0,
     columns: Columns | None = None,
@@ -79,7 +81,8 @@ def find_heads(
     with ``text`` and any of ``pair``, ``target``, ``gold``, and the columns that the pattern names (a value for each
     word, between spaces).
     pattern: as docs/patterns.md describes; or a function of a record and a kind of attention that returns a mask
-    (query, key), for which each text is captured once more.
+    (query, key), for which each text is captured once more. Several, as a list or by names of your own, are tested in
+    one pass over the texts, and the false-discovery rate is that over all heads and patterns.
     seed: of the lot that divides the texts in halves. A repeated text counts once.
     columns, form, paragraphs: of a file, as for a corpus. kinds: of attention; by default all for which the pattern has
     a meaning.
@@ -101,35 +104,46 @@ def find_heads(
     """
     if not 0 < rate < 1 or not 0 <= least < 1:
         raise SettingError(later("The rate is between 0 and 1, and the least share at least 0 and below 1."))
-    known = pattern_masks.known(pattern)
+    several = not isinstance(pattern, str | Pattern) and not callable(pattern)
+    patterns = _patterns(pattern)
+    known = tuple(patterns.values())
     _check(model, known, workers, size, ray, parts)
     loading = partial(load, model, name=name, device=device) if isinstance(model, str) else None
     loaded = model if isinstance(model, Model) else load(model, name=name, device=device)
-    wanted = _kinds(loaded, known, kinds)
+    of_each = tuple(_kinds(loaded, one, kinds) for one in known)
+    wanted = [kind for kind in KINDS if any(kind in one for one in of_each)]
     about, rows = _rows(loaded, texts, known, columns or Columns(), form, paragraphs=paragraphs)
-    written = known.text if isinstance(known, Pattern) else f"{FUNCTION}{getattr(known, '__name__', 'without a name')}"
-    settings = {"seed": seed, "rate": rate, "least": least, "kinds": list(wanted)}
+    texts_of = {name: _written(one) for name, one in patterns.items()}
+    written = texts_of if several else _written(known[0])
+    settings = {"seed": seed, "rate": rate, "least": least, "kinds": wanted}
     if silence:
         settings["silence"] = head_effects.outcome(loaded, rows)
     manifest = {
         "model": asdict(loaded.info),
         "corpus": dict(about),
-        "settings": {"pattern": written, "seed": seed, "kinds": list(wanted), "size": size},
+        "settings": {"pattern": written, "seed": seed, "kinds": wanted, "size": size},
     }
-    running = _Running(Measuring(loaded, known, wanted, seed, cancelled=cancelled), loading, rows, workers, ray, size)
+    running = _Running(Measuring(loaded, known, of_each, seed, cancelled=cancelled), loading, rows, workers, ray, size)
     with _folder(parts) as path:
         shares = running.measured(path, manifest, int(str(about["rows"])), report)
-        table = head_tests.table(shares, rate, least)
+        table = head_tests.table(shares, rate, least, tuple(patterns) if several else ())
         if silence:
-            found = [Head(*row) for row in table.loc[table["found"], ["kind", "layer", "head"]].to_numpy().tolist()]
-            again = running.silencing(tuple(found))
+            rows_of = (
+                [table[table["found"] & (table["pattern"] == name)] for name in patterns]
+                if several
+                else [table[table["found"]]]
+            )
+            found = tuple(
+                tuple(Head(*row) for row in one[["kind", "layer", "head"]].to_numpy().tolist()) for one in rows_of
+            )
             place = path / f"silenced-{hashlib.sha256(repr(found).encode()).hexdigest()[:8]}"
-            silenced = {**manifest, "heads": [str(head) for head in found]}
-            effects = again.measured(place, silenced, int(str(about["rows"])), report) if found else None
+            silenced = {**manifest, "heads": [[str(head) for head in one] for one in found]}
+            again = running.silencing(found)
+            effects = again.measured(place, silenced, int(str(about["rows"])), report) if any(found) else None
             table = head_tests.with_effects(table, effects)
         began = running.began
     return FoundHeads(
-        written,
+        texts_of,
         table,
         loaded.info,
         about,
@@ -141,9 +155,33 @@ def find_heads(
     )
 
 
+def _patterns(given: Given | Sequence[Given] | Mapping[str, Given]) -> dict[str, Pattern | Function]:
+    """The patterns by their names: one is named by itself, as each of a list. Raises SettingError, PatternError."""
+    if isinstance(given, Mapping):
+        named = list(given.items())
+    else:
+        several = [given] if isinstance(given, str | Pattern) or callable(given) else given
+        named = [(one if isinstance(one, str) else _written(one), one) for one in several]
+    names = [name for name, _ in named]
+    if not 0 < len(names) <= MOST:
+        raise SettingError(
+            later("One run tries 1 to {most} patterns, and these are {count}.", most=MOST, count=len(names))
+        )
+    twice = next((name for name in names if not name or names.count(name) > 1), None)
+    if twice is not None:
+        raise SettingError(later("Two patterns have the name {name!r}, or one has none: name each.", name=twice))
+    return {name: pattern_masks.known(one) for name, one in named}
+
+
+def _written(pattern: Pattern | Function) -> str:
+    if isinstance(pattern, Pattern):
+        return pattern.text
+    return f"{FUNCTION}{getattr(pattern, '__name__', 'without a name')}"
+
+
 def _check(
     model: str | Model,
-    pattern: Pattern | Function,
+    patterns: Sequence[Pattern | Function],
     workers: int,
     size: int,
     ray: str | None,
@@ -157,7 +195,7 @@ def _check(
         raise SettingError(
             later("Several workers each load the model: give its name or its folder, or use one worker.")
         )
-    if not isinstance(pattern, Pattern) and (several or parts is not None):
+    if not all(isinstance(one, Pattern) for one in patterns) and (several or parts is not None):
         raise SettingError(
             later("A function is known in this process alone: use one worker and no folder of parts, or a pattern.")
         )
@@ -185,10 +223,10 @@ class _Running:
     size: int
     began: Mapping[str, object] | None = None
 
-    def silencing(self, heads: tuple[Head, ...]) -> _Running:
-        """The same, for what silencing these heads does."""
+    def silencing(self, heads: tuple[tuple[Head, ...], ...]) -> _Running:
+        """The same, for what silencing these heads of each pattern does."""
         known = self.measuring
-        measuring = Measuring(known.model, known.pattern, known.kinds, known.seed, heads, known.cancelled)
+        measuring = Measuring(known.model, known.patterns, known.kinds, known.seed, heads, known.cancelled)
         return _Running(measuring, self.loading, self.rows, self.workers, self.ray, self.size)
 
     def measured(self, path: Path, manifest: Mapping[str, Any], count: int, report: Report) -> head_tests.Values:
@@ -197,8 +235,8 @@ class _Running:
         self.began = folder.began
         known = self.measuring
         loading = self.loading or (lambda: known.model)
-        text = known.pattern.text if isinstance(known.pattern, Pattern) else ""
-        starting = partial(_measuring, loading, text, known.kinds, known.seed, known.heads)
+        texts = tuple(one.text for one in known.patterns if isinstance(one, Pattern))
+        starting = partial(_measuring, loading, texts, known.kinds, known.seed, known.heads)
         todo = jobs(self.rows(), self.size)
         workers_of.measure(folder, known, starting, todo, count, report, workers=self.workers, ray=self.ray)
         parts: Iterator[Part] = map(folder.get, jobs(self.rows(), self.size))
@@ -206,10 +244,14 @@ class _Running:
 
 
 def _measuring(
-    loading: Callable[[], Model], pattern: str, kinds: tuple[Kind, ...], seed: int, heads: tuple[Head, ...]
+    loading: Callable[[], Model],
+    patterns: tuple[str, ...],
+    kinds: tuple[tuple[Kind, ...], ...],
+    seed: int,
+    heads: tuple[tuple[Head, ...], ...],
 ) -> Measuring:
     """What a worker of its own measures with."""
-    return Measuring(loading(), parse(pattern), kinds, seed, heads)
+    return Measuring(loading(), tuple(map(parse, patterns)), kinds, seed, heads)
 
 
 def _kinds(model: Model, pattern: Pattern | Function, asked: Sequence[Kind] | None) -> tuple[Kind, ...]:
@@ -220,22 +262,32 @@ def _kinds(model: Model, pattern: Pattern | Function, asked: Sequence[Kind] | No
     found = fit if asked is None else tuple(kind for kind in fit if kind in asked)
     if not found:
         raise SettingError(
-            later("The pattern has a meaning for {choices} attention of this model alone.", choices=choices(fit))
+            later(
+                "The pattern {pattern!r} has a meaning for {choices} attention of this model alone.",
+                pattern=_written(pattern),
+                choices=choices(fit),
+            )
         )
     return found
 
 
 def _rows(
-    model: Model, texts: Texts, pattern: Pattern | Function, columns: Columns, form: Form | None, *, paragraphs: bool
+    model: Model,
+    texts: Texts,
+    patterns: Sequence[Pattern | Function],
+    columns: Columns,
+    form: Form | None,
+    *,
+    paragraphs: bool,
 ) -> tuple[dict[str, object], Callable[[], Iterator[Line | Bad]]]:
     """What the corpus is, and its rows, which can be read again and again."""
-    more = pattern.columns if isinstance(pattern, Pattern) else frozenset()
+    more = frozenset().union(*(one.columns for one in patterns if isinstance(one, Pattern)))
     if isinstance(texts, str | PathLike):
         path = Path(texts)
         if isinstance(texts, str) and not path.exists():
             raise TextError(later("There is no file at that path. Texts are given as a list."))
         check_columns(model, columns)
-        _check_links(pattern, columns.gold is not None)
+        _check_links(patterns, columns.gold is not None)
         read.check(path, columns, form, more)
         lines = partial(read.lines, path, columns, form, more=more, paragraphs=paragraphs)
         about = {"name": path.name, "digest": read.digest(path), "rows": sum(1 for _ in lines())}
@@ -246,7 +298,7 @@ def _rows(
     rows = [_line(number, text, more) for number, text in enumerate(texts)]
     has = {name: any(getattr(row, name) is not None for row in rows) for name in _FIELDS}
     check_columns(model, Columns(None, *(name if has[name] else None for name in _FIELDS[1:])))
-    _check_links(pattern, has["gold"])
+    _check_links(patterns, has["gold"])
     whole = json.dumps([[row.text, row.pair, row.target, row.gold, row.columns] for row in rows])
     return {
         "name": "texts",
@@ -255,8 +307,8 @@ def _rows(
     }, lambda: iter(rows)
 
 
-def _check_links(pattern: Pattern | Function, there: bool) -> None:
-    if isinstance(pattern, Pattern) and nodes.LINKS in pattern.needs and not there:
+def _check_links(patterns: Sequence[Pattern | Function], there: bool) -> None:
+    if not there and any(isinstance(one, Pattern) and nodes.LINKS in one.needs for one in patterns):
         raise SettingError(
             later("The pattern names links: name the column of alignments by hand (gold), and that of the target.")
         )

@@ -1,4 +1,4 @@
-"""The heads of a model that were tested for a pattern: their table, and what a receipt holds."""
+"""The heads of a model that were tested for patterns: their table, and what a receipt holds."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class FoundHeads:
-    """The heads of a model, tested for a pattern.
+    """The heads of a model, tested for a pattern, or for several ``patterns``: name -> pattern.
 
-    ``table``: a row for each head that was tried, those found first. ``share`` of weight on the pattern, ``low`` and
+    ``table``: a row for each head that was tried, those found first; of several patterns for each of these, named by
+    its column ``pattern``. ``share`` of weight on the pattern, ``low`` and
     ``high`` of its 95% interval over ``n`` texts, how many times ``wider`` it is than that of independent texts where
     neighbours are alike, ``even`` and ``shuffled`` what even attention has there, and the same head where each row is
     given the marks of other rows (missing where all rows look for the same); ``p`` against both, one-sided; ``q`` the
@@ -42,7 +43,7 @@ class FoundHeads:
     ('from any to first', 2, 32)
     """
 
-    pattern: str
+    patterns: Mapping[str, str]
     table: pd.DataFrame
     model: ModelInfo
     corpus: Mapping[str, object]
@@ -53,8 +54,17 @@ class FoundHeads:
     versions: Mapping[str, object]
 
     @property
+    def pattern(self) -> str:
+        """The pattern; of several the names, with semicolons between them."""
+        return "; ".join(self.patterns) if self._several else next(iter(self.patterns.values()))
+
+    @property
+    def _several(self) -> bool:
+        return "pattern" in self.table
+
+    @property
     def found(self) -> pd.DataFrame:
-        """The heads that were found, the largest share first."""
+        """The heads that were found, the largest share first, pattern by pattern."""
         return self.table[self.table["found"]].reset_index(drop=True)
 
     @property
@@ -71,9 +81,9 @@ class FoundHeads:
 
     @property
     def replicated(self) -> tuple[str, ...]:
-        """The heads that were found and replicated, such as "cross L2H5"."""
+        """The heads that were found and replicated, such as "cross L2H5"; of several patterns "cross L2H5: name"."""
         rows = self.table[self.table["replicated"]].itertuples()
-        return tuple(f"{row.kind} L{row.layer}H{row.head}" for row in rows)
+        return tuple(f"{row.kind} L{row.layer}H{row.head}{f': {row.pattern}' if self._several else ''}" for row in rows)
 
     def rows(self) -> list[dict[str, Any]]:
         """The rows of the table."""
@@ -82,7 +92,7 @@ class FoundHeads:
     def content(self) -> dict[str, Any]:
         """What a receipt holds."""
         return {
-            "pattern": self.pattern,
+            "pattern": dict(self.patterns) if self._several else self.pattern,
             "model": {"name": self.model.name, "fingerprint": self.model.fingerprint},
             "corpus": dict(self.corpus),
             "settings": dict(self.settings),
@@ -100,7 +110,8 @@ class FoundHeads:
 
     def __repr__(self) -> str:
         found = int(self.table["found"].sum())
+        follow = f"for {len(self.patterns)} patterns" if self._several else f"follow {self.pattern!r}"
         return (
-            f"<FoundHeads: {found} of {len(self.table)} heads of {self.model.name} follow {self.pattern!r}, "
+            f"<FoundHeads: {found} of {len(self.table)} heads of {self.model.name} {follow}, "
             f"{len(self.replicated)} replicated, {self.texts:,} texts>"
         )

@@ -77,7 +77,7 @@ def effects(
     counts = np.zeros((len(rows), len(heads), 2), np.int64)
     for batch in head_ablation.batches(model, rows):
         predicting = _Predicting(model, [rows[at] for at in batch], lots[batch], cancelled)
-        of_kinds = {kind: weighing([marks[at] for at in batch], kind) for kind in {head.kind for head in heads}}
+        of_kinds = {kind: weighing([marks[at][kind] for at in batch]) for kind in {head.kind for head in heads}}
         for place, head in enumerate(heads):
             known = of_kinds[head.kind]
             for where, silenced in ((APPLIES, known.rows), (ELSEWHERE, known.others)):

@@ -6,7 +6,7 @@ Letters in shapes: N texts, L layers, H heads, C heads that are silenced.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,12 +18,11 @@ from bartviz.analysis.intervals import Doubles
 from bartviz.analysis.means import Means
 from bartviz.arrays import Bools, Floats
 from bartviz.corpus.head_effects import APPLIES, ELSEWHERE
-from bartviz.corpus.pattern_shares import ABOVE, SHARE, SHUFFLED
+from bartviz.corpus.pattern_shares import ABOVE, SHARE, SHUFFLED, Slot
 from bartviz.corpus.pattern_work import Part
 from bartviz.corpus.read import Bad
 from bartviz.errors import TextError
 from bartviz.language import later
-from bartviz.record.attention import Kind
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,8 +42,8 @@ class Values:
     """What was measured of each text, once, in order (``pattern_work.Part``); ``half`` (N,): whether it is held out."""
 
     half: Bools
-    shares: Mapping[Kind, Floats]
-    even: Mapping[Kind, Doubles]
+    shares: Mapping[Slot, Floats]
+    even: Mapping[Slot, Doubles]
     effects: Floats
     rows: NDArray[np.int64]
     repeated: int
@@ -68,8 +67,8 @@ class Values:
             repeated += part.repeated + int((~first).sum())
             bad += part.bad
             if first.any():
-                shares = {kind: values[first] for kind, values in part.shares.items()}
-                even = {kind: values[first] for kind, values in part.even.items()}
+                shares = {slot: values[first] for slot, values in part.shares.items()}
+                even = {slot: values[first] for slot, values in part.even.items()}
                 lots = part.lots[first]
                 kept.append(Part(lots, 0, (), shares, even, part.effects[first], part.rows[first]))
                 half.append((lots[:, 0] & 1).astype(np.bool_))
@@ -85,8 +84,8 @@ class Values:
             )
         return cls(
             np.concatenate(half),
-            {kind: np.concatenate([part.shares[kind] for part in kept]) for kind in kept[0].shares},
-            {kind: np.concatenate([part.even[kind] for part in kept]) for kind in kept[0].even},
+            {slot: np.concatenate([part.shares[slot] for part in kept]) for slot in kept[0].shares},
+            {slot: np.concatenate([part.even[slot] for part in kept]) for slot in kept[0].even},
             np.concatenate([part.effects for part in kept]),
             np.concatenate([part.rows for part in kept]),
             repeated,
@@ -94,15 +93,16 @@ class Values:
         )
 
 
-def table(values: Values, rate: float, least: float) -> pd.DataFrame:
-    """The heads of all kinds with their tests. Raises TextError where the pattern applies in no text."""
+def table(values: Values, rate: float, least: float, patterns: Sequence[str] = ()) -> pd.DataFrame:
+    """The heads of all kinds with their tests, for each of several ``patterns``, whose names are then the first column.
+    Raises TextError where no pattern applies in any text."""
     import pandas as pd
 
     shares = values.shares
     if not any(np.isfinite(found[..., SHARE]).any() for found in shares.values()):
         raise TextError(later("The pattern applies in none of the texts."))
-    names = [(kind, layer, head) for kind, found in shares.items() for layer, head in np.ndindex(found.shape[1:3])]
-    heads = pd.DataFrame(names, columns=["kind", "layer", "head"])
+    names = [(*slot, layer, head) for slot, found in shares.items() for layer, head in np.ndindex(found.shape[1:3])]
+    heads = pd.DataFrame(names, columns=["pattern", "kind", "layer", "head"])
     for prefix, texts in (("", ~values.half), ("held_out_", values.half)):
         columns = [
             np.concatenate([_flat(found[texts][..., column]) for found in shares.values()], axis=1)
@@ -110,8 +110,8 @@ def table(values: Values, rate: float, least: float) -> pd.DataFrame:
         ]
         even = np.concatenate(
             [
-                np.repeat(values.even[kind][texts][:, None], found.shape[1] * found.shape[2], axis=1)
-                for kind, found in shares.items()
+                np.repeat(values.even[slot][texts][:, None], found.shape[1] * found.shape[2], axis=1)
+                for slot, found in shares.items()
             ],
             axis=1,
         )
@@ -125,7 +125,11 @@ def table(values: Values, rate: float, least: float) -> pd.DataFrame:
             heads[f"{prefix}{name}"] = getattr(evidence, name)
         heads[f"{prefix}found" if not prefix else "replicated"] = evidence.passes
     heads["replicated"] &= heads["found"]
-    return heads.sort_values(["found", "share"], ascending=False, kind="stable", ignore_index=True)
+    order = np.lexsort((-heads["share"].fillna(-1).to_numpy(), ~heads["found"].to_numpy(np.bool_), heads["pattern"]))
+    heads = heads.iloc[order].reset_index(drop=True)
+    if not patterns:
+        return heads.drop(columns="pattern")
+    return heads.assign(pattern=[patterns[number] for number in heads["pattern"]])
 
 
 def with_effects(heads: pd.DataFrame, values: Values | None) -> pd.DataFrame:

@@ -29,6 +29,8 @@ from bartviz.tape.tape import Tape, depths
 from bartviz.text.labels import CONTINUES
 
 Masks = Mapping[Kind, Bools]
+Slot = tuple[int, Kind]
+"""The number of a pattern, and a kind of attention for which it has a meaning."""
 SHARE, SHUFFLED, ABOVE = range(3)
 """The columns of what is measured: the weight on marks, on the marks of other rows, and the first less the second."""
 
@@ -139,15 +141,16 @@ class Shares:
 
 
 def shares(
-    model: Model, rows: Sequence[Encoded], marks: Sequence[Mapping[Kind, Marks]], cancelled: Callable[[], bool] = never
-) -> dict[Kind, Shares]:
-    """What every head has of the pattern, for texts that fit one batch."""
-    kinds = tuple(marks[0])
-    found: dict[Kind, list[Tensor]] = {kind: [] for kind in kinds}
-    weighings = {kind: weighing(marks, kind) for kind in kinds}
+    model: Model, rows: Sequence[Encoded], marks: Sequence[Mapping[Slot, Marks]], cancelled: Callable[[], bool] = never
+) -> dict[Slot, Shares]:
+    """What every head has of each pattern, for texts that fit one batch."""
+    slots = tuple(marks[0])
+    kinds = {kind for _, kind in slots}
+    found: dict[Slot, list[Tensor]] = {slot: [] for slot in slots}
+    weighings = {slot: weighing([one[slot] for one in marks]) for slot in slots}
     with model.creating():
         source, inputs, _output = padded(model, rows)
-        factors: dict[Kind, Tensor] = {}
+        factors: dict[Slot, Tensor] = {}
         left = sum(depth for kind, depth in depths(model.network).items() if kind in kinds)
 
         def kernel(tape: Tape, kind: Kind, layer: int) -> Tensor:
@@ -155,11 +158,12 @@ def shares(
             weights = scores_of(tape, kind, layer).softmax(dim=-1)  # (B, H, Q, K)
             entry = tape.entries.pop((kind, layer))
             assert entry.v is not None
-            if kind in kinds:
-                if kind not in factors:
-                    factors[kind] = torch.from_numpy(weighings[kind].factors).to(weights).flatten(2).mT
-                found[kind].append(weights.flatten(2) @ factors[kind])  # (B, H, 3)
-                left -= 1
+            for slot in slots:
+                if slot[1] == kind:
+                    if slot not in factors:
+                        factors[slot] = torch.from_numpy(weighings[slot].factors).to(weights).flatten(2).mT
+                    found[slot].append(weights.flatten(2) @ factors[slot])  # (B, H, 3)
+            left -= kind in kinds
             if left == 0:
                 raise _AllMeasured
             return (weights @ entry.v).transpose(1, 2).contiguous()
@@ -167,16 +171,16 @@ def shares(
         with suppress(_AllMeasured):
             run(model, source, inputs, Tape(kernel=kernel, cancelled=cancelled))
     return {
-        kind: Shares(torch.stack(layers, dim=1).cpu().numpy(), weighings[kind].even) for kind, layers in found.items()
+        slot: Shares(torch.stack(layers, dim=1).cpu().numpy(), weighings[slot].even) for slot, layers in found.items()
     }
 
 
-def weighing(marks: Sequence[Mapping[Kind, Marks]], kind: Kind) -> Weighing:
+def weighing(marks: Sequence[Marks]) -> Weighing:
     """Of the texts of a batch, padded to the longest: nothing is marked or seen at the padding."""
-    shapes = np.array([one[kind].marks.shape for one in marks]).max(axis=0)
+    shapes = np.array([one.marks.shape for one in marks]).max(axis=0)
     padded_marks = np.zeros((2, len(marks), *shapes), np.bool_)
     for text, one in enumerate(marks):
-        rows, columns = one[kind].marks.shape
-        padded_marks[0, text, :rows, :columns] = one[kind].marks
-        padded_marks[1, text, :rows, :columns] = one[kind].visible
+        rows, columns = one.marks.shape
+        padded_marks[0, text, :rows, :columns] = one.marks
+        padded_marks[1, text, :rows, :columns] = one.visible
     return Weighing.of(*padded_marks)

@@ -1,4 +1,4 @@
-"""One part of a corpus -> what every head has of a pattern, text by text: what a worker does, with a model that it
+"""One part of a corpus -> what every head has of patterns, text by text: what a worker does, with a model that it
 loads once.
 
 Letters in shapes: N texts, L layers, H heads, C heads that are silenced.
@@ -22,7 +22,7 @@ from bartviz.callbacks import never
 from bartviz.corpus import head_effects, pattern_shares
 from bartviz.corpus.encode import Encoded, encode
 from bartviz.corpus.measure import batches
-from bartviz.corpus.pattern_shares import Marks
+from bartviz.corpus.pattern_shares import Marks, Slot
 from bartviz.corpus.read import Bad
 from bartviz.corpus.run_folder import FOLDER, Files, Job, Store, array, arrays_of, bad_rows, require
 from bartviz.errors import Cancelled, TextError
@@ -43,15 +43,15 @@ class Part:
     """A part, measured. ``lots`` (N, 32): a digest of each text, by which it is known and in one of the halves;
     ``repeated`` texts of the part are not among them, nor the ``bad`` rows.
 
-    ``shares`` (N, L, H, 3) and ``even`` (N,) of each kind (``pattern_shares.Shares``). Where heads are silenced
-    instead, ``effects`` (N, C, 2) and ``rows`` (N, C, 2) (``head_effects.Effects``).
+    ``shares`` (N, L, H, 3) and ``even`` (N,) of each pattern and kind (``pattern_shares.Shares``). Where heads are
+    silenced instead, ``effects`` (N, C, 2) and ``rows`` (N, C, 2) (``head_effects.Effects``), pattern by pattern.
     """
 
     lots: Lots
     repeated: int
     bad: tuple[Bad, ...]
-    shares: Mapping[Kind, Floats]
-    even: Mapping[Kind, NDArray[np.float64]]
+    shares: Mapping[Slot, Floats]
+    even: Mapping[Slot, NDArray[np.float64]]
     effects: Floats
     rows: NDArray[np.int64]
 
@@ -65,8 +65,8 @@ class Part:
             "effects": self.effects,
             "rows": self.rows,
         }
-        arrays |= {f"{kind}/shares": values for kind, values in self.shares.items()}
-        arrays |= {f"{kind}/even": values for kind, values in self.even.items()}
+        arrays |= {f"{_name(slot)}/shares": values for slot, values in self.shares.items()}
+        arrays |= {f"{_name(slot)}/even": values for slot, values in self.even.items()}
         packed = io.BytesIO()
         np.savez(packed, **arrays)
         return packed.getvalue()
@@ -77,28 +77,42 @@ class Part:
         arrays = arrays_of(data)
         lots = array(arrays, "lots", np.uint8, (-1, LOT))
         count = len(lots)
-        kinds = [kind for kind in KINDS if f"{kind}/shares" in arrays]
+        slots = [_slot(name.removesuffix("/shares")) for name in arrays if name.endswith("/shares")]
         effects = array(arrays, "effects", np.float32, (count, -1, 2))
         return cls(
             lots,
             int(array(arrays, "repeated", np.int64, ())),
             bad_rows(arrays["bad"].tobytes()),
-            {kind: array(arrays, f"{kind}/shares", np.float32, (count, -1, -1, 3)) for kind in kinds},
-            {kind: array(arrays, f"{kind}/even", np.float64, (count,)) for kind in kinds},
+            {slot: array(arrays, f"{_name(slot)}/shares", np.float32, (count, -1, -1, 3)) for slot in slots},
+            {slot: array(arrays, f"{_name(slot)}/even", np.float64, (count,)) for slot in slots},
             effects,
             array(arrays, "rows", np.int64, effects.shape),
         )
 
 
+def _name(slot: Slot) -> str:
+    """What the arrays of a pattern and a kind begin with."""
+    number, kind = slot
+    return f"{kind}/{number}" if number else kind
+
+
+def _slot(name: str) -> Slot:
+    """The opposite. Raises ValueError."""
+    given, _, number = name.partition("/")
+    (kind,) = [kind for kind in KINDS if kind == given]
+    return int(number or 0), kind
+
+
 @dataclass(frozen=True)
 class Measuring:
-    """What measures a pattern in parts of a corpus: all heads of these ``kinds``, or what silencing ``heads`` does."""
+    """What measures patterns in parts of a corpus: for each all heads of its ``kinds``, or what silencing its ``heads``
+    does."""
 
     model: Model
-    pattern: Pattern | Function
-    kinds: tuple[Kind, ...]
+    patterns: tuple[Pattern | Function, ...]
+    kinds: tuple[tuple[Kind, ...], ...]
     seed: int
-    heads: tuple[Head, ...] = ()
+    heads: tuple[tuple[Head, ...], ...] = ()
     cancelled: Callable[[], bool] = never
 
     def files(self, job: Job) -> Files:
@@ -110,7 +124,7 @@ class Measuring:
         rows: list[Encoded] = []
         lots: dict[bytes, None] = {}
         bad, repeated = list(job.bad), 0
-        labels = isinstance(self.pattern, Pattern) and nodes.LABELS in self.pattern.needs
+        labels = any(isinstance(one, Pattern) and nodes.LABELS in one.needs for one in self.patterns)
         for line in job.lines:
             if self.cancelled():
                 raise Cancelled(later("The run was stopped."))
@@ -126,43 +140,57 @@ class Measuring:
             lots[lot] = None
         bad.sort(key=lambda row: row.number)
         marks = [self._marks(row) for row in rows]
-        shares: dict[Kind, Floats] = {}
-        even: dict[Kind, NDArray[np.float64]] = {}
-        effects, counts = (
-            np.zeros((len(rows), len(self.heads), 2), np.float32),
-            np.zeros((len(rows), len(self.heads), 2), np.int64),
-        )
+        shares: dict[Slot, Floats] = {}
+        even: dict[Slot, NDArray[np.float64]] = {}
+        effects, counts = np.zeros((len(rows), 0, 2), np.float32), np.zeros((len(rows), 0, 2), np.int64)
         numbers = np.frombuffer(b"".join(lots), np.uint8).reshape(-1, LOT)
         if rows and self.heads:
-            found = head_effects.effects(self.model, rows, marks, self.heads, numbers, self.cancelled)
-            effects, counts = found.changes, found.rows
+            found = [
+                head_effects.effects(self.model, rows, _of_pattern(marks, at), heads, numbers, self.cancelled)
+                for at, heads in enumerate(self.heads)
+                if heads
+            ]
+            effects = np.concatenate([one.changes for one in found], axis=1)
+            counts = np.concatenate([one.rows for one in found], axis=1)
         elif rows:
             shares, even = self._shares(rows, marks)
         return Part(numbers, repeated, tuple(bad), shares, even, effects, counts)
 
     def _shares(
-        self, rows: Sequence[Encoded], marks: Sequence[Mapping[Kind, Marks]]
-    ) -> tuple[dict[Kind, Floats], dict[Kind, NDArray[np.float64]]]:
-        shares: dict[Kind, Floats] = {}
-        even: dict[Kind, NDArray[np.float64]] = {}
+        self, rows: Sequence[Encoded], marks: Sequence[Mapping[Slot, Marks]]
+    ) -> tuple[dict[Slot, Floats], dict[Slot, NDArray[np.float64]]]:
+        shares: dict[Slot, Floats] = {}
+        even: dict[Slot, NDArray[np.float64]] = {}
         for batch in batches(rows):
             some = [rows[at] for at in batch]
-            for kind, found in pattern_shares.shares(
+            for slot, found in pattern_shares.shares(
                 self.model, some, [marks[at] for at in batch], self.cancelled
             ).items():
                 shape = len(rows), *found.values.shape[1:]
-                shares.setdefault(kind, np.empty(shape, np.float32))[batch] = found.values
-                even.setdefault(kind, np.empty(len(rows)))[batch] = found.even
+                shares.setdefault(slot, np.empty(shape, np.float32))[batch] = found.values
+                even.setdefault(slot, np.empty(len(rows)))[batch] = found.even
         return shares, even
 
-    def _marks(self, row: Encoded) -> dict[Kind, Marks]:
-        if isinstance(self.pattern, Pattern):
-            on = pattern_shares.pairs(row, self.kinds)
-            return {kind: Marks(self.pattern.mask(on[kind]), on[kind].mask) for kind in self.kinds}
+    def _marks(self, row: Encoded) -> dict[Slot, Marks]:
+        found: dict[Slot, Marks] = {}
+        on = pattern_shares.pairs(row, sorted({kind for kinds in self.kinds for kind in kinds}))
         line = row.line
-        record = capture(self.model, line.text, pair=line.pair, target=line.target)
-        visible = {kind: np.asarray(record.attention(kind).mask, np.bool_) for kind in self.kinds}
-        return {kind: Marks(checked(self.pattern(record, kind), visible[kind]), visible[kind]) for kind in self.kinds}
+        functions = any(not isinstance(one, Pattern) for one in self.patterns)
+        record = capture(self.model, line.text, pair=line.pair, target=line.target) if functions else None
+        for at, (pattern, kinds) in enumerate(zip(self.patterns, self.kinds, strict=True)):
+            for kind in kinds:
+                if isinstance(pattern, Pattern):
+                    found[at, kind] = Marks(pattern.mask(on[kind]), on[kind].mask)
+                else:
+                    assert record is not None
+                    visible = np.asarray(record.attention(kind).mask, np.bool_)
+                    found[at, kind] = Marks(checked(pattern(record, kind), visible), visible)
+        return found
+
+
+def _of_pattern(marks: Sequence[Mapping[Slot, Marks]], number: int) -> list[dict[Kind, Marks]]:
+    """The marks of one of the patterns."""
+    return [{kind: found for (at, kind), found in one.items() if at == number} for one in marks]
 
 
 class Folder(Store):

@@ -18,8 +18,8 @@ from bartviz.language import later
 from bartviz.record import store
 from bartviz.safety import files
 
-FORMAT = 1
-LARGEST = 1 << 24  # bytes; a row takes about 500
+FORMAT, SEVERAL = 1, 2  # of one pattern, and of several: name -> pattern
+LARGEST = 1 << 26  # bytes; a row takes about 500
 _FIELDS = frozenset(
     {"bartviz receipt", "pattern", "model", "corpus", "settings", "versions", "texts", "repeated", "left_out", "table"}
 )
@@ -32,7 +32,8 @@ def write(path: Path, content: Mapping[str, Any]) -> None:
 
 def packed(content: Mapping[str, Any]) -> bytes:
     """The receipt of this content as a file; what is not finite becomes null."""
-    whole = _finite({"bartviz receipt": FORMAT, **content})
+    several = isinstance(content["pattern"], Mapping)
+    whole = _finite({"bartviz receipt": SEVERAL if several else FORMAT, **content})
     return _written({**whole, "digest": _digest(whole)})
 
 
@@ -57,12 +58,23 @@ def opened(name: str, data: bytes) -> dict[str, Any]:
         whole = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise altered from error
-    if not isinstance(whole, dict) or whole.keys() != _FIELDS | {"digest"} or whole["bartviz receipt"] != FORMAT:
+    if not isinstance(whole, dict) or whole.keys() != _FIELDS | {"digest"}:
+        raise altered
+    if whole["bartviz receipt"] not in (FORMAT, SEVERAL):
         raise altered
     digest = whole.pop("digest")
     if digest != _digest(whole) or _written({**whole, "digest": digest}) != data:
         raise altered
     return whole
+
+
+def patterns(content: Mapping[str, Any]) -> dict[str, str]:
+    """The patterns of a receipt by their names, in the order of the table; one alone is its own name."""
+    pattern = content["pattern"]
+    if not isinstance(pattern, Mapping):
+        return {pattern: pattern}
+    order = dict.fromkeys(row.get("pattern") for row in content["table"])
+    return {name: pattern[name] for name in order if name in pattern}
 
 
 def _digest(whole: Mapping[str, Any]) -> str:

@@ -21,7 +21,7 @@ from bartviz.models.load import load
 from bartviz.models.model import Model
 
 CLOSE = 1e-6  # how far numbers may differ that are equal
-_KEY = ("kind", "layer", "head")
+_KEY = ("kind", "layer", "head", "pattern")
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def verify_heads(
     """
     file = Path(path)
     known = receipt.read(file)
-    if known["pattern"].startswith(FUNCTION):
+    if any(pattern.startswith(FUNCTION) for pattern in receipt.patterns(known).values()):
         raise SettingError(later("The receipt is of a function, which is not in it: only patterns are verified."))
     name = known["corpus"]["name"]
     if texts is None:
@@ -98,14 +98,14 @@ def _differences(known: Mapping[str, Any], again: FoundHeads) -> list[str]:
     for name, count in (("texts", again.texts), ("repeated", again.repeated), ("left_out", len(again.bad))):
         if known[name] != count:
             found.append(f"{name}: {count:,} instead of {known[name]:,}")
-    rows = {tuple(row[name] for name in _KEY): row for row in again.rows()}
-    told = {tuple(row[name] for name in _KEY): row for row in known["table"]}
+    rows = {tuple(row.get(name) for name in _KEY): row for row in again.rows()}
+    told = {tuple(row.get(name) for name in _KEY): row for row in known["table"]}
     if rows.keys() != told.keys():
         return [*found, "other heads were tried"]
     for key, row in told.items():
         for name, value in row.items():
             if not _equal(value, rows[key].get(name)):
-                head = f"{key[0]} L{key[1]}H{key[2]}"
+                head = f"{key[0]} L{key[1]}H{key[2]}{'' if key[3] is None else f', {key[3]}'}"
                 found.append(f"{head}, {name}: {rows[key].get(name)} instead of {value}")
     return found
 

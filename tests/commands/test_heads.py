@@ -77,6 +77,28 @@ def test_effects_are_in_the_receipt_and_verified(silenced: Path, capsys: pytest.
     assert ", effect: " in capsys.readouterr().out
 
 
+def test_several_patterns_have_one_receipt(written: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out, others = written.with_name("several.json"), (PATTERN, "from any to special")
+    command = ["heads", str(written.parent / "texts.txt"), "--model", "bert-tiny-en", "--size", "16"]
+    command += [argument for pattern in others for argument in ("--pattern", pattern)]
+    assert main([*command, "--out", str(out)]) == 0
+    said = capsys.readouterr().out
+    assert all(f"pattern  {pattern}\n" in said for pattern in others)
+    known = receipt.read(out)
+    assert (known["bartviz receipt"], receipt.read(written)["bartviz receipt"]) == (2, 1)
+    assert known["pattern"] == {pattern: pattern for pattern in others}
+    assert f" of {len(known['table'])} heads for 2 patterns, " in said
+    assert len(known["table"]) == 2 * len(receipt.read(written)["table"])
+    assert main(["heads", "--verify", str(out)]) == 0
+    known["table"][0]["share"] += 1
+    receipt.write(written.with_name("sealed.json"), {name: known[name] for name in known if name != "bartviz receipt"})
+    assert main(["heads", "--verify", str(written.with_name("sealed.json"))]) == 1
+    assert f", {known['table'][0]['pattern']}, share: " in capsys.readouterr().out
+    altered = out.read_bytes().replace(b"from any to special", b"from any to first")
+    with pytest.raises(SettingError, match="altered or damaged"):
+        receipt.opened("several.json", altered)
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("ready_workers")
 def test_two_workers_find_the_same_numbers(silenced: Path, capsys: pytest.CaptureFixture[str]) -> None:

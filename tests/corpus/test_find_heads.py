@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,8 @@ import pytest
 
 import bartviz
 from bartviz.analysis import head_names
+from bartviz.analysis.verdicts import adjusted
+from bartviz.corpus import pattern_shares
 from bartviz.corpus.found_heads import FoundHeads
 from bartviz.corpus.pattern_shares import ABOVE, SHARE, SHUFFLED, Weighing
 from bartviz.corpus.read import Line
@@ -128,6 +131,65 @@ def test_a_role_is_measured_as_an_atlas_measures_it(model: Model, name: str) -> 
         both = np.average([row["share"], row["held_out_share"]], weights=[row["n"], row["held_out_n"]])
         wanted = row["n"] + row["held_out_n"], pytest.approx(both, abs=2e-6)
         assert known[row["kind"], row["layer"], row["head"]] == wanted
+
+
+PATTERNS = {"place": "from word to same position", "before": "from any to previous token"}
+
+
+def test_several_patterns_are_tested_in_one_pass(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each number is that of a run of its own, but the rate of false discoveries, which is over all of them."""
+    passes: list[object] = []
+    measured = pattern_shares.shares
+
+    def counted(*given: Any) -> dict[pattern_shares.Slot, pattern_shares.Shares]:
+        passes.append(given)
+        return measured(*given)
+
+    monkeypatch.setattr(pattern_shares, "shares", counted)
+    alone = {name: bartviz.find_heads(model, sentences(), pattern, least=0) for name, pattern in PATTERNS.items()}
+    each = len(passes) // 2
+    passes.clear()
+    both = bartviz.find_heads(model, sentences(), PATTERNS, least=0)
+    assert len(passes) == each > 0
+    assert both.patterns == PATTERNS
+    cell, moved = ["kind", "layer", "head"], ["q", "held_out_q", "found", "replicated"]
+    for name, single in alone.items():
+        one, part = (
+            table.sort_values(cell).drop(columns=moved).reset_index(drop=True)
+            for table in (single.table, both.table[both.table["pattern"] == name].drop(columns="pattern"))
+        )
+        pd.testing.assert_frame_equal(part, one, atol=1e-6)
+    assert both.table["pattern"].drop_duplicates().tolist() == list(PATTERNS)
+    for half in ("", "held_out_"):
+        assert np.allclose(both.table[f"{half}q"], adjusted(both.table[f"{half}p"].to_numpy()), equal_nan=True)
+    tried = sum(len(single.table) for single in alone.values())
+    assert f"{len(both.found)} of {tried} heads of {model.info.name} for 2 patterns" in repr(both)
+    listed = bartviz.find_heads(model, sentences(), list(PATTERNS.values()), least=0)
+    assert listed.patterns == {pattern: pattern for pattern in PATTERNS.values()}
+    assert np.allclose(listed.table["share"], both.table["share"], equal_nan=True)
+
+
+def test_heads_of_several_patterns_are_silenced_where_each_applies(lenient: None, model: Model) -> None:
+    texts = sentences()[:8]
+    given: dict[str, Any] = {"silence": True, "least": 0, "rate": 0.9}
+    both = bartviz.find_heads(model, texts, PATTERNS, **given).table
+    cell = ["kind", "layer", "head"]
+    for name, pattern in PATTERNS.items():
+        single = bartviz.find_heads(model, texts, pattern, **given).table.set_index(cell)
+        mine = both[both["pattern"] == name].set_index(cell)
+        shared = mine.index[mine["found"]].intersection(single.index[single["found"]])
+        assert len(shared)
+        for column in ("effect", "elsewhere", "effect_rows", "apart_p"):
+            assert np.allclose(mine.loc[shared, column], single.loc[shared, column], atol=1e-6, equal_nan=True)
+
+
+def test_patterns_have_one_name_each(model: Model) -> None:
+    with pytest.raises(SettingError, match="1 to 32 patterns, and these are 0"):
+        bartviz.find_heads(model, sentences(), [])
+    with pytest.raises(SettingError, match="Two patterns have the name 'from any to first'"):
+        bartviz.find_heads(model, sentences(), ["from any to first"] * 2)
+    with pytest.raises(SettingError, match="'from any to its head' has a meaning for"):
+        bartviz.find_heads(model, [("a", "b")], ["from any to first", "from any to its head"], kinds=["decoder"])
 
 
 def test_repeated_texts_count_once(model: Model, table: FoundHeads) -> None:

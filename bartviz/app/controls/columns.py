@@ -41,6 +41,7 @@ COLUMNS = frozenset(
         mark("head"),
         mark("found"),
         mark("share"),
+        mark("pattern"),
         mark("shuffled"),
         mark("replicated"),
         mark("q"),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bartviz.analysis import sentence_words
+from bartviz.corpus import receipt
 from bartviz.corpus.read import Line
 from bartviz.language import _, plural
 from bartviz.record.attention import Head, Kind
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 MOST = 200
 """Texts of an atlas that are tested at most."""
-COLUMNS = ("head", "share", "low", "high", "even", "shuffled", "q", "found", "replicated")
+COLUMNS = ("pattern", "head", "share", "low", "high", "even", "shuffled", "q", "found", "replicated")
 Text = dict[str, str]
 
 
@@ -60,6 +61,15 @@ def best(content: Mapping[str, Any]) -> Head | None:
     rows = [row for row in content["table"] if row["found"]]
     rows = [row for row in rows if row["replicated"]] or rows
     return Head(rows[0]["kind"], rows[0]["layer"], rows[0]["head"]) if rows else None
+
+
+def of_each(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """What a receipt holds of each of its patterns, by name."""
+    names = receipt.patterns(content)
+    return {
+        name: {**content, "table": [row for row in content["table"] if row.get("pattern", name) == name]}
+        for name in names
+    }
 
 
 def said(content: Mapping[str, Any]) -> str:

@@ -17,6 +17,7 @@ from bartviz.app.controls.export import File
 from bartviz.app.frame import levels, sidebar
 from bartviz.app.state import own_atlas, own_receipt
 from bartviz.app.state.result_cache import cached
+from bartviz.corpus import receipt
 from bartviz.drawing import paper
 from bartviz.errors import PatternError, SettingError
 from bartviz.features.corpus import numbers_patterns as numbers
@@ -135,7 +136,10 @@ def _found(pattern: str, texts: Sequence[Text], model: Model, ticket: Ticket[Fou
 
 def _shown(content: Mapping[str, Any]) -> None:
     """What was found, and the table of all heads."""
-    st.html(f"<p>{html.escape(numbers.said(content))}</p>")
+    of_each = numbers.of_each(content)
+    for name, part in of_each.items():
+        heading = f"<code>{html.escape(name)}</code> " if len(of_each) > 1 else ""
+        st.html(f"<p>{heading}{html.escape(numbers.said(part))}</p>")
     frame = show.in_words(numbers.table(content))
     headers = show.headers(frame)
     headers["q"] = st.column_config.NumberColumn(headers["q"], format="%.1e")  # often too small for decimals
@@ -162,7 +166,7 @@ def _links(example: Example) -> str:
 def _receipt(chosen: Chosen, opened: Receipt) -> None:
     """A receipt that was opened: what it says, and whether that comes out again."""
     content = opened.content
-    title = _("The receipt {name}: {pattern}", name=opened.name, pattern=content["pattern"])
+    title = _("The receipt {name}: {pattern}", name=opened.name, pattern="; ".join(receipt.patterns(content)))
     left, right = st.columns([4, 1], vertical_alignment="center")
     with left:
         st.html(f"<h4>{html.escape(title)}</h4>")

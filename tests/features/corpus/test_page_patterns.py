@@ -103,6 +103,23 @@ def test_a_receipt_is_opened_shown_and_an_altered_one_refused(app: App, found: b
         own_receipt.keep("mine.json", data.replace(b"any to first", b"any to last"))
 
 
+def test_a_receipt_of_several_patterns_says_each(app: App) -> None:
+    texts = numbers.texts_of(shipped.atlas("bert-tiny-en"))[:40]
+    both = bartviz.find_heads(bartviz.load("bert-tiny-en"), texts, {"start": FIRST, "self": "from any to itself"})
+    data = receipt.packed(both.content())
+    page = app("corpus", record=None, atlas="bert-tiny-en")
+    page.session_state["_own_receipt"] = own_receipt.Receipt("both.json", data, receipt.opened("both.json", data))
+    page.run()
+    assert not page.exception
+    assert "The receipt both.json: start; self" in words(page)
+    parts = numbers.of_each(both.content())
+    assert list(parts) == ["start", "self"]
+    for name, part in parts.items():
+        assert {row["pattern"] for row in part["table"]} == {name}
+        assert f"<code>{name}</code> {numbers.said(part)}" in words(page)
+    assert any("pattern" in frame.value for frame in page.dataframe)
+
+
 def test_a_receipt_is_told_from_a_file_of_texts(found: bartviz.FoundHeads, tmp_path: Path) -> None:
     data = receipt.packed(found.content())
     assert receipt.is_one(data)
