@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from bartviz.corpus.found_heads import FoundHeads
 
 DIFFERS = 1  # the exit status where a receipt is not what is computed
+SHOWN = 20  # differences that are printed
 FORMATS = ("text", "csv", "json", "latex")
 PRINTED = ("head", "share", "even", "shuffled", "q", "held_out_share", "replicated")
 """The columns of a LaTeX table unless others are chosen, those of effects after them; as many as fit a page."""
@@ -205,6 +206,8 @@ def _verify(options: argparse.Namespace, shown: _Shown) -> int:
     elif found:
         say("equal    every number to 1e-6")
     else:
-        for line in found.differences:
+        for line in found.differences[:SHOWN]:
             say(f"differs  {line}")
+        if len(found.differences) > SHOWN:
+            say(f"and {len(found.differences) - SHOWN:,} more: --json has all")
     return 0 if found else DIFFERS

@@ -172,7 +172,12 @@ def test_what_differs_is_named(written: Path, tmp_path: Path, capsys: pytest.Cap
     other = tmp_path / "texts.txt"
     other.write_text(corpus.read_text("utf-8").replace("car", "cat"), "utf-8")
     assert main(["heads", str(other), "--verify", str(written)]) == 1
-    assert "the corpus has other texts" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "the corpus has other texts" in out
+    assert out.count("differs  ") == 20
+    assert main(["heads", str(other), "--verify", str(written), "--json"]) == 1
+    whole = json.loads(capsys.readouterr().out)["differences"]
+    assert f"and {len(whole) - 20:,} more: --json has all" in out
     assert main(["heads", "--verify", str(written), "--model", "bart-tiny-en-de"]) == 1
     assert "the model has other weights" in capsys.readouterr().out
 
