@@ -3,7 +3,8 @@
 The words that the model read are numbered in order, from 0, without special tokens and signs. A word of the output has
 the number of the word that it is aligned to, and none without one: the two choose each other in the head that every
 page shows first (``start.pairs``). A decoder without an encoder continues its text: all of its words are numbered, and
-what its last row predicts has no number.
+what its last row predicts has no number. In a chat it is the roles that are numbered, in the order in which they speak,
+so that each message has one colour.
 
 Letters in shapes: S tokens of the source, T rows of the decoder. NumPy alone.
 """
@@ -48,6 +49,8 @@ def of(record: Record, head: Head | None = None) -> WordColors:
     """
     if record.decoder is None:
         return WordColors(_numbered(words(record.source)))
+    if record.turns:
+        return _of_roles(record)
     reads = record.decoder.query
     if record.cross is None:
         numbers = _numbered(words(reads))
@@ -59,6 +62,20 @@ def of(record: Record, head: Head | None = None) -> WordColors:
     if record.output is None:  # rows can only be named by what they read
         return WordColors(source, predicts, predicts)
     return WordColors(source, (NONE, *predicts[:-1]), predicts)
+
+
+def _of_roles(record: Record) -> WordColors:
+    """For each token of a chat the number of the role that speaks."""
+    places: dict[str | None, int] = {role: number for number, role in enumerate(speakers(record))}
+    reads, predicts = (
+        tuple(places.get(role, NONE) for role in roles) for roles in (record.roles(), record.roles("predicts"))
+    )
+    return WordColors(reads, reads, predicts)
+
+
+def speakers(record: Record) -> tuple[str, ...]:
+    """The roles of a chat in the order in which they speak, by their numbers; empty for other texts."""
+    return tuple(dict.fromkeys(turn.role for turn in record.turns))
 
 
 def grouped(numbers: Numbers, groups: Sequence[Sequence[int]]) -> Numbers:

@@ -12,7 +12,7 @@ import pytest
 from transformers.utils.chat_template_utils import render_jinja_template
 
 import bartviz
-from bartviz.analysis import inputs
+from bartviz.analysis import inputs, word_colors
 from bartviz.errors import RecordError, SettingError
 from bartviz.features.inputs import parts
 from bartviz.models.model import Model
@@ -215,10 +215,25 @@ def test_a_printed_map_has_a_strip_for_each_role(talking: Model) -> None:
     assert "data-role" not in bartviz.paper.map(bartviz.capture(talking, "A dog."), "decoder", 0, 1).svg
 
 
+def test_each_message_has_one_colour_on_every_page(talking: Model) -> None:
+    record = bartviz.decode(talking, messages=MESSAGES[:2], max_new_tokens=3)
+    speakers = word_colors.speakers(record)
+    assert speakers == ("system", "user", "assistant")
+    for reading in ("reads", "predicts"):
+        rows, columns = word_colors.of(record).sides("decoder", reading)
+        for numbers, roles in ((rows, record.roles(reading)), (columns, record.roles())):
+            assert [None if number < 0 else speakers[number] for number in numbers] == list(roles)
+    plain = bartviz.capture(talking, "A dog sleeps.")
+    assert word_colors.speakers(plain) == ()
+    assert len(set(word_colors.of(plain).reads) - {-1}) == 3  # a colour for each word
+
+
 def test_the_table_of_pieces_has_the_roles(talking: Model) -> None:
     record = bartviz.capture(talking, messages=MESSAGES[:2])
     table = inputs.pieces(record.source, record.roles())
     assert table["role"].tolist() == list(record.roles())
-    shown = parts.cut(record.source, (record.source_text,), roles=record.roles())
+    colors = word_colors.of(record).reads
+    shown = parts.cut(record.source, (record.source_text,), roles=record.roles(), colors=colors)
     assert shown.count(", user'") == record.roles().count("user")
+    assert shown.count("--word:var(--bv-word1)") == record.roles().count("user")
     assert "role" not in inputs.pieces(record.source)

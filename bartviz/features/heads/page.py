@@ -29,7 +29,7 @@ def main() -> None:
         show.lead(said(called, chosen.in_words() if shown.pieces and chosen.what == "head" else None))
     with hero:
         choice = parts.large(chosen)
-        parts.note(chosen, shown)
+        parts.note(record, chosen, shown)
     parts.roads_from(record, chosen, choice)
     parts.numbers(shown, choice)
     levels.explain("heads")

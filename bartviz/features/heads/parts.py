@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import streamlit as st
 
-from bartviz.analysis import head_names, head_view, sentence_words
+from bartviz.analysis import head_names, head_view, sentence_words, word_colors
 from bartviz.analysis.measures import of_record
 from bartviz.analysis.thumbnails import SIDE
 from bartviz.analysis.weight_scale import Range
@@ -21,6 +22,7 @@ from bartviz.app.controls import pick, show
 from bartviz.app.frame import levels, related_links, row_names
 from bartviz.app.state.result_cache import cached
 from bartviz.browser.canvas.data import Choice, Shown, Small, Views, What, view_of
+from bartviz.drawing.colors import underline
 from bartviz.features.heads import parts_classic as classic
 from bartviz.language import _, mark, named, plural
 from bartviz.record.attention import Attention, Head
@@ -157,8 +159,8 @@ def called(record: Record, chosen: Chosen, name: str) -> str:
     return _("{head}, “{name}” {score:.2f}", head=name, name=found.title, score=found.score)
 
 
-def note(chosen: Chosen, shown: head_view.View) -> None:
-    """A note on the picture and on what is hidden in it."""
+def note(record: Record, chosen: Chosen, shown: head_view.View) -> None:
+    """A note on the picture and on what is hidden in it; of a chat, whose messages have which colour."""
     parts = [
         _(
             "{name}. A row attends to columns: click a word on the left to choose its row.",
@@ -168,6 +170,13 @@ def note(chosen: Chosen, shown: head_view.View) -> None:
     if max(chosen.attention.shape[2:]) > SIDE:
         parts.append(_("A small map shows the largest weight of each block of tokens."))
     show.note(" ".join([*parts, head_view.hidden_note(shown)]))
+    roles = word_colors.speakers(record)
+    if roles:
+        said = _("The bars beside rows and columns show whose message a token belongs to:")
+        chips = (
+            f"<span class='bv-chip' style='{underline(n)}'>{html.escape(role)}</span>" for n, role in enumerate(roles)
+        )
+        st.html(f"<p class='bv-note'>{html.escape(said)} {' '.join(chips)}</p>")
 
 
 def roads_from(record: Record, chosen: Chosen, choice: Choice) -> None:

@@ -92,8 +92,7 @@ def cut(
     colors: Sequence[int] = (),
 ) -> str:
     """HTML of the text cut into pieces: its characters, the piece, its id. Escaped; words are separated. ``roles``: of
-    a chat, whose message each piece belongs to; ``colors``: of other texts, the number of the colour of each word."""
-    named = list(dict.fromkeys(role for role in roles if role is not None))
+    a chat, whose message each piece belongs to; ``colors``: the number of the colour of each word, or role."""
     columns, before, even = [], None, False
     for i, (special, joined) in enumerate(zip(tokens.special, tokens.joined, strict=True)):
         span, segment = tokens.spans[i], int(tokens.segments[i])
@@ -110,7 +109,7 @@ def cut(
         )
         role = roles[i] if roles else None
         tooltip += "" if role is None else f", {role}"
-        number = named.index(role) if role is not None else colors[i] if len(colors) else NONE
+        number = colors[i] if len(colors) else NONE
         under = "" if number == NONE else f" style='{underline(number)}'"
         columns.append(
             f"<span class='bv-piece{' bv-on' * joined}' title='{html.escape(tooltip, quote=True)}'>"
