@@ -161,12 +161,12 @@ def test_the_steps_are_downloaded_as_csv(server: str, visit: Open, tmp_path: Pat
 
 
 def test_the_player_and_the_canvas_of_all_heads_move_together(server: str, visit: Open) -> None:
-    page = visit(f"{server}/decoding?step=4&step_weights=head&layer=1&head=0&reading=reads")
+    page = visit(f"{server}/decoding?step=4&step_weights=head&layer=1&head=0&reading=reads&level=intermediate")
     counter(page, 4)
     assert page.locator(".attention").count() == 0
     page.get_by_text("All heads at this step").click()
     said, name = (page.locator(f".attention [data-is={part}]") for part in ("said", "name"))
-    expect(said).to_contain_text("looks most at")
+    expect(said).to_contain_text("(3) attends most to")
     expect(page).to_have_url(re.compile("all_heads=true"))
     settle(page)
     with silent(server):  # nothing of this needs it
