@@ -177,6 +177,8 @@ def test_a_command_runs_or_names_what_exists(
         assert program == "bartviz"
         if rest[0] in {"find", "passport"} or "atlas" in rest[1:2]:
             edges()
+        if "series" in rest[1:2]:
+            bartviz.series([("It is late.", "Es ist spät.")], [*Path("run").iterdir()], "series")
         text = command.split(" | ", maxsplit=1)[0].removeprefix("echo ").strip('"') if " | " in command else None
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO((text or "").encode()), encoding="utf-8"))
         assert main(rest) == 0

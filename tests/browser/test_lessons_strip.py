@@ -34,7 +34,7 @@ def test_a_word_of_the_text_lights_its_place_in_a_figure_and_in_a_running_text(s
     expect(page.locator(".js-plotly-plot text", has_text="buy").first).to_be_attached()
     expect(lit).to_have_count(0)
     word.hover()
-    expect(lit).to_contain_text(["buy", "buy"])  # the key of the row of arithmetic, and the chip below
+    expect(lit).to_contain_text(["buy"])  # the key of the row of arithmetic
     page.mouse.move(1, 1)
     expect(lit).to_have_count(0)
 

@@ -14,8 +14,8 @@ from tests.support.pages import App
 
 ALONE = "made from attention weights only"
 WORDS = [page.word for page in page_list.PAGES]
-NOTICES = {page.word: 1 for page in page_list.PAGES if not page.weights} | {"decoding": 1, "pitfalls": 3}  # as it opens
-OPEN = {"masks": 1}  # and in what is folded for beginners
+NOTICES = {page.word: 1 for page in page_list.PAGES if not page.weights} | {"decoding": 1, "pitfalls": 2}  # as it opens
+OPEN = {"masks": 1, "pitfalls": 1}  # and in what is folded for beginners
 
 
 def given() -> Record:
