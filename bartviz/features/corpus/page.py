@@ -11,6 +11,7 @@ from bartviz.features.corpus import parts_finding as finding
 from bartviz.features.corpus import parts_looks as looks
 from bartviz.features.corpus import parts_own as own
 from bartviz.features.corpus import parts_patterns as patterns
+from bartviz.language import _
 
 
 def main() -> None:
@@ -20,8 +21,10 @@ def main() -> None:
     with lead:
         show.lead(parts.one_text(chosen))
     parts.picture(chosen)
-    parts.values(chosen)
-    looks.section(chosen)
+    with levels.aside(_("More: from text to text, how far it looks, at which tokens"), key="corpus_more") as opened:
+        if opened:
+            parts.values(chosen)
+            looks.section(chosen)
     finding.section(chosen)
     patterns.section(chosen)
     parts.known(chosen)

@@ -62,6 +62,9 @@ def test_a_beginner_sees_the_means_beside_the_texts_and_no_interval(app: App) ->
     titles = [subheader.value for subheader in page.subheader]
     assert titles[:2] == ["Strongest examples", "Weakest examples"]
     assert titles[-1] == "Your own texts"
+    assert "Tokens it looks at" not in titles  # folded, with the two charts
+    assert len(page.get("plotly_chart")) == 1
+    assert any(fold.label.startswith("More: from text to text") for fold in page.expander)
 
 
 def test_a_link_chooses_the_atlas_the_measure_and_the_head(app: App) -> None:
