@@ -157,7 +157,7 @@ def _choose(record: Record, letter: str, default: Head, threshold: float, *, oth
     """The picker of one pin (URL ``a`` or ``b``)."""
     options = names(record, default.kind)
     first = str(default) if str(default) in options else options[0]
-    label = _("Head A (orange)") if letter == "A" else _("Head B (blue)")
+    label = _("Head A") if letter == "A" else _("Head B")
     called = cached(partial(_called, record, Head.parse(first).kind, threshold, options))
     chosen = pick.select(label, called, key=letter.lower(), default=first)
     return Pin(letter, record, Head.parse(chosen), other is not None)
