@@ -41,7 +41,7 @@ def click_on(page: Page, across: float, down: float) -> None:
 
 @pytest.mark.thorough
 def test_a_swipe_over_a_chart_scrolls_the_page_and_leaves_the_chart(visit: Open, server: str) -> None:
-    page = visit(f"{server}/compare?kind=Encoder", size=(390, 844))
+    page = visit(f"{server}/compare?level=intermediate&kind=Encoder", size=(390, 844))
     drawn(page)
     chart = page.locator(".st-key-compare_scatter")
     chart.evaluate("(chart) => chart.scrollIntoView({ block: 'center' })")
@@ -61,7 +61,7 @@ def test_a_swipe_over_a_chart_scrolls_the_page_and_leaves_the_chart(visit: Open,
 
 
 def test_a_click_in_the_matrix_pins_that_head(visit: Open, server: str) -> None:
-    page = visit(f"{server}/compare?kind=Encoder&a=encoder+L0H0&b=encoder+L0H1")
+    page = visit(f"{server}/compare?level=intermediate&kind=Encoder&a=encoder+L0H0&b=encoder+L0H1")
     drawn(page)
     click_on(page, 2.5 / 4, 1.5 / 3)  # 3 layers x 4 heads
     expect(page.get_by_text("A: encoder L1H2")).to_be_visible()
@@ -74,7 +74,7 @@ def test_a_click_in_the_matrix_pins_that_head(visit: Open, server: str) -> None:
 
 @pytest.mark.thorough
 def test_a_click_on_a_point_pins_its_head(visit: Open, server: str) -> None:
-    page = visit(f"{server}/compare?kind=Encoder&a=encoder+L0H0&b=encoder+L0H1")
+    page = visit(f"{server}/compare?level=intermediate&kind=Encoder&a=encoder+L0H0&b=encoder+L0H1")
     drawn(page)
     point = page.locator(".st-key-compare_scatter path.point").nth(7)
     box = point.bounding_box()
@@ -86,7 +86,7 @@ def test_a_click_on_a_point_pins_its_head(visit: Open, server: str) -> None:
 @pytest.mark.thorough
 def test_a_saved_run_is_opened_as_b(visit: Open, server: str, tmp_path: Path) -> None:
     page = visit(f"{server}/compare?a=cross+L1H1&against=run")
-    drawn(page)
+    drawn(page, 1)
     take(page, page.get_by_role("button", name="Save to open again", exact=True), tmp_path / "again.safetensors")
     assert store.read(tmp_path / "again.safetensors", Record)[0] == stand_in.record()
     page.locator("input[type=file]").last.set_input_files(str(tmp_path / "again.safetensors"))
@@ -97,7 +97,7 @@ def test_a_saved_run_is_opened_as_b(visit: Open, server: str, tmp_path: Path) ->
 @pytest.mark.thorough
 def test_the_record_that_ships_is_small_enough_to_be_opened(visit: Open, server: str) -> None:
     page = visit(f"{server}/compare?a=cross+L1H1&against=run")
-    drawn(page)
+    drawn(page, 1)
     page.locator("input[type=file]").last.set_input_files(str(EMBEDDED / "records" / "start.safetensors"))
     expect(page.get_by_text("Saved for comparison: bart-tiny-en-de")).to_be_visible()
 
@@ -106,7 +106,7 @@ def test_the_record_that_ships_is_small_enough_to_be_opened(visit: Open, server:
 def test_a_file_that_is_no_record_is_refused_with_a_message(visit: Open, server: str, tmp_path: Path) -> None:
     (tmp_path / "x.safetensors").write_bytes(b"\x08\x00\x00\x00\x00\x00\x00\x00{}      ")
     page = visit(f"{server}/compare?against=run")
-    drawn(page)
+    drawn(page, 1)
     page.locator("input[type=file]").last.set_input_files(str(tmp_path / "x.safetensors"))
     expect(page.get_by_text("This is not a bartviz record")).to_be_visible()
 
@@ -153,7 +153,7 @@ def test_rows_of_other_tokens_are_chosen_each_for_itself(visit: Open, server: st
 @pytest.mark.thorough
 def test_a_and_b_are_below_each_other_on_a_phone_and_keep_their_position(visit: Open, server: str) -> None:
     page = visit(f"{server}/compare", size=(420, 900))
-    drawn(page)
+    drawn(page, 1)
     boxes = [page.locator(f".st-key-canvas_alone_compare_{letter}").bounding_box() for letter in "ab"]
     a, b = (box for box in boxes if box is not None)
     assert a["y"] + a["height"] <= b["y"]

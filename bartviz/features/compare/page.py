@@ -50,7 +50,8 @@ def main() -> None:
     record = page.begin("compare")
     strip = show.place("strip")
     lead, pins, maps = (show.place(f"compare_{name}") for name in ("lead", "pins", "maps"))
-    said, pickers, all_heads = show.place("compare_said"), show.place("compare_pickers"), show.place("compare_all")
+    with levels.aside(_("All heads"), key="compare_heads", names=("x", "y", "colour")) as opened:
+        said, pickers, all_heads = (show.place(f"compare_{name}") for name in ("said", "pickers", "all"))
     with pickers:
         chosen, settings = parts.choose(record, pins)
     with strip:
@@ -59,12 +60,15 @@ def main() -> None:
         show.lead(contrast.verdict(chosen))
     with maps:
         contrast.two(chosen, settings)
-    with said:
-        st.subheader(_("All heads"), anchor=False)
-        show.lead(cached(partial(analysis.notice, chosen.measured, threshold=chosen.threshold)))
+    if opened:
+        with said:
+            if levels.at_least("intermediate"):  # else it is on the fold
+                st.subheader(_("All heads"), anchor=False)
+            show.lead(cached(partial(analysis.notice, chosen.measured, threshold=chosen.threshold)))
     more(chosen)
-    with all_heads:
-        parts.hero(chosen, table.kept(chosen))
+    if opened:
+        with all_heads:
+            parts.hero(chosen, table.kept(chosen))
     if not chosen.a.other:
         related_links.to_other_views(record, "compare", chosen.a.head)
     levels.explain("compare")

@@ -60,8 +60,12 @@ def test_the_lists_of_heads_say_what_each_does(record: Record) -> None:
 def test_it_begins_with_cross_attention_and_says_what_heads_are_called(record: Record) -> None:
     app = opened(record, level="beginner")
     assert not app.tabs
-    assert compare.notice(of_record(record, "cross")) in words(app)
-    assert len(app.get("plotly_chart")) == 3  # scatter, matrix, B - A
+    notice = compare.notice(of_record(record, "cross"))
+    assert notice not in words(app)  # it is in a fold, with the scatter and the matrix
+    assert len(app.get("plotly_chart")) == 1  # B - A
+    asked = opened(record, level="beginner", x="previous")
+    assert notice in words(asked)
+    assert len(asked.get("plotly_chart")) == 3  # scatter, matrix, B - A
     assert list(canvases(app)) == ["A", "B"]
     said = r"(in none of|in each of|In \d+ of) \d+ rows.*the strongest square"
     assert re.search(said, words(app))
