@@ -18,6 +18,8 @@ from bartviz.errors import SettingError
 from bartviz.language import later
 from bartviz.record.attention import Attention
 
+NUMBERS = 1 << 20  # of the rows that are computed together
+
 
 def available(attention: Attention) -> bool:
     """Whether the record has values and an output projection, from which contributions are computed."""
@@ -63,14 +65,16 @@ def norms(attention: Attention, layer: int, head: int) -> Floats:
 
 
 def added(attention: Attention, layer: int) -> Iterator[Floats]:
-    """For each row (K, D): what each key adds to it through all heads of a layer, sum over h of weight_hij W_O^h v_hj.
+    """For some rows after the other (R, K, D): what each key adds to them through all heads of a layer, sum over h of
+    weight_hij W_O^h v_hj.
 
-    Their sum over the keys, plus the projection's bias, is the row of ``output``. Raises SettingError.
+    Their sum over the keys, plus the projection's bias, are the rows of ``output``. Raises SettingError.
     """
     weights = attention.layer(layer)  # (H, Q, K)
-    moved = np.stack([projected(attention, layer, head) for head in range(len(weights))])  # (H, K, D)
-    for row in range(weights.shape[1]):
-        yield np.einsum("hk,hkd->kd", weights[:, row], moved)
+    moved = np.stack([projected(attention, layer, head) for head in range(len(weights))], axis=1)  # (K, H, D)
+    size = max(1, NUMBERS // (len(moved) * moved.shape[2]))
+    for start in range(0, weights.shape[1], size):
+        yield (weights[:, start : start + size].T @ moved).swapaxes(0, 1)  # (K, R, H) by (K, H, D)
 
 
 def block_norms(attention: Attention, layer: int) -> Floats:
@@ -78,7 +82,7 @@ def block_norms(attention: Attention, layer: int) -> Floats:
 
     Kobayashi et al. 2020, equation 3, with the heads summed before the length is taken. Raises SettingError.
     """
-    return np.stack([np.linalg.norm(parts, axis=1) for parts in added(attention, layer)])
+    return np.concatenate([np.linalg.norm(parts, axis=2) for parts in added(attention, layer)])
 
 
 def head_outputs(attention: Attention, layer: int) -> Floats:

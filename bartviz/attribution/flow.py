@@ -69,55 +69,62 @@ def _mixing(question: Question, modules: LayerModules, kind: str, layer: int, st
     bias = torch.zeros(states.shape[1])
     if attention.out_bias is not None:
         bias = torch.from_numpy(attention.out_bias[layer].copy())
-    shares, after = [], []
-    for row, added in enumerate(contributions.added(attention, layer)):
-        parts, whole = _summed(modules, part, states[row], torch.from_numpy(added), bias)
+    shares, after, start = [], [], 0
+    for added in contributions.added(attention, layer):
+        rows = torch.arange(len(added))
+        parts, whole = _summed(modules, part, states[start + rows], torch.from_numpy(added), bias)
+        own = torch.full_like(rows, added.shape[1])
         if kind != "cross":
-            parts[row] += parts[-1]
-            parts = parts[:-1]
-        shares.append(nearer(parts, -1 if kind == "cross" else row))
+            own = start + rows
+            parts[rows, own] += parts[:, -1]
+            parts = parts[:, :-1]
+        shares.append(nearer(parts, own))
         after.append(whole)
-    return torch.stack(shares), torch.stack(after)
+        start += len(added)
+    return torch.cat(shares), torch.cat(after)
 
 
-def _summed(modules: LayerModules, part: str, state: Tensor, added: Tensor, bias: Tensor) -> tuple[Tensor, Tensor]:
-    """The parts (K + 1, D) of a row's vector after a block: what comes from each key, and from the state; and it."""
-    whole = added.sum(0) + bias
+def _summed(modules: LayerModules, part: str, states: Tensor, added: Tensor, bias: Tensor) -> tuple[Tensor, Tensor]:
+    """The parts (R, K + 1, D) of the vectors of some rows after a block: what comes from each key, and from the state;
+    and these vectors (R, D)."""
+    whole = added.sum(1) + bias
     if (norm := modules.norm_of_added(part)) is not None:
         added, whole = linear(norm, whole)(added), norm(whole)
-    parts = torch.cat([added * modules.factor, state[None]])
-    whole = whole * modules.factor + state
+    parts = torch.cat([added * modules.factor, states[:, None]], dim=1)
+    whole = whole * modules.factor + states
     if (norm := modules.norm_of_sum(part)) is not None:
         parts, whole = linear(norm, whole)(parts), norm(whole)
     return parts, whole
 
 
 def linear(norm: nn.Module, whole: Tensor) -> Callable[[Tensor], Tensor]:
-    """A LayerNorm or RMSNorm as a linear map of the parts (K, D) of ``whole`` (D,): with the mean and the deviation of
-    the whole, and without its bias. What it does to the parts sums to what it does to the whole."""
-    signs = torch.ones_like(whole)
+    """A LayerNorm or RMSNorm as a linear map of the parts (R, K, D) of each row of ``whole`` (R, D): with the mean and
+    the deviation of the whole, and without its bias. What it does to the parts sums to what it does to the whole."""
+    ones = torch.ones_like(whole[0])
+    signs = ones.clone()
     signs[1::2] = -1  # of mean 0 and deviation 1
-    shift = norm(torch.zeros_like(whole))
+    shift = norm(torch.zeros_like(ones))
     gain = (norm(signs) - shift) * signs  # (D,)
-    centred = bool((norm(torch.ones_like(whole)) - shift).abs().max() < gain.abs().max() / 2)
+    centred = bool((norm(ones) - shift).abs().max() < gain.abs().max() / 2)
 
     def scaled(parts: Tensor) -> Tensor:
         moved: Tensor = gain * (parts - parts.mean(-1, keepdim=True) if centred else parts)
         return moved
 
     along = scaled(whole)
-    factor = ((norm(whole) - shift) @ along) / (along @ along)
-    return lambda parts: scaled(parts) * factor
+    factors = ((norm(whole) - shift) * along).sum(-1) / (along * along).sum(-1)  # (R,)
+    return lambda parts: scaled(parts) * factors[:, None, None]
 
 
-def nearer(parts: Tensor, own: int) -> Tensor:
-    """(K,) shares: how much each of the parts (K, D) brings their sum nearer to the whole, max(0, |sum| - |sum - part|)
-    in the L1 norm. Where none does, the row keeps its ``own`` part."""
-    whole = parts.double().sum(0)
-    found = (whole.abs().sum() - (whole - parts.double()).abs().sum(-1)).clamp(min=0.0)
-    if not found.sum() > 0:
-        found[own] = 1.0
-    return found / found.sum()
+def nearer(parts: Tensor, own: Tensor) -> Tensor:
+    """(R, K) shares: how much each of a row's parts (R, K, D) brings their sum nearer to the whole, max(0, |sum| - |sum
+    - part|) in the L1 norm. Where none does, the row keeps its ``own`` part, (R,) the place of it."""
+    exact = parts.double()
+    whole = exact.sum(1, keepdim=True)
+    found = (whole.abs().sum(-1) - (whole - exact).abs().sum(-1)).clamp(min=0.0)
+    sums = found.sum(-1, keepdim=True)
+    kept = nn.functional.one_hot(own, found.shape[1])
+    return torch.where(sums > 0, found / sums, kept)
 
 
 def _floats(rows: Tensor) -> Floats:

@@ -50,7 +50,17 @@ def test_a_layers_norms_by_hand() -> None:
     """Both heads together: first key (3, 4) + (0, 1), second 6 * (3, 4) - (0, 1)."""
     np.testing.assert_allclose(contributions.block_norms(by_hand(), 0), [[34**0.5, 853**0.5]], rtol=1e-6)
     (parts,) = contributions.added(by_hand(), 0)
-    np.testing.assert_allclose(parts, [[3, 5], [18, 23]], rtol=1e-6)
+    np.testing.assert_allclose(parts, [[[3, 5], [18, 23]]], rtol=1e-6)
+
+
+def test_rows_in_several_blocks_are_those_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    tokens = stand_in.tokens(("a", "b", "c", "d", "e"))
+    attention = records.attention("encoder", tokens, tokens)
+    (whole,) = contributions.added(attention, 0)
+    monkeypatch.setattr(contributions, "NUMBERS", 2 * whole[0].size)
+    blocks = [*contributions.added(attention, 0)]
+    assert [len(block) for block in blocks] == [2, 2, 1]
+    np.testing.assert_allclose(np.concatenate(blocks), whole, rtol=1e-5, atol=1e-6)
 
 
 def test_the_arithmetic_by_hand() -> None:

@@ -22,8 +22,9 @@ from tests.support import loaded, networks
 def test_what_brings_the_sum_nearer_by_hand() -> None:
     parts = torch.tensor([[3.0, 0.0], [0.0, 1.0], [-1.0, 0.0]])
     # the sum (2, 1) has the length 3; without each part it is (-1, 1), (2, 0), (3, 1): nearer by 1, 1, and not at all
-    np.testing.assert_allclose(nearer(parts, 0), [0.5, 0.5, 0])
-    np.testing.assert_allclose(nearer(torch.zeros(2, 2), 1), [0, 1])
+    # where nothing does, a row keeps the part that is its own
+    rows = torch.stack([parts, torch.zeros(3, 2)])
+    np.testing.assert_allclose(nearer(rows, torch.tensor([0, 1])), [[0.5, 0.5, 0.0], [0.0, 1.0, 0.0]])
 
 
 def test_a_norm_of_a_sum_is_a_sum_by_hand() -> None:
@@ -32,14 +33,15 @@ def test_a_norm_of_a_sum_is_a_sum_by_hand() -> None:
         norm.weight.copy_(torch.tensor([1.0, 2.0, 1.0, 1.0]))
         norm.bias.copy_(torch.tensor([5.0, 5.0, 5.0, 5.0]))
         parts = torch.tensor([[2.0, 0.0, 0.0, 0.0], [0.0, 2.0, 0.0, 0.0]])
+        rows = torch.stack([parts, 2 * parts])  # a norm makes the same of twice a vector
         # the sum (2, 2, 0, 0) has the mean 1 and the deviation 1: of each part its own mean 1/2 is subtracted
         expected = [[1.5, -1.0, -0.5, -0.5], [-0.5, 3.0, -0.5, -0.5]]
-        np.testing.assert_allclose(linear(norm, parts.sum(0))(parts), expected, atol=1e-6)
+        np.testing.assert_allclose(linear(norm, rows.sum(1))(rows), [expected, expected], atol=1e-6)
         root = nn.RMSNorm(4, eps=1e-12)
         root.weight.copy_(torch.tensor([1.0, 2.0, 1.0, 1.0]))
         # the root of the mean square of (2, 2, 0, 0) is the root of 2; nothing is subtracted
         expected = [[2**0.5, 0, 0, 0], [0, 2 * 2**0.5, 0, 0]]
-        np.testing.assert_allclose(linear(root, parts.sum(0))(parts), expected, atol=1e-6)
+        np.testing.assert_allclose(linear(root, rows.sum(1))(rows), [expected, expected], atol=1e-6)
 
 
 def written_out(family: str) -> tuple[Tensor, Tensor]:
