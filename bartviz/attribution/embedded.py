@@ -38,8 +38,8 @@ class Embedded:
         replay, network = question.replay, question.model.runner
         self._stacks: list[Any] = [network.base_model]
         self._ids: tuple[Tensor, ...] = (replay.source,)
-        if replay.target is not None:
-            self._stacks, self._ids = [network.get_encoder(), network.get_decoder()], (replay.source, replay.target)
+        if question.reads is not None:
+            self._stacks, self._ids = [network.get_encoder(), network.get_decoder()], (replay.source, question.reads)
         fitting = _FITTING.get(replay)
         if fitting is None:  # some stacks scale what they look up, and others what they are given, too
             factors = [dict.fromkeys((1.0, float(getattr(stack, "embed_scale", 1.0)))) for stack in self._stacks]
@@ -54,7 +54,8 @@ class Embedded:
         self._scales = _FITTING.setdefault(replay, fitting)
 
     def of(self, *ids: Tensor) -> Embeddings:
-        """The embeddings of the record's own tokens, or of others (1, n) for each stack."""
+        """The embeddings of the record's own tokens, a decoder's up to the last step; or of others (1, n) for each
+        stack."""
         return self._looked_up(ids or self._ids, self._scales)
 
     def answers(self, embeddings: Embeddings) -> Tensor:

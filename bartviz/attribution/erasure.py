@@ -33,12 +33,14 @@ def replacement(model: Model) -> int:
 
 
 def erased(question: Question) -> tuple[Tensor, ...]:
-    """The ids (1, n) of each stack with every word replaced; special tokens stay."""
+    """The ids (1, n) that each stack reads, with every word replaced; special tokens stay."""
     token = replacement(question.model)
     parts = [(question.replay.source, question.record.source)]
-    if question.replay.target is not None:
-        parts.append((question.replay.target, question.record.attention("decoder").query))
-    return tuple(ids.masked_fill(torch.from_numpy(~tokens.special.copy())[None], token) for ids, tokens in parts)
+    if question.reads is not None:
+        parts.append((question.reads, question.record.attention("decoder").query))
+    return tuple(
+        ids.masked_fill(torch.from_numpy(~tokens.special[: ids.shape[1]])[None], token) for ids, tokens in parts
+    )
 
 
 def leave_one_out(question: Question) -> Parts:
@@ -55,14 +57,13 @@ def leave_one_out(question: Question) -> Parts:
         return replay.run(question.tape(copies), target=ids, copies=copies, encoded=question.encoded, rows=rows)
 
     read = question.record.source
-    if replay.target is None:
+    if question.reads is None:
         seen = np.arange(len(read)) <= last if question.kind == "decoder" else np.ones(len(read), np.bool_)
         return Parts(_losses(question, replay.source, read, seen, token, source, (0, 1)))
     inputs = question.record.attention("decoder").query
-    reads = replay.target if question.reads is None else question.reads
     return Parts(
         _losses(question, replay.source, read, np.ones(len(read), np.bool_), token, source, (0, 2)),
-        _losses(question, reads, inputs, np.arange(len(inputs)) <= last, token, target, (1, 2)),
+        _losses(question, question.reads, inputs, np.arange(len(inputs)) <= last, token, target, (1, 2)),
     )
 
 

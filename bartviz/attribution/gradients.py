@@ -38,7 +38,7 @@ def times_input(question: Question) -> Parts:
         return [(slope * part).double().sum(-1)[0].cpu() for slope, part in zip(slopes, own, strict=True)]
 
     found = embedded.gradients(own, range(len(question.rows)), read)
-    return _parts([torch.stack(rows) for rows in zip(*found, strict=True)])
+    return _parts(question, [torch.stack(rows) for rows in zip(*found, strict=True)])
 
 
 def contrast(question: Question) -> Parts:
@@ -84,7 +84,7 @@ def integrated(question: Question) -> Parts:
     errors = (torch.stack([rows.sum(1) for rows in total]).sum(0) - whole).abs()
     worst = int((errors - limit).argmax())
     if errors[worst] <= limit[worst]:
-        return _parts(total)
+        return _parts(question, total)
     raise SettingError(
         later(
             "The integral of step {step} is {error:.3f} nats away from the {whole:.3f} nats that it should give, after "
@@ -141,6 +141,10 @@ class _Line:
         ]
 
 
-def _parts(found: Sequence[Tensor]) -> Parts:
+def _parts(question: Question, found: Sequence[Tensor]) -> Parts:
+    """The numbers of the stacks; those of a decoder's inputs after the last step, which is not given them, are 0."""
     source, *earlier = (np.asarray(rows.float().numpy(), np.float32) for rows in found)
-    return Parts(source, earlier[0] if earlier else None)
+    if not earlier:
+        return Parts(source)
+    unread = question.record.attention("decoder").shape[2] - earlier[0].shape[1]
+    return Parts(source, np.pad(earlier[0], ((0, 0), (0, unread))))

@@ -110,10 +110,10 @@ class Question:
 
     @property
     def reads(self) -> Tensor | None:
-        """(1, last row + 1) the decoder's inputs up to the last step, as later ones change nothing; None without
-        cross-attention, or where some are padding."""
+        """(1, last row + 1) the decoder's inputs up to the last step, as later ones change nothing; all where some are
+        padding; None without cross-attention."""
         target = self.replay.target
-        return None if target is None or self.replay.padded else target[:, : int(self.rows.max()) + 1]
+        return target if target is None or self.replay.padded else target[:, : int(self.rows.max()) + 1]
 
     def only(self, steps: slice | list[int]) -> Question:
         """The question about some of its steps, by their places among them."""
