@@ -138,10 +138,14 @@ def at(scale: Scale, share: float) -> str:
 
 
 def ink_on(background: str) -> str:
-    """Dark or light text, whichever has the better contrast on a colour (relative luminance, WCAG 2)."""
+    """Black or white text, whichever has the better contrast on a colour: at least 4.58:1 (relative luminance, WCAG 2).
+
+    ``inkOn`` in browser/shared/colors.js is the same for scripts.
+    """
     shares = (channel / 255 for channel in _channels(background))
     red, green, blue = (value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in shares)
-    return "#12161d" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.197 else "#ffffff"
+    luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    return "#ffffff" if 1.05 / (luminance + 0.05) > (luminance + 0.05) / 0.05 else "#000000"
 
 
 def _channels(color: str) -> tuple[int, int, int]:

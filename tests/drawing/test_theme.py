@@ -101,7 +101,7 @@ def test_letters_can_be_read_on_every_shade(kind: Kind, dark: bool) -> None:
     for scale in (theme.scale(kind, dark), theme.difference_scale(dark)):
         for share in np.linspace(0, 1, 60):
             paper = theme.at(scale, float(share))
-            assert contrast(paper, theme.ink_on(paper)) > 4
+            assert contrast(paper, theme.ink_on(paper)) >= 4.5
 
 
 def test_lines_are_broken_between_words_and_korean_is_wide() -> None:
