@@ -42,8 +42,8 @@ def style(*, plain: bool) -> None:
 
 
 def asked(record: Record) -> Place:
-    """The position in the link, else the step of the row chosen on another page, else the first one that no rule
-    decided; the player clamps it."""
+    """The position in the link, else the step of the row chosen on another page, else the one of which the model was
+    least sure, where there is most to see; the player clamps it."""
     step = st.query_params.get("step", "")
     begin = _first_step(record)
     named: Reading = "reads" if row_names.switched() else row_names.USUAL
@@ -60,7 +60,8 @@ def _first_step(record: Record) -> int:
     row = pick.shown_row(record, decoding.kind_of(record))
     if row is not None:
         return max((index for index, step in enumerate(record.steps) if step.row <= row), default=0)
-    return next((index for index, step in enumerate(record.steps) if step.rule is None), 0)
+    hardest = decoding.least_sure(record)
+    return next(index for index, step in enumerate(record.steps) if step is hardest)
 
 
 def leads_to(record: Record, place: Place) -> None:
