@@ -46,7 +46,8 @@ def main() -> None:
         advise(record)
         return
     related_links.text_to_word(record, "output", "word")
-    detailed = levels.at_least("intermediate") or page_hooks.current().leads()  # a lesson may ask about each number
+    led = page_hooks.current().leads()
+    detailed = levels.at_least("intermediate") or led  # a lesson may ask about each number
     lead, settings = st.columns([4, 1], vertical_alignment="center")
     with lead:
         if detailed:  # a beginner reads the sentence of the step alone: two about different words confuse
@@ -56,7 +57,7 @@ def main() -> None:
     with settings:
         layer, head = parts.choices(record)
     parts.style(plain=not detailed)
-    heat = temperature.found(record)
+    heat = None if led else temperature.found(record)
     parts.drawn(record, button=heat is None)
     branch = branches.current(record)
     handle = partial(branches.handle, record)
