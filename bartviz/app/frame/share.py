@@ -11,6 +11,7 @@ from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
+from bartviz.app.components.link_field import link_field
 from bartviz.app.controls import show
 from bartviz.app.frame import page_hooks, settings
 from bartviz.app.state import url_state as addresses
@@ -53,7 +54,7 @@ def draw(button: DeltaGenerator) -> None:
             if with_text
             else _("This link shows this page with the same settings, without your text.")
         )
-        st.code(address, language=None, wrap_lines=True)
+        link_field(address, key=f"{KEY}_link")
         if is_local(address):
             note_local(address)
         else:

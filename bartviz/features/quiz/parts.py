@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from bartviz.app.components.invisible import unseen
+from bartviz.app.components.link_field import link_field
 from bartviz.app.controls import export, show
 from bartviz.app.frame import levels, page, page_list, record_link, share
 from bartviz.app.state import url_state
@@ -379,7 +380,7 @@ def _go_to(quiz: Quiz, number: int) -> None:
 def _sheets(quiz: Quiz) -> None:
     """The link to the same quiz, and the files, with or without the answers."""
     whole = link(quiz)
-    st.code(whole, language=None, wrap_lines=True)
+    link_field(whole, key=f"{_CLASS}_link")
     show.note(_("Anyone who opens this link gets the same questions."))
     share.note_local(whole)
     if not share.is_local(whole):
