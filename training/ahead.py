@@ -22,13 +22,19 @@ class Chunks(Protocol):
 _own: list[Chunks] = []  # of this process, one of several
 
 
-def chunks(made: Chunks, first: int, share: Callable[[int], float], processes: int) -> Iterator[Sequence[Example]]:
-    """Endless chunks from the number `first` on, in order; with no processes made here, as they are asked for."""
+def chunks(
+    make: Callable[[], Chunks], first: int, share: Callable[[int], float], processes: int
+) -> Iterator[Sequence[Example]]:
+    """Endless chunks from the number `first` on, in order; with no processes made here, as they are asked for.
+
+    Every process makes its own `Chunks`: sent along, a corpus would be read by one new process after another.
+    """
     numbers = count(first)
     if processes == 0:
+        made = make()
         yield from (made.chunk(index, share(index)) for index in numbers)
     # A process that is forked from one with threads can wait forever for a lock that one of them held.
-    with multiprocessing.get_context("spawn").Pool(processes, _keep, (made,)) as pool:
+    with multiprocessing.get_context("spawn").Pool(processes, _keep, (make,)) as pool:
         ahead = list(islice(numbers, processes * DEPTH))
         asked = deque(pool.apply_async(_chunk, (index, share(index))) for index in ahead)
         while True:
@@ -37,8 +43,8 @@ def chunks(made: Chunks, first: int, share: Callable[[int], float], processes: i
             yield asked.popleft().get()
 
 
-def _keep(made: Chunks) -> None:
-    _own[:] = [made]
+def _keep(make: Callable[[], Chunks]) -> None:
+    _own[:] = [make()]
 
 
 def _chunk(index: int, share: float) -> Sequence[Example]:

@@ -3,6 +3,10 @@
 python -m training.born --corpus FOLDER --out FOLDER --steps 36000 [--taught FILE]
 python -m training.born --corpus FOLDER --out FOLDER --measure
 
+On a fast device that is there for some minutes, with examples made by other processes and batches of its size:
+
+python -m training.born --corpus FOLDER --out FOLDER --minutes 8 --tokens 16000 --warm 400 --processes 12 --later
+
 The same command goes on with a run that was stopped or killed (`training.steps`). OUT/moments has the model at 16
 moments on a log scale of steps, OUT/curve.tsv what was measured, then or by the second command. At first half of the
 rows are texts of either language with gaps to fill, fewer and fewer until a third of the run: a network that repairs
@@ -13,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -48,12 +53,12 @@ class Born(Translating):
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.tokenizer = tokenizer()
-        self.model = networks.bart(len(self.tokenizer))
+        self.model = networks.bart(len(self.tokenizer), settings.hidden or networks.HIDDEN)
         self.model.generation_config = networks.generation()
 
-    def shown(self) -> Shown:
-        """What the network is shown."""
-        return Shown(self.settings)
+    def shown(self) -> Callable[[], Shown]:
+        """What makes what the network is shown."""
+        return functools.partial(Shown, self.settings)
 
 
 class Shown:
@@ -103,10 +108,13 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="folder for the state, the moments and the curve")
     parser.add_argument("--taught", type=Path, help="file of training.teacher: its German for half of those rows")
     parser.add_argument("--steps", type=int, default=STEPS)
+    parser.add_argument("--minutes", type=float, help="instead of steps: as many as a fast device does by the clock")
     parser.add_argument("--tokens", type=int, default=2000, help="of a step, padding counted")
     parser.add_argument("--peak", type=float, default=1e-3, help="the highest learning rate")
     parser.add_argument("--warm", type=float, default=200, help="steps of rising learning rate")
     parser.add_argument("--dropout", type=float, default=0.1)
+    parser.add_argument("--hidden", type=int, help="width of the feed-forward parts")
+    parser.add_argument("--int8", action="store_true", help="write matrices as int8 rows, half of float16's size")
     parser.add_argument("--later", action="store_true", help="measure nothing on the way")
     parser.add_argument("--measure", action="store_true", help="measure the moments of a run that did not")
     parser.add_argument("--processes", type=int, default=0, help="that make what is shown (default: between the steps)")
@@ -117,8 +125,8 @@ def main() -> None:
     settings = Settings(
         corpus=corpus.folder(given.corpus),
         out=given.out,
-        minutes=float("inf"),
-        steps=given.steps,
+        minutes=given.minutes or float("inf"),
+        steps=0 if given.minutes else given.steps,
         seed=given.seed,
         processes=given.processes,
         measured=not given.later,
@@ -128,6 +136,8 @@ def main() -> None:
         cool=0.5,
         dropout=given.dropout,
         dropout_from=0.1,
+        hidden=given.hidden,
+        int8=given.int8,
         extra={"taught": given.taught},
     )
     if given.measure:

@@ -50,7 +50,7 @@ class Settings:
     save: float = 150.0  # seconds between checkpoints
     look: float = 5.0  # minutes between evaluations
     stop: float = 1e9  # minutes after which to pause (the schedule stays that of `minutes`)
-    steps: int = 0  # of a run whose schedule counts them (`training.steps`) and not minutes
+    steps: int = 0  # of a run whose schedule counts them (`training.steps`) and not minutes; 0: minutes
     measured: bool = True  # at each look; or later
     processes: int = 0  # that make its examples; 0: they are made between the steps
     start: Path | None = None

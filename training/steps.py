@@ -1,5 +1,8 @@
 """A run whose schedule counts steps: stopped or killed at any moment, the same command takes it to the same end.
 
+Where `steps` is 0 the schedule follows the clock instead, for `minutes`: for a fast device that is there for some
+minutes, and does as many steps as it can. Such a run goes on as well, but two of them are not the same.
+
 What is drawn depends on the seed and a number alone: a chunk of examples on its number, dropout on that of its step.
 So a state of weights, moments and a few counts is all there is to go on from, bit for bit. Moments on a log scale of
 steps keep the model as it was, from the random one to the last: the training can be looked at afterwards.
@@ -7,11 +10,13 @@ steps keep the model as it was, from the random one to the last: the training ca
 
 from __future__ import annotations
 
+import bisect
 import fcntl
+import itertools
 import math
 import signal
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -24,6 +29,7 @@ from training.loop import Loop, Settings, Task, rate, set_dropout
 
 MOMENTS = 16
 FIRST = 50  # steps before the second moment; before the first there are none
+BY_CLOCK = 36_000  # steps that a run by the clock keeps its moments as if it had
 REMEMBERED = 100  # steps that the training loss is averaged over
 
 
@@ -32,7 +38,7 @@ class Numbered(Task, Protocol):
 
     chunk_tokens: int  # of a chunk, about: by this the share of the run is known at which it is used
 
-    def shown(self) -> Chunks: ...
+    def shown(self) -> Callable[[], Chunks]: ...
 
 
 def moments(total: int) -> list[int]:
@@ -48,9 +54,12 @@ class Steps(Loop):
         super().__init__(task, settings, 0)
         self.numbered = task
         self.chunk = self.place = 0  # the next batch: its chunk, and which of it
+        self.looked = 0  # moments that are kept, or were passed
         self.train_loss = 0.0
         self.stopped = False
-        self.kept = set(moments(settings.steps))
+        total = settings.steps or BY_CLOCK
+        self.kept = [step / total for step in moments(total)]  # shares of the run
+        self.clock = time.process_time if settings.steps else time.monotonic
 
     def run(self) -> None:
         """Train to the end, or until the process is told to stop; evaluate, keep moments and save on the way."""
@@ -68,7 +77,10 @@ class Steps(Loop):
         """The steps that are left."""
         batches, saved = self.batches(), time.monotonic()
         self.look_where_due()
-        while self.steps < self.settings.steps and not self.stopped:
+        if self.share() < 1.0:
+            batches = itertools.chain([next(batches)], batches)  # other processes begin before the clock does
+        self.clocked = self.clock()
+        while self.share() < 1.0 and not self.stopped:
             self.advance(next(batches))
             self.look_where_due()
             if time.monotonic() - saved >= self.settings.save:
@@ -90,13 +102,19 @@ class Steps(Loop):
             self.chunk, self.place = self.chunk + 1, 0
 
     def share_at(self, chunk: int) -> float:
-        """The share of the run that has passed when a chunk is used, about: known before, and the same in every run."""
+        """The share of the run that has passed when a chunk is used, about: where steps are counted, known before."""
+        if not self.settings.steps:
+            return self.share()
         return min(1.0, chunk * self.numbered.chunk_tokens / (self.settings.steps * self.settings.tokens))
+
+    def share(self) -> float:
+        """The share of the run that has passed."""
+        steps, minutes = self.settings.steps, self.settings.minutes
+        return min(1.0, self.steps / steps if steps else self.elapsed / minutes)
 
     def advance(self, batch: list[Example]) -> None:
         """One step."""
-        busy = time.process_time()
-        share = self.steps / self.settings.steps
+        share = self.share()
         set_dropout(self.model, self.settings.dropout if share >= self.settings.dropout_from else 0.0)
         self.model.train()
         torch.manual_seed(self.settings.seed * 2**32 + self.steps)
@@ -106,7 +124,9 @@ class Steps(Loop):
         self.seen += len(batch)
         self.train_loss += (loss - self.train_loss) / min(self.steps, REMEMBERED)
         self.remember()
-        self.elapsed += (time.process_time() - busy) / 60
+        now = self.clock()
+        self.elapsed += (now - self.clocked) / 60
+        self.clocked = now
 
     def remember(self) -> None:
         """Move the running mean of the weights; it looks back over a fixed share of the steps so far."""
@@ -115,10 +135,11 @@ class Steps(Loop):
 
     def look_where_due(self) -> None:
         """Save, then evaluate and keep the model, where that is due and was not done before the run was stopped."""
-        done = bool(self.curve) and self.curve[-1]["step"] == self.steps
-        if self.steps in self.kept and not done:
+        due = bisect.bisect_right(self.kept, self.share())
+        if due > self.looked:
             self.save()
             self.look()
+            self.looked = due
             self.save()
 
     @property
@@ -128,10 +149,10 @@ class Steps(Loop):
 
     def progress(self) -> list[float]:
         """How far the run is, as numbers."""
-        return [*super().progress(), self.chunk, self.place, self.train_loss]
+        return [*super().progress(), self.chunk, self.place, self.train_loss, self.looked]
 
     def proceed(self, progress: Sequence[float]) -> None:
         """Go on from where `progress` was."""
         super().proceed(progress)
         self.chunk, self.place = map(int, progress[3:5])
-        self.train_loss = float(progress[5])
+        self.train_loss, self.looked = float(progress[5]), int(progress[6])

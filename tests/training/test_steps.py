@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +18,7 @@ from torch import Tensor, nn
 
 from training.batches import Example
 from training.loop import Settings, read_curve, write_curve
-from training.steps import FIRST, MOMENTS, Steps, moments
+from training.steps import BY_CLOCK, FIRST, MOMENTS, Steps, moments
 
 TOTAL = 60
 
@@ -49,8 +51,8 @@ class Counting:
     def batches(self, rng: np.random.Generator) -> Iterator[Any]:
         raise AssertionError("chunks are asked for")
 
-    def shown(self) -> Starts:
-        return Starts()
+    def shown(self) -> Callable[[], Starts]:
+        return Starts
 
     def loss(self, batch: list[Example], dtype: torch.dtype, device: torch.device) -> Tensor:
         self.count += 1
@@ -145,6 +147,24 @@ def test_the_share_of_the_run_is_known_from_the_number_of_a_chunk(settings: Sett
     assert run.share_at(0) == 0.0
     assert run.share_at(8) == pytest.approx(0.5)  # 8 of 16 chunks of 60 tokens, for 60 steps of 16
     assert run.share_at(99) == 1.0
+
+
+def test_a_run_by_the_clock_ends_when_its_minutes_have_passed(settings: Settings) -> None:
+    """Each step takes a quarter of a minute on a clock of its own: four of them are a minute."""
+    run = Steps(Counting(1), replace(settings, steps=0, minutes=15.0))
+    times = itertools.count(start=100.0, step=15.0)
+    run.clock = lambda: next(times)
+    run.run()
+    task = run.numbered
+    assert isinstance(task, Counting)
+    assert (run.steps, run.elapsed) == (60, 15.0)
+    assert list(task.exported) == ["000000", *(f"{step:06d}" for step in sorted({*map(due, moments(BY_CLOCK)[1:])}))]
+    torch.testing.assert_close(task.exported["000060"], run.mean, rtol=0, atol=0)
+
+
+def due(step: int) -> int:
+    """The first of 60 steps at which as much of the run has passed as at this one of `BY_CLOCK`."""
+    return math.ceil(step * 60 / BY_CLOCK)
 
 
 def test_the_seed_matters(settings: Settings) -> None:
