@@ -90,7 +90,7 @@ def test_what_is_shared_shows_the_same_in_a_clean_browser(visit: Open, shipped: 
     link = page.get_by_role("textbox", name="Link to this page")
     expect(link).to_have_value(re.compile("text=The.cat"))
     page.get_by_role("button", name="Copy", exact=True).click()
-    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    expect(page.get_by_role("button", name="Link copied")).to_be_visible()
     other = visit(link.input_value(), size=(390, 844))
     expect(other.locator(".bv-lead").first).to_have_text(lead.inner_text())
     said = "[data-is=said]"

@@ -12,5 +12,5 @@ COMPONENT = Served.of(Path(__file__).parent / "link_field")
 
 def link_field(link: str, *, key: str) -> None:
     """Draw the link."""
-    words = {"named": _("Link to this page"), "copy": _("Copy"), "copied": _("Copied")}
+    words = {"named": _("Link to this page"), "copy": _("Copy"), "copied": _("Link copied")}
     COMPONENT(data={"link": link, **words}, key=key)

@@ -143,6 +143,6 @@ def _beside_bars(layout: Part, dark: bool) -> Part:
             "tickvals": [0, 1],
             "showgrid": True,
             "tickfont": small,
-            "title": {"text": _("distance of the row"), "font": small, "standoff": 2},
+            "title": {"text": _("distance"), "font": small, "standoff": 2},
         },
     }
