@@ -24,10 +24,7 @@ def main() -> None:
     cards.ended()
     show.lead(cards.lead())
     show.note(
-        _(
-            "The address of each step is a link to it. What you do in between is up to you: every control "
-            "works. Your progress is stored in this browser."
-        ),
+        _("Your progress is stored in this browser."),
         keys=_("Keys in a lesson: N next, B back, A answer, Z large type."),
     )
     cards.cards()

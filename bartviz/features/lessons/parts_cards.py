@@ -85,7 +85,8 @@ def _card(lesson: Lesson, number: int) -> None:
         f"<p class='bv-card-about'>{html.escape(lesson.about)}</p>"
     )
     show.note(f"{size} · {minutes}")
-    st.progress(sum(now.is_answered(lesson, step) for step in range(count)) / count, text=_progress_text(lesson))
+    if reached:
+        st.progress(sum(now.is_answered(lesson, step) for step in range(count)) / count, text=_progress_text(lesson))
     runs = now.lesson is lesson
     label = _("Continue with step {step}", step=at + 1) if at else _("Again") if reached == count else _("Start")
     st.button(
@@ -105,9 +106,7 @@ def _card(lesson: Lesson, number: int) -> None:
 def _own(lesson: Lesson) -> None:
     """The visitor's own text in place of the lesson's, in what a button opens."""
     key = f"own_{lesson.word}"
-    with st.popover(
-        _("Use your own text"), icon=":material/edit:", key=key, width="stretch", on_change="rerun"
-    ) as opened:
+    with st.popover(_("Use your own text"), type="tertiary", key=key, width="stretch", on_change="rerun") as opened:
         if not opened.open:
             return
         with st.form(f"{key}_form", border=False):
@@ -137,9 +136,6 @@ def _start_own(word: str, key: str) -> None:
 
 def _progress_text(lesson: Lesson) -> str:
     now, count = state.current(), len(lesson.steps)
-    reached = now.reached.get(lesson.word, 0)
-    if reached == 0:
-        return _("not started")
     if now.is_done(lesson):
         return _("done")
     answered = sum(now.is_answered(lesson, at) for at in range(count))
