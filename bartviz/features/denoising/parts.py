@@ -18,7 +18,7 @@ from bartviz.families.bert import BERT
 from bartviz.families.catalogue import EMBEDDED, entry
 from bartviz.features.denoising.figure import NAMES, denoising, pair
 from bartviz.features.denoising.figure import attention as both
-from bartviz.features.denoising.parts_chips import guess_lines, repair_lines
+from bartviz.features.denoising.parts_chips import LEGEND, guess_lines, repair_lines
 from bartviz.features.denoising.parts_noise import Chosen
 from bartviz.language import _, later, mark, named
 from bartviz.record.attention import Head
@@ -70,8 +70,9 @@ def repaired(chosen: Chosen) -> Repair | None:
 
 def lines(repair: Repair) -> None:
     """Original, corrupted and reconstructed text: what the model writes by itself."""
-    st.html(repair_lines(repair))
-    legend = [_("Struck through: lost. ✓ put back, ✗ another word, + added, ∅ nothing.")]
+    drawn = repair_lines(repair)
+    st.html(drawn)
+    legend = [_("Struck through: lost."), *(_(said) for name, said in LEGEND.items() if name in drawn)]
     if repair.noised.moved:
         legend.append(_("Small numbers: the word's place in the original."))
     show.note(" ".join(legend))

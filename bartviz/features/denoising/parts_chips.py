@@ -24,6 +24,14 @@ VERDICTS = {
     "added": mark("added"),
 }
 
+# What a chip's class means to a reader; only those that a repair has are explained.
+LEGEND = {
+    "bv-right": mark("✓ put back."),
+    "bv-wrong": mark("✗ another word."),
+    "bv-added": mark("+ added."),
+    "bv-none": mark("∅ nothing."),
+}
+
 
 def repair_lines(repair: Repair) -> str:
     """Original, damaged and repaired words, column by column."""
