@@ -154,6 +154,18 @@ def notice(rows: Sequence[Parameter]) -> str:
     )
 
 
+def plain_notice(rows: Sequence[Parameter]) -> str:
+    """One sentence for a beginner: how many numbers the model is, and which part has most of them."""
+    found, size = parts(rows), total(rows)
+    largest = max(found, key=lambda name: found[name])
+    return _(
+        "The model is {size:,} numbers: {share} of them are in the {part}.",
+        size=size,
+        share=percent(found[largest] / size),
+        part=matrix_titles.title(largest),
+    )
+
+
 def difference(rows: Sequence[Parameter], others: Sequence[Parameter], names: tuple[str, str]) -> str:
     """One sentence: which of two models is larger, and in which part they differ most."""
     sizes = total(rows), total(others)

@@ -11,7 +11,7 @@ from bartviz.analysis import article_models, parameter_totals
 from bartviz.analysis.costs import Costs
 from bartviz.analysis.parameters import parameters
 from bartviz.app.controls import pick, show
-from bartviz.app.frame import levels, page
+from bartviz.app.frame import levels, page, page_hooks
 from bartviz.features.parameters import figure_costs as curves
 from bartviz.features.parameters import parts as ui
 from bartviz.features.parameters.figure_notebook import sizes
@@ -73,26 +73,34 @@ def below(chosen: ui.Chosen, record: Record | None) -> None:
             ui.check(chosen, record)
 
 
-def one(chosen: ui.Chosen, drawn: partial[go.Figure]) -> None:
+def one(chosen: ui.Chosen, drawn: partial[go.Figure], notice: str) -> None:
     """One model: its areas, and their numbers beside them."""
     rows = chosen.rows
-    notice = parameter_totals.notice(rows)
-    show.lead(notice)
     left, right = st.columns([4, 3])
     with left:
         alt = _("Areas of {model}: {notice}", model=chosen.title, notice=notice)
         show.figure(drawn, key="parameters", alt=alt)
     with right:
-        ui.numbers(rows)
+        ui.numbers(rows, detailed=detailed())
+
+
+def detailed() -> bool:
+    """Whether it shows what counting a matrix twice leads to; lessons ask about it."""
+    return levels.at_least("intermediate") or page_hooks.current().leads()
 
 
 def draw(record: Record | None) -> None:
+    first = st.container(key="parameters_lead")
     chosen, other = ui.choose()
     drawn = partial(ui.treemap, chosen, dark=page.dark())
     if other is None:
-        one(chosen, drawn)
+        notice = parameter_totals.notice if detailed() else parameter_totals.plain_notice
+        with first:
+            show.lead(notice(chosen.rows))
+        one(chosen, drawn, notice(chosen.rows))
     else:
-        show.lead(parameter_totals.difference(chosen.rows, other.rows, (chosen.title, other.title)))
+        with first:
+            show.lead(parameter_totals.difference(chosen.rows, other.rows, (chosen.title, other.title)))
         ui.two(chosen, other)
     with levels.aside(_("More: what length costs, other models"), key="parameters", names=["more", "n"]) as opened:
         if opened:

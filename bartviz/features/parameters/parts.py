@@ -171,11 +171,16 @@ def _pasted() -> str:
     return pasted or ""
 
 
-def numbers(rows: tuple[Parameter, ...]) -> None:
-    """Next to the map: the parts with the correct and the naive total, or one part's matrices (URL ``part``)."""
+def numbers(rows: tuple[Parameter, ...], *, detailed: bool) -> None:
+    """Next to the map: the parts, or one part's matrices (URL ``part``).
+
+    ``detailed``: beside the correct total the naive one, which counts a shared matrix wherever it is used; else each
+    part's share.
+    """
     present = [name for name in parameter_totals.COMPONENTS if any(row.component == name for row in rows)]
     names = named({word: COMPONENTS[word] for word in (ALL, *present)})
-    part = pick.one_of(_("Part"), names, key="part")
+    asked = detailed or expander.requested("parameters_part", ("part",))
+    part = pick.one_of(_("Part"), names, key="part") if asked else ALL
     if part != ALL:
         table = matrices([row for row in rows if row.component == part])
         config = _thousands([_("Parameters")]) | {
@@ -185,6 +190,9 @@ def numbers(rows: tuple[Parameter, ...]) -> None:
         st.dataframe(table, hide_index=True, height=340, column_config=config, key="matrices", placeholder="–")
         return
     total, naive = parameter_totals.total(rows), parameter_totals.naive(rows)
+    if not detailed:
+        _shares(rows, names, total)
+        return
     sums = pd.DataFrame([(_("sum"), total, naive)], columns=["component", "counted", "used"])
     columns = {"component": _("Part"), "counted": _("Counted once"), "used": _("Wherever used")}
     table = pd.concat([parameter_totals.by_component(rows).replace({"component": names}), sums]).rename(columns=columns)
@@ -196,6 +204,21 @@ def numbers(rows: tuple[Parameter, ...]) -> None:
             _("{total:,} is right. {naive:,} is wrong: {why}", total=total, naive=naive, why=_why_naive_is_wrong(rows))
         )
     show.note(_("Choose a part for its matrices, name by name; or open an area of the map with a click."))
+
+
+def _shares(rows: tuple[Parameter, ...], names: Mapping[str, str], total: int) -> None:
+    """The parts that have parameters of their own, each with its share of the model."""
+    counted = parameter_totals.by_component(rows)
+    counted = counted[counted["counted"] > 0]
+    table = pd.DataFrame(
+        {
+            _("Part"): counted["component"].replace(names),
+            _("Parameters"): counted["counted"],
+            _("Share of the model"): [percent(count / total) for count in counted["counted"]],
+        }
+    )
+    st.dataframe(table, hide_index=True, column_config=_thousands([_("Parameters")]), key="parts")
+    show.note(_("Click an area to open it."))
 
 
 def matrices(rows: list[Parameter]) -> pd.DataFrame:
