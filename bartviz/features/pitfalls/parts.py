@@ -10,7 +10,7 @@ import numpy as np
 
 from bartviz.analysis.sentence_words import later_kind
 from bartviz.app.controls import show
-from bartviz.app.frame import page
+from bartviz.app.frame import levels, page
 from bartviz.app.state.result_cache import cached
 from bartviz.arrays import Floats
 from bartviz.drawing.maps import attention_map
@@ -48,8 +48,9 @@ def suited(record: Record, make: Callable[[Record], T | None]) -> tuple[T, Recor
 
 
 def sources_and_link(sources: str, word: str, label: str, query: Mapping[str, str]) -> None:
-    """The sources, and a link to the page with more detail."""
-    show.note(sources)
+    """The sources, which a beginner does not need, and a link to the page with more detail."""
+    if levels.at_least("intermediate"):
+        show.note(sources)
     page.link(word, label, query, icon=":material/arrow_forward:")
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from bartviz.serving.gate import Ticket
 
 Verdicts = tuple[tuple[str, Verdict], ...]
-TAKES = mark("This takes some seconds with the models that ship, longer with large ones.")
+TAKES = mark("This takes a while with a model of this size.")
 READINGS = ("best head", "mean attention")  # of METHODS, those that read nothing but weights
 RANDOM_SEED = 0
 LARGE = 50_000_000
@@ -100,7 +100,8 @@ def silence(record: Record) -> None:
     label = _("Silence each of {count} heads, one after the other", count=count)
     sweep: Sweep | None = ask("pitfalls_sweep", record, {}, work, button=label)
     if sweep is None:
-        show.note(_(TAKES))
+        if record.model.parameters > LARGE:
+            show.note(_(TAKES))
         return
     if "log_probability" not in sweep.measures:
         show.note(_("This model does not predict tokens, so there is no log p that a head could change."))
@@ -162,7 +163,8 @@ def judged(record: Record) -> None:
     label = _("Test whether attention names the words that matter")
     found: Verdicts | None = ask("pitfalls_judged", record, {}, work, button=label)
     if found is None:
-        show.note(_(TAKES))
+        if record.model.parameters > LARGE:
+            show.note(_(TAKES))
         return
     show.lead(judged_sentence(found))
     sources_and_link(

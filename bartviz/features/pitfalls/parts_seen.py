@@ -34,7 +34,7 @@ def weight_and_effect(record: Record) -> None:
         attention, names = shown.attention(gap.head.kind), shown.rows(gap.head.kind)
         looked, brought = (quote(attention.key.labels[at]) for at in (gap.looked, gap.brought))
         values = {
-            "head": named(gap.head) if levels.at_least("intermediate") else _("one of its heads"),
+            "head": named(gap.head),
             "token": quote(names.labels[gap.row]),
             "looked": looked,
             "brought": brought,
@@ -43,7 +43,9 @@ def weight_and_effect(record: Record) -> None:
             "other": float(gap.shares[gap.brought]),
             "small": float(gap.weights[gap.brought]),
         }
-        if gap.looked == gap.brought:
+        if not levels.at_least("intermediate"):
+            sentence = _plain_gap(gap, names.labels[gap.row], looked, brought)
+        elif gap.looked == gap.brought:
             sentence = _(
                 "{head}: {token} looks at {looked} with {weight:%}, but only {share:%} of what arrives "
                 "comes from there.",
@@ -56,12 +58,31 @@ def weight_and_effect(record: Record) -> None:
                 **values,
             )
         show.lead(capitalized(sentence))
+        drawn = partial(figures.weights_and_contributions, gap, attention.key.labels, dark=page.dark())
+        if not levels.at_least("intermediate"):  # what stands beside the picture is for others
+            show.figure(drawn, key="pitfalls_gap", alt=sentence)
+            _about_contributions(gap)
+            return
         bars, beside = st.columns([3, 2], gap="medium", vertical_alignment="center")
         with bars:
-            drawn = partial(figures.weights_and_contributions, gap, attention.key.labels, dark=page.dark())
             show.figure(drawn, key="pitfalls_gap", alt=sentence)
         with beside:
             _about_contributions(gap)
+
+
+def _plain_gap(gap: pitfalls.Gap, token: str, looked: str, brought: str) -> str:
+    """The gap for a beginner: what the head looks at most, and what it takes most from."""
+    said = _(
+        "At {token}, one head looks most at {looked} ({weight:%}), but only {share:%} of what arrives comes from "
+        "there.",
+        token=quote(token),
+        looked=looked,
+        weight=float(gap.weights[gap.looked]),
+        share=float(gap.shares[gap.looked]),
+    )
+    if gap.looked == gap.brought:
+        return said
+    return f"{said} " + _("Most comes from {brought}.", brought=brought)
 
 
 def _about_contributions(gap: pitfalls.Gap) -> None:
