@@ -6,6 +6,7 @@ Letters in shapes: P points of the line, n tokens of a stack, e embedding width,
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 import torch
@@ -61,16 +62,16 @@ def integrated(question: Question) -> Parts:
     """
     embedded = Embedded(question)
     line = _Line(embedded, embedded.of(), embedded.of(*erased(question)))
-    whole = line.rise((0.0, 1.0))
+    pieces = [(piece / PIECES, (piece + 1) / PIECES) for piece in range(PIECES)]
+    whole = line.rises(pieces).sum(0)
     limit = (COMPLETE * whole.abs()).clamp(min=ROUNDING)  # (T,)
     total = [torch.zeros(len(whole), part.shape[1], dtype=torch.float64) for part in line.own]
-    pieces = [(piece / PIECES, (piece + 1) / PIECES) for piece in range(PIECES)]
     off = torch.zeros_like(whole)  # of the pieces that are done, without sign
     points = 0
     while pieces:
         points += POINTS * len(pieces)
         found = line.integrals(pieces)  # for each stack (pieces, T, n)
-        wrong = torch.stack([line.rise(piece) for piece in pieces]) - sum(part.sum(-1) for part in found)
+        wrong = line.rises(pieces) - sum(part.sum(-1) for part in found)
         enough = bool((off + wrong.abs().sum(0) <= limit).all())
         halves = list[Piece]()
         for index, (start, end) in enumerate(pieces):
@@ -110,12 +111,14 @@ class _Line:
         way = places.float()[:, None, None]
         return tuple(b + way.to(b.device) * (x - b) for x, b in zip(self.own, self.base, strict=True))
 
-    def rise(self, piece: Piece) -> Tensor:
-        """(T,) f at the end of a piece minus f at its start."""
-        for place in piece:
-            if place not in self._known:
-                self._known[place] = self.embedded.answers(self.at(torch.tensor([place])))[0].double()
-        return self._known[piece[1]] - self._known[piece[0]]
+    def rises(self, pieces: Sequence[Piece]) -> Tensor:
+        """(pieces, T) f at the end of each piece minus f at its start."""
+        places = [place for place in dict.fromkeys(chain(*pieces)) if place not in self._known]
+        for batch in self.embedded.question.batches(len(places)):
+            some = places[batch.start : batch.stop]
+            answers = self.embedded.answers(self.at(torch.tensor(some, dtype=torch.float64))).double()
+            self._known.update(zip(some, answers, strict=True))
+        return torch.stack([self._known[end] - self._known[start] for start, end in pieces])
 
     def integrals(self, pieces: Sequence[Piece]) -> list[Tensor]:
         """For each stack (pieces, T, n): the integral of the gradient over each piece, times the way."""

@@ -13,7 +13,8 @@ from torch import Tensor
 import bartviz
 from bartviz.attribution import gradients
 from bartviz.attribution.embedded import Embedded, Embeddings
-from bartviz.attribution.erasure import replacement
+from bartviz.attribution.erasure import erased, replacement
+from bartviz.attribution.question import asked
 from bartviz.errors import SettingError
 from tests.attribution import subjects
 from tests.attribution.subjects import WRITERS
@@ -134,6 +135,24 @@ def test_integrated_gradients_are_complete_and_those_of_a_plain_sum(family: str)
     for mine, expected in zip((found.values, found.earlier_values), sums, strict=False):
         assert mine is not None
         np.testing.assert_allclose(mine[0], expected, atol=0.01 * max(0.2, float(abs(whole))))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", ["bart", "bert"])
+def test_pieces_rise_together_as_each_alone(family: str) -> None:
+    question = asked(
+        loaded.model(family), subjects.record(family), token=None, contrast=None, step=None, cancelled=lambda: False
+    )
+    embedded = Embedded(question)
+    base = embedded.of(*erased(question))
+    pieces = [(0.0, 0.25), (0.25, 0.5), (0.5, 1.0)]
+
+    def rises(*some: tuple[float, float]) -> Tensor:
+        return gradients._Line(embedded, embedded.of(), base).rises(some)
+
+    together = rises(*pieces)
+    torch.testing.assert_close(together, torch.cat([rises(piece) for piece in pieces]), atol=1e-5, rtol=0)
+    torch.testing.assert_close(together.sum(0), rises((0.0, 1.0))[0], atol=1e-5, rtol=0)
 
 
 def sides(family: str) -> list[Any]:
