@@ -1,6 +1,6 @@
 """Value zeroing: how far a state moves when the value of one token is 0 in one layer (Mohebbi et al. 2023).
 
-Letters in shapes: B runs in one batch, T steps, K key columns, w width.
+Letters in shapes: B runs in one batch, L layers, T steps, K key columns, w width.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ class Zeroing(SideBySide):
     """A tape for runs in one batch, in each of which the value of one token is 0 in all heads of one layer."""
 
     kind: Kind = "encoder"
-    layer: int = 0
-    tokens: Sequence[int] = ()  # of each run
+    zeros: Sequence[tuple[int, int]] = ()  # of each run, layer and token
 
     def values_of(self, kind: Kind, layer: int, values: Tensor) -> Tensor:
-        if (kind, layer) != (self.kind, self.layer):
+        here = [(run, token) for run, (at, token) in enumerate(self.zeros) if at == layer]
+        if kind != self.kind or not here:
             return values
-        zeroed = values.clone()
-        zeroed[torch.arange(len(self.tokens)), :, torch.tensor(self.tokens)] = 0.0
+        zeroed, (runs, tokens) = values.clone(), torch.tensor(here).T
+        zeroed[runs, :, tokens] = 0.0
         return zeroed
 
 
@@ -53,33 +53,34 @@ def value_zeroing(question: Question) -> Parts:
 
 def _zeroed(question: Question, kind: Kind, part: tuple[int, int]) -> Floats:
     """(T, K) the shares for the keys of one kind of attention, which is one part of the work."""
-    attention = question.record.attention(kind)
-    layers, _heads, _rows, columns = attention.shape
-    total, moving = np.zeros((len(question.rows), columns)), np.zeros((len(question.rows), 1))
-    for layer in range(layers):
-        distances = _distances(question, kind, layer, columns, (part[0] * layers + layer, part[1] * layers))
-        moves = distances.sum(axis=1, keepdims=True) > STILL  # (T, 1)
-        total += np.where(moves, shares(distances), 0.0)
-        moving += moves
-    even = shares(attention.allowed(0)[question.rows].astype(np.float32))
+    distances = _distances(question, kind, part)  # (L, T, K)
+    moves = distances.sum(axis=2, keepdims=True) > STILL  # (L, T, 1)
+    total = np.where(moves, np.stack([shares(layer) for layer in distances]), 0.0).sum(axis=0)
+    moving = moves.sum(axis=0)  # (T, 1)
+    even = shares(question.record.attention(kind).allowed(0)[question.rows].astype(np.float32))
     return np.asarray(np.where(moving > 0, total / np.maximum(moving, 1), even), np.float32)
 
 
-def _distances(question: Question, kind: Kind, layer: int, columns: int, part: tuple[int, int]) -> Floats:
-    """(T, K) how far the states after a layer move without each key's value, as 1 - cosine."""
+def _distances(question: Question, kind: Kind, part: tuple[int, int]) -> Floats:
+    """(L, T, K) how far the states after each layer move without each key's value in it, as 1 - cosine."""
     stack: Kind = "encoder" if kind == "encoder" else "decoder"
+    attention, own = question.record.attention(kind), question.outcome.hidden[stack]
     rows = torch.from_numpy(question.rows.copy())
-    own = question.outcome.hidden[stack][layer + 1][0, rows].double()  # (T, w)
-    seen = torch.from_numpy(question.record.attention(kind).allowed(layer)[question.rows])  # (T, K)
-    moved = torch.zeros(len(rows), columns, dtype=torch.float64)
-    read = seen.any(dim=0).nonzero()[:, 0].tolist()
-    for batch in question.batches(len(read), part):
-        at = read[batch.start : batch.stop]
+    allowed = [attention.allowed(layer)[question.rows] for layer in range(attention.shape[0])]
+    seen = torch.from_numpy(np.stack(allowed))  # (L, T, K)
+    zeros = seen.any(dim=1).nonzero()  # (runs, 2): layer and token
+    encoded = None if kind == "encoder" else question.encoded
+    moved = torch.zeros(seen.shape, dtype=torch.float64)
+    for batch in question.batches(len(zeros), part):
+        layers, tokens = zeros[batch.start : batch.stop].T
         tape = Zeroing(
-            runs=[question.scaled] * len(at), cancelled=question.cancelled, kind=kind, layer=layer, tokens=at
+            runs=[question.scaled] * len(batch),
+            cancelled=question.cancelled,
+            kind=kind,
+            zeros=[*zip(layers.tolist(), tokens.tolist(), strict=True)],
         )
-        encoded = None if kind == "encoder" else question.encoded
-        outcome = question.replay.run(tape, target=question.reads, copies=len(at), encoded=encoded, rows=())
-        states = outcome.hidden[stack][layer + 1][:, rows].double()  # (B, T, w)
-        moved[:, at] = 1 - torch.nn.functional.cosine_similarity(own, states, dim=-1).T
+        run = question.replay.run(tape, target=question.reads, copies=len(batch), encoded=encoded, rows=())
+        after = [(run.hidden[stack][layer + 1][b, rows], own[layer + 1][0, rows]) for b, layer in enumerate(layers)]
+        states, were = (torch.stack(some).double() for some in zip(*after, strict=True))  # (B, T, w)
+        moved[layers, :, tokens] = 1 - torch.nn.functional.cosine_similarity(were, states, dim=-1)
     return np.asarray(torch.where(seen, moved.clamp(min=0.0), 0.0).numpy())
