@@ -60,10 +60,12 @@ def leave_one_out(question: Question) -> Parts:
     if question.reads is None:
         seen = np.arange(len(read)) <= last if question.kind == "decoder" else np.ones(len(read), np.bool_)
         return Parts(_losses(question, replay.source, read, seen, token, source, (0, 1)))
-    inputs = question.record.attention("decoder").query
+    inputs, parts = question.record.attention("decoder").query, 1 if question.source_alone else 2
+    losses = _losses(question, replay.source, read, np.ones(len(read), np.bool_), token, source, (0, parts))
+    if question.source_alone:
+        return Parts(losses)
     return Parts(
-        _losses(question, replay.source, read, np.ones(len(read), np.bool_), token, source, (0, 2)),
-        _losses(question, question.reads, inputs, np.arange(len(inputs)) <= last, token, target, (1, 2)),
+        losses, _losses(question, question.reads, inputs, np.arange(len(inputs)) <= last, token, target, (1, 2))
     )
 
 

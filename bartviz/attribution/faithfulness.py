@@ -213,7 +213,7 @@ def _drawn(model: Model, text: str, random: np.random.Generator, cancelled: Call
         spans = [span for span in record.source.spans[gap.start : gap.end] if span is not None]
         read = record.source_text
         record = captured(model, f"{read[: spans[0][0]]}<mask>{read[spans[-1][1] :]}", None, cancelled)
-    question = asked(model, record, token=None, contrast=None, step=None, cancelled=cancelled)
+    question = asked(model, record, token=None, contrast=None, step=None, cancelled=cancelled, source_alone=True)
     output = record.output
     steps = [step for step, row in enumerate(question.rows.tolist()) if output is None or not output.special[row]]
     readings = [Reading.of(question, slice(step, step + 1)) for step in steps]

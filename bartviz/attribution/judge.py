@@ -340,7 +340,9 @@ def _asked(
     record = text if isinstance(text, Record) else captured(model, text, target, cancelled)
     expect_model(model, record)
     token = target if model.info.kind == "encoder" else None
-    question = asked(model, record, token=token, contrast=contrast, step=step, cancelled=cancelled, report=report)
+    question = asked(
+        model, record, token=token, contrast=contrast, step=step, cancelled=cancelled, report=report, source_alone=True
+    )
     if step is not None:
         return question, np.array([step])
     spoken = list(range(len(question.rows)))

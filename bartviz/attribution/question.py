@@ -42,7 +42,8 @@ class Question:
 
     ``against`` (T,): the id of another token, in whose place each could stand. ``scaled``: the heads that the record's
     run scaled; they are scaled again in every pass. ``report`` is told the share of the passes that are done, 0..1, or
-    None where it is not known.
+    None where it is not known. ``source_alone``: no numbers for earlier outputs are wanted, so a method may leave out
+    the passes that only these need.
     """
 
     replay: Replay
@@ -53,6 +54,7 @@ class Question:
     cancelled: Callable[[], bool]
     scaled: Mapping[Head, float]
     report: Callable[[float | None], None] = silent
+    source_alone: bool = False
 
     @property
     def model(self) -> Model:
@@ -144,12 +146,13 @@ def asked(
     step: int | None,
     cancelled: Callable[[], bool],
     report: Callable[[float | None], None] = silent,
+    source_alone: bool = False,
 ) -> Question:
     """The question about a record's steps, or about one of them, counted from 0.
 
     token: what is explained at the masks of a model that fills them, in place of its own first choice. contrast: the
-    token that it is compared with. Raises SettingError for a step or token that does not exist, for a record of another
-    model, and for a model that does not predict tokens; Cancelled.
+    token that it is compared with. source_alone: as in ``Question``. Raises SettingError for a step or token that does
+    not exist, for a record of another model, and for a model that does not predict tokens; Cancelled.
     """
     replay = Replay(model, record)
     if model.head is not None:
@@ -189,4 +192,4 @@ def asked(
         against = np.full(len(rows), token_id(model, contrast, old, int(rows[0]), part=part), np.int64)
         if (ids == against).any():
             raise SettingError(later("A token cannot be compared with itself: name another one."))
-    return Question(replay, rows, ids, outcome, against, cancelled, factors, report)
+    return Question(replay, rows, ids, outcome, against, cancelled, factors, report, source_alone)

@@ -48,6 +48,8 @@ def value_zeroing(question: Question) -> Parts:
     """
     if question.record.cross is None:
         return Parts(_zeroed(question, question.kind, (0, 1)))
+    if question.source_alone:
+        return Parts(_zeroed(question, "cross", (0, 1)))
     return Parts(_zeroed(question, "cross", (0, 2)), _zeroed(question, "decoder", (1, 2)))
 
 

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
+import torch
 
 import bartviz
 from bartviz.analysis.attribution_methods import METHODS
 from bartviz.analysis.removals import MEASURES
 from bartviz.analysis.verdicts import ALIKE, BETTER
+from bartviz.arrays import Floats
 from bartviz.attribution import gradients
+from bartviz.attribution.attribute import COMPUTED
+from bartviz.attribution.question import asked
 from bartviz.attribution.removal import OPERATORS
 from bartviz.corpus import shipped
 from bartviz.corpus.why import HALVES
@@ -114,3 +120,27 @@ def test_a_method_costs_as_many_passes_as_it_says(passes: list[int]) -> None:
         passes.clear()
         bartviz.attribute(model, one, method=method)
         assert sum(passes) == 1 + cost, method
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", ["bart", "gpt2", "bert"])
+def test_judging_a_method_makes_no_passes_for_earlier_outputs(family: str, passes: list[int]) -> None:
+    """The numbers of the source are the same without these passes, which are those of the decoder's own tokens."""
+    one, model = subjects.record(family), loaded.model(family)
+    whole = asked(model, one, token=None, contrast=None, step=None, cancelled=lambda: False)
+    alone = replace(whole, source_alone=True)
+    own = None if one.cross is None else one.attention("decoder")
+    saved = (
+        {}
+        if own is None
+        else {"leave-one-out": int((~own.query.special).sum()), "value zeroing": own.shape[0] * own.shape[3]}
+    )
+    for method, compute in COMPUTED.items():
+        made, found = list[int](), list[Floats]()
+        for question in (whole, alone):
+            passes.clear()
+            with torch.no_grad():
+                found.append(compute(question).source)
+            made.append(sum(passes))
+        assert made[0] - made[1] == saved.get(method, 0), method
+        np.testing.assert_array_equal(found[0], found[1])
