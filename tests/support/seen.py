@@ -89,7 +89,7 @@ def plain(text: str) -> str:
     text = re.sub(r"</?[a-zA-Z][^<>]*>", " ", text)
     text = " ".join([text, *("".join(pair) for pair in heard)])
     text = re.sub(r"```.*?```|`[^`]*`|\$\$.*?\$\$|\$[^$]*\$", " ", html.unescape(text), flags=re.DOTALL)
-    text = re.sub(r"%\{[^{}]*\}|\]\([^)]*\)|https?://\S+|:material/\w+:", " ", text)
+    text = re.sub(r"%\{[^{}]*\}|\]\([^)]*\)|https?://\S+|(?<!\S)/\w*\?\S+|:material/\w+:", " ", text)
     text = re.sub(
         r"\b\w+(?:\.\w+)+\b|\b(?:[A-Z][a-z0-9]+){2,}\b|#[0-9a-f]{6}\b", " ", text
     )  # matrices, classes, colours
