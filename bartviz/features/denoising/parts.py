@@ -72,10 +72,11 @@ def lines(repair: Repair) -> None:
     """Original, corrupted and reconstructed text: what the model writes by itself."""
     drawn = repair_lines(repair)
     st.html(drawn)
-    legend = [_("Struck through: lost."), *(_(said) for name, said in LEGEND.items() if name in drawn)]
+    legend = [_(said) for name, said in LEGEND.items() if name in drawn]
     if repair.noised.moved:
         legend.append(_("Small numbers: the word's place in the original."))
-    show.note(" ".join(legend))
+    if legend:
+        show.note(" ".join(legend))
     if levels.at_least("intermediate"):
         show.note(f"{repair.given.model.name}: {'; '.join(facts(repair.given))}.")
     for notice in repair.notices:
