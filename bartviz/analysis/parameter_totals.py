@@ -159,7 +159,7 @@ def plain_notice(rows: Sequence[Parameter]) -> str:
     found, size = parts(rows), total(rows)
     largest = max(found, key=lambda name: found[name])
     return _(
-        "The model is {size:,} numbers: {share} of them are in the {part}.",
+        "The model consists of {size:,} numbers; {share} of them are in the {part}.",
         size=size,
         share=percent(found[largest] / size),
         part=matrix_titles.title(largest),

@@ -50,7 +50,7 @@ def test_bart_base(app: App) -> None:
 
 def test_a_beginner_sees_the_share_of_each_part(app: App) -> None:
     page = app("parameters", record=None, of="facebook/bart-base", level="beginner")
-    assert "The model is 139,420,416 numbers: 41% of them are in the decoder layers." in html(page)
+    assert "The model consists of 139,420,416 numbers; 41% of them are in the decoder layers." in html(page)
     table = page.dataframe[0].value
     assert sum(table["Parameters"]) == 139_420_416
     assert sum(int(share.rstrip("%")) for share in table["Share of the model"]) == pytest.approx(100, abs=2)
