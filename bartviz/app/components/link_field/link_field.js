@@ -14,10 +14,11 @@ export default function ({ parentElement, data }) {
     field.select();
     try {
       await navigator.clipboard.writeText(link);
+      button.textContent = copied;
     } catch {
-      document.execCommand("copy"); // browsers have no clipboard for a page that comes without https
+      // Browsers have no clipboard for a page that comes without https.
+      if (document.execCommand("copy")) button.textContent = copied;
     }
-    button.textContent = copied;
   };
   markReady(parentElement);
 }
