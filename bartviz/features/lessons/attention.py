@@ -26,7 +26,7 @@ from bartviz.features.lessons.answers import (
     strongest,
     weakest,
 )
-from bartviz.features.lessons.heads_found import at, head_of, neighbour
+from bartviz.features.lessons.heads_found import at, head_of, neighbour, once
 from bartviz.features.lessons.lesson import Lesson, Step, View, any_record
 from bartviz.language import _
 from bartviz.record.record import Record
@@ -36,11 +36,13 @@ DECODER = (1, 4)  # any head of the decoder
 DECODER_ROW = 4  # any row in which some cells are closed
 
 
+@once
 def _row(record: Record) -> int:
     """The row that wrote the word which is followed."""
     return start.row_of(record, "cross")
 
 
+@once
 def _seen(record: Record) -> int:
     """The row of the encoder that is asked about: of the source word at the other end of that ribbon."""
     return start.row_of(record, "encoder")
@@ -74,6 +76,7 @@ def _ribbons(record: Record) -> Mapping[str, object]:
     }
 
 
+@once
 def _followed(record: Record) -> int:
     """The word of the lower line that wrote the row."""
     return next(t for t, word in enumerate(start.ribbons(record).below) if word.end > _row(record))

@@ -9,7 +9,7 @@ from typing import Any
 from bartviz.analysis import aligners, alignment, start
 from bartviz.features.lessons import facts
 from bartviz.features.lessons.answers import Choice, Line, Number, Painted, Spot, Touch, row_of, strongest
-from bartviz.features.lessons.heads_found import Place, ahead, at, back, listed
+from bartviz.features.lessons.heads_found import Place, ahead, at, back, listed, once
 from bartviz.features.lessons.lesson import Lesson, Step, Value, View, any_record
 from bartviz.language import _
 from bartviz.record.record import Record
@@ -78,6 +78,7 @@ def lacks_back(record: Record) -> str:
     return "" if looks_back and not special else _("no head of this text looks back at the word just read")
 
 
+@once
 def translations(record: Record) -> dict[int, int]:
     """The last words of the output that are one token, and each of which is linked with a word of the source: the row
     that predicts it, and its column. They are linked by the head that looks at the word to come."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import reduce
+from functools import reduce, wraps
+from typing import TypeVar
+from weakref import finalize
 
 import numpy as np
 
@@ -15,6 +17,25 @@ from bartviz.record.attention import Kind
 from bartviz.record.record import Reading, Record
 
 Place = tuple[int, int]  # layer, head
+T = TypeVar("T")
+
+
+def once(find: Callable[[Record], T]) -> Callable[[Record], T]:
+    """``find``, which looks through a record only once as long as that record is kept: each text of a step asks again.
+
+    What it finds must not depend on the visitor's language.
+    """
+    known: dict[int, T] = {}
+
+    @wraps(find)
+    def found(record: Record) -> T:
+        place = id(record)
+        if place not in known:
+            known[place] = find(record)
+            finalize(record, known.pop, place, None)
+        return known[place]
+
+    return found
 
 
 def at(find: Callable[[Record], Place], **view: Value) -> Callable[[Record], View]:
@@ -27,17 +48,20 @@ def at(find: Callable[[Record], Place], **view: Value) -> Callable[[Record], Vie
     return shown
 
 
+@once
 def head_of(record: Record) -> Place:
     """The cross head that the start page shows: one sentence is shown with one head."""
     head = start.head_of(record, "cross")
     return head.layer, head.head
 
 
+@once
 def ahead(record: Record) -> Place:
     """The cross head that aligns best with the word to come."""
     return _aligning(record, "predicts")
 
 
+@once
 def back(record: Record) -> Place:
     """The cross head that aligns best with the word just read."""
     return _aligning(record, "reads")
@@ -48,6 +72,7 @@ def neighbour(record: Record, by: int) -> Place:
     return _most(record, "encoder", _goes(record, by))
 
 
+@once
 def neighbours(record: Record) -> tuple[Place, Place]:
     """Two encoder heads of one layer: the one that looks most at the token before, and that which does at the next.
 
@@ -69,6 +94,7 @@ def row_to(record: Record, head: Place, by: int) -> int:
     return max(rows or [0], key=lambda row: float(weights[row, row + by]))
 
 
+@once
 def resting(record: Record) -> Place:
     """The encoder head with most weight on special tokens."""
     return _most(record, "encoder", lambda layer, head: facts.special_share(record, "encoder", layer, head))
