@@ -28,7 +28,7 @@ def subject(name: str) -> tuple[Model, Record]:
 
 def turning(model: Model, record: Record, turns: bool) -> Edit:
     """An edit of the token at position 2 that makes another word the likeliest, or none."""
-    edits = (bartviz.edit(model, record, 2, token) for token in range(5, 200))
+    edits = (bartviz.edit(model, record, 2, token) for token in range(199, 4, -1))
     return next(one for one in edits if (parts._step(one) is not None) == turns)
 
 
