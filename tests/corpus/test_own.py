@@ -131,6 +131,7 @@ def test_two_atlases_are_compared_by_it_text_by_text(whole: Atlas, path: Path) -
     assert len(drawn.data[0].x) == len(table)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.usefixtures("ready_workers")
 def test_several_workers_measure_the_same(model: str, path: Path, whole: Atlas, tmp_path: Path) -> None:
@@ -138,6 +139,7 @@ def test_several_workers_measure_the_same(model: str, path: Path, whole: Atlas, 
     assert found.description["files"] == whole.description["files"]
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed: bartviz[ray]")
 def test_workers_of_ray_measure_the_same(model: str, path: Path, whole: Atlas, tmp_path: Path) -> None:

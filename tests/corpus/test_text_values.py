@@ -96,6 +96,7 @@ def test_a_run_that_is_killed_ends_with_the_same_values(model: str, path: Path, 
     assert found.description["files"]["values"] == whole.description["files"]["values"]
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.usefixtures("ready_workers")
 def test_two_workers_keep_the_same_values(model: str, path: Path, whole: Atlas, tmp_path: Path) -> None:

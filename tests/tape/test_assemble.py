@@ -144,6 +144,7 @@ def test_without_values_nothing_of_it_is_kept() -> None:
     assert (record.encoder.v, record.encoder.out, record.encoder.out_bias) == (None, None, None)
 
 
+@pytest.mark.some
 @pytest.mark.parametrize("values", [True, False])
 @pytest.mark.parametrize("family", networks.FAMILIES)
 def test_bytes_are_predicted(family: str, values: bool) -> None:
