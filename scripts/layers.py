@@ -15,6 +15,7 @@ import ast
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -76,7 +77,8 @@ def feature(path: Path) -> str | None:
     return inside[1] if inside[:1] == ("features",) and len(inside) > 2 else None
 
 
-def imports(path: Path, *, typing: bool = True) -> set[str]:
+@cache
+def imports(path: Path, *, typing: bool = True) -> frozenset[str]:
     """Every module that a file imports: in functions too, by a name in a string, and for the type checker alone
     unless ``typing`` is false."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -93,7 +95,7 @@ def imports(path: Path, *, typing: bool = True) -> set[str]:
             found |= {f"{node.module}.{alias.name}" for alias in node.names} | {node.module}
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and is_module(node.value):
             found.add(node.value)
-    return found
+    return frozenset(found)
 
 
 def is_module(name: str) -> bool:

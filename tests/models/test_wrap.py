@@ -624,6 +624,7 @@ def test_layers_cut_off_are_fine_once_the_configuration_says_so() -> None:
     assert bartviz.capture(network, TEXT, tokenizer=words).model.encoder_layers == 2
 
 
+@pytest.mark.some("bart", "t5", "marian", "m2m_100")
 @pytest.mark.slow
 @pytest.mark.parametrize("family", networks.ENCODER_DECODERS)
 def test_the_encoder_of_an_encoder_decoder_is_read_by_itself(family: str, tmp_path: Path) -> None:

@@ -62,7 +62,10 @@ def test_the_home_holds_every_phrase() -> None:
 def test_no_other_module_spells_a_phrase_out() -> None:
     found = {}
     for path in files():
-        tree = ast.parse(path.read_bytes())
-        if path != HOME and (said := [*(literals(tree) & HELD), *modes_spelled_out(tree)]):
+        text = path.read_text("utf-8")
+        if path == HOME or not any(phrase in text for phrase in (*HELD, "mode")):
+            continue
+        tree = ast.parse(text)
+        if said := [*(literals(tree) & HELD), *modes_spelled_out(tree)]:
             found[path.name] = said
     assert not found

@@ -251,6 +251,7 @@ def early(family: str) -> Record:
     return bartviz.decode(model, TEXT, beams=3, max_new_tokens=16, values=True)
 
 
+@pytest.mark.some("bart", "t5", "marian", "gpt2")
 @pytest.mark.slow
 @pytest.mark.parametrize("family", WRITERS)
 def test_the_rows_are_those_of_the_winner_through_all_its_beams(family: str) -> None:

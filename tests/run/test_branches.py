@@ -45,6 +45,7 @@ def equal(one: Record, two: Record) -> None:
         assert one.provenance.stopped == two.provenance.stopped
 
 
+@pytest.mark.some("bart", "gpt2")
 @pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("family", ["bart", "mbart", "t5", "gpt2"])
@@ -61,6 +62,7 @@ def test_the_models_own_token_gives_its_own_text(family: str, way: str) -> None:
         )
 
 
+@pytest.mark.some("bart", "t5", "marian", "gpt2")
 @pytest.mark.slow
 @pytest.mark.parametrize("family", WRITERS)
 def test_another_token_and_on_from_there(family: str) -> None:

@@ -58,6 +58,7 @@ def test_the_filters_are_those_of_transformers_in_their_order(
     assert before.tolist() == torch.tensor([logits]).tolist()
 
 
+@pytest.mark.some("bart", "t5", "marian", "gpt2")
 @pytest.mark.slow
 @pytest.mark.parametrize("family", WRITERS)
 def test_a_seed_draws_what_generate_draws_with_it(family: str) -> None:

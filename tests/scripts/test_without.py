@@ -12,13 +12,8 @@ from scripts import node, without
 
 ROOT = Path(__file__).parents[2]
 # The tests that are most likely to notice, the shortest first.
-NOTICE = (
-    "tests/test_layers.py",
-    "tests/test_documents.py",
-    "tests/app/frame/test_page.py",
-    "tests/app/frame/test_related_links.py",
-)
-ALSO = ("tests/language", "tests/teaching", "tests/figures", "tests/features/start")
+NOTICE = ("tests/test_documents.py", "tests/app/frame/test_page.py", "tests/app/frame/test_related_links.py")
+ALSO = ("tests/test_layers.py", "tests/language", "tests/teaching", "tests/figures", "tests/features/start")
 
 
 @pytest.mark.some("quiz-first")

@@ -31,6 +31,7 @@ ASKS = {
     "opened": 0,
     "menu": 1,
 }
+LAST = {name.rpartition(".")[2] for name in ASKS}
 FOLDERS = (PACKAGE, ROOT / "scripts", *(ROOT / "tests" / name for name in ("app", "browser", "features", "teaching")))
 
 
@@ -38,7 +39,10 @@ def named(source: str) -> Iterator[tuple[int, str]]:
     """Line and word of every page that a file names, in calls and by the file of the page."""
     for node in ast.walk(ast.parse(source)):
         match node:
-            case ast.Call(func=asked) if (at := ASKS.get(ast.unparse(asked))) is not None and at < len(node.args):
+            case ast.Call(func=ast.Name(id=last) | ast.Attribute(attr=last) as asked) if last in LAST:
+                at = ASKS.get(ast.unparse(asked), len(node.args))
+                if at >= len(node.args):
+                    continue
                 match node.args[at]:
                     case ast.Constant(value=str(word)):
                         yield node.lineno, word

@@ -28,8 +28,8 @@ def test_a_style_of_the_app_is_of_no_single_feature() -> None:
     alone = {}
     for style in sorted((PACKAGE / "app").rglob("*.css")):
         for name in {key or css for key, css in NAMED.findall(style.read_text("utf-8"))}:
-            words = [word for word in rooms if word == name or (name.endswith("_") and word.startswith(name))]
-            shown = set[str]().union(*(rooms[word] for word in words))
+            words = [word for word in rooms if word.startswith(name)] if name.endswith("_") else [name]
+            shown = set[str]().union(*(rooms.get(word, ()) for word in words))
             if len(shown) == 1 and shown != {""}:
                 alone[f"{style.name}: {name}"] = shown.pop()
     assert alone == {}

@@ -133,6 +133,7 @@ def trained(**settings: object) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.thorough  # its gradients and steps are those of PyTorch, above
 def test_it_learns_to_reverse_texts_that_it_has_never_seen() -> None:
     found = trained()
     assert found["done"], found

@@ -55,6 +55,7 @@ def test_statements_about_greedy_search_are_true(family: str, rule: str) -> None
             assert there.chosen.token_id == token.token_id
 
 
+@pytest.mark.some("bart", "t5", "marian", "gpt2")
 @pytest.mark.slow
 @pytest.mark.parametrize("family", WRITERS)
 def test_texts_that_ended_are_as_the_tokenizer_decodes_them(family: str) -> None:
