@@ -39,7 +39,7 @@ class Series:
     """The atlases of a training: ``steps`` (T,) ascending, and for each the atlas over the same texts.
 
     >>> series = bartviz.series([("It is late.", "Es ist spät.")], ["run/step-0", "run/step-100"], "moments")
-    >>> line = series.heads.query("kind == 'cross' and layer == 1 and head == 4 and measure == 'alignment'")
+    >>> line = series.heads.query("kind == 'cross' and layer == 1 and head == 0 and measure == 'alignment'")
     >>> line["step"].tolist()  # a curve: the mean and its interval at each moment
     [0, 100]
     """

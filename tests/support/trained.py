@@ -5,10 +5,11 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from bartviz.families.catalogue import EMBEDDED
+from tests.support import loaded
 
 
 def checkpoints(folder: Path) -> None:
-    """Two checkpoints in the folder ``run``: of a model that stays as it is."""
+    """Two checkpoints in the folder ``run``: of a small model that stays as it is."""
+    loaded.model("bart")
     for step in (0, 100):
-        shutil.copytree(EMBEDDED / "bart-tiny-en-de", folder / f"run/step-{step}")
+        shutil.copytree(loaded.folder() / "bart-0", folder / f"run/step-{step}")

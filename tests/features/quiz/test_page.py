@@ -7,6 +7,7 @@ import html
 import io
 import re
 from collections.abc import Callable
+from functools import cache
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -280,13 +281,17 @@ def test_there_is_no_link_to_a_page_that_the_menu_does_not_have() -> None:
     assert ui._address({}, "http://here/quiz", "nowhere", {"row": "1"}) == ""
 
 
-LINKS = {one.kind: one for level in AT_LEVEL for seed in range(4) for one in questions(STARTING, seed, 20, level=level)}
+@cache
+def linked() -> dict[str, Question]:
+    """A question of each kind. They take seconds: no time for whoever only collects the tests."""
+    rounds = [questions(STARTING, seed, 20, level=level) for level in AT_LEVEL for seed in range(4)]
+    return {one.kind: one for asked in rounds for one in asked}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_link_of_each_kind_sets_the_page(app: App, kind: str) -> None:
-    question = LINKS[kind]
+    question = linked()[kind]
     page = app(question.page, record=STARTING, **question.query)
     assert not page.exception
     for key, value in question.query.items():

@@ -470,6 +470,7 @@ def test_a_round_has_no_doubles(record: Record, seed: int, level: str, count: in
     assert len(set(rows)) == len(rows)
 
 
+@pytest.mark.some("start", "words")
 @pytest.mark.slow
 @pytest.mark.parametrize("file", SHIPPED, ids=lambda file: file.stem)
 def test_new_questions_are_new_and_levels_differ(file: Path) -> None:
