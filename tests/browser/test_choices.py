@@ -67,10 +67,15 @@ def test_a_click_is_in_the_address_as_a_word_and_back_undoes_it(visit: Open, ser
     page.go_forward()
     settle(page)
     expect(chosen(page, "Encoder")).to_be_visible()
+
+
+@pytest.mark.thorough
+def test_the_default_that_is_chosen_again_is_left_out_of_the_address(visit: Open, server: str) -> None:
+    page = visit(f"{server}/inside?kind=encoder")
     turn(page, "heads")
     expect(chosen(page, "Encoder")).to_be_visible()
     press(page, "Cross")
-    expect(page).not_to_have_url(re.compile("kind="))  # the default is left out
+    expect(page).not_to_have_url(re.compile("kind="))
     turn(page, "inside")
     expect(chosen(page, "Cross")).to_be_visible()
 

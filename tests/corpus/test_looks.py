@@ -147,7 +147,7 @@ def by_loops(model: Any, kind: Kind) -> dict[str, Any]:
     return {"x": x, "y": y, "n": number, "far": far, "even": even, "rows": rows, "given": given}
 
 
-@pytest.mark.some("bert", "bart", "gpt2")
+@pytest.mark.some("bart", "gpt2")  # an encoder by itself is read as that of a BART
 @pytest.mark.parametrize("family", ["bert", "bart", "gpt2", "marian"])
 def test_an_atlas_has_what_loops_over_its_records_find(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(look_tables, "LEAST_TEXTS", 3)

@@ -140,23 +140,23 @@ def test_a_series_that_was_stopped_goes_on(run: Path, measured: Series, tmp_path
         series(PAIRS, list(run.iterdir()), out, resume=True)
 
 
+# The parts of each moment, and whole moments side by side, as in the test below.
+@pytest.mark.parametrize("workers", [4, pytest.param(2, marks=pytest.mark.thorough)])
 @pytest.mark.usefixtures("ready_workers")
-def test_several_workers_measure_the_same(run: Path, measured: Series, tmp_path: Path) -> None:
+def test_several_workers_measure_the_same(workers: int, run: Path, measured: Series, tmp_path: Path) -> None:
     file = tmp_path / "pairs.tsv"
     file.write_text("en\tde\n" + "".join(f"{one}\t{two}\n" for one, two in PAIRS))
     columns = {"text": "en", "target": "de"}
     moments = list(run.iterdir())
     alone = series(file, moments, tmp_path / "one", columns=columns, size=5)
-    for workers in (2, 4):  # whole moments side by side, and the parts of each
-        heard: list[Progress] = []
-        out = tmp_path / f"by {workers}"
-        found = series(file, moments, out, columns=columns, size=5, workers=workers, report=heard.append)
-        assert_frame_equal(found.heads, alone.heads)
-        assert [one.rows for one in heard] == sorted(one.rows for one in heard)
-        assert {(one.all, one.fresh - one.rows) for one in heard} == {(len(STEPS) * len(PAIRS), 0)}
-        assert heard[-1].rows == heard[-1].all
-        one, other = (replay.open_replay(each.path / replay.FILE) for each in (alone, found))
-        assert [example.written for example in one.examples] == [example.written for example in other.examples]
+    heard: list[Progress] = []
+    found = series(file, moments, tmp_path / "several", columns=columns, size=5, workers=workers, report=heard.append)
+    assert_frame_equal(found.heads, alone.heads)
+    assert [one.rows for one in heard] == sorted(one.rows for one in heard)
+    assert {(one.all, one.fresh - one.rows) for one in heard} == {(len(STEPS) * len(PAIRS), 0)}
+    assert heard[-1].rows == heard[-1].all
+    one, other = (replay.open_replay(each.path / replay.FILE) for each in (alone, found))
+    assert [example.written for example in one.examples] == [example.written for example in other.examples]
     np.testing.assert_allclose(alone.heads["mean"], measured.heads["mean"], atol=1e-6)
 
 

@@ -158,6 +158,11 @@ def plain(written: tuple[Any, Any], read: tuple[Any, Any]) -> list[Any]:
     return [*everything(*written), *numbers(bartviz.capture(read[0], TEXT, tokenizer=read[1]))]
 
 
+# One of each kind: what casts, makes other tensors, computes by other kernels, listens, and several at once.
+@pytest.mark.some(
+    *("bfloat16", "float64 by default", "inference mode", "meta device by default", "fake tensors", "no kernel"),
+    *("dispatch mode", "hooks everywhere", "together"),
+)
 @pytest.mark.parametrize("name", CONTEXTS)
 def test_the_record_is_the_same_in_any_context(
     name: str, written: tuple[Any, Any], read: tuple[Any, Any], plain: list[Any]
