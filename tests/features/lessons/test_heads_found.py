@@ -75,3 +75,18 @@ def test_in_the_first_record_the_heads_of_cross_attention_look_as_they_are_said_
     assert cross.head(*sure)[writes, column] == max(
         cross.head(*place)[writes, column] for place in np.ndindex(*cross.shape[:2])
     )
+
+
+def test_a_record_is_looked_through_once_and_another_one_anew() -> None:
+    asked: list[int] = []
+
+    @heads_found.once
+    def found(record: Record) -> int:
+        asked.append(id(record))
+        return len(asked)
+
+    one, other = encoder([EVEN]), encoder([EVEN])
+    assert [found(record) for record in (one, other, one, other)] == [1, 2, 1, 2]
+    assert asked == [id(one), id(other)]
+    del one, other  # the next ones may stand in their place
+    assert [found(encoder([EVEN])) for _number in range(20)] == list(range(3, 23))
