@@ -177,7 +177,7 @@ def _markup() -> Messages:
         ),
         "keys_pointer": _("Pointer"),
         "keys_pointer_said": _(
-            "click a row or a column · Shift: extend to here · Ctrl: add · drag along a token axis: select a "
+            "choose a row or a column · Shift: extend to here · Ctrl: add · drag along a token axis: select a "
             "range · wheel and drag: zoom and move"
         ),
         "keys_touch": _("Touch"),

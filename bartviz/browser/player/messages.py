@@ -165,8 +165,8 @@ def titles(record: Record, kind: Kind, weights: str, own: str, *, branched: bool
     if kind == "decoder":
         source = _("Prompt, shaded by what this step looks at ({weights})", weights=weights)
         output = _("Continuation so far, shaded by the same row")
-    candidates = _("Candidates before any rule; click one to follow it")
-    candidates = _("The model's own candidates (✓ given); click to follow") if given else candidates
+    candidates = _("Candidates before any rule; choose one to follow it")
+    candidates = _("The model's own candidates (✓ given); choose one to follow it") if given else candidates
     if not asks:
         given = decoding.given(record)
         candidates = _("The model's own candidates (✓ given)") if given else _("Candidates before any rule")
@@ -174,18 +174,18 @@ def titles(record: Record, kind: Kind, weights: str, own: str, *, branched: bool
     matrix = _("Alignment so far: {weights}", weights=weights)
     if branched:
         output = _("Main text so far, shaded by {weights}", weights=own)
-        candidates = _("Main text's candidates; click to follow")
+        candidates = _("Main text's candidates; choose one to follow it")
         matrix = _("Alignment of the main text: {weights}", weights=weights)
     return {"source": source, "output": output, "choice": candidates, "matrix": matrix}
 
 
 def plain_titles(*, branched: bool) -> Words:
     """The titles of the parts for a beginner."""
-    choice = _("What it could have written here; click one to follow it")
+    choice = _("What it could have written here; choose one to follow it")
     return {
         "source": _("The text that it reads, shaded by where it looks"),
         "output": _("What it has written, and what comes next") if not branched else _("The main text so far"),
-        "choice": choice if not branched else _("What it could have written in the main text; click one"),
+        "choice": choice if not branched else _("What it could have written in the main text; choose one"),
         "matrix": _("Where it looked, step by step"),
     }
 
@@ -195,12 +195,12 @@ def some(record: Record, *, branched: bool = False, asks: bool = True) -> str:
     if not asks and not _drawn(record):
         return _("{shown} of {count} candidates before rules")
     if branched:
-        return _("Main text: {shown} of {count} candidates; click one")
+        return _("Main text: {shown} of {count} candidates; choose one")
     if decoding.given(record):
-        return _("{shown} of {count} candidates (✓ given); click one")
+        return _("{shown} of {count} candidates (✓ given); choose one")
     if _drawn(record):
         return _("{shown} of {count} candidates; line: as sampled")
-    return _("{shown} of {count} candidates before rules; click one")
+    return _("{shown} of {count} candidates before rules; choose one")
 
 
 def _drawn(record: Record) -> bool:

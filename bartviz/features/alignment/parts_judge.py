@@ -55,7 +55,7 @@ def payload(chosen: Chosen) -> dict[str, Any]:
             "both": _("Words to link by hand"),
             "source": _("source"),
             "output": _("output"),
-            "begin": _("Click a word, then the word that it became. A link that is there goes again."),
+            "begin": _("Choose a word, then the word that it became. A link that is there goes again."),
             "then": _("“{word}”: now its partner on the other side."),
             "linked": _("“{source}” and “{output}” are linked."),
             "unlinked": _("“{source}” and “{output}” are no longer linked."),

@@ -29,7 +29,7 @@ def picture(record: Record, chosen: Chosen) -> go.Figure:
     colors = colors_of(shown, pick.colors_of_words(record))
     left, right = st.columns([4, 5], gap="medium")
     with left:
-        hint = _("Click a word, then the word that it became: your links judge those of the model.")
+        hint = _("Choose a word, then the word that it became: your links judge those of the model.")
         by_hand = pick.switch(_("Judge by hand"), key="judge", hint=hint)
         first = (0, 0) if by_hand else _first(chosen)
         drawn = partial(

@@ -78,7 +78,7 @@ def choose(record: Record, above: DeltaGenerator) -> tuple[Chosen, DeltaGenerato
     with first:
         kind = pick.kind(record)
     with last:
-        pick.one_of(_("A click below chooses head"), ["A", "B"], key="click")
+        pick.one_of(_("A touch below chooses head"), ["A", "B"], key="click")
     measured = pins.measured(record, kind)
     with above:
         places_of_two, popover = pins.places()
@@ -151,8 +151,8 @@ def hero(chosen: Chosen, kept: Bools) -> None:
         clickable(drawn, key=_MATRIX, alt=caption)
         show.note(
             _(
-                "Each square is a {kind} head. Its number: {measure}, here from {lowest} to {highest}. Click a head to "
-                "see its map above.",
+                "Each square is a {kind} head. Its number: {measure}, here from {lowest} to {highest}. Choose a head "
+                "to see its map above.",
                 kind=sentence_words.kind(chosen.kind),
                 measure=chosen.shade.plain,
                 lowest=lowest,

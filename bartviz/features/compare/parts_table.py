@@ -59,7 +59,7 @@ def all_heads(chosen: Chosen) -> None:
         count = chosen.measured.shape[0] * chosen.measured.shape[1]
         show.note(
             _(
-                "{found} of {count} heads. Click a title to sort; select a row to pin its head.",
+                "{found} of {count} heads. Choose a title to sort; select a row to pin its head.",
                 found=len(filtered),
                 count=count,
             )

@@ -245,9 +245,9 @@ def _maps(record: Record, chosen: Chosen, sweep: Sweep | None, heads: list[Head]
         with column:
             _clickable(figure, kind, alt)
     if sweep is not None:
-        first = mark("Click heads to scale them together.")
+        first = mark("Choose heads in the picture to scale them together.")
         if PRESET in st.session_state:
-            first = mark("Click a head: it is silenced instead.")
+            first = mark("Choose a head in the picture: it is silenced instead.")
         said = [analysis.sweep_notice(sweep), _(first), _("Head by head as in Michel et al. 2019.")]
         if not levels.at_least("intermediate") and measure in analysis.FALLING and not sweep.keep and not sweep.factor:
             plain = mark("Each square is a head. Orange: without it the model is less sure; blue: surer.")
@@ -307,7 +307,7 @@ def _heads(record: Record) -> tuple[list[Head], float]:
             names,
             key=SILENCED,
             default=first,
-            placeholder=_("Click heads in the map, or type their names"),
+            placeholder=_("Choose heads in the map, or type their names"),
         )
     if list(chosen) != first:
         st.session_state.pop(PRESET, None)

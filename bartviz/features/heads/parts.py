@@ -163,7 +163,7 @@ def note(record: Record, chosen: Chosen, shown: head_view.View) -> None:
     """A note on the picture and on what is hidden in it; of a chat, whose messages have which colour."""
     parts = [
         _(
-            "{name}. A row attends to columns: click a word on the left to choose its row.",
+            "{name}. A row attends to columns: choose a word on the left to see its row.",
             name=sentence_words.capitalized(shown.name),
         )
     ]

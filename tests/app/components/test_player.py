@@ -165,7 +165,7 @@ def test_beside_a_branch_the_parts_say_that_they_are_the_main_texts(record: Reco
     changed = {name for name, title in beside["titles"].items() if title != alone["titles"][name]}
     assert changed == {"output", "choice", "matrix"}
     assert all("ain text" in beside["titles"][name] for name in changed)
-    assert alone["some"] == "{shown} of {count} candidates before rules; click one"
+    assert alone["some"] == "{shown} of {count} candidates before rules; choose one"
     assert "ain text" in beside["some"]
     assert beside["branch"]["said"].endswith(" Only 1 of the 2 tokens ...")
 

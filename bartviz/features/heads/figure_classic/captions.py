@@ -15,7 +15,7 @@ def title(view: View, attention: Attention, layer: int | None) -> str:
     kind = sentence_words.kind(attention.kind)
     if view == "model":
         return _(
-            "All {layers} x {heads} {kind} heads as thumbnails: click one to see it large.",
+            "All {layers} x {heads} {kind} heads as thumbnails: choose one to see it large.",
             layers=layers,
             heads=heads,
             kind=kind,
@@ -23,13 +23,13 @@ def title(view: View, attention: Attention, layer: int | None) -> str:
     if layer is None:
         return _(
             "The {heads} heads of one {kind} layer, one colour each: choose the layer, point at a token to "
-            "see where it looks; click a square to switch a head off.",
+            "see where it looks; touch a square to switch its head off.",
             heads=heads,
             kind=kind,
         )
     return _(
         "{heads} heads of {kind} layer {layer}, one colour each: point at a token to see where it looks; "
-        "click a square to switch a head off.",
+        "touch a square to switch its head off.",
         heads=heads,
         kind=kind,
         layer=layer,
