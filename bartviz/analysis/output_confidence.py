@@ -7,6 +7,7 @@ given tokens do not count. NumPy alone.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bartviz.analysis.words import words
@@ -46,22 +47,32 @@ def output_confidence(record: Record) -> OutputConfidence | None:
     if mode not in WRITTEN or record.output is None or not chosen:
         return None
     texts = () if record.reads_own_text else (record.target_text or "",)
-    sure = sorted(
-        (math.exp(sum(chosen[row] for row in rows)), word.text)
+    shares = [
+        (word.text, math.exp(sum(chosen[row] for row in rows)))
         for word in words(record.output, *texts)
         if (rows := [row for row in range(word.start, word.end) if row in chosen])
-    )
-    least = [(text, share) for share, text in sure[:MOST] if share < RISKY or share == sure[0][0]]
+    ]
     mean = math.exp(sum(chosen.values()) / len(chosen))
-    return OutputConfidence(mean, len(chosen), tuple(least), mode == SAMPLING)
+    return OutputConfidence(mean, len(chosen), _least(shares), mode == SAMPLING)
 
 
-def notice(record: Record, *, numbers: bool = True) -> str:
-    """One line to show next to the output, empty if the model was sure; without ``numbers`` it has words only."""
+def _least(shares: Iterable[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
+    """The words to name, lowest probability first."""
+    sure = sorted(shares, key=lambda one: (one[1], one[0]))
+    return tuple(one for one in sure[:MOST] if one[1] < RISKY or one[1] == sure[0][1])
+
+
+def notice(record: Record, *, numbers: bool = True, filled: Iterable[tuple[str, float]] | None = None) -> str:
+    """One line to show next to the output, empty if the model was sure; without ``numbers`` it has words only.
+
+    ``filled``: the words that the model had to find, with their probabilities, where it copied the others: only these
+    are named.
+    """
     found = output_confidence(record)
     if found is None or not found.unsure:
         return ""
-    said = _said(record, found, ", ".join(_named(word, share, numbers) for word, share in found.least))
+    least = found.least if filled is None else _least(filled)
+    said = _said(record, found, ", ".join(_named(word, share, numbers) for word, share in least))
     if not numbers:
         return said
     mean = math.floor(100 * found.mean) / 100  # never rounded up to the limit

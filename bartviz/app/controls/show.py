@@ -87,6 +87,11 @@ def lead(sentence: str) -> None:
     st.html(f"<p class='bv-lead'>{html.escape(sentence)}</p>")
 
 
+def what_to_do(sentence: str) -> None:
+    """What a visitor can do in the picture, in the page's own type, above it; shown literally."""
+    st.html(f"<p class='bv-do'>{html.escape(sentence)}</p>")
+
+
 def note(sentence: str, *, keys: str = "") -> None:
     """A small line next to a control or below a picture; shown literally. ``keys``: for those who have a keyboard."""
     pressed = f" <span class='bv-keys'>{html.escape(keys)}</span>" if keys else ""

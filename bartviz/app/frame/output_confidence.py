@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Iterable
 
 import streamlit as st
 
@@ -11,8 +12,9 @@ from bartviz.app.frame import levels
 from bartviz.record.record import Record
 
 
-def warning(record: Record) -> None:
-    """Draw the warning; nothing if the model was sure or did not write the text itself."""
-    sentence = notice(record, numbers=levels.at_least("intermediate"))
+def warning(record: Record, *, filled: Iterable[tuple[str, float]] | None = None) -> None:
+    """Draw the warning; nothing if the model was sure or did not write the text itself. ``filled``: as in
+    ``analysis.output_confidence.notice``."""
+    sentence = notice(record, numbers=levels.at_least("intermediate"), filled=filled)
     if sentence:
         st.html(f"<p class='bv-unsure' role='note'>{html.escape(sentence)}</p>")

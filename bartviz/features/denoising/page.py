@@ -20,13 +20,15 @@ def main() -> None:
     st.html(STYLE)
     fill_masks.section(record)
     lead = show.place("lead")
+    show.what_to_do(_("The words are drawn at random: “Draw again” damages others."))
     picture = st.container(key="denoising_lines")
     chosen = choose(record)
     with picture:
         repair = parts.repaired(chosen)
         if repair is not None:
             parts.lines(repair)
-            output_confidence.warning(repair.written)
+            filled = [(word.text, word.probability) for word in repair.said if word.mark != "kept"]
+            output_confidence.warning(repair.written, filled=filled)
     with lead:
         show.lead(repairs.notice(repair) if repair is not None else _("The text is damaged, read and repaired."))
     if repair is not None:

@@ -59,6 +59,12 @@ def test_every_part_draws_and_its_numbers_can_be_downloaded(app: App, look: str)
 
 
 @pytest.mark.slow
+def test_the_page_says_how_other_words_are_damaged_before_it_shows_them(app: App) -> None:
+    said = words(app("denoising", record=of(TEXT), level="beginner"))
+    assert said.index("“Draw again” damages others") < said.index("<span>original</span>")
+
+
+@pytest.mark.slow
 def test_a_model_that_cannot_repair_leaves_it_to_the_one_that_can(app: App) -> None:
     page = app("denoising", record=of("The cat is sleeping on the sofa.", "small-bert"))
     assert not page.exception
