@@ -121,7 +121,7 @@ def test_the_intervals_of_all_heads_are_drawn_where_they_can_be_told_apart(visit
     slider.focus()
     slider.press("End")
     heads = replay.locator("select.head option").count()
-    expect(replay.locator(".keys")).to_contain_text("each with its 95% interval (pale)")  # alignment, of 500 texts
+    expect(replay.locator(".keys")).to_contain_text("each with its 95% interval (faint)")  # alignment, of 500 texts
     assert slider.evaluate(FILLED) == heads > 1
     assert slider.evaluate(STEPPED.replace("round % 3", "9 + round % 3")) < 16 * 0.75  # milliseconds
     slider.press("End")

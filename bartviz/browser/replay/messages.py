@@ -27,7 +27,7 @@ WORDS: Mapping[str, str] = {
     "map": mark("{head} at step {step}: a row for each word, a column for each that it may read"),
     "curves": mark("Against the step, which is drawn on a log scale: “{measure}” of every head"),
     "chosen": mark("{head}, with its 95% interval"),
-    "others": mark("the other heads, each with its 95% interval (pale): touch a curve to choose it"),
+    "others": mark("the other heads, each with its 95% interval (faint): touch a curve to choose it"),
     "pointed": mark("the other heads: their 95% intervals overlap, so point at a curve to see its own, or touch it "
                     "to choose it"),
     "later": mark("The curves are drawn up to this moment. At the last one it says which head it is, and since when."),
