@@ -134,10 +134,19 @@ def alignment(record: Record, kind: Kind | None = None, *, layer: int | None = N
 
 
 def least_sure(record: Record) -> Step:
-    """The step of least probability among those that the probabilities decided; raises RecordError without steps."""
+    """The step of least probability among those that the probabilities decided; raises RecordError without steps.
+
+    Of the steps that write a word or a part of one, where there are any: a model is about as sure of every full stop
+    and of every end.
+    """
     kind_of(record)
     free = [step for step in record.steps if step.rule is None] or list(record.steps)
-    return min(free, key=lambda step: step.chosen.probability)
+    return min([step for step in free if _writes(record, step)] or free, key=lambda step: step.chosen.probability)
+
+
+def _writes(record: Record, step: Step) -> bool:
+    special = record.output is not None and bool(record.output.special[step.row])
+    return not special and any(sign.isalnum() for sign in step.chosen.label)
 
 
 def named(record: Record, steps: Sequence[Step]) -> list[str]:
@@ -152,9 +161,9 @@ def notice(record: Record) -> str:
     others = [c for c in step.candidates if c.token_id != step.chosen.token_id]
     filled = {"token": named(record, [step])[0], "likely": percent(step.chosen.probability), "bits": step.entropy}
     if given(record):
-        said = _("The model is least sure of {token} ({likely}, {bits:.1f} bits)", **filled)
+        said = _("Of all words, the model is least sure of {token} ({likely}, {bits:.1f} bits)", **filled)
     else:
-        said = _("Least sure at {token} ({likely}, {bits:.1f} bits)", **filled)
+        said = _("Least sure word: {token} ({likely}, {bits:.1f} bits)", **filled)
     if others:
         other = {"token": others[0].label, "likely": percent(others[0].probability)}
         said = _("{said}: “{token}” had {likely}", said=said, **other)

@@ -100,14 +100,23 @@ def test_notice_names_the_least_sure_step_that_no_rule_decided() -> None:
     assert decoding.least_sure(small()).chosen.label == "Ha"
     assert (
         decoding.notice(small())
-        == "Least sure at “Ha” (50%, 1.0 bits): “Ho” had 50%. All 2 steps together: 13% (log p −2.1)."
+        == "Least sure word: “Ha” (50%, 1.0 bits): “Ho” had 50%. All 2 steps together: 13% (log p −2.1)."
     )
+
+
+def test_a_model_is_least_sure_of_a_word_and_of_an_end_or_a_mark_only_where_there_is_no_word() -> None:
+    record = small()
+    free = (record.steps[0], replace(record.steps[1], rule=None))  # the end has half the probability of “Ha”
+    assert decoding.least_sure(replace(record, steps=free)).chosen.label == "Ha"
+    mark = replace(free[0], chosen=replace(free[0].chosen, label="."))
+    assert decoding.least_sure(replace(record, steps=(mark, free[1]))).chosen.label == "</s>"
 
 
 def test_the_least_sure_step_is_the_least_probable_not_that_of_the_highest_entropy() -> None:
     record = small()
     likely, rare = record.steps[0], replace(record.steps[0], chosen=Candidate(6, "Ho", 0.4, 1.0), entropy=0.97)
-    record = replace(record, steps=(replace(likely, entropy=3.0), replace(rare, position=1, row=1)))
+    steps = (replace(likely, entropy=3.0), replace(rare, position=1, row=1))
+    record = replace(record, output=stand_in.tokens(("Ha", "Ho")), steps=steps)
     assert decoding.least_sure(record).chosen.label == "Ho"
 
 

@@ -35,9 +35,10 @@ def player(app: AppTest) -> Any:
 
 
 def hardest(record: Record) -> int:
-    """The index of the step of least probability among those that no rule decided."""
+    """The index of the step of least probability among those that write a word and that no rule decided."""
     free = [index for index, step in enumerate(record.steps) if step.rule is None]
-    return min(free, key=lambda index: record.steps[index].chosen.probability)
+    words = [index for index in free if record.steps[index].chosen.label.strip("⋯").isalnum()]
+    return min(words or free, key=lambda index: record.steps[index].chosen.probability)
 
 
 @pytest.mark.slow
