@@ -32,9 +32,10 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 NUMBER_NAMES: Mapping[str, str] = {name: "-3.4e38" if name == "lowest" else name for name in mask_value.NUMBERS}
+ADDED: View = "additive"
 VIEW_NAMES: Mapping[View, str] = {
     "pattern": mark("open and closed"),
-    "additive": mark("numbers added"),
+    ADDED: mark("numbers added"),
     "weights": mark("weights"),
 }
 SMALL = 312  # pixels of a square with its labels, which is a third of the page wide
@@ -66,7 +67,8 @@ def choose(record: Record) -> Shown | None:
     """The pickers above the squares; only those that the view needs are drawn. None: a mask is drawn by hand."""
     which, naming = st.columns([2.7, 2.1], vertical_alignment="center")
     with which:
-        names = {str(word): _(name) for word, name in VIEW_NAMES.items()} | {DRAW: _("draw your own")}
+        views = [view for view in VIEW_NAMES if view != ADDED or _asks_for_numbers()]
+        names = {str(view): _(VIEW_NAMES[view]) for view in views} | {DRAW: _("draw your own")}
         word = pick.one_of(_("Show"), names, key="view", hint=_(_HINT) if levels.at_least("intermediate") else None)
     if word == DRAW:
         return None
@@ -81,7 +83,7 @@ def choose(record: Record) -> Shown | None:
     row = parts_squares.row(max(shape[2] for shape in shapes), pick.first_row(record, kind))
     number, shown = "lowest", pick.shown_head(record, kind)
     layer, head = shown.layer, shown.head
-    if view == "additive":
+    if view == ADDED:
         number = pick.one_of(_("A closed cell gets"), NUMBER_NAMES, key="number", default="lowest")
     if view == "weights":
         left, right, _rest = st.columns([1.6, 1.6, 1.6])
@@ -91,6 +93,12 @@ def choose(record: Record) -> Shown | None:
         with right:
             head = pick.index(_("Head"), max(shape[1] for shape in shapes), key="head", default=first.head)
     return Shown(view, number, layer, head, row, reading)
+
+
+def _asks_for_numbers() -> bool:
+    """The numbers that are added are part of the formula, which beginners see only by a link or in a lesson."""
+    asked = ADDED in (st.query_params.get("view"), st.session_state.get("view"))
+    return asked or levels.at_least("intermediate")
 
 
 def _follow_older_link() -> None:

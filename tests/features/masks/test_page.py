@@ -54,6 +54,16 @@ def test_each_kind_has_its_square_and_a_sentence_for_every_row(record: Record) -
     assert r"\operatorname{softmax}" in app.latex[0].value
 
 
+def test_beginners_see_the_numbers_that_are_added_only_where_a_link_asks_for_them(record: Record) -> None:
+    def offered(**query: str) -> list[str]:
+        (views,) = [group for group in opened(record, **query).button_group if group.label == "Show"]
+        return list(views.options)
+
+    assert "numbers added" in offered()
+    assert "numbers added" not in offered(level="beginner")
+    assert "numbers added" in offered(level="beginner", view="additive")
+
+
 def test_row_of_the_address_is_framed(record: Record) -> None:
     assert sent(opened(record))["row"] == start.row_of(record, "cross")
     assert sent(opened(record, row="2"))["row"] == 2
