@@ -144,13 +144,17 @@ def _verdict(contrast: distance.Contrast | None, mismatch: str, *, words: bool) 
         if not np.nan_to_num(contrast.distance).any():
             return _("A and B are the same.")
         if not contrast.alike:
-            message = mark("A and B look at different places: in none of {rows} rows is the strongest square the same.")
+            message = mark(
+                "A and B differ: in none of {rows} rows (special tokens aside) is the strongest square the same."
+            )
         elif contrast.alike == contrast.rows:
             message = mark(
-                "A and B look mostly at the same places: in each of {rows} rows the strongest square is the same."
+                "A and B agree: in each of {rows} rows (special tokens aside) the strongest square is the same."
             )
         else:
-            message = mark("In {alike} of {rows} rows, A and B look mostly at the same place: the strongest square.")
+            message = mark(
+                "In {alike} of {rows} rows (special tokens aside) the strongest square of A and B is the same."
+            )
         return _(message, rows=contrast.rows, alike=contrast.alike)
     what = _("Jensen-Shannon distance: 0 the same weights, 1 no key in common")
     if words:

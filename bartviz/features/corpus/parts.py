@@ -173,9 +173,11 @@ def picture(chosen: Chosen) -> None:
     too."""
     st.html(_STYLE)
     clicked = partial(_choose_clicked, *chosen.shape)
+    how = _("Choose a head in the picture.")
     if levels.at_least("intermediate"):
         show.lead(notice(chosen))
         alt = _("Each head by its mean over the corpus: left by layer and head, right as points with 95% intervals")
+        show.what_to_do(how)
         with show.sideways("corpus_wide"):
             show.figure(partial(all_heads, chosen, dark=page.dark()), key=_HEADS, alt=alt, on_click=clicked)
         _said(chosen)
@@ -183,6 +185,7 @@ def picture(chosen: Chosen) -> None:
         return
     left, right = st.columns(2, gap="medium")
     with left:
+        show.what_to_do(how)
         alt = _("Each head by its mean over the corpus, by layer and head")
         drawn = partial(all_heads, chosen, intervals=False, dark=page.dark())
         show.figure(drawn, key=_HEADS, alt=alt, on_click=clicked)
@@ -192,7 +195,7 @@ def picture(chosen: Chosen) -> None:
 
 
 def _said(chosen: Chosen) -> None:
-    """What the picture shows: how to choose, the texts, the measure."""
+    """What the picture shows: the texts, the measure."""
     of = chosen.of.description
     counted = _(
         "{texts:,} texts of {corpus} through {model}.",
@@ -204,7 +207,7 @@ def _said(chosen: Chosen) -> None:
     source = _(chosen.of.source) if chosen.of.source else ""
     n, _value = _mean(chosen)
     few = analysis.few(n) if of["texts"] >= FEW else ""  # else the sentence above says it
-    show.note(" ".join(filter(None, (_("Choose a head in the picture."), counted, even, few))))
+    show.note(" ".join(filter(None, (counted, even, few))))
     about = " ".join(filter(None, (measure_of(chosen.measure).says, source)))
     summary = html.escape(_("The measure and its texts"))
     st.html(f"<details class='bv-note bv-about'><summary>{summary}</summary><p>{html.escape(about)}</p></details>")

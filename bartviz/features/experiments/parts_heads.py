@@ -215,6 +215,10 @@ def _maps(record: Record, chosen: Chosen, sweep: Sweep | None, heads: list[Head]
         if "log_probability" not in sweep.measures and measure in _WITHOUT_WORDS:
             show.note(_(_WITHOUT_WORDS[measure]))
     high = None if sweep is None else largest(sweep, measure)
+    first = mark("Choose heads in the picture to scale them together.")
+    if PRESET in st.session_state:
+        first = mark("Choose a head in the picture: it is silenced instead.")
+    show.what_to_do(_(first))
     columns = st.columns([shape[1] + 3 for shape in shapes.values()], gap="small")
     same = measure in analysis.SIGNED  # all kinds share its colour scale
     for column, kind in zip(columns, record.kinds, strict=True):
@@ -245,13 +249,10 @@ def _maps(record: Record, chosen: Chosen, sweep: Sweep | None, heads: list[Head]
         with column:
             _clickable(figure, kind, alt)
     if sweep is not None:
-        first = mark("Choose heads in the picture to scale them together.")
-        if PRESET in st.session_state:
-            first = mark("Choose a head in the picture: it is silenced instead.")
-        said = [analysis.sweep_notice(sweep), _(first), _("Head by head as in Michel et al. 2019.")]
+        said = [analysis.sweep_notice(sweep), _("Head by head as in Michel et al. 2019.")]
         if not levels.at_least("intermediate") and measure in analysis.FALLING and not sweep.keep and not sweep.factor:
             plain = mark("Each square is a head. Orange: without it the model is less sure; blue: surer.")
-            said = [_(plain), _(first)]
+            said = [_(plain)]
         show.note(" ".join(said))
 
 

@@ -78,6 +78,7 @@ def one(chosen: ui.Chosen, drawn: partial[go.Figure], notice: str) -> None:
     rows = chosen.rows
     left, right = st.columns([4, 3])
     with left:
+        show.what_to_do(_("Choose an area to open it."))
         alt = _("Areas of {model}: {notice}", model=chosen.title, notice=notice)
         show.figure(drawn, key="parameters", alt=alt)
     with right:

@@ -203,7 +203,7 @@ def numbers(rows: tuple[Parameter, ...], *, detailed: bool) -> None:
         show.note(
             _("{total:,} is right. {naive:,} is wrong: {why}", total=total, naive=naive, why=_why_naive_is_wrong(rows))
         )
-    show.note(_("Choose a part for its matrices, name by name; or choose an area of the map to open it."))
+    show.note(_("Choose a part for its matrices, name by name."))
 
 
 def _shares(rows: tuple[Parameter, ...], names: Mapping[str, str], total: int) -> None:
@@ -218,7 +218,6 @@ def _shares(rows: tuple[Parameter, ...], names: Mapping[str, str], total: int) -
         }
     )
     st.dataframe(table, hide_index=True, column_config=_thousands([_("Parameters")]), key="parts")
-    show.note(_("Choose an area to open it."))
 
 
 def matrices(rows: list[Parameter]) -> pd.DataFrame:

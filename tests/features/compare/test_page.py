@@ -67,7 +67,7 @@ def test_it_begins_with_cross_attention_and_says_what_heads_are_called(record: R
     assert notice in words(asked)
     assert len(asked.get("plotly_chart")) == 3  # scatter, matrix, B - A
     assert list(canvases(app)) == ["A", "B"]
-    said = r"(in none of|in each of|In \d+ of) \d+ rows.*the strongest square"
+    said = r"(in none of|in each of|In \d+ of) \d+ rows \(special tokens aside\).*the strongest square"
     assert re.search(said, words(app))
     assert [tab.label for tab in opened(record).tabs] == [
         "All heads",
