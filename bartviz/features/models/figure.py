@@ -37,6 +37,7 @@ def models(given: Sequence[Subject | str] | str, *, dark: bool = False, height: 
         raise SettingError("Name at least one model.")
     deepest = max(stack.layers for one in subjects for stack in one.stacks)
     widest = max(one.sizes.width for one in subjects)
+    step = max(1, deepest // 6)  # the last layer has a number, too
     traces: list[dict[str, Any]] = []
     layout: dict[str, Any] = {"barmode": "overlay", "bargap": 0.25, "showlegend": False, "annotations": []}
     gap = 0.03
@@ -54,13 +55,13 @@ def models(given: Sequence[Subject | str] | str, *, dark: bool = False, height: 
             "fixedrange": True,
             "anchor": "y",
         }
-        layout["annotations"] += _titles(one, left + share / 2, f"x{suffix}", dark)
+        layout["annotations"] += _titles(one, f"x{suffix}", dark)
     layout["yaxis"] = {
         "range": [-0.6, deepest + 0.4],
         "title": {"text": _("layer, from below")},
         "showgrid": False,
         "fixedrange": True,
-        "tickvals": list(range(0, deepest, max(1, deepest // 6))),
+        "tickvals": [*range(0, deepest - step, step), deepest - 1],
     }
     layout["margin"] = {"l": 8, "r": 8, "t": 56, "b": 8}
     return theme.build(traces, layout, dark=dark, height=height or 130 + 18 * max(deepest, 6))
@@ -123,7 +124,9 @@ def _kind(side: str, name: str) -> Kind:
     return "cross" if name == "cross-attention" else "encoder" if side == "encoder" else "decoder"
 
 
-def _titles(one: Subject, middle: float, axis: str, dark: bool) -> Iterator[dict[str, Any]]:
+def _titles(one: Subject, axis: str, dark: bool) -> Iterator[dict[str, Any]]:
+    """The model's name and size in the middle of its bars, and the names of its sides."""
+    middle = 0.0 if one.sizes.encoder and one.sizes.decoder else -0.5 if one.sizes.encoder else 0.5
     total = parameter_totals.total(one.rows)
     name = theme.escape(_brief(one.name))
     said = (
@@ -133,9 +136,9 @@ def _titles(one: Subject, middle: float, axis: str, dark: bool) -> Iterator[dict
     )
     yield {
         "text": f"<b>{name}</b><br><span style='font-size:11px'>{said}</span>",  # three fit side by side on a phone
-        "x": middle,
+        "x": middle * one.sizes.width,
         "y": 1,
-        "xref": "paper",
+        "xref": axis,
         "yref": "paper",
         "showarrow": False,
         "xanchor": "center",

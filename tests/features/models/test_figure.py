@@ -51,3 +51,10 @@ def test_one_model_may_be_named_and_none_is_refused() -> None:
     assert figures.models("gpt2") == figures.models(["gpt2"])
     with pytest.raises(SettingError, match="at least one model"):
         figures.models([])
+
+
+def test_a_title_is_over_the_middle_of_its_bars_and_the_last_layer_is_numbered() -> None:
+    figure = models(["bert-base-uncased", "facebook/bart-base", "gpt2"])
+    titles = [note for note in figure.layout.annotations if note.text.startswith("<b>")]
+    assert [(note.x, note.xref) for note in titles] == [(-384, "x"), (0, "x2"), (384, "x3")]  # 768 wide, half of it
+    assert (figure.layout.yaxis.tickvals[0], figure.layout.yaxis.tickvals[-1]) == (0, 11)
