@@ -8,6 +8,7 @@ import re
 from collections.abc import Collection, Mapping
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import streamlit as st
 
@@ -30,7 +31,7 @@ _KEYS = unseen("lessons", progress.SCRIPTS / "lessons.js")
 # Until the answer is asked for, the page does not say it either. On a phone the picture takes the sentence's place.
 _QUIET = (
     "<style>:root .st-key-lesson_quiet { display: none; } :root .bv-lead { visibility: hidden; } "
-    ":root :is(.st-key-player, .st-key-ribbons) { --bv-said: hidden; } "
+    ":root :is(.st-key-player, .st-key-ribbons, [class*='st-key-canvas_']) { --bv-said: hidden; } "
     "@media (max-width: 760px) { :root .bv-lead { display: none; } "
     ":root :is(.st-key-lead, .st-key-compare_lead, .st-key-inside_lead, .st-key-start_lead) { min-height: 0; } }"
     "</style>"
@@ -59,14 +60,14 @@ def strip(page: str) -> None:
             st.fragment(_asked)(lesson, now.at)
         else:
             _off_page(step)
-            _listen("", asks="")
+            _listen("", asks="", said=" ".join(now.said_of_passed))
     if page == step.page and not now.framed:
         with st.container(key="lesson_alone"):
             st.html(_ALONE)
 
 
-def _listen(part: str, *, asks: str) -> None:
-    """The script of the strip: keys, what is scrolled to, and what is touched in the picture."""
+def _listen(part: str, *, asks: str, said: str) -> None:
+    """The script of the strip: keys, what is scrolled to, what is touched in the picture, and what is read aloud."""
     now = state.current()
     assert now.lesson is not None
     assert now.step is not None
@@ -77,7 +78,7 @@ def _listen(part: str, *, asks: str) -> None:
             "part": part,
             "below": bool(now.step.focus),
             "asks": asks,
-            "said": now.said.text if isinstance(now.said, Reply) else " ".join(now.said_of_passed),
+            "said": said,
             "seen": progress.kept(now),
         }
         _KEYS(key="lesson_script", data=data, on_touch_change=_touched)
@@ -98,6 +99,7 @@ def _asked(lesson: Lesson, at: int) -> None:
             st.rerun()
     step = lesson.steps[at]
     texts = lesson.texts(at, now.record)
+    verdict = _verdict(texts, now)
     with st.container(key="lesson_step", gap=None):
         see, ask = (_spotted(text, _words(now)) for text in (texts.see, texts.ask))
         passed = "".join(f"<p class='bv-passed'>{html.escape(text)}</p>" for text in now.said_of_passed)
@@ -105,7 +107,7 @@ def _asked(lesson: Lesson, at: int) -> None:
             f"<div class='bv-asked'>{passed}<p class='bv-see'>{see}</p><p class='bv-ask' tabindex='-1'>{ask}</p></div>"
         )
         with st.container(key="lesson_reply", gap="xsmall"):
-            _reply(texts, now)
+            _reply(verdict, now)
             if isinstance(step.answer, Painted):
                 _painting(step.answer, now)
             elif not now.shown:
@@ -115,7 +117,8 @@ def _asked(lesson: Lesson, at: int) -> None:
             st.html(_QUIET)
             if isinstance(step.answer, Painted):
                 st.html(_cover(step.part))
-    _listen(step.part, asks=step.answer.side if isinstance(step.answer, Touch) else "")
+    said = verdict.spoken if verdict is not None and now.said is not None else " ".join(now.said_of_passed)
+    _listen(step.part, asks=step.answer.side if isinstance(step.answer, Touch) else "", said=said)
 
 
 def _cover(part: str) -> str:
@@ -136,21 +139,42 @@ def _painting(answer: Painted, now: state.LessonState) -> None:
     painting.draw(line, guess, shown=now.shown, name=f"{now.at}", on_painted=state.answer)
 
 
-def _reply(texts: StepTexts, now: state.LessonState) -> None:
-    """What was said of the last answer; the answer itself once it is given or asked for."""
-    said, answered = now.said, isinstance(now.said, Reply) and now.said.right
+class _Verdict(NamedTuple):
+    """What is said of the last answer, or the answer that was asked for: its first word, the rest, its class."""
+
+    head: str
+    text: str
+    name: str
+
+    @property
+    def spoken(self) -> str:
+        """The text for a screen reader."""
+        return f"{self.head} {self.text}".strip()
+
+
+def _verdict(texts: StepTexts, now: state.LessonState) -> _Verdict | None:
+    """None as long as nothing is to be said."""
+    said = now.said
     if isinstance(said, Reply) and said.guess:
-        body, names = _spotted(said.text, _words(now)), "bv-right" if said.right else ""
-    elif isinstance(said, Reply) and answered:
-        body, names = f"<b>{html.escape(_('Right.'))}</b> {_spotted(said.text, _words(now))}", "bv-right"
-    elif now.shown:
-        body, names = f"<b>{html.escape(_('Answer'))}</b> {_spotted(texts.answer, _words(now))}", ""
-    elif said is not None:
-        told = said.text if isinstance(said, Reply) else texts.replies.get("aside") if said == OTHER_SIDE else None
-        body, names = _spotted(told or _(_ASIDE[str(said)]), _words(now)), "bv-wrong"
+        return _Verdict("", said.text, "bv-right" if said.right else "")
+    if isinstance(said, Reply) and said.right:
+        return _Verdict(_("Right."), said.text, "bv-right")
+    if now.shown:
+        return _Verdict(_("Answer"), texts.answer, "")
+    if said is None:
+        return None
+    told = said.text if isinstance(said, Reply) else texts.replies.get("aside") if said == OTHER_SIDE else None
+    return _Verdict("", told or _(_ASIDE[str(said)]), "bv-wrong")
+
+
+def _reply(verdict: _Verdict | None, now: state.LessonState) -> None:
+    """What was said of the last answer; the answer itself once it is given or asked for; else how to answer."""
+    if verdict is None:
+        body, name = _hint(now), "bv-closed"
     else:
-        body, names = _hint(now), "bv-closed"
-    st.html(f"<p class='bv-answer {names}' tabindex='-1'>{body}</p>")
+        head = f"<b>{html.escape(verdict.head)}</b> " if verdict.head else ""
+        body, name = head + _spotted(verdict.text, _words(now)), verdict.name
+    st.html(f"<p class='bv-answer {name}' tabindex='-1'>{body}</p>")
 
 
 def _words(now: state.LessonState) -> frozenset[str]:

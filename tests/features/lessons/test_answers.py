@@ -10,11 +10,13 @@ import pytest
 from bartviz.features.lessons import parts_lesson_state as state
 from bartviz.features.lessons import parts_strip, texts
 from bartviz.features.lessons.answers import OTHER_HEAD, OTHER_SIDE, Choice, Number, Painted, Touch, strongest
-from bartviz.features.lessons.lesson import Lesson, Reply
-from bartviz.features.lessons.parts_course import LESSONS
+from bartviz.features.lessons.lesson import HOME, Lesson, Reply
+from bartviz.features.lessons.parts_course import LESSONS, WRITTEN
+from bartviz.features.lessons.texts import CONDITION
 from bartviz.language import LANGUAGES, speaking
 from bartviz.record.record import Record
 from bartviz.serving import saved_records as records
+from bartviz.teaching import prose
 from tests.features.lessons.test_tour import plain
 from tests.support.pages import App
 from tests.support.visits import words
@@ -127,3 +129,18 @@ def test_a_step_is_done_by_answering_and_skipped_by_going_on(app: App) -> None:
     assert not now.skipped(lesson, 1)
     assert now.is_answered(lesson, 1)
     assert not test.exception
+
+
+REFUSAL = re.compile(r"(No|아니요|아닙니다)[.,:;!]")  # after "Right." it would sound like one
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_explanation_of_a_right_answer_begins_with_a_no(language: str) -> None:
+    with speaking(language):
+        for lesson in WRITTEN:
+            for at in range(len(lesson.steps)):
+                _see, _ask, answer, *extra = prose.paragraphs(HOME, lesson.word, str(at + 1))
+                said = [answer, *(text.removeprefix("yes: ") for text in extra if text.startswith("yes: "))]
+                for text in said:
+                    begins = [CONDITION.sub(branch, text).strip() for branch in (r"\2", r"\3")]  # true, false
+                    assert not any(map(REFUSAL.match, begins)), (lesson.word, at + 1, begins)
