@@ -144,7 +144,7 @@ def test_a_lesson_is_walked_by_keys_alone_at_a_desk(shipped: str, visit: Open) -
         settle(page)  # the picture of the step before may still have the focus, and its own place
         answer(page)
         expect(page.locator(RIGHT)).to_be_visible()
-        expect(page.locator("#bartviz-lesson-said")).to_have_text(re.compile("^(Right\\.|Close:) "))  # the verdict first
+        expect(page.locator("#bartviz-lesson-said")).to_have_text(re.compile("^(Right\\.|Close:) "))
         settle(page)  # a field that has the focus until its answer is judged would take the key for a letter
         page.keyboard.press("n")
     expect(page.locator(".st-key-lesson_ended")).to_contain_text("Done: What attention is")
