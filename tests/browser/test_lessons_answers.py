@@ -130,7 +130,7 @@ KEYS: list[Callable[[Page], None]] = [
     lambda page: keys(page, ".above .word", *["ArrowRight"] * 3, "Enter"),
     lambda page: keys(page, ".st-key-lesson_number input", "1", "Enter"),
     lambda page: keys(page, "[data-is=plot]", *["ArrowRight"] * 3, "Enter"),
-    lambda page: keys(page, "[data-is=plot]", *["ArrowRight"] * 3, "Enter"),
+    lambda page: keys(page, "[data-is=plot]", *["ArrowRight"] * 3, "Space"),
     lambda page: keys(page, ".st-key-lesson_option_2 button", "Enter"),
     lambda page: keys(page, ".st-key-lesson_list input", "ArrowDown", "ArrowDown", "Enter"),
     key_paint,
@@ -148,6 +148,32 @@ def test_a_lesson_is_walked_by_keys_alone_at_a_desk(shipped: str, visit: Open) -
         settle(page)  # a field that has the focus until its answer is judged would take the key for a letter
         page.keyboard.press("n")
     expect(page.locator(".st-key-lesson_ended")).to_contain_text("Done: What attention is")
+
+
+# Whether what has the focus, in trees of their own too, is below the strip of the lesson.
+CLEAR = """() => { let at = document.activeElement;
+    while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
+    const strip = document.querySelector(".st-key-lesson").getBoundingClientRect().bottom;
+    return at.getBoundingClientRect().bottom > strip + 1; }"""
+
+
+def test_a_wrong_word_leaves_the_ribbons_of_the_one_that_was_asked_about(shipped: str, visit: Open) -> None:
+    page = begun(visit, f"{shipped}/?lesson={LESSON}&at=1")
+    page.locator(".ribbons .above .word", has_text="car").click()
+    expect(page.locator(".bv-answer.bv-wrong")).to_be_visible()
+    page.mouse.move(2, 2)
+    expect(page.locator(".ribbons .word.chosen")).to_have_text("kaufen")
+    expect(page.locator(".ribbons .task")).to_be_empty()  # what the start page asks for is hidden in a lesson
+
+
+def test_what_gets_the_focus_is_not_under_the_strip(shipped: str, visit: Open) -> None:
+    page = begun(visit, f"{shipped}/?lesson={LESSON}&at=1")
+    settle(page)
+    keys(page, ".below .word")
+    page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 9999)")
+    page.keyboard.press("Shift+Tab")
+    assert page.evaluate(FOCUS, ".above .word")
+    page.wait_for_function(CLEAR)
 
 
 def middle(word: Locator) -> tuple[float, float]:

@@ -69,12 +69,11 @@ export function onPlotKey(it, event) {
   else if (event.key === "End") it.cursor = { ...at, column: columns - 1 };
   else if (event.key === "PageUp" || event.key === "PageDown")
     it.cursor = { ...at, row: clamp((at.row ?? 0) + (event.key === "PageUp" ? -10 : 10), 0, rows - 1) };
-  else if (event.key === "Enter" && at.row !== null) {
+  else if (event.key === "Enter" || event.key === " ") {
+    const chooses = at.column === null || (event.key === "Enter" && at.row !== null) ? "rows" : "keys";
     tellTouch(it, at);
-    select(it, "rows", at.row, { add: event.shiftKey });
-  } else if ((event.key === " " || event.key === "Enter") && at.column !== null)
-    select(it, "keys", at.column, { add: event.shiftKey });
-  else return false;
+    select(it, chooses, chooses === "rows" ? at.row : at.column, { add: event.shiftKey });
+  } else return false;
   if (!arrow && !it.cursor) it.cursor = at;
   it.hover = null;
   if (event.shiftKey && arrow)

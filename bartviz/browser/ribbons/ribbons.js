@@ -1,7 +1,7 @@
 // Two lines of words and ribbons between them. Text reaches the page only through textContent.
 // data is UTF-8 JSON: {kind, above: [{pieces, special, color}], below: [...], edges: [[t, s, weight]],
 // say: {above: [...], below: [...]}, labels, glosses: a text for each word below, or none, taps: what to do, or nothing,
-// chosen: the word below that was chosen on another page, or null}
+// chosen: the word below that was chosen on another page, or null, asked: the one that a newcomer is to follow, or null}
 
 import { markReady } from "../shared/ready.js";
 import { onLight, sayTouched } from "../shared/touched.js";
@@ -123,8 +123,12 @@ class View {
         event.pointerType !== "touch" && (this.kept ? this.light(this.kept) : this.rest());
       chip.onfocus = () => chip.matches(":focus-visible") && this.keep(place);
       chip.onclick = ({ detail: byPointer }) => {
-        this.keep(byPointer && this.kept && this.same(this.kept, place) ? null : place); // a key's word is kept by its focus
-        sayTouched(chip, { [name]: index, label: word.pieces.join("") });
+        const taken = sayTouched(chip, { [name]: index, label: word.pieces.join("") });
+        const asked = taken && name === "above" ? this.data.asked : null;
+        // A lesson's question is of one word below: its ribbons are looked at, whatever word above is the answer.
+        if (typeof asked === "number") this.keep({ line: "below", index: asked });
+        // A key's word is kept by its focus.
+        else this.keep(byPointer && this.kept && this.same(this.kept, place) ? null : place);
       };
       chip.onkeydown = (event) => this.key(event, place);
       return chip;

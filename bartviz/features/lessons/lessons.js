@@ -142,6 +142,12 @@ function measureSee(see) {
   document.documentElement.style.setProperty("--bv-see", `${see.getBoundingClientRect().height}px`);
 }
 
+const measuringStrip =
+  globalThis.ResizeObserver &&
+  new ResizeObserver(([{ target }]) =>
+    document.documentElement.style.setProperty("--bv-strip", `${target.getBoundingClientRect().height}px`),
+  );
+
 // The words of a figure and of a running text, which hear nothing; some have their place and their colour beside them.
 const SAID = ".js-plotly-plot :is(text, tspan), .bv-chip",
   PLACED = /^▎\d+ |[\u2009 ]\d*▎$/;
@@ -238,8 +244,10 @@ export default function ({ parentElement, data, setTriggerValue }) {
   sayAloud(data.said);
   unmark?.();
   focusOn(`lesson ${data.step} ${data.said}`, data.said ? ".bv-answer" : ".bv-ask", { lost: data.said !== "" });
-  const see = document.querySelector(".bv-see");
+  const see = document.querySelector(".bv-see"),
+    strip = document.querySelector(".st-key-lesson");
   if (see) measuring.observe(see);
+  if (strip) measuringStrip.observe(strip);
   const close = listen(parentElement, data.asks, (what) => setTriggerValue("touch", what));
   if (body.dataset.lessonKeys) return close; // one listener is enough, whichever page it came with
   body.dataset.lessonKeys = "yes";

@@ -58,8 +58,19 @@ def first_minute(record: Record, chosen: start.Ribbons) -> None:
         if record.seal != "unchanged"  # it is the visitor's own run
         else _("Now a sentence of your own: type it below."),
     ]
+    if page_hooks.current().leads():
+        taps = []  # it asks its own question, and hides what is below
     names = lines(chosen.head.kind, given=chosen.given)
-    ribbons.show(record, shown, key="ribbons", above=names[0], below=names[1], glosses=start.glosses(shown), taps=taps)
+    ribbons.show(
+        record,
+        shown,
+        key="ribbons",
+        above=names[0],
+        below=names[1],
+        glosses=start.glosses(shown),
+        taps=taps,
+        asked=word,
+    )
     show.note(_undrawn(start.simple(chosen)))
 
 
@@ -70,7 +81,7 @@ def picture(record: Record, chosen: start.Ribbons) -> None:
     output_confidence.warning(record)
     fill_masks.section(record)
     above, below = lines(chosen.head.kind, given=chosen.given)
-    ribbons.show(record, chosen.first(), key="ribbons", above=above, below=below)
+    ribbons.show(record, chosen.first(), key="ribbons", above=above, below=below, asked=start.to_touch(chosen))
     layers, heads = record.attention(chosen.head.kind).shape[:2]
     reason = mark(
         "{head}: of {count} heads, the one whose words choose each other most, not counting neighbours ({score:.2f})."

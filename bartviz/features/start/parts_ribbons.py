@@ -38,15 +38,18 @@ def show(
     below: str,
     glosses: Sequence[str] = (),
     taps: Sequence[str] = (),
+    asked: int | None = None,
 ) -> None:
     """Draw the ribbons; ``above`` and ``below`` name the two lines for screen readers. Hovering causes no traffic.
 
     A word that is touched is the row of the other pages, and the row chosen there is shown here. ``glosses`` are shown
     under the words of the lower line while these are touched. ``taps`` are what a newcomer is asked to do: the first,
-    and each next one when a word of the lower line has been touched.
+    and each next one when a word of the lower line has been touched. ``asked`` is the word of the lower line that the
+    first lesson asks about: its ribbons are lit again after an answer.
     """
     colors = pick.colors_of_words(record).sides(ribbons.head.kind)
     sent = payload(ribbons, above=above, below=below, colors=colors) | {"glosses": list(glosses), "taps": list(taps)}
+    sent["asked"] = asked
     row = pick.shown_row(record, ribbons.head.kind)
     sent["chosen"] = next((t for t, word in enumerate(ribbons.below) if row in range(word.start, word.end)), None)
     data = json.dumps(sent).encode()  # bytes: anything else would import pandas
