@@ -68,7 +68,7 @@ UNCONDITIONAL: dict[tuple[str, int, str], Callable[[Mapping[str, Any]], bool]] =
     ("pitfalls", 1, "The chosen row predicts"): always,
     ("pitfalls", 6, "In this row"): always,
     ("heads", 6, "Stronger points are later layers"): always,
-    ("why", 1, "The colour of a word above is the stronger"): always,
+    ("why", 1, "The more the head"): always,
 }
 
 
