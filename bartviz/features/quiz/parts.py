@@ -167,6 +167,7 @@ def _score(quiz: Quiz) -> None:
         return
     place = {"place": quiz.place + 1, "count": len(quiz.questions)}
     parts = _("Your result") if quiz.ended else _("Question {place} of {count}", **place)
+    parts += " · " + _("Level: {level}", level=_(levels.NAMES[quiz.level]))
     if done and not quiz.ended:
         parts += " · " + _("{found} of {done} correct, {first} on the first try", found=found, done=done, first=first)
     if quiz.before[0]:

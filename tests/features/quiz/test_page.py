@@ -176,6 +176,11 @@ def test_a_new_round_keeps_what_was_found_before(app: App) -> None:
     assert "2 of 2 correct in this visit" in words(page)
 
 
+@pytest.mark.parametrize(("level", "name"), [("beginner", "Beginner"), ("expert", "Expert")])
+def test_the_level_of_the_questions_stands_beside_their_number(app: App, level: str, name: str) -> None:
+    assert f"Question 1 of 10 · Level: {name}" in words(app("quiz", level=level))
+
+
 @pytest.mark.parametrize(
     "query", [{"quiz_seed": "-4"}, {"quiz_seed": "1e99"}, {"quiz_seed": "x", "quiz_count": "0"}, {"quiz_count": "999"}]
 )
