@@ -135,7 +135,7 @@ def choose(record: Record) -> Quiz:
         if quiz.questions:
             _sheets(quiz)
     with button:
-        st.button(_("New questions"), width="stretch", on_click=_again, args=(quiz,))
+        _new(quiz)
     with line.container(key="quiz_score"):
         _score(quiz)
     return quiz
@@ -153,6 +153,26 @@ def _number(
     number = min(max(int(value), least), most)
     url_state.number(key, wrong, number)
     return number
+
+
+def _new(quiz: Quiz) -> None:
+    """The button for another round; it asks first where that throws answers away."""
+    answered = quiz.score[0]
+    if not answered or quiz.ended:
+        st.button(_("New questions"), key="quiz_renew", width="stretch", on_click=_again, args=(quiz,))
+    elif st.button(_("New questions"), key="quiz_renew", width="stretch"):
+        st.dialog(_("New questions?"))(_confirm)(quiz, answered)
+
+
+def _confirm(quiz: Quiz, answered: int) -> None:
+    """What is lost with another round, and the choice."""
+    count = len(quiz.questions)
+    st.write(_("You have answered {answered} of {count} questions.", answered=answered, count=count))
+    st.write(_("New questions replace these and your answers to them."))
+    with st.container(horizontal=True, gap="small"):
+        new = st.button(_("New questions"), key="quiz_replace", type="primary", on_click=_again, args=(quiz,))
+        if st.button(_("Keep these questions"), key="quiz_keep") or new:
+            st.rerun()
 
 
 def _again(quiz: Quiz) -> None:

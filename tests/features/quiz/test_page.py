@@ -168,12 +168,32 @@ def test_a_new_round_keeps_what_was_found_before(app: App) -> None:
     page = app("quiz", quiz_seed="3", quiz_count="2")
     first = posed(stand_in.record(), 3, 2)[0]
     press(page, first, 3, 0, first.answer)
-    next(button for button in page.button if button.label == "New questions").click().run()
+    page.button(key="quiz_renew").click().run()
+    page.button(key="quiz_replace").click().run()
     assert page.number_input(key="quiz_seed").value == 4
     assert posed(stand_in.record(), 4, 2)[0].prompt in words(page)
     second = posed(stand_in.record(), 4, 2)[0]
     press(page, second, 4, 0, second.answer)
     assert "2 of 2 correct in this visit" in words(page)
+
+
+def test_new_questions_ask_before_answers_are_lost(app: App) -> None:
+    page = app("quiz", quiz_seed="3")
+    asked = posed(stand_in.record(), 3)
+    press(page, asked[0], 3, 0, asked[0].answer)
+    page.button(key="quiz_renew").click().run()
+    assert "You have answered 1 of 10 questions." in words(page)
+    assert page.number_input(key="quiz_seed").value == 3
+    page.button(key="quiz_keep").click().run()
+    assert "Question 1 of 10" in words(page)
+    assert "1 of 1 correct" in words(page)
+    assert "quiz_replace" not in {button.key for button in page.button}
+
+
+def test_new_questions_come_at_once_where_nothing_is_lost(app: App) -> None:
+    page = app("quiz", quiz_seed="3")
+    page.button(key="quiz_renew").click().run()
+    assert page.number_input(key="quiz_seed").value == 4
 
 
 @pytest.mark.parametrize(("level", "name"), [("beginner", "Beginner"), ("expert", "Expert")])
