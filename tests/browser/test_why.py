@@ -46,6 +46,43 @@ def test_a_slow_method_is_asked_for_above_words_that_are_shaded(
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+def test_a_word_that_is_chosen_is_said_and_what_a_pressed_button_brings_has_the_focus(
+    visit: Open, shipped: str
+) -> None:
+    page = visit(f"{shipped}/why?row=4")
+    spoken = page.locator(".why [aria-live=polite]")
+    expect(spoken).to_be_empty()
+    page.locator(".why button", has_text="kaufen").focus()
+    page.keyboard.press("Enter")
+    expect(spoken).to_contain_text("“kaufen” rests most on")
+    expect(page.locator(".why button", has_text="kaufen")).to_be_focused()
+    page.get_by_role("button", name="strongest words and see").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".st-key-focus_why_removal .bv-lead")).to_be_focused()
+    page.keyboard.press("Tab")  # what was brought is no stop of its own
+    expect(page.locator(".st-key-folded_why summary")).to_be_focused()
+
+
+def test_a_gap_that_is_chosen_keeps_the_focus_with_the_guess_in_it(visit: Open, shipped: str) -> None:
+    page = visit(f"{shipped}/why?{urlencode({'model': 'bert-tiny-en', 'text': 'The [MASK] drinks the [MASK].'})}")
+    gap = page.locator(".why button").last
+    expect(gap).to_have_text("[MASK]")
+    gap.focus()
+    page.keyboard.press("Enter")
+    expect(gap).not_to_have_text("[MASK]")
+    expect(gap).to_be_focused()
+
+
+def test_explain_more_keeps_the_focus_until_there_is_no_more(visit: Open, shipped: str) -> None:
+    page = visit(f"{shipped}/why?row=4")
+    more = page.get_by_role("button", name="Explain more")
+    more.focus()
+    for level in ("Intermediate", "Expert"):
+        page.keyboard.press("Enter")
+        expect(page.locator(".bv-level").last).to_have_text(level)
+        expect(more if level == "Intermediate" else page.get_by_role("button", name="Explain less")).to_be_focused()
+
+
 def test_a_line_goes_the_way_of_its_words(visit: Open, shipped: str) -> None:
     page = visit(f"{shipped}/why?{urlencode({'text': 'אני רוצה ספר'})}")
     words = page.locator(".why .source .word:not(.special)")

@@ -74,6 +74,14 @@ def halves(
 
 
 @contextmanager
+def keeps_focus(key: str) -> Iterator[None]:
+    """A container of buttons and of what they bring: if the one that was pressed is gone, the focus goes to the button
+    of its name or to the first sentence that it brought (``focus.js``)."""
+    with st.container(key=f"focus_{key}"):
+        yield
+
+
+@contextmanager
 def sideways(key: str) -> Iterator[None]:
     """A container whose picture scrolls sideways where the window is narrow (the style of its key says so)."""
     with st.container(key=key):

@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias, get_args
 
 import streamlit as st
 
-from bartviz.app.controls import expander, pick
+from bartviz.app.controls import expander, pick, show
 from bartviz.app.frame import page_list
 from bartviz.language import _, mark, plural
 from bartviz.teaching.explanations import Explanation, explanation
@@ -169,7 +169,7 @@ def _level_buttons(word: str) -> None:
     """Buttons for one level up or down, next to the text."""
     position = LEVELS.index(current())
     ways = {mark("Explain less"): position - 1, mark("Explain more"): position + 1}
-    with st.container(horizontal=True, gap="small"):
+    with show.keeps_focus(f"levels_{word}"), st.container(horizontal=True, gap="small"):
         for label, other in ways.items():
             if 0 <= other < len(LEVELS):
                 st.button(

@@ -170,7 +170,7 @@ LESSON = Lesson(
             "why",
             {"method": REMOVAL},
             facts=_removed,
-            focus="why_removal",
+            focus="focus_why_removal",
             answer=Number(lambda _record: judged().without, within=0.2, percent=True),
         ),
         Step(

@@ -30,7 +30,7 @@ def main() -> None:
         with st.container(key="pitfalls_surprise"), show.or_missing():
             surprise(record)
     for column, part in zip(st.columns(len(ON_REQUEST), gap="medium"), ON_REQUEST, strict=True):
-        with column, show.or_missing():
+        with column, show.keeps_focus(part.__name__), show.or_missing():
             part(record)
     for number, (claim, part) in enumerate(OTHERS, 2):
         heading = f"{number} · {_(claim)}"

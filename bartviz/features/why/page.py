@@ -35,12 +35,14 @@ def main() -> None:
     drawn = show.place("why_words")
     chosen = parts.choose(record, at)
     chosen, result = parts.first(record, at, chosen, drawn)
+    answer = result if isinstance(result, Attribution) else None
+    said = "" if answer is None else sentence(record, places, at, chosen, answer)
     with drawn:
-        lines.draw(record, places, at, result if isinstance(result, Attribution) else None)
+        lines.draw(record, places, at, answer, said)
     output_confidence.warning(record)
-    if isinstance(result, Attribution):
-        explained(record, places, at, chosen, result, lead)
-        show.downloads("why", table=result.to_dataframe, record=record)
+    if answer is not None:
+        explained(record, places, at, chosen, answer, said, lead)
+        show.downloads("why", table=answer.to_dataframe, record=record)
     else:
         with lead:
             show.lead(_("Touch a word below: what in the text speaks for it?"))
@@ -49,16 +51,28 @@ def main() -> None:
     levels.explain("why")
 
 
-def explained(
-    record: Record, places: Sequence[Place], at: int, chosen: Choice, result: Attribution, lead: DeltaGenerator
-) -> None:
-    """What the numbers of a word say, whether the method is worth anything on this text, and what others say."""
+def sentence(record: Record, places: Sequence[Place], at: int, chosen: Choice, result: Attribution) -> str:
+    """What the numbers of a word say: the lead of the page."""
     shown = numbers.shown(record, result)
     before = None if shown.before is None or places[shown.before].special else places[shown.before]
-    said = parts.said(chosen.method, places[at], result, shown, before)
+    return parts.said(chosen.method, places[at], result, shown, before)
+
+
+def explained(
+    record: Record,
+    places: Sequence[Place],
+    at: int,
+    chosen: Choice,
+    result: Attribution,
+    said: str,
+    lead: DeltaGenerator,
+) -> None:
+    """What the numbers of a word say (``said``), whether the method is worth anything on this text, and what others
+    say."""
+    shown = numbers.shown(record, result)
     with lead:
         show.lead(said)
-    with st.container(key="why_removal"):
+    with show.keeps_focus("why_removal"):
         judged.remove(record, places[at], at, shown, chosen.operator)
     progress, results, strips = st.container(), dict[str, parts.Found](), None
     label = _("More: all methods side by side, and the heads that looked there")

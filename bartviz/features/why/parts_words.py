@@ -37,12 +37,13 @@ _MOUNT = st.components.v2.component(
 )
 
 
-def draw(record: Record, places: Sequence[Place], at: int, found: Attribution | None) -> None:
+def draw(record: Record, places: Sequence[Place], at: int, found: Attribution | None, said: str) -> None:
     """Both lines, with the place ``at`` chosen, and what was written before where that counts most; not shaded until
-    the numbers are there."""
+    the numbers are there. ``said`` is what these say, for screen readers when a word was chosen."""
     shown = None if found is None else numbers.shown(record, found)
     guess = "" if found is None or record.output is not None else found.steps.labels[0]
-    data = json.dumps(payload(record, filled(places, at, guess), at, shown)).encode()  # bytes: else pandas is imported
+    sent = payload(record, filled(places, at, guess), at, shown, said)
+    data = json.dumps(sent).encode()  # bytes: else pandas is imported
     _MOUNT(data=data, key=KEY, on_place_change=partial(_choose, record, places))
     if not levels.at_least("intermediate"):  # whose lead says it
         return
@@ -57,7 +58,7 @@ def filled(places: Sequence[Place], at: int, guess: str) -> tuple[Place, ...]:
     return (*places[:at], fill, *places[at + 1 :])
 
 
-def payload(record: Record, places: Sequence[Place], at: int, shown: Shown | None) -> dict[str, Any]:
+def payload(record: Record, places: Sequence[Place], at: int, shown: Shown | None, said: str) -> dict[str, Any]:
     """The component's data: plain JSON, whose texts the component escapes."""
     source = [Chip(word, 0.0, 0.0) for word in numbers.source_words(record)] if shown is None else shown.source
     written = [0.0] * len(places) if shown is None else shown.written
@@ -65,7 +66,7 @@ def payload(record: Record, places: Sequence[Place], at: int, shown: Shown | Non
     colors = pick.colors_of_words(record)
     read = word_places(colors.source[chip.word.start] for chip in source)
     wrote = colors.source if record.output is None else colors.predicts
-    said = word_places(wrote[place.row] for place in places)
+    foretold = word_places(wrote[place.row] for place in places)
     return {
         "kind": start.kind_of(record),
         "source": [
@@ -87,9 +88,10 @@ def payload(record: Record, places: Sequence[Place], at: int, shown: Shown | Non
                 "say": "",
                 "color": color,
             }
-            for place, share, color in zip(places, written, said, strict=True)
+            for place, share, color in zip(places, written, foretold, strict=True)
         ],
         "chosen": at,
+        "said": said,
         "edges": [[i, round(source[i].share, 3)] for i in strong if source[i].share >= FAINTEST],
         "long": len(source) + len(places) > LONG,
         "labels": {"all": _("Why this word?"), "source": _("text that was read"), "output": _("words to explain")},

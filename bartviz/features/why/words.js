@@ -1,7 +1,8 @@
 // The words that were read above, those that were written below: one of these is chosen, and all are shaded by what they
 // have to do with it. Text reaches the page only through textContent.
 // data is UTF-8 JSON: {kind, source: [{text, special, share, say, color}], output: [{text, special, joined, share, say, color}], chosen:
-// the index of an output, color: the place of the word's colour, -1 for none, edges: [[index of a source, share]], long: whether lines scroll, labels: {all, source, output}}
+// the index of an output, said: what the numbers of the chosen one say, "" until they are there, color: the place of the word's colour,
+// -1 for none, edges: [[index of a source, share]], long: whether lines scroll, labels: {all, source, output}}
 
 import { component } from "../../browser/shared/ready.js";
 import { onLight, sayTouched } from "../../browser/shared/touched.js";
@@ -62,7 +63,9 @@ class View {
     this.svg = root.querySelector("svg");
     this.lines = { source: root.querySelector(".source"), output: root.querySelector(".output") };
     this.chips = { source: [], output: [] };
+    this.live = root.querySelector("[aria-live]");
     this.written = "";
+    this.asked = false; // whether a word was chosen that nothing was said of yet
     this.observer = new ResizeObserver(() => this.draw());
     this.observer.observe(root);
     this.deaf = onLight((label) => this.light(label));
@@ -71,7 +74,11 @@ class View {
   receive(data, choose) {
     Object.assign(this, { data, choose });
     const texts = JSON.stringify([data.source, data.output].map((line) => line.map(({ text }) => text)));
-    if (texts !== this.written) this.write();
+    if (texts !== this.written) {
+      const had = this.chips.output.indexOf(this.root.getRootNode().activeElement);
+      this.write();
+      this.chips.output[had]?.focus({ preventScroll: true }); // a gap that was chosen is written with the model's guess
+    }
     this.written = texts;
     this.root.dataset.kind = data.kind;
     this.root.classList.toggle("long", data.long);
@@ -82,7 +89,15 @@ class View {
     }
     this.root.classList.remove("waits");
     this.choice(data.chosen);
+    this.say(data.said);
     this.draw();
+  }
+
+  /** Say to screen readers what the numbers of a word say that was chosen here. */
+  say(said) {
+    if (!this.asked || !said) return;
+    this.asked = false;
+    this.live.textContent = said;
   }
 
   write() {
@@ -137,6 +152,7 @@ class View {
   pick(index) {
     if (sayTouched(this.root, { below: index }) || index === this.at) return; // an answer chooses nothing
     this.choice(index);
+    this.asked = true;
     this.root.classList.add("waits"); // until the numbers of this word are there
     this.choose(index);
   }

@@ -2,6 +2,7 @@
 import test from "node:test";
 import assert from "node:assert/strict";
 import { belongsToField } from "../../../bartviz/app/components/listeners/keys.js";
+import { boxOf, successor } from "../../../bartviz/app/components/listeners/focus.js";
 import { isForPage, tooLarge } from "../../../bartviz/app/components/listeners/files.js";
 import { leaveToBrowser } from "../../../bartviz/app/components/listeners/touch.js";
 import { rephrased } from "../../../bartviz/app/components/listeners/words.js";
@@ -76,4 +77,19 @@ test("Streamlit's own phrases are said in the page's language, and back, and oth
   }
   for (const text of ["Uploaded", "upload", " per file", "", "Help for"])
     assert.equal(rephrased(text, pairs), undefined);
+});
+
+test("a button that is gone gives the focus to its like, else to what it brought, else to a button beside it", () => {
+  const button = (textContent, disabled = false) => ({ textContent, disabled });
+  const box = (buttons, brought = null) => ({ querySelectorAll: () => buttons, querySelector: () => brought });
+  const [more, less, sentence] = [button(" Explain more "), button("Explain less"), {}];
+  assert.equal(successor(box([less, more], sentence), "Explain more"), more);
+  assert.equal(successor(box([less], sentence), "Explain more"), sentence);
+  assert.equal(successor(box([button("Wait", true), less]), "Explain more"), less);
+  assert.equal(successor(box([]), "Explain more"), undefined);
+});
+
+test("a box that gives the focus on is known by its key", () => {
+  assert.equal(boxOf("stVerticalBlock st-key-focus_why_removal e196"), "st-key-focus_why_removal");
+  assert.equal(boxOf("stVerticalBlock st-key-why"), undefined);
 });

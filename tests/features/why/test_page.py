@@ -282,7 +282,7 @@ def test_a_translation_falls_further_without_the_strongest_words_and_every_metho
 
 def test_words_have_the_colours_of_the_other_pages(record: Record) -> None:
     found = numbers.places(record)
-    sent = parts_words.payload(record, found, 0, None)
+    sent = parts_words.payload(record, found, 0, None, "")
     colors = word_colors.of(record)
     assert [chip["color"] for chip in sent["source"]] == word_places(
         colors.source[word.start] for word in numbers.source_words(record)

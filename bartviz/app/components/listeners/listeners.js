@@ -1,9 +1,10 @@
-// Fixes for keyboard and touch events of Streamlit and plotly, files that are dropped, and Streamlit's own words, for all
-// pages. data is UTF-8 JSON: {limit, phrases}, the bytes of the largest file that is accepted, and what to say instead
+// Fixes for keyboard and touch events of Streamlit and plotly, the focus, files that are dropped, and Streamlit's own words,
+// for all pages. data is UTF-8 JSON: {limit, phrases}, the bytes of the largest file that is accepted, and what to say instead
 // of each phrase.
 
 import { markReady } from "../../../browser/shared/ready.js";
 import { REFUSED, openFiles } from "./files.js";
+import { followFocus } from "./focus.js";
 import { keepFromRun } from "./keys.js";
 import { leaveToBrowser } from "./touch.js";
 import { speak } from "./words.js";
@@ -25,5 +26,6 @@ function begin(limit) {
   body.dataset.listens = "yes";
   body.addEventListener("keydown", keepFromRun);
   openFiles(limit);
+  body.addEventListener("click", followFocus, { capture: true });
   body.addEventListener("touchstart", leaveToBrowser, { capture: true, passive: true });
 }
