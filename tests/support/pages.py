@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
+import pandas as pd
 import pytest
 from streamlit.components.v2 import manifest_scanner
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -21,7 +22,7 @@ from bartviz.serving.cache import ByteCache
 from tests.support import deltas
 from tests.support.visits import APP
 
-__all__ = ["app", "in_order", "no_legacy_pages", "nothing_kept", "one_scan", "own_main", "there"]
+__all__ = ["app", "in_order", "no_legacy_pages", "nothing_kept", "one_scan", "own_main", "tables", "there"]
 
 App = Callable[..., AppTest]
 scan = cache(manifest_scanner.scan_component_manifests)
@@ -82,6 +83,14 @@ def app(monkeypatch: pytest.MonkeyPatch, record: Record) -> App:
         return test.run()
 
     return open_page
+
+
+def tables(page: AppTest) -> list[pd.DataFrame]:
+    """Every table of the page, after everything that is folded has been opened."""
+    for part in page.expander:
+        if part.proto.id:
+            page.session_state[part.proto.id.split("-", 2)[2]] = True
+    return [frame.value for frame in page.run().dataframe]
 
 
 @pytest.fixture(autouse=True)

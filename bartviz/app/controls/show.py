@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from bartviz.analysis import sentence_words
 from bartviz.analysis.word_colors import NONE, Numbers
 from bartviz.app.components.invisible import unseen
-from bartviz.app.controls import export, large_type
+from bartviz.app.controls import expander, export, large_type
 from bartviz.app.controls.columns import CELLS, COLUMNS, HEADS
 from bartviz.app.controls.export import File
 from bartviz.app.state import result_cache
@@ -189,13 +189,26 @@ def _chip(label: str, weight: float | None, names: list[str], chosen: bool, numb
     return f"<span class='{' '.join(names)}'{style}{tooltip}>{html.escape(label) or '&nbsp;'}</span>"
 
 
-def table(frame: pd.DataFrame | partial[pd.DataFrame], *, title: str | None = None) -> None:
+def table(
+    frame: pd.DataFrame | Callable[[], pd.DataFrame], *, title: str | None = None, key: str | None = None
+) -> None:
     """The numbers of a figure in an expander, for screen readers and for anyone who wants to read them.
 
-    A call that makes the table is cached, like that of a figure.
+    It is made and sent when it is opened: the script that draws a table is heavy for a browser. A ``partial`` that
+    makes it is cached, like that of a figure. ``key``: what the table is on its page, if its title changes.
     """
-    shown = result_cache.cached(partial(_made_in_words, frame)) if isinstance(frame, partial) else in_words(frame)
-    with st.expander(title or _("The same numbers as a table")):
+    title = title or _("The same numbers as a table")
+    st.fragment(_table)(frame, title, key or title)
+
+
+def _table(frame: pd.DataFrame | Callable[[], pd.DataFrame], title: str, key: str) -> None:
+    with expander.section(title, key=key) as opened:
+        if not opened:
+            return
+        if isinstance(frame, partial):
+            shown = result_cache.cached(partial(_made_in_words, frame))
+        else:
+            shown = in_words(frame() if callable(frame) else frame)
         st.dataframe(shown, hide_index=True, column_config=headers(shown))
 
 

@@ -193,9 +193,9 @@ def numbers(shown: head_view.View, choice: Choice) -> None:
     title = plural("The numbers of the row {names}", "The numbers of the rows {names}", len(rows), names=names)
     if more > 0:
         title = _("The numbers of the rows {names} and {more} more", names=names, more=more)
-    _table_in_expander(title, "row", lambda: _rows(shown, rows))
+    show.table(lambda: _rows(shown, rows), title=title, key="heads_row")
     if shown.weights.size > TABLED:
-        _table_in_expander(_("The whole map as a table"), "map", lambda: head_view.table(shown))
+        show.table(lambda: head_view.table(shown), title=_("The whole map as a table"))
 
 
 def _rows(shown: head_view.View, rows: tuple[int, ...]) -> pd.DataFrame:
@@ -208,13 +208,6 @@ def _rows(shown: head_view.View, rows: tuple[int, ...]) -> pd.DataFrame:
     for row in rows:
         frame[f"{row} {shown.query_labels[row]}"] = shown.weights[row]
     return frame
-
-
-def _table_in_expander(title: str, name: str, make: Callable[[], pd.DataFrame]) -> None:
-    with st.expander(title, key=f"heads_{name}_table", on_change="rerun") as folded:
-        if folded.open:
-            frame = make()
-            st.dataframe(frame, hide_index=True, column_config=show.headers(frame))
 
 
 def paper(record: Record, chosen: Chosen, shown: head_view.View, choice: Choice) -> Callable[[], Picture] | None:

@@ -251,7 +251,7 @@ def _shift(table: Floats, *, learned: bool) -> None:
     own = _("This model itself uses sinusoidal positions.")
     show.note(of_positions.shift_sentence(shifts) if learned else own)
     show.figure(partial(shift, shifts, dark=page.dark()), key="inputs_shift", alt=_("The error of a linear shift."))
-    show.table(of_positions.shift_table(shifts))
+    show.table(of_positions.shift_table(shifts), key="shifts")
 
 
 def near(table: Floats) -> str:

@@ -321,7 +321,7 @@ def _scaling(chosen: Chosen) -> None:
     show.note(" ".join(notes))
     drawn = partial(around_figures.scaling, scaled, one.kind, dark=page.dark())
     show.figure(drawn, key="inside_scaling", alt=sentence)
-    show.table(partial(scaling.table, scaled))
+    show.table(partial(scaling.table, scaled), key="scaling")
     show.downloads(
         "inside-scaling",
         title=_(AROUND["scaling"]),

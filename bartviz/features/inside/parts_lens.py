@@ -47,7 +47,7 @@ def lens(record: Record) -> None:
     row = pick.shown_row(record, start.kind_of(record))
     query = None if row is None else {"row": str(row)}
     page.link("why", _("Why this word?"), query, icon=":material/arrow_forward:")
-    show.table(one.to_dataframe())
+    show.table(one.to_dataframe, key="lens")
     show.downloads(
         "inside-lens",
         title=_("Reading earlier layers"),

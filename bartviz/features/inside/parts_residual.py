@@ -37,7 +37,7 @@ def residual(record: Record, kind: Kind, layer: int, row: int) -> None:
         verdict=_("ok") if one.passed else _("NOT the same"),
     )
     show.note(f"{analysis.feed_forward(one)} {check}")
-    show.table(analysis.table(one))
+    show.table(partial(analysis.table, one), key="residual")
     show.downloads(
         "inside-residual",
         title=_("The residual sum"),

@@ -13,7 +13,7 @@ from bartviz.app.state import content, session
 from bartviz.features.alignment import parts_gold as gold
 from bartviz.record.record import Record
 from tests.support import stand_in
-from tests.support.pages import App
+from tests.support.pages import App, tables
 from tests.support.visits import words
 
 
@@ -72,7 +72,7 @@ def test_an_alignment_made_by_hand_judges_and_ranks(app: App, record: Record) ->
     judged = gold_alignment.score(alignment.links(shown.weights), gold_alignment.read("0-0 1-1 2?1 3-4", 7, 6))
     assert metrics(at)["Error rate (AER)"] == f"{judged.error_rate:.2f}"
     assert metrics(at)["Recall"] == f"{judged.recall:.2f}"
-    table: Any = at.dataframe[0].value
+    table: Any = tables(at)[0]
     assert table["error rate"].is_monotonic_increasing
 
 
@@ -211,7 +211,7 @@ def test_possible_links_alone_leave_recall_undefined_and_say_so(app: App, record
     at.text_area(gold.key_of(record)).set_value("1?1 2?2").run()
     assert {metrics(at)[name] for name in ("Error rate (AER)", "Precision", "Recall")} == {"–"}
     assert "There are no sure links" in words(at)
-    table: Any = at.dataframe[0].value
+    table: Any = tables(at)[0]
     assert "recall" not in table.columns
     assert table["error rate"].isna().all()
     assert "No link names word 0 on either side" in words(at)

@@ -20,6 +20,7 @@ from bartviz.browser.canvas.data import codes, decode
 from bartviz.features.compare import numbers_similar as similar
 from bartviz.record.record import Record
 from tests.support import records, stand_in, visits
+from tests.support.pages import tables
 
 TABS = ["All heads", "Similarity", "Rollout", "Attention and contribution", "What is measured"]
 
@@ -45,7 +46,7 @@ def canvases(app: AppTest) -> dict[str, Any]:
 
 def table(app: AppTest, column: str) -> Any:
     """The first table that has this column."""
-    return next(found.value for found in app.dataframe if column in found.value.columns)
+    return next(found for found in tables(app) if column in found.columns)
 
 
 def test_the_lists_of_heads_say_what_each_does(record: Record) -> None:

@@ -12,7 +12,7 @@ from bartviz.models.roots import default_roots
 from bartviz.record.record import Record
 from bartviz.serving.engine import Engine
 from tests.support import visits
-from tests.support.pages import App
+from tests.support.pages import App, tables
 
 pytestmark = pytest.mark.usefixtures("engine")
 
@@ -43,6 +43,6 @@ def test_the_step_of_the_player_is_shown(app: App, name: str, step: int) -> None
     assert f"Step {step}." in said
     assert f"multiplied with the embeddings of all {one.vocabulary} tokens" in said
     assert "(limit 4e-04): ok" in said
-    frame = next(part.value for part in page.dataframe if "state × row" in part.value)
+    frame = next(table for table in tables(page) if "state × row" in table)
     assert frame["logit"].tolist()[:-1] == pytest.approx(one.logits.tolist(), rel=1e-5)
     assert frame["probability"].sum() == pytest.approx(1)

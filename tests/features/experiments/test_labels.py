@@ -21,7 +21,7 @@ from bartviz.record.attention import Head
 from bartviz.record.record import Record
 from bartviz.serving.engine import Engine
 from tests.support import networks
-from tests.support.pages import App
+from tests.support.pages import App, tables
 from tests.support.visits import words
 
 TEXT, QUESTION = "The cat is sleeping on the sofa.", "What time is it?"
@@ -134,5 +134,5 @@ def test_the_page_measures_heads_by_the_label(app: App, root: Path, engine: Engi
     if level == "expert":
         worst_head = ablate_sweep(model, record).ranked()[0]
         assert "moves the probabilities of the labels most" in said
-        table: Any = page.dataframe[0].value
+        table: Any = tables(page)[0]
         assert table["head"].iloc[0] == ablate_sweep(model, record).heads[worst_head].head

@@ -27,7 +27,7 @@ from bartviz.record.record import Record
 from bartviz.serving import saved_records
 from bartviz.serving.engine import Engine
 from bartviz.teaching.explanations import explanation, parts
-from tests.support.pages import App
+from tests.support.pages import App, tables
 from tests.support.visits import words
 
 pytestmark = pytest.mark.usefixtures("engine")
@@ -107,7 +107,7 @@ def test_every_head_is_measured_and_the_costliest_is_a_press_away(app: App, subj
     simple = words(app("experiments", record=record, level="beginner", measure="log_probability"))
     assert "Orange: without it the model is less sure" in simple
     assert "nats" not in simple
-    table: Any = page.dataframe[0].value
+    table: Any = tables(page)[0]
     np.testing.assert_allclose(
         table["log p change (nats)"], ablation.sweep_table(sweep)["log p change (nats)"], atol=1e-4
     )
@@ -163,7 +163,7 @@ def test_the_link_names_heads_and_factor(app: App, subject: Subject) -> None:
     assert page.multiselect[0].value == ["cross L1H1"]
     found = ablate(model, record, {"cross L1H1": 0.5})
     assert "With cross L1H1 multiplied by 0.5" in words(page)
-    table: Any = page.dataframe[1].value
+    table: Any = tables(page)[1]
     np.testing.assert_allclose(table["p after"], np.exp(found.after.log_probability), atol=1e-5)  # type: ignore[union-attr]
 
 

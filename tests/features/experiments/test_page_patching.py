@@ -14,7 +14,7 @@ from bartviz.features.experiments import parts_patching as parts
 from bartviz.models.model import Model
 from bartviz.models.roots import default_roots
 from bartviz.record.record import Record
-from tests.support.pages import App
+from tests.support.pages import App, tables
 from tests.support.visits import words
 
 pytestmark = pytest.mark.usefixtures("engine")
@@ -58,7 +58,7 @@ def test_the_shares_of_all_heads_are_shown(app: App, name: str, by: By) -> None:
     assert analysis.sentence(one) in html.unescape(words(page))
     links = {link.proto.label: link.proto.query_string for link in page.get("page_link")}
     assert links["Why this word?"] == f"row={one.row}"
-    frame = next(part.value for part in page.dataframe if "recovered" in part.value)
+    frame = next(table for table in tables(page) if "recovered" in table)
     assert frame["recovered"].tolist() == pytest.approx(one.to_dataframe()["recovered"].tolist(), abs=1e-3)
 
 

@@ -102,7 +102,7 @@ def test_what_is_hidden_is_stated(record: Record) -> None:
 def test_the_row_table_holds_the_weights_of_the_head(record: Record) -> None:
     app = opened(record, kind="Cross", layer="0", head="1", row="2")
     assert not app.dataframe  # made when it is opened
-    app.session_state["heads_row_table"] = True
+    app.session_state["folded_heads_row"] = True
     table: Any = app.run().dataframe[0].value
     assert record.cross is not None
     np.testing.assert_allclose(table["weight"], record.cross.head(0, 1)[2], atol=1e-6)

@@ -18,7 +18,7 @@ from bartviz.record.record import Record
 from bartviz.serving.engine import Engine
 from bartviz.teaching.explanations import explanation, parts
 from tests.support import visits
-from tests.support.pages import App
+from tests.support.pages import App, tables
 
 pytestmark = pytest.mark.usefixtures("engine")
 TEXT = "The cat <b>is</b> sleeping on the sofa."
@@ -45,7 +45,7 @@ def test_pieces_come_without_a_model(app: App, monkeypatch: pytest.MonkeyPatch) 
     assert "two segments" in said
     for token_id in record.source.ids:
         assert f"<span class='bv-id'>{token_id}</span>" in said
-    assert page.dataframe[0].value["id"].tolist() == record.source.ids.tolist()
+    assert tables(page)[0]["id"].tolist() == record.source.ids.tolist()
 
 
 @pytest.mark.slow
@@ -58,7 +58,7 @@ def test_sums_and_positions_of_every_kind(app: App, name: str, look: str) -> Non
     found = inputs(bartviz.load(name, roots=default_roots()), record)
     if look == "sum":
         assert f"at most {found.error:.1e} (limit 1e-05): ok" in said
-        assert page.dataframe[0].value["id"].tolist() == record.source.ids.tolist()
+        assert tables(page)[0]["id"].tolist() == record.source.ids.tolist()
     assert len(page.get("plotly_chart")) == (1 if look == "sum" or found.table is None else 2)
 
 
@@ -75,7 +75,7 @@ def test_beginners_read_what_they_look_at_and_no_rounding_errors(app: App, look:
 @pytest.mark.slow
 def test_the_tokenizers_open_with_a_text_that_they_cut_differently(app: App) -> None:
     page = app("inputs", record=of("small-t5", target="x"), look="tokenizers")
-    assert len(set(page.dataframe[0].value["tokens"])) == 3
+    assert len(set(tables(page)[0]["tokens"])) == 3
 
 
 @pytest.mark.slow
@@ -83,7 +83,7 @@ def test_the_decoders_inputs_too(app: App) -> None:
     record = of("small-bart", target="Die Katze.")
     assert record.decoder is not None
     page = app("inputs", record=record, look="sum", stack="decoder")
-    assert page.dataframe[0].value["id"].tolist() == record.decoder.query.ids.tolist()
+    assert tables(page)[0]["id"].tolist() == record.decoder.query.ids.tolist()
     assert "ok" in words(page)
 
 
@@ -91,7 +91,7 @@ def test_the_decoders_inputs_too(app: App) -> None:
 def test_three_tokenizers_and_the_chosen_third(app: App) -> None:
     page = app("inputs", record=of("small-t5", target="x"), look="tokenizers", sample="emoji")
     said = words(page)
-    frame = page.dataframe[0].value
+    frame = tables(page)[0]
     assert frame["model"].tolist() == ["bart-tiny-en-de", "bert-tiny-en", "small-t5"]
     assert frame["unknown"][0] == 0
     assert frame["unknown"][1] > 0

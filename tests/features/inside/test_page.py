@@ -12,6 +12,7 @@ from bartviz.app.frame import page_list
 from bartviz.language.percentages import percent
 from bartviz.record.record import Record
 from tests.support import stand_in, visits
+from tests.support.pages import tables
 from tests.support.visits import words
 
 opened = partial(visits.opened, "inside", level="intermediate")
@@ -23,7 +24,7 @@ def test_the_link_names_the_head_and_the_numbers_are_its_own(record: Record) -> 
     said = words(app)
     assert "encoder L2H3" in said
     assert f"score {one.scores[one.strongest]:.2f}" in said
-    table: Any = app.dataframe[0].value
+    table: Any = tables(app)[0]
     np.testing.assert_allclose(table["weight"], one.weights, atol=1e-6)
     np.testing.assert_allclose(table["score"], one.scores, atol=1e-5)
     assert inside.equation(one, one.strongest)[-1][0] in said
@@ -52,7 +53,7 @@ def test_the_products_of_another_key_can_be_shown(record: Record) -> None:
     app = opened(record, kind="Encoder", layer="0", head="0", row="2", follow="false", token="5")
     one = inside.inside(record.attention("encoder"), 0, 0, 2)
     assert inside.equation(one, 5)[-1][0] in words(app)
-    table: Any = app.dataframe[1].value
+    table: Any = tables(app)[1]
     np.testing.assert_allclose(table["product"], one.products(5), atol=1e-6)
 
 

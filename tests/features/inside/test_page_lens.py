@@ -12,7 +12,7 @@ from bartviz.analysis.residual import Stack
 from bartviz.models.roots import default_roots
 from tests.features.inside.test_page_residual import opened
 from tests.support import visits
-from tests.support.pages import App
+from tests.support.pages import App, tables
 
 pytestmark = pytest.mark.usefixtures("engine")
 
@@ -29,6 +29,6 @@ def test_the_layers_of_the_chosen_stack_are_read(app: App, name: str, stack: Sta
     assert analysis.sentence(one) in said
     assert ("DecoderLens" in said) == one.decodes
     assert "Why this word?" in [link.proto.label for link in page.get("page_link")]
-    frame = next(part.value for part in page.dataframe if "first choice" in part.value)
+    frame = next(table for table in tables(page) if "first choice" in table)
     shown = one.to_dataframe()["probability"].tolist()
     assert frame["probability"].tolist() == pytest.approx(shown, rel=1e-3, abs=1e-6)

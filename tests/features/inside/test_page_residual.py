@@ -14,7 +14,7 @@ from bartviz.experiments.residual import residual
 from bartviz.models.roots import default_roots
 from bartviz.serving.engine import Engine
 from tests.support import visits
-from tests.support.pages import App
+from tests.support.pages import App, tables
 
 pytestmark = pytest.mark.usefixtures("engine")
 
@@ -53,7 +53,7 @@ def test_the_chosen_layer_and_token_are_shown(app: App, name: str, kind: str, st
     said = visits.words(page)
     assert "(limit 1e-04): ok" in said
     assert f"The cosine of before and after is {analysis.cosine(one.before, one.after):.2f}" in said
-    frame = next(part.value for part in page.dataframe if "cosine with before" in part.value)
+    frame = next(table for table in tables(page) if "cosine with before" in table)
     assert frame["length"].tolist() == pytest.approx(analysis.table(one)["length"].tolist(), rel=1e-4)
 
 
