@@ -18,7 +18,7 @@ from bartviz.families.catalogue import CATALOGUE
 from bartviz.language import LANGUAGES, PSEUDO
 from tests.app.frame.test_sidebar import settled
 from tests.support import stand_in
-from tests.support.pages import App
+from tests.support.pages import App, unfolded
 from tests.support.seen import plain, texts
 
 assert languages.KEY == "lang"  # imported: it says whom to follow, before a test says it
@@ -110,7 +110,7 @@ def test_every_text_of_a_page_is_looked_up(app: App, word: str, monkeypatch: pyt
     monkeypatch.setattr(session, "submit", lambda _request: None)  # a run that another test has left would be shown
     found: dict[str, None] = {}
     for query in ({}, *VIEWS.get(word, ())):
-        page = app(word, level="expert", **query)
+        page = unfolded(app(word, level="expert", **query))
         assert not page.exception
         found |= dict.fromkeys(missing(texts(page), CUT.get(query.get("look", ""), "")))
     assert not found, told(word, found)
@@ -123,7 +123,7 @@ def test_every_text_is_looked_up_where_other_models_or_none_are_shown(app: App, 
     found: dict[str, None] = {}
     shown = (stand_in.record(kind="encoder", trained=False), stand_in.record(kind="decoder"), None)
     for record in shown:
-        page = app(word, record=record, level="expert")
+        page = unfolded(app(word, record=record, level="expert"))
         assert not page.exception
         found |= dict.fromkeys(missing(texts(page)))
     assert not found, told(word, found)

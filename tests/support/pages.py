@@ -22,7 +22,7 @@ from bartviz.serving.cache import ByteCache
 from tests.support import deltas
 from tests.support.visits import APP
 
-__all__ = ["app", "in_order", "no_legacy_pages", "nothing_kept", "one_scan", "own_main", "tables", "there"]
+__all__ = ["app", "in_order", "no_legacy_pages", "nothing_kept", "one_scan", "own_main", "tables", "there", "unfolded"]
 
 App = Callable[..., AppTest]
 scan = cache(manifest_scanner.scan_component_manifests)
@@ -85,12 +85,17 @@ def app(monkeypatch: pytest.MonkeyPatch, record: Record) -> App:
     return open_page
 
 
-def tables(page: AppTest) -> list[pd.DataFrame]:
-    """Every table of the page, after everything that is folded has been opened."""
+def unfolded(page: AppTest) -> AppTest:
+    """The page with everything open that is made when it is opened."""
     for part in page.expander:
         if part.proto.id:
             page.session_state[part.proto.id.split("-", 2)[2]] = True
-    return [frame.value for frame in page.run().dataframe]
+    return page.run()
+
+
+def tables(page: AppTest) -> list[pd.DataFrame]:
+    """Every table of the page, after everything that is folded has been opened."""
+    return [frame.value for frame in unfolded(page).dataframe]
 
 
 @pytest.fixture(autouse=True)
