@@ -210,15 +210,15 @@ def offsets(n: int) -> Ints:
     return offset
 
 
-def relative_buckets(n: int, *, both_ways: bool = True) -> Ints:
-    """(n, n) which of T5's learned biases a cell gets, by key position minus query position (Raffel et al. 2020, 2.1).
+def relative_buckets(offset: Ints, *, both_ways: bool = True) -> Ints:
+    """Which of T5's learned biases a cell gets, by key position minus query position (Raffel et al. 2020, 2.1).
 
     Half of the buckets of a direction are single distances, the others grow with the logarithm of the distance up to
     128, beyond which all share the last. An encoder has half of the buckets for each direction; in a decoder
-    (``both_ways`` False) all buckets look back, and everything ahead shares bucket 0.
+    (``both_ways`` False) all buckets look back, and everything ahead shares bucket 0. Offsets and buckets have the same
+    shape.
     """
     buckets, furthest = 32, 128
-    offset = offsets(n)
     first = np.zeros_like(offset)
     if both_ways:
         buckets //= 2
@@ -237,7 +237,7 @@ def example_bias(n: int) -> Floats:
 
     In a trained model each head has a learned number for each bucket.
     """
-    return (-0.4 * (relative_buckets(n) % 16)).astype(np.float32)
+    return (-0.4 * (relative_buckets(offsets(n)) % 16)).astype(np.float32)
 
 
 def cut(attention: Attention, n: int) -> Attention:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bartviz.analysis.mask_patterns import PATTERNS, example_bias, pattern, relative_buckets
+from bartviz.analysis.mask_patterns import PATTERNS, example_bias, offsets, pattern, relative_buckets
 from bartviz.arrays import Bools
 from bartviz.errors import SettingError
 
@@ -86,7 +86,7 @@ def test_buckets_are_those_of_t5(both_ways: bool) -> None:
     theirs = t5.T5Attention._relative_position_bucket(
         place[None, :] - place[:, None], bidirectional=both_ways, num_buckets=32, max_distance=128
     )
-    np.testing.assert_array_equal(relative_buckets(300, both_ways=both_ways), theirs.numpy())
+    np.testing.assert_array_equal(relative_buckets(offsets(300), both_ways=both_ways), theirs.numpy())
 
 
 def test_example_bias_is_symmetric_and_falls_with_distance() -> None:

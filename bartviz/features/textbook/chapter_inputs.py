@@ -213,7 +213,7 @@ def _segments(evidence: Evidence) -> Verdict:
 
 def _beyond(_evidence: Evidence) -> Verdict:
     n, rows_ = 2 * (sizes_of(BART).positions or 0), sizes_of(BART).position_rows - sizes_of(BART).family.added_rows
-    first = mask_patterns.relative_buckets(n)[0]  # of the first token: distances 0 to n - 1
+    first = mask_patterns.relative_buckets(np.arange(n))  # from the first token: distances 0 to n - 1
     numbers = (
         Number(later("T5: buckets in use from the first of {n:,} tokens", n=n), at_most(32), len(set(first))),
         Number(later("BART: position rows, for {n:,} tokens", n=n), below(n), rows_),
