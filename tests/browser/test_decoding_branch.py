@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -59,6 +60,25 @@ def test_a_candidate_is_followed_and_dropped_again(shipped: str, visit: Open) ->
     expect(page.locator(".player [data-is=twins]")).to_be_hidden()
     settle(page)
     assert "branch" not in page.url
+
+
+def stacked(page: Page) -> bool:
+    """Whether what stands below each other in the player does not overlap, from what was written to the film."""
+    parts = (".output h4", ".output .now", ".heat", ".choice h4", ".bars li:last-child", ".scale", ".note", ".strip")
+    boxes = [box for part in parts if (box := page.locator(f".player {part}").bounding_box()) is not None]
+    return all(above["y"] + above["height"] <= below["y"] + 1 for above, below in pairwise(boxes))
+
+
+@pytest.mark.parametrize("level", ["beginner", "expert"])
+def test_nothing_in_the_player_lies_over_its_neighbour(shipped: str, visit: Open, level: str) -> None:
+    page = visit(f"{shipped}/decoding?step=3&level={level}")
+    page.locator(".player").press("Home")  # the note on the first step, which a rule has decided, takes a line or two
+    expect(page.locator(".player .note")).not_to_be_empty()
+    assert stacked(page)
+    page.locator(".player").press("ArrowRight")
+    page.locator(".player .bars li[role=button]").nth(1).click()
+    branched(page)
+    assert stacked(page)
 
 
 @pytest.mark.thorough

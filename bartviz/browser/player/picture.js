@@ -205,21 +205,22 @@ function frame(it, step, i) {
 }
 
 /**
- * What depends on the size: the width of a frame (all of them where they fit, else the film scrolls), and how many bars.
+ * How many bars have room beside that of all others, the axis and the note of the step.
+ * @param {HTMLElement} bars
+ */
+function roomFor(bars) {
+  const parts = /** @type {HTMLElement[]} */ ([...bars.parentElement.children]);
+  const taken = parts.reduce((sum, node) => sum + (node === bars ? 0 : node.offsetHeight + 4), 0);
+  const row = parseFloat(getComputedStyle(bars).gridAutoRows) + 3;
+  return clamp(Math.floor((bars.parentElement.clientHeight - taken) / row) - 1, FEWEST_BARS, MOST_BARS);
+}
+
+/**
+ * What depends on the size: the width of a frame; all of them where they fit, else the film scrolls.
  * @param {Player} it
  */
 export function fit(it) {
   it.root.style.zoom = String(typeSize(it.root));
-  const bars = it.$("bars");
-  const taken = [.../** @type {HTMLCollectionOf<HTMLElement>} */ (bars.parentElement.children)].reduce(
-    (sum, node) => sum + (node === bars ? 0 : node.offsetHeight + 4),
-    0,
-  );
-  it.room = clamp(
-    Math.floor((bars.parentElement.clientHeight - taken) / (parseFloat(getComputedStyle(bars).gridAutoRows) + 3)) - 1,
-    FEWEST_BARS,
-    MOST_BARS,
-  );
   const width = frameWidth(it.$("film").clientWidth, lengthOf(it));
   it.root.style.setProperty("--frame", `${width}px`);
   const scrolls = it.root.classList.toggle("scrolls", width * lengthOf(it) > it.$("film").clientWidth + 1);
@@ -373,7 +374,8 @@ function showOutput(it, own, step) {
  */
 function showChoice(it, step) {
   const { $, meta } = it;
-  let bars = barsOf(step, it.room ?? FEWEST_BARS, meta.plain);
+  $("note").textContent = meta.plain ? step.why : step.note;
+  let bars = barsOf(step, roomFor($("bars")), meta.plain);
   let count = meta.vocabulary - bars.length;
   const heat = heatOf(it),
     changed = heat && (heat.temperatures[it.warm] !== 1 || it.cutK > 0 || it.cutP >= 0);
@@ -394,7 +396,6 @@ function showChoice(it, step) {
   bars.forEach((bar, i) => showBar(it, /** @type {HTMLElement} */ ($("bars").children[i]), bar));
   showRest(it, /** @type {HTMLElement} */ ($("bars").lastElementChild), rest, others, count);
   holdBar(it);
-  $("note").textContent = meta.plain ? step.why : step.note;
   $("sums").textContent = [
     it.say("sums", { log_p: signed(step.log_probability), entropy: signed(step.entropy_bits) }),
     it.say("sums_so_far", { log_p: signed(step.running_log_probability), p: scientific(step.running_probability) }),

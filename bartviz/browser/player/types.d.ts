@@ -176,7 +176,6 @@ export interface Player extends Mounted<Parts> {
   twins: HTMLElement[]; // the frames of the branch
   pair: { node: HTMLElement; columns: number[] }[][];
   lanes: Lane[];
-  room: number; // how many bars fit
   cell: number; // pixels of a token in a lane
 
   // timers and listeners
