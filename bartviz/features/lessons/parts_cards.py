@@ -90,7 +90,7 @@ def _card(lesson: Lesson, number: int) -> None:
     runs = now.lesson is lesson
     label = _("Continue with step {step}", step=at + 1) if at else _("Again") if reached == count else _("Start")
     st.button(
-        label,
+        f"{label} `{lesson.title}`",  # heard, not seen (style.css): the title stands above it
         key=f"begin_{lesson.word}",
         on_click=state.start,
         args=(lesson.word, at),

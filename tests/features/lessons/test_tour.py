@@ -293,7 +293,7 @@ def test_leaving_restores_the_visitors_record_and_position(app: App) -> None:
     assert shown(test) is mine
     assert "lesson" not in test.query_params
     test.switch_page("pages/lessons.py").run()
-    assert test.button(key="begin_heads").label == "Continue with step 2"
+    assert test.button(key="begin_heads").label == f"Continue with step 2 `{state.BY_WORD['heads'].title}`"
     test.button(key="begin_heads").click().run()
     assert_stands(test, state.BY_WORD["heads"], 1)
 
@@ -429,3 +429,9 @@ def view_of(test: AppTest, step: Step) -> dict[str, object]:
 @pytest.mark.slow
 def test_which_keys_walk() -> None:
     node.run_tests(Path(__file__).with_name("lessons.test.mjs"))
+
+
+def test_the_buttons_of_the_list_are_told_apart_by_their_names(app: App) -> None:
+    test = app("lessons")
+    labels = [button.label for button in test.button if str(button.key).startswith("begin_")]
+    assert len(labels) == len(set(labels)) == len(LESSONS)
