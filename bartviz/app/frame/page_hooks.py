@@ -23,6 +23,9 @@ class PageHooks(Protocol):
     def leads(self) -> bool:
         """Whether it guides the visitor through the page and chooses its view."""
 
+    def asks_numbers(self) -> bool:
+        """Whether it asks about numbers that pages hide from beginners."""
+
     def lead(self, word: str, record: Record, /) -> bool:
         """Lead through the pages with the record of a file that has the note ``LED``: a callback. Whether it does."""
 
@@ -39,6 +42,9 @@ class _Nothing:
     def strip(self, word: str, /) -> None: ...
 
     def leads(self) -> bool:
+        return False
+
+    def asks_numbers(self) -> bool:
         return False
 
     def lead(self, word: str, record: Record, /) -> bool:

@@ -47,7 +47,7 @@ def main() -> None:
         return
     related_links.text_to_word(record, "output", "word")
     led = page_hooks.current().leads()
-    detailed = levels.at_least("intermediate") or led  # a lesson may ask about each number
+    detailed = levels.at_least("intermediate") or page_hooks.current().asks_numbers()
     lead, settings = st.columns([4, 1], vertical_alignment="center")
     with lead:
         if detailed:  # a beginner reads the sentence of the step alone: two about different words confuse

@@ -193,4 +193,5 @@ LESSON = Lesson(
         Step("decoding", _step(_unsure), facts=_whole, answer=Touch("frame", _least), own=any_record),
         Step("decoding", {"step": 5}, facts=_given, record="given", answer=Touch("frame", _least)),
     ),
+    numbers=True,
 )

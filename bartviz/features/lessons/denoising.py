@@ -204,4 +204,5 @@ LESSON = Lesson(
         ),
         Step("denoising", _shuffled, facts=_permuted, record="repair", answer=Choice(), own=_lacks_whole),
     ),
+    numbers=True,
 )

@@ -129,11 +129,13 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """One tour. ``word`` is its name in the address and in the names of its text files."""
+    """One tour. ``word`` is its name in the address and in the names of its text files. ``numbers``: it asks about
+    numbers that pages hide from beginners."""
 
     word: str
     minutes: int
     steps: tuple[Step, ...]
+    numbers: bool = False
 
     @property
     def title(self) -> str:

@@ -147,4 +147,5 @@ LESSON = Lesson(
         Step("parameters", {"of": LARGE}, facts=_large, answer=Choice()),
         Step("parameters", {"of": TINY}, facts=_tiny, answer=Number(_times, within=0.1)),
     ),
+    numbers=True,
 )

@@ -6,7 +6,7 @@ The frame calls ``prepare`` before any widget is drawn, each page ``strip``, and
 from bartviz.features.lessons.parts_lesson_state import current, drawn, lead, prepare, start
 from bartviz.features.lessons.parts_strip import strip
 
-__all__ = ["begin", "drawn", "lead", "leads", "prepare", "strip"]
+__all__ = ["asks_numbers", "begin", "drawn", "lead", "leads", "prepare", "strip"]
 
 
 def begin(word: str) -> None:
@@ -17,3 +17,9 @@ def begin(word: str) -> None:
 def leads() -> bool:
     """Whether a lesson guides the visitor through the page."""
     return current().lesson is not None
+
+
+def asks_numbers() -> bool:
+    """Whether the lesson asks about numbers that pages hide from beginners."""
+    lesson = current().lesson
+    return lesson is not None and lesson.numbers

@@ -86,8 +86,8 @@ def one(chosen: ui.Chosen, drawn: partial[go.Figure], notice: str) -> None:
 
 
 def detailed() -> bool:
-    """Whether it shows what counting a matrix twice leads to; lessons ask about it."""
-    return levels.at_least("intermediate") or page_hooks.current().leads()
+    """Whether it shows what counting a matrix twice leads to; a lesson asks about it."""
+    return levels.at_least("intermediate") or page_hooks.current().asks_numbers()
 
 
 def draw(record: Record | None) -> None:

@@ -431,6 +431,26 @@ def test_which_keys_walk() -> None:
     node.run_tests(Path(__file__).with_name("lessons.test.mjs"))
 
 
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.word)
+def test_a_lesson_that_names_the_numbers_of_the_player_shows_them(lesson: Lesson) -> None:
+    told = [" ".join(prose.paragraphs(HOME, lesson.word, str(at + 1))) for at in steps_of(lesson, "decoding")]
+    named = any(re.search(r"\bbits\b|\blog p\b|\bentropy\b", text) for text in told)
+    assert lesson.numbers >= named
+
+
+def steps_of(lesson: Lesson, page: str) -> list[int]:
+    return [at for at, step in enumerate(lesson.steps) if step.page == page]
+
+
+@pytest.mark.parametrize(("word", "at", "numbers"), [("attention", 5, False), ("decoding", 2, True)])
+def test_a_beginner_sees_numbers_in_the_lesson_that_asks_about_them(
+    app: App, word: str, at: int, numbers: bool
+) -> None:
+    test = app("decoding", level="beginner", lesson=word, at=str(at + 1))
+    assert_stands(test, state.BY_WORD[word], at)
+    assert ("log p" in words(test)) is numbers
+
+
 def test_the_buttons_of_the_list_are_told_apart_by_their_names(app: App) -> None:
     test = app("lessons")
     labels = [button.label for button in test.button if str(button.key).startswith("begin_")]
