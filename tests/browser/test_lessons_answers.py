@@ -10,11 +10,11 @@ from playwright.sync_api import Locator, Page, expect
 
 pytest.importorskip("bartviz.features.lessons")
 
-from bartviz.features.lessons.answers import MOST_PAINT, Painted
+from bartviz.features.lessons.answers import MOST_PAINT, Painted, Touch
 from bartviz.serving import saved_records as records
 from scripts.settled import settle
 from tests.browser.conftest import Open
-from tests.browser.lessons import begun, named, stands
+from tests.browser.lessons import begun, named, press, stands
 
 LESSON = "attention"
 RIGHT = ".bv-answer.bv-right"
@@ -164,6 +164,31 @@ def test_a_wrong_word_leaves_the_ribbons_of_the_one_that_was_asked_about(shipped
     page.mouse.move(2, 2)
     expect(page.locator(".ribbons .word.chosen")).to_have_text("kaufen")
     expect(page.locator(".ribbons .task")).to_be_empty()  # what the start page asks for is hidden in a lesson
+
+
+def test_the_words_under_a_map_wait_for_the_answer_also_when_a_step_is_come_back_to(shipped: str, visit: Open) -> None:
+    at = next(
+        at
+        for at, step in enumerate(named(LESSON).steps)
+        if isinstance(step.answer, Touch) and step.answer.side == "cell"
+    )
+    page = begun(visit, f"{shipped}/?lesson={LESSON}&at={at + 1}")
+    said, words = page.locator(".attention .said"), page.locator(".attention .under")
+    for _visit in range(2):
+        stands(page, named(LESSON), at)
+        page.mouse.move(2, 2)
+        expect(said).to_be_hidden()
+        expect(words).to_be_hidden()
+        page.locator(".attention [data-is=plot]").hover()
+        expect(said).to_be_visible()  # what is pointed at is read
+        page.mouse.move(2, 2)
+        press(page, "answer", by_keys=True)
+        expect(said).to_be_visible()
+        expect(words).to_be_visible()
+        settle(page)
+        press(page, "next", by_keys=True)
+        stands(page, named(LESSON), at + 1)
+        press(page, "back", by_keys=True)
 
 
 def test_what_gets_the_focus_is_not_under_the_strip(shipped: str, visit: Open) -> None:

@@ -26,6 +26,7 @@ export function say(it) {
   );
   it.said = weight ? sentence(it, weight) : it.say("waiting", { name });
   it.$("said").textContent = it.said;
+  it.root.classList.toggle("resting", !(it.hover ?? it.cursor));
   const tip = it.$("tip"),
     at = it.hover;
   tip.hidden = !at || at.x === undefined || at.row === null || at.column === null;
