@@ -6,11 +6,13 @@ import re
 import time
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 pytest.importorskip("bartviz.features.lessons")
 
 from bartviz.app.controls.large_type import FACTOR
+from bartviz.features.lessons.texts import StepTexts
+from bartviz.serving import saved_records as records
 from scripts.settled import settle
 from tests.browser.conftest import PATIENCE, Open, forget
 from tests.browser.lessons import begun, named, stands
@@ -99,16 +101,33 @@ def test_what_was_moved_is_set_again_and_keys_are_left_alone_while_typing(server
     expect(page.locator(".bv-answer.bv-closed")).to_be_visible()
 
 
-@pytest.mark.thorough
-def test_nothing_jumps_when_the_answer_is_shown(server: str, visit: Open) -> None:
-    page = begun(visit, f"{server}/?lesson=masks&at=4")
+@pytest.mark.parametrize("size", [(1366, 768), (390, 844)])
+def test_nothing_jumps_when_an_answer_is_judged_or_shown(size: tuple[int, int], shipped: str, visit: Open) -> None:
+    page = begun(lambda address: visit(address, size=size), f"{shipped}/?lesson=masks&at=4")
     stands(page, named("masks"), 3)
-    title = page.get_by_role("heading", level=1)
-    before = title.bounding_box()
-    page.keyboard.press("a")
-    expect(page.locator(".bv-answer")).not_to_have_class(re.compile("bv-closed"))
     settle(page)
-    assert title.bounding_box() == before
+    picture = page.locator(named("masks").steps[3].part)
+    before = top(picture)
+    wrong = next(at for at, one in enumerate(texts(3).options) if not one.right)
+    option = page.locator(f".st-key-lesson_option_{wrong} button")
+    option.dispatch_event("click")  # a click of Playwright's scrolls
+    expect(page.locator(".bv-answer.bv-wrong")).to_be_visible()
+    settle(page)
+    assert top(picture) == pytest.approx(before, abs=1)
+    page.keyboard.press("a")
+    expect(page.locator(".bv-answer")).to_contain_text(texts(3).answer)
+    settle(page)
+    assert top(picture) == pytest.approx(before, abs=1)
+
+
+def top(part: Locator) -> float:
+    box = part.bounding_box()
+    assert box is not None
+    return box["y"]
+
+
+def texts(at: int) -> StepTexts:
+    return named("masks").texts(at, records.read(named("masks").steps[at].record))
 
 
 @pytest.mark.thorough

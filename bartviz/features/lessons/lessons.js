@@ -144,9 +144,31 @@ function measureSee(see) {
 
 const measuringStrip =
   globalThis.ResizeObserver &&
-  new ResizeObserver(([{ target }]) =>
-    document.documentElement.style.setProperty("--bv-strip", `${target.getBoundingClientRect().height}px`),
-  );
+  new ResizeObserver(([{ target }]) => {
+    holdPicture(target, document.querySelector("[data-testid='stMain']"));
+    document.documentElement.style.setProperty("--bv-strip", `${target.getBoundingClientRect().height}px`);
+  });
+
+const held = { ask: "", height: 0 };
+
+/**
+ * What is said of an answer changes the height of the strip: the page scrolls by as much, so that the picture stays in
+ * its place. Where it cannot scroll back, the strip keeps that height until the next step.
+ */
+export function holdPicture(strip, main, root = document.documentElement) {
+  const ask = strip.querySelector(".bv-ask")?.textContent ?? "",
+    heightNow = () => strip.getBoundingClientRect().height;
+  if (ask !== held.ask) {
+    root.style.removeProperty("--bv-card");
+    Object.assign(held, { ask, height: heightNow() });
+    return;
+  }
+  const height = heightNow(),
+    to = main.scrollTop + height - held.height;
+  main.scrollTop = to;
+  if (to < 0) root.style.setProperty("--bv-card", `${height - to}px`);
+  held.height = height - Math.min(to, 0);
+}
 
 // The words of a figure and of a running text, which hear nothing; some have their place and their colour beside them.
 const SAID = ".js-plotly-plot :is(text, tspan), .bv-chip",

@@ -28,13 +28,10 @@ from bartviz.record.record import ENDING
 
 _HERE = Path(__file__).parent
 _KEYS = unseen("lessons", progress.SCRIPTS / "lessons.js")
-# Until the answer is asked for, the page does not say it either. On a phone the picture takes the sentence's place.
+# Until the answer is asked for, the page does not say it either.
 _QUIET = (
     "<style>:root .st-key-lesson_quiet { display: none; } :root .bv-lead { visibility: hidden; } "
-    ":root :is(.st-key-player, .st-key-ribbons, [class*='st-key-canvas_']) { --bv-said: hidden; } "
-    "@media (max-width: 760px) { :root .bv-lead { display: none; } "
-    ":root :is(.st-key-lead, .st-key-compare_lead, .st-key-inside_lead, .st-key-start_lead) { min-height: 0; } }"
-    "</style>"
+    ":root :is(.st-key-player, .st-key-ribbons, [class*='st-key-canvas_']) { --bv-said: hidden; }</style>"
 )
 _QUOTED = re.compile(r"(?<=“)([^“”]+)(?=”)")
 NEXT, BACK, ANSWER = "N", "B", "A"

@@ -6,6 +6,7 @@ import { entries } from "../../../bartviz/app/components/menu/entries.js";
 import {
   chipOf,
   distance,
+  holdPicture,
   isField,
   letterOf,
   listen,
@@ -163,4 +164,39 @@ test("an older strip that goes does not stop the newer one from listening", (t) 
     ["second", 2],
     ["second", 3],
   ]);
+});
+
+test("the page scrolls by what the strip grows or shrinks, and a strip that cannot shrink keeps its height", () => {
+  const kept = new Map(),
+    style = {
+      setProperty: (/** @type {string} */ name, /** @type {string} */ value) => kept.set(name, value),
+      removeProperty: (/** @type {string} */ name) => kept.delete(name),
+    };
+  let height = 100,
+    top = 0,
+    ask = "Which?";
+  const strip = /** @type {any} */ ({
+    querySelector: () => ({ textContent: ask }),
+    getBoundingClientRect: () => ({ height }),
+  });
+  const main = /** @type {any} */ ({
+    get scrollTop() {
+      return top;
+    },
+    set scrollTop(to) {
+      top = Math.max(0, to);
+    },
+  });
+  const after = (/** @type {number} */ now) => {
+    height = now;
+    holdPicture(strip, main, /** @type {any} */ ({ style }));
+    return [top, kept.get("--bv-card")];
+  };
+  assert.deepEqual(after(100), [0, undefined]); // a new step
+  assert.deepEqual(after(130), [30, undefined]);
+  assert.deepEqual(after(110), [10, undefined]);
+  assert.deepEqual(after(80), [0, "100px"]); // 30 less, of which the page can go back 10
+  assert.deepEqual(after(100), [0, "100px"]);
+  ask = "And now?";
+  assert.deepEqual(after(90), [0, undefined]);
 });
