@@ -224,3 +224,9 @@ def test_a_guess_is_painted_by_one_drag_and_stands_beside_the_weights(shipped: s
     expect(words.nth(2)).to_have_attribute("aria-label", re.compile("^want: you 33%, the model \\d+%$"))
     expect(page.locator(".st-key-lesson_next button")).to_contain_text("Finish")
     expect(page.locator(".attention")).to_be_visible()
+    page.locator(".st-key-lesson_guess_again button").click()
+    expect(page.locator(".attention")).to_be_hidden()
+    expect(words.nth(2)).to_have_attribute("aria-valuetext", "want: 33% of your weight")  # to be changed
+    words.nth(0).click()
+    page.locator(".painting .compare").click()
+    expect(words.nth(2)).to_have_attribute("aria-label", re.compile("^want: you 25%, the model \\d+%$"))

@@ -103,7 +103,7 @@ class LessonState:
     due: bool = False  # whether the view of the step must still be set
     to: str = ""  # the next page, if it is not that of a step
     said: Reply | str | None = None  # what was said of the visitor's last answer to this step
-    told: bool = False  # whether the right answer has just been given, so that the page still has to follow
+    told: bool = False  # whether the answer has just been shown or hidden, so that the page still has to follow
     framed: bool = False  # whether the sidebar and the menu are there during a lesson
     reached: dict[str, int] = field(default_factory=dict)
     answered: dict[str, set[int]] = field(default_factory=dict)  # the steps of each lesson that were answered
@@ -277,8 +277,17 @@ def go_to(at: int) -> None:
 
 
 def reveal(shown: bool) -> None:
-    """Show or hide the answer: a callback."""
-    current().shown = shown
+    """Show or hide the answer, and with it what was said of the visitor's: a callback."""
+    state = current()
+    state.shown = shown
+    if not shown:
+        state.said = None
+
+
+def guess_again() -> None:
+    """Hide the answer again, from inside the step, so that another guess can be made: a callback."""
+    reveal(shown=False)
+    current().told = True
 
 
 def answer(said: Touched | float) -> None:

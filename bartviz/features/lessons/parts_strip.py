@@ -134,6 +134,8 @@ def _painting(answer: Painted, now: state.LessonState) -> None:
     said = now.said
     guess = said.guess if isinstance(said, Reply) else ()
     painting.draw(line, guess, shown=now.shown, name=f"{now.at}", on_painted=state.answer)
+    if now.shown:
+        st.button(_("Guess again"), key="lesson_guess_again", on_click=state.guess_again)
 
 
 class _Verdict(NamedTuple):
