@@ -273,7 +273,9 @@ def link_table(shown: Table, found: Iterable[Link], gold: Gold | None = None) ->
 
 
 def judge(link: Link, found: Links, gold: Gold) -> str:
-    """In English: right, wrong, missed, or possible and not found, which is not an error."""
+    """In English: right, wrong, missed, or possible and not found or not judged yet, which are no errors."""
+    if not gold.judges(link):
+        return mark("not judged yet")
     if link in gold.sure:
         return mark("right, sure") if link in found else mark("missed")
     if link in gold.possible:
@@ -293,12 +295,14 @@ def notice(shown: Table, found: Links, gold: Gold | None = None) -> str:
     also = _order(shown, found)
     if gold is not None:
         judged = score(found, gold)
-        also = _(
-            "{right} of {found} links are right, {missed} missed",
-            right=judged.right,
-            found=judged.found,
-            missed=judged.missed,
-        )
+        counts = {"right": judged.right, "found": judged.found, "missed": judged.missed}
+        also = _("{right} of {found} links are right, {missed} missed", **counts)
+        if others := len(found) - judged.found:
+            also = _(
+                "{right} of {found} links that you judged are right, {missed} missed; {others} not judged yet",
+                **counts,
+                others=others,
+            )
     return f"{said}; {also}." if also else f"{said}."
 
 

@@ -39,13 +39,23 @@ _TABLE_LINE = re.compile(r"[0-9]{1,9}\s+[0-9]{1,6}\s+[0-9]{1,6}(?:\s+[SP])?(?:\s
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """A manual alignment; ``possible`` includes the sure links."""
+    """A manual alignment; ``possible`` includes the sure links. ``judged``: the words of the output that it is about,
+    None for all; links of other words are neither right nor wrong."""
 
     sure: Links
     possible: Links
+    judged: frozenset[int] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "possible", self.possible | self.sure)
+
+    def begun(self) -> Gold:
+        """The same links, of an alignment that is still being made: only words that have a link are judged."""
+        return Gold(self.sure, self.possible, frozenset(target for _source, target in self.possible))
+
+    def judges(self, link: Link) -> bool:
+        """Whether a link is right or wrong, rather than not judged yet."""
+        return self.judged is None or link[1] in self.judged
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +111,8 @@ class Score:
 
 
 def score(found: Iterable[Link], gold: Gold) -> Score:
-    """How well the links ``found`` agree with ``gold``."""
-    links = frozenset(found)
+    """How well the links ``found`` agree with ``gold``; those of words that it has not judged are left out."""
+    links = frozenset(filter(gold.judges, found))
     return Score(len(links), len(gold.sure), len(links & gold.possible), len(links & gold.sure))
 
 

@@ -146,6 +146,8 @@ def test_every_link_is_in_the_table_with_its_judgement(record: Record) -> None:
         "to": "right, possible",
         "car": "wrong",
     }
+    begun = link_table(shown, {(0, 0), (2, 2), (5, 5)}, gold.begun())
+    assert begun["judged"].tolist()[-1] == "not judged yet"
     assert frame["weight"].tolist() == pytest.approx([shown.weights[j, i] for i, j in ((0, 0), (1, 1), (2, 2), (5, 5))])
 
 
@@ -159,6 +161,8 @@ def test_the_sentence_counts_and_names_a_crossing(record: Record) -> None:
     assert "“kaufen” with “buy”" in said
     judged = notice(shown, frozenset({(0, 0), (5, 5)}), Gold(frozenset({(0, 0), (1, 1)}), frozenset()))
     assert judged.endswith("1 of 2 links are right, 1 missed.")
+    begun = notice(shown, frozenset({(0, 0), (5, 5)}), read("0-0 1-1", 7, 6).begun())
+    assert begun.endswith("1 of 1 links that you judged are right, 1 missed; 1 not judged yet.")
     assert "links no word" in notice(shown, frozenset())
 
 

@@ -57,6 +57,15 @@ def test_the_error_rate_of_a_case_worked_by_hand() -> None:
     assert (judged.wrong, judged.missed) == (1, 1)
 
 
+def test_links_of_words_that_are_not_judged_yet_do_not_count() -> None:
+    gold, found = read("0-0 1?1", 3, 3), {(0, 0), (0, 1), (2, 2)}
+    assert (score(found, gold).found, score(found, gold).wrong) == (3, 2)
+    begun = score(found, gold.begun())  # output words 0 and 1: of their two links one is right
+    assert (begun.found, begun.right, begun.wrong, begun.missed) == (2, 1, 1, 0)
+    assert begun.error_rate == pytest.approx(1 - (1 + 1) / (2 + 1))
+    assert gold.begun().begun() == gold.begun()
+
+
 def test_nothing_found_is_all_wrong_and_where_nothing_is_sure_the_error_rate_is_not_defined() -> None:
     nothing = score((), read("0-0", 1, 1))
     assert (nothing.error_rate, nothing.precision, nothing.recall) == (1.0, None, 0.0)

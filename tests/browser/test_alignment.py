@@ -44,6 +44,18 @@ def test_the_hover_text_has_the_weight_of_a_link(visit: Open, server: str) -> No
     expect(chart.locator(".hoverlayer")).to_contain_text("Ich")
 
 
+def test_words_that_are_not_linked_by_hand_yet_do_not_count(visit: Open, server: str) -> None:
+    page = visit(f"{server}/alignment?judge=true")
+    lead = page.locator(".st-key-alignment_lead .bv-lead")
+    page.locator(".judge .source button").first.click()
+    page.locator(".judge .output button").first.click()
+    expect(lead).to_contain_text("not judged yet")
+    expect(page.locator(".bv-note", has_text="■ not judged yet")).to_be_visible()
+    settle(page)
+    judge(page, "0-0 1-1")  # what is pasted is whole
+    expect(lead).not_to_contain_text("not judged yet")
+
+
 def test_an_alignment_made_by_hand_is_judged_and_the_best_line_chosen(visit: Open, server: str) -> None:
     page = visit(f"{server}/alignment?level=intermediate")
     drawn(page)

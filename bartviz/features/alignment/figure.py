@@ -1,8 +1,8 @@
 """Alignment: two lines of words with their links, and the matrix of weights with each link marked.
 
-With a manual alignment, the shape of a mark is the manual judgement (round: sure, diamond: possible, cross: neither),
-and a filled mark is a link that was found; lines are solid, dashed or dotted accordingly. No meaning is in a colour
-alone.
+With a manual alignment, the shape of a mark is the manual judgement (round: sure, diamond: possible, cross: neither,
+square: none yet), and a filled mark is a link that was found; lines are solid, dashed or dotted accordingly. No meaning
+is in a colour alone.
 """
 
 from __future__ import annotations
@@ -51,7 +51,9 @@ _LOOKS = {
     "wrong": _Look("dot", "x", 2.5),
     "missed": _Look("solid", "circle-open", 1.2, faint=True),
     "possible, not found": _Look("dash", "diamond-open", 1, faint=True),
+    "not judged yet": _Look("solid", "square", 1.4),
 }
+_SIGNS = {"circle": "●", "diamond": "◆", "x": "✕", "circle-open": "○", "diamond-open": "◇", "square": "■"}
 _WEIGHTS = (
     (0.0, mark("weight under 0.33"), _Look("solid", "circle", 1.4)),
     (0.33, mark("0.33 to 0.67"), _Look("solid", "circle", 2.6)),
@@ -218,7 +220,23 @@ def _groups(shown: Table, found: Links, gold: Gold | None) -> list[tuple[str, _L
             by_weight[int(np.searchsorted(bounds, shown.weights[j, i], side="right"))].append((i, j))
         return [(name, look, pairs) for (_low, name, look), pairs in zip(_WEIGHTS, by_weight, strict=True)]
     judged = {link: analysis.judge(link, found, gold) for link in sorted(found | gold.possible)}
-    return [(name, look, [link for link in judged if judged[link] == name]) for name, look in _LOOKS.items()]
+    return [
+        (name, look, [link for link in judged if judged[link] == name])
+        for name, look in _LOOKS.items()
+        if name != "not judged yet" or gold.judged is not None
+    ]
+
+
+def signs(shown: Table, found: Links, gold: Gold) -> str:
+    """The signs of judged links that the matrix has, with what they say and how many there are: "● right, sure (2)"."""
+    there = [
+        f"{_SIGNS[look.symbol]} {_named(name, pairs)}" for name, look, pairs in _groups(shown, found, gold) if pairs
+    ]
+    return " · ".join(there)
+
+
+def _named(name: str, pairs: Sequence[Link]) -> str:
+    return _("{name} ({count})", name=_(name), count=len(pairs))
 
 
 def _links(name: str, look: _Look, pairs: list[Link], shown: Table, place: _Places, dark: bool) -> Part:
@@ -237,7 +255,7 @@ def _links(name: str, look: _Look, pairs: list[Link], shown: Table, place: _Plac
     return {
         "type": "scatter",
         "mode": "lines+markers",
-        "name": _("{name} ({count})", name=_(name), count=len(pairs)),
+        "name": _named(name, pairs),
         "x": np.concatenate(x or [np.array([np.nan])]).astype(np.float32),
         "y": np.concatenate(y or [np.array([np.nan])]).astype(np.float32),
         "line": {"color": color, "width": look.width, "dash": look.dash},

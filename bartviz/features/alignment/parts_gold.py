@@ -10,12 +10,13 @@ from bartviz.analysis import gold_alignment
 from bartviz.analysis.alignment import Table
 from bartviz.analysis.gold_alignment import Gold, Links
 from bartviz.app.controls import pick, show
-from bartviz.app.state import session
+from bartviz.app.state import session, url_state
 from bartviz.errors import TextError
 from bartviz.language import _
 from bartviz.record.record import Record
 
 LINKED = "gold"  # in the address
+_BEGUN = "_gold_begun"  # the fields whose links are being made by hand, word by word
 LONGEST_LINK = 4_000  # characters of an alignment in an address; servers reject addresses over about 8,000
 
 
@@ -30,7 +31,13 @@ def field(record: Record, shown: Table, links: Links) -> Gold | None:
     )
     _from_link(key)
     st.text_area(
-        _("Alignment made by hand"), key=key, height=96, max_chars=gold_alignment.LONGEST, persist_state="session"
+        _("Alignment made by hand"),
+        key=key,
+        height=96,
+        max_chars=gold_alignment.LONGEST,
+        persist_state="session",
+        on_change=_begun().discard,
+        args=(key,),
     )
     base = pick.one_of(_("The first word is"), {"0": "0", "1": "1"}, key="base")
     swap = pick.switch(_("The output word comes first"), key="swap")
@@ -53,7 +60,7 @@ def field(record: Record, shown: Table, links: Links) -> Gold | None:
         return None
     if base == "0" and gold_alignment.never_first(alignment):
         show.note(_("No link names word 0 on either side: where the first word is 1, say so above."))
-    return alignment
+    return alignment.begun() if key in _begun() else alignment
 
 
 def _from_link(key: str) -> None:
@@ -65,6 +72,8 @@ def _from_link(key: str) -> None:
     if linked and linked not in _written() and session.running() is None:
         st.session_state[key] = linked[: gold_alignment.LONGEST]
         _written().add(linked)
+        if url_state.asked("judge") == ("true",):
+            _begun().add(key)
 
 
 def _to_link(text: str) -> None:
@@ -100,7 +109,14 @@ def key_of(record: Record) -> str:
     return f"gold_{hashlib.sha256(texts.encode('utf-8', 'replace')).hexdigest()[:16]}"
 
 
-def write(key: str, text: str) -> None:
-    """Fill the field: a callback. Built-in alignments count from 0, the source first."""
+def _begun() -> set[str]:
+    begun: set[str] = st.session_state.setdefault(_BEGUN, set())
+    return begun
+
+
+def write(key: str, text: str, *, begun: bool = False) -> None:
+    """Fill the field: a callback. Built-in alignments count from 0, the source first. ``begun``: more words will be
+    judged."""
+    (_begun().add if begun else _begun().discard)(key)
     st.session_state[key] = text
     st.session_state["base"], st.session_state["swap"] = "0", False

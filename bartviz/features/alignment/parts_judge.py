@@ -67,7 +67,8 @@ def _toggled(field: str, gold: Gold | None, counts: tuple[int, int]) -> None:
     """Write the alignment with one link switched: a callback."""
     link = parsed(st.session_state[KEY].get("toggle"), counts)
     if link is not None:
-        parts_gold.write(field, gold_alignment.write(*after(gold, link)))
+        begun = gold is None or gold.judged is not None
+        parts_gold.write(field, gold_alignment.write(*after(gold, link)), begun=begun)
 
 
 def parsed(message: object, counts: tuple[int, int]) -> Link | None:

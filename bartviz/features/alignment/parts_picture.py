@@ -11,7 +11,7 @@ from bartviz.analysis import alignment as analysis
 from bartviz.app.controls import pick, show
 from bartviz.app.frame import page
 from bartviz.features.alignment import parts_judge as judge
-from bartviz.features.alignment.figure import MOST, colors_of, lines, matrix, within
+from bartviz.features.alignment.figure import MOST, colors_of, lines, matrix, signs, within
 from bartviz.features.alignment.parts import HEIGHT, Chosen
 from bartviz.language import _
 from bartviz.record.record import Record
@@ -29,7 +29,10 @@ def picture(record: Record, chosen: Chosen) -> go.Figure:
     colors = colors_of(shown, pick.colors_of_words(record))
     left, right = st.columns([4, 5], gap="medium")
     with left:
-        hint = _("Choose a word, then the word that it became: your links judge those of the model.")
+        hint = _(
+            "Choose a word, then the word that it became: your links judge those of the model. Links of words that you "
+            "have not linked yet do not count."
+        )
         by_hand = pick.switch(_("Judge by hand"), key="judge", hint=hint)
         first = (0, 0) if by_hand else _first(chosen)
         drawn = partial(
@@ -37,12 +40,15 @@ def picture(record: Record, chosen: Chosen) -> go.Figure:
         )
         if by_hand:
             judge.draw(record, chosen)
+            show.note(_("Wide lines: links of the model. Narrow lines: yours, dotted where they are only possible."))
         else:
             show.figure(drawn, key="alignment_lines", alt=notice)
             show.note(part(chosen, first))
     with right:
         whole = partial(matrix, shown, chosen.links, gold=chosen.gold, dark=dark, height=HEIGHT, colors=colors)
         show.figure(whole, key="alignment_matrix", alt=f"{_('Weights between words.')} {notice}")
+        if by_hand and chosen.gold is not None:  # the lines have a legend of their own
+            show.note(signs(shown, chosen.links, chosen.gold))
     return drawn
 
 

@@ -10,7 +10,7 @@ from bartviz.analysis.alignment import heads_of, links, table
 from bartviz.analysis.gold_alignment import Gold, read
 from bartviz.errors import SettingError
 from bartviz.features.alignment import figure as figure_module
-from bartviz.features.alignment.figure import alignment, lines, matrix, within
+from bartviz.features.alignment.figure import alignment, lines, matrix, signs, within
 from bartviz.record.attention import Head
 from bartviz.record.record import Record
 from tests.support import stand_in
@@ -57,6 +57,17 @@ def test_links_have_a_mark_only_where_they_are_judged(record: Record) -> None:
     assert bare
     assert not any(np.any(trace.marker.size) for trace in bare)
     assert np.any(judged["wrong (1)"].marker.size)
+
+
+def test_the_signs_of_an_alignment_that_is_still_being_made_are_named_and_counted(record: Record) -> None:
+    shown, found = table(record, heads_of(record)), frozenset({(0, 0), (3, 0), (3, 4), (2, 3)})
+    whole, begun = read("0-0 1-1", 7, 6), read("0-0 1-1", 7, 6).begun()
+    assert signs(shown, found, whole) == "● right, sure (1) · ✕ wrong (3) · ○ missed (1)"
+    assert signs(shown, found, begun) == "● right, sure (1) · ✕ wrong (1) · ○ missed (1) · ■ not judged yet (2)"
+    assert "not judged yet (0)" not in traces(lines(shown, found, gold=whole))
+    marks = traces(matrix(shown, found, gold=begun))["not judged yet"]
+    assert marks.marker.symbol == "square"
+    assert list(zip(marks.x, marks.y, strict=True)) == [(2, 3), (3, 4)]
 
 
 def test_the_matrix_marks_each_link_at_its_cell(record: Record) -> None:

@@ -55,3 +55,14 @@ def test_links_made_by_hand_judge_those_of_the_heads_at_once(app: App, record: R
     assert shown["Precision"] == f"{judged.precision:.2f}"
     assert write(read(text, 7, 6).sure) == text
     assert f"{judged.right} of {judged.found} links are right" in words(at)
+
+
+def test_an_alignment_that_is_being_made_leaves_other_words_out_and_a_pasted_one_judges_all(
+    app: App, record: Record
+) -> None:
+    at = app("alignment", judge="true", gold="0-0")  # a link to where the switch is on
+    assert not at.exception
+    assert "not judged yet" in words(at)
+    at.text_area(gold.key_of(record)).set_value("0-0 1-1").run()
+    assert "not judged yet" not in words(at)
+    assert "✕ wrong" in words(at)  # what the signs of the matrix say
