@@ -8,7 +8,7 @@ import { component } from "../../browser/shared/ready.js";
 import { onLight, sayTouched } from "../../browser/shared/touched.js";
 
 const WIDEST = 16; // pixels of the ribbon of the largest share
-const NARROW = 4; // the same of one that runs behind other lines of words
+const NARROW = 4; // the same of one that runs between the words of other lines
 const DARKEST = 50; // percent of the colour: letters stay readable on it
 
 /** The output that a key leads to from the one at `at` of `count`; undefined for other keys. */
@@ -18,10 +18,38 @@ export function reached(key, at, count, backwards = false) {
   return key in steps ? Math.min(Math.max(steps[key], 0), count - 1) : undefined;
 }
 
-/** Whether a ribbon between two boxes runs behind a line of words: `source` and `output` are the boxes of all words. */
-export function behind(from, to, source, output) {
-  const below = (box, other) => other.y >= box.y + box.height;
-  return source.some((box) => below(to, box)) || output.some((box) => below(box, from));
+/** Where a ribbon goes through the lines of words that stand between its two boxes: each line's place of passage, from the
+ * lower box up, as {x, top, bottom}. It goes through the gap that is nearest to the way, so that it touches no other word. */
+export function passages(from, to, boxes) {
+  const [x, a] = [from.x + from.width / 2, to.x + to.width / 2],
+    [low, high] = [from.y, to.y + to.height];
+  const middle = (box) => box.y + box.height / 2;
+  const lines = [];
+  for (const box of boxes
+    .filter((one) => one.y >= high && one.y + one.height <= low)
+    .sort((p, q) => middle(q) - middle(p))) {
+    const line = lines.at(-1);
+    if (line && middle(box) > Math.min(...line.map((one) => one.y))) line.push(box);
+    else lines.push([box]);
+  }
+  return lines.map((line) => {
+    const [top, bottom] = [Math.min(...line.map((box) => box.y)), Math.max(...line.map((box) => box.y + box.height))];
+    const wanted = x + ((a - x) * (low - (top + bottom) / 2)) / (low - high || 1);
+    return { x: gap(line, wanted), top, bottom };
+  });
+}
+
+/** The place between the words of a line, or beside them, that is nearest to `wanted` and has room for a narrow ribbon. */
+function gap(line, wanted) {
+  const words = [...line].sort((p, q) => p.x - q.x),
+    half = NARROW / 2 + 0.5;
+  const begins = [-Infinity, ...words.map((box) => box.x + box.width)],
+    ends = [...words.map((box) => box.x), Infinity];
+  const places = begins
+    .map((left, k) => [left + half, ends[k] - half])
+    .filter(([left, right]) => left <= right)
+    .map(([left, right]) => Math.min(Math.max(wanted, left), right));
+  return places.reduce((best, place) => (Math.abs(place - wanted) < Math.abs(best - wanted) ? place : best));
 }
 
 /** The line and the word that a key leads to from the word at `at` of a line; undefined for other keys. Up leads from what was
@@ -45,13 +73,23 @@ export function units(words) {
   return groups;
 }
 
-/** A ribbon from the middle of a box's upper edge to the middle of another's lower one. */
-export function ribbon(from, to) {
-  const [x, y] = [from.x + from.width / 2, from.y],
-    [a, b] = [to.x + to.width / 2, to.y + to.height],
-    middle = (y + b) / 2;
+/** A ribbon from the middle of a box's upper edge to the middle of another's lower one, by the passages between. */
+export function ribbon(from, to, between = []) {
   const n = (value) => value.toFixed(1);
-  return `M${n(x)},${n(y)} C${n(x)},${n(middle)} ${n(a)},${n(middle)} ${n(a)},${n(b)}`;
+  let [x, y] = [from.x + from.width / 2, from.y],
+    path = `M${n(x)},${n(y)}`;
+  const curve = (a, b) => {
+    const middle = (y + b) / 2;
+    path += ` C${n(x)},${n(middle)} ${n(a)},${n(middle)} ${n(a)},${n(b)}`;
+    [x, y] = [a, b];
+  };
+  for (const { x: a, top, bottom } of between) {
+    curve(a, bottom);
+    path += ` V${n(top)}`;
+    y = top;
+  }
+  curve(to.x + to.width / 2, to.y + to.height);
+  return path;
 }
 
 class View {
@@ -188,9 +226,9 @@ class View {
       ...paths.map(([index, share]) => {
         const path = document.createElementNS("http://www.w3.org/2000/svg", "path"),
           to = source[index],
-          widest = behind(from, to, source, output) ? NARROW : WIDEST;
-        path.setAttribute("d", ribbon(from, to));
-        path.setAttribute("stroke-width", String(Math.max(1.5, widest * share)));
+          between = passages(from, to, [...source, ...output]);
+        path.setAttribute("d", ribbon(from, to, between));
+        path.setAttribute("stroke-width", String(Math.max(1.5, (between.length ? NARROW : WIDEST) * share)));
         return path;
       }),
     );
