@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -21,6 +21,7 @@ from numpy.random import Generator
 from bartviz.language import _, mark
 
 MASK = "<mask>"
+HIDES = ("token masking", "token deletion", "text infilling")  # the noises that lose words
 POISSON_MEAN = 3.0  # mean length of a span in text infilling (section 2.2)
 
 _WORD = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
@@ -157,6 +158,21 @@ def text_infilling(text: str, rng: Generator, rate: float = 0.30) -> Noised:
             result.append(NoisedWord(clean[position].text, (position,)))
             position += 1
     return _noised("text infilling", text, clean, result)
+
+
+def hide(text: str, noise: str, hidden: Collection[int]) -> Noised:
+    """Lose these words, as a noise of ``HIDES`` loses words: each for its own mask (token masking), neighbours for one
+    mask (text infilling), or without a mark (token deletion)."""
+    clean = words(text)
+    result: list[NoisedWord] = []
+    for i, word in enumerate(clean):
+        if i not in hidden:
+            result.append(NoisedWord(word.text, (i,)))
+        elif noise == "text infilling" and result and result[-1].is_mask:
+            result[-1] = NoisedWord(MASK, (*result[-1].origin, i), is_mask=True)
+        elif noise != "token deletion":
+            result.append(NoisedWord(MASK, (i,), is_mask=True))
+    return _noised(noise, text, clean, result)
 
 
 def sentence_permutation(text: str, rng: Generator, rate: float = 0.0) -> Noised:

@@ -6,13 +6,13 @@ Noise is applied to the text, which is then tokenized again, as in training; acc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bartviz.analysis.denoising import NOISE, Noised
+from bartviz.analysis.denoising import HIDES, NOISE, Noised, hide
 from bartviz.analysis.repair_columns import places, written_words
 from bartviz.analysis.repairs import Repair, Score, score
 from bartviz.callbacks import never, silent
@@ -45,17 +45,19 @@ def repair(
     *,
     rate: float | None = None,
     seed: int = 0,
+    hidden: Collection[int] | None = None,
     values: bool = False,
     cancelled: Callable[[], bool] = never,
     on_progress: Callable[[int, int], None] = silent,
 ) -> Repair:
     """Corrupt ``text``, run it clean and corrupted with the clean text as target, and let the model generate.
 
-    noise: a name of ``denoising.NOISE``; rate: share of the words, None for the function's own; seed: of the noise.
+    noise: a name of ``denoising.NOISE``; rate: share of the words, None for the function's own; seed: of the noise;
+    hidden: the words that it loses, from 0, instead of any at random.
     A text longer than the model reads is truncated, and ``notices`` say so.
     Raises TextError, SettingError, BudgetError, Cancelled.
     """
-    noised, notices = corrupt(model, text, noise, rate=rate, seed=seed)
+    noised, notices = corrupt(model, text, noise, rate=rate, seed=seed, hidden=hidden)
     on_progress(0, 3)
     plain = capture(model, noised.source, target=noised.source, values=values, cancelled=cancelled)
     on_progress(1, 3)
@@ -67,17 +69,31 @@ def repair(
 
 
 def corrupt(
-    model: Model, text: str, noise: str, *, rate: float | None = None, seed: int = 0
+    model: Model,
+    text: str,
+    noise: str,
+    *,
+    rate: float | None = None,
+    seed: int = 0,
+    hidden: Collection[int] | None = None,
 ) -> tuple[Noised, tuple[str, ...]]:
     """The corrupted text, short enough for the model, and notices of any changes. Raises TextError, SettingError."""
     _check(model, noise, rate)
+    if hidden is not None and noise not in HIDES:
+        raise SettingError(later("This noise hides no words: choose {names}.", names=choices(HIDES)))
+
+    def damaged() -> Noised:
+        if hidden is not None:
+            return hide(clean, noise, hidden)
+        return NOISE[noise](clean, np.random.default_rng(seed), rate)
+
     cleaned = texts.clean(text)
     prepared = prepare(model, cleaned.text, truncate="first")
     clean, limit = prepared.text.strip(), model.info.positions
-    noised = NOISE[noise](clean, np.random.default_rng(seed), rate)
+    noised = damaged()
     while limit is not None and noised.text and _count(model, noised.text) > limit:  # masks were inserted
         clean = clean[: noised.clean[-max(1, len(noised.clean) // 20)].start].strip()
-        noised = NOISE[noise](clean, np.random.default_rng(seed), rate)
+        noised = damaged()
     if not noised.clean:
         raise TextError(
             later("There is no word in this text that could be lost. Type a sentence, or choose an example.")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bartviz.analysis import denoising
-from bartviz.analysis.denoising import MASK, NOISE, Noised
+from bartviz.analysis.denoising import HIDES, MASK, NOISE, Noised, hide
 from tests.support.process import printed
 
 TEXTS = [
@@ -142,3 +142,22 @@ def test_lost_words_are_words_of_the_clean_text_at_any_rate(function: Callable[.
 def test_neither_torch_nor_streamlit_is_imported() -> None:
     code = "import sys, bartviz.analysis.denoising as d; print([m for m in ('torch', 'streamlit') if m in sys.modules])"
     assert printed(code).strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("noise", "text"),
+    [
+        ("token masking", "I <mask> <mask> buy a <mask>."),
+        ("text infilling", "I <mask> buy a <mask>."),
+        ("token deletion", "I buy a."),
+    ],
+)
+def test_words_are_hidden_as_a_noise_loses_them(noise: str, text: str) -> None:
+    found = hide("I want to buy a car.", noise, {1, 2, 5, 99})
+    assert found.text == text
+    assert found.lost == (1, 2, 5)
+
+
+def test_the_noises_that_hide_words_are_those_that_lose_some() -> None:
+    lose = {name for name in NOISE if noised(name, "One two three. Four five six.", rate=0.5).lost}
+    assert lose == set(HIDES)

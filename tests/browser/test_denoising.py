@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -31,6 +33,22 @@ def test_bert_is_shown_next_to_bart(visit: Open, shipped: str) -> None:
     expect(table.locator("tbody tr").first.locator("td").nth(3).locator(".bv-guess")).to_have_count(5)
     page.get_by_test_id("stButtonGroup").get_by_text("rotation").click()
     expect(page.get_by_text("BERT has nothing to fill")).to_be_visible()
+
+
+def test_a_touch_on_a_word_hides_it_and_one_on_its_gap_shows_it_again(visit: Open, shipped: str) -> None:
+    page = opened(visit, f"{shipped}/denoising?noise=masking&text_of=one+sentence")
+    word = page.locator(f"{LINES} [role=button]", has_text="garden")
+    expect(word).to_have_attribute("aria-pressed", "false")
+    word.click()
+    expect(word).to_have_attribute("aria-pressed", "true")
+    expect(page).to_have_url(re.compile("hidden="))
+    number = word.get_attribute("data-words")
+    page.locator(f"{LINES} .bv-mask[data-words='{number}']").click()
+    expect(word).to_have_attribute("aria-pressed", "false")
+    word.focus()
+    page.keyboard.press("Enter")
+    expect(word).to_have_attribute("aria-pressed", "true")
+    expect(word).to_be_focused()
 
 
 def resting(page: Page) -> float:

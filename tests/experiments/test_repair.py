@@ -74,6 +74,14 @@ def test_the_same_seed_loses_the_same_words() -> None:
     assert first == second
 
 
+def test_words_that_are_chosen_are_lost_instead_of_any_at_random() -> None:
+    model = loaded.model("bart")
+    found, _notices = corrupt(model, TEXTS[0], "token masking", seed=9, hidden={0, 2})
+    assert found.lost == (0, 2)
+    with pytest.raises(SettingError, match="hides no words"):
+        corrupt(model, TEXTS[0], "document rotation", hidden={0})
+
+
 @pytest.mark.slow
 def test_a_share_of_0_loses_nothing_and_of_1_every_word() -> None:
     model = loaded.model("bart")

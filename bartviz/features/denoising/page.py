@@ -5,13 +5,19 @@ from pathlib import Path
 import streamlit as st
 
 from bartviz.analysis import repairs
+from bartviz.analysis.denoising import HIDES
 from bartviz.app.controls import show
-from bartviz.app.frame import fill_masks, levels, output_confidence, page
+from bartviz.app.frame import fill_masks, levels, output_confidence, page, page_hooks
 from bartviz.features.denoising import parts
 from bartviz.features.denoising.figure import denoising as figure
 from bartviz.features.denoising.parts_noise import choose
-from bartviz.language import _
+from bartviz.language import _, mark
 
+AT_RANDOM = mark("The words are drawn at random: “Draw again” damages others.")
+BY_HAND = mark(
+    "The words are drawn at random: “Draw again” damages others. Touch a word to hide it, or a gap to show its words "
+    "again."
+)
 STYLE = Path(parts.__file__).with_name("style.css")
 
 
@@ -20,13 +26,16 @@ def main() -> None:
     st.html(STYLE)
     fill_masks.section(record)
     lead = show.place("lead")
-    show.what_to_do(_("The words are drawn at random: “Draw again” damages others."))
+    to_do = st.empty()
     picture = st.container(key="denoising_lines")
     chosen = choose(record)
+    touchable = chosen.noise in HIDES and not page_hooks.current().leads()  # touches answer a lesson
+    with to_do:
+        show.what_to_do(_(BY_HAND if touchable else AT_RANDOM))
     with picture:
         repair = parts.repaired(chosen)
         if repair is not None:
-            parts.lines(repair)
+            parts.lines(chosen, repair, touchable=touchable)
             filled = [(word.text, word.probability) for word in repair.said if word.mark != "kept"]
             output_confidence.warning(repair.written, filled=filled)
     with lead:

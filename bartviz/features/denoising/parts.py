@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import streamlit as st
 
 from bartviz.analysis import repairs, sentence_words
+from bartviz.app.components.invisible import unseen
 from bartviz.app.controls import pick, show, tasks
 from bartviz.app.frame import levels, page
 from bartviz.app.frame.fill_masks import FILLER
@@ -19,7 +21,7 @@ from bartviz.families.catalogue import EMBEDDED, entry
 from bartviz.features.denoising.figure import NAMES, denoising, pair
 from bartviz.features.denoising.figure import attention as both
 from bartviz.features.denoising.parts_chips import LEGEND, guess_lines, repair_lines
-from bartviz.features.denoising.parts_noise import Chosen
+from bartviz.features.denoising.parts_noise import Chosen, switch
 from bartviz.language import _, later, mark, named
 from bartviz.record.attention import Head
 
@@ -37,6 +39,8 @@ LOOKS = {
     "tokens": mark("given the original"),
 }
 WEIGHTS = {"head": mark("one head"), "layer": mark("mean of a layer"), "all": mark("mean of all")}
+_TOUCH = unseen("denoising_touch", Path(__file__).with_name("touch.js"))
+_TOUCHED = "denoising_touched"
 KINDS: tuple[Kind, ...] = ("cross", "encoder")
 
 
@@ -61,6 +65,7 @@ def repaired(chosen: Chosen) -> Repair | None:
             chosen.noise,
             rate=chosen.rate,
             seed=chosen.seed,
+            hidden=chosen.hidden,
             cancelled=ticket.cancelled,
             on_progress=progress,
         )
@@ -68,10 +73,14 @@ def repaired(chosen: Chosen) -> Repair | None:
     return tasks.ask("repair", chosen.model, chosen.key, work)
 
 
-def lines(repair: Repair) -> None:
-    """Original, corrupted and reconstructed text: what the model writes by itself."""
-    drawn = repair_lines(repair)
+def lines(chosen: Chosen, repair: Repair, *, touchable: bool) -> None:
+    """Original, corrupted and reconstructed text: what the model writes by itself. ``touchable``: a touch on a word
+    hides it, and one on a gap shows what it hides."""
+    drawn = repair_lines(repair, touchable=touchable)
     st.html(drawn)
+    if touchable:
+        told = {"box": "denoising_lines", "lost": list(repair.noised.lost)}
+        _TOUCH(key=_TOUCHED, data=told, on_words_change=partial(_touched, chosen, repair))
     legend = [_(said) for name, said in LEGEND.items() if name in drawn]
     if repair.noised.moved:
         legend.append(_("Small numbers: the word's place in the original."))
@@ -85,6 +94,12 @@ def lines(repair: Repair) -> None:
         st.warning(
             _("This model looks untrained: all normalisation gains are still about 1. If so, its repairs are random.")
         )
+
+
+def _touched(chosen: Chosen, repair: Repair) -> None:
+    """Hide or show the words that were touched: a callback. What a browser sends is untrusted."""
+    sent = st.session_state.get(_TOUCHED, {}).get("words")
+    switch(chosen, repair.noised.lost, str(sent), len(repair.noised.clean))
 
 
 def look(chosen: Chosen, repair: Repair) -> None:
@@ -246,7 +261,7 @@ def noises(chosen: Chosen) -> None:
 
         return all_noises(model, chosen.text, seed=chosen.seed, cancelled=ticket.cancelled, on_progress=progress)
 
-    key = {name: value for name, value in chosen.key.items() if name not in ("noise", "rate")}
+    key = {name: value for name, value in chosen.key.items() if name not in ("noise", "rate", "hidden")}
     scores = tasks.ask("noises", chosen.model, key, work)
     if scores is None:
         return

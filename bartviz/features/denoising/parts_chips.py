@@ -34,14 +34,16 @@ LEGEND = {
 }
 
 
-def repair_lines(repair: Repair) -> str:
-    """Original, damaged and repaired words, column by column."""
+def repair_lines(repair: Repair, *, touchable: bool = False) -> str:
+    """Original, damaged and repaired words, column by column. ``touchable``: words and gaps say which of the original's
+    words they are, and those of the first line are buttons."""
     names = "".join(f"<span>{_(name)}</span>" for name in NAMES)
     numbers = _numbered(repair)
-    columns = [_together(_columns(repair, place, numbers)) for place in repair.places]
+    columns = [_together(_columns(repair, place, numbers, touchable)) for place in repair.places]
     label = html.escape(_("Original, damaged and repaired words, column by column"), quote=True)
+    stop = "" if touchable else " tabindex='0'"  # a stop of Tab, as long lines scroll: else a word is one
     return (
-        f"<div class='bv-text bv-repair' role='group' aria-label='{label}' tabindex='0' "
+        f"<div class='bv-text bv-repair' role='group' aria-label='{label}'{stop} "
         f"dir='{direction(word.text for word in repair.noised.clean)}'>"
         f"<div class='bv-column bv-names'>{names}</div><div class='bv-columns'>{''.join(columns)}</div></div>"
     )
@@ -58,7 +60,7 @@ def _together(columns: list[str]) -> str:
     return columns[0] if len(columns) == 1 else f"<div class='bv-place'>{''.join(columns)}</div>"
 
 
-def _columns(repair: Repair, place: Place, numbers: Sequence[int]) -> list[str]:
+def _columns(repair: Repair, place: Place, numbers: Sequence[int], touchable: bool) -> list[str]:
     """A place as columns of one word each, so that a long one can wrap between words. ``numbers``: of the colours of
     the clean words, which a word keeps wherever it comes back."""
     noised, lost = repair.noised, set(repair.noised.lost)
@@ -75,36 +77,45 @@ def _columns(repair: Repair, place: Place, numbers: Sequence[int]) -> list[str]:
                 _("lost") if clean in lost else "",
                 clean + 1 if numbered else None,
                 numbers[clean],
+                _button(clean, clean in lost) if touchable else "",
             )
         )
-        seen = _corrupted_chip(repair, place, (clean, number, len(pairs)), numbers)
+        seen = _corrupted_chip(repair, place, (clean, number, len(pairs)), numbers, touchable)
         back = clean is not None and written is not None and written.mark in ("kept", "right")
         columns.append(f"{above}{seen}{_written_chip(written, numbers[clean] if back and clean is not None else NONE)}")
     return [f"<div class='bv-column'>{column}</div>" for column in columns]
 
 
-def _corrupted_chip(repair: Repair, place: Place, column: tuple[int | None, int, int], numbers: Sequence[int]) -> str:
+def _button(word: int, lost: bool) -> str:
+    return f" role='button' tabindex='-1' aria-pressed='{str(lost).lower()}' data-words='{word}'"
+
+
+def _corrupted_chip(
+    repair: Repair, place: Place, column: tuple[int | None, int, int], numbers: Sequence[int], touchable: bool
+) -> str:
     """The corrupted word of a column: its clean word, its number, and how many there are, which a mask reaches over."""
     clean, number, count = column
     numbered = bool(repair.noised.moved)
     if not place.seen:
-        return "<span></span>" if clean is None else _nothing(_("nothing here: deleted"))
+        words = f" data-words='{clean}'" if touchable else ""
+        return "<span></span>" if clean is None else _nothing(_("nothing here: deleted"), words)
     word = repair.noised.words[place.seen[0]]
+    words = f" data-words='{'-'.join(map(str, word.origin))}'" if touchable and word.origin else ""
     if not word.is_mask:
         (origin,) = word.origin
-        chip = _chip(word.text, [], "", origin + 1 if numbered else None, numbers[origin])
+        chip = _chip(word.text, [], "", origin + 1 if numbered else None, numbers[origin], words)
         return chip if number == 0 else "<span></span>"
     if number:
         last = " bv-last" if number == count - 1 else ""
         title = html.escape(_("the same mask"), quote=True)
-        return f"<span class='bv-chip bv-mask bv-on{last}' title='{title}'>⋯</span>"
+        return f"<span class='bv-chip bv-mask bv-on{last}'{words} title='{title}'>⋯</span>"
     lost = len(word.origin)
     tooltip = (
         plural("one mask for {count} word", "one mask for {count} words", lost)
         if lost
         else _("a mask where nothing was missing")
     )
-    return _chip(word.text, ["bv-mask", "bv-first"] if count > 1 else ["bv-mask"], tooltip)
+    return _chip(word.text, ["bv-mask", "bv-first"] if count > 1 else ["bv-mask"], tooltip, attributes=words)
 
 
 def _written_chip(written: Said | None, color: int) -> str:
@@ -117,16 +128,18 @@ def _written_chip(written: Said | None, color: int) -> str:
     return f"{_chip(written.text, [f'bv-{written.mark}'], tooltip, color=color)}<span class='bv-mark'>{below}</span>"
 
 
-def _nothing(tooltip: str) -> str:
-    return f"<span class='bv-chip bv-none' title='{html.escape(tooltip, quote=True)}'>∅</span>"
+def _nothing(tooltip: str, attributes: str = "") -> str:
+    return f"<span class='bv-chip bv-none'{attributes} title='{html.escape(tooltip, quote=True)}'>∅</span>"
 
 
-def _chip(text: str, names: list[str], tooltip: str, number: int | None = None, color: int = NONE) -> str:
+def _chip(
+    text: str, names: list[str], tooltip: str, number: int | None = None, color: int = NONE, attributes: str = ""
+) -> str:
     title = f"{text}: {tooltip}" if tooltip else text
     small = "" if number is None else f"<sup>{number}</sup>"
     style = f" style='{underline(color)}'" if color != NONE else ""
     return (
-        f"<span class='{' '.join(['bv-chip', *names])}'{style} title='{html.escape(title, quote=True)}'>"
+        f"<span class='{' '.join(['bv-chip', *names])}'{style}{attributes} title='{html.escape(title, quote=True)}'>"
         f"{html.escape(visible(text))}{small}</span>"
     )
 

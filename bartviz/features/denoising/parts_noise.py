@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from bartviz.analysis.denoising import MASK, NOISE, sentences
+from bartviz.analysis.denoising import HIDES, MASK, NOISE, sentences
 from bartviz.app.controls import pick, show
 from bartviz.app.frame import levels
 from bartviz.app.state import url_state
@@ -37,6 +37,8 @@ NOISE_NAMES = {
 SENTENCE = "The children are playing in the garden because the weather is good today."
 STORY = "The king had three sons. One day he sent them out into the world. Only the youngest came home again."
 TEXTS = {"own": mark("your text"), "sentence": mark("one sentence"), "story": mark("three sentences")}
+HIDDEN, NOTHING = "hidden", "none"  # in the address: "3-5", the words from 0
+_BY_HAND = "_denoising_by_hand"  # the words that were hidden, and the draw that they belong to
 SEED, FIRST_SEED, MOST_SEED = "noise_seed", 2, 9999  # the first: with it the denoiser repairs the first examples
 
 
@@ -49,11 +51,17 @@ class Chosen:
     noise: str
     rate: float | None
     seed: int
+    hidden: tuple[int, ...] | None = None  # the words that are lost by hand, instead of any at random
 
     @property
     def key(self) -> dict[str, object]:
         """Everything that a repair depends on besides the model's weights."""
-        return {"model": self.model, "text": self.text, "noise": self.noise, "rate": self.rate, "seed": self.seed}
+        return {"model": self.model, "hidden": None if self.hidden is None else list(self.hidden), **self.draw}
+
+    @property
+    def draw(self) -> dict[str, object]:
+        """What words are drawn at random from; those that are hidden by hand belong to it."""
+        return {"text": self.text, "noise": self.noise, "rate": self.rate, "seed": self.seed}
 
 
 def denoiser(info: ModelInfo) -> str:
@@ -87,9 +95,36 @@ def choose(record: Record) -> Chosen:
     text = {"own": record.source_text, "sentence": SENTENCE, "story": STORY}[which]
     sentences = [_(NOISE[noise].summary), *_notes(record, which, noise, text)]
     chosen = Chosen(denoiser(record.model), SENTENCE if MASK in text or "[MASK]" in text else text, noise, rate, seed)
+    chosen = replace(chosen, hidden=_hidden(chosen))
     with sixth:
         show.note(" ".join(sentences))
     return chosen
+
+
+def _hidden(chosen: Chosen) -> tuple[int, ...] | None:
+    """The words that are hidden by hand (URL ``hidden``), until others are drawn; None where there are none."""
+    if chosen.noise not in HIDES:
+        return None
+    if url_state.opened(HIDDEN) and (linked := url_state.asked(HIDDEN)):
+        st.session_state[_BY_HAND] = chosen.draw, _numbers(linked[-1])
+    draw, hidden = st.session_state.get(_BY_HAND, (None, None))
+    found: tuple[int, ...] | None = hidden if draw == chosen.draw else None
+    url_state.publish(HIDDEN, () if found is None else ("-".join(map(str, found)) or NOTHING,), ())
+    return found
+
+
+def _numbers(word: str) -> tuple[int, ...]:
+    """Places of words as they are in an address or a browser's message: others are left out."""
+    return tuple(sorted({int(one) for one in word.split("-") if one.isdecimal() and one.isascii() and len(one) < 6}))
+
+
+def switch(chosen: Chosen, lost: Collection[int], word: str, count: int) -> None:
+    """Hide the words of a chip that was touched, of ``count`` words, or show them again where they are ``lost``; one
+    word is always left."""
+    touched = {one for one in _numbers(word) if one < count}
+    after = set(lost) - touched if touched <= set(lost) else set(lost) | touched
+    if touched and len(after) < count:
+        st.session_state[_BY_HAND] = chosen.draw, tuple(sorted(after))
 
 
 def _one_of(label: str, options: Mapping[str, str], *, key: str, default: str | None = None) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
+import streamlit as st
 
 import bartviz
 from bartviz.experiments.repair import repair
 from bartviz.features.denoising.parts import LOOKS
-from bartviz.features.denoising.parts_noise import SENTENCE
+from bartviz.features.denoising.parts_noise import SENTENCE, Chosen, switch
 from bartviz.models.roots import default_roots
 from bartviz.record.record import Record
 from tests.support.pages import App
@@ -112,6 +114,36 @@ def test_a_text_with_masks_is_replaced_by_an_example(app: App) -> None:
     assert not page.exception
     assert "so an example is used instead" in words(page)
     assert SENTENCE.split()[1] in words(page)
+
+
+@pytest.mark.slow
+def test_words_of_a_link_are_hidden_until_others_are_drawn(app: App) -> None:
+    page = app("denoising", record=of(TEXT), noise="masking", hidden="1-2-999")
+    assert not page.exception
+    assert re.findall(r"aria-pressed='(\w+)'", words(page)) == ["false", "true", "true", *["false"] * 10]
+    next(button for button in page.button if button.label == "Draw again").click().run()
+    assert not page.exception
+    assert "hidden" not in page.query_params
+
+
+@pytest.mark.parametrize(
+    ("lost", "touched", "after"),
+    [
+        ({1}, "4", (1, 4)),
+        ({1, 2}, "1-2", ()),  # a gap of two words
+        ({1, 2}, "2", (1,)),
+        ({0, 1, 2, 3}, "4", None),  # one word is left
+        ({1}, "7", None),
+        ({1}, "<b>", None),
+    ],
+)
+def test_a_touch_hides_a_word_and_shows_those_of_a_gap(
+    monkeypatch: pytest.MonkeyPatch, lost: set[int], touched: str, after: tuple[int, ...] | None
+) -> None:
+    held: dict[str, tuple[object, object]] = {}
+    monkeypatch.setattr(st, "session_state", held)
+    switch(Chosen("small-bart", TEXT, "token masking", None, 2), lost, touched, 5)
+    assert [hidden for _draw, hidden in held.values()] == ([] if after is None else [after])
 
 
 @pytest.mark.slow

@@ -56,6 +56,15 @@ def test_an_added_word_takes_a_column_of_its_own_and_shifts_no_other(said: str) 
         assert written is None or written.mark not in ("kept", "right") or written.text == word
 
 
+def test_words_and_gaps_say_which_words_they_are_only_where_they_can_be_touched() -> None:
+    html = repair_lines(found(SPAN, "I drive a car"), touchable=True)
+    assert re.findall(r"data-words='([\d-]+)'", html) == [*"00", "1", "1-2-3", "2", "1-2-3", "3", "1-2-3", *"4455"]
+    assert re.findall(r"aria-pressed='(\w+)'", html) == ["false", *["true"] * 3, *["false"] * 2]
+    deleted: list[tuple[str, tuple[int, ...]]] = [(word, (at,)) for at, word in enumerate(TEXT.split()) if at != 1]
+    assert repair_lines(found(deleted, TEXT), touchable=True).count("data-words='1'") == 2  # the word, and its hole
+    assert "data-words" not in repair_lines(found(SPAN, "I drive a car"))
+
+
 def test_a_word_keeps_its_colour_in_all_three_lines() -> None:
     """Counted as on the other pages, without signs; a word that the model puts in place of another one has none."""
     text = "c, a b"
