@@ -82,3 +82,16 @@ def test_the_table_arrives_as_a_file(server: str, visit: Open, tmp_path: Path) -
     rows = list(csv.DictReader((tmp_path / "table.csv").read_text("utf-8-sig").splitlines()))
     assert sum(int(row["count"]) for row in rows) == 124_439_808
     assert rows[-1]["shared_with"] == "transformer.wte.weight"
+
+
+def test_what_is_written_in_the_map_is_large_enough_to_read(shipped: str, visit: Open) -> None:
+    page = visit(f"{shipped}/parameters")
+    texts = page.locator(".treemaplayer .slicetext text, .treemaplayer text.slicetext")
+    for name in ("Encoder · ", "Layer 0", "cross-attention"):
+        text = texts.get_by_text(name) if name == "Encoder · " else texts.get_by_text(name, exact=True)
+        expect(text.first).to_be_visible()
+    sizes = texts.evaluate_all(
+        """(all) => all.filter((text) => text.getBoundingClientRect().height > 0)
+          .map((text) => parseFloat(getComputedStyle(text).fontSize) * (text.getCTM()?.a ?? 1))"""
+    )
+    assert min(sizes) >= 11.9

@@ -27,7 +27,7 @@ MOST_MATRICES = 1500  # above, the map ends at the sublayers: a browser lays out
 _FEW_LAYERS = 8  # whose columns are wide enough for whole words
 _BRIEF = {"self-attention": mark("self"), "cross-attention": mark("cross"), "feed-forward": mark("ff")}
 _SUBLAYER_STEP = {"self-attention": 4, "cross-attention": 4, "feed-forward": 3}  # place on the kind's ramp of eight
-_LEGIBLE = {"minsize": 9, "mode": "hide"}  # what does not fit is left to the pointer
+_LEGIBLE = {"minsize": 12, "mode": "hide"}  # what does not fit is left to the pointer
 _NEUTRAL = {False: ("#dfe3ea", "#c8cfda"), True: ("#323a48", "#434d5e")}
 
 
@@ -79,7 +79,11 @@ def parameters(
             customdata=[f"{area.hover}<br>{_said(area.count, total)}" for area in areas],
             hovertemplate="%{customdata}<extra></extra>",
             texttemplate="%{label}",
-            textfont={"family": theme.FACE, "size": 13, "color": [theme.ink_on(area.color) for area in areas]},
+            textfont={
+                "family": theme.FACE,
+                "size": _LEGIBLE["minsize"],
+                "color": [theme.ink_on(area.color) for area in areas],
+            },
             branchvalues="total",
             sort=False,
             maxdepth=depth,
@@ -94,7 +98,7 @@ def parameters(
             marker={
                 "colors": [area.color for area in areas],
                 "line": {"width": 1, "color": theme.palette(dark).line},
-                "pad": {"t": 20, "l": 2, "r": 2, "b": 2},
+                "pad": {"t": 24, "l": 2, "r": 2, "b": 2},
                 "cornerradius": 2,
                 "pattern": {
                     "shape": ["/" if area.hatched else "" for area in areas],
