@@ -79,6 +79,15 @@ def test_the_menu_of_a_phone_closes_when_a_page_is_chosen(visit: Open, server: s
     expect(page.get_by_test_id("stSidebar")).to_have_attribute("data-collapsed", "true")
 
 
+def test_a_finger_finds_each_page_in_the_menu_of_a_phone(visit: Open, shipped: str) -> None:
+    page = visit(f"{shipped}/masks", size=(390, 844))
+    page.get_by_test_id("stExpandSidebarButton").tap()
+    links = page.get_by_test_id("stSidebarNavLink")
+    expect(links.first).to_be_visible()
+    heights = links.evaluate_all("(all) => all.map((link) => link.getBoundingClientRect().height)")
+    assert min(heights) >= 44
+
+
 def test_what_is_shared_shows_the_same_in_a_clean_browser(visit: Open, shipped: str) -> None:
     page = visit(f"{shipped}/heads?layer=1&head=4&row=5")
     lead = page.locator(".bv-lead").first
