@@ -162,3 +162,17 @@ def test_a_and_b_are_below_each_other_on_a_phone_and_keep_their_position(visit: 
     again = page.locator(".st-key-canvas_alone_compare_b").bounding_box()
     assert again is not None
     assert again["height"] == b["height"]
+
+
+def test_the_words_under_a_map_stand_on_one_line(visit: Open, shipped: str) -> None:
+    page = visit(f"{shipped}/compare")
+    drawn(page, charts=1)
+    for letter in "AB":
+        tops = (
+            of(page, letter, "strip")
+            .locator(".chip")
+            .evaluate_all(
+                "(all) => all.map((chip) => chip.getBoundingClientRect()).map((box) => (box.top + box.bottom) / 2)"
+            )
+        )
+        assert max(tops) - min(tops) < 6
