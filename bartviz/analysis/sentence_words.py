@@ -35,6 +35,11 @@ def head(word: Kind, layer: int, number: int) -> str:
     return _("{kind} L{layer}H{head}", kind=kind(word), layer=layer, head=number)
 
 
+def head_in_words(layer: int, number: int) -> str:
+    """``head 3 of layer 1``, counted from 0 as in the maps: for a reader who does not know the short names."""
+    return _("head {head} of layer {layer}", head=number, layer=layer)
+
+
 def heads(name: str) -> str:
     """Names of heads as in files and addresses, ``cross L2H5``, in the reader's language."""
     return _HEADS.sub(lambda found: _(found[1]), name)

@@ -19,7 +19,7 @@ def test_a_click_on_a_small_map_makes_it_the_large_one(visit: Open, server: str)
     assert box is not None
     page.mouse.click(box["x"] + box["width"] * 0.5, box["y"] + 40)
     expect(name).to_have_text("Cross L0H2")
-    expect(page.locator(".bv-lead")).to_contain_text("Cross L0H2")
+    expect(page.locator(".bv-lead")).to_contain_text("Head 2 of layer 0")
     expect(page).to_have_url(re.compile("head=2"))
 
 

@@ -87,7 +87,7 @@ def test_the_link_shows_the_answer_and_the_quiz_goes_on_afterwards(visit: Open, 
     option(page, 5, place, question)
     page.get_by_role("link", name="See it").click()
     expect(page).to_have_url(re.compile("/heads"))
-    name = f"{question.query['kind'].capitalize()} L{question.query['layer']}H{question.query['head']}"
+    name = f"Head {question.query['head']} of layer {question.query['layer']}"
     expect(page.locator(".bv-lead").first).to_contain_text(name)
     settle(page)
     page.go_back()

@@ -15,9 +15,11 @@ from typing import Literal, TypeAlias, get_args
 
 import streamlit as st
 
+from bartviz.analysis import sentence_words
 from bartviz.app.controls import expander, pick, show
 from bartviz.app.frame import page_list
 from bartviz.language import _, mark, plural
+from bartviz.record.attention import Head
 from bartviz.teaching.explanations import Explanation, explanation
 from bartviz.teaching.glossary import Term, glossary
 
@@ -49,6 +51,13 @@ def current() -> Level:
 def at_least(level: str) -> bool:
     """Whether this visit's level is ``level`` or higher."""
     return LEVELS.index(current()) >= LEVELS.index(level)
+
+
+def head_name(head: Head) -> str:
+    """The name of a head that begins a sentence: in words for beginners."""
+    if at_least("intermediate"):
+        return sentence_words.capitalized(sentence_words.head(head.kind, head.layer, head.head))
+    return sentence_words.capitalized(sentence_words.head_in_words(head.layer, head.head))
 
 
 def choose() -> Level:

@@ -90,6 +90,7 @@ def _titles(*, predicts: bool) -> Messages:
 def _plainly() -> Messages:
     """The same for a beginner. Shares of several rows are means, which are never more than 100%."""
     return {
+        "of_head": "{said}",
         "cell": _("{row} looks at {key}: {weight}"),
         "row": _("{row} looks most at {best}."),
         "rows": _("{count} rows, {names}, look most at {best}."),

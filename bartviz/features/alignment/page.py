@@ -17,7 +17,7 @@ def main() -> None:
     with pickers:
         chosen = parts.choose(record)
     with lead:
-        show.lead(analysis.notice(chosen.shown, chosen.links, chosen.gold))
+        show.lead(parts.notice(chosen))
         output_confidence.warning(record)
     with pictures:
         drawn = picture.picture(record, chosen)

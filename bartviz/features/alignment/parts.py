@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from bartviz.analysis import gold_alignment, mutual
 from bartviz.analysis.alignment import Method, Table
 from bartviz.analysis.gold_alignment import Gold, Links
 from bartviz.app.controls import export, pick, show
-from bartviz.app.frame import row_names, sidebar
+from bartviz.app.frame import levels, row_names, sidebar
 from bartviz.app.state import content, session
 from bartviz.errors import BudgetError, SettingError
 from bartviz.features.alignment import parts_gold as gold
@@ -80,6 +80,12 @@ def aligning(record: Record) -> Record:
         st.info(_("There are only special tokens here: nothing to align. Choose another text in the sidebar."))
         st.stop()
     return record
+
+
+def notice(chosen: Chosen) -> str:
+    """One sentence on the links, which names a head as the level of this visit does."""
+    shown = chosen.shown if len(chosen.heads) > 1 else replace(chosen.shown, name=levels.head_name(chosen.heads[0]))
+    return analysis.notice(shown, chosen.links, chosen.gold)
 
 
 def choose(record: Record) -> Chosen:

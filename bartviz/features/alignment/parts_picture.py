@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from bartviz.analysis import alignment as analysis
 from bartviz.app.controls import pick, show
 from bartviz.app.frame import page
+from bartviz.features.alignment import parts
 from bartviz.features.alignment import parts_judge as judge
 from bartviz.features.alignment.figure import MOST, colors_of, lines, matrix, signs, within
 from bartviz.features.alignment.parts import HEIGHT, Chosen
@@ -25,7 +25,7 @@ def picture(record: Record, chosen: Chosen) -> go.Figure:
     the download.
     """
     shown, dark = chosen.shown, page.dark()
-    notice = analysis.notice(shown, chosen.links, chosen.gold)
+    notice = parts.notice(chosen)
     colors = colors_of(shown, pick.colors_of_words(record))
     left, right = st.columns([4, 5], gap="medium")
     with left:

@@ -188,8 +188,7 @@ def attention(repair: Repair) -> None:
     share = repairs.mask_share(shown[1])
     sentences = [_("A row attends to columns.")]
     if Head(kind, layer or 0, head or 0) == usual and weights == "head":
-        name = sentence_words.head(kind, usual.layer, usual.head)
-        said = _("{head} is the head that every page shows first for this text.", head=sentence_words.capitalized(name))
+        said = _("{head} is the head that every page shows first for this text.", head=levels.head_name(usual))
         sentences.insert(0, said)
     sentences.append(
         _("There is no mask to look at.")

@@ -120,8 +120,7 @@ def _said(record: Record, ablation: Ablation) -> None:
         parts.append(_("Of all heads this sentence needs {head} most.", head=name))
     if list(ablation.factors) == [pick.first_head(record, start.kind_of(record))]:
         (head,) = ablation.factors
-        name = sentence_words.capitalized(sentence_words.head(head.kind, head.layer, head.head))
-        parts.append(_("{head} is the head of the picture on the page Start.", head=name))
+        parts.append(_("{head} is the head of the picture on the page Start.", head=levels.head_name(head)))
     show.lead(" ".join(part for part in parts if part))
     if levels.at_least("intermediate"):
         show.note(analysis.notice(ablation))

@@ -25,7 +25,7 @@ def main() -> None:
     shown = chosen.view()
     with lead:
         said = analysis.notice if levels.at_least("intermediate") else analysis.plainly
-        called = replace(shown, name=parts.called(record, chosen, shown.name))
+        called = replace(shown, name=parts.called(record, chosen, parts.name(chosen, shown)))
         show.lead(said(called, chosen.in_words() if shown.pieces and chosen.what == "head" else None))
     with hero:
         choice = parts.large(chosen)

@@ -144,6 +144,13 @@ def _follow_canvas(choice: Choice) -> None:
         st.session_state[key] = value
 
 
+def name(chosen: Chosen, shown: head_view.View) -> str:
+    """What is shown, as a sentence begins with it."""
+    if chosen.what != "head":
+        return sentence_words.capitalized(shown.name)
+    return levels.head_name(Head(chosen.attention.kind, chosen.layer, chosen.head))
+
+
 def called(record: Record, chosen: Chosen, name: str) -> str:
     """``name`` with what the head does in this text and, from intermediate on, how much of its weight that takes, if it
     has a name for it.
@@ -161,12 +168,7 @@ def called(record: Record, chosen: Chosen, name: str) -> str:
 
 def note(record: Record, chosen: Chosen, shown: head_view.View) -> None:
     """A note on the picture and on what is hidden in it; of a chat, whose messages have which colour."""
-    parts = [
-        _(
-            "{name}. A row attends to columns: choose a word on the left to see its row.",
-            name=sentence_words.capitalized(shown.name),
-        )
-    ]
+    parts = [_("{name}. A row attends to columns: choose a word on the left to see its row.", name=name(chosen, shown))]
     if max(chosen.attention.shape[2:]) > SIDE:
         parts.append(_("A small map shows the largest weight of each block of tokens."))
     show.note(" ".join([*parts, head_view.hidden_note(shown)]))

@@ -27,7 +27,7 @@ from bartviz.features.inside.parts_lens import lens
 from bartviz.features.inside.parts_residual import residual
 from bartviz.language import _, mark, named
 from bartviz.language.percentages import percent
-from bartviz.record.attention import Attention
+from bartviz.record.attention import Attention, Head
 from bartviz.record.record import Record
 
 KEYS = {
@@ -213,7 +213,7 @@ def text(record: Record, chosen: Chosen) -> None:
         None if one.masked else one.weights,
         kind=one.kind,
         chosen=one.row if one.kind != "cross" else None,
-        label=_("{head}: where {who} looks", head=one.name, who=subject),
+        label=_("{head}: where {who} looks", head=levels.head_name(Head(one.kind, one.layer, one.head)), who=subject),
         colors=pick.colors_of_words(record).sides(one.kind)[1],
         key="inside_text",
     )

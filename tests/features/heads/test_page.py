@@ -33,7 +33,7 @@ def drawn(app: AppTest) -> dict[str, Any]:
 def test_it_begins_with_cross_attention_named_by_what_a_row_predicts(record: Record) -> None:
     app = opened(record)
     head = start.ribbons(record).head
-    assert f"Cross {head.short}" in words(app)
+    assert f"Head {head.head} of layer {head.layer}" in words(app)
     meta = drawn(app)
     assert meta["kind"] == "cross"
     assert meta["predicts"]
@@ -55,9 +55,12 @@ def test_the_sentence_says_what_a_head_does_where_that_has_a_name(record: Record
         for (layer, head), given in list(found.items())[:1]:
             app = opened(record, kind="cross", layer=str(layer), head=str(head), level=level)
             score = "" if level == "beginner" else f" {given.score:.2f}"
-            assert f"Cross L{layer}H{head}, “{given.title}”{score}: " in words(app)
+            name = f"Head {head} of layer {layer}" if level == "beginner" else f"Cross L{layer}H{head}"
+            assert f"{name}, “{given.title}”{score}: " in words(app)
     monkeypatch.setattr(ui, "MEASURED", 0)
-    assert f"Cross L{layer}H{head}: " in words(opened(record, kind="cross", layer=str(layer), head=str(head)))
+    assert f"Head {head} of layer {layer}: " in words(
+        opened(record, kind="cross", layer=str(layer), head=str(head), level="beginner")
+    )
 
 
 @pytest.mark.parametrize(
@@ -90,7 +93,11 @@ def test_a_link_selects_head_row_and_view(record: Record) -> None:
 
 
 def test_the_link_names_the_head(record: Record) -> None:
-    assert "Encoder L2H3" in words(opened(record, kind="Encoder", layer="2", head="3"))
+    asked = {"kind": "Encoder", "layer": "2", "head": "3"}
+    assert "Encoder L2H3" in words(opened(record, **asked, level="intermediate"))
+    app = opened(record, **asked, level="beginner")
+    assert "Head 3 of layer 2: " in words(app)
+    assert not re.search(r"(^|>)\w+ L2H3", words(app))  # no sentence begins with the short name
 
 
 def test_what_is_hidden_is_stated(record: Record) -> None:
@@ -120,7 +127,8 @@ def test_a_record_of_one_kind_is_drawn(record: Record, kind: Literal["encoder", 
         output=None if kind == "encoder" else record.output,
     )
     app = opened(alone, kind="Cross", layer="2")
-    assert f"{kind.title()} L2H{start.ribbons(alone).head.head}" in words(app)
+    assert f"Head {start.ribbons(alone).head.head} of layer 2" in words(app)
+    assert drawn(app)["kind"] == kind
 
 
 def test_small_maps_can_be_those_of_the_layer_and_colours_those_of_a_row(record: Record) -> None:
