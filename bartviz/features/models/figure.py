@@ -61,7 +61,7 @@ def models(given: Sequence[Subject | str] | str, *, dark: bool = False, height: 
         "title": {"text": _("layer, from below")},
         "showgrid": False,
         "fixedrange": True,
-        "tickvals": [*range(0, deepest - step, step), deepest - 1],
+        "tickvals": [*range(0, deepest, step)],
     }
     layout["margin"] = {"l": 8, "r": 28, "t": 56, "b": 8}  # a title over the right half alone is wider than that half
     return theme.build(traces, layout, dark=dark, height=height or 130 + 18 * max(deepest, 6))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from bartviz import figures
@@ -53,8 +55,11 @@ def test_one_model_may_be_named_and_none_is_refused() -> None:
         figures.models([])
 
 
-def test_a_title_is_over_the_middle_of_its_bars_and_the_last_layer_is_numbered() -> None:
+def test_a_title_is_over_the_middle_of_its_bars_and_layers_are_numbered_at_regular_steps() -> None:
     figure = models(["bert-base-uncased", "facebook/bart-base", "gpt2"])
     titles = [note for note in figure.layout.annotations if note.text.startswith("<b>")]
     assert [(note.x, note.xref) for note in titles] == [(-384, "x"), (0, "x2"), (384, "x3")]  # 768 wide, half of it
-    assert (figure.layout.yaxis.tickvals[0], figure.layout.yaxis.tickvals[-1]) == (0, 11)
+    ticks = figure.layout.yaxis.tickvals
+    assert ticks[0] == 0
+    assert len({after - before for before, after in pairwise(ticks)}) == 1
+    assert 11 - ticks[-1] < ticks[1]  # no room for another one
