@@ -109,9 +109,6 @@ def _spread(_record: Record) -> Mapping[str, object]:
         "high": float(best["high"]),
         "highest": float(_examples("highest")["value"].iloc[0]),
         "lowest": float(_examples("lowest")["value"].iloc[0]),
-        "wide": bool(
-            _examples("lowest")["value"].iloc[0] < best["low"] < best["high"] < _examples("highest")["value"].iloc[0]
-        ),
         "n": int(best["n"]),
     }
 
