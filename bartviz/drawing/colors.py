@@ -65,6 +65,9 @@ LIGHT = Palette("#ffffff", "#1d2430", "#667085", "#e4e7ec", "#e9eaec", "#7f858f"
 DARK = Palette("#0e1117", "#e8eaee", "#98a2b3", "#2a303b", "#272b33", "#767d8a", "#646d7c")
 
 
+PRIMARY = ("#3b4a63", "#7d93bc")  # of what is chosen or pressed, in the light theme and in the dark one
+
+
 def word_palette() -> list[list[str]]:
     """``WORDS`` for scripts: those of the light theme, those of the dark one."""
     return [list(shades) for shades in zip(*WORDS, strict=True)]
@@ -82,10 +85,10 @@ def underline(number: int) -> str:
 
 
 def variables() -> str:
-    """The style that names these colours for all others: ``--bv-encoder``, ``--bv-query``, ``--bv-word0`` and so on."""
+    """The style that names these colours for all others: ``--bv-encoder``, ``--bv-primary`` and so on."""
     roles = (("query", LETTERS[QUERY]), ("key", LETTERS[KEY]), ("value", LETTERS[VALUE]))
     words = ((f"word{number}", pair) for number, pair in enumerate(WORDS))
-    neutral = (("page", (LIGHT.background, DARK.background)), ("line", (LIGHT.line, DARK.line)))
+    neutral = (("primary", PRIMARY), ("page", (LIGHT.background, DARK.background)), ("line", (LIGHT.line, DARK.line)))
     named = (*KIND.items(), *roles, *words, *neutral)
     lines = (f"--bv-{name}: light-dark({light}, {dark});" for name, (light, dark) in named)
     return f":root {{ {' '.join(lines)} }}"

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from bartviz.drawing import theme
+from bartviz.drawing.colors import PRIMARY
 from bartviz.record.attention import KINDS
 from bartviz.serving.limits import Limits
 
@@ -43,6 +44,7 @@ def test_the_themes_are_those_of_the_figures(config: dict[str, Any], name: str, 
     colors = config["theme"][name]
     assert colors["backgroundColor"] == theme.palette(dark).background
     assert colors["textColor"] == theme.palette(dark).ink
+    assert colors["primaryColor"] == PRIMARY[dark]
     kinds = [theme.kind_color(kind, dark) for kind in KINDS]
     assert [colors[f"{color}Color"] for color in ("green", "orange", "violet")] == kinds
     assert colors["chartCategoricalColors"][: len(kinds)] == kinds

@@ -11,6 +11,7 @@ import pytest
 from bartviz.drawing import colors, theme
 from bartviz.record.attention import KINDS
 from scripts.layers import PACKAGE
+from tests.support.contrast import contrast
 
 
 def texts(*endings: str) -> dict[str, str]:
@@ -94,3 +95,14 @@ def test_words_colours_are_told_apart(sight: str, dark: bool) -> None:
 def test_places_repeat_and_a_word_without_a_colour_has_none() -> None:
     count = len(colors.WORDS)
     assert colors.word_places([0, count - 1, count, 2 * count + 1, -1]) == [0, count - 1, 0, 1, -1]
+
+
+@pytest.mark.parametrize("palette", [colors.LIGHT, colors.DARK])
+def test_what_is_chosen_is_told_from_the_page_and_its_text_can_be_read(palette: colors.Palette) -> None:
+    """The text on it has the colour of the page (WCAG 2: 4.5 for a text, 3 for a control)."""
+    assert contrast(palette.background, colors.PRIMARY[palette is colors.DARK]) >= 4.5
+
+
+def test_the_primary_colour_is_not_written_again_in_a_style() -> None:
+    pair = f"light-dark({', '.join(colors.PRIMARY)})"
+    assert not [name for name, text in texts("css").items() if pair in text]

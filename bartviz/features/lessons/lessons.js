@@ -186,7 +186,7 @@ function lightWord(target, lit) {
   }
 }
 
-const TOUCHED = "3px solid var(--st-primary-color, #3b4a63)",
+const TOUCHED = "3px solid var(--bv-primary)",
   JUDGED = 8000; // milliseconds after which a touch is forgotten that nobody has judged
 /** @type {(() => void) | undefined} */
 let unmark;
