@@ -180,7 +180,7 @@ def _live(model: Model, samples: dict[str, Record], text: str) -> dict[str, Any]
     canvas = {
         name: value
         for name, value in picture.fixed[0].items()
-        if name in ("small", "span", "alone", "label", "steps", "hidden", "renormalised", "ramps", "palette")
+        if name in ("small", "span", "alone", "label", "beside", "steps", "hidden", "renormalised", "ramps", "palette")
     }
     g = model.generation
     words = {}

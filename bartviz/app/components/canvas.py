@@ -64,6 +64,7 @@ def show(
     steps: Steps | None = None,
     colors: tuple[Numbers, Numbers] | None = None,
     plain: bool = False,
+    beside: tuple[str, ...] = (),
     on_change: Callable[[Choice], None] | None = None,
 ) -> Choice:
     """Draw the canvas of one attention (``record.attention(kind)``); returns the visitor's latest choice.
@@ -75,10 +76,13 @@ def show(
     ``choice`` is drawn and sent; ``label`` then distinguishes several canvases of a page ("A"). Set ``page_keys`` to
     False if another part of the page handles keys pressed without a focus. With ``steps`` the row follows the step of
     a player of the same record: both move together in the browser, and only the player notifies Python. ``colors``
-    are those of the words of rows and columns (``pick.colors_of_words``); ``plain``: sentences for a beginner.
+    are those of the words of rows and columns (``pick.colors_of_words``); ``plain``: sentences for a beginner;
+    ``beside``: the labels of a map that stands beside this one, so that both are level.
     """
     around = label, page_keys, steps, current()
-    shown = Shown(query, words, hide_sinks, renormalise, span, overview, *around, colors=colors, plain=plain)
+    shown = Shown(
+        query, words, hide_sinks, renormalise, span, overview, *around, colors=colors, plain=plain, beside=beside
+    )
     before: _Held | None = st.session_state.get(f"_canvas_{key}")
     held = _held(before, attention, shown, choice, small, mounted=key in st.session_state)
     held.on_change = on_change

@@ -106,6 +106,7 @@ class Shown:
     language: str = "en"
     colors: tuple[Numbers, Numbers] | None = None
     plain: bool = False  # the sentences are for a beginner, with weights in per cent
+    beside: tuple[str, ...] = ()  # labels of a map beside this one: both leave room for the widest, and are level
 
 
 Cached = Callable[[partial[head_view.View]], head_view.View]
@@ -214,6 +215,7 @@ class Picture:
             "span": self.shown.span,
             "alone": not self.shown.overview,
             "label": self.shown.label,
+            "beside": list(self.shown.beside),
             "page_keys": self.shown.page_keys,
             "steps": None if self.shown.steps is None else self.shown.steps._asdict(),
             "query": list(view.query_labels),

@@ -47,9 +47,10 @@ export function measurePlot(it) {
   const [, , rows, columns] = it.meta.shape,
     scale = fontSize(it) / 12;
   context.font = `bold ${fontSize(it)}px ${it.colors.mono}`;
-  const left = Math.min(widest(context, it.meta.query) + 15, width * 0.3, 130 * scale);
+  const roomFor = (labels) => widest(context, [...labels, ...it.meta.beside]) + 15;
+  const left = Math.min(roomFor(it.meta.query), width * 0.3, 130 * scale);
   const lines = it.choice.view === "lines";
-  const top = lines ? 4 : Math.min(widest(context, it.meta.key) + 15, height * 0.3, 104 * scale);
+  const top = lines ? 4 : Math.min(roomFor(it.meta.key), height * 0.3, 104 * scale);
   it.fit = lines ? fittedLines(it, left) : fitted(width, height, rows, columns, left, top, scale);
   it.seen = bounded(it.fit, it.seen);
   const fitting = (labels, room) => labels.map((label) => shortened(context, label, room));

@@ -100,6 +100,7 @@ export interface Meta {
   plain: boolean; // for a beginner: weights in per cent
   span: Span;
   alone: boolean; // no overview: the page says which head
+  beside: string[]; // labels of a map beside this one
   label: string;
   page_keys: boolean;
   steps: { record: string; rows: number[] } | null;

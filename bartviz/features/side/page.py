@@ -89,5 +89,5 @@ def main() -> None:
                 chosen = parts.head_of(run, side, head or pick.first_head(run, "encoder"))
         with below[number], st.container(key=f"side_map_{side}"):
             if run is not None:
-                parts.map_of(run, side, chosen, row)
+                parts.map_of(run, side, chosen, row, right if run is left else left)
     levels.explain("side")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from bartviz.analysis import sentence_words
+from bartviz.analysis import head_view, sentence_words
 from bartviz.analysis.words import word_groups
 from bartviz.app.components import canvas
 from bartviz.app.controls import pick, tasks
@@ -107,8 +107,15 @@ def _spoken(record: Record) -> list[int]:
     return [at for at, group in enumerate(word_groups(record.source)) if not record.source.special[group[0]]]
 
 
-def map_of(record: Record, side: str, head: Head, word: int) -> None:
-    """A large map of one head of the encoder; the row of a word is framed at first."""
+def labels(record: Record) -> tuple[str, ...]:
+    """The words of the text, as the rows and columns of a map of the encoder are called."""
+    return tuple(
+        head_view.view(record.attention("encoder"), 0, 0, query=record.rows("encoder"), words=True).query_labels
+    )
+
+
+def map_of(record: Record, side: str, head: Head, word: int, beside: Record | None) -> None:
+    """A large map of one head of the encoder; the row of a word is framed at first. ``beside``: the other record."""
     places = _spoken(record)
     st.html(f"<p class='bv-side-model bv-side-phone' aria-hidden='true'>{html.escape(record.model.name)}</p>")
     canvas.show(
@@ -122,4 +129,5 @@ def map_of(record: Record, side: str, head: Head, word: int) -> None:
         page_keys=False,
         colors=pick.colors_of_words(record).sides("encoder"),
         plain=not levels.at_least("intermediate"),
+        beside=() if beside is None else labels(beside),
     )

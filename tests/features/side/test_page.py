@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from bartviz.analysis import matching_heads
 from bartviz.app.controls import tasks
+from bartviz.browser.canvas.data import decode
 from bartviz.families.family import ModelKind
 from bartviz.features.side import parts
 from bartviz.record.record import Record
@@ -54,6 +55,14 @@ def test_the_other_model_reads_the_same_text(app: App, own: ModelKind, monkeypat
     page.selectbox(key="left").select_index(2).run()
     assert not page.exception
     assert page.session_state["left"] == "encoder L0H2"
+
+
+def test_each_map_leaves_room_for_the_labels_of_the_other(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tasks, "ask", lambda *_: made("encoder-decoder"))
+    page = app("side", record=made("encoder"))
+    found = [part.proto for part in page.get("bidi_component") if part.proto.component_name == "bartviz.canvas"]
+    left, right = (decode(proto.bytes)[0] for proto in found)
+    assert (left["beside"], right["beside"]) == (right["query"], left["query"])
 
 
 def test_a_head_that_was_chosen_on_another_page_is_kept(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
