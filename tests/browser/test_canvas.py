@@ -123,7 +123,7 @@ def test_another_head_is_drawn_in_the_next_frame_before_the_server_hears_of_it(v
     page.evaluate(COUNT)
     frame = page.evaluate(FRAME)
     assert frame == {"name": "Cross L1H1", "sent": 0}
-    expect(page.locator(".bv-lead")).to_contain_text("Cross L1H1")
+    expect(page.locator(".bv-lead")).to_contain_text("Head 1 of layer 1")
 
 
 @pytest.mark.thorough

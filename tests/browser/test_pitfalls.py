@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 pytest.importorskip("bartviz.features.pitfalls")
+from bartviz.analysis import sentence_words
 from bartviz.features.pitfalls import numbers as pitfalls
 from bartviz.language.percentages import percent
 from bartviz.serving import first_record
@@ -41,7 +42,9 @@ def test_a_link_opens_the_head_with_its_sinks_hidden(visit: Open, server: str) -
     page.get_by_text("3 · Much of the weight goes to sinks").click()
     page.get_by_role("link", name="This head, sinks hidden").click()
     expect(page).to_have_url(re.compile("/heads"))
-    expect(page.locator(".bv-lead").first).to_contain_text(found.head.short)
+    expect(page.locator(".bv-lead").first).to_contain_text(
+        sentence_words.capitalized(sentence_words.head_in_words(found.head.layer, found.head.head))
+    )
     expect(page.get_by_text("hidden; each row is renormalised")).to_be_visible()
 
 
