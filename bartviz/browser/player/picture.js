@@ -556,14 +556,15 @@ function emptyBar() {
   return node;
 }
 
-// Scroll a box (never the page) until a child of it is seen.
+// Scroll a box (never the page) until a child of it is seen, clear of the 1.6em at its end where a text fades out.
 function keepInView(box, child, axis) {
   const [start, size, client] =
     axis === "x" ? ["offsetLeft", "offsetWidth", "clientWidth"] : ["offsetTop", "offsetHeight", "clientHeight"];
   const scroll = axis === "x" ? "scrollLeft" : "scrollTop";
   if (axis === "y" && box.scrollHeight <= box.clientHeight) return;
   const at = child[start] - box[start];
-  if (at < box[scroll] || at + child[size] > box[scroll] + box[client])
+  const faded = axis === "y" ? 1.6 * parseFloat(getComputedStyle(box).fontSize) : 0;
+  if (at < box[scroll] || at + child[size] > box[scroll] + box[client] - faded)
     box[scroll] = at - (box[client] - child[size]) / 2;
 }
 
