@@ -106,6 +106,11 @@ def note(sentence: str, *, keys: str = "") -> None:
     st.html(f"<p class='bv-note'>{html.escape(sentence)}{pressed}</p>")
 
 
+def spoken(sentence: str) -> None:
+    """A line for screen readers alone, which takes no room."""
+    st.html(f"<p class='bv-note bv-unseen'>{html.escape(sentence)}</p>")
+
+
 def missing(error: WeightsOnlyError) -> None:
     """A notice in place of what a record of given weights cannot show."""
     st.info(plain(str(error)))

@@ -109,9 +109,21 @@ def ask(
 ) -> T | None:
     """The result of a task (arguments as in ``begin``), which is started here if needed; None until it is ready.
 
-    With ``button``, the task starts when that is pressed. A task that was stopped, or that failed for a reason other
-    than its arguments, can be run again.
+    With ``button``, the task starts when that is pressed; what then takes its place has the focus. A task that was
+    stopped, or that failed for a reason other than its arguments, can be run again.
     """
+    if button is None:
+        return _asked(name, model, key, work, None)
+    with page_parts.keeps_focus(f"task_{name}"):
+        result = _asked(name, model, key, work, button)
+        if result is not None:
+            page_parts.spoken(_("The answer follows."))
+    return result
+
+
+def _asked(
+    name: str, model: str, key: Mapping[str, object], work: Callable[[Model, Ticket[T]], T], button: str | None
+) -> T | None:
     whole = {"of": model} | dict(key)
     question = (name, model, whole, work)
     if begun(name) != whole:

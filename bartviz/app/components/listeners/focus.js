@@ -18,10 +18,16 @@ export function successor(box, name) {
   return buttons.find((button) => button.textContent.trim() === name) ?? box.querySelector(BROUGHT) ?? buttons[0];
 }
 
+/** The largest box around a button: a page's own, before that of a task in it. */
+function outermost(button) {
+  const box = button?.closest(GIVES_ON);
+  return (box && outermost(box.parentElement)) || box;
+}
+
 /** Follow a button that is pressed until the visitor does something else. */
 export function followFocus({ target }) {
   const pressed = target.closest?.(".stButton button"),
-    key = boxOf(pressed?.closest(GIVES_ON)?.className ?? "");
+    key = boxOf(outermost(pressed)?.className ?? "");
   if (!key) return;
   const name = pressed.textContent.trim(),
     ends = performance.now() + MOST_WAITED,
