@@ -104,10 +104,12 @@ class Quiz:
 
 
 def make_quiz(record: Record, seed: int, count: int) -> Quiz:
-    """The quiz of this visit: the current round, or a new one if the record, seed, count or level has changed."""
+    """The quiz of this visit: the current round, or a new one if the record, seed or count has changed, or the level
+    where no answer would be lost by it."""
     kept: Quiz | None = st.session_state.get(_QUIZ)
     level = levels.current()
-    if kept is not None and kept.record is record and (kept.seed, kept.wanted, kept.level) == (seed, count, level):
+    same = kept is not None and kept.record is record and (kept.seed, kept.wanted) == (seed, count)
+    if kept is not None and same and (kept.level == level or (kept.score[0] and not kept.ended)):
         return kept
     drawn = questions(record, seed, count, level=level)
     before = (0, 0, 0)
@@ -188,6 +190,8 @@ def _score(quiz: Quiz) -> None:
     place = {"place": quiz.place + 1, "count": len(quiz.questions)}
     parts = _("Your result") if quiz.ended else _("Question {place} of {count}", **place)
     parts += " · " + _("Level: {level}", level=_(levels.NAMES[quiz.level]))
+    if quiz.level != (chosen := levels.current()):
+        parts += " · " + _("new questions will be for: {level}", level=_(levels.NAMES[chosen]))
     if done and not quiz.ended:
         parts += " · " + _("{found} of {done} correct, {first} on the first try", found=found, done=done, first=first)
     if quiz.before[0]:

@@ -201,6 +201,22 @@ def test_the_level_of_the_questions_stands_beside_their_number(app: App, level: 
     assert f"Question 1 of 10 · Level: {name}" in words(app("quiz", level=level))
 
 
+def test_another_level_keeps_the_round_once_a_question_is_answered(app: App) -> None:
+    page = app("quiz", quiz_seed="3")
+    page.button(key="to_expert_quiz").click().run()
+    assert "Question 1 of 10 · Level: Expert" in words(page)  # nothing was answered
+    page.button(key="to_intermediate_quiz").click().run()
+    asked = posed(stand_in.record(), 3, 10)
+    press(page, asked[0], 3, 0, asked[0].answer)
+    page.button(key="to_expert_quiz").click().run()
+    assert not page.exception
+    assert "Question 1 of 10 · Level: Intermediate · new questions will be for: Expert" in words(page)
+    assert "1 of 1 correct" in words(page)
+    page.number_input(key="quiz_seed").set_value(4).run()
+    assert "Level: Expert" in words(page)
+    assert "new questions will" not in words(page)
+
+
 @pytest.mark.parametrize(
     "query", [{"quiz_seed": "-4"}, {"quiz_seed": "1e99"}, {"quiz_seed": "x", "quiz_count": "0"}, {"quiz_count": "999"}]
 )
