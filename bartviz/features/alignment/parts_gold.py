@@ -114,6 +114,11 @@ def _begun() -> set[str]:
     return begun
 
 
+def finish(key: str) -> None:
+    """Judge the words without a link too: a callback."""
+    _begun().discard(key)
+
+
 def write(key: str, text: str, *, begun: bool = False) -> None:
     """Fill the field: a callback. Built-in alignments count from 0, the source first. ``begun``: more words will be
     judged."""

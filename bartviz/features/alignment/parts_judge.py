@@ -37,6 +37,13 @@ def draw(record: Record, chosen: Chosen) -> None:
     toggle = partial(_toggled, field, chosen.gold, counts)
     _MOUNT(data=json.dumps(payload(chosen)).encode(), key=KEY, on_toggle_change=toggle)
     if chosen.gold is not None:
+        if chosen.gold.judged is not None:
+            st.button(
+                _("No more links"),
+                on_click=parts_gold.finish,
+                args=(field,),
+                help=_("Words without a link are then judged too: they have no partner."),
+            )
         text = f"{gold_alignment.write(chosen.gold.sure, chosen.gold.possible)}\n"
         file = export.File("Pharaoh", "bartviz-alignment-by-hand.txt", "text/plain", text.encode)
         export.offer("alignment-by-hand", _("The links made by hand"), [file])
