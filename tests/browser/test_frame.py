@@ -149,3 +149,12 @@ def test_the_sentence_of_a_page_is_as_far_from_the_strip_everywhere(visit: Open,
         gaps[word] = lead["y"] - strip["y"] - strip["height"]
     assert max(gaps.values()) - min(gaps.values()) < 3, gaps
     assert min(gaps.values()) > 10, gaps
+
+
+def test_a_task_that_is_begun_leaves_the_focus_where_its_answer_comes(visit: Open, shipped: str) -> None:
+    page = visit(f"{shipped}/heads?level=expert")
+    page.locator(".st-key-checks summary").click()
+    page.locator(".st-key-begin_verify button").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".st-key-focus_task_verify .bv-unseen")).to_be_focused()
+    expect(page.get_by_text("Not compared:")).to_be_visible()

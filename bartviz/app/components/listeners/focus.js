@@ -4,7 +4,8 @@
 const MOST_WAITED = 60_000; // milliseconds that a button's answer may take
 const BETWEEN = 150; // milliseconds between two looks
 const GIVES_ON = '[class*="st-key-focus_"]';
-const BROUGHT = ".bv-lead, .bv-note, [data-testid='stAlert']";
+const BROUGHT = ".bv-lead, .bv-note:not(.bv-unseen), [data-testid='stAlert']";
+const SPOKEN = ".bv-unseen"; // for screen readers, where nothing else was brought
 
 /** The key of a box, from its class names. */
 export const boxOf = (className) => /\bst-key-focus_\w+/.exec(className)?.[0];
@@ -15,7 +16,12 @@ export const boxOf = (className) => /\bst-key-focus_\w+/.exec(className)?.[0];
  */
 export function successor(box, name) {
   const buttons = [...box.querySelectorAll(".stButton button")].filter((button) => !button.disabled);
-  return buttons.find((button) => button.textContent.trim() === name) ?? box.querySelector(BROUGHT) ?? buttons[0];
+  return (
+    buttons.find((button) => button.textContent.trim() === name) ??
+    box.querySelector(BROUGHT) ??
+    box.querySelector(SPOKEN) ??
+    buttons[0]
+  );
 }
 
 /** The largest box around a button: a page's own, before that of a task in it. */
