@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -67,7 +68,9 @@ def remove(record: Record, place: Place, at: int, shown: Shown, by: Operator) ->
         return removed(model, record, at, sets, names, by, ticket.cancelled)
 
     key: dict[str, object] = {"step": at, "sets": [list(words) for words in sets], "operator": by}
-    label = plural("Remove the strongest word and see", "Remove the {count} strongest words and see", len(strong))
+    label = plural(
+        "Remove the text's strongest word and see", "Remove the text's {count} strongest words and see", len(strong)
+    )
     found = experiment_tasks.ask("why_remove", record, key, work, button=label)
     if isinstance(found, Refused):
         st.error(show.plain(str(found.error)))
@@ -103,14 +106,22 @@ def bars(found: Sequence[Taken], before: str | None, word: str) -> str:
         text = f"<q dir='auto'>{html.escape(one.output)}</q>" if one.output else ""
         if one.output and one.words:
             told = _("written anew from what is left:")
-            if word.casefold() not in one.output.casefold():
+            if not _has(one.output, word):
                 told = _("written anew from what is left, now without {word}:", word=quote(word))
             text = f"<small>{html.escape(told)}</small> {text}"
         rows.append(
             f"<div><b>{html.escape(title)}</b><i style='--share:{100 * one.share:.2f}%'></i>"
-            f"<span>{percent(one.share)}</span><p>{text} <small>{html.escape(said)}</small></p></div>"
+            f"<span>{percent(one.share)}</span><p><small>{html.escape(said)}</small> {text}</p></div>"
         )
     return f"<div class='bv-why-bars'>{''.join(rows)}</div>"
+
+
+def _has(text: str, word: str) -> bool:
+    """Whether a text has a word, not as a part of another one; of a text without spaces that cannot be told."""
+    text, word = text.casefold(), word.casefold()
+    if " " not in text or not word.isalnum():
+        return word in text
+    return word in re.findall(r"\w+", text)
 
 
 def _likeliest(before: str | None, token: str, share: str) -> str:
@@ -118,4 +129,4 @@ def _likeliest(before: str | None, token: str, share: str) -> str:
         return _("likeliest here: {token} {share}", token=token, share=share)
     if not before:
         return _("likeliest at the beginning: {token} {share}", token=token, share=share)
-    return _("likeliest after {words}: {token} {share}", words=quote(before), token=token, share=share)
+    return _("likeliest after {words}, as before: {token} {share}", words=quote(before), token=token, share=share)

@@ -237,9 +237,25 @@ def test_what_becomes_of_a_word_is_said_and_drawn_beside_random_words() -> None:
     assert "&lt;i&gt;" in drawn
     assert drawn.count("written anew from what is left:") == 1  # not what is on the page already
     assert drawn.count("written anew from what is left, now without “Ich”:") == 1  # that it is gone is no mistake
-    assert drawn.count("likeliest after “Ich möchte ein Auto”: “kau”") == 2
+    assert drawn.count("likeliest after “Ich möchte ein Auto”, as before: “kau”") == 2
     assert "likeliest at the beginning: “kau”" in judging.bars(TAKEN, "", "Ich")
     assert "likeliest here: “kau”" in judging.bars(TAKEN, None, "Ich")
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "there"),
+    [
+        ("Ich sehe meinen Mann.", "ein", False),  # a part of another word
+        ("Ich sehe EIN Auto.", "ein", True),
+        ("Ich sehe.", ".", True),
+        ("나는 차를 산다.", "차를", True),
+        ("我想买车", "车", True),  # without spaces
+    ],
+)
+def test_a_new_text_has_a_word_only_as_a_whole(text: str, word: str, there: bool) -> None:
+    anew = (*TAKEN[:1], numbers.Taken(("buy",), 0.01, ("kau", 0.5), text), *TAKEN[2:])
+    drawn = judging.bars(anew, "", word)
+    assert (f"now without “{word}”:</small> <q dir='auto'>{text}" not in drawn) == there
 
 
 def test_the_sentence_begins_with_the_verdict_where_a_method_is_no_better_than_chance() -> None:
