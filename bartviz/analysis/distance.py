@@ -100,12 +100,12 @@ def contrast(a: View, b: View) -> Contrast | None:
 
 
 _OTHER_ROWS = mark(
-    "A difference needs as many tokens on both sides, and A has {a:,} rows and B {b:,}: maps and measures are "
-    "shown side by side."
+    "A difference needs as many tokens on both sides, and A has {a:,} rows and B {b:,}: choose heads of the same kind "
+    "of attention, over texts of as many tokens."
 )
 _OTHER_COLUMNS = mark(
-    "A difference needs as many tokens on both sides, and A has {a:,} columns and B {b:,}: maps and measures are"
-    " shown side by side."
+    "A difference needs as many tokens on both sides, and A has {a:,} columns and B {b:,}: choose heads of the same "
+    "kind of attention, over texts of as many tokens."
 )
 _ROWS_APART = mark(
     "A difference needs mostly the same tokens on both sides, and too many rows differ, the first at position "
