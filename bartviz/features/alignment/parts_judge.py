@@ -39,7 +39,7 @@ def draw(record: Record, chosen: Chosen) -> None:
     if chosen.gold is not None:
         if chosen.gold.judged is not None:
             st.button(
-                _("No more links"),
+                _("Done: no more links"),
                 on_click=parts_gold.finish,
                 args=(field,),
                 help=_("Words without a link are then judged too: they have no partner."),
