@@ -123,6 +123,19 @@ def test_a_newcomer_is_led_on_by_three_taps(visit: Open, shipped: str) -> None:
     assert "lesson=attention" in page.url
 
 
+@pytest.mark.parametrize("large", ["", "&large=true"])
+def test_the_word_below_a_word_is_whole(visit: Open, shipped: str, large: str) -> None:
+    page = visit(f"{shipped}/?level=beginner{large}", size=(1920, 1080))
+    page.locator(".ribbons .below .word", has_text="kaufen").click()
+    room, end = page.locator(".ribbons").evaluate("""(root) => {
+        const pan = root.querySelector(".pan"), word = root.querySelector(".below .chosen");
+        const [distance, high] = ["top", "height"].map((name) => parseFloat(getComputedStyle(word, "::after")[name]));
+        const from = word.getBoundingClientRect().top - pan.getBoundingClientRect().top;
+        return [pan.clientHeight, from + distance + high];
+    }""")
+    assert end <= room
+
+
 def test_the_model_comes_as_a_page_that_runs_it(visit: Open, shipped: str, chrome: Browser, tmp_path: Path) -> None:
     page = visit(shipped)
     file = tmp_path / "model.html"
