@@ -17,6 +17,7 @@ from bartviz.app.frame import (
     opened,
     page_hooks,
     page_list,
+    sampled,
     scroll_to,
     share,
     sidebar,
@@ -196,6 +197,8 @@ def begin(word: str, *, needs_record: bool = True) -> Record | None:
             status(shown, older_target=sidebar.has_older_target(), refused=error is not None, opened=is_file)
         opened.draw(run=entry.run)
     if shown is not None and entry.run and session.running() is None:
+        if not page_hooks.current().leads():
+            sampled.draw(shown)
         checks.draw(shown)
     if error is not None:
         _report(error, record)

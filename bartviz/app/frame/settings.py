@@ -39,6 +39,15 @@ HINTS = {
     "sampling": mark("Each token is drawn at random by its probability; the same seed gives the same text."),
     "checkpoint": mark("The checkpoint's own settings: beams, lengths and sampling."),
 }
+_FIRST = Search()
+GREEDY: Mapping[str, str | float] = {
+    "search": _FIRST.by,
+    "temperature": _FIRST.temperature,
+    "draw_k": _FIRST.top_k,
+    "draw_p": _FIRST.top_p,
+    "seed": _FIRST.seed,
+}
+"""What a draw changes, as the app begins: the most probable token at each step."""
 STOPS: Mapping[str, Early | None] = {"model": None, "enough": True, "likely": False, "possible": "never"}
 STOP_NAMES = {
     "model": mark("the model's own settings"),
@@ -94,6 +103,12 @@ def read() -> Search:
             "seed": int(_number("seed", 0)),
         }
     return Search(**common)
+
+
+def of_draw() -> dict[str, str | float]:
+    """The present settings of those that a draw changes."""
+    held = {key: st.session_state.get(key) for key in GREEDY}
+    return {key: GREEDY[key] if value is None else value for key, value in held.items()}
 
 
 def limits() -> tuple[int | None, int]:

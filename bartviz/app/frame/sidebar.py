@@ -42,7 +42,7 @@ TOO_LONG: dict[str, Truncate | None] = {"refuse": None, "first": "first", "last"
 TOO_LONG_NAMES = {"refuse": mark("refuse it"), "first": mark("keep its beginning"), "last": mark("keep its end")}
 CUTS = {"first": mark("Read only its first {limit:,} tokens"), "last": mark("Read only its last {limit:,} tokens")}
 READING = ("too_long", "special")
-_OPENED = "_opened_file"
+_OPENED, _DRAW = "_opened_file", "_draw"
 OLDER_TARGET = "_older_target"  # whether the given output is that of the text before
 # which typed special tokens are read as such
 SPECIAL = {"gaps": mark("masks, in models that fill them"), "true": mark("all"), "false": mark("none: as plain text")}
@@ -58,6 +58,14 @@ class Opened:
     record: Record
     before: Record | None
     controls: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Draw:
+    """A text that a button drew at random: the settings before, and those of the draw."""
+
+    before: Mapping[str, str | float]
+    settings: Mapping[str, str | float]
 
 
 def draw(shows_run: bool) -> None:
@@ -119,10 +127,24 @@ def again(key: str, value: str) -> None:
     _run(with_file=key == "encoding")
 
 
-def draw_again(seed: int, **settings: float) -> None:
-    """Sample the text once more, with the seed after this one, and other ``settings`` of sampling: a callback."""
-    _set(search="sampling", seed=seed + 1 if seed < SEED[1] else SEED[0], **settings)
+def draw_again(seed: int, **chosen: float) -> None:
+    """Sample the text once more, with the seed after this one, and ``chosen`` settings of sampling: a callback."""
+    before = {**settings.of_draw(), **_before_draw()}
+    _set(search="sampling", seed=seed + 1 if seed < SEED[1] else SEED[0], **chosen)
+    st.session_state[_DRAW] = _Draw(before, settings.of_draw())
     _run()
+
+
+def most_likely() -> None:
+    """Write the text again, with the most probable token at each step: a callback."""
+    _set(**settings.GREEDY)
+    _run()
+
+
+def _before_draw() -> Mapping[str, str | float]:
+    """The settings before a button drew a text; empty where it did not, or somebody has changed its settings since."""
+    draw: _Draw | None = st.session_state.get(_DRAW)
+    return draw.before if draw is not None and draw.settings == settings.of_draw() else {}
 
 
 def has_older_target() -> bool:
@@ -377,16 +399,17 @@ def _longest() -> str:
 
 
 def take(example: Example) -> None:
-    """Run an example: a callback."""
+    """Run an example, without what a button drew before: a callback."""
     st.session_state["_bare"] = False
-    _set(text=example.text, pair=example.pair, target="", special="true" if example.special else "gaps")
+    special = "true" if example.special else "gaps"
+    _set(text=example.text, pair=example.pair, target="", special=special, **_before_draw())
     _run()
 
 
 def run_text(model: str, text: str, target: str = "", pair: str = "") -> None:
-    """Run a text with a model, from a page: a callback."""
+    """Run a text with a model, from a page, without what a button drew before: a callback."""
     st.session_state["_bare"] = False
-    _set(model=model, text=text, pair=pair, target=target, special="gaps")
+    _set(model=model, text=text, pair=pair, target=target, special="gaps", **_before_draw())
     st.session_state["_kind"] = kind_of(model)
     _run()
 

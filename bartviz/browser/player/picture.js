@@ -428,9 +428,9 @@ function buildHeat(it) {
   $("temperature").max = String(temperatures.length - 1);
   $("temperature").value = String(it.warm);
   $("draw").hidden = !draws;
-  $("draw").textContent = it.say(
-    meta.steps.some(({ candidates: [first] }) => first?.[4] != null) ? "draw_again" : "draw",
-  );
+  const drawn = meta.steps.some(({ candidates: [first] }) => first?.[4] != null);
+  $("draw").textContent = it.say(drawn ? "draw_again" : "draw");
+  $("greedy").hidden = !(draws && drawn);
   const fewest = Math.min(...meta.steps.map(({ candidates }) => candidates.length));
   const sizes = [1, 2, 3, 5, 10].filter((size) => size <= fewest);
   if (!sizes.includes(it.cutK)) it.cutK = 0;

@@ -122,6 +122,7 @@ interface Parts {
   "cut-k": HTMLSelectElement;
   "cut-p": HTMLSelectElement;
   draw: HTMLButtonElement;
+  greedy: HTMLButtonElement;
   said: HTMLInputElement;
   speed: HTMLSelectElement;
   ask: HTMLFormElement;

@@ -58,7 +58,8 @@ def main() -> None:
         layer, head = parts.choices(record)
     parts.style(plain=not detailed)
     heat = None if led else temperature.found(record)
-    parts.drawn(record, button=heat is None)
+    if heat is None:
+        parts.draw_again(record)
     branch = branches.current(record)
     handle = partial(branches.handle, record)
     place = player(

@@ -215,15 +215,11 @@ def _bdi(label: str) -> str:
     return f"<bdi>{html.escape(label) or '&nbsp;'}</bdi>"
 
 
-def drawn(record: Record, *, button: bool) -> None:
-    """For a text that was drawn at random: the seed, and where the player has none, a button that draws another."""
+def draw_again(record: Record) -> None:
+    """For a text that was drawn at random, where the player has no such button: a button that draws another."""
     seed = record.provenance.settings.get("seed")
-    if record.provenance.mode != SAMPLING or not isinstance(seed, int):
-        return
-    with st.container(horizontal=True, vertical_alignment="center", key="drawn"):
-        if button:
-            st.button(_("Draw again"), key="draw_again", on_click=sidebar.draw_again, args=(seed,))
-        show.note(_("Sampled at random with the seed {seed}: the same seed gives the same text.", seed=seed))
+    if record.provenance.mode == SAMPLING and isinstance(seed, int):
+        st.button(_("Draw again"), key="draw_again", on_click=sidebar.draw_again, args=(seed,))
 
 
 def made(record: Record) -> None:

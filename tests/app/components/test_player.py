@@ -9,7 +9,16 @@ import numpy as np
 import pytest
 
 from bartviz.analysis import decoding, word_colors
-from bartviz.app.components.player import COMPONENT, BranchRequest, DrawRequest, Place, parse_place, parse_request
+from bartviz.app.components.player import (
+    COMPONENT,
+    BranchRequest,
+    DrawRequest,
+    GreedyRequest,
+    Place,
+    Request,
+    parse_place,
+    parse_request,
+)
 from bartviz.browser.player import data as player
 from bartviz.browser.player import messages
 from bartviz.families.catalogue import EMBEDDED
@@ -201,6 +210,7 @@ def test_a_text_is_drawn_only_with_what_the_player_offers(said: dict[str, object
         ({"step": 2, "text": " Wagen"}, BranchRequest(2, " Wagen", "follow")),
         ({"step": 2, "wish": "drop"}, BranchRequest(2, None, "drop")),
         ({"step": 2, "wish": "adopt"}, BranchRequest(2, None, "adopt")),
+        ({"step": 2, "wish": "greedy"}, GreedyRequest()),
         ({"step": 2}, None),
         ({"step": 9, "token": 5}, None),
         ({"step": 2, "token": 100}, None),
@@ -211,7 +221,7 @@ def test_a_text_is_drawn_only_with_what_the_player_offers(said: dict[str, object
         ({"step": "2", "token": 5}, None),
     ],
 )
-def test_a_request_is_accepted_only_if_it_is_valid(said: dict[str, object], wish: BranchRequest | None) -> None:
+def test_a_request_is_accepted_only_if_it_is_valid(said: dict[str, object], wish: Request | None) -> None:
     assert parse_request({"revision": "now", **said}, "now", 9, 100) == wish
     assert parse_request({"revision": "other", **said}, "now", 9, 100) is None
 

@@ -369,6 +369,38 @@ def test_a_text_that_was_drawn_is_drawn_again_with_another_seed(
     assert answers.asked[-1].search == Search(by="sampling", seed=following)
 
 
+@pytest.mark.parametrize("word", ["start", "heads", "decoding"])
+def test_every_page_of_a_drawn_text_leads_back_to_the_most_likely_words(
+    app: App, answers: Answers, record: Record, word: str
+) -> None:
+    settings = {"mode": "sampling", "seed": 3}
+    drawn = replace(record, provenance=replace(record.provenance, settings=settings))
+    page = app(word, record=replace(drawn, model=replace(record.model, name="bart-tiny-en-de")))
+    page.session_state["search"], page.session_state["temperature"], page.session_state["seed"] = "sampling", 1.6, 3
+    page = page.run()
+    assert "drawn at random" in words(page)
+    page.button(key="most_likely").click().run()
+    assert answers.asked[-1].search == Search()
+    assert "most_likely" not in {button.key for button in app(word, record=record).button}
+
+
+@pytest.mark.parametrize(("changed", "temperature"), [(False, None), (True, 0.5)])
+def test_an_example_forgets_a_draw_of_the_button_and_keeps_what_was_set_by_hand(
+    app: App, answers: Answers, record: Record, changed: bool, temperature: float | None
+) -> None:
+    settings = {"mode": "sampling", "seed": 3}
+    page = app("decoding", record=replace(record, provenance=replace(record.provenance, settings=settings)))
+    page.session_state["search"], page.session_state["beams"] = "beams", 3
+    page = page.run()
+    page.button(key="draw_again").click().run()
+    assert answers.asked[-1].search == Search(by="sampling", seed=4)
+    if changed:
+        page.number_input(key="temperature").set_value(temperature)
+    page.button(key="example_0").click().run()
+    by_hand = Search(by="sampling", seed=4, temperature=temperature or 1.0)
+    assert answers.asked[-1].search == (by_hand if changed else Search(by="beams", beams=3))
+
+
 def test_what_was_not_drawn_is_not_drawn_again(app: App, record: Record) -> None:
     assert all(button.key != "draw_again" for button in app("decoding", record=record).button)
 
