@@ -184,7 +184,7 @@ def _chips(tokens: Tokens) -> list[tuple[str, bool, bool]]:
 def _steps(record: Record) -> list[dict[str, Any]]:
     table = decoding.steps_table(record).drop(columns="candidates").astype(object)
     lines: list[dict[str, Any]] = table.where(table.notna(), None).to_dict("records")  # type: ignore[assignment]
-    given, mode = decoding.given(record), str(record.provenance.mode or "")
+    given, mode, temperature = decoding.given(record), str(record.provenance.mode or ""), _temperature(record)
     touching = [] if record.output is None else _chips(record.output)
     for line, step, token in zip(lines, record.steps, decoding.named(record, record.steps), strict=True):
         line |= {name: None for name, value in line.items() if isinstance(value, float) and not math.isfinite(value)}
@@ -192,11 +192,18 @@ def _steps(record: Record) -> list[dict[str, Any]]:
         line |= {"tag": tag(step.rule), "decided": sentence_words.rule(step.rule) if step.rule else None}
         names = zip(told_apart(step.candidates), step.candidates, strict=True)
         alike = next((label for label, one in names if label != one.label), "")
-        why = note(step, given=given, mode=mode)
+        why = note(step, given=given, mode=mode, temperature=temperature)
         line |= {"why": why, "note": " ".join(filter(None, [why, another(alike) if alike else ""]))}
-        line |= {"said": chosen(step, given=given, token=token), "plain": plainly(step, given=given, token=token)}
+        for name, sentence in (("said", chosen), ("plain", plainly)):
+            line[name] = sentence(step, given=given, token=token, temperature=temperature)
         line["candidates"] = _candidates(step)
     return lines
+
+
+def _temperature(record: Record) -> float:
+    """The temperature at which the tokens were drawn; 1 if they were not."""
+    temperature = record.provenance.settings.get("temperature")
+    return float(temperature) if isinstance(temperature, int | float) else 1.0
 
 
 def _candidates(step: Step) -> list[tuple[str, float, bool, int, float | None, bool]]:

@@ -60,8 +60,9 @@ def tag(rule: str | None) -> str:
     return "" if not rule or rule == KEPT else _(_effect_and_tag(rule)[1])
 
 
-def note(step: Step, *, given: bool, mode: str) -> str:
-    """Why this token was chosen: empty, the rule that decided, or the more probable token."""
+def note(step: Step, *, given: bool, mode: str, temperature: float = 1.0) -> str:
+    """Why this token was chosen: empty, the rule that decided, or the more probable token; for a token that was drawn,
+    at ``temperature``, both with the probability that they had there."""
     likelier = _likelier(step)
     if given:
         first = _("Given, and the model's own first choice too.")
@@ -69,8 +70,9 @@ def note(step: Step, *, given: bool, mode: str) -> str:
     if step.rule is not None:
         return f"{_decided(step.rule)} {likelier}".strip()
     if step.chosen.filtered is not None:
-        drawn = _("Drawn, with {share} after temperature and filters.", share=percent(step.chosen.filtered))
-        return f"{drawn} {likelier}".strip()
+        values = {"share": fine(step.chosen.filtered), "temperature": f"{temperature:g}"}
+        drawn = _("Drawn with {share} at temperature {temperature}.", **values)
+        return f"{drawn} {_likelier_to_be_drawn(step)}".strip()
     if likelier and mode == BEAM_SEARCH:
         return _("The beam's choice for the whole text: {likelier}", likelier=likelier)
     return _("Not the most probable: {likelier}", likelier=likelier) if likelier else ""
@@ -89,6 +91,14 @@ def _likelier(step: Step) -> str:
     return _("“{token}” was more probable ({share}).", token=other.label, share=share)
 
 
+def _likelier_to_be_drawn(step: Step) -> str:
+    """The token that was most likely to be drawn; empty if that is the one that was."""
+    other = max(step.candidates, key=lambda candidate: candidate.filtered or 0.0, default=step.chosen)
+    if (other.filtered or 0.0) <= (step.chosen.filtered or 0.0):
+        return ""
+    return _("“{token}” was more probable ({share}).", token=other.label, share=fine(other.filtered or 0.0))
+
+
 def _decided(rule: str) -> str:
     if rule == KEPT:
         return _("Kept from the first text.")
@@ -100,10 +110,11 @@ def _decided(rule: str) -> str:
     return _("Decided by a rule: {rule}.", rule=sentence_words.rule(rule))
 
 
-def chosen(step: Step, *, given: bool, token: str | None = None) -> str:
+def chosen(step: Step, *, given: bool, token: str | None = None, temperature: float = 1.0) -> str:
     """How the token was chosen, and its probability: the first part of the step in words. ``token``: its name in a
-    sentence (``decoding.named``), by default its label."""
+    sentence (``decoding.named``), by default its label; ``temperature``: of the draw, if it was drawn."""
     values = {"token": token or quote(step.chosen.label), "share": percent(step.chosen.probability)}
+    values |= {"temperature": f"{temperature:g}"}
     if given:
         return _("{token} was given; the model gave it {share}", **values)
     if step.rule == CHOSEN_BY_YOU:
@@ -112,6 +123,8 @@ def chosen(step: Step, *, given: bool, token: str | None = None) -> str:
         return _("{token} was kept; the model gave it {share}", **values)
     if step.rule is not None:
         return _("{token} was decided by a rule; the model gave it {share}", **values)
+    if step.chosen.filtered is not None and temperature != 1:
+        return _("{token} was drawn at temperature {temperature}; at temperature 1 it had {share}", **values)
     if step.chosen.filtered is not None:
         return _("{token} was drawn; the model gave it {share}", **values)
     return _("{token} was chosen with {share}", **values)
@@ -120,11 +133,11 @@ def chosen(step: Step, *, given: bool, token: str | None = None) -> str:
 SURE, FAIRLY_SURE = 0.75, 0.5  # probabilities from which the model is called sure, and fairly sure
 
 
-def plainly(step: Step, *, given: bool, token: str | None = None) -> str:
+def plainly(step: Step, *, given: bool, token: str | None = None, temperature: float = 1.0) -> str:
     """The step for a beginner, a whole sentence: how sure the model was, and what was the next best; as ``chosen``."""
     first, second = step.chosen, next((one for one in step.candidates if one.label != step.chosen.label), None)
     if given or step.rule is not None or first.filtered is not None or second is None or decoding.rank(step) != 1:
-        return f"{chosen(step, given=given, token=token)}."
+        return f"{chosen(step, given=given, token=token, temperature=temperature)}."
     values = {"token": token or quote(first.label), "share": percent(first.probability)}
     values |= {"next": second.label, "next_share": fine(second.probability)}
     if first.probability >= SURE:

@@ -246,7 +246,7 @@ LIKELIER = "“Wagen” was more probable (50%)."
         (step(first=0.2), True, "given target", "Given, and the model's own first choice too."),
         (step(rule="chosen by you"), False, "greedy", f"Chosen by you. {LIKELIER}"),
         (step(rule="kept from the first text"), False, "greedy", f"Kept from the first text. {LIKELIER}"),
-        (step(filtered=0.4), False, "sampling", f"Drawn, with 40% after temperature and filters. {LIKELIER}"),
+        (step(first=0.2, filtered=0.4), False, "sampling", "Drawn with 40% at temperature 1."),
         (
             step(rule="minimum length"),
             False,
@@ -258,6 +258,19 @@ LIKELIER = "“Wagen” was more probable (50%)."
 )
 def test_a_note_says_why_this_token(made: Step, given: bool, mode: str, said: str) -> None:
     assert messages.note(made, given=given, mode=mode) == said
+
+
+def test_what_was_drawn_and_what_was_likelier_have_their_shares_of_one_temperature() -> None:
+    """Of 20% and 80% temperature 2 makes sqrt(0.2) to sqrt(0.8), 1 to 2."""
+    auto, wagen = Candidate(8, "Auto", 0.2, 1.0, 1 / 3), Candidate(7, "Wagen", 0.8, 2.0, 2 / 3)
+    made = Step(0, 0, auto, (wagen, auto), 1.0, -1.6)
+    said = messages.note(made, given=False, mode="sampling", temperature=2.0)
+    assert said == "Drawn with 33% at temperature 2. “Wagen” was more probable (67%)."
+    said = "“Auto” was drawn at temperature 2; at temperature 1 it had 20%"
+    assert messages.chosen(made, given=False, temperature=2.0) == said
+    assert messages.plainly(made, given=False, temperature=2.0) == f"{said}."
+    cut = replace(made, candidates=(replace(wagen, filtered=0.0), auto))  # left out by a rule or a filter
+    assert messages.note(cut, given=False, mode="sampling", temperature=2.0) == "Drawn with 33% at temperature 2."
 
 
 @pytest.mark.parametrize(
