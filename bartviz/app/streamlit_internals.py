@@ -114,6 +114,18 @@ def drop_from_address(key: str) -> None:
             query.remove_param(key)
 
 
+def switch_page(page: Path, words: Mapping[str, str | Sequence[str]]) -> None:
+    """Go on with another page and these words in its address, also those to which a widget of this page is bound:
+    ``st.switch_page`` refuses them, though that widget is then gone."""
+    context = get_script_run_ctx()
+    if context is not None:
+        with context.session_state.query_params() as query:
+            for key in words:
+                if (bound := query.get_binding_for_param(key)) is not None:
+                    query.unbind_widget(bound.widget_id)
+    streamlit.switch_page(page, query_params=words)
+
+
 # Methods that ``state/clicks.py`` replaces: where Streamlit lets a newer message of the browser interrupt a click.
 apply_message, register_widget = SafeSessionState.on_script_will_rerun, SafeSessionState.register_widget
 newer_message = ScriptRequests.on_scriptrunner_yield

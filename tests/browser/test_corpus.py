@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from playwright.sync_api import expect
 
 from scripts.settled import settle
 from tests.browser.conftest import Open
 
 
-@pytest.mark.thorough
 def test_an_example_opens_as_a_record_with_the_head_chosen(visit: Open, shipped: str) -> None:
     page = visit(f"{shipped}/corpus?layer=1&head=4")
     page.locator(".st-key-corpus_highest_1_open button").first.click()
     expect(page).to_have_url(re.compile(r"/heads\?"))
-    expect(page.locator(".bv-lead").first).to_contain_text("L1H4")
+    expect(page.locator(".bv-lead").first).to_contain_text("Head 4 of layer 1")
 
 
 def test_a_click_on_a_cell_or_a_point_chooses_its_head(visit: Open, shipped: str) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, overload
 import streamlit as st
 
 from bartviz import plugins
+from bartviz.app import streamlit_internals
 from bartviz.app.controls import export, progress, show
 from bartviz.app.frame import (
     checks,
@@ -85,7 +86,7 @@ def frame() -> Frame:
     if moved := page_list.MOVED.get(navigation.url_path):
         word, choices = moved
         kept = {key: st.query_params.get_all(key) for key in st.query_params}
-        st.switch_page(page_list.page(word).file, query_params={**kept, **choices})
+        streamlit_internals.switch_page(page_list.page(word).file, {**kept, **choices})
     st.set_page_config(page_title=f"{navigation.title} · bartviz")
     st.session_state[_FRAME] = True
     st.logo(ICON, size="large")

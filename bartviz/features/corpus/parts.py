@@ -17,6 +17,7 @@ from bartviz.analysis.corpus_measures import in_order, measure_of
 from bartviz.analysis.corpus_roles import roles
 from bartviz.analysis.intervals import FEW
 from bartviz.analysis.means import BLOCK
+from bartviz.app import streamlit_internals
 from bartviz.app.controls import expander, pick, show
 from bartviz.app.frame import levels, page, page_list, sidebar
 from bartviz.app.state import own_atlas, url_state
@@ -265,7 +266,7 @@ def opens(key: str, value: str, row: Mapping[Any, Any], chosen: Chosen) -> None:
     if opened:
         place = {"layer": str(chosen.head.layer), "head": str(chosen.head.head)}
         query = {"kind": chosen.head.kind, "weights": "head", "view": "map"} | place
-        st.switch_page(page_list.page("heads").file, query_params=query)
+        streamlit_internals.switch_page(page_list.page("heads").file, query)
 
 
 def _runs(chosen: Chosen) -> bool:

@@ -195,12 +195,12 @@ def prepare(page: str) -> None:
     _take_own(state)
     if state.to:
         if page != state.to:
-            st.switch_page(page_list.page(state.to).file, query_params=_frame())
+            streamlit_internals.switch_page(page_list.page(state.to).file, _frame())
         state.to = ""
     step = state.step
     if step is not None and (state.due or (page == step.page and state.loan is None)):
         if page != step.page or _contradicted(step, state.record):
-            st.switch_page(page_list.page(step.page).file, query_params={**_frame(), **_address(state)})
+            streamlit_internals.switch_page(page_list.page(step.page).file, {**_frame(), **_address(state)})
         _lend(state, page)
         _apply(state, step)
     else:
@@ -350,7 +350,7 @@ def _restore_choices(state: LessonState, page: str) -> None:
     state.loan = None
     stays = state.page == page and not url_state.is_back()
     if stays and not EVERYWHERE.issuperset(st.query_params):  # the address still has the words of the step
-        st.switch_page(page_list.page(page).file, query_params=_frame())
+        streamlit_internals.switch_page(page_list.page(page).file, _frame())
 
 
 def _save(state: LessonState) -> None:

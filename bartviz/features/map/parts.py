@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from bartviz.analysis import sentence_words
+from bartviz.app import streamlit_internals
 from bartviz.app.frame import page_list
 from bartviz.browser.scripts import bundle
 from bartviz.features.map import numbers
@@ -39,7 +40,7 @@ def show(record: Record, *, small: bool) -> None:
     boxes = [box for column in columns for box in every(column)]
     if isinstance(opened, int) and 0 <= opened < len(boxes) and page_list.has(boxes[opened].page):
         box = boxes[opened]
-        st.switch_page(page_list.page(box.page).file, query_params=dict(box.query))
+        streamlit_internals.switch_page(page_list.page(box.page).file, dict(box.query))
 
 
 def drawn(record: Record, *, small: bool) -> tuple[Column, ...]:
