@@ -37,6 +37,7 @@ from bartviz.language import _
 from bartviz.record.attention import KINDS, Kind
 from bartviz.record.record import Record
 from bartviz.record.steps import Step, told_apart
+from bartviz.record.vocabulary import SAMPLING
 from bartviz.text.tokens import Tokens
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def payload(
         meta["branch"] = _branch(record, branch, other.shape[1], plain)
     if heat is not None:
         meta["heat"] = {"temperatures": TEMPERATURES, "shares": SHARES, "draws": not decoding.given(record)}
-        meta["heat"]["ready"] = isinstance(heat, Temperatures)
+        meta["heat"] |= {"ready": isinstance(heat, Temperatures), "begin": _begin(record)}
     weights = {"rows": rows, "own": own, "other": other}
     tables = {name: pa.table({"w": _packed(part, unit)}) for name, part in weights.items()}
     return {
@@ -198,6 +199,18 @@ def _steps(record: Record) -> list[dict[str, Any]]:
             line[name] = sentence(step, given=given, token=token, temperature=temperature)
         line["candidates"] = _candidates(step)
     return lines
+
+
+def _begin(record: Record) -> dict[str, int]:
+    """Where the slider and the choices of the cut begin, at the settings of the draw where the player offers them: the
+    number of the temperature, top-k (0 for all), the number of the share of top-p (-1 for all)."""
+    temperature, (k, p) = _temperature(record), map(record.provenance.settings.get, ("top_k", "top_p"))
+    drawn = record.provenance.mode == SAMPLING and temperature in TEMPERATURES
+    return {
+        "warm": TEMPERATURES.index(temperature if drawn else 1.0),
+        "k": k if drawn and isinstance(k, int) else 0,
+        "p": SHARES.index(p) if drawn and p in SHARES else -1,
+    }
 
 
 def _temperature(record: Record) -> float:

@@ -422,9 +422,9 @@ function buildHeat(it) {
   const { $, meta } = it;
   $("heat").hidden = !meta.heat;
   if (!meta.heat) return;
-  const { temperatures, shares, draws, ready } = meta.heat;
+  const { temperatures, shares, draws, ready, begin } = meta.heat;
   for (const name of /** @type {const} */ (["temperature", "cut-k", "cut-p"])) $(name).disabled = !ready;
-  if (it.warm < 0) it.warm = temperatures.indexOf(1);
+  if (it.warm < 0) [it.warm, it.cutK, it.cutP] = [begin.warm, begin.k, begin.p];
   $("temperature").max = String(temperatures.length - 1);
   $("temperature").value = String(it.warm);
   $("draw").hidden = !draws;

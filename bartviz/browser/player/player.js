@@ -86,6 +86,7 @@ export function receive(it, { data, setStateValue, setTriggerValue }) {
     it.step = it.reported = it.meta.start;
     it.reading = it.meta.reading;
   }
+  if (renewed) it.warm = -1; // it begins at the temperature of this text
   if (led) tell(it);
   if (renewed || parted || !data.meta.branch) it.beyond = 0;
   const parting = parted && !renewed && it.meta.follows && it.meta.branch.parts !== null;

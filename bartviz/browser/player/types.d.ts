@@ -153,7 +153,7 @@ export interface Player extends Mounted<Parts> {
   beyond: number; // steps behind the main text's end, in a longer branch
   reading: Reading;
   range: "fixed" | "row"; // of the colour scale
-  warm: number; // the number of the temperature
+  warm: number; // the number of the temperature; -1 before the first picture of a text
   cutK: number; // top-k, 0 for all
   cutP: number; // the number of the share of top-p, -1 for none
   playing: boolean;
@@ -217,6 +217,7 @@ export interface Heat {
   temperatures: number[];
   shares: number[]; // of top-p
   draws: boolean; // whether a text can be drawn
+  begin: { warm: number; k: number; p: number }; // where the choices begin: those of the draw, if it was one
   ready: boolean; // whether the numbers are there
   rows?: Weights;
 }

@@ -274,6 +274,25 @@ def test_what_was_drawn_and_what_was_likelier_have_their_shares_of_one_temperatu
 
 
 @pytest.mark.parametrize(
+    ("settings", "begin"),
+    [
+        ({"mode": "greedy"}, (1.0, 0, None)),
+        ({"mode": "sampling", "temperature": 1.6, "top_k": 5, "top_p": 0.9, "seed": 1}, (1.6, 5, 0.9)),
+        ({"mode": "sampling", "temperature": 0.7, "top_k": 0, "top_p": 1.0, "seed": 1}, (0.7, 0, None)),
+        ({"mode": "sampling", "temperature": 0.75, "top_k": 5, "top_p": 0.9, "seed": 1}, (1.0, 0, None)),
+    ],
+)
+def test_the_slider_begins_at_the_temperature_of_the_draw_where_it_has_it(
+    record: Record, settings: dict[str, object], begin: tuple[float, int, float | None]
+) -> None:
+    made = replace(record, provenance=replace(record.provenance, settings=settings))
+    heat = player.payload(made, layer=1, head=None, heat="later")["meta"]["heat"]
+    at = heat["begin"]
+    share = None if at["p"] < 0 else heat["shares"][at["p"]]
+    assert (heat["temperatures"][at["warm"]], at["k"], share) == begin
+
+
+@pytest.mark.parametrize(
     ("rule", "tag"),
     [
         (None, ""),
