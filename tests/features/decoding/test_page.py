@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,8 @@ from bartviz.app.components.player import BranchRequest
 from bartviz.app.controls import tasks as task_module
 from bartviz.app.state import session, url_state
 from bartviz.browser.canvas.data import decode
+from bartviz.features.decoding import page
+from bartviz.language import _, speaking
 from bartviz.record.record import Record
 from tests.analysis.test_decoding import decoded
 from tests.support import records, stand_in, trees, visits
@@ -434,3 +437,12 @@ def test_the_address_of_an_adopted_branch_makes_no_branch_of_it(record: Record, 
     app.run()
     assert sent(app)["branch"] is None
     assert tasks.asked == []
+
+
+@pytest.mark.parametrize("code", ["en", "ko"])
+def test_the_explanation_names_the_sections_where_the_method_is_chosen(record: Record, code: str) -> None:
+    labels = ("More", "Decoding settings")
+    assert {*labels} <= {section.label for section in opened(record).sidebar.expander}
+    explanation = Path(page.__file__).with_name(f"explanation.{code}.md").read_text("utf-8")
+    with speaking(code):
+        assert all(f"*{_(label)}*" in explanation for label in labels)
