@@ -227,3 +227,27 @@ def test_ctrl_enter_in_a_field_of_a_page_does_not_press_run(shipped: str, visit:
     page.locator("[data-testid=stSidebar] textarea").first.press("Control+Enter")
     assert page.evaluate("window.heard") == 1
     settle(page)
+
+
+def test_a_drawn_text_keeps_its_temperature_and_leads_back(shipped: str, visit: Open) -> None:
+    page = visit(f"{shipped}/decoding?step=2")
+    slider, degrees = page.locator(".player [data-is=temperature]"), page.locator(".player [data-is=degrees]")
+    expect(slider).to_be_enabled()
+    back = page.locator(".player [data-is=greedy]")
+    expect(back).to_be_hidden()
+    first = strip(page, "frames")
+    slider.press("End")
+    expect(degrees).to_have_text("2.0")
+    page.get_by_role("button", name="Draw at random").click()
+    expect(back).to_be_visible()
+    expect(page).to_have_url(re.compile("search=sampling"))
+    expect(degrees).to_have_text("2.0")
+    go(page, "Heads")
+    go(page, "Decoding")
+    expect(degrees).to_have_text("2.0")
+    back.click()
+    expect(page).not_to_have_url(re.compile("search|temperature|seed"))
+    settle(page)
+    expect(back).to_be_hidden()
+    assert strip(page, "frames") == first
+    expect(degrees).to_have_text("1.0")
