@@ -223,15 +223,15 @@ def is_mask(word: Word) -> bool:
 
 
 def glosses(ribbons: Ribbons) -> tuple[str, ...]:
-    """For each word of the lower line the word of the upper one that means the same, judging by attention: the two
-    choose each other with at least ``MOSTLY`` of the weight. Empty where there is none, or it is the same word.
+    """For each word of the lower line the word of the upper one that it looks mostly at: with at least ``MOSTLY`` of
+    the weight. Empty where there is none, and in self-attention. It need not mean the same: an auxiliary verb may look
+    at the main verb.
     """
-    found = dict(pairs(ribbons)) if ribbons.head.kind == "cross" else {}
+    if ribbons.head.kind != "cross" or not ribbons.above:
+        return ("",) * len(ribbons.below)
+    chosen = ribbons.weights.argmax(axis=1)  # (T,)
     return tuple(
-        ""
-        if t not in found or ribbons.above[found[t]].text.casefold() == word.text.casefold()
-        else ribbons.above[found[t]].text
-        for t, word in enumerate(ribbons.below)
+        ribbons.above[s].text if row[s] >= MOSTLY else "" for row, s in zip(ribbons.weights, chosen, strict=True)
     )
 
 

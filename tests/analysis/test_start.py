@@ -225,15 +225,17 @@ def test_what_a_newcomer_is_told_of_one_row() -> None:
     assert (none.below, none.say_below, start.to_touch(none)) == ((), (), None)
 
 
-def test_a_word_means_the_one_that_it_and_nobody_else_chooses() -> None:
-    found = start.ribbons(two_words())
-    assert [word.text for word in found.below] == ["Katze", "</s>"]
-    assert start.glosses(found) == ("cat", "")
+def test_a_gloss_names_the_word_that_is_mostly_looked_at() -> None:
+    found = start.simple(start.ribbons(two_words()))  # “Katze” looks at “old” (0.2) and “cat” (0.7)
+    assert [word.text for word in found.below] == ["Katze"]
+    assert start.glosses(found) == ("cat",)
     assert start.to_touch(found) == 0
-    same = replace(found, above=(found.above[0], replace(found.above[1], text="KATZE"), found.above[2]))
-    assert start.glosses(same) == ("", "")
-    faint = replace(found, weights=found.weights * 0.3)
-    assert start.glosses(faint) == ("", "")
+    at_old = replace(found, weights=np.array([[0.6, 0.4]]))  # which means something else
+    assert start.glosses(at_old) == ("old",)
+    spread = replace(found, weights=np.array([[0.29, 0.28]]))
+    assert start.glosses(spread) == ("",)
+    empty = replace(found, above=(), weights=np.zeros((1, 0)))
+    assert start.glosses(empty) == ("",)
     assert not any(start.glosses(self_attention(["a", " b"], next_ones(2))))  # a text that looks at itself has none
 
 

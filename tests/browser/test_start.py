@@ -109,9 +109,9 @@ def test_a_newcomer_is_led_on_by_three_taps(visit: Open, shipped: str) -> None:
     expect(sentence).to_have_text("Touch “kaufen”: where did the model look?")
     kaufen = page.locator(".ribbons .below .word", has_text="kaufen")
     gloss = "(word) => [getComputedStyle(word, '::after').content, getComputedStyle(word, '::after').visibility]"
-    assert kaufen.evaluate(gloss) == ['"= buy"', "hidden"]
+    assert kaufen.evaluate(gloss) == ['"↑ buy"', "hidden"]
     kaufen.click()
-    assert kaufen.evaluate(gloss) == ['"= buy"', "visible"]
+    assert kaufen.evaluate(gloss) == ['"↑ buy"', "visible"]
     expect(sentence).to_have_text("Before it wrote “kaufen”, the model looked mostly at “buy”.")
     expect(task).to_have_text("Touch another one.")
     page.locator(".ribbons .below .word", has_text="Auto").click()

@@ -111,7 +111,7 @@ class View {
       if (word.special) chip.dir = "ltr"; // it says nothing about the direction of the text around it
       if (word.color >= 0) chip.style.setProperty("--word", `var(--bv-word${word.color})`);
       const gloss = name === "below" ? this.data.glosses?.[index] : "";
-      if (gloss) chip.dataset.gloss = `= ${gloss}`;
+      if (gloss) chip.dataset.gloss = `↑ ${gloss}`;
       chip.append(
         ...word.pieces.map((text) =>
           Object.assign(document.createElement("span"), { className: "piece", textContent: text }),

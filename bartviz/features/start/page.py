@@ -39,7 +39,8 @@ TRANSLATORS = {"bart-tiny-en-de": mark("An English sentence becomes German.")}
 
 def first_minute(record: Record, chosen: start.Ribbons) -> None:
     """The picture for a newcomer: no special tokens, no numbers, and a word to touch."""
-    shown, touch = start.simple(chosen).first(), start.to_touch(chosen)
+    whole, touch = start.simple(chosen), start.to_touch(chosen)
+    shown = whole.first()
     with show.place("start_lead"):
         if touch is not None and record.model.name in TRANSLATORS:  # words of one line mean those of the other
             show.lead(_(TRANSLATORS[record.model.name]))
@@ -67,11 +68,11 @@ def first_minute(record: Record, chosen: start.Ribbons) -> None:
         key="ribbons",
         above=names[0],
         below=names[1],
-        glosses=start.glosses(shown),
+        glosses=start.glosses(whole),
         taps=taps,
         asked=word,
     )
-    show.note(_undrawn(start.simple(chosen)))
+    show.note(_undrawn(whole))
 
 
 def picture(record: Record, chosen: start.Ribbons) -> None:
