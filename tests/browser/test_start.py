@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -118,6 +119,11 @@ def test_a_newcomer_is_led_on_by_three_taps(visit: Open, shipped: str) -> None:
     expect(task).to_have_text("Now a sentence of your own: type it below.")
     page.keyboard.press("Escape")
     expect(sentence).to_have_text("Now a sentence of your own: type it below.")
+    own = page.locator(".st-key-own_text input")
+    own.fill("The dog sees a house.")
+    own.press("Enter")
+    expect(page.locator(".ribbons .above")).to_have_text("Thedogseesahouse.")
+    expect(page.locator(".ribbons .texts")).to_have_text(re.compile("Touch (“|a word)"))  # no word of it was touched
     page.get_by_role("button", name="The first lesson").click()
     expect(page.locator(".st-key-lesson")).to_contain_text("Step 1 of 7")
     assert "lesson=attention" in page.url

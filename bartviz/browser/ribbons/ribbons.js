@@ -60,7 +60,7 @@ export function neighbour(place, key, counts, backwards = false) {
 }
 
 let played = false; // by itself it plays once in a visit
-const touched = new Set(); // words that a newcomer has touched in this visit
+let touched = { line: "", words: new Set() }; // of the lower line that was last shown, those a newcomer has touched
 const VIEWS = new WeakMap(); // parentElement -> view; the default export runs again on every change of data or theme
 
 class View {
@@ -79,6 +79,8 @@ class View {
     this.counts = { above: data.above.length, below: data.below.length };
     this.words = { above: this.line(find(".above"), "above"), below: this.line(find(".below"), "below") };
     this.kept = null; // the word that was clicked or reached by keyboard
+    const line = JSON.stringify(data.below.map((word) => word.pieces));
+    if (line !== touched.line) touched = { line, words: new Set() }; // another text begins with the first task
     this.table(find("table"));
     this.button.onclick = () => (this.timer ? this.stop() : this.play());
     this.observer = new ResizeObserver(() => this.draw());
@@ -225,7 +227,7 @@ class View {
   /** What a newcomer is asked to do next, or nothing. */
   next() {
     const taps = this.data.taps ?? [];
-    return taps[Math.min(touched.size, taps.length - 1)] ?? "";
+    return taps[Math.min(touched.words.size, taps.length - 1)] ?? "";
   }
 
   say(text, hint = false) {
@@ -242,7 +244,7 @@ class View {
     this.stop();
     this.sentence.setAttribute("aria-live", "polite");
     this.kept = place;
-    if (place?.line === "below") touched.add(this.data.below[place.index].pieces.join(""));
+    if (place?.line === "below") touched.words.add(this.data.below[place.index].pieces.join(""));
     if (place) this.light(place);
     else this.rest();
     if (place) this.choose(place);
