@@ -66,15 +66,18 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number that is typed. ``within``: how far from ``value`` it may be, in shares of it; ``percent``: in %."""
+    """A number that is typed. ``within``: how far from ``value`` it may be, in shares of it; ``percent``: in %;
+    ``share``: of a whole of 1, and right in % too."""
 
     value: Callable[[Record], float]
     within: float = 0.02
     percent: bool = False
+    share: bool = False
 
     def judged(self, record: Record, typed: float) -> Spot:
         wanted = self.value(record) * (100 if self.percent else 1)
-        right = math.isclose(typed, wanted, rel_tol=self.within, abs_tol=1e-9)
+        ways = (wanted, 100 * wanted) if self.share else (wanted,)
+        right = any(math.isclose(typed, way, rel_tol=self.within, abs_tol=1e-9) for way in ways)
         return Spot(f"{typed:g}", right, {"typed": f"{typed:g}"}, "low" if typed < wanted else "high")
 
 

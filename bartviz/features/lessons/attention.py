@@ -211,7 +211,7 @@ LESSON = Lesson(
     7,
     (
         Step("start", facts=_ribbons, answer=Touch("above", _words), own=_lacks_pair),
-        Step("heads", _in_row, facts=_shared, answer=Number(_sum), own=any_record),
+        Step("heads", _in_row, facts=_shared, answer=Number(_sum, share=True), own=any_record),
         Step("heads", _in_map, facts=_column, answer=Touch("column", _sums), own=any_record),
         Step("heads", _back, facts=_previous, answer=Touch("cell", _cells), own=any_record),
         Step("heads", _output, facts=_closed, answer=Choice(), own=any_record),

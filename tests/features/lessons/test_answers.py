@@ -144,3 +144,11 @@ def test_no_explanation_of_a_right_answer_begins_with_a_no(language: str) -> Non
                 for text in said:
                     begins = [CONDITION.sub(branch, text).strip() for branch in (r"\2", r"\3")]  # true, false
                     assert not any(map(REFUSAL.match, begins)), (lesson.word, at + 1, begins)
+
+
+def test_a_share_may_be_typed_in_percent(record: Record) -> None:
+    half = Number(lambda _record: 0.5, share=True)
+    assert [half.judged(record, typed).right for typed in (0.5, 50, 5, 100)] == [True, True, False, False]
+    assert not Number(lambda _record: 0.5).judged(record, 50).right
+    (reply,) = {replied(state.BY_WORD["attention"], 1, typed).text for typed in (1, 100)}
+    assert reply.startswith("To 1, which is 100%")
