@@ -32,6 +32,9 @@ class PageHooks(Protocol):
     def begin(self, word: str, /) -> None:
         """Begin to lead through the pages, the lesson of that word from its first step: a callback."""
 
+    def minutes(self, word: str, /) -> int:
+        """How long the lesson of that word takes, about."""
+
     def drawn(self) -> None:
         """When all of the page is drawn."""
 
@@ -51,6 +54,9 @@ class _Nothing:
         return False
 
     def begin(self, word: str, /) -> None: ...
+
+    def minutes(self, word: str, /) -> int:
+        return 0
 
     def drawn(self) -> None: ...
 

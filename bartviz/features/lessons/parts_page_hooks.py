@@ -3,15 +3,20 @@
 The frame calls ``prepare`` before any widget is drawn, each page ``strip``, and the app ``drawn`` at the end.
 """
 
-from bartviz.features.lessons.parts_lesson_state import current, drawn, lead, prepare, start
+from bartviz.features.lessons.parts_lesson_state import BY_WORD, current, drawn, lead, prepare, start
 from bartviz.features.lessons.parts_strip import strip
 
-__all__ = ["asks_numbers", "begin", "drawn", "lead", "leads", "prepare", "strip"]
+__all__ = ["asks_numbers", "begin", "drawn", "lead", "leads", "minutes", "prepare", "strip"]
 
 
 def begin(word: str) -> None:
     """Begin the lesson of that word: a callback."""
     start(word, 0)
+
+
+def minutes(word: str) -> int:
+    """How long the lesson of that word takes, about."""
+    return BY_WORD[word].minutes
 
 
 def leads() -> bool:

@@ -24,7 +24,7 @@ from bartviz.app.state.result_cache import cached
 from bartviz.browser.ribbons.messages import lines
 from bartviz.features.start import parts_alive as alive
 from bartviz.features.start import parts_ribbons as ribbons
-from bartviz.language import _, mark
+from bartviz.language import _, mark, plural
 from bartviz.record.attention import Head
 from bartviz.record.record import Record
 from bartviz.serving.limits import TYPED
@@ -122,9 +122,15 @@ def cards(record: Record | None, head: Head | None = None) -> None:
     with learn.container(border=True, height="stretch", gap="xsmall"):
         if page_list.has("lessons"):
             # not a link: it would be one to this page itself, of which Streamlit makes nothing
-            begin = page_hooks.current().begin
-            st.button(_("**The first lesson**"), key="first_lesson", on_click=begin, args=(FIRST_LESSON,))
-            show.note(_("Look, guess, and see: ten minutes, and no experience needed."))
+            lessons = page_hooks.current()
+            st.button(_("**The first lesson**"), key="first_lesson", on_click=lessons.begin, args=(FIRST_LESSON,))
+            show.note(
+                plural(
+                    "Look, guess, and see: about {count} minute, and no experience needed.",
+                    "Look, guess, and see: about {count} minutes, and no experience needed.",
+                    lessons.minutes(FIRST_LESSON),
+                )
+            )
             page.link("lessons", _("All lessons"))
         if page_list.has("born"):
             page.link("born", _("Watch a network learn to look"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qs
@@ -77,6 +78,14 @@ def test_without_a_record_the_cards_lead_on(app: App) -> None:
         "heads": ["**Look inside this sentence**"],
     }
     assert labels == [label for word, texts in cards.items() if page_list.has(word) for label in texts]
+
+
+def test_the_first_lesson_takes_as_long_as_its_own_card_says(app: App) -> None:
+    if not page_list.has("lessons"):
+        pytest.skip("there is no page lessons")
+    said = re.compile(r"about \d+ minutes")
+    on_start = said.findall(words(app(record=None)))
+    assert on_start == said.findall(words(app("lessons", record=None)))[:1]
 
 
 def test_a_newcomer_is_asked_to_touch_a_word_and_sees_what_it_means(app: App, record: Record) -> None:
